@@ -15,14 +15,18 @@ from boundit.bounds.numbers import PlugInNumbers
 from boundit.bounds.online import (
     MOST_CELLS,
     NO_ROWS,
+    bound_weights,
     choose_chains,
     find_pooling,
     make_living_plans,
 )
 from boundit.bounds.rules.chain import Chain, ChainSearch
 from boundit.counts.named_array import Floats
-from boundit.estimand.query import EffectQuery
+from boundit.estimand.query import EffectQuery, parse_query
+from boundit.graph.read import parse_graph
 from boundit.simulation.model import Model
+from boundit.simulation.random_models import draw_model
+from boundit.simulation.world import World
 from boundit.simulation.worlds import paper_world, random_world
 from boundit.studies.online.living import count_runs_that_miss
 from boundit.terms.bound import Key, Value
@@ -262,3 +266,27 @@ def test_ends_hold_at_all_times_from_fresh_logs_of_random_worlds() -> None:
         followed += len(runs)
     assert followed >= 12
     assert missed <= 1
+
+
+def test_rows_of_weights_bound_these_before_the_first_round() -> None:
+    """Z has an external table; its exact interval has as much error as each of four cells."""
+    graph = parse_graph("Z -> X; Z -> Y; X -> M -> Y; M -> [S]")
+    model = draw_model(graph, np.random.default_rng(0), levels=(2,))
+    log = World(model, parse_query("Y | do(X)")).log(3_000, seed=1)
+    external = [{"Z": [0] * 700 + [1] * 300}]
+    table = derive_bounds(graph, "Y | do(X)", log, external=external)
+    plain, plan = table.living
+
+    assert isinstance(table.fused, FusedPlan)
+    assert [factor.variables for factor in table.fused.factors] == [("M",), ("Z",)]
+    assert plain.chances == ()
+    of_m, ((zero, one),) = plan.chances
+    assert of_m == ((Interval(0.0, 1.0),) * 2,) * 2
+    low, high = bound_share(np.array(700.0), np.array(1000.0), 0.5 * 0.05 / 5)
+    assert (zero.lower, zero.upper) == pytest.approx((float(low), float(high)))
+    assert one.lower == pytest.approx(1 - zero.upper)
+    ends = NarrowingBounds(table, 0.05)
+    assert ends.found.low.max() == zero.lower
+    alone = bound_weights(plain, table.fused, 0.05, bound_share)
+    assert alone is plain
+    assert bound_weights(plan, NO_ROWS, 0.05, bound_share) is plan

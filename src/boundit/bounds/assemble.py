@@ -16,16 +16,17 @@ from boundit.bounds.claims.claim_rules import (
     plan_claims,
 )
 from boundit.bounds.claims.few_cells import FewCells, find_few, share_cells
-from boundit.bounds.confidence import collect_extremes
+from boundit.bounds.confidence import bound_share, collect_extremes
 from boundit.bounds.contrasts.contrast_claims import ContrastFinder
 from boundit.bounds.contrasts.table import collect_contrasts, find_shared
 from boundit.bounds.evidence import BoundEvidence
 from boundit.bounds.fused.plan_fused import plan_fused
 from boundit.bounds.intersect import EndsCross, find_intervals, intersect_rules
+from boundit.bounds.intervals.time_uniform import bound_share_adaptively
 from boundit.bounds.lp.population import Populations
 from boundit.bounds.lp.reweighting import Reweighting
 from boundit.bounds.numbers import Numbers, PlugInNumbers
-from boundit.bounds.online import make_living_plans
+from boundit.bounds.online import bound_weights, make_living_plans
 from boundit.bounds.plan import BoundPlan
 from boundit.bounds.plan_counts import PlanCounts
 from boundit.bounds.refusals import LIMITS
@@ -372,7 +373,7 @@ def _plan_living(
         return evidence.make_confident_of(terms, 1 - share * (1 - confidence))
 
     try:
-        return make_living_plans(
+        plans = make_living_plans(
             [planned.rule for planned in plan.rules],
             plan.graph,
             plan.query,
@@ -383,6 +384,10 @@ def _plan_living(
         )
     except LIMITS:
         return ()
+    if confidence is None:
+        return plans
+    bound_shares = bound_share_adaptively if evidence.is_adaptive else bound_share
+    return tuple(bound_weights(each, fused, 1 - confidence, bound_shares) for each in plans)
 
 
 def _require_room(plan: BoundPlan, evidence: BoundEvidence) -> None:

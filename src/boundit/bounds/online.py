@@ -7,6 +7,7 @@ treatments, Rule 1 conditions.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from math import prod
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from boundit.bounds.binary_reward import SUCCESS
 from boundit.bounds.confidence import collect_terms
+from boundit.bounds.intervals.time_uniform import EndPair
 from boundit.bounds.numbers import Numbers
 from boundit.bounds.rules.chain import Chain
 from boundit.counts.named_array import Floats
@@ -50,8 +52,9 @@ def make_living_plans(
     ``numbers_for`` gives the numbers of some terms, for a share of the error. Unlike in a
     conditioning bound, whose ends are one cell's, here the intervals of all cells must hold at
     once, so no term is one whose extremes alone matter. Where a policy goes on counting in the
-    cells of the log, as ``fused`` says, these intervals get half of the error, as others follow
-    them. Called by ``_plan_living`` once per table.
+    cells of the log, as ``fused`` says, all intervals by the log get half of the error, as
+    others follow them, and share it where weights have rows as well. Called by
+    ``_plan_living`` once per table.
     """
     chosen = choose_chains(chains, levels)
     if not chosen:
@@ -59,10 +62,56 @@ def make_living_plans(
     terms = collect_terms(chain.reward.expression for chain in chosen)
     counted = set(fused.variables) if isinstance(fused, FusedPlan) else None
     goes_on = any(set(chain.variables) == counted for chain in chosen)
-    numbers = numbers_for(dict.fromkeys(terms, Nodes()), 0.5 if goes_on else 1.0)
+    share = 0.5 * (1 - _share_with_weights(fused)) if goes_on else 1.0
+    numbers = numbers_for(dict.fromkeys(terms, Nodes()), share)
     return tuple(
         _make_living_plan(c, graph, query, levels, reward_range, numbers) for c in chosen
     )
+
+
+def _share_with_weights(fused: FusedPlan | NoFusedPlan) -> float:
+    """Say which share of the error weights have beside rewards: each interval as much.
+
+    Only weights that rows are draws of have intervals; of two cells, one gives the other.
+    Called by ``make_living_plans`` and ``bound_weights``.
+    """
+    if not isinstance(fused, FusedPlan):
+        return 0.0
+    known = [factor for factor in fused.factors if any(map(any, factor.counts))]
+    n = sum(f.n_pools * (len(f.cells) if len(f.cells) > 2 else 1) for f in known)
+    return n / (n + len(fused.n)) if n else 0.0
+
+
+def bound_weights(
+    living: Living,
+    fused: FusedPlan | NoFusedPlan,
+    error: float,
+    bound_shares: Callable[[Floats, Floats, float], EndPair],
+) -> Living:
+    """Add to a plan what rows say of the factors that they are draws of, as intervals.
+
+    They share half of the ``error`` with those of rewards. Where rows are draws of none, or
+    rounds are not counted on top of rows, the plan stays as it is. Called by ``_plan_living``
+    for each plan.
+    """
+    share = _share_with_weights(fused)
+    if (
+        not isinstance(fused, FusedPlan)
+        or not share
+        or set(fused.variables) != set(living.variables)
+    ):
+        return living
+    # As much for each interval as rewards have, whose intervals are as many as their cells.
+    alpha = 0.5 * error * (1 - share) / len(fused.n)
+    found = []
+    for factor in fused.factors:
+        k = np.array(factor.counts, np.float64)
+        n = np.broadcast_to(k.sum(axis=1, keepdims=True), k.shape)
+        # A pool that no row tells of has the whole range.
+        low, high = bound_shares(k, n, alpha)
+        pools = zip(low.tolist(), high.tolist(), strict=True)
+        found.append(tuple(tuple(map(Interval, below, above)) for below, above in pools))
+    return replace(living, chances=tuple(found))
 
 
 def choose_chains(

@@ -26,7 +26,8 @@ class Living:
 
     Pairs of arm and context in one pool learn together; ``ends`` has for each pair the interval
     of its reward in every cell. Cells are the combinations of ``levels`` in the order of
-    ``itertools.product``.
+    ``itertools.product``. ``chances`` has, where rows of a log are draws of some factor of the
+    table's ``FusedPlan``, by factor and pool the interval of each of its cells.
     """
 
     variables: tuple[str, ...]
@@ -34,6 +35,7 @@ class Living:
     pools: Mapping[Key, Pool]
     ends: Mapping[Key, tuple[Interval, ...]]
     reason: str = ""
+    chances: tuple[tuple[tuple[Interval, ...], ...], ...] = ()
 
     def __post_init__(self) -> None:
         if any(len(found) != self.n_cells for found in self.ends.values()):

@@ -78,7 +78,7 @@ def make_arrays(table: BoundTable) -> tuple[NarrowedEnds, list[int]]:
     claims = lay_out_plans(plans, pairs, 0.06, table.reward_range)
     assert claims.pools_at.size == claims.pair.size == 16 * len(plans)
     assert claims.cell_users_at[-1] == claims.cell_users.size
-    found = make_unseen_ends(table, pairs, plans, int(claims.pool_starts[-1]))
+    found = make_unseen_ends(table, pairs, plans)
     return found, claims.pool_starts.tolist()
 
 
@@ -100,3 +100,20 @@ def test_plans_follow_each_other_in_arrays(
     assert not found.counts.any()
     assert np.all(found.lower <= found.upper)
     assert found.lower.tolist() == [table[key].lower for key in plan().pools]
+
+
+def test_chances_start_from_what_the_log_says() -> None:
+    table = fused_table(chain=True)
+    known = tuple(
+        tuple((Interval(0.1, 0.8),) * len(factor.cells) for _ in factor.counts)
+        for factor in (table.fused.factors if isinstance(table.fused, FusedPlan) else ())
+    )
+    told = replace(table, living=(replace(table.living[0], chances=known),))
+    found, _ = make_arrays(told)
+
+    assert set(found.low) == {0.1}
+    assert set(found.high) == {0.8}
+    assert not counted(table).has_same_chances(counted(told))
+    # Without rows that count, plans have one factor, and start from nothing.
+    found, _ = make_arrays(replace(told, confidence=None))
+    assert set(found.low) == {0.0}

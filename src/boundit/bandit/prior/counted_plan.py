@@ -66,6 +66,16 @@ class CountedPlan:
         sizes = ((len(factor.cells), factor.n_pools) for factor in self.shape.factors)
         return sum((size if size > 2 else 1) * n for size, n in sizes)
 
+    def list_chances(self) -> list[Interval]:
+        """List where the log alone says that chances lie, those of all factors and pools.
+
+        Called by ``make_unseen_ends`` and ``CountedPlan.has_same_chances``.
+        """
+        if self.learns and self.living.chances:
+            return [e for factor in self.living.chances for pool in factor for e in pool]
+        n = sum(factor.n_pools * len(factor.cells) for factor in self.shape.factors)
+        return [Interval(0.0, 1.0)] * n
+
     def has_same_laws(self, other: "CountedPlan") -> bool:
         """Tell whether rounds count in the same pools and cells as in another plan.
 
@@ -78,8 +88,11 @@ class CountedPlan:
 
         Called by ``NarrowingBounds._copy_counts``: what was narrowed then stays so.
         """
-        mine, theirs = (plan.shape.factors for plan in (self, other))
-        return [each.counts for each in mine] == [each.counts for each in theirs]
+        mine, theirs = (
+            ([factor.counts for factor in plan.shape.factors], plan.list_chances())
+            for plan in (self, other)
+        )
+        return mine == theirs
 
     def has_same_rewards(self, other: "CountedPlan") -> bool:
         """Tell whether rows of the log say the same of means in cells as in another plan.
@@ -254,7 +267,7 @@ def _add_up(sizes: Iterable[int]) -> Places:
 
 
 def make_unseen_ends(
-    table: BoundTable, pairs: Iterable[Key], plans: Sequence[CountedPlan], n_chances: int
+    table: BoundTable, pairs: Iterable[Key], plans: Sequence[CountedPlan]
 ) -> NarrowedEnds:
     """Make the arrays that rounds will change: counts of 0, and ends by the log alone.
 
@@ -262,10 +275,11 @@ def make_unseen_ends(
     """
     rows = [table[key] for key in pairs]
     cells = [interval for plan in plans for interval in plan.ends]
+    chances = [interval for plan in plans for interval in plan.list_chances()]
     return NarrowedEnds(
-        np.zeros(n_chances, np.int64),
-        np.zeros(n_chances),
-        np.ones(n_chances),
+        np.zeros(len(chances), np.int64),
+        np.array([interval.lower for interval in chances], np.float64),
+        np.array([interval.upper for interval in chances], np.float64),
         np.zeros(len(cells), np.int64),
         np.zeros(len(cells)),
         np.array([interval.lower for interval in cells], np.float64),

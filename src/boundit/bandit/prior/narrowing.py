@@ -53,8 +53,7 @@ class NarrowingBounds:
         keys = dict.fromkeys(key for plan in self.plans for key in plan.pools)
         self.pairs = {key: i for i, key in enumerate(keys)}
         self.claims = lay_out_plans(self.counted, self.pairs, error, table.reward_range)
-        n_chances = int(self.claims.pool_starts[-1])
-        self.found = make_unseen_ends(table, self.pairs, self.counted, n_chances)
+        self.found = make_unseen_ends(table, self.pairs, self.counted)
         # The table's own ends miss with this chance, and so do those of its cells, which have
         # half of it where rounds go on to count in them.
         missing = 1 - table.confidence if table.confidence is not None else 0.0
