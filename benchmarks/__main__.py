@@ -10,6 +10,7 @@ NAMES = (
     "counts",
     "programs",
     "bandits",
+    "many",
     "vector_steps",
     "scaling",
     "check",

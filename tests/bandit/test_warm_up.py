@@ -8,7 +8,14 @@ import pytest
 import boundit as bd
 from boundit.bandit.warm_up import warm_up
 from boundit.terms.errors import BounditError
-from tests.bandit.all_policies import NAMES, POLICIES_WITH_OPTIONS, make, play, table
+from tests.bandit.all_policies import (
+    CONTEXTS,
+    NAMES,
+    POLICIES_WITH_OPTIONS,
+    make,
+    play,
+    table,
+)
 from tests.bandit.narrowing_tables import living_table, play_narrowing
 
 
@@ -33,6 +40,9 @@ def test_no_policy_compiles_anything_after_it() -> None:
             policy = make(name, prior=prior)
             for decision in play(policy, 20):
                 assert decision.propensity
+            decisions = policy.decide_many([*CONTEXTS, CONTEXTS[0]])
+            policy.learn_many(decisions, [1, 0, 1, 0, 1])
+            policy.learn_many(list(decisions)[:2], [1.0, 0.0])
         play_narrowing(policy, 10)
 
     assert _count_compiled() == before

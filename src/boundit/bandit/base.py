@@ -8,10 +8,12 @@ it but for rounding.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from threading import RLock
-from typing import ClassVar, Generic, Protocol, Self, TypeVar
+from typing import ClassVar, Generic, Protocol, Self, TypeVar, runtime_checkable
+
+import numpy as np
 
 from boundit.bandit.batch.environment import FiniteEnvironment
 from boundit.bandit.batch.layout import BatchLayout, BatchRuns
@@ -26,12 +28,31 @@ from boundit.bandit.errors import (
     NotADecision,
 )
 from boundit.bandit.kernels.arrays import Floats, Places, Seeds
-from boundit.bandit.kernels.rng import NO_STREAM, StreamKey, draw_explored
+from boundit.bandit.kernels.rng import (
+    NO_STREAM,
+    NO_STREAMS,
+    StreamKey,
+    StreamKeys,
+    draw_explored,
+    draw_many_explored,
+)
 from boundit.bandit.learned_ids import REMEMBERED, IdStore, LearnedIds
+from boundit.bandit.many.decisions import Decisions, ExploredArm
+from boundit.bandit.many.rewards import (
+    RewardBatch,
+    group_decisions,
+    list_decisions,
+    list_ids,
+    read_rewards,
+)
+from boundit.bandit.many.rows import list_observed, name_row
+from boundit.bandit.many.score_batch import ScoreBatch
+from boundit.bandit.many.visitors import Visitors, read_ids, read_visitors
 from boundit.bandit.options import read_seed, read_share
 from boundit.bandit.prior.bounds import PriorBounds
 from boundit.bandit.prior.log_refutation import LogRefutation
 from boundit.bandit.prior.monitor import BoundMonitor
+from boundit.bandit.prior.narrowing import Cells
 from boundit.bandit.prior.watch import Refutation
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.scores import EXPLORED, Scores
@@ -39,6 +60,7 @@ from boundit.bandit.serialization import Record, State, open_state, seal_state
 from boundit.bandit.spec import Arms, BanditSpec, ContextNames
 from boundit.terms.bound import Arm, Context
 from boundit.terms.bound_table import BoundTable
+from boundit.terms.errors import BounditError
 from boundit.terms.saving.codec import decode, encode
 
 
@@ -99,6 +121,18 @@ class Statistics(Protocol):
         ...
 
 
+@runtime_checkable
+class BatchStatistics(Protocol):
+    """Statistics that learn many rewards at once; others learn them in turn."""
+
+    def take_many(self, batch: RewardBatch) -> None:
+        """Learn several rewards in their order, or raise before anything changes.
+
+        An error names the row. Called by ``BasePolicy.learn_many``.
+        """
+        ...
+
+
 S = TypeVar("S", bound=Statistics)
 
 
@@ -152,6 +186,19 @@ class BasePolicy(ABC, Generic[S]):
         ``BasePolicy.decide``.
         """
 
+    def choose_many(
+        self,
+        context: Context,
+        ranked_arms: RankedArms,
+        stream_keys: StreamKeys,  # noqa: ARG002, for those that draw
+    ) -> ScoreBatch:
+        """Score the arms for several visitors of one context, each as ``choose`` would.
+
+        Here for algorithms that draw nothing, and so score once for all; those that draw
+        (``samples``) override it. Called by ``BasePolicy._choose_batches`` for every context.
+        """
+        return ScoreBatch(self.choose(context, ranked_arms, NO_STREAM))
+
     @abstractmethod
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
         """Play whole runs in compiled code; gives the arm pulled in every run and round.
@@ -180,9 +227,7 @@ class BasePolicy(ABC, Generic[S]):
             raise BadOption("id", "text", id)
         with self._lock:
             values = self.spec.read_context(context)
-            allowed = self.spec.arms if arms is None else self.spec.read_arms(arms)
-            if not allowed:
-                raise NeedsArms
+            allowed = self._find_allowed(arms)
             cell = self.spec.find_cell(values) if self.spec.bins else values
             if not self.sees_numbers:
                 values = cell
@@ -198,6 +243,90 @@ class BasePolicy(ABC, Generic[S]):
                 self.ids.count -= id is None
                 raise
         return Decision(name, scores.arm, values, reasons=scores)
+
+    def _find_allowed(self, arms: Arms | None) -> tuple[Arm, ...]:
+        """Find the arms of one call: those held, unless others are passed.
+
+        Called by ``BasePolicy.decide`` and ``BasePolicy.decide_many``.
+        """
+        allowed = self.spec.arms if arms is None else self.spec.read_arms(arms)
+        if not allowed:
+            raise NeedsArms
+        return allowed
+
+    def decide_many(
+        self,
+        contexts: object,
+        ids: Iterable[str] | None = None,
+        *,
+        arms: Arms | None = None,
+    ) -> Decisions:
+        """Choose an arm for each of several visitors: the same as ``decide`` one by one.
+
+        With no reward learned in between, and far quicker: visitors of one context are served
+        together, so that ``features=`` is asked once for each context. ``contexts`` are a list
+        of what ``decide`` takes, a 2-D array, or columns by name (a mapping or a data frame).
+        Errors name the row, and then nothing is decided. Users call it for a batch; gives a
+        sequence of ``Decision``.
+        """
+        with self._lock:
+            allowed = self._find_allowed(arms)
+            visitors = read_visitors(self.spec, contexts, sees_numbers=self.sees_numbers)
+            n, count = len(visitors.contexts), self.ids.count
+            names = self.ids.make_many(n) if ids is None else read_ids(ids, n)
+            keys = self.ids.key_streams(names) if self._draws else NO_STREAMS
+            try:
+                batches = self._choose_batches(visitors, allowed, keys, held=arms is None)
+                explored = self._explore_many(visitors, batches, keys)
+            except BaseException:
+                self.ids.count = count
+                raise
+        return Decisions(names, visitors, batches, explored)
+
+    def _choose_batches(
+        self,
+        visitors: Visitors,
+        allowed: tuple[Arm, ...],
+        stream_keys: StreamKeys,
+        *,
+        held: bool,
+    ) -> list[ScoreBatch]:
+        """Score the arms for the visitors of each context; an error names the first of them.
+
+        Called by ``BasePolicy.decide_many``.
+        """
+        batches = list[ScoreBatch]()
+        for members, context, cell in zip(
+            visitors.split(), visitors.distinct, visitors.cells, strict=True
+        ):
+            keys = stream_keys.pick(members) if self._draws else stream_keys
+            try:
+                ranked_arms = self.monitor.rank(allowed, cell, held=held)
+                batch = self.choose_many(context, ranked_arms, keys)
+            except BounditError as error:
+                raise name_row(error, int(members[0])) from None
+            batch.shared.allowed, batch.shared.explore = allowed, self._explore
+            batches.append(batch)
+        return batches
+
+    def _explore_many(
+        self, visitors: Visitors, batches: Sequence[ScoreBatch], stream_keys: StreamKeys
+    ) -> dict[int, ExploredArm]:
+        """Draw who of several visitors gets another arm, as ``_explore_arms`` would.
+
+        Gives the arms by the visitors' places. Called by ``BasePolicy.decide_many``.
+        """
+        found = dict[int, ExploredArm]()
+        if not self._explore or not batches:
+            return found
+        allowed = batches[0].shared.allowed
+        places = draw_many_explored(*stream_keys, self._explore, len(allowed))
+        for i in np.flatnonzero(places >= 0).tolist():
+            arm, scores = allowed[places[i]], batches[visitors.groups[i]].shared
+            row, context = scores.find_row(arm), visitors.contexts[i]
+            features = () if row >= 0 else self.statistics.find_features(context, arm)
+            found[i] = ExploredArm(arm, row, features)
+        return found
 
     def _explore_arms(self, context: Context, scores: Scores, stream_key: StreamKey) -> None:
         """With the chance ``explore``, play an arm drawn uniformly from all of the call.
@@ -250,10 +379,126 @@ class BasePolicy(ABC, Generic[S]):
                 self.learned_ids.release(decision.id)
                 raise
             self.learned_ids.keep(decision.id)
-            if cells:
-                self.monitor.narrow(context, decision.arm, cells, number)
-            if self.monitor.watch:
-                self.monitor.watch_reward(context, decision.arm, number)
+            if cells or self.monitor.watch:
+                self.monitor.note_round(context, decision.arm, number, cells)
+
+    def learn_many(
+        self,
+        decisions: Iterable[Decision],
+        rewards: Iterable[float],
+        *,
+        observed: object = None,
+    ) -> None:
+        """Learn what several decisions earned: the same as ``learn`` one by one, in this order.
+
+        Everything is checked before the first is learned: an error names the row, and then
+        nothing has changed. ``decisions`` are what ``decide_many`` gave or any decisions, those
+        reloaded too; ``observed`` is a list of what each round showed, or columns by name.
+        Users call it for a batch.
+        """
+        listed = list_decisions(decisions)
+        names, seen = list_ids(listed), list_observed(observed, len(listed))
+        with self._lock:
+            numbers = read_rewards(self.spec, rewards, listed)
+            kinds, places = group_decisions(listed)
+            kinds, cells = self._read_kinds(kinds, places, listed)
+            new = self.learned_ids.claim_many(names)
+            claimed = [name for name, is_new in zip(names, new, strict=True) if is_new]
+            whole = RewardBatch(kinds, cells, places, numbers, list(range(len(names))), seen)
+            batch = whole.keep_new(new)
+            try:
+                shown = self._read_shown(batch)
+                statistics: object = self.statistics
+                if not isinstance(statistics, BatchStatistics):
+                    self._learn_in_turn(listed, batch, shown)
+                    return
+                statistics.take_many(batch)
+            except BaseException:
+                self.learned_ids.release_many(claimed)
+                raise
+            self.learned_ids.keep_many(claimed)
+            if self.monitor.watch or self.monitor.narrowing:
+                for i, number, shown_cells in zip(
+                    batch.places.tolist(), batch.rewards.tolist(), shown, strict=True
+                ):
+                    arm = batch.kinds[i].arm
+                    self.monitor.note_round(batch.cells[i], arm, number, shown_cells)
+
+    def _read_kinds(
+        self, kinds: list[Decision], places: Places, decisions: Sequence[Decision]
+    ) -> tuple[list[Decision], list[Context]]:
+        """Check arms and contexts of decisions, one of each kind, and find those of the prior.
+
+        Arms that are not held must have been passed to every decision. Gives the decisions as
+        the policy learns them. Called by ``BasePolicy.learn_many``.
+        """
+        found, cells = list[Decision](), list[Context]()
+        moves = self.spec.bins and not self.sees_numbers
+        for kind, decision in enumerate(kinds):
+            if decision.arm not in self.spec.held_arms:
+                self._require_passed_to_all(decisions, np.flatnonzero(places == kind))
+            try:
+                context = self.spec.read_context(decision.context)
+            except BounditError as error:
+                raise name_row(error, int(np.argmax(places == kind))) from None
+            cell = self.spec.find_cell(context) if self.spec.bins else context
+            found.append(decision.move_to(cell) if moves else decision)
+            cells.append(cell)
+        return found, cells
+
+    def _require_passed_to_all(self, decisions: Sequence[Decision], rows: Places) -> None:
+        """Refuse decisions on one arm, not held, unless it was passed to each of them.
+
+        Those of one ``decide_many`` were passed the same. Called by ``BasePolicy._read_kinds``.
+        """
+        for row in (rows[:1] if isinstance(decisions, Decisions) else rows).tolist():
+            try:
+                self._require_passed(decisions[row])
+            except BounditError as error:
+                raise name_row(error, row) from None
+
+    def _read_shown(self, batch: RewardBatch) -> list[Cells]:
+        """Read what the rounds of several rewards showed, for the bounds that it narrows.
+
+        Called by ``BasePolicy.learn_many`` before anything changes.
+        """
+        if self.monitor.narrowing is None:
+            return [()] * len(batch.rows)
+        shown = list[Cells]()
+        for row, observed in zip(batch.rows, batch.observed, strict=True):
+            try:
+                shown.append(self.monitor.read_observed(observed))
+            except BounditError as error:
+                raise name_row(error, row) from None
+        return shown
+
+    def _learn_in_turn(
+        self, decisions: Sequence[Decision], batch: RewardBatch, shown: Sequence[Cells]
+    ) -> None:
+        """Learn rewards one by one, on copies of all that changes until the last is learned.
+
+        Called by ``BasePolicy.learn_many`` for OAM, where learning a reward reads what those
+        before it changed of bounds and counts.
+        """
+        saved = self.statistics, self.monitor, self.learned_ids
+        self.statistics, self.monitor, self.learned_ids = (
+            deepcopy(self.statistics),
+            self.monitor.copy(),
+            deepcopy(self.learned_ids),
+        )
+        try:
+            for i, place in enumerate(batch.places.tolist()):
+                row, kind, cell = batch.rows[i], batch.kinds[place], batch.cells[place]
+                decision, reward = decisions[row].move_to(kind.context), float(batch.rewards[i])
+                try:
+                    self.take(decision, reward, batch.observed[i])
+                except BounditError as error:
+                    raise name_row(error, row) from None
+                self.learned_ids.keep(decision.id)
+                self.monitor.note_round(cell, decision.arm, reward, shown[i])
+        except BaseException:
+            self.statistics, self.monitor, self.learned_ids = saved
+            raise
 
     def take(
         self,
@@ -271,7 +516,7 @@ class BasePolicy(ABC, Generic[S]):
     def _require_passed(self, decision: Decision) -> None:
         """Refuse a decision on an arm that neither the policy holds nor ``decide`` was passed.
 
-        Called by ``BasePolicy.learn`` for every decision on an arm not held.
+        Called by ``BasePolicy.learn`` and ``BasePolicy._require_passed_to_all``.
         """
         self.spec.require_arm(decision.arm)
         known = decision.arm in decision.index or decision.arm in self.spec.retired

@@ -79,13 +79,13 @@ class Reasons(Protocol):
     def rows(self) -> FeatureRows | None:
         """The features of all arms scored; None for a decision read back from JSON.
 
-        Read by ``RidgeModels.take``.
+        Read by ``RidgeModels._find_row``.
         """
         ...
 
     @property
     def winner(self) -> int:
-        """The row of the chosen arm in ``rows``; read by ``RidgeModels.take``."""
+        """The row of the chosen arm in ``rows``; read by ``RidgeModels._find_row``."""
         ...
 
 
@@ -154,7 +154,8 @@ class Decision:
     def features(self) -> tuple[float, ...]:
         """The features of the arm in this context, none where a policy needs none.
 
-        Users read it to see what a linear policy went by; also read by ``RidgeModels.take``.
+        Users read it to see what a linear policy went by; also read by
+        ``RidgeModels._find_row``.
         """
         return self.reasons.features
 

@@ -1,13 +1,14 @@
 """The names of decisions, and what their draws hang on: a seed, and a count under it."""
 
 import os
+from collections.abc import Sequence
 from copy import copy
 from hashlib import blake2b
 from secrets import randbits
 from typing import final
 from uuid import uuid4
 
-from boundit.bandit.kernels.rng import StreamKey, hash_id, wrap_seed
+from boundit.bandit.kernels.rng import StreamKey, StreamKeys, hash_id, hash_many_ids, wrap_seed
 from boundit.bandit.serialization import Record
 
 
@@ -50,6 +51,17 @@ class DecisionIds:
         self.count = number + 1
         return f"{self.prefix}{number}"
 
+    def make_many(self, n: int) -> list[str]:
+        """Make the ids of ``n`` decisions that were given none, and count them.
+
+        Called by ``BasePolicy.decide_many``.
+        """
+        if self._home is not DecisionIds._here:
+            self._settle()
+        first, prefix = self.count, self.prefix
+        self.count += n
+        return [f"{prefix}{number}" for number in range(first, first + n)]
+
     def _settle(self) -> None:
         """Take a prefix of this object and process, unless it is the seed's or restored.
 
@@ -68,6 +80,15 @@ class DecisionIds:
         if self._key is None:
             self._key = wrap_seed(randbits(64))
         return self._key, hash_id(id)
+
+    def key_streams(self, ids: Sequence[str]) -> StreamKeys:
+        """Give what the draws of several decisions hang on: the key, and the hash of each id.
+
+        Called by ``BasePolicy.decide_many`` where anything is drawn.
+        """
+        if self._key is None:
+            self._key = wrap_seed(randbits(64))
+        return StreamKeys(self._key, hash_many_ids(ids))
 
     def join(self, other: "DecisionIds") -> "DecisionIds":
         """Make ids for a policy merged of two, which repeat none of either.

@@ -9,6 +9,7 @@ of their own, which says of every id whether it is new.
 from collections import deque
 from collections.abc import Iterator, Sequence
 from heapq import merge
+from itertools import chain
 from typing import Protocol, Self, final, runtime_checkable
 
 from boundit.bandit.errors import BadOption, CannotMerge, DamagedState
@@ -94,6 +95,67 @@ class LearnedIds:
                 self.known.discard(self.order.popleft())
             self.order.append(id)
             self.known.add(id)
+
+    def claim_many(self, ids: Sequence[str]) -> list[bool]:
+        """Tell of each decision whether it is new, as ``claim`` and ``keep`` in turn would.
+
+        Then either ``keep_many`` or ``release_many`` follows, with those that are new. Called
+        by ``BasePolicy.learn_many``.
+        """
+        if self.store is None:
+            distinct = len(set(ids)) == len(ids) and self.known.isdisjoint(ids)
+            return [True] * len(ids) if distinct else self._find_new(ids)
+        found = list[bool]()
+        try:
+            for name in ids:
+                found.append(self.claim(name))
+        except BaseException:
+            self.release_many([name for name, new in zip(ids, found, strict=False) if new])
+            raise
+        return found
+
+    def _find_new(self, ids: Sequence[str]) -> list[bool]:
+        """Find which ids would be new if each were learned in turn: the window moves on.
+
+        Called by ``LearnedIds.claim_many``.
+        """
+        kept, found = list[str](), list[bool]()
+        added, gone, oldest = set[str](), set[str](), chain(self.order, kept)
+        for name in ids:
+            new = name not in added and (name not in self.known or name in gone)
+            found.append(new)
+            if not (new and self.size):
+                continue
+            if len(self.order) + len(kept) >= self.size:
+                first = next(oldest)
+                if first in added:
+                    added.remove(first)
+                else:
+                    gone.add(first)
+            kept.append(name)
+            added.add(name)
+        return found
+
+    def release_many(self, ids: Sequence[str]) -> None:
+        """Forget several claims, as some reward was refused.
+
+        Called by ``BasePolicy.learn_many`` and ``LearnedIds.claim_many``.
+        """
+        for name in ids:
+            self.release(name)
+
+    def keep_many(self, ids: Sequence[str]) -> None:
+        """Count rewards that were learned, and remember their ids in place of the oldest.
+
+        Called by ``BasePolicy.learn_many``.
+        """
+        if self.size and len(self.order) + len(ids) <= self.size:
+            self.n += len(ids)
+            self.order.extend(ids)
+            self.known.update(ids)
+            return
+        for name in ids:
+            self.keep(name)
 
     def fresh(self) -> "LearnedIds":
         """Make a memory of the same size that has learned nothing.

@@ -1,6 +1,6 @@
 """The one interface of every policy, contextual or not, with bounds or without."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol, Self, runtime_checkable
 
 from boundit.bandit.batch.environment import FiniteEnvironment
@@ -48,6 +48,34 @@ class Policy(Protocol):
         known, and ``Chunk._play_round_by_round`` in a simulation. ``observed`` are other
         variables as they came out in this round. Those that the policy ``observes`` narrow its
         bounds, the others are ignored.
+        """
+        ...
+
+    def decide_many(
+        self,
+        contexts: object,
+        ids: Iterable[str] | None = None,
+        *,
+        arms: Arms | None = None,
+    ) -> Sequence[Decision]:
+        """Choose an arm for each of several visitors: the same as ``decide`` one by one.
+
+        ``contexts`` are a list of what ``decide`` takes, a 2-D array, or columns by name.
+        Errors name the row, and then nothing is decided. Users call it for a batch of visitors.
+        """
+        ...
+
+    def learn_many(
+        self,
+        decisions: Iterable[Decision],
+        rewards: Iterable[float],
+        *,
+        observed: object = None,
+    ) -> None:
+        """Learn what several decisions earned: the same as ``learn`` one by one, in this order.
+
+        All or nothing: an error names the row, and then nothing has changed. ``observed`` is a
+        list of what each round showed, or columns by name. Users call it for a batch.
         """
         ...
 

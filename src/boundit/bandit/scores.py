@@ -80,6 +80,31 @@ class Scores:
         if not wanted:
             self._wanted = False
 
+    def repeat(self, found: tuple[int, int], score_table: Floats) -> "Scores":
+        """Make scores of another visitor of the same context, by a table of their own.
+
+        Called by ``ScoreBatch.make`` and ``Decisions.make_scores``.
+        """
+        made = Scores(
+            self.ranked_arms,
+            found,
+            score_table,
+            self.rows,
+            self._win_chances,
+            self._branch,
+            wanted=self._wanted,
+        )
+        made.allowed, made.explore = self.allowed, self.explore
+        return made
+
+    @property
+    def found(self) -> tuple[int, int]:
+        """The row of the arm with the highest score, and how many arms needed none.
+
+        Read by ``Decisions.make_scores``.
+        """
+        return self.best, self._unscored
+
     @property
     def score_table(self) -> Floats:
         """A copy of the score table as the kernel left it.

@@ -34,7 +34,7 @@ Levels: TypeAlias = tuple[Value, ...]
 Unseen: TypeAlias = Literal["error", "range"]
 """What a context level outside the domain gets: an error, or the whole range of the reward."""
 UNIT = (0.0, 1.0)
-_PLAIN = frozenset({int, float, str, bool, type(None)})
+PLAIN = frozenset({int, float, str, bool, type(None)})
 """Types whose values are levels as they are, and cheap to look up."""
 _MOST_CONTEXTS = 2**14
 """How many contexts are remembered as read."""
@@ -199,7 +199,7 @@ class BanditSpec:
                 values = self._pick(given)
             except KeyError:
                 values = None
-        if type(values) is not tuple or not _PLAIN.issuperset(map(type, values)):
+        if type(values) is not tuple or not PLAIN.issuperset(map(type, values)):
             return self._check_context(given)
         if values not in self._known_contexts:
             values = self._check_context(given)
@@ -262,7 +262,7 @@ class BanditSpec:
     def read_arms(self, given: Arms) -> tuple[Arm, ...]:
         """Read the arms passed to one call, the held ones first and in their order.
 
-        Called by ``BasePolicy.decide``.
+        Called by ``BasePolicy._find_allowed``.
         """
         allowed = parse_arms(given)
         if not allowed:

@@ -59,6 +59,7 @@ def _make_policies() -> dict[str, BasePolicy[Any]]:
     prior = _make_table()
     return {
         "UCB": UCB(prior=prior, horizon=_ROUNDS),
+        "UCB, exploring": UCB(prior=prior, horizon=_ROUNDS, explore=0.5),
         "KLUCB": KLUCB(prior=prior),
         "TS": TS(prior=prior, seed=0),
         "LinUCB": LinUCB(prior=prior),
@@ -103,6 +104,8 @@ def _make_environment() -> FiniteEnvironment:
 def _play_rounds(policy: BasePolicy[Any]) -> None:
     """Decide and learn as a service does, now and then with what a round shows besides.
 
+    For one visitor at a time, then for two at once.
+
     Called by ``warm_up`` for every policy.
     """
     for i in range(_ROUNDS):
@@ -110,6 +113,7 @@ def _play_rounds(policy: BasePolicy[Any]) -> None:
         _ = decision.propensity
         observed = {"W": i % 2} if i % 4 < 2 else None
         policy.learn(decision, float(i % 3 == 0), observed=observed)
+    policy.learn_many(policy.decide_many(_CONTEXTS), [0.0, 1.0])
 
 
 def _play_runs(policy: BasePolicy[Any], environment: FiniteEnvironment) -> None:

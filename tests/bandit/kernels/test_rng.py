@@ -9,8 +9,11 @@ from scipy import stats
 
 from boundit.bandit.kernels.rng import (
     branch_stream,
+    draw_explored,
+    draw_many_explored,
     draw_uniform,
     hash_id,
+    hash_many_ids,
     mix_bits,
     open_stream,
     wrap_seed,
@@ -114,3 +117,20 @@ def test_every_bit_of_a_number_moves_half_of_the_others() -> None:
             for w in words
         ]
         assert 30 < np.mean(flips) < 34
+
+
+@pytest.mark.parametrize("ids", [["a", "b-1", ""], ["17", "a"], ["\ud800", "a"], []])
+def test_many_ids_are_hashed_as_one(ids: list[str]) -> None:
+    found = hash_many_ids(ids)
+
+    assert found.dtype == np.int64
+    assert found.tolist() == [hash_id(name) for name in ids]
+
+
+def test_many_decisions_explore_as_one_does() -> None:
+    hashes = hash_many_ids([str(i) for i in range(50)])
+
+    found = draw_many_explored(3, hashes, 0.4, 5).tolist()
+
+    assert found == [draw_explored(3, i, 0.4, 5) for i in range(50)]
+    assert {-1, 0, 4} < set(found)

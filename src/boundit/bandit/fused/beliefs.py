@@ -34,10 +34,13 @@ from boundit.bandit.fused.refutation import LogEvidence
 from boundit.bandit.fused.runs import is_blind
 from boundit.bandit.kernels.arrays import Floats
 from boundit.bandit.kernels.score_table import STATISTICS
+from boundit.bandit.many.rewards import RewardBatch
+from boundit.bandit.many.rows import name_row
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.serialization import Record, decode_values, encode_values
 from boundit.bandit.spec import BanditSpec
 from boundit.terms.bound import Arm, Context, Key
+from boundit.terms.errors import BounditError
 from boundit.terms.fused_plan import FusedPlan
 
 if TYPE_CHECKING:
@@ -75,7 +78,7 @@ class FusedBeliefs:
     def is_blind(self) -> bool:
         """Whether so few rounds showed the plan's variables that particles decide.
 
-        Read by ``Fused.choose`` and ``FusedBeliefs._learn``.
+        Read by ``Fused._list_arguments`` and ``FusedBeliefs._learn``.
         """
         return self.has_particles and bool(is_blind(self.counts.totals))
 
@@ -134,10 +137,28 @@ class FusedBeliefs:
         pair = self.find_place((decision.arm, decision.context))
         self._learn(pair, (reward - low) / (high - low), leaf, may_be)
 
+    def take_many(self, batch: RewardBatch) -> None:
+        """Learn several rewards in their order, and what else their rounds showed.
+
+        All that was shown is read before the first is learned. Called by
+        ``BasePolicy.learn_many``.
+        """
+        shown = list[tuple[int, NDArray[np.bool_]]]()
+        for row, observed in zip(batch.rows, batch.observed, strict=True):
+            try:
+                shown.append(self.reader.read(observed))
+            except BounditError as error:
+                raise name_row(error, row) from None
+        low, high = self.reward_range
+        pairs = [self.find_place((kind.arm, kind.context)) for kind in batch.kinds]
+        for i, (leaf, may_be) in enumerate(shown):
+            reward = (float(batch.rewards[i]) - low) / (high - low)
+            self._learn(pairs[batch.places[i]], reward, leaf, may_be)
+
     def _learn(self, pair: int, reward: float, leaf: int, may_be: NDArray[np.bool_]) -> None:
         """Learn a round of a pair by its place: particles first, if there are any.
 
-        Called by ``FusedBeliefs.take``.
+        Called by ``FusedBeliefs.take`` and ``FusedBeliefs.take_many``.
         """
         predicted, blind = -1.0, self.is_blind
         if leaf < 0 and not self.has_particles:
@@ -154,7 +175,7 @@ class FusedBeliefs:
     def find_place(self, pair: Key) -> int:
         """Find the place of a pair's rewards; one that was never met gets a place of its own.
 
-        Called by ``FusedBeliefs.take`` and ``FusedBeliefs.restore``.
+        Called by ``FusedBeliefs.take``, ``FusedBeliefs.take_many`` and others.
         """
         place = self.places.get(pair)
         if place is None:

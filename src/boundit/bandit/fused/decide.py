@@ -19,7 +19,7 @@ from boundit.bandit.fused.arrays import (
 )
 from boundit.bandit.fused.indices import score_fused, write_doubts
 from boundit.bandit.fused.particles import ParticleCounts, ParticleLaws
-from boundit.bandit.kernels.arrays import Floats
+from boundit.bandit.kernels.arrays import Floats, Places
 from boundit.bandit.kernels.compile import compile_kernel, inline_kernel
 from boundit.bandit.kernels.rng import branch_stream, draw_uniform, open_stream
 from boundit.bandit.kernels.score_table import (
@@ -243,4 +243,51 @@ def decide_fused(
         return winner, np.empty((0, 0))
     return winner, tabulate_indices(
         layout, counts, laws, learned, by_particles, options, score_table, scratch
+    )
+
+
+@compile_kernel
+def decide_many_fused(
+    seed: int,
+    id_hashes: Places,
+    layout: FusedLayout,
+    counts: FusedCounts,
+    laws: ParticleLaws,
+    learned: ParticleCounts,
+    by_particles: bool,  # noqa: FBT001
+    options: FusedOptions,
+    score_table: Floats,
+    wanted: bool,  # noqa: FBT001
+) -> tuple[Places, Floats, Floats]:
+    """Make decisions of the fused policy for several visitors of one context.
+
+    Gives the winners' rows, the score tables, and what propensities need, which is the same for
+    all and empty unless ``wanted``. Called by ``Fused.choose_many``.
+    """
+    n, n_arms = id_hashes.size, score_table.shape[0]
+    scratch = np.empty((6, layout.starts.size + layout.cells.shape[1]))
+    winners, tables = np.empty(n, np.int64), np.empty((n, *score_table.shape))
+    for i in range(n):
+        tables[i] = score_table
+        winners[i] = find_best_arm(
+            layout,
+            counts,
+            laws,
+            learned,
+            by_particles,
+            options,
+            tables[i],
+            0,
+            n_arms,
+            open_stream(seed, id_hashes[i]),
+            scratch,
+        )
+    if not wanted:
+        return winners, tables, np.empty((0, 0))
+    return (
+        winners,
+        tables,
+        tabulate_indices(
+            layout, counts, laws, learned, by_particles, options, score_table, scratch
+        ),
     )

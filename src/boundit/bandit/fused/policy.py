@@ -10,15 +10,28 @@ from boundit.bandit.base import BasePolicy
 from boundit.bandit.batch.layout import BatchLayout, BatchRuns
 from boundit.bandit.decision import Decision
 from boundit.bandit.errors import BadOption
-from boundit.bandit.fused.arrays import N_LEARNED, N_SEEN, WEIGHT
+from boundit.bandit.fused.arrays import (
+    N_LEARNED,
+    N_SEEN,
+    WEIGHT,
+    FusedCounts,
+    FusedLayout,
+)
 from boundit.bandit.fused.beliefs import NO_PLAN, FusedBeliefs
-from boundit.bandit.fused.decide import OWN, PLAIN, FusedOptions, decide_fused
+from boundit.bandit.fused.decide import (
+    OWN,
+    PLAIN,
+    FusedOptions,
+    decide_fused,
+    decide_many_fused,
+)
 from boundit.bandit.fused.indices import write_doubts
+from boundit.bandit.fused.particles import ParticleCounts, ParticleLaws
 from boundit.bandit.fused.propensities import compute_propensities
 from boundit.bandit.fused.runs import play_fused
 from boundit.bandit.fused.sights import lay_out_sights
 from boundit.bandit.kernels.arrays import Floats, Places
-from boundit.bandit.kernels.rng import StreamKey
+from boundit.bandit.kernels.rng import StreamKey, StreamKeys
 from boundit.bandit.kernels.score_table import (
     FREE_SCORE,
     FUSED_PART,
@@ -27,6 +40,7 @@ from boundit.bandit.kernels.score_table import (
     STATISTICS,
 )
 from boundit.bandit.learned_ids import REMEMBERED, IdStore
+from boundit.bandit.many.score_batch import ScoreBatch
 from boundit.bandit.options import read_flag, read_not_negative
 from boundit.bandit.prior.log_refutation import LogRefutation
 from boundit.bandit.prior.monitor import LIVING, BoundMonitor
@@ -199,31 +213,67 @@ class Fused(BasePolicy[FusedBeliefs]):
 
         Called by ``BasePolicy.decide`` for one visitor.
         """
+        table = self.statistics.make_score_table(context, ranked_arms)
+        arguments = (*stream_key, *self._list_arguments(), table, self._propensities)
+        winner, indices = decide_fused(*arguments)
+        unscored = int(np.isnan(table[:, SCORE]).sum())
+        return self._make_scores(ranked_arms, (winner, unscored), table, indices)
+
+    def choose_many(
+        self, context: Context, ranked_arms: RankedArms, stream_keys: StreamKeys
+    ) -> ScoreBatch:
+        """Score arms for several visitors of one context, each with draws of their own.
+
+        Called by ``BasePolicy._choose_batches``.
+        """
+        table = self.statistics.make_score_table(context, ranked_arms)
+        arguments = (*stream_keys, *self._list_arguments(), table, self._propensities)
+        winners, tables, indices = decide_many_fused(*arguments)
+        unscored = np.isnan(tables[:, :, SCORE]).sum(axis=1)
+        found = winners[0].item(), unscored[0].item()
+        scores = self._make_scores(ranked_arms, found, tables[0], indices)
+        return ScoreBatch(scores, np.column_stack([winners, unscored]), tables)
+
+    def _list_arguments(
+        self,
+    ) -> tuple[FusedLayout, FusedCounts, ParticleLaws, ParticleCounts, bool, FusedOptions]:
+        """List what kernels decide by: the beliefs, whether particles decide, the options.
+
+        Called by ``Fused.choose`` and ``Fused.choose_many``.
+        """
         beliefs = self.statistics
-        score_table = beliefs.make_score_table(context, ranked_arms)
-        blind = beliefs.is_blind
-        winner, table = decide_fused(
-            *stream_key,
+        return (
             beliefs.layout,
             beliefs.counts,
             beliefs.laws,
             beliefs.learned,
-            blind,
+            beliefs.is_blind,
             self._list_constants(),
-            score_table,
-            self._propensities,
         )
-        weights = (beliefs.learned if blind else beliefs.counts).taus[:, WEIGHT].copy()
+
+    def _make_scores(
+        self,
+        ranked_arms: RankedArms,
+        found: tuple[int, int],
+        score_table: Floats,
+        indices: Floats,
+    ) -> Scores:
+        """Make scores that know how to work out propensities, from ``indices`` of all arms.
+
+        Called by ``Fused.choose`` and ``Fused.choose_many``.
+        """
+        beliefs = self.statistics
+        taus = (beliefs.learned if beliefs.is_blind else beliefs.counts).taus
+        weights = taus[:, WEIGHT].copy()
 
         def find_chances(scores: Scores) -> Floats:
             if self.plan is None:
                 return _share_tie(scores)
-            return compute_propensities(table, weights)
+            return compute_propensities(indices, weights)
 
-        unscored = int(np.isnan(score_table[:, SCORE]).sum())
         return Scores(
             ranked_arms,
-            (winner, unscored),
+            found,
             score_table,
             win_chances=find_chances,
             branch=self._tell_parts,
@@ -233,7 +283,7 @@ class Fused(BasePolicy[FusedBeliefs]):
     def _tell_parts(self, scores: Scores) -> str | None:
         """Tell what the index of each arm came from, and the tau that was drawn.
 
-        Given by ``Fused.choose`` to the scores, which call it when the branch is read.
+        Given by ``Fused._make_scores`` to the scores, which call it when the branch is read.
         """
         if self.monitor.prior.binding is None:
             return None
@@ -252,7 +302,7 @@ class Fused(BasePolicy[FusedBeliefs]):
     def _list_constants(self) -> FusedOptions:
         """List the options that kernels need; without a plan the bounds cap the indices.
 
-        Called by ``Fused.choose`` and ``Fused.play_batch``.
+        Called by ``Fused._list_arguments`` and ``Fused.play_batch``.
         """
         capped = self.plan is None and self.monitor.prior.binding is not None
         return FusedOptions(self._kappa, self._doubt, *self.spec.reward_range, capped)
@@ -351,7 +401,7 @@ def _take_off(prior: BoundTable) -> BoundTable:
 def _share_tie(scores: Scores) -> Floats:
     """Share all chance among the best arm and those that tie with it exactly.
 
-    Without a plan nothing else is drawn. Called by ``Fused.choose`` when a propensity is read.
+    Without a plan nothing else is drawn. Called by ``Fused._make_scores`` for a propensity.
     """
     table = scores.score_table[:, [SCORE, FREE_SCORE]]
     tied = (table == table[scores.best]).all(axis=1).astype(np.float64)

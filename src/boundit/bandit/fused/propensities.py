@@ -88,7 +88,7 @@ def compute_propensities(table: Floats, weights: Floats) -> Floats:
     """Compute the chance of every arm, from what a decision kept of them.
 
     ``table`` is what ``tabulate_indices`` wrote, ``weights`` those of the taus. Called by
-    ``Fused.choose`` when a propensity is read.
+    ``Fused._make_scores`` when a propensity is read.
     """
     n_arms, n_taus, doubts = len(table), len(weights), table[:, DOUBT_CHANCE]
     own, at = table[:, OWN_CHANCE], FIRST_INDEX

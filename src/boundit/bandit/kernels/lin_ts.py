@@ -127,7 +127,8 @@ def decide_lin_ts(
     """Make one decision of LinTS; gives the winner's row and how many arms were not drawn.
 
     With ``all_beliefs`` it writes mean and spread of these too into the table, for a
-    propensity. Called by ``LinTS.choose`` for every visitor.
+    propensity. Called by ``LinTS.choose`` for a visitor, and by ``decide_many_lin_ts`` for
+    every one of several.
     """
     n = score_table.shape[0]
     p = x.size // n
@@ -144,6 +145,33 @@ def decide_lin_ts(
         )
     mark_unscored(score_table, end, n)
     return winner, n - end
+
+
+@compile_kernel
+def decide_many_lin_ts(
+    seed: int,
+    id_hashes: Places,
+    models: Floats,
+    x: Floats,
+    score_table: Floats,
+    d: int,
+    scale: float,
+    shared: bool,  # noqa: FBT001
+    all_beliefs: bool,  # noqa: FBT001
+) -> tuple[Places, Floats]:
+    """Make decisions of LinTS for several visitors of one context.
+
+    Gives for each the winner's row and how many arms were not drawn, and the score tables.
+    Called by ``LinTS.choose_many``.
+    """
+    n = id_hashes.size
+    found, tables = np.empty((n, 2), np.int64), np.empty((n, *score_table.shape))
+    for i in range(n):
+        tables[i] = score_table
+        found[i, 0], found[i, 1] = decide_lin_ts(
+            seed, id_hashes[i], models, x, tables[i], d, scale, shared, all_beliefs
+        )
+    return found, tables
 
 
 @compile_kernel

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from boundit.bandit.kernels.arrays import Floats
+from boundit.bandit.kernels.arrays import Floats, Places
 from boundit.bandit.kernels.compile import compile_kernel, inline_kernel
 from boundit.bandit.kernels.simd import LANES, subtract_outer, sum_rows
 
@@ -120,7 +120,8 @@ def learn_row(models: Floats, model: int, x: Floats, row: int, d: int, reward: f
     """Let a ridge model learn one row of features and its reward.
 
     Inverse, estimate and the sums ``A += x x'``, ``b += reward x`` (Algorithm 4 of the paper,
-    LinUCB, line 14). Called by ``RidgeModels.take`` for every reward outside whole runs.
+    LinUCB, line 14). Called by ``RidgeModels.take`` for a reward, and by
+    ``learn_rows`` for every one of several.
     """
     p = (d + LANES - 1) // LANES * LANES
     update_model(models, model, x, row, d, reward, np.empty(p))
@@ -129,3 +130,17 @@ def learn_row(models: Floats, model: int, x: Floats, row: int, d: int, reward: f
         models[gram + p * p + i] += reward * x[row + i]
         for j in range(d):
             models[gram + i * p + j] += x[row + i] * x[row + j]
+
+
+@compile_kernel
+def learn_rows(
+    models: Floats, slots: Places, x: Floats, places: Places, d: int, rewards: Floats
+) -> None:
+    """Let ridge models learn several rewards in their order.
+
+    The reward's place says which of the rows in ``x`` it is, and in which slot its model lies.
+    Called by ``RidgeModels.take_many``.
+    """
+    p = (d + LANES - 1) // LANES * LANES
+    for i in range(rewards.size):
+        learn_row(models, slots[places[i]], x, places[i] * p, d, rewards[i])

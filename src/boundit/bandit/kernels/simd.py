@@ -43,7 +43,7 @@ def pad_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """Put zeros at the end of feature rows, up to a multiple of eight, as kernels need.
 
     Called by ``FeatureCache._make_template`` and ``FeatureCache._ask_user`` for the arms of a
-    context, and by ``RidgeModels.take`` for a decision that was made elsewhere.
+    context, and by ``RidgeModels._find_row`` for a decision that was made elsewhere.
     """
     wide = np.zeros((*rows.shape[:-1], pad_size(rows.shape[-1])))
     wide[..., : rows.shape[-1]] = rows

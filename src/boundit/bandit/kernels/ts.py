@@ -98,7 +98,7 @@ def decide_ts(
 ) -> tuple[int, int]:
     """Make one decision of Thompson sampling: the winner's row, and how many were not drawn.
 
-    Called by ``TS.choose`` for every visitor.
+    Called by ``TS.choose`` for a visitor, and by ``decide_many_ts`` for every one of several.
     """
     n = score_table.shape[0]
     winner, end = draw_best_arm(
@@ -108,6 +108,30 @@ def decide_ts(
         write_belief(count_rows, score_table, arm, low, high)
     mark_unscored(score_table, end, n)
     return winner, n - end
+
+
+@compile_kernel
+def decide_many_ts(
+    seed: int,
+    id_hashes: Places,
+    count_rows: Floats,
+    score_table: Floats,
+    low: float,
+    high: float,
+) -> tuple[Places, Floats]:
+    """Make decisions of Thompson sampling for several visitors of one context.
+
+    Gives for each the winner's row and how many arms were not drawn, and the score tables.
+    Called by ``TS.choose_many``.
+    """
+    n = id_hashes.size
+    found, tables = np.empty((n, 2), np.int64), np.empty((n, *score_table.shape))
+    for i in range(n):
+        tables[i] = score_table
+        found[i, 0], found[i, 1] = decide_ts(
+            seed, id_hashes[i], count_rows, tables[i], low, high
+        )
+    return found, tables
 
 
 @compile_kernel

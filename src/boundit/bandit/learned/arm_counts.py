@@ -7,7 +7,9 @@ import numpy as np
 
 from boundit.bandit.decision import Decision
 from boundit.bandit.kernels.arrays import Floats
+from boundit.bandit.kernels.count_rows import count_rewards
 from boundit.bandit.kernels.score_table import STATISTICS
+from boundit.bandit.many.rewards import RewardBatch
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.serialization import Record, decode_values, encode_values
 from boundit.bandit.spec import BanditSpec
@@ -99,6 +101,19 @@ class ArmCounts:
         """
         self._add_count(decision.context, decision.arm, ArmCount(1, reward))
 
+    def take_many(self, batch: RewardBatch) -> None:
+        """Learn several rewards of UCB, KLUCB or TS in their order.
+
+        Called by ``BasePolicy.learn_many``.
+        """
+        rows = np.empty(len(batch.kinds), np.int64)
+        for i, kind in enumerate(batch.kinds):
+            context, arm = kind.context, kind.arm
+            rows[i] = self._row_of.get((context, arm)) or self._append_row(context, arm)
+        for kind, n in zip(batch.kinds, np.bincount(batch.places).tolist(), strict=True):
+            self._rounds[kind.context] = self.count_rounds(kind.context) + n
+        count_rewards(self.rows, rows, batch.places, batch.rewards)
+
     def add(self, context: Context, arm: Arm, reward: float) -> None:
         """Count one reward of an arm in a context.
 
@@ -187,7 +202,7 @@ class ArmCounts:
         """Give an arm its own row of counts in a context where it was never played.
 
         Gives the number of the row; the array doubles when it is full. Called by
-        ``ArmCounts._add_count``.
+        ``ArmCounts._add_count`` and ``ArmCounts.take_many``.
         """
         row = len(self._row_of) + 1
         if row == len(self.rows):

@@ -72,8 +72,9 @@ class FeatureEncoding:
     def read_row(self, given: object, context: Context, arm: Arm) -> Vector:
         """Read the features of a decision; write them anew if levels came since it was made.
 
-        Those of a user's own function are taken as they are. Called by ``RidgeModels.take`` and
-        ``MatchingStatistics.take`` for a decision whose row is not at hand.
+        Those of a user's own function are taken as they are. Called by
+        ``RidgeModels._find_row`` and ``MatchingStatistics.take`` for a decision whose row is
+        not at hand.
         """
         x = read_vector(given, arm)
         if self.user_features is not None or x.size == self._count_features(context, arm):

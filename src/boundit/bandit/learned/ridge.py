@@ -71,7 +71,7 @@ class RidgeStack:
     def push(self, model: Ridge) -> int:
         """Copy a ridge model to the stack; gives its slot, where its numbers begin there.
 
-        Called by ``RidgeModels.take`` for the first reward of an arm, by
+        Called by ``RidgeModels._find_learning_slot`` for the first reward of an arm, by
         ``RidgeModels.find_slot`` for what arms start from, and by ``lay_out_ridge`` for the
         models of whole runs.
         """

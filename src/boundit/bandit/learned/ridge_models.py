@@ -8,7 +8,7 @@ import numpy as np
 
 from boundit.bandit.decision import Decision
 from boundit.bandit.errors import BadOption, CannotMerge, DamagedState
-from boundit.bandit.kernels.ridge import learn_row
+from boundit.bandit.kernels.ridge import learn_row, learn_rows
 from boundit.bandit.kernels.score_table import STATISTICS
 from boundit.bandit.kernels.simd import pad_rows
 from boundit.bandit.learned.feature_cache import ContextFeatures, FeatureCache
@@ -20,11 +20,14 @@ from boundit.bandit.learned.features import (
 )
 from boundit.bandit.learned.ridge import Ridge, RidgeStack
 from boundit.bandit.learned.warm_start import WarmStart
+from boundit.bandit.many.rewards import RewardBatch
+from boundit.bandit.many.rows import name_row
 from boundit.bandit.options import read_flag, read_positive
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.serialization import Record, decode_values, encode_values
 from boundit.bandit.spec import BanditSpec
 from boundit.terms.bound import Arm, Context
+from boundit.terms.errors import BounditError
 
 
 @final
@@ -110,7 +113,7 @@ class RidgeModels:
     def require_known_length(self, x: Vector, arm: Arm) -> None:
         """Refuse features of another length than those learned from before.
 
-        Called by ``RidgeModels.get_features`` and ``RidgeModels.take``.
+        Called by ``RidgeModels.get_features`` and ``RidgeModels._find_row``.
         """
         require_length(x, self.n_features, arm)
 
@@ -126,7 +129,8 @@ class RidgeModels:
     def get_model(self, arm: Arm, n_features: int) -> Ridge:
         """Get the ridge model of an arm, learned or not; it changes as the arm is learned.
 
-        Called by ``RidgeModels.take`` for the first reward of an arm, and by ``lay_out_ridge``.
+        Called by ``RidgeModels._find_learning_slot`` for the first reward of an arm, and by
+        ``lay_out_ridge``.
         """
         return self.get_stack(n_features).get_model(self.find_slot(arm, n_features))
 
@@ -180,19 +184,52 @@ class RidgeModels:
         this process made is at hand; of another it is read from its features. Called by
         ``BasePolicy.take`` for every reward.
         """
+        x, row, d = self._find_row(decision)
+        slot = self._find_learning_slot(decision.arm, d)
+        learn_row(self.get_stack(d).models, slot, x, row, d, reward)
+
+    def take_many(self, batch: RewardBatch) -> None:
+        """Learn several rewards in their order, each in the model of its arm.
+
+        All features are read before the first is learned. Called by ``BasePolicy.learn_many``.
+        """
+        found = list[Vector]()
+        for kind, decision in enumerate(batch.kinds):
+            try:
+                x, row, d = self._find_row(decision)
+                require_length(x[row : row + d], found[0].size if found else d, decision.arm)
+            except BounditError as error:
+                raise name_row(error, batch.find_row(kind)) from None
+            found.append(x[row : row + d])
+        if not found:
+            return
+        d = found[0].size
+        slots = [self._find_learning_slot(decision.arm, d) for decision in batch.kinds]
+        models, rows = self.get_stack(d).models, pad_rows(np.array(found)).reshape(-1)
+        learn_rows(models, np.array(slots), rows, batch.places, d, batch.rewards)
+
+    def _find_row(self, decision: Decision) -> tuple[Vector, int, int]:
+        """Find the features of a decision: an array, where they begin, and how many they are.
+
+        Called by ``RidgeModels.take`` and ``RidgeModels.take_many``.
+        """
         stack, rows = self.stack, decision.reasons.rows
         if stack and isinstance(rows, ContextFeatures) and rows.n_features == stack.n_features:
-            x, row = rows.x, decision.reasons.winner * rows.width
-        else:
-            features = self.encoding.read_row(decision.features, decision.context, decision.arm)
-            self.require_known_length(features, decision.arm)
-            stack, x, row = self.get_stack(features.size), pad_rows(features), 0
-        key = None if self.ridge_settings.shared else decision.arm
+            return rows.x, decision.reasons.winner * rows.width, stack.n_features
+        features = self.encoding.read_row(decision.features, decision.context, decision.arm)
+        self.require_known_length(features, decision.arm)
+        return pad_rows(features), 0, features.size
+
+    def _find_learning_slot(self, arm: Arm, n_features: int) -> int:
+        """Find the slot where the model of an arm learns; before its first reward, make it.
+
+        Called by ``RidgeModels.take`` and ``RidgeModels.take_many``.
+        """
+        key, stack = None if self.ridge_settings.shared else arm, self.get_stack(n_features)
         slot = self.learned_slots.get(key)
         if slot is None:
-            slot = stack.push(self.get_model(decision.arm, stack.n_features))
-            self.learned_slots[key] = slot
-        learn_row(stack.models, slot, x, row, stack.n_features, reward)
+            slot = self.learned_slots[key] = stack.push(self.get_model(arm, n_features))
+        return slot
 
     def find_features(self, context: Context, arm: Arm) -> tuple[float, ...]:
         """Find the features of one arm in a context, as its model learns them.

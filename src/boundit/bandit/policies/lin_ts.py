@@ -7,8 +7,13 @@ from typing import Self, final
 from boundit.bandit.base import BasePolicy
 from boundit.bandit.batch.layout import BatchLayout, BatchRuns, lay_out_ridge
 from boundit.bandit.kernels.arrays import Floats, Places
-from boundit.bandit.kernels.lin_ts import decide_lin_ts, estimate_win_probabilities, play_lin_ts
-from boundit.bandit.kernels.rng import StreamKey
+from boundit.bandit.kernels.lin_ts import (
+    decide_lin_ts,
+    decide_many_lin_ts,
+    estimate_win_probabilities,
+    play_lin_ts,
+)
+from boundit.bandit.kernels.rng import StreamKey, StreamKeys
 from boundit.bandit.kernels.score_table import STATISTICS
 from boundit.bandit.kernels.win_probability import (
     compute_win_probabilities,
@@ -19,6 +24,7 @@ from boundit.bandit.learned.features import Features
 from boundit.bandit.learned.ridge_models import RidgeModels, RidgeSettings
 from boundit.bandit.learned.warm_start import WarmStart
 from boundit.bandit.learned_ids import REMEMBERED, IdStore
+from boundit.bandit.many.score_batch import ScoreBatch
 from boundit.bandit.options import read_flag, read_not_negative
 from boundit.bandit.prior.monitor import LIVING, BoundMonitor
 from boundit.bandit.prior.watch import Watch
@@ -142,22 +148,40 @@ class LinTS(BasePolicy[RidgeModels]):
         found = decide_lin_ts(
             *stream_key, models, x, score_table, d, self._scale, shared, beliefs
         )
-        return Scores(
+        chances = self._find_win_chances(stream_key[0], rows)
+        return Scores(ranked_arms, found, score_table, rows, chances, wanted=self._propensities)
+
+    def choose_many(
+        self, context: Context, ranked_arms: RankedArms, stream_keys: StreamKeys
+    ) -> ScoreBatch:
+        """Draw a mean for every arm and each of several visitors of one context.
+
+        Called by ``BasePolicy._choose_batches``.
+        """
+        shared = self.statistics.ridge_settings.shared
+        rows = self.statistics.get_features(context, ranked_arms)
+        d, beliefs = rows.n_features, self._propensities and not shared
+        models, x, table = rows.stack.models, rows.x, rows.score_table
+        found, tables = decide_many_lin_ts(
+            *stream_keys, models, x, table, d, self._scale, shared, beliefs
+        )
+        winner, unscored = found[0].tolist()
+        chances = self._find_win_chances(stream_keys.seed, rows)
+        scores = Scores(
             ranked_arms,
-            found,
-            score_table,
+            (winner, unscored),
+            tables[0],
             rows,
-            self._find_win_chances(stream_key, rows),
+            chances,
             wanted=self._propensities,
         )
+        return ScoreBatch(scores, found, tables)
 
-    def _find_win_chances(
-        self, stream_key: StreamKey, rows: ContextFeatures
-    ) -> WinChances | None:
+    def _find_win_chances(self, seed: int, rows: ContextFeatures) -> WinChances | None:
         """Give the function that works out all arms' chances to win from the present models.
 
-        None where nobody wants propensities. Called by ``LinTS.choose``; ``Scores`` runs the
-        function when a propensity is read.
+        None where nobody wants propensities. Called by ``LinTS.choose`` and
+        ``LinTS.choose_many``; ``Scores`` runs the function when a propensity is read.
         """
         if not self._propensities:
             return None
@@ -165,7 +189,7 @@ class LinTS(BasePolicy[RidgeModels]):
             return _integrate_win_chances
         stack, slot = rows.stack, int(rows.score_table[0, STATISTICS])
         model = stack.models[slot : slot + stack.block].copy()
-        return partial(_count_wins, stream_key[0], model, rows, self._scale)
+        return partial(_count_wins, seed, model, rows, self._scale)
 
     def options(self) -> Record:
         """Give scale and propensities as the constructor took them.

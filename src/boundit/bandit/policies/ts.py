@@ -5,14 +5,15 @@ from typing import final
 from boundit.bandit.base import BasePolicy
 from boundit.bandit.batch.layout import BatchLayout, BatchRuns
 from boundit.bandit.kernels.arrays import Floats, Places
-from boundit.bandit.kernels.rng import StreamKey
-from boundit.bandit.kernels.ts import decide_ts, play_ts
+from boundit.bandit.kernels.rng import StreamKey, StreamKeys
+from boundit.bandit.kernels.ts import decide_many_ts, decide_ts, play_ts
 from boundit.bandit.kernels.win_probability import (
     compute_win_probabilities,
     tabulate_beta_densities,
 )
 from boundit.bandit.learned.arm_counts import ArmCounts
 from boundit.bandit.learned_ids import REMEMBERED, IdStore
+from boundit.bandit.many.score_batch import ScoreBatch
 from boundit.bandit.options import read_flag
 from boundit.bandit.prior.monitor import LIVING, BoundMonitor
 from boundit.bandit.prior.watch import Watch
@@ -85,6 +86,30 @@ class TS(BasePolicy[ArmCounts]):
         found = decide_ts(
             *stream_key, self.statistics.rows, score_table, *self.spec.reward_range
         )
+        return self._make_scores(ranked_arms, found, score_table)
+
+    def choose_many(
+        self, context: Context, ranked_arms: RankedArms, stream_keys: StreamKeys
+    ) -> ScoreBatch:
+        """Draw a mean for every arm and each of several visitors of one context.
+
+        Called by ``BasePolicy._choose_batches``.
+        """
+        score_table = self.statistics.make_score_table(context, ranked_arms)
+        found, tables = decide_many_ts(
+            *stream_keys, self.statistics.rows, score_table, *self.spec.reward_range
+        )
+        winner, unscored = found[0].tolist()
+        scores = self._make_scores(ranked_arms, (winner, unscored), tables[0])
+        return ScoreBatch(scores, found, tables)
+
+    def _make_scores(
+        self, ranked_arms: RankedArms, found: tuple[int, int], score_table: Floats
+    ) -> Scores:
+        """Make scores that know how to work out propensities.
+
+        Called by ``TS.choose`` and ``TS.choose_many``.
+        """
         return Scores(
             ranked_arms,
             found,
@@ -96,7 +121,7 @@ class TS(BasePolicy[ArmCounts]):
     def _compute_win_chances(self, scores: Scores) -> Floats:
         """Compute for every arm the chance that its draw is the highest, by an integral.
 
-        Given by ``TS.choose`` to the scores, which call it when a propensity is read.
+        Given by ``TS._make_scores`` to the scores, which call it when a propensity is read.
         """
         densities = tabulate_beta_densities(scores.score_table, *self.spec.reward_range)
         return compute_win_probabilities(densities)

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from typing import final
 
 from boundit.bandit.errors import BadOption
@@ -38,6 +39,15 @@ class BoundMonitor:
         self.prior = PriorBounds(table, narrowing=self.narrowing)
         self.refutation: Refutation | None = None
         self.evidence = ArmCounts()
+
+    def copy(self) -> "BoundMonitor":
+        """Copy what was seen; the table, which never changes, is the same.
+
+        Called by ``BasePolicy._learn_in_turn``.
+        """
+        table = self.prior.table
+        parts = (table, *table.living) if table else ()
+        return deepcopy(self, {id(part): part for part in parts})
 
     @classmethod
     def of(
@@ -102,17 +112,28 @@ class BoundMonitor:
         """Read what a round showed besides its reward, as cells (combinations of levels).
 
         One cell for each plan of the living bounds (those that observations narrow). Called by
-        ``BasePolicy.learn`` before anything changes.
+        ``BasePolicy.learn`` and ``BasePolicy._read_shown`` before anything changes.
         """
         if observed is None or self.narrowing is None:
             return ()
         return self.narrowing.read_cells(observed)
 
+    def note_round(self, context: Context, arm: Arm, reward: float, cells: Cells) -> None:
+        """Narrow the bounds by what a round showed, and hold its reward against them.
+
+        Called by ``BasePolicy.learn``, ``BasePolicy.learn_many`` and
+        ``BasePolicy._learn_in_turn`` for a reward that was learned.
+        """
+        if cells:
+            self.narrow(context, arm, cells, reward)
+        if self.watch:
+            self.watch_reward(context, arm, reward)
+
     def narrow(self, context: Context, arm: Arm, cells: Cells, reward: float) -> None:
         """Narrow the bounds by what a round showed with its reward; drop them if refuted.
 
-        ``cells`` are what ``read_observed`` gave. Called by ``BasePolicy.learn`` for every
-        reward that comes with an observation.
+        ``cells`` are what ``read_observed`` gave. Called by ``BoundMonitor.note_round`` for
+        every reward that comes with an observation.
         """
         if self.narrowing is None or self.prior.dropped:
             return
@@ -125,7 +146,7 @@ class BoundMonitor:
     def watch_reward(self, context: Context, arm: Arm, reward: float) -> None:
         """Count one reward for its arm and context, and drop all bounds if it refutes theirs.
 
-        Called by ``BasePolicy.learn`` where the bounds are watched.
+        Called by ``BoundMonitor.note_round`` where the bounds are watched.
         """
         table = self.prior.binding
         if self.watch and table and (arm, context) in self.prior.informative:
