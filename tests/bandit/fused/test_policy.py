@@ -232,6 +232,16 @@ def test_reasons_say_what_each_index_came_from() -> None:
     assert policy.observes == ("I1",)
 
 
+def test_reasons_are_told_when_the_bounds_are_dropped() -> None:
+    """Rows still count, discounted, when a watch has refuted the intervals."""
+    table = bd.derive_bounds(WORLD.graph, WORLD.query, WORLD.log(30_000, seed=4))
+    policy = Fused(prior=table, watch=True, seed=2)
+    for i in range(300):
+        policy.learn(policy.decide((1, 0), id=str(i)), 0.0)
+    assert policy.refutation is not None
+    assert str(policy.decide((1, 0)).branch).startswith("tau ")
+
+
 def test_what_is_unknown_is_refused_and_changes_nothing() -> None:
     policy = Fused(prior=count_plan(WORLD, *PAPER, n=300, seed=4), seed=2)
     decision, before = policy.decide((0, 0)), policy.state()

@@ -285,10 +285,9 @@ class Fused(BasePolicy[FusedBeliefs]):
 
         Given by ``Fused._make_scores`` to the scores, which call it when the branch is read.
         """
-        if self.monitor.prior.binding is None:
-            return None
         if self.plan is None:
-            return f"plain indices capped by bounds: {self.plan_reason}"
+            capped = self.monitor.prior.binding is not None
+            return f"plain indices capped by bounds: {self.plan_reason}" if capped else None
         table, beliefs = scores.score_table, self.statistics
         tau = beliefs.taus[min(int(table[0, FUSED_TAU]), len(beliefs.taus) - 1)]
         told = [f"tau {tau:g}", f"{_name_part(table[scores.winner, FUSED_PART])}"]
