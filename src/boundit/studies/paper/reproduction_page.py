@@ -67,7 +67,7 @@ _STARTS = (
 
 _OWN_LOGS = (
     "Here every run starts from a log of its own. Fused counts rows of the log and rounds in "
-    "the same cells, and is told after each round what lies between arm and reward; the last "
+    "the same cells, and is told after each round the variable that its plan names; the last "
     "policy is the same, told rewards alone."
 )
 
