@@ -83,7 +83,7 @@ def made() -> Decision:
     scores = Scores(
         ranked_arms, (0, 1), score_table, win_chances=lambda _: chances, branch="forced"
     )
-    return Decision("7", scores.arm, (0,), reasons=scores)
+    return Decision.of("7", scores.arm, (0,), scores)
 
 
 def test_a_decision_that_was_made_has_the_fields_of_one_that_was_written() -> None:

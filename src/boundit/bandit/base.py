@@ -242,7 +242,7 @@ class BasePolicy(ABC, Generic[S]):
             except BaseException:
                 self.ids.count -= id is None
                 raise
-        return Decision(name, scores.arm, values, reasons=scores)
+        return Decision.of(name, scores.arm, values, scores)
 
     def _find_allowed(self, arms: Arms | None) -> tuple[Arm, ...]:
         """Find the arms of one call: those held, unless others are passed.

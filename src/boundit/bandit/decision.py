@@ -12,6 +12,7 @@ from boundit.bandit.serialization import Record, decode_values, encode_values
 from boundit.terms.bound import Arm, Context
 from boundit.terms.saving.codec import decode, encode
 
+_make_blank = object.__new__
 _UNREADABLE = (
     KeyError,
     TypeError,
@@ -120,8 +121,8 @@ class Decision:
     not ``explore``, None where a sampling policy was told not to work them out. ``branch``
     names the part of an algorithm that chose, where there are several, and is ``explore`` where
     the arm was drawn uniformly. What a policy decided
-    is fixed at once, and the reasons are spelled out when somebody reads them: the ``reasons``
-    that ``BasePolicy.decide`` gives stand for all that the other arguments would state.
+    is fixed at once, and the reasons are spelled out when somebody reads them: the constructor
+    takes them as stated, and ``Decision.of`` takes what states them when asked.
     """
 
     id: str
@@ -141,14 +142,27 @@ class Decision:
         propensity: float | None = 1.0,
         branch: str | None = None,
         propensities: Mapping[Arm, float] | None = None,
-        *,
-        reasons: Reasons | None = None,
     ) -> None:
-        if reasons is None:
-            said = features, index or {}, capped, skipped, propensity, branch, propensities
-            reasons = StatedReasons(*said)
+        said = features, index or {}, capped, skipped, propensity, branch, propensities
+        self._fill(id, arm, context, StatedReasons(*said))
+
+    def _fill(self, id: str, arm: Arm, context: Context, reasons: Reasons) -> None:  # noqa: A002
+        """Write what a decision holds, once and for all.
+
+        Called by ``Decision.__init__`` and ``Decision.of``.
+        """
         held = self.__dict__
         held["id"], held["arm"], held["context"], held["reasons"] = id, arm, context, reasons
+
+    @staticmethod
+    def of(id: str, arm: Arm, context: Context, reasons: Reasons) -> "Decision":  # noqa: A002
+        """Make a decision whose reasons are told when asked; quicker than the constructor.
+
+        Called by ``BasePolicy.decide`` for every visitor.
+        """
+        made: Decision = _make_blank(Decision)
+        made._fill(id, arm, context, reasons)
+        return made
 
     @property
     def features(self) -> tuple[float, ...]:
@@ -255,7 +269,7 @@ class Decision:
 
         Called by ``BasePolicy.learn`` where a policy knows bins alone.
         """
-        return Decision(self.id, self.arm, context, reasons=self.reasons)
+        return Decision.of(self.id, self.arm, context, self.reasons)
 
     def record(self, *, propensities: bool = False) -> Record:
         """Write the decision as a JSON object, with the propensities of all arms if asked.
@@ -306,4 +320,4 @@ class Decision:
             reasons = replace(reasons, propensities=chances)
         if not all(map(math.isfinite, reasons.features)):
             raise ValueError("a feature is not finite")
-        return cls(record["id"], arm, context, reasons=reasons)
+        return cls.of(record["id"], arm, context, reasons)

@@ -60,6 +60,7 @@ class Scores:
     """All arms of the call, those that were ruled out too."""
     explore: float = 0.0
     """The chance with which the arm was drawn uniformly from them."""
+    _features: tuple[float, ...] = ()
     _wanted: bool = True
 
     def __init__(
@@ -113,13 +114,13 @@ class Scores:
         """
         return np.frombuffer(self._table_bytes).reshape(-1, COLUMNS).copy()
 
-    @cached_property
+    @property
     def features(self) -> tuple[float, ...]:
         """The chosen arm's features, none where a policy needs none.
 
         Read by ``Decision.features``.
         """
-        return self.rows.row(self.winner) if self.rows else ()
+        return self.rows.row(self.winner) if self.rows else self._features
 
     @cached_property
     def index(self) -> dict[Arm, float]:
@@ -162,9 +163,9 @@ class Scores:
         ``features`` are those of an arm without a row. Called by ``BasePolicy._explore_arms``.
         """
         self.best = self.winner
-        self.arm, self.winner, self.branch = arm, row, EXPLORED
+        self.arm, self.winner, self._branch = arm, row, EXPLORED
         if row < 0:
-            self.rows, self.winner, self.features = None, 0, features
+            self.rows, self.winner, self._features = None, 0, features
 
     @cached_property
     def best(self) -> int:
@@ -220,13 +221,15 @@ class Scores:
             return chance
         return self.explore / len(self.allowed) + (1.0 - self.explore) * chance
 
-    @cached_property
+    @property
     def branch(self) -> str | None:
         """The part of the algorithm that chose, None for algorithms of a single part.
 
         Told when it is first read. Read by ``Decision.branch``.
         """
-        return self._branch(self) if callable(self._branch) else self._branch
+        if callable(self._branch):
+            self._branch = self._branch(self)
+        return self._branch
 
 
 WinChances: TypeAlias = Callable[[Scores], Floats]

@@ -58,14 +58,14 @@ def _make_policies() -> dict[str, BasePolicy[Any]]:
     """
     prior = _make_table()
     return {
-        "UCB": UCB(prior=prior, horizon=_ROUNDS),
+        "UCB": UCB(prior=prior),
         "UCB, exploring": UCB(prior=prior, horizon=_ROUNDS, explore=0.5),
         "KLUCB": KLUCB(prior=prior),
         "TS": TS(prior=prior, seed=0),
         "LinUCB": LinUCB(prior=prior),
         "LinTS": LinTS(prior=prior, seed=0),
         "LinTS, shared": LinTS(prior=prior, seed=0, shared=True),
-        "OAM": OAM(prior=prior, horizon=_ROUNDS),
+        "OAM": OAM(prior=prior),
         "Fused": Fused(prior=prior, seed=0),
     }
 

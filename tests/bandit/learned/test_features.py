@@ -111,7 +111,7 @@ def test_numbers_do_not_turn_into_words() -> None:
 def test_a_row_is_written_anew_where_levels_came_since() -> None:
     encoding = FeatureEncoding.of(BanditSpec((), (("a", "b", "c"),), ()))
 
-    assert encoding.read_row([1.0, 1.0], (), ("c",)).tolist() == [1.0, 0.0, 1.0]
-    assert encoding.read_row([1.0, 0.5, 0.5], (), ("c",)).tolist() == [1.0, 0.5, 0.5]
+    assert encoding.read_row([1.0, 1.0], (), ("c",), None).tolist() == [1.0, 0.0, 1.0]
+    assert encoding.read_row([1.0, 0.5, 0.5], (), ("c",), 3).tolist() == [1.0, 0.5, 0.5]
     own = FeatureEncoding.of(BanditSpec((), (("a", "b", "c"),), ()), lambda *_: [1.0])
-    assert own.read_row([1.0, 1.0], (), ("c",)).tolist() == [1.0, 1.0]
+    assert own.read_row([1.0, 1.0], (), ("c",), None).tolist() == [1.0, 1.0]

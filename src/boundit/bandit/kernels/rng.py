@@ -6,8 +6,9 @@ ids, and so draw independently even where nothing was learned between them; a re
 same id draws the same.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
+from struct import Struct
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -43,6 +44,8 @@ _30, _27, _31, _12 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(12)
 _DIGITS = 19
 """A number of fewer digits has no more than 63 bits."""
 _WORDS, _HALF = 1 << 64, 1 << 63
+_READ_NUMBER: Callable[[bytes], tuple[int]] = Struct("<q").unpack
+"""What reads 8 bytes as a number with a sign."""
 
 
 def wrap_seed(seed: int) -> int:
@@ -68,7 +71,7 @@ def hash_id(id: str) -> int:  # noqa: A002, the word users know
         spelled = id.encode()
     except UnicodeEncodeError:  # half of a pair of code units, which JSON can carry
         spelled = id.encode("utf-8", "surrogatepass")
-    return int.from_bytes(blake2b(spelled, digest_size=8).digest(), "little", signed=True)
+    return _READ_NUMBER(blake2b(spelled, digest_size=8).digest())[0]
 
 
 def hash_many_ids(ids: Sequence[str]) -> Places:

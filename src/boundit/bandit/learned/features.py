@@ -69,15 +69,20 @@ class FeatureEncoding:
             return read_vector(self.user_features(context, arm), arm)
         return np.array([1.0, *self.encode_context(context, arm), *self.encode_arm(arm)])
 
-    def read_row(self, given: object, context: Context, arm: Arm) -> Vector:
+    def read_row(
+        self, given: object, context: Context, arm: Arm, n_learned: int | None
+    ) -> Vector:
         """Read the features of a decision; write them anew if levels came since it was made.
 
+        There are as many as have been learned, ``n_learned``, or as the levels known now make.
         Those of a user's own function are taken as they are. Called by
         ``RidgeModels._find_row`` and ``MatchingStatistics.take`` for a decision whose row is
         not at hand.
         """
         x = read_vector(given, arm)
-        if self.user_features is not None or x.size == self._count_features(context, arm):
+        if self.user_features is not None or x.size == n_learned:
+            return x
+        if x.size == self._count_features(context, arm):
             return x
         return self.encode(context, arm)
 

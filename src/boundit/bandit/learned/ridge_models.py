@@ -216,7 +216,9 @@ class RidgeModels:
         stack, rows = self.stack, decision.reasons.rows
         if stack and isinstance(rows, ContextFeatures) and rows.n_features == stack.n_features:
             return rows.x, decision.reasons.winner * rows.width, stack.n_features
-        features = self.encoding.read_row(decision.features, decision.context, decision.arm)
+        features = self.encoding.read_row(
+            decision.features, decision.context, decision.arm, self.n_features
+        )
         self.require_known_length(features, decision.arm)
         return pad_rows(features), 0, features.size
 

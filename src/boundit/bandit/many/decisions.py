@@ -64,7 +64,7 @@ class Decisions(Sequence[Decision]):
             return [self[k] for k in range(*i.indices(len(self)))]
         name, k = self.ids[i], range(len(self))[i]
         scores = self.make_scores(k)
-        return Decision(name, scores.arm, self._visitors.contexts[k], reasons=scores)
+        return Decision.of(name, scores.arm, self._visitors.contexts[k], scores)
 
     def make_scores(self, i: int) -> Scores:
         """Make the scores of one visitor, who may have got another arm to explore.

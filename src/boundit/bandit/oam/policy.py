@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Self, final
 
 from boundit.bandit.base import BasePolicy
@@ -127,7 +128,7 @@ class OAM(BasePolicy[MatchingStatistics]):
         candidates = lay_out_candidates(self.statistics.fresh(self.spec), layout)
         if candidates is None:
             return None
-        return play_oam(self._list_constants(), candidates, layout.make_arrays(runs))
+        return play_oam(self._constants, candidates, layout.make_arrays(runs))
 
     def choose(
         self,
@@ -189,24 +190,25 @@ class OAM(BasePolicy[MatchingStatistics]):
         Called by ``BasePolicy.learn`` for every reward.
         """
         statistics, prior = self.statistics, self.monitor.prior
-        constants = self._get_constants()
         explored = self._has_explored(decision)
         listed = statistics.list_pairs_with(prior, decision.context, decision.arm)
         statistics.take(decision, reward, listed)
         if explored:
-            statistics.count_exploration(prior, constants)
+            statistics.count_exploration(prior, self._get_constants())
 
     def _get_constants(self) -> MatchingConstants:
         """Put horizon, noise and the other constants of OAM into a tuple that kernels take.
 
         Called by ``OAM._match`` and ``OAM.take``.
         """
-        return set_horizon(self._list_constants(), self.n_learned)
+        given = self._constants
+        return given if self._horizon else set_horizon(given, self.n_learned)
 
-    def _list_constants(self) -> MatchingConstants:
-        """List the constants of OAM as they were given, with a horizon of 0 if none was.
+    @cached_property
+    def _constants(self) -> MatchingConstants:
+        """The constants of OAM as they were given, with a horizon of 0 if none was.
 
-        Called by ``OAM._get_constants`` and ``OAM.play_batch``.
+        Read by ``OAM._get_constants`` and ``OAM.play_batch``.
         """
         low, high = self.spec.reward_range
         return MatchingConstants(

@@ -143,7 +143,7 @@ class MatchingStatistics:
         None if it was played there before. Features are asked of every arm held: whatever they
         raise, nothing has changed yet. Called by ``OAM.take`` before it learns.
         """
-        if self.counts[context, arm].n:
+        if (context, arm) in self.counts:
             return None
         return prior, prior.version, self._list_pairs(prior, (context, arm))
 
@@ -156,11 +156,12 @@ class MatchingStatistics:
         played before. Called by ``OAM.take`` for every reward.
         """
         context, arm = decision.context, decision.arm
-        x = self.encoding.read_row(decision.features, context, arm)
+        known = self.rows[1].size if self.rows else None
+        x = self.encoding.read_row(decision.features, context, arm, known)
         self.require_known_length(x, arm)
         self.rows = self._get_regression(x.size)
         add_row(*self.rows, x, reward)
-        if listed or not self.counts[context, arm].n:
+        if listed or (context, arm) not in self.counts:
             self._pairs = listed
         self.counts.add(context, arm, reward)
 
