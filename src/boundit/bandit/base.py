@@ -275,17 +275,21 @@ class BasePolicy(ABC, Generic[S]):
             n, count = len(visitors.contexts), self.ids.count
             names = self.ids.make_many(n) if ids is None else read_ids(ids, n)
             keys = self.ids.key_streams(names) if self._draws else NO_STREAMS
+            members = visitors.split()
             try:
-                batches = self._choose_batches(visitors, allowed, keys, held=arms is None)
+                batches = self._choose_batches(
+                    visitors, members, allowed, keys, held=arms is None
+                )
                 explored = self._explore_many(visitors, batches, keys)
             except BaseException:
                 self.ids.count = count
                 raise
-        return Decisions(names, visitors, batches, explored)
+        return Decisions(names, visitors, members, batches, explored)
 
     def _choose_batches(
         self,
         visitors: Visitors,
+        members: Sequence[Places],
         allowed: tuple[Arm, ...],
         stream_keys: StreamKeys,
         *,
@@ -293,18 +297,22 @@ class BasePolicy(ABC, Generic[S]):
     ) -> list[ScoreBatch]:
         """Score the arms for the visitors of each context; an error names the first of them.
 
-        Called by ``BasePolicy.decide_many``.
+        ``members`` are their places. Called by ``BasePolicy.decide_many``.
         """
-        batches = list[ScoreBatch]()
-        for members, context, cell in zip(
-            visitors.split(), visitors.distinct, visitors.cells, strict=True
+        batches, draws = list[ScoreBatch](), self._draws
+        for places, context, cell in zip(
+            members, visitors.distinct, visitors.cells, strict=True
         ):
-            keys = stream_keys.pick(members) if self._draws else stream_keys
             try:
                 ranked_arms = self.monitor.rank(allowed, cell, held=held)
-                batch = self.choose_many(context, ranked_arms, keys)
+                if len(places) == 1:
+                    key = stream_keys.get_key(int(places[0])) if draws else NO_STREAM
+                    batch = ScoreBatch(self.choose(context, ranked_arms, key))
+                else:
+                    keys = stream_keys.pick(places) if draws else stream_keys
+                    batch = self.choose_many(context, ranked_arms, keys)
             except BounditError as error:
-                raise name_row(error, int(members[0])) from None
+                raise name_row(error, int(places[0])) from None
             batch.shared.allowed, batch.shared.explore = allowed, self._explore
             batches.append(batch)
         return batches

@@ -104,7 +104,7 @@ def _make_environment() -> FiniteEnvironment:
 def _play_rounds(policy: BasePolicy[Any]) -> None:
     """Decide and learn as a service does, now and then with what a round shows besides.
 
-    For one visitor at a time, then for two at once.
+    For one visitor at a time, then for several at once.
 
     Called by ``warm_up`` for every policy.
     """
@@ -113,7 +113,7 @@ def _play_rounds(policy: BasePolicy[Any]) -> None:
         _ = decision.propensity
         observed = {"W": i % 2} if i % 4 < 2 else None
         policy.learn(decision, float(i % 3 == 0), observed=observed)
-    policy.learn_many(policy.decide_many(_CONTEXTS), [0.0, 1.0])
+    policy.learn_many(policy.decide_many(_CONTEXTS * 2), [0.0, 1.0, 0.0, 1.0])
 
 
 def _play_runs(policy: BasePolicy[Any], environment: FiniteEnvironment) -> None:

@@ -29,6 +29,10 @@ class StreamKeys(NamedTuple):
     seed: int
     id_hashes: Places
 
+    def get_key(self, place: int) -> StreamKey:
+        """Give the key of one of the decisions; called by ``BasePolicy._choose_batches``."""
+        return self.seed, int(self.id_hashes[place])
+
     def pick(self, places: Places) -> "StreamKeys":
         """Pick the keys of some decisions; called by ``BasePolicy._choose_batches``."""
         return StreamKeys(self.seed, self.id_hashes[places])

@@ -42,14 +42,17 @@ class Decisions(Sequence[Decision]):
         self,
         ids: list[str],
         visitors: Visitors,
+        members: Sequence[Places],
         batches: Sequence[ScoreBatch],
         explored: dict[int, ExploredArm],
     ) -> None:
         self.ids, self._visitors, self._batches = ids, visitors, batches
-        self._places, self._winners = np.empty((2, len(ids)), np.int64)
-        for members, batch in zip(visitors.split(), batches, strict=True):
-            self._places[members] = np.arange(len(members))
-            self._winners[members] = batch.list_winners(len(members))
+        best = np.array([batch.shared.best for batch in batches], np.int64)
+        self._places, self._winners = np.zeros(len(ids), np.int64), best[visitors.groups]
+        for places, batch in zip(members, batches, strict=True):
+            if batch.found is not None:
+                self._places[places] = np.arange(len(places))
+                self._winners[places] = batch.found[:, 0]
         self._explored = explored
 
     def __len__(self) -> int:

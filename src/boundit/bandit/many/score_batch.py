@@ -2,8 +2,6 @@
 
 from typing import final
 
-import numpy as np
-
 from boundit.bandit.kernels.arrays import Floats, Places
 from boundit.bandit.scores import Scores
 from boundit.terms.bound import Arm
@@ -18,31 +16,22 @@ class ScoreBatch:
     ``BasePolicy.choose_many``.
     """
 
-    __slots__ = ("_found", "_tables", "shared")
+    __slots__ = ("_tables", "found", "shared")
 
     def __init__(
         self, shared: Scores, found: Places | None = None, tables: Floats | None = None
     ) -> None:
-        self.shared, self._found, self._tables = shared, found, tables
+        self.shared, self.found, self._tables = shared, found, tables
 
     def make(self, i: int) -> Scores:
         """Make the scores of the ``i``-th visitor of this context.
 
         The same for all where nothing is drawn. Called by ``Decisions.make_scores``.
         """
-        if self._found is None or self._tables is None:
+        if self.found is None or self._tables is None:
             return self.shared
-        winner, unscored = self._found[i].tolist()
+        winner, unscored = self.found[i].tolist()
         return self.shared.repeat((winner, unscored), self._tables[i])
-
-    def list_winners(self, n: int) -> Places:
-        """List for all ``n`` visitors of the context the row of the arm that won.
-
-        Called by ``Decisions.__init__``.
-        """
-        if self._found is None:
-            return np.full(n, self.shared.best, np.int64)
-        return self._found[:, 0]
 
     def list_arms(self) -> list[Arm]:
         """List the arms of the context, as the rows of its score tables have them.

@@ -1,7 +1,7 @@
 """Visitors of one call, grouped by their contexts: what is alike is worked out once."""
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -29,11 +29,12 @@ class Visitors(NamedTuple):
     def split(self) -> list[Places]:
         """List the places of the visitors of each group, in the order they came.
 
-        Called by ``BasePolicy._choose_batches`` and ``Decisions.__init__``.
+        Called by ``BasePolicy.decide_many``.
         """
         order = np.argsort(self.groups, kind="stable")
         sizes = np.bincount(self.groups, minlength=len(self.distinct))
-        return np.split(order, np.cumsum(sizes)[:-1]) if self.distinct else []
+        ends = [0, *np.cumsum(sizes).tolist()]
+        return [order[start:end] for start, end in pairwise(ends)]
 
 
 def read_visitors(spec: BanditSpec, given: object, *, sees_numbers: bool) -> Visitors:
