@@ -47,6 +47,17 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def test_the_policy_of_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    """As its lines stand there, from the file that the last command writes."""
+    (block,) = re.findall(r"```python\n(.*?)```", make_example()["README.md"], re.DOTALL)
+    answer(capsys, "init", ".")
+    answer(capsys, *module.COMMANDS[-1])
+
+    found: dict[str, object] = {}
+    exec(block, found)
+    assert "12,593 rows in 12 cells" in str(found["policy"])
+
+
 def world() -> bd.World:
     """The model of the story, as the library writes models."""
     model = bd.Model.of(

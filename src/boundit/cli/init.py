@@ -93,6 +93,18 @@ So, if everybody got the same reminder, these shares would refill:
 The averages of `log.csv` say that the younger refill more after a text than after a call.
 They are wrong: calls went to those who refill less anyway.
 
+## Put a policy to work
+
+With the `bounds.json` that the last command wrote, in Python:
+
+```python
+import boundit as bd
+
+policy = bd.Fused(prior=bd.BoundTable.load("bounds.json"))
+decision = policy.decide({{"Age": "younger"}})
+policy.learn(decision, reward=1, observed={{"Illness": "mild"}})  # observed: if it is known
+```
+
 ## Make it yours
 
 Replace `log.csv` by your own rows (CSV or Parquet, one column for each node that was
