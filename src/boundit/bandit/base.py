@@ -226,21 +226,22 @@ class BasePolicy(ABC, Generic[S]):
         if id is not None and not isinstance(id, str):
             raise BadOption("id", "text", id)
         with self._lock:
-            values = self.spec.read_context(context)
-            allowed = self._find_allowed(arms)
-            cell = self.spec.find_cell(values) if self.spec.bins else values
-            if not self.sees_numbers:
-                values = cell
-            ranked_arms = self.monitor.rank(allowed, cell, held=arms is None)
-            name = self.ids.make() if id is None else id
-            key = self.ids.key_stream(name) if self._draws else NO_STREAM
+            spec, ids, held = self.spec, self.ids, arms is None
+            cell = values = spec.read_context(context)
+            allowed = (held and spec.arms) or self._find_allowed(arms)
+            if spec.bins:
+                cell = spec.find_cell(values)
+                values = values if self.sees_numbers else cell
+            ranked_arms = self.monitor.rank(allowed, cell, held=held)
+            name = ids.make() if id is None else id
+            key = ids.key_stream(name) if self._draws else NO_STREAM
             try:
                 scores = self.choose(values, ranked_arms, key)
                 scores.allowed = allowed
                 if self._explore:
                     self._explore_arms(values, scores, key)
             except BaseException:
-                self.ids.count -= id is None
+                ids.count -= id is None
                 raise
         return Decision.of(name, scores.arm, values, scores)
 
@@ -366,29 +367,31 @@ class BasePolicy(ABC, Generic[S]):
         """
         if not isinstance(decision, Decision):
             raise NotADecision(f"{type(decision).__name__} is no decision")
-        number = self.spec.read_reward(reward, decision.id)
+        spec, name = self.spec, decision.id
+        number = spec.read_reward(reward, name)
         try:
-            held = decision.arm in self.spec.held_arms
+            held = decision.arm in spec.held_arms
         except TypeError:
             raise NotADecision("its arm is no tuple of values") from None
         if not held:
             self._require_passed(decision)
         with self._lock:
-            context = self.spec.read_context(decision.context)
-            if self.spec.bins:
-                context = self.spec.find_cell(context)
+            spec, ids, monitor = self.spec, self.learned_ids, self.monitor
+            context = spec.read_context(decision.context)
+            if spec.bins:
+                context = spec.find_cell(context)
                 decision = decision if self.sees_numbers else decision.move_to(context)
-            if not self.learned_ids.claim(decision.id):
+            if not ids.claim(name):
                 return
             try:
-                cells = () if observed is None else self.monitor.read_observed(observed)
+                cells = () if observed is None else monitor.read_observed(observed)
                 self.take(decision, number, observed)
             except BaseException:
-                self.learned_ids.release(decision.id)
+                ids.release(name)
                 raise
-            self.learned_ids.keep(decision.id)
-            if cells or self.monitor.watch:
-                self.monitor.note_round(context, decision.arm, number, cells)
+            ids.keep(name)
+            if cells or monitor.watch:
+                monitor.note_round(context, decision.arm, number, cells)
 
     def learn_many(
         self,

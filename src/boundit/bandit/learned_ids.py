@@ -90,10 +90,11 @@ class LearnedIds:
         Called by ``BasePolicy.learn``.
         """
         self.n += 1
-        if self.size:
-            if len(self.order) == self.size:
-                self.known.discard(self.order.popleft())
-            self.order.append(id)
+        if size := self.size:
+            order = self.order
+            if len(order) == size:
+                self.known.discard(order.popleft())
+            order.append(id)
             self.known.add(id)
 
     def claim_many(self, ids: Sequence[str]) -> list[bool]:

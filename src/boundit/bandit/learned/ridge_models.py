@@ -184,9 +184,9 @@ class RidgeModels:
         this process made is at hand; of another it is read from its features. Called by
         ``BasePolicy.take`` for every reward.
         """
-        x, row, d = self._find_row(decision)
-        slot = self._find_learning_slot(decision.arm, d)
-        learn_row(self.get_stack(d).models, slot, x, row, d, reward)
+        x, row, stack = self._find_row(decision)
+        slot = self._find_learning_slot(decision.arm, stack)
+        learn_row(stack.models, slot, x, row, stack.n_features, reward)
 
     def take_many(self, batch: RewardBatch) -> None:
         """Learn several rewards in their order, each in the model of its arm.
@@ -196,41 +196,42 @@ class RidgeModels:
         found = list[Vector]()
         for kind, decision in enumerate(batch.kinds):
             try:
-                x, row, d = self._find_row(decision)
+                x, row, stack = self._find_row(decision)
+                d = stack.n_features
                 require_length(x[row : row + d], found[0].size if found else d, decision.arm)
             except BounditError as error:
                 raise name_row(error, batch.find_row(kind)) from None
             found.append(x[row : row + d])
         if not found:
             return
-        d = found[0].size
-        slots = [self._find_learning_slot(decision.arm, d) for decision in batch.kinds]
-        models, rows = self.get_stack(d).models, pad_rows(np.array(found)).reshape(-1)
+        slots = [self._find_learning_slot(decision.arm, stack) for decision in batch.kinds]
+        models, rows = stack.models, pad_rows(np.array(found)).reshape(-1)
         learn_rows(models, np.array(slots), rows, batch.places, d, batch.rewards)
 
-    def _find_row(self, decision: Decision) -> tuple[Vector, int, int]:
-        """Find the features of a decision: an array, where they begin, and how many they are.
+    def _find_row(self, decision: Decision) -> tuple[Vector, int, RidgeStack]:
+        """Find the features of a decision: an array, where they begin, and the stack for them.
 
         Called by ``RidgeModels.take`` and ``RidgeModels.take_many``.
         """
         stack, rows = self.stack, decision.reasons.rows
         if stack and isinstance(rows, ContextFeatures) and rows.n_features == stack.n_features:
-            return rows.x, decision.reasons.winner * rows.width, stack.n_features
+            return rows.x, decision.reasons.winner * rows.width, stack
         features = self.encoding.read_row(
             decision.features, decision.context, decision.arm, self.n_features
         )
         self.require_known_length(features, decision.arm)
-        return pad_rows(features), 0, features.size
+        return pad_rows(features), 0, self.get_stack(features.size)
 
-    def _find_learning_slot(self, arm: Arm, n_features: int) -> int:
+    def _find_learning_slot(self, arm: Arm, stack: RidgeStack) -> int:
         """Find the slot where the model of an arm learns; before its first reward, make it.
 
         Called by ``RidgeModels.take`` and ``RidgeModels.take_many``.
         """
-        key, stack = None if self.ridge_settings.shared else arm, self.get_stack(n_features)
+        key = None if self.ridge_settings.shared else arm
         slot = self.learned_slots.get(key)
         if slot is None:
-            slot = self.learned_slots[key] = stack.push(self.get_model(arm, n_features))
+            start = self.get_model(arm, stack.n_features)
+            slot = self.learned_slots[key] = stack.push(start)
         return slot
 
     def find_features(self, context: Context, arm: Arm) -> tuple[float, ...]:

@@ -75,14 +75,14 @@ class BoundMonitor:
         Only one arm is given if ``watch`` demands that it be played first, to test its bound.
         ``held`` says that they are all arms of the policy. Called by ``BasePolicy.decide``.
         """
-        found = self.prior.rank(arms, context, held=held)
-        if self.watch is None or not self.watch.plays:
+        found, watch = self.prior.rank(arms, context, held=held), self.watch
+        if watch is None or not watch.plays:
             return found
         owed = [
             (self.evidence[context, ranked.arm].n, ranked.place, ranked)
             for ranked in (*found, *found.beaten)
             if (ranked.arm, context) in self.prior.informative
-            and self.evidence[context, ranked.arm].n < self.watch.plays
+            and self.evidence[context, ranked.arm].n < watch.plays
         ]
         return RankedArms((min(owed)[2],)) if owed else found
 
