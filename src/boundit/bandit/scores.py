@@ -71,8 +71,7 @@ class Scores:
         rows: FeatureRows | None = None,
         win_chances: "WinChances | None" = None,
         branch: "Branch" = None,
-        *,
-        wanted: bool = True,
+        wanted: bool = True,  # noqa: FBT001, FBT002, a word costs more than the rest
     ) -> None:
         self.winner, self._unscored = found
         self.arm: Arm = ranked_arms[self.winner].arm

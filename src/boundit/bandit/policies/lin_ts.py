@@ -148,8 +148,8 @@ class LinTS(BasePolicy[RidgeModels]):
         found = decide_lin_ts(
             *stream_key, models, x, score_table, d, self._scale, shared, beliefs
         )
-        chances = self._find_win_chances(stream_key[0], rows)
-        return Scores(ranked_arms, found, score_table, rows, chances, wanted=self._propensities)
+        chances, wanted = self._find_win_chances(stream_key[0], rows), self._propensities
+        return Scores(ranked_arms, found, score_table, rows, chances, None, wanted)
 
     def choose_many(
         self, context: Context, ranked_arms: RankedArms, stream_keys: StreamKeys

@@ -110,13 +110,8 @@ class TS(BasePolicy[ArmCounts]):
 
         Called by ``TS.choose`` and ``TS.choose_many``.
         """
-        return Scores(
-            ranked_arms,
-            found,
-            score_table,
-            win_chances=self._compute_win_chances,
-            wanted=self._propensities,
-        )
+        chances, wanted = self._compute_win_chances, self._propensities
+        return Scores(ranked_arms, found, score_table, None, chances, None, wanted)
 
     def _compute_win_chances(self, scores: Scores) -> Floats:
         """Compute for every arm the chance that its draw is the highest, by an integral.
