@@ -188,6 +188,52 @@ def test_a_plan_may_come_and_go_with_the_table() -> None:
     assert policy.statistics.counts.pairs[:, :2].sum() == 50
 
 
+def test_reasons_of_a_decision_stay_when_the_bounds_are_replaced() -> None:
+    with_plan = count_plan(WORLD, *PAPER, n=400, seed=1)
+    without = replace(with_plan, fused=BoundTable.fused)
+    for first, second in ((with_plan, without), (without, with_plan)):
+        policy = Fused(prior=first, seed=1)
+        now, later = policy.decide((0, 0), id="a"), policy.decide((0, 0), id="a")
+        expected = now.propensities, now.branch
+
+        policy.refresh(second)
+
+        assert (later.propensities, later.branch) == expected
+
+
+def test_rounds_of_a_policy_without_a_plan_do_not_count_as_seen_in_one() -> None:
+    with_plan = count_plan(WORLD, *PAPER, n=400, seed=1)
+    policy = Fused(prior=replace(with_plan, fused=BoundTable.fused), seed=1)
+    for _ in range(30):
+        policy.learn(policy.decide((0, 0)), 1.0)
+
+    policy.refresh(with_plan)
+
+    assert "0 of 30 rounds showed I1: decides by rewards alone" in policy.describe()
+    assert policy.statistics.learned.units.sum() == 30
+
+
+def test_all_rounds_count_in_a_plan_that_asks_for_no_variable() -> None:
+    asking = count_plan(WORLD, *PAPER, n=400, seed=1)
+    plan = asking.fused
+    assert isinstance(plan, FusedPlan)
+    cells = tuple((i,) for i in range(16))
+    bare = replace(asking, fused=FusedPlan(plan.pairs, (), cells, (5,) * 16, (2.0,) * 16))
+    for first in (asking, replace(asking, fused=BoundTable.fused)):
+        policy, late = Fused(prior=first, seed=1), Fused(prior=bare, seed=1)
+        for i in range(40):
+            decision = policy.decide((i % 2, 0))
+            policy.learn(decision, float(i % 3 == 0))
+            late.learn(decision, float(i % 3 == 0))
+
+        policy.refresh(bare)
+
+        mine, theirs = policy.statistics, late.statistics
+        assert (mine.counts.cells == theirs.counts.cells).all()
+        assert (mine.counts.totals == theirs.counts.totals).all()
+        assert mine.counts.taus == pytest.approx(theirs.counts.taus)
+
+
 def test_a_log_that_rounds_contradict_is_refuted_and_the_policy_goes_on() -> None:
     table = count_plan(WORLD, *PAPER, n=20_000, seed=1)
     plan = table.fused

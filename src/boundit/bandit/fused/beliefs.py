@@ -18,6 +18,8 @@ from boundit.bandit.fused.arrays import (
     GUESSED,
     GUESSED_WINS,
     LOSSES,
+    N_LEARNED,
+    N_SEEN,
     OWN_EVIDENCE,
     SEEN,
     SEEN_LOSSES,
@@ -244,28 +246,46 @@ class FusedBeliefs:
 
         Rows of the log are those of the new plan alone. Rewards of pairs and the evidence
         against them stay; what rounds showed stays where the new plan asks for the same
-        variables. Called by ``Fused.refresh``.
+        variables. Where it asks for others, rounds count as unseen, and where it asks for none,
+        all of them count. Called by ``Fused.refresh``.
         """
         made = FusedBeliefs(plan, reward_range, trusting=self.trusting)
         for pair, place in self.places.items():
             row = made.find_place(pair)
             made.counts.pairs[row] = self.counts.pairs[place]
+        if plan.variables:
+            self._move_seen(made)
+        else:
+            made.counts.leaves[:, 0, [SEEN_WINS, SEEN_LOSSES]] = made.counts.pairs[
+                : len(plan.pairs), [WINS, LOSSES]
+            ]
         made.counts.totals[:] = self.counts.totals
+        if self.plan.variables != plan.variables:
+            n_learned = self.counts.totals[N_LEARNED]
+            made.counts.totals[N_SEEN] = 0.0 if plan.variables else n_learned
+            made.counts.pairs[:, OWN_EVIDENCE] = 0.0
+        made._count_anew()
+        if plan.variables and made.counts.totals[N_SEEN] < made.counts.totals[N_LEARNED]:
+            made.spread_particles()
+        return made
+
+    def _move_seen(self, made: "FusedBeliefs") -> None:
+        """Take over what rounds showed, where another plan asks for the same variables.
+
+        Called by ``FusedBeliefs.refit``.
+        """
         moved = [
             (self.reader.leaves[cells], leaf)
             for cells, leaf in made.reader.leaves.items()
             if cells in self.reader.leaves
         ]
-        if self.plan.variables == plan.variables and moved:
-            old, new = map(list, zip(*moved, strict=True))
-            for pair, row in made.places.items():
-                place = self.places.get(pair, len(self.plan.pairs))
-                if place < len(self.plan.pairs) and row < len(plan.pairs):
-                    made.counts.leaves[row, new] = self.counts.leaves[place, old]
-        made._count_anew()
-        if self.has_particles and plan.variables:
-            made.spread_particles()
-        return made
+        if self.plan.variables != made.plan.variables or not moved:
+            return
+        old, new = map(list, zip(*moved, strict=True))
+        for pair, row in made.places.items():
+            place = self.places.get(pair, len(self.plan.pairs))
+            if place < len(self.plan.pairs) and row < len(made.plan.pairs):
+                made.counts.leaves[row, new] = self.counts.leaves[place, old]
 
     def _sum_plain(self) -> Floats:
         """Sum up the log chance of all rewards of each pair, by these rewards alone.

@@ -1,7 +1,8 @@
 """The policy that users should run: rows of the log and rounds count in the same cells."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import final
 
 import numpy as np
@@ -46,7 +47,7 @@ from boundit.bandit.prior.log_refutation import LogRefutation
 from boundit.bandit.prior.monitor import LIVING, BoundMonitor
 from boundit.bandit.prior.watch import Refutation, Watch
 from boundit.bandit.ranked_arms import RankedArms
-from boundit.bandit.scores import Scores
+from boundit.bandit.scores import Branch, Scores
 from boundit.bandit.serialization import Record
 from boundit.bandit.spec import Arms, BanditSpec, ContextNames, Unseen
 from boundit.terms.bound import Context
@@ -264,39 +265,30 @@ class Fused(BasePolicy[FusedBeliefs]):
         """
         beliefs = self.statistics
         taus = (beliefs.learned if beliefs.is_blind else beliefs.counts).taus
-        weights = taus[:, WEIGHT].copy()
+        weights, has_plan = taus[:, WEIGHT].copy(), self.plan is not None
 
+        # Reasons may be read after bounds were replaced: they are those of this moment.
         def find_chances(scores: Scores) -> Floats:
-            if self.plan is None:
-                return _share_tie(scores)
-            return compute_propensities(indices, weights)
+            return compute_propensities(indices, weights) if has_plan else _share_tie(scores)
 
         return Scores(
             ranked_arms,
             found,
             score_table,
             win_chances=find_chances,
-            branch=self._tell_parts,
+            branch=self._find_branch(),
             wanted=self._propensities,
         )
 
-    def _tell_parts(self, scores: Scores) -> str | None:
-        """Tell what the index of each arm came from, and the tau that was drawn.
+    def _find_branch(self) -> Branch:
+        """Find what tells where an index came from: nothing where rewards alone decide.
 
-        Given by ``Fused._make_scores`` to the scores, which call it when the branch is read.
+        Called by ``Fused._make_scores``.
         """
         if self.plan is None:
             capped = self.monitor.prior.binding is not None
             return f"plain indices capped by bounds: {self.plan_reason}" if capped else None
-        table, beliefs = scores.score_table, self.statistics
-        tau = beliefs.taus[min(int(table[0, FUSED_TAU]), len(beliefs.taus) - 1)]
-        told = [f"tau {tau:g}", f"{_name_part(table[scores.winner, FUSED_PART])}"]
-        others = [
-            f"{_name_part(table[i, FUSED_PART])} for {arm!r}"
-            for i, arm in scores.ranked_arms.in_call_order
-            if i != scores.winner and table[i, FUSED_PART]
-        ]
-        return "; ".join(told + others)
+        return partial(_tell_parts, self.statistics.taus)
 
     def _list_constants(self) -> FusedOptions:
         """List the options that kernels need; without a plan the bounds cap the indices.
@@ -408,9 +400,25 @@ def _share_tie(scores: Scores) -> Floats:
     return shares
 
 
+def _tell_parts(taus: Sequence[float], scores: Scores) -> str:
+    """Tell what the index of each arm came from, and the tau that was drawn.
+
+    Given by ``Fused._find_branch`` to the scores, which call it when the branch is read.
+    """
+    table = scores.score_table
+    told = [f"tau {taus[int(table[0, FUSED_TAU])]:g}"]
+    told.append(_name_part(table[scores.winner, FUSED_PART]))
+    others = [
+        f"{_name_part(table[i, FUSED_PART])} for {arm!r}"
+        for i, arm in scores.ranked_arms.in_call_order
+        if i != scores.winner and table[i, FUSED_PART]
+    ]
+    return "; ".join(told + others)
+
+
 def _name_part(part: float) -> str:
     """Name what an index came from, for the reasons of a decision.
 
-    Called by ``Fused._tell_parts``.
+    Called by ``_tell_parts``.
     """
     return _PARTS.get(int(part), "pooled cells")
