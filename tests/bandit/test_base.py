@@ -126,7 +126,7 @@ def test_only_policies_of_one_kind_and_settings_are_merged(policy: type[UCB]) ->
         if other is not policy:
             with pytest.raises(CannotMerge, match="cannot merge: a "):
                 made.merged(played(other))
-    with pytest.raises(CannotMerge):
+    with pytest.raises(CannotMerge, match=r"cannot merge: a .* and a NoneType"):
         made.merged(None)
     with pytest.raises(CannotMerge, match="watch"):
         made.merged(played(policy, watch=True))
@@ -307,6 +307,11 @@ def test_a_foreign_decision_is_still_judged() -> None:
     for bad in (change(good, context=(0, 7)), change(good, context=([0], 0))):
         with pytest.raises(BounditError):
             policy.learn(bad, 1.0)
+    for wrong in (5, None, ["x"]):
+        with pytest.raises(NotADecision, match="its id is no text: "):
+            policy.learn(change(good, id=wrong), 1.0)
+        with pytest.raises(NotADecision, match="its id is no text: "):
+            policy.learn_many([good, change(good, id=wrong)], [1.0, 1.0])
     assert policy.state() == before
 
 

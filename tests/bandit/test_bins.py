@@ -24,3 +24,9 @@ def test_a_bin_stands_for_its_middle() -> None:
 
     assert [find_middle(edges, name) for name in list_bins(edges)] == [10, 15, 40, 60]
     assert find_middle(edges, "of another table") == 35
+
+
+def test_what_is_no_number_is_in_no_bin() -> None:
+    nan = float("nan")
+    assert find_bin((10.0,), nan) is nan
+    assert [find_bin((10.0,), value) for value in (True, "9", None)] == [True, "9", None]

@@ -3,6 +3,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from boundit.bandit.errors import BadArm, BadContext, BadOption, BadReward, NeedsArms, OtherArms
@@ -283,3 +284,10 @@ def test_unseen_levels_are_let_through_if_asked() -> None:
         asked.read_context("1")
     with pytest.raises(BadOption, match="unseen must be 'error' or 'range', found 'skip'"):
         make_spec(unseen="skip")
+
+
+@pytest.mark.parametrize("missing", [pd.NA, pd.NaT])
+def test_a_missing_value_of_pandas_is_refused(missing: object) -> None:
+    for asked in (make_spec(prior=TABLE), make_spec(prior=TABLE, unseen="range"), make_spec()):
+        with pytest.raises(BadContext, match="is no level of a variable"):
+            asked.read_context((missing,))

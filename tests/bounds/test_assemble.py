@@ -9,6 +9,7 @@ from boundit.counts.formulas.workspace import Workspace
 from boundit.counts.read import read_log
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
+from boundit.terms.fused_plan import FusedPlan
 from boundit.terms.interval import Interval
 from boundit.terms.long_work import TimeBudget
 
@@ -138,3 +139,16 @@ def count_rows(*, adaptive: bool = False) -> PlanCounts:
     z, x, m, y = np.random.default_rng(0).integers(0, 2, (4, 3_000))
     log = read_log({"Z": z, "X": x, "M": m, "Y": y}, adaptive=adaptive)
     return PlanCounts(log.count(["Z", "X", "M"], reward="Y"))
+
+
+def test_the_edges_of_what_a_policy_may_observe_come_with_the_table() -> None:
+    rows = {"X": [0, 1] * 8, "M": [*range(16)], "Z": [*range(16)], "Y": [0, 0, 1, 1] * 4}
+    log = read_log(rows, bins={"M": [5], "Z": [8]})
+    graph, query = parse("X -> M -> Y; X <-> M; Z -> X"), parse_query("Y | do(X)")
+    plan = plan_sound(graph, query, (), max_condition=3)
+
+    table = assemble(plan, PlanCounts(log.count(["Z", "X", "M"], reward="Y")))
+
+    assert isinstance(table.fused, FusedPlan)
+    assert table.fused.variables == ("M",)
+    assert table.bins == {"M": (5.0,)}

@@ -368,6 +368,8 @@ class BasePolicy(ABC, Generic[S]):
         if not isinstance(decision, Decision):
             raise NotADecision(f"{type(decision).__name__} is no decision")
         spec, name = self.spec, decision.id
+        if not isinstance(name, str):
+            raise NotADecision(f"its id is no text: {name!r}")
         number = spec.read_reward(reward, name)
         try:
             held = decision.arm in spec.held_arms
@@ -384,8 +386,8 @@ class BasePolicy(ABC, Generic[S]):
             if not ids.claim(name):
                 return
             try:
-                cells = () if observed is None else monitor.read_observed(observed)
-                self.take(decision, number, observed)
+                shown, cells = (None, ()) if observed is None else self._read(observed)
+                self.take(decision, number, shown)
             except BaseException:
                 ids.release(name)
                 raise
@@ -415,6 +417,7 @@ class BasePolicy(ABC, Generic[S]):
             kinds, cells = self._read_kinds(kinds, places, listed)
             new = self.learned_ids.claim_many(names)
             claimed = [name for name, is_new in zip(names, new, strict=True) if is_new]
+            seen = self.monitor.prior.find_all_bins(seen)
             whole = RewardBatch(kinds, cells, places, numbers, list(range(len(names))), seen)
             batch = whole.keep_new(new)
             try:
@@ -510,6 +513,14 @@ class BasePolicy(ABC, Generic[S]):
         except BaseException:
             self.statistics, self.monitor, self.learned_ids = saved
             raise
+
+    def _read(self, observed: Mapping[str, object]) -> tuple[Mapping[str, object], Cells]:
+        """Read what else a round showed: numbers as their bins, and as cells of the bounds.
+
+        Called by ``BasePolicy.learn`` before anything changes.
+        """
+        shown = self.monitor.prior.find_bins(observed)
+        return shown, self.monitor.read_observed(shown)
 
     def take(
         self,
@@ -644,10 +655,10 @@ class BasePolicy(ABC, Generic[S]):
         Refused where the ids remembered cannot show that no reward was learned twice. Users
         call it to put together copies that played in several processes.
         """
-        for found in (other, since):
-            if found is not None and type(found) is not type(self):
+        for found in (other, self if since is None else since):
+            if type(found) is not type(self):
                 raise CannotMerge(f"a {type(self).__name__} and a {type(found).__name__}")
-        if other is None or self._settings() != other._settings():
+        if self._settings() != other._settings():
             raise CannotMerge("the two policies have other settings")
         one, two = self.copy_locked(), other.copy_locked()
         shared = since.copy_locked() if since else self.fresh()

@@ -25,13 +25,16 @@ def list_bins(edges: Edges) -> tuple[str, ...]:
 def find_bin(edges: Edges, value: Value) -> Value:
     """Find the name of the bin that a number is in; what is no number is given back.
 
-    The first and the last bin are open, so that every number is in one. Called by
-    ``BanditSpec.find_cell`` for a visitor, and by ``VariableEncoding.encode``.
+    The first and the last bin are open, so that every number is in one; nan is none. Called by
+    ``BanditSpec.find_cell`` for a visitor, ``PriorBounds.find_bins`` for what a round showed,
+    and by ``VariableEncoding.encode``.
 
     >>> find_bin((30.0, 50.0), 41.5), find_bin((30.0, 50.0), 50), find_bin((), 41.5)
     ('[30, 50)', '>= 50', 41.5)
     """
     if not edges or isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    if value != value:
         return value
     return list_bins(edges)[bisect_right(edges, value)]
 

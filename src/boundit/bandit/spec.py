@@ -360,7 +360,20 @@ def _parse_value(value: object, error: type[BadArm] | type[BadContext]) -> Value
         raise error(plain, f"{type(plain).__name__} is no level of a variable")
     if isinstance(plain, float) and not math.isfinite(plain):
         raise error(plain, "its values must be finite")
+    if not _equals_itself(plain):
+        raise error(plain, f"{type(plain).__name__} is no level of a variable")
     return plain
+
+
+def _equals_itself(value: object) -> bool:
+    """Tell whether a value could be found among levels; missing values of pandas never are.
+
+    Called by ``_parse_value``.
+    """
+    try:
+        return bool(value == value)
+    except (TypeError, ValueError):
+        return False
 
 
 def _agree_on_context(

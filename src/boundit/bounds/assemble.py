@@ -138,11 +138,7 @@ def assemble(
         contrasts=contrasts,
         living=living,
         fused=fused,
-        bins={
-            a: counts.log.bins[a]
-            for a in query.treatments + query.context
-            if a in counts.log.bins
-        },
+        bins=_collect_bins(query.treatments + query.context, counts, living, fused),
         rules={planned.record.name: planned.record for planned in trial.plan.rules},
         profile=plan.profile,
         confidence=confidence,
@@ -151,6 +147,24 @@ def assemble(
         caveats=tuple(map(str, said)),
         notes=said,
     )
+
+
+def _collect_bins(
+    named: Sequence[str],
+    counts: PlanCounts,
+    living: Sequence[Living],
+    fused: FusedPlan | NoFusedPlan,
+) -> dict[str, tuple[float, ...]]:
+    """Collect the edges of all variables in bins that a table, or a policy with it, speaks of.
+
+    ``named`` are those of the query; a policy is told others by their numbers. Called by
+    ``assemble``.
+    """
+    asked = [name for found in living for name in found.variables]
+    if isinstance(fused, FusedPlan):
+        asked += fused.variables
+    bins = counts.log.bins
+    return {name: bins[name] for name in dict.fromkeys((*named, *asked)) if name in bins}
 
 
 def _make_trial(

@@ -59,8 +59,8 @@ class BoundTable:
     where it was not; ``units`` what the log is made of, rows unless these hang together.
     ``living`` says what a policy may learn online to narrow them, ``fused`` in which cells rows
     of the log and rounds of a policy count together.
-    ``bins`` has the edges of treatments and contexts that were cut into bins: below the first
-    edge a number is in the first bin, from that edge on in the next.
+    ``bins`` has the edges of treatments, contexts and what a policy may observe that were cut
+    into bins: below the first edge a number is in the first bin, from that edge on in the next.
     ``others`` are about what the other method to allow for chance would give, in tables of few
     rows; they are found when first read. They come from the rules that gave the ends: on its
     own that method has more rules to choose from, which share its error.

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from boundit.bandit.fused.beliefs import FusedBeliefs
+from boundit.bandit.fused.policy import Fused
 from tests.bandit.fused.plain_fused import draw_plan
 
 
@@ -25,3 +26,13 @@ def test_counted_anew_is_counted_alike(sizes: tuple[int, ...]) -> None:
     )
     assert again.counts.taus[:, 1] == pytest.approx(beliefs.counts.taus[:, 1], rel=1e-8)
     assert again.has_particles == beliefs.has_particles
+
+
+def test_contexts_of_which_nothing_is_known_leave_no_trace() -> None:
+    policy = Fused(arms=["A", "B"], seed=1)
+    known = policy.decide(0.5)
+    policy.learn(known, 1.0)
+    for visitor in range(50):
+        policy.decide(visitor / 50)
+
+    assert list(policy.statistics._score_tables) == [(0.5,)]

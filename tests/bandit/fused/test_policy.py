@@ -309,3 +309,25 @@ def test_rewards_of_any_range_are_learned_on_the_scale_from_0_to_1() -> None:
         unit.learn(one, y, observed=told)
         wide.learn(two, -2 + 8 * y, observed=told)
         assert two.index[two.arm] == pytest.approx(-2 + 8 * one.index[one.arm])
+
+
+def test_observed_numbers_count_in_the_bins_that_the_log_was_cut_into() -> None:
+    rows = {"X": [0, 1] * 8, "W": [*range(16)], "Y": [0, 0, 1, 1] * 4}
+    bounds = bd.derive_bounds(
+        bd.parse_graph("X -> W -> Y; X <-> W"),
+        bd.parse_query("Y | do(X)"),
+        bd.read_log(rows, bins={"W": [5]}),
+    )
+    one, other = Fused(prior=bounds, seed=1), Fused(prior=bounds, seed=1)
+    for number, name in ((4.5, "< 5"), (5, ">= 5"), (np.int64(12), ">= 5")):
+        one.learn(one.decide(), 1.0, observed={"W": number})
+        other.learn(other.decide(), 1.0, observed={"W": name})
+
+    assert one.observes == ("W",)
+    assert one.state() == other.state()
+    decisions = one.decide_many([(), ()], ids=["a", "b"])
+    one.learn_many(decisions, [1.0, 0.0], observed={"W": [4.5, 5]})
+    other.learn_many(decisions, [1.0, 0.0], observed=[{"W": "< 5"}, {"W": ">= 5"}])
+    assert one.state()["statistics"] == other.state()["statistics"]
+    with pytest.raises(OutsideDomain, match="'W' has no level nan"):
+        one.learn(one.decide(), 1.0, observed={"W": float("nan")})

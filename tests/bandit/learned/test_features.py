@@ -57,6 +57,11 @@ def test_what_cannot_be_written_is_said(
     assert str(caught.value).endswith("declare it, or give features=")
 
 
+def test_a_number_beyond_all_floats_is_too_large() -> None:
+    with pytest.raises(BadFeatures, match="are larger than"):
+        FeatureEncoding.of(SPEC).encode(("web", 10**400, True), ("a", 0))
+
+
 def test_own_features_take_over() -> None:
     own = FeatureEncoding.of(SPEC, lambda context, arm: [len(context), len(arm)])
 

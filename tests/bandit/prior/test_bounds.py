@@ -2,6 +2,7 @@ from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from boundit.bandit.prior.bounds import PriorBounds, RankedArm
@@ -151,3 +152,14 @@ def test_ends_that_moved_are_listed_anew() -> None:
     }
     assert prior.version == ends.version > 0
     assert replace(prior, dropped=True).rank(ARMS, CONTEXTS[0], held=False)[0].upper == inf
+
+
+def test_observed_numbers_find_the_bins_of_the_table() -> None:
+    prior = PriorBounds(replace(TABLE, bins={"Income": (10.0, 20.0)}))
+
+    shown = {"Income": 12.5, "Age": 3}
+    assert prior.find_bins(shown) == {"Income": "[10, 20)", "Age": 3}
+    assert prior.find_bins({"Income": np.float32(20)}) == {"Income": ">= 20"}
+    assert prior.find_bins({"Income": "< 10"}) == {"Income": "< 10"}
+    assert prior.find_bins({}) == {}
+    assert PriorBounds().find_bins(shown) is PriorBounds(TABLE).find_bins(shown) is shown

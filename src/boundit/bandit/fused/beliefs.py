@@ -121,7 +121,9 @@ class FusedBeliefs:
         score_table[:, STATISTICS] = [
             self.places.get((ranked.arm, context), -1) for ranked in ranked_arms
         ]
-        self._score_tables[context] = ranked_arms, len(self.places), score_table
+        # Contexts of which nothing is known may be new with every visitor.
+        if (score_table[:, STATISTICS] >= 0).any():
+            self._score_tables[context] = ranked_arms, len(self.places), score_table
         return score_table
 
     def take(

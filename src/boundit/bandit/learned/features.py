@@ -208,6 +208,8 @@ def _encode_value(
     except ValueError as error:
         reason = f"cannot be written: {where} {error}; declare it, or give features="
         raise BadFeatures(arm, reason) from None
+    except OverflowError:
+        raise BadFeatures(arm, TOO_LARGE) from None
     if not all(abs(number) <= LARGEST for number in numbers):
         raise BadFeatures(arm, TOO_LARGE)
     return numbers

@@ -76,9 +76,15 @@ def list_decisions(given: object) -> Sequence[Decision]:
 
 
 def list_ids(decisions: Sequence[Decision]) -> list[str]:
-    """List the ids of decisions; called by ``BasePolicy.learn_many``."""
+    """List the ids of decisions, or name the row of one that is no text.
+
+    Called by ``BasePolicy.learn_many``.
+    """
     if isinstance(decisions, Decisions):
         return decisions.ids
+    for row, decision in enumerate(decisions):
+        if not isinstance(decision.id, str):
+            raise name_row(NotADecision(f"its id is no text: {decision.id!r}"), row)
     return [decision.id for decision in decisions]
 
 

@@ -1,16 +1,18 @@
 """The bounds a policy believes, as it decides by them: caps first, beaten arms left out."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
 from typing import final
 
+from boundit.bandit.bins import Edges, find_bin
 from boundit.bandit.prior.narrowing import NarrowingBounds
 from boundit.bandit.ranked_arms import RankedArm as RankedArm
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.terms.bound import Arm, Context, Key
 from boundit.terms.bound_table import BoundTable
+from boundit.terms.scalars import unwrap_scalar
 
 
 @final
@@ -47,6 +49,41 @@ class PriorBounds:
         Read by ``MatchingStatistics.find_pairs``, which keeps its pairs until then.
         """
         return self.narrowing.version if self.narrowing else 0
+
+    @cached_property
+    def bins(self) -> dict[str, Edges]:
+        """The edges of the table's variables that are in bins, none without a table.
+
+        Read by ``PriorBounds.find_bins`` and ``PriorBounds.find_all_bins``.
+        """
+        found = self.table.bins if self.table else {}
+        return {name: tuple(edges) for name, edges in found.items()}
+
+    def find_bins(self, observed: Mapping[str, object]) -> Mapping[str, object]:
+        """Put bins in the place of observed numbers, where the table has a variable in bins.
+
+        Called by ``BasePolicy._read`` and ``PriorBounds.find_all_bins`` for what else a round
+        showed.
+        """
+        if not self.bins or not isinstance(observed, Mapping):
+            return observed
+        cut = {
+            name: find_bin(edges, unwrap_scalar(observed[name]))
+            for name, edges in self.bins.items()
+            if name in observed
+        }
+        return {**observed, **cut}
+
+    def find_all_bins(
+        self, observed: list[Mapping[str, object] | None]
+    ) -> list[Mapping[str, object] | None]:
+        """Put bins in the place of the numbers that several rounds showed.
+
+        Called by ``BasePolicy.learn_many``.
+        """
+        if not self.bins:
+            return observed
+        return [None if shown is None else self.find_bins(shown) for shown in observed]
 
     def forget(self, contexts: Iterable[Context]) -> None:
         """Drop the kept rankings of contexts whose ends moved, so that arms are ranked anew.

@@ -112,7 +112,7 @@ class BoundMonitor:
         """Read what a round showed besides its reward, as cells (combinations of levels).
 
         One cell for each plan of the living bounds (those that observations narrow). Called by
-        ``BasePolicy.learn`` and ``BasePolicy._read_shown`` before anything changes.
+        ``BasePolicy._read`` and ``BasePolicy._read_shown`` before anything changes.
         """
         if observed is None or self.narrowing is None:
             return ()
