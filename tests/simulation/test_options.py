@@ -124,3 +124,12 @@ def test_a_policy_is_given_or_made_for_each_run() -> None:
     assert make_policy("many", asked.policies["many"], 2) is made[2]
     with pytest.raises(BadOption, match=r"^policies\['it'\]\(4\) must be a policy.*found 5$"):
         make_policy("it", lambda run: run + 1, 4)  # type: ignore[arg-type, return-value]
+
+
+def test_what_a_function_raises_says_for_which_run() -> None:
+    def fail(run: int) -> UCB:
+        raise ValueError(f"no log {run}")
+
+    with pytest.raises(ValueError, match="no log 7") as caught:
+        make_policy("mine", fail, 7)
+    assert caught.value.__notes__ == ["raised by policies['mine'](7)"]

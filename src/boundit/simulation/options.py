@@ -69,12 +69,16 @@ class SimulationOptions:
 def make_policy(name: str, source: PolicySource, run: int) -> Policy:
     """Give the policy that plays a run: the one given, or one that is made for this run.
 
-    Called by ``Chunk.play`` and ``Chunk.find_uncompiled``, and by ``describe_simulation`` for
-    the first run.
+    What a user's function raises says for which run. Called by ``Chunk.play`` and
+    ``Chunk.find_uncompiled``, and by ``describe_simulation`` for the first run.
     """
     if isinstance(source, Policy) or not callable(source):
         return source
-    made = source(run)
+    try:
+        made = source(run)
+    except Exception as error:
+        error.add_note(f"raised by policies[{name!r}]({run})")
+        raise
     _require_policy(f"policies[{name!r}]({run})", made)
     return made
 

@@ -1,5 +1,6 @@
 """Laws of delays, and options that are refused in one line."""
 
+import json
 from types import MappingProxyType
 from typing import Any
 
@@ -106,3 +107,21 @@ def test_the_record_is_plain() -> None:
         "batch": 1,
     }
     assert "function" in str(Feedback(delay=stats.poisson(3).ppf).to_record()["delay"])
+
+
+def test_numbers_of_numpy_are_read_as_plain_ones() -> None:
+    numbers: dict[str, Any] = {
+        "delay": {np.int64(0): np.float32(0.5), np.int64(7): 0.5},
+        "window": np.int64(9),
+        "missing": np.float32(0.25),
+        "default": np.float64(0.5),
+        "batch": np.int64(3),
+    }
+    four: Any = np.int64(4)
+    given = Feedback(**numbers)
+
+    assert given == Feedback({0: 0.5, 7: 0.5}, "fixed", 9, 0.25, 0.5, 3)
+    assert Feedback(delay=four) == Feedback(delay=4)
+    assert json.loads(json.dumps(given.to_record())) == given.to_record()
+    with pytest.raises(BadOption, match="delay must be the mean"):
+        Feedback(delay=True, law="geometric")

@@ -8,6 +8,7 @@ import numpy as np
 
 from boundit.bandit.errors import BadOption
 from boundit.bandit.kernels.arrays import Floats, Places
+from boundit.terms.scalars import unwrap_scalar
 
 DelayFunction: TypeAlias = Callable[[Floats], Floats | Places]
 """Gives the delays, in rounds, that belong to uniform numbers from 0 to 1."""
@@ -45,6 +46,8 @@ class Feedback:
     def __post_init__(self) -> None:
         if self.law not in ("fixed", "geometric"):
             raise BadOption("law", "'fixed' or 'geometric'", self.law)
+        for name in ("window", "missing", "default", "batch"):
+            object.__setattr__(self, name, unwrap_scalar(getattr(self, name)))
         object.__setattr__(self, "delay", _read_delay(self.delay, self.law))
         if self.window is not None:
             _require_whole("window", self.window, least=0)
@@ -102,8 +105,10 @@ def _read_delay(delay: object, law: DelayLaw) -> float | Mapping[int, float] | D
 
     Called by ``Feedback.__post_init__``.
     """
+    delay = unwrap_scalar(delay)
+    is_flag = isinstance(delay, bool)
     if law == "geometric":
-        if not isinstance(delay, int | float) or not 0 <= delay <= _LONGEST:
+        if is_flag or not isinstance(delay, int | float) or not 0 <= delay <= _LONGEST:
             raise BadOption("delay", "the mean of a geometric law, 0 or more", delay)
         return float(delay)
     if callable(delay):
@@ -111,7 +116,7 @@ def _read_delay(delay: object, law: DelayLaw) -> float | Mapping[int, float] | D
     if isinstance(delay, Mapping):
         return _read_table(delay)
     expected = "a number of rounds, a table such as {0: 0.9, 200: 0.1}, or a function"
-    if not isinstance(delay, int) or isinstance(delay, bool) or not 0 <= delay <= _LONGEST:
+    if is_flag or not isinstance(delay, int) or not 0 <= delay <= _LONGEST:
         raise BadOption("delay", expected, delay)
     return delay
 
@@ -122,7 +127,7 @@ def _read_table(table: Mapping[object, object]) -> dict[int, float]:
     Called by ``_read_delay``.
     """
     found = dict[int, float]()
-    for rounds, chance in table.items():
+    for rounds, chance in (map(unwrap_scalar, entry) for entry in table.items()):
         _require_whole("a delay of the table", rounds, least=0, option="delay")
         _require_share(f"delay[{rounds}]", chance, "a chance from 0 to 1", option="delay")
         found[int(rounds)] = float(chance)  # type: ignore[call-overload, arg-type]
