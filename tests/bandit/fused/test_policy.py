@@ -276,6 +276,10 @@ def test_reasons_say_what_each_index_came_from() -> None:
     assert any("own weights" in str(branch) for branch in told)
     assert "bias of the log" in policy.describe()
     assert policy.observes == ("I1",)
+    passed = policy.decide((1, 0), arms=[(2, 2)])
+    assert str(passed.branch).endswith("; own rewards alone, as the plan does not know it")
+    among = policy.decide((1, 0), arms=[(0, 0), (0, 1), (1, 0), (1, 1), (2, 2)])
+    assert str(among.branch).count("as the plan does not know it") == 1
 
 
 def test_reasons_are_told_when_the_bounds_are_dropped() -> None:

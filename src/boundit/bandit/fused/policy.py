@@ -55,6 +55,7 @@ from boundit.terms.bound_table import BoundTable
 from boundit.terms.fused_plan import FusedPlan
 
 _PARTS = {OWN: "own weights", PLAIN: "plain rewards, in doubt of the log"}
+_UNKNOWN = "own rewards alone, as the plan does not know it"
 _SHOWN_DOUBT = 0.2
 
 
@@ -288,7 +289,7 @@ class Fused(BasePolicy[FusedBeliefs]):
         if self.plan is None:
             capped = self.monitor.prior.binding is not None
             return f"plain indices capped by bounds: {self.plan_reason}" if capped else None
-        return partial(_tell_parts, self.statistics.taus)
+        return partial(_tell_parts, self.statistics.taus, len(self.statistics.plan.pairs))
 
     def _list_constants(self) -> FusedOptions:
         """List the options that kernels need; without a plan the bounds cap the indices.
@@ -400,25 +401,27 @@ def _share_tie(scores: Scores) -> Floats:
     return shares
 
 
-def _tell_parts(taus: Sequence[float], scores: Scores) -> str:
+def _tell_parts(taus: Sequence[float], n_pairs: int, scores: Scores) -> str:
     """Tell what the index of each arm came from, and the tau that was drawn.
 
-    Given by ``Fused._find_branch`` to the scores, which call it when the branch is read.
+    ``n_pairs`` are known to the plan. Given by ``Fused._find_branch`` to the scores, which call
+    it when the branch is read.
     """
     table = scores.score_table
+    known = (table[:, STATISTICS] >= 0) & (table[:, STATISTICS] < n_pairs)
     told = [f"tau {taus[int(table[0, FUSED_TAU])]:g}"]
-    told.append(_name_part(table[scores.winner, FUSED_PART]))
+    told.append(_name_part(table[scores.winner, FUSED_PART], is_known=known[scores.winner]))
     others = [
-        f"{_name_part(table[i, FUSED_PART])} for {arm!r}"
+        f"{_name_part(table[i, FUSED_PART], is_known=known[i])} for {arm!r}"
         for i, arm in scores.ranked_arms.in_call_order
-        if i != scores.winner and table[i, FUSED_PART]
+        if i != scores.winner and (table[i, FUSED_PART] or not known[i])
     ]
     return "; ".join(told + others)
 
 
-def _name_part(part: float) -> str:
+def _name_part(part: float, *, is_known: bool) -> str:
     """Name what an index came from, for the reasons of a decision.
 
     Called by ``_tell_parts``.
     """
-    return _PARTS.get(int(part), "pooled cells")
+    return _PARTS.get(int(part), "pooled cells") if is_known else _UNKNOWN
