@@ -15,7 +15,7 @@ from boundit.bounds.claims.claim_rules import (
     explain_boxes,
     plan_claims,
 )
-from boundit.bounds.claims.few_cells import FewCells, find_few, share_cells
+from boundit.bounds.claims.few_cells import FewCells, find_few, share_few
 from boundit.bounds.confidence import bound_share, collect_extremes
 from boundit.bounds.contrasts.contrast_claims import ContrastFinder
 from boundit.bounds.contrasts.table import collect_contrasts, find_shared
@@ -210,12 +210,30 @@ def _allow_for_chance(plan: BoundPlan, evidence: BoundEvidence, confidence: floa
     contrasts = ContrastFinder(claims, plan, counts, CONTRAST_SHARE * error)
     spent = CONTRAST_SHARE if contrasts.has_claims else 0.0
     compare = contrasts if contrasts.has_claims else None
-    form = None if numeric else find_few(claims, levels)
-    if form is not None:
-        few = share_cells(form, counts.split(1), levels, error, spent)
+    few = None if numeric else _share_out(claims, counts, error, spent)
+    if few is not None:
         return _favour_boxes(few, claims, plan, boxed, counts, compare, confidence)
     finder = ClaimFinder(claims, counts, (1 - share - spent) * error, boxes, names)
     return Trial(replace(plan, rules=kept), boxed, boxes, finder.find, compare, reasons)
+
+
+def _share_out(
+    claims: ClaimPlan, counts: ClaimCounts, error: float, spent: float
+) -> FewCells | None:
+    """Share the error out cell by cell where a sum goes over few cells.
+
+    None where it does not, and where memory or time is over: shares of the whole table hold as
+    well. Called by ``_allow_for_chance``.
+    """
+    evaluator = counts.evidence.evaluator
+    form = find_few(claims, evaluator.levels)
+    if form is None:
+        return None
+    try:
+        sources, space = counts.split(1), evaluator.workspace
+        return share_few(form, sources, evaluator.levels, space, error, spent)
+    except LIMITS:
+        return None
 
 
 def _favour_boxes(

@@ -115,7 +115,7 @@ class ClaimCounts:
         """Split log and tables into pilot and folds, once for each number of folds.
 
         Called by ``ClaimCounts.read``, ``ClaimCounts.read_ratio``,
-        ``ClaimCounts.read_program``, ``ClaimCounts.read_selection`` and ``_allow_for_chance``.
+        ``ClaimCounts.read_program``, ``ClaimCounts.read_selection`` and ``_share_out``.
         """
         if n_folds not in self._splits:
             evidence = self.evidence

@@ -11,20 +11,28 @@ by the pilot's columns, never by a reward. Given the pilot, claims and the first
 read the rest. Given all columns but the reward, and whether a row went to the pilot, which
 hangs on no reward, rewards are independent draws of their cells. So boxes of means may read all
 rewards, and may share a row's part of the error by how many rows their cells have.
+
+*Several levels before the value*, as of a front door. Rows then share cells of the value, and
+each adds to their errors what it has for them. Levels before the value read the rest alone, and
+only the pilot's columns say what a row has for each of their cells and for the value's.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from boundit.bounds.claims.claim_rules import BOX_SHARE, FEW_CELLS, ClaimPlan
 from boundit.bounds.claims.level_form import LevelForm
 from boundit.bounds.claims.pilot import SplitSources
+from boundit.bounds.claims.read_form import FormReader, smooth_pilot
+from boundit.bounds.claims.sum_arrays import SumArrays, widen
 from boundit.bounds.confidence import CellErrors
+from boundit.counts.formulas.workspace import Workspace
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.language.expression import P
 
@@ -36,6 +44,12 @@ _STEPS: Final = ((200.0, 0.8), (1_000.0, 0.9), (np.inf, 1.02))
 _COST: Final = 1.05  # of a pilot, and of scales that it does not choose best
 _SHY: Final = 1.5  # by how many standard errors cells are supposed to differ from the pilot's
 _EVEN: Final = 0.2  # of a row's part, shared out evenly over its cells
+# Of sums with several levels before the value, by the pilot's columns:
+LEVELS_SHARE: Final = 0.9
+"""Which part of its error a row leaves to boxes if one cell may decide it alone."""
+_ALONE: Final = 0.4  # which part of all that its cells weigh one then has
+_MORE: Final = 4.0  # how many times the error of another row it has: boxes of shared cells
+_EFFECT: Final = 0.3  # how much what follows is supposed to differ by what a level draws
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,13 +63,27 @@ class FewCells:
 def find_few(plan: ClaimPlan, levels: Mapping[str, int]) -> LevelForm | None:
     """Find the sum over few cells that a plan's claims are made of, if that is all they are.
 
-    Called by ``_allow_for_chance``.
+    Called by ``_share_out``.
     """
     if len(plan.rules) != 1 or not isinstance(plan.rules[0].form, LevelForm):
         return None
     form = plan.rules[0].form
-    few = len(form.levels) == 2 and plan.rules[0].count_cells(levels) <= FEW_CELLS
-    return form if few and _is_plain(form) else None
+    if plan.rules[0].count_cells(levels) > FEW_CELLS:
+        return None
+    plain = _is_plain(form) if len(form.levels) == 2 else _is_layered(form)
+    return form if plain else None
+
+
+def _is_layered(form: LevelForm) -> bool:
+    """Tell whether a sum goes over several laws, each read once, and ends in the reward.
+
+    Called by ``find_few``.
+    """
+    terms = [level.term for level in form.levels]
+    before = frozenset[str]().union(*(term.free for term in terms[:-1]))
+    alone = terms[-1].of == {form.outcome} and form.outcome not in before
+    once = len(set(terms)) == len(terms) > 2
+    return not (form.worst or form.idle) and form.n_folds == 1 and alone and once
 
 
 def _is_plain(form: LevelForm) -> bool:
@@ -70,6 +98,120 @@ def _is_plain(form: LevelForm) -> bool:
     return not (form.worst or form.idle or renamed) and form.n_folds == 1 and alone and spread
 
 
+def share_few(
+    form: LevelForm,
+    sources: SplitSources,
+    levels: Mapping[str, int],
+    workspace: Workspace,
+    error: float,
+    spent: float,
+) -> FewCells:
+    """Share the error out over boxes of cells and claims on rows.
+
+    ``spent`` is the part that others have. Called by ``_share_out``.
+    """
+    if len(form.levels) == 2:
+        return share_cells(form, sources, levels, error, spent)
+    return share_levels(FormReader.of(form, sources, levels, workspace), error, spent)
+
+
+def share_levels(reader: FormReader, error: float, spent: float) -> FewCells:
+    """Share the error out over boxes and claims where several levels go before the value.
+
+    Called by ``share_few``.
+    """
+    form, sources, n_axes = reader.form, reader.sources, len(reader.form.axes)
+    last, pilot = form.last, reader.read_pilot_arrays()
+    split = sources.find(last.term)
+    seen = split.pilot.marginalize(last.term.given)
+    every = NamedArray(
+        seen.axes,
+        seen.values + split.rewarded[0].marginalize(last.term.given).align(seen.axes),
+    )
+    ends = reader.layout.cells[-1].axes
+    supposed = reader.name(last, smooth_pilot(seen, frozenset(), split)).align(ends)
+    weighs = _weigh_levels(pilot, supposed)
+    alone = _expect_alone(weighs, n_axes)
+    budgets = np.where(alone, _MORE, 1.0)
+    budgets *= (1 - spent) * error / budgets.sum()
+    parts = budgets * np.where(alone, LEVELS_SHARE, BOX_SHARE)
+
+    expected = [*(_EFFECT * each for each in weighs[:-1]), weighs[-1]]
+    shares = _share_cells_of_rows(expected, [*(n.exact for n in pilot.numbers), False], n_axes)
+    # Given all columns rewards are independent: these may share what the value's cells have.
+    whole = shares[-1].sum(axis=_list_cells(shares[-1], n_axes), keepdims=True)
+    every_row = reader.name(last, every).align(ends)
+    found, rows = (
+        np.broadcast_to(each, shares[-1].shape)
+        for each in (reader.read_rest_arrays().weights[-1], every_row)
+    )
+    shares[-1] = whole * _share_row(found, rows, n_axes)
+    cells = dict[P, CellErrors]()
+    for level, where, share in zip(form.levels, reader.layout.cells, shares, strict=True):
+        errors = NamedArray(where.axes, widen(parts, share.ndim) * share)
+        added = errors.marginalize(level.given)
+        columns = tuple(level.columns[name] for name in added.axes)
+        source = None if level is last else sources.find(level.term).folds[0]
+        cells[level.term] = CellErrors(NamedArray(columns, added.values), source)
+    return FewCells(cells, budgets - parts)
+
+
+def _list_cells(values: Floats, n_axes: int) -> tuple[int, ...]:
+    """List the axes of cells, after those of the table.
+
+    Called wherever cells of a row are added up.
+    """
+    return tuple(range(n_axes, values.ndim))
+
+
+def _weigh_levels(pilot: SumArrays, last_rows: Floats) -> list[Floats]:
+    """Expect what the cells of every level weigh in each row, by the pilot's columns.
+
+    Called by ``share_levels``.
+    """
+    found = list[Floats]()
+    for place, where in enumerate(pilot.layout.cells):
+        shape = [pilot.settings.sizes[name] for name in where.axes]
+        last = place == len(pilot.numbers)
+        rows = last_rows if last else pilot.find_rows(place)
+        exact = not last and pilot.numbers[place].exact
+        weighs = pilot.weights[place] / np.sqrt(np.maximum(rows, 0.5))
+        found.append(np.broadcast_to(0.0 if exact else weighs, shape))
+    return found
+
+
+def _expect_alone(weighs: Sequence[Floats], n_axes: int) -> NDArray[np.bool_]:
+    """Expect of every row whether one of its cells outweighs the others.
+
+    Called by ``share_levels``.
+    """
+    total, most = np.zeros(()), np.zeros(())
+    for each in weighs:
+        over = _list_cells(each, n_axes)
+        total, most = total + each.sum(axis=over), np.maximum(most, each.max(axis=over))
+    found: NDArray[np.bool_] = most > _ALONE * total
+    return found
+
+
+def _share_cells_of_rows(
+    weighs: Sequence[Floats], exact: Sequence[bool], n_axes: int
+) -> list[Floats]:
+    """Share each row's part of the error over its cells of all levels, by what they weigh.
+
+    Cells of an exact law need none. Called by ``share_levels``.
+    """
+    total, n_cells = np.zeros(()), 0
+    for each, known in zip(weighs, exact, strict=True):
+        total = total + each.sum(axis=_list_cells(each, n_axes))
+        n_cells += 0 if known else prod(each.shape[n_axes:])
+    return [
+        np.zeros_like(each)
+        if known
+        else (1 - _EVEN) * each / widen(np.maximum(total, 1e-300), each.ndim) + _EVEN / n_cells
+        for each, known in zip(weighs, exact, strict=True)
+    ]
+
+
 def share_cells(
     form: LevelForm,
     sources: SplitSources,
@@ -77,9 +219,9 @@ def share_cells(
     error: float,
     spent: float,
 ) -> FewCells:
-    """Share the error out over boxes of cells and claims on rows.
+    """Share the error out over boxes and claims where one level goes before the value.
 
-    ``spent`` is the part that others have. Called by ``_allow_for_chance``.
+    Called by ``share_few``.
     """
     first, last, axes = form.levels[0].term, form.last.term, form.axes
     drawn = tuple(sorted(first.of))
@@ -122,7 +264,7 @@ def _find_shares(counts: Floats, n_axes: int) -> Floats:
 
     Called by ``share_cells``.
     """
-    over = tuple(range(n_axes, counts.ndim))
+    over = _list_cells(counts, n_axes)
     found: Floats = counts / np.maximum(counts.sum(axis=over, keepdims=True), 1e-300)
     return found
 
@@ -133,7 +275,7 @@ def _expect_ratio(shares: Floats, rows: Floats, n_axes: int) -> Floats:
     The pilot's ``rows`` are few: the cell that seems to weigh most is supposed to have fewer
     than it shows, the others more. Called by ``share_cells``.
     """
-    over = tuple(range(n_axes, rows.ndim))
+    over = _list_cells(rows, n_axes)
     first = shares / np.sqrt(rows + 0.5)
     sign = np.where(first >= first.max(axis=over, keepdims=True), -1.0, 1.0)
     supposed = np.maximum(rows + sign * _SHY * np.sqrt(rows), 0.0) + 0.5
@@ -147,7 +289,7 @@ def _share_row(shares: Floats, rows: Floats, n_axes: int) -> Floats:
 
     Called by ``share_cells``.
     """
-    over = tuple(range(n_axes, rows.ndim))
+    over = _list_cells(rows, n_axes)
     seen = (rows > 0).astype(np.float64)
     weighs = seen * shares / np.sqrt(np.maximum(rows, 1.0)) + 1e-9 * seen
     total = np.maximum(weighs.sum(axis=over, keepdims=True), 1e-300)
