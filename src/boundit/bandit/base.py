@@ -148,9 +148,6 @@ class BasePolicy(ABC, Generic[S]):
     samples: ClassVar[bool] = False
     """Whether ``choose`` draws from the stream of the decision."""
 
-    sees_numbers: ClassVar[bool] = False
-    """Whether ``choose`` gets a visitor's numbers where the prior has bins, or the bins."""
-
     def __init__(
         self,
         spec: BanditSpec,
@@ -166,6 +163,14 @@ class BasePolicy(ABC, Generic[S]):
         self._seed, self._explore = read_seed(seed), read_share("explore", explore)
         self._draws = self.samples or self._explore > 0
         self.ids, self._lock = DecisionIds(seed), RLock()
+
+    @property
+    def sees_numbers(self) -> bool:
+        """Whether ``choose`` gets a visitor's numbers where the prior has bins, or the bins.
+
+        Read by ``BasePolicy.decide`` and ``BasePolicy.learn``.
+        """
+        return False
 
     @abstractmethod
     def options(self) -> Record:

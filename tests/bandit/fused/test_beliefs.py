@@ -16,8 +16,8 @@ def test_counted_anew_is_counted_alike(sizes: tuple[int, ...]) -> None:
     for _ in range(120):
         leaf = int(rng.integers(n)) if rng.random() < 0.7 or n == 1 else -1
         pair = int(rng.integers(len(plan.pairs)))
-        beliefs._learn(pair, float(rng.random()), leaf, np.ones(n, np.bool_))
-    again = beliefs.refit(plan, (0.0, 1.0))
+        beliefs._learn(None, pair, float(rng.random()), leaf, np.ones(n, np.bool_))
+    again = beliefs.refit(plan, (0.0, 1.0), None)
     for name in ("cells", "pools", "own", "leaves", "totals"):
         mine, theirs = getattr(again.counts, name), getattr(beliefs.counts, name)
         assert mine == pytest.approx(theirs)

@@ -41,7 +41,7 @@ def test_a_wrong_law_or_cell_is_refuted_and_named() -> None:
     cell = plan.cells[0][1]
     reward = 0.0 if plan.sums[cell] > plan.n[cell] / 2 else 1.0
     for _ in range(400):
-        beliefs._learn(0, reward, 1, np.ones(4, np.bool_))
+        beliefs._learn(None, 0, reward, 1, np.ones(4, np.bool_))
     found = beliefs.evidence.refutation
     assert isinstance(found, LogRefutation)
     assert found.evidence >= 1 / ALPHA

@@ -4,7 +4,7 @@ What was seen is kept by pair and leaf too, so that it can be counted anew in th
 pools of another plan, or together with what another policy has seen.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, final
 
@@ -26,16 +26,20 @@ from boundit.bandit.fused.arrays import (
     SEEN_WINS,
     WEIGHT,
     WINS,
+    FusedCounts,
+    FusedLayout,
     make_counts,
 )
 from boundit.bandit.fused.layout import PRIOR, TAUS, lay_out_plan
 from boundit.bandit.fused.learn import learn_particles, learn_round, weigh_particles
+from boundit.bandit.fused.linear import LinearCells, make_encoding
 from boundit.bandit.fused.observation import LeafReader
 from boundit.bandit.fused.particles import ParticleCounts, Particles, make_no_particles
 from boundit.bandit.fused.refutation import LogEvidence
 from boundit.bandit.fused.runs import is_blind
 from boundit.bandit.kernels.arrays import Floats
 from boundit.bandit.kernels.score_table import STATISTICS
+from boundit.bandit.learned.features import FeatureEncoding
 from boundit.bandit.many.rewards import RewardBatch
 from boundit.bandit.many.rows import name_row
 from boundit.bandit.ranked_arms import RankedArms
@@ -56,16 +60,24 @@ NO_PLAN = FusedPlan((), (), (), (), ())
 class FusedBeliefs:
     """Counts of a plan's cells and pools, and of pairs it does not know.
 
-    ``trusting`` takes the log for unbiased. ``laws`` and ``learned`` are empty until a round
-    shows too little.
+    ``trusting`` takes the log for unbiased. With an ``encoding`` of contexts, models stand for
+    cells (``linear``). ``laws`` and ``learned`` are empty until a round shows too little.
     """
 
     def __init__(
-        self, plan: FusedPlan, reward_range: tuple[float, float], *, trusting: bool
+        self,
+        plan: FusedPlan,
+        reward_range: tuple[float, float],
+        *,
+        trusting: bool,
+        encoding: FeatureEncoding | None = None,
     ) -> None:
         self.plan, self.reward_range, self.trusting = plan, reward_range, trusting
         self.taus: tuple[float, ...] = (0.0,) if trusting else TAUS
-        self.layout = lay_out_plan(plan, self.taus, (1.0,) if trusting else PRIOR)
+        prior: tuple[float, ...] = (1.0,) if trusting else PRIOR
+        self.layout = lay_out_plan(plan, self.taus, prior)
+        self.encoding = encoding
+        self.linear = LinearCells(plan, encoding, self.taus, prior) if encoding else None
         self.reader = LeafReader(plan)
         self.places: dict[Key, int] = {pair: i for i, pair in enumerate(plan.pairs)}
         self.counts = make_counts(self.layout, len(self.places) + 1)
@@ -98,7 +110,8 @@ class FusedBeliefs:
 
         Read by ``FusedBeliefs.spread_particles`` and ``Fused.play_batch``.
         """
-        return Particles.of(self.plan, self.layout, self.taus)
+        layout = self.linear.by_log if self.linear else self.layout
+        return Particles.of(self.plan, layout, self.taus)
 
     def spread_particles(self) -> None:
         """Let particles stand for the weights, weighed by all rewards so far.
@@ -109,11 +122,20 @@ class FusedBeliefs:
         self.laws, self.learned = self.particles.laws, self.particles.make_counts()
         weigh_particles(self.laws, self.learned, self.counts.pairs, self.layout.log_prior)
 
+    def find_cell(self, context: Context) -> Context:
+        """Find the context of the plan that a visitor is in, who may bring numbers to models.
+
+        Called by ``FusedBeliefs.make_score_table``, ``FusedBeliefs.take`` and
+        ``FusedBeliefs.take_many``.
+        """
+        return self.linear.find_cell(context) if self.linear else context
+
     def make_score_table(self, context: Context, ranked_arms: RankedArms) -> Floats:
         """Make the score table of a context's arms, each with the place of its pair.
 
         Called by ``Fused.choose`` for every visitor.
         """
+        context = self.find_cell(context)
         known = self._score_tables.get(context)
         if known and known[0] is ranked_arms and known[1] == len(self.places):
             return known[2]
@@ -125,6 +147,15 @@ class FusedBeliefs:
         if (score_table[:, STATISTICS] >= 0).any():
             self._score_tables[context] = ranked_arms, len(self.places), score_table
         return score_table
+
+    def show(self, context: Context, pairs: Floats) -> tuple[FusedLayout, FusedCounts]:
+        """Give plan and counts as a decision on some pairs for a visitor reads them.
+
+        Called by ``Fused._list_arguments``.
+        """
+        if self.linear is None:
+            return self.layout, self.counts
+        return self.linear.show(context, pairs), self.linear.hide_cells(self.counts)
 
     def take(
         self,
@@ -138,8 +169,18 @@ class FusedBeliefs:
         """
         leaf, may_be = self.reader.read(observed)
         low, high = self.reward_range
-        pair = self.find_place((decision.arm, decision.context))
-        self._learn(pair, (reward - low) / (high - low), leaf, may_be)
+        pair = self.find_place((decision.arm, self.find_cell(decision.context)))
+        x = self._find_row(decision.context, pair)
+        self._learn(x, pair, (reward - low) / (high - low), leaf, may_be)
+
+    def _find_row(self, context: Context, pair: int) -> Floats | None:
+        """Find the features of a visitor of a pair; None where counts stand for cells.
+
+        Called by ``FusedBeliefs.take`` and ``FusedBeliefs.take_many`` before anything changes.
+        """
+        if self.linear is None or pair >= len(self.plan.pairs):
+            return None
+        return self.linear.encode(context)
 
     def take_many(self, batch: RewardBatch) -> None:
         """Learn several rewards in their order, and what else their rounds showed.
@@ -154,26 +195,43 @@ class FusedBeliefs:
             except BounditError as error:
                 raise name_row(error, row) from None
         low, high = self.reward_range
-        pairs = [self.find_place((kind.arm, kind.context)) for kind in batch.kinds]
+        pairs = [
+            self.find_place((kind.arm, self.find_cell(kind.context))) for kind in batch.kinds
+        ]
+        rows = [
+            self._find_row(kind.context, pair)
+            for kind, pair in zip(batch.kinds, pairs, strict=True)
+        ]
         for i, (leaf, may_be) in enumerate(shown):
-            reward = (float(batch.rewards[i]) - low) / (high - low)
-            self._learn(pairs[batch.places[i]], reward, leaf, may_be)
+            reward, place = (float(batch.rewards[i]) - low) / (high - low), batch.places[i]
+            self._learn(rows[place], pairs[place], reward, leaf, may_be)
 
-    def _learn(self, pair: int, reward: float, leaf: int, may_be: NDArray[np.bool_]) -> None:
+    def _learn(
+        self,
+        x: Floats | None,
+        pair: int,
+        reward: float,
+        leaf: int,
+        may_be: NDArray[np.bool_],
+    ) -> None:
         """Learn a round of a pair by its place: particles first, if there are any.
 
+        ``x`` are features of the visitor where models stand for cells.
         Called by ``FusedBeliefs.take`` and ``FusedBeliefs.take_many``.
         """
+        known = pair < len(self.plan.pairs)
         predicted, blind = -1.0, self.is_blind
         if leaf < 0 and not self.has_particles:
             self.spread_particles()
-        if self.has_particles and pair < len(self.plan.pairs):
+        if self.has_particles and known:
             chance = learn_particles(self.laws, self.learned, pair, reward)
             predicted = chance if blind else -1.0
-        learn_round(
-            self.layout, self.counts, pair, reward, leaf, may_be, predicted, self._scratch
-        )
-        if leaf >= 0 and pair < len(self.plan.pairs):
+        rest = pair, reward, leaf, may_be, predicted, self._scratch
+        if self.linear and x is not None:
+            self.linear.learn(self.layout, self.counts, x, *rest)
+        else:
+            learn_round(self.layout, self.counts, *rest)
+        if leaf >= 0 and known:
             self.evidence.judge(self.counts, self.layout, pair, leaf)
 
     def find_place(self, pair: Key) -> int:
@@ -203,7 +261,10 @@ class FusedBeliefs:
 
         Called by ``BasePolicy.fresh`` for a new policy.
         """
-        return FusedBeliefs(self.plan, spec.reward_range, trusting=self.trusting)
+        encoding = make_encoding(spec) if self.encoding else None
+        return FusedBeliefs(
+            self.plan, spec.reward_range, trusting=self.trusting, encoding=encoding
+        )
 
     def widen(self, spec: BanditSpec) -> "FusedBeliefs":  # noqa: ARG002, pairs are pairs
         """Give the same beliefs, as new arms and levels have none of their own yet.
@@ -219,14 +280,18 @@ class FusedBeliefs:
         all rewards of a pair at once; evidence against a pool is weighed anew. Called by
         ``BasePolicy.merged``.
         """
-        made = FusedBeliefs(self.plan, self.reward_range, trusting=self.trusting)
-        if shared.plan != self.plan:
-            shared = shared.refit(self.plan, self.reward_range)
+        made = FusedBeliefs(
+            self.plan, self.reward_range, trusting=self.trusting, encoding=self.encoding
+        )
+        if (shared.plan, shared.encoding) != (self.plan, self.encoding):
+            shared = shared.refit(self.plan, self.reward_range, self.encoding)
         leaves, totals = made.counts.leaves, made.counts.totals
         predicted = dict[Key, float]()
         for part, sign in ((self, 1.0), (other, 1.0), (shared, -1.0)):
             leaves += sign * part.counts.leaves
             totals += sign * part.counts.totals
+            if made.linear and part.linear:
+                made.linear.moments += sign * part.linear.moments
             sums = part.sum_predicted()
             for pair, place in part.places.items():
                 row = made.find_place(pair)
@@ -243,7 +308,12 @@ class FusedBeliefs:
             made.spread_particles()
         return made
 
-    def refit(self, plan: FusedPlan, reward_range: tuple[float, float]) -> "FusedBeliefs":
+    def refit(
+        self,
+        plan: FusedPlan,
+        reward_range: tuple[float, float],
+        encoding: FeatureEncoding | None,
+    ) -> "FusedBeliefs":
         """Count what was learned anew in the cells and pools of another plan.
 
         Rows of the log are those of the new plan alone. Rewards of pairs and the evidence
@@ -251,7 +321,7 @@ class FusedBeliefs:
         variables. Where it asks for others, rounds count as unseen, and where it asks for none,
         all of them count. Called by ``Fused.refresh``.
         """
-        made = FusedBeliefs(plan, reward_range, trusting=self.trusting)
+        made = FusedBeliefs(plan, reward_range, trusting=self.trusting, encoding=encoding)
         for pair, place in self.places.items():
             row = made.find_place(pair)
             made.counts.pairs[row] = self.counts.pairs[place]
@@ -261,6 +331,7 @@ class FusedBeliefs:
             made.counts.leaves[:, 0, [SEEN_WINS, SEEN_LOSSES]] = made.counts.pairs[
                 : len(plan.pairs), [WINS, LOSSES]
             ]
+            self._move_models(made, [] if self.plan.variables else [(0, 0)])
         made.counts.totals[:] = self.counts.totals
         if self.plan.variables != plan.variables:
             n_learned = self.counts.totals[N_LEARNED]
@@ -288,6 +359,19 @@ class FusedBeliefs:
             place = self.places.get(pair, len(self.plan.pairs))
             if place < len(self.plan.pairs) and row < len(made.plan.pairs):
                 made.counts.leaves[row, new] = self.counts.leaves[place, old]
+        self._move_models(made, moved)
+
+    def _move_models(self, made: "FusedBeliefs", moved: Sequence[tuple[int, int]]) -> None:
+        """Take over what models learned, or count it anew where there are no such models.
+
+        ``moved`` has the leaves of both plans, old and new. Called by ``FusedBeliefs.refit``
+        and ``FusedBeliefs._move_seen``.
+        """
+        if made.linear is None:
+            return
+        taken = moved and self.linear and made.linear.take_over(self.linear, moved)
+        if not taken:
+            made.linear.count_leaves(made.counts.leaves)
 
     def _sum_plain(self) -> Floats:
         """Sum up the log chance of all rewards of each pair, by these rewards alone.
@@ -352,9 +436,13 @@ class FusedBeliefs:
         counts, layout = self.counts, self.layout
         if not counts.leaves[:, :, :GUESSED_WINS].any():
             return
-        won, lost = counts.cells[:, SEEN_WINS], counts.cells[:, SEEN_LOSSES]
-        gained = betaln(layout.wins + won, layout.losses + lost)
-        logs = layout.log_prior + (gained - betaln(layout.wins, layout.losses)).sum(axis=1)
+        if self.linear:
+            logs = layout.log_prior + self.linear.weigh_taus()
+        else:
+            won, lost = counts.cells[:, SEEN_WINS], counts.cells[:, SEEN_LOSSES]
+            gained = betaln(layout.wins + won, layout.losses + lost)
+            gained -= betaln(layout.wins, layout.losses)
+            logs = layout.log_prior + gained.sum(axis=1)
         at = 0
         for factor in self.plan.factors:
             size = len(factor.cells)
@@ -377,6 +465,7 @@ class FusedBeliefs:
             ["counts", counts],
             ["particles", particles if self.has_particles else None],
             ["evidence", self.evidence.to_record()],
+            ["moments", self.linear.moments.tolist() if self.linear else None],
         ]
 
     def restore(self, record: list[list[object]], spec: BanditSpec) -> "FusedBeliefs":
@@ -395,6 +484,8 @@ class FusedBeliefs:
             made.spread_particles()
             for name, part in made.learned._asdict().items():
                 _fill(part, np.array(parts["particles"][name], np.float64), name)
+        if made.linear:
+            _fill(made.linear.moments, np.array(parts["moments"], np.float64), "moments")
         made.evidence.restore(parts["evidence"], made.counts)
         return made
 

@@ -38,7 +38,7 @@ from boundit.bandit.kernels.compile import compile_kernel, inline_kernel
 def predict_reward(reward: float, wins: float, losses: float) -> float:
     """Predict a reward from 0 to 1 by a Beta law: the mean of ``p^y (1-p)^(1-y)``.
 
-    Called by ``predict_by_cells``, ``learn_seen`` and ``learn_round``, and by
+    Called by ``predict_by_cells``, ``learn_round`` and ``count_round``, and by
     ``learn_particles``.
     """
     if reward == 1.0:
@@ -74,7 +74,8 @@ def predict_by_cells(
 ) -> float:
     """Predict the reward of a pair by its cells and pools, over all taus.
 
-    Leaves in ``scratch[1]`` how much each leaf adds to it. Called by ``learn_round``.
+    Leaves in ``scratch[1]`` how much each leaf adds to it. Called by ``learn_round`` and
+    ``learn_linear``.
     """
     n_nodes, total = layout.starts.size - 1, 0.0
     scratch[1] = 0.0
@@ -100,10 +101,12 @@ def learn_seen(
     pair: int,
     reward: float,
     leaf: int,
+    chances: Floats,
 ) -> None:
     """Count a round that showed its leaf, and judge taus and pool by it.
 
-    By seen counts alone. Called by ``learn_round``.
+    By seen counts alone; ``chances`` are those of its reward under each tau. Called by
+    ``count_round``.
     """
     n_nodes, taus, c = layout.starts.size - 1, counts.taus, layout.cells[pair, leaf]
     by_pool, by_own, top = 0.0, 1.0, -np.inf
@@ -121,9 +124,7 @@ def learn_seen(
             by_own *= (1.0 + counts.own[pair, edge]) / n_own
             element = node
         by_pool += taus[tau, WEIGHT] * path
-        wins = layout.wins[tau, c] + counts.cells[c, SEEN_WINS]
-        losses = layout.losses[tau, c] + counts.cells[c, SEEN_LOSSES]
-        taus[tau, LOG_WEIGHT] += math.log(path * predict_reward(reward, wins, losses))
+        taus[tau, LOG_WEIGHT] += math.log(path * chances[tau])
         top = max(top, taus[tau, LOG_WEIGHT])
     counts.pairs[pair, OWN_EVIDENCE] += math.log(by_own) - math.log(by_pool)
     normalize_weights(taus, top)
@@ -165,7 +166,7 @@ def learn_guessed(
 ) -> None:
     """Share a round among the leaves that it may have ended in, by how likely each is.
 
-    ``parts`` has that for every element of the tree. Called by ``learn_round``.
+    ``parts`` has that for every element of the tree. Called by ``count_round``.
     """
     n_nodes, total = layout.starts.size - 1, 0.0
     for leaf in range(may_be.size):
@@ -203,16 +204,44 @@ def learn_round(
     predicted of the reward, negative where cells and pools decide. Called by
     ``FusedBeliefs._learn`` for a reward, and by ``play_fused`` in every round.
     """
-    pairs = counts.pairs
+    chances = np.ones(counts.taus.shape[0])
     if pair < layout.cells.shape[0]:
         by_cells = predict_by_cells(layout, counts, pair, reward, scratch)
-        fused = predicted if predicted >= 0.0 else by_cells
-        plain = predict_reward(reward, 1.0 + pairs[pair, WINS], 1.0 + pairs[pair, LOSSES])
-        pairs[pair, BIAS_EVIDENCE] += math.log(plain) - math.log(fused)
+        predicted = predicted if predicted >= 0.0 else by_cells
         if leaf >= 0:
-            learn_seen(layout, counts, pair, reward, leaf)
+            c = layout.cells[pair, leaf]
+            for tau in range(chances.size):
+                wins = layout.wins[tau, c] + counts.cells[c, SEEN_WINS]
+                losses = layout.losses[tau, c] + counts.cells[c, SEEN_LOSSES]
+                chances[tau] = predict_reward(reward, wins, losses)
+    count_round(layout, counts, pair, reward, leaf, may_be, predicted, chances, scratch[1])
+
+
+@compile_kernel
+def count_round(
+    layout: FusedLayout,
+    counts: FusedCounts,
+    pair: int,
+    reward: float,
+    leaf: int,
+    may_be: NDArray[np.bool_],
+    predicted: float,
+    chances: Floats,
+    parts: Floats,
+) -> None:
+    """Count one round, of which all was predicted, and judge by it what is fused.
+
+    ``chances`` are those of the reward under each tau where its leaf was seen, ``parts`` how
+    much each leaf adds to what was predicted. Called by ``learn_round`` and ``learn_linear``.
+    """
+    pairs = counts.pairs
+    if pair < layout.cells.shape[0]:
+        plain = predict_reward(reward, 1.0 + pairs[pair, WINS], 1.0 + pairs[pair, LOSSES])
+        pairs[pair, BIAS_EVIDENCE] += math.log(plain) - math.log(predicted)
+        if leaf >= 0:
+            learn_seen(layout, counts, pair, reward, leaf, chances)
         else:
-            learn_guessed(layout, counts, pair, reward, may_be, scratch[1])
+            learn_guessed(layout, counts, pair, reward, may_be, parts)
     pairs[pair, WINS] += reward
     pairs[pair, LOSSES] += 1.0 - reward
     counts.totals[N_LEARNED] += 1.0

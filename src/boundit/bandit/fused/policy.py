@@ -27,6 +27,7 @@ from boundit.bandit.fused.decide import (
     decide_many_fused,
 )
 from boundit.bandit.fused.indices import write_doubts
+from boundit.bandit.fused.linear import is_numeric, make_encoding
 from boundit.bandit.fused.particles import ParticleCounts, ParticleLaws
 from boundit.bandit.fused.propensities import compute_propensities
 from boundit.bandit.fused.runs import play_fused
@@ -40,6 +41,7 @@ from boundit.bandit.kernels.score_table import (
     SCORE,
     STATISTICS,
 )
+from boundit.bandit.learned.features import FeatureEncoding
 from boundit.bandit.learned_ids import REMEMBERED, IdStore
 from boundit.bandit.many.score_batch import ScoreBatch
 from boundit.bandit.options import read_flag, read_not_negative
@@ -73,6 +75,13 @@ class Fused(BasePolicy[FusedBeliefs]):
     the log and the graph. ``observes`` names the variables that help if ``learn`` is told them;
     nothing is required: what no round shows is learned from rewards alone.
 
+    With ``linear`` a ridge model of each arm and cell of these variables, by ``[1, context]``,
+    stands for counts by context, so that one context tells of another: text is one-hot, where
+    the prior has bins a model sees bin and number, and a context variable that the graph drops
+    from a cell is left out. Unless it is given, this is so where a context variable has bins or
+    more than eight numbers. Told rewards alone, models fit rows of the log, and rewards then
+    count by context. Simulations play this form round by round, which takes longer.
+
     >>> table = BoundTable.from_rows(
     ...     [{"Ad": "A", "lower": 0.1, "upper": 0.3}, {"Ad": "B", "lower": 0.2, "upper": 0.6}],
     ...     outcome="Click", treatments=["Ad"], reward_range=(0, 1),
@@ -89,6 +98,7 @@ class Fused(BasePolicy[FusedBeliefs]):
         *,
         doubt: float = 0.08,
         kappa: float = 0.5,
+        linear: bool | None = None,
         propensities: bool = True,
         prior: BoundTable | None = None,
         arms: Arms | None = None,
@@ -105,6 +115,7 @@ class Fused(BasePolicy[FusedBeliefs]):
         if self._doubt >= 1:
             raise BadOption("doubt", "a number from 0 up to, but not, 1", doubt)
         self._kappa = read_not_negative("kappa", kappa)
+        self._linear = None if linear is None else read_flag("linear", linear)
         self._propensities = read_flag("propensities", propensities)
         spec = BanditSpec.of(
             prior=prior, arms=arms, context=context, reward_range=reward_range, unseen=unseen
@@ -118,7 +129,28 @@ class Fused(BasePolicy[FusedBeliefs]):
 
         Called by ``Fused.__init__`` and ``Fused.restore_statistics``.
         """
-        return FusedBeliefs(_find_plan(prior), spec.reward_range, trusting=self._doubt == 0)
+        encoding = self._find_encoding(prior, spec)
+        return FusedBeliefs(
+            _find_plan(prior), spec.reward_range, trusting=self._doubt == 0, encoding=encoding
+        )
+
+    def _find_encoding(
+        self, prior: BoundTable | None, spec: BanditSpec
+    ) -> FeatureEncoding | None:
+        """Find how contexts are written as features; None where cells are counted.
+
+        Called by ``Fused._make_beliefs`` and ``Fused.refresh``.
+        """
+        wanted = is_numeric(prior) if self._linear is None else self._linear
+        return make_encoding(spec) if wanted and _find_plan(prior).pairs else None
+
+    @property
+    def sees_numbers(self) -> bool:
+        """Whether visitors' numbers count where the prior has bins: in models they do.
+
+        Read by ``BasePolicy.decide`` and ``BasePolicy.learn``.
+        """
+        return self.statistics.linear is not None
 
     @property
     def plan(self) -> FusedPlan | None:
@@ -178,6 +210,12 @@ class Fused(BasePolicy[FusedBeliefs]):
         if self.plan is None:
             lines[1] = f"{lines[1]}: the bounds cap the indices"
             return "\n".join(lines)
+        context = ", ".join(self.spec.context or ())
+        lines.append(
+            f"cells by linear models of {context or 'a constant'}"
+            if beliefs.linear
+            else "cells by counts"
+        )
         learned, seen = beliefs.counts.totals[[N_LEARNED, N_SEEN]].tolist()
         if beliefs.plan.variables:
             names, by = ", ".join(beliefs.plan.variables), "cells and pools"
@@ -216,7 +254,12 @@ class Fused(BasePolicy[FusedBeliefs]):
         Called by ``BasePolicy.decide`` for one visitor.
         """
         table = self.statistics.make_score_table(context, ranked_arms)
-        arguments = (*stream_key, *self._list_arguments(), table, self._propensities)
+        arguments = (
+            *stream_key,
+            *self._list_arguments(context, table),
+            table,
+            self._propensities,
+        )
         winner, indices = decide_fused(*arguments)
         unscored = int(np.isnan(table[:, SCORE]).sum())
         return self._make_scores(ranked_arms, (winner, unscored), table, indices)
@@ -229,7 +272,12 @@ class Fused(BasePolicy[FusedBeliefs]):
         Called by ``BasePolicy._choose_batches``.
         """
         table = self.statistics.make_score_table(context, ranked_arms)
-        arguments = (*stream_keys, *self._list_arguments(), table, self._propensities)
+        arguments = (
+            *stream_keys,
+            *self._list_arguments(context, table),
+            table,
+            self._propensities,
+        )
         winners, tables, indices = decide_many_fused(*arguments)
         unscored = np.isnan(tables[:, :, SCORE]).sum(axis=1)
         found = winners[0].item(), unscored[0].item()
@@ -237,16 +285,15 @@ class Fused(BasePolicy[FusedBeliefs]):
         return ScoreBatch(scores, np.column_stack([winners, unscored]), tables)
 
     def _list_arguments(
-        self,
+        self, context: Context, score_table: Floats
     ) -> tuple[FusedLayout, FusedCounts, ParticleLaws, ParticleCounts, bool, FusedOptions]:
-        """List what kernels decide by: the beliefs, whether particles decide, the options.
+        """List what kernels decide by: beliefs on a visitor, whether by particles, options.
 
         Called by ``Fused.choose`` and ``Fused.choose_many``.
         """
         beliefs = self.statistics
         return (
-            beliefs.layout,
-            beliefs.counts,
+            *beliefs.show(context, score_table[:, STATISTICS]),
             beliefs.laws,
             beliefs.learned,
             beliefs.is_blind,
@@ -302,12 +349,12 @@ class Fused(BasePolicy[FusedBeliefs]):
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
         """Play whole runs from nothing learned; gives the arm of every round of each.
 
-        In compiled code; None where what rounds show is refused. Called by ``BasePolicy.play``
-        for a simulation.
+        In compiled code; None where what rounds show is refused, and where models stand for
+        cells. Called by ``BasePolicy.play`` for a simulation.
         """
         beliefs = self.statistics.fresh(self.spec)
         sights = lay_out_sights(beliefs.reader, layout, runs)
-        if sights is None:
+        if sights is None or beliefs.linear:
             return None
         score_table = layout.score_table.copy()
         score_table[:, STATISTICS] = [beliefs.find_place(pair) for pair in layout.pairs]
@@ -344,8 +391,11 @@ class Fused(BasePolicy[FusedBeliefs]):
         with self._lock:
             believed = _take_off(prior) if isinstance(prior, BoundTable) else prior
             super().refresh(believed, arms=arms)
-            plan = _find_plan(self.monitor.prior.table)
-            self.statistics = self.statistics.refit(plan, self.spec.reward_range)
+            table = self.monitor.prior.table
+            encoding = self._find_encoding(table, self.spec)
+            self.statistics = self.statistics.refit(
+                _find_plan(table), self.spec.reward_range, encoding
+            )
 
     def restore_statistics(
         self, record: list[list[object]], spec: BanditSpec, monitor: BoundMonitor
@@ -357,11 +407,16 @@ class Fused(BasePolicy[FusedBeliefs]):
         return self._make_beliefs(monitor.prior.table, spec).restore(record, spec)
 
     def options(self) -> Record:
-        """Give doubt, kappa and propensities as the constructor took them.
+        """Give doubt, kappa, linear and propensities as the constructor took them.
 
         Called by ``BasePolicy._list_options``.
         """
-        return {"doubt": self._doubt, "kappa": self._kappa, "propensities": self._propensities}
+        return {
+            "doubt": self._doubt,
+            "kappa": self._kappa,
+            "linear": self._linear,
+            "propensities": self._propensities,
+        }
 
     def __repr__(self) -> str:
         said = super().__repr__()[:-1]
