@@ -525,10 +525,12 @@ def test_a_table_keeps_the_edges_of_its_own_bins(tmp_path: Path) -> None:
     log = read_log(rows, bins={"Z": [30, 45.5], "W": [3]})
     assert log.count(["Z", "X"]).bins == {"Z": (30.0, 45.5)}
     table = derive_bounds(graph, "Y | do(X), Z", log)
-    assert table.bins == {"Z": (30.0, 45.5)}
+    # Those of W too: a policy may be told W, by which its plan counts.
+    assert table.bins == {"Z": (30.0, 45.5), "W": (3.0,)}
     table.save(tmp_path / "table.json")
     assert BoundTable.load(tmp_path / "table.json").bins == table.bins
-    assert derive_bounds(graph, "Y | do(X)", log).bins == {}
+    alone = parse("Z -> X; X -> Y; W -> X; W -> Z")
+    assert derive_bounds(alone, "Y | do(X)", log).bins == {}
 
 
 def test_an_adaptive_log_widens_intervals_and_says_so() -> None:
