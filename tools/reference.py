@@ -31,6 +31,7 @@ _CHAPTERS: dict[str, str] = {
     "bounds": "Bounds: what can be bounded",
     "checks": "Checks: does the log contradict the graph?",
     "bandit": "Policies: how to act",
+    "decisions": "Decisions: what to do now, and what would overturn it",
     "simulation": "Simulation: worlds whose truth is known",
     "report": "Reports: what to tell",
     "terms": "Values every part shares",
