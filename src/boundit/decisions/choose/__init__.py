@@ -1,0 +1,1 @@
+"""Which arm, or which lottery over arms, to use in each context."""
