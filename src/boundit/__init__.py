@@ -5,7 +5,7 @@ The public names stand in ``__init__.pyi``, and load their room when first used,
 ``boundit.graph.open_walk``, ``boundit.estimand.exchanges``, ...
 """
 
-from boundit.terms.public_names import attach_names
+from boundit.terms.public_names import attach_names, forward
 
 __version__ = "0.1.0.dev0"
 
@@ -24,3 +24,5 @@ __getattr__, __dir__, __all__ = attach_names(
         "project": "graph",
     },
 )
+
+forward("choose", "boundit.decisions.choose.choose")

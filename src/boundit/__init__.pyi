@@ -24,6 +24,7 @@ from boundit.checks.report import CheckReport as CheckReport
 from boundit.counts.formulas.evaluate import evaluate as evaluate
 from boundit.counts.log import Log as Log
 from boundit.counts.read import read_log as read_log
+from boundit.decisions.choose.choose import choose as choose
 from boundit.estimand.criteria.adjustment import adjusts as adjusts
 from boundit.estimand.criteria.adjustment_sets import find_adjustment as find_adjustment
 from boundit.estimand.criteria.adjustment_sets import list_adjustments as list_adjustments
@@ -48,6 +49,7 @@ from boundit.simulation.worlds import flipped_world as flipped_world
 from boundit.simulation.worlds import paper_world as paper_world
 from boundit.simulation.worlds import random_world as random_world
 from boundit.terms.bound_table import BoundTable as BoundTable
+from boundit.terms.choices.choice import Choice as Choice
 from boundit.terms.errors import BounditError as BounditError
 from boundit.terms.interval import Interval as Interval
 from boundit.terms.verdict import Verdict as Verdict

@@ -258,3 +258,21 @@ def test_hundreds_of_millions_of_rows_have_intervals_in_order() -> None:
     assert (np.diff(low) > 0).all()
     assert (np.diff(high) > 0).all()
     np.testing.assert_allclose(high - low, 5.15e-9 * np.sqrt(k), rtol=0.02)
+
+
+@pytest.mark.parametrize(
+    ("graph", "query", "joint"),
+    [
+        ("X -> Y; W -> X; W -> Y", "Y | do(X)", True),
+        ("X -> Y; W -> Y; W -> [S]", "Y | do(X)", False),
+    ],
+)
+def test_a_table_tells_whether_its_differences_hold_all_at_once(
+    graph: str, query: str, joint: bool
+) -> None:
+    """Where W decides who is logged, only the extremes over W hold; and one has no chance."""
+    rng = np.random.default_rng(1)
+    log = {name: rng.integers(0, 2, 400) for name in "WXY"}
+
+    assert derive_bounds(parse(graph), query, log).joint is joint
+    assert derive_bounds(parse(graph), query, log, confidence=None).joint

@@ -16,7 +16,7 @@ from boundit.bounds.claims.claim_rules import (
     plan_claims,
 )
 from boundit.bounds.claims.few_cells import FewCells, find_few, share_few
-from boundit.bounds.confidence import bound_share, collect_extremes
+from boundit.bounds.confidence import ConfidentNumbers, bound_share, collect_extremes
 from boundit.bounds.contrasts.contrast_claims import ContrastFinder
 from boundit.bounds.contrasts.table import collect_contrasts, find_shared
 from boundit.bounds.evidence import BoundEvidence
@@ -136,6 +136,7 @@ def assemble(
         reward_range=evidence.reward_range,
         bounds=bounds,
         contrasts=contrasts,
+        joint=_is_joint(trial.numbers),
         living=living,
         fused=fused,
         bins=_collect_bins(query.treatments + query.context, counts, living, fused),
@@ -147,6 +148,14 @@ def assemble(
         caveats=tuple(map(str, said)),
         notes=said,
     )
+
+
+def _is_joint(numbers: Numbers) -> bool:
+    """Tell whether all differences of arms that numbers give hold together, or one at a time.
+
+    Called by ``assemble``.
+    """
+    return not isinstance(numbers, ConfidentNumbers) or numbers.holds_at_once
 
 
 def _collect_bins(

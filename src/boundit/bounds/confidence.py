@@ -195,6 +195,14 @@ class ConfidentNumbers:
         upper = np.nan_to_num(high, nan=1.0).clip(0, 1).min(axis=idle)
         return NamedArray(kept, lower).align(wanted), NamedArray(kept, upper).align(wanted)
 
+    @property
+    def holds_at_once(self) -> bool:
+        """Whether all intervals hold at once, not only the extremes of each row of cells.
+
+        Then so does whatever is computed from them. Read by ``_is_joint``.
+        """
+        return not any(self._extreme.values())
+
     def read_term(self, term: P) -> ProductTable:
         """Return both confidence ends of the term ``P(of | given)``, an axis for each variable.
 

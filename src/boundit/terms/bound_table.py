@@ -23,6 +23,7 @@ from boundit.terms.bound_errors import (
     WrongLength,
 )
 from boundit.terms.bound_text import format_rows
+from boundit.terms.choices.choice import Choice, ChoiceRule
 from boundit.terms.contrast import (
     Pair,
     StoredContrasts,
@@ -36,6 +37,7 @@ from boundit.terms.fused_plan import FusedPlan, NoFusedPlan
 from boundit.terms.interval import Interval
 from boundit.terms.living import Living
 from boundit.terms.message import Note
+from boundit.terms.public_names import find_forwarded
 from boundit.terms.sampling import ROWS, Inference, describe_promise
 from boundit.terms.saving import bound_file
 from boundit.terms.saving.codec import decode, encode
@@ -55,8 +57,10 @@ class BoundTable:
     """An interval for every arm and context.
 
     ``contrasts`` are the largest differences of two arms in a context, kept where they say more
-    than the two intervals apart. ``inference`` says how chance was allowed for, and is None
-    where it was not; ``units`` what the log is made of, rows unless these hang together.
+    than the two intervals apart; ``joint`` tells whether all of them hold at the confidence
+    together with the intervals, or one at a time. ``inference`` says how chance was allowed
+    for, and is None where it was not; ``units`` what the log is made of, rows unless these hang
+    together.
     ``living`` says what a policy may learn online to narrow them, ``fused`` in which cells rows
     of the log and rounds of a policy count together.
     ``bins`` has the edges of treatments, contexts and what a policy may observe that were cut
@@ -86,6 +90,7 @@ class BoundTable:
     confidence: float | None = None
     caveats: tuple[str, ...] = ()
     contrasts: Mapping[Pair, float] = field(default_factory=dict)
+    joint: bool = False
     living: tuple[Living, ...] = ()
     inference: Inference | None = None
     units: str = ROWS
@@ -189,6 +194,26 @@ class BoundTable:
             if may_lose and (rival := find_rival(upper, lowers, stored)):
                 found[arm] = Domination(self.arms[rival[0]], rival[1])
         return found
+
+    def choose(
+        self,
+        rule: ChoiceRule = "minimax-regret",
+        *,
+        optimism: float | None = None,
+        lottery: bool = True,
+    ) -> Choice:
+        """Choose an arm, or a lottery over arms, for every context.
+
+        ``minimax-regret`` takes the lottery that falls least short of the best arm, whatever is
+        true; with ``lottery=False`` the single arm that does. ``maximin`` takes the arm that
+        earns most at least, ``optimism`` the one with the largest ``(1 - h) lower + h upper``,
+        where ``h`` is the number ``optimism`` from 0 to 1. Users call it to decide without a
+        bandit; also called by ``_write_report`` for the page of bounds.
+        """
+        made: Choice = find_forwarded("choose")(
+            self, rule=rule, optimism=optimism, lottery=lottery
+        )
+        return made
 
     def plain(self) -> Self:
         """The same table with its intervals alone: no contrasts, no counts, nothing online.

@@ -21,8 +21,14 @@ def format_rows(names: Sequence[str], bounds: Mapping[Key, Bound]) -> str:
         [f"{bound.n:,.6g}" for bound in rows],
         [" / ".join(dict.fromkeys((bound.lower_rule, bound.upper_rule))) for bound in rows],
     ]
-    if not bounds:
-        columns = [[] for _ in head]
+    return align_columns(head, columns if bounds else [[] for _ in head])
+
+
+def align_columns(head: Sequence[str], columns: Sequence[Sequence[str]]) -> str:
+    """Write columns of text below their names, each as wide as its widest entry.
+
+    Called by ``format_rows`` and ``Choice.__str__``.
+    """
     padded = []
     for name, column in zip(head, columns, strict=True):
         width = max(map(len, (name, *column)))

@@ -11,8 +11,28 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 _NONE: Mapping[str, str] = MappingProxyType({})
+_FORWARDED: dict[str, str] = {}
+
+
+def forward(method: str, home: str) -> None:
+    """Say in which module the function is that a method of the lowest room hands its work to.
+
+    That room imports none above it, and the module is loaded when first asked for. Called when
+    ``boundit`` is imported.
+    """
+    _FORWARDED[method] = home
+
+
+def find_forwarded(method: str) -> Callable[..., Any]:
+    """Find the function that a method hands its work to, and load its module.
+
+    Called by ``BoundTable.choose``.
+    """
+    found: Callable[..., Any] = getattr(import_module(_FORWARDED[method]), method)
+    return found
 
 
 def attach_names(

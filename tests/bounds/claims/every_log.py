@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from boundit.bounds.claims.last_level import NumericPilot, NumericRest, ValuedPilot, ValuedRest
 from boundit.bounds.claims.penalties import spread_squares
-from boundit.bounds.claims.pilot_choice import Choice
+from boundit.bounds.claims.pilot_choice import PilotChoice
 from boundit.bounds.claims.read_form import PilotNumbers, RestNumbers
 from boundit.bounds.claims.sum_arrays import (
     ArraySettings,
@@ -362,7 +362,12 @@ def make_pilot(
 
 
 def find_e_values(
-    claims: SumClaims, choice: Choice, truth: Floats, *, upper: bool, log_error: float = 3.0
+    claims: SumClaims,
+    choice: PilotChoice,
+    truth: Floats,
+    *,
+    upper: bool,
+    log_error: float = 3.0,
 ) -> Floats:
     """Find ``exp(scale (end - truth) - penalties)``, as the package pays, for logs and arms."""
     sign = 1.0 if upper else -1.0

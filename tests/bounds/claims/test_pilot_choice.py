@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from boundit.bounds.claims.pilot_choice import Choice, PilotChooser
+from boundit.bounds.claims.pilot_choice import PilotChoice, PilotChooser
 from boundit.bounds.claims.sum_claims import SumClaims
 from tests.bounds.claims.every_log import VALUE, EveryLog, draw_logs, make_pilot
 from tests.bounds.claims.logs import Floats
@@ -22,7 +22,7 @@ def permute_rewards(every: EveryLog, rng: np.random.Generator) -> EveryLog:
     return replace(every, codes=tuple(codes))
 
 
-def is_same(one: Choice, other: Choice) -> bool:
+def is_same(one: PilotChoice, other: PilotChoice) -> bool:
     """Tell whether two choices are the same to the last bit."""
     return bool(
         (one.scale == other.scale).all()

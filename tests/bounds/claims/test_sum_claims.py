@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from boundit.bounds.claims.level_spread import SpreadBoxes
-from boundit.bounds.claims.pilot_choice import Choice
+from boundit.bounds.claims.pilot_choice import PilotChoice
 from boundit.bounds.claims.sum_claims import SumClaims
 from tests.bounds.claims.e_values import SLACK
 from tests.bounds.claims.every_log import (
@@ -47,7 +47,7 @@ def draw_cases(name: str, *, numeric: bool) -> list[tuple[World, Tables, Tables]
     ]
 
 
-def fix_scale(world: World, scale: float, *, spread: bool) -> Choice:
+def fix_scale(world: World, scale: float, *, spread: bool) -> PilotChoice:
     """Fix the scale of all rows, and whether levels pay by their spread."""
     shape = (1,) * (1 + len(world.axes))
     may = [
@@ -55,7 +55,7 @@ def fix_scale(world: World, scale: float, *, spread: bool) -> Choice:
         for level in world.levels[:-1]
     ]
     kinds = tuple(np.full(shape, spread and each) for each in may)
-    return Choice(np.full(shape, scale), kinds, np.zeros(shape))
+    return PilotChoice(np.full(shape, scale), kinds, np.zeros(shape))
 
 
 def average(every: EveryLog, values: Floats) -> Floats:

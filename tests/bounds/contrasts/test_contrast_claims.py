@@ -16,7 +16,7 @@ from boundit.bounds.claims.claim_finder import ClaimCounts
 from boundit.bounds.claims.claim_rules import plan_claims
 from boundit.bounds.claims.level_form import LevelForm, find_form
 from boundit.bounds.claims.pilot import SplitRows, SplitSources
-from boundit.bounds.claims.pilot_choice import Choice
+from boundit.bounds.claims.pilot_choice import PilotChoice
 from boundit.bounds.claims.read_form import FormReader
 from boundit.bounds.claims.sum_claims import SumClaims
 from boundit.bounds.contrasts import contrast_claims
@@ -117,7 +117,7 @@ def find_mean(case: Case, law: Law, factor: float) -> float:
     claims, chance = make_claims(case, law, 3)
     none = np.zeros((1, 1, 1))
     ranges = tuple(none.astype(bool) for _ in claims.rest.arrays.numbers)
-    end = claims.bound(Choice(none + factor, ranges, none), none, upper=True)
+    end = claims.bound(PilotChoice(none + factor, ranges, none), none, upper=True)
     value = (case.find_lead(law) + 1) / 2
     return float(chance @ np.exp(factor * (value - end[1, :, 0])))
 

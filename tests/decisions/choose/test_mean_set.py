@@ -29,7 +29,7 @@ def make_table(*, confidence: float | None = None) -> BoundTable:
         context=["W"],
         reward_range=(0, 1),
     )
-    return replace(table, confidence=confidence)
+    return replace(table, confidence=confidence, joint=True)
 
 
 @st.composite

@@ -12,7 +12,7 @@ from typing import Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.bounds.claims.pilot_choice import Choice
+from boundit.bounds.claims.pilot_choice import PilotChoice
 from boundit.bounds.claims.read_form import PilotNumbers, RestNumbers
 from boundit.bounds.claims.sum_arrays import SumArrays, widen
 from boundit.bounds.claims.sum_claims import SumClaims
@@ -40,7 +40,7 @@ class BoxChoice:
 class BestChoice:
     """What the pilot chose of two ways to claim, for every row the better one."""
 
-    of_sum: Choice
+    of_sum: PilotChoice
     of_boxes: BoxChoice
     boxes: NDArray[np.bool_]
     predicted: Floats

@@ -52,7 +52,7 @@ class RowClaims(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class PilotChoice:
     """What the pilot chose for one end of all rows: the scale, and levels that pay by spread.
 
     ``spread`` tells for every level but the last and every row whether it pays by what follows
@@ -81,7 +81,7 @@ class PilotChooser:
             for upper in ((False, True) if self.layout.worst else (False,))
         ]
 
-    def choose(self, log_error: Floats, *, upper: bool) -> Choice:
+    def choose(self, log_error: Floats, *, upper: bool) -> PilotChoice:
         """Choose the scale of one end of all rows, and predict the end.
 
         ``log_error`` is the logarithm of one over each row's chance of missing. The best scale
@@ -111,7 +111,7 @@ class PilotChooser:
             at_left = np.where(better, at_new, at_kept)
             at_right = np.where(better, at_kept, at_new)
         best = np.where(at_left > at_right, left, right)
-        return Choice(np.exp(best), spread, sign * np.maximum(at_left, at_right))
+        return PilotChoice(np.exp(best), spread, sign * np.maximum(at_left, at_right))
 
     def _predict(
         self, scale: Floats, log_error: Floats, levels: Sequence[Floats], *, upper: bool

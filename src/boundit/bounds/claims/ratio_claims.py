@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from boundit.bounds.claims.level_form import RatioForm
 from boundit.bounds.claims.pilot import SplitSources
-from boundit.bounds.claims.pilot_choice import Choice, PilotChooser
+from boundit.bounds.claims.pilot_choice import PilotChoice, PilotChooser
 from boundit.bounds.claims.read_ratio import (
     UNKNOWN,
     RatioPilot,
@@ -48,8 +48,8 @@ _REACH: Final = 1.6  # how many half widths the pilot may err, for each of its o
 class RatioChoice:
     """What the pilot chose for one end of all rows: thresholds, in order, and a scale for each.
 
-    The last axis is that of thresholds. ``spread`` is as in ``Choice``; ``predicted`` is the
-    end that the pilot expects.
+    The last axis is that of thresholds. ``spread`` is as in ``PilotChoice``; ``predicted`` is
+    the end that the pilot expects.
     """
 
     steps: Floats
@@ -137,7 +137,7 @@ class RatioClaims:
         """
         t = choice.steps[..., part]
         spread = tuple(each[..., part] for each in choice.spread)
-        own = Choice(choice.scale[..., part], spread, np.zeros_like(t))
+        own = PilotChoice(choice.scale[..., part], spread, np.zeros_like(t))
         claims = SumClaims(self.pilot.at(t), self.rest.at(t), centre=t)
         found = claims.bound(own, log_error[..., None], upper=upper)
         level = t * self.rest.mass

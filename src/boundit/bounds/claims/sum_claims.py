@@ -32,7 +32,7 @@ from boundit.bounds.claims.level_spread import (
     may_use_total,
 )
 from boundit.bounds.claims.penalties import pay_range, weigh_squares
-from boundit.bounds.claims.pilot_choice import Choice, PilotChooser
+from boundit.bounds.claims.pilot_choice import PilotChoice, PilotChooser
 from boundit.bounds.claims.read_form import PilotNumbers, RestNumbers
 from boundit.bounds.claims.sum_arrays import take_worst, widen
 from boundit.counts.named_array import Floats
@@ -62,21 +62,21 @@ class SumClaims:
         counted = isinstance(rest.last, ValuedRest) and may_use_total(rest.arrays)
         self._total = counted if centre is None else self._strata is not None
 
-    def choose(self, log_error: Floats, *, upper: bool) -> Choice:
+    def choose(self, log_error: Floats, *, upper: bool) -> PilotChoice:
         """Choose scales and kinds of penalties of one end of all rows, and predict it.
 
         Called by ``ClaimFinder._bound_side`` before any reward of the rest is read.
         """
         return self.chooser.choose(log_error, upper=upper)
 
-    def bound(self, choice: Choice, log_error: Floats, *, upper: bool) -> Floats:
+    def bound(self, choice: PilotChoice, log_error: Floats, *, upper: bool) -> Floats:
         """Bound one end of all rows, each missing with chance ``exp(-log_error)``.
 
         Called by ``bound_shared`` with what the pilot chose.
         """
         return np.clip(self.bound_value(choice, log_error, upper=upper), 0.0, 1.0)
 
-    def bound_value(self, choice: Choice, log_error: Floats, *, upper: bool) -> Floats:
+    def bound_value(self, choice: PilotChoice, log_error: Floats, *, upper: bool) -> Floats:
         """Bound one end of all rows where the sum itself need not be between 0 and 1.
 
         Called by ``SumClaims.bound``, and by ``ProgramClaims`` for sums of multipliers.
@@ -111,7 +111,13 @@ class SumClaims:
         return np.broadcast_to(paid, shape)
 
     def _pay_levels(
-        self, choice: Choice, scale: Floats, paid: Floats, log_error: Floats, *, upper: bool
+        self,
+        choice: PilotChoice,
+        scale: Floats,
+        paid: Floats,
+        log_error: Floats,
+        *,
+        upper: bool,
     ) -> list[Floats]:
         """Find what is added at the cells of every level but the last: penalties and holes.
 
@@ -143,7 +149,7 @@ class SumClaims:
             found.append(holes + sign * q * cost / lam)
         return found
 
-    def _make_boxes(self, choice: Choice, log_error: Floats) -> SpreadBoxes | None:
+    def _make_boxes(self, choice: PilotChoice, log_error: Floats) -> SpreadBoxes | None:
         """Make intervals of the value's cells if some level pays by spread.
 
         Called by ``SumClaims._pay_levels``.

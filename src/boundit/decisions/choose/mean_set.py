@@ -12,7 +12,7 @@ that, and nothing is left to search for.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -29,6 +29,11 @@ DROPPED = (
     "not allowed for; the intervals alone were used"
 )
 """What is said of a context whose differences of arms had to be left out."""
+ONE_AT_A_TIME = (
+    "differences between arms hold one at a time at this confidence, not all at once; the "
+    "intervals alone were used"
+)
+"""What is said of a context whose differences hold, but not together."""
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -65,22 +70,39 @@ class MeanSet:
     mark: str | None = None
 
     @classmethod
-    def from_table(cls, table: BoundTable, context: Context) -> Self:
+    def from_table(cls, table: BoundTable, context: Context, *, alone: bool = False) -> Self:
         """Read off a table what the arms of a context may earn; no row means the reward range.
 
-        Where differences contradict the intervals, a table with a confidence is refuted
-        (``MeansContradict``); one without keeps its intervals and says so in ``mark``. Called
-        by ``choose`` once per context.
+        Differences that contradict the intervals refute a table with a confidence
+        (``MeansContradict``); one without keeps its intervals and says so in ``mark``. Where
+        differences hold one at a time (``BoundTable.joint``), intervals alone are used, unless
+        there are two arms and what is asked is about this context ``alone``: then each
+        difference stays as it is, and moves no end. Called by ``choose`` once per context.
+        """
+        box = cls._read_box(table, context)
+        contrasts = table.find_contrasts(context)
+        together = table.joint or table.confidence is None
+        try:
+            closed = cls.close(table.arms, list(box.lowers), list(box.uppers), contrasts)
+        except _Empty:
+            if table.confidence is not None and table.joint:
+                raise MeansContradict(context) from None
+            return replace(box, mark=DROPPED)
+        if together or closed.leads is None:
+            return closed
+        if alone and len(table.arms) == 2:
+            return replace(box, leads=closed.leads)
+        return replace(box, mark=ONE_AT_A_TIME)
+
+    @classmethod
+    def _read_box(cls, table: BoundTable, context: Context) -> Self:
+        """Read off a table the intervals of a context's arms, and nothing of differences.
+
+        Called by ``MeanSet.from_table``.
         """
         rows = [table.bounds.get((arm, context)) for arm in table.arms]
         ends = [(row.lower, row.upper) if row else table.reward_range for row in rows]
-        lowers, uppers = [low for low, _ in ends], [high for _, high in ends]
-        try:
-            return cls.close(table.arms, lowers, uppers, table.find_contrasts(context))
-        except _Empty:
-            if table.confidence is not None:
-                raise MeansContradict(context) from None
-        return cls(table.arms, np.array(lowers), np.array(uppers), mark=DROPPED)
+        return cls(table.arms, *np.array(ends, dtype=float).T.copy())
 
     @classmethod
     def close(
@@ -118,11 +140,11 @@ class MeanSet:
     def find_leads(self) -> Floats:
         """Find how much more each arm may earn than each other one, at most; 0 for itself.
 
-        Called by ``choose`` for the regrets of a context.
+        Called by ``find_least_regret`` and ``_describe_context`` for the regrets of a context.
         """
         if self.leads is not None:
             return self.leads
-        found: Floats = np.nextafter(self.uppers[:, None] - self.lowers, np.inf)
+        found = _add_up(self.uppers[:, None], -self.lowers)
         np.fill_diagonal(found, 0.0)
         return found
 
@@ -131,7 +153,7 @@ class MeanSet:
 
         An arm that is not named has weight 0. The number holds however a solver rounds: it is
         proved by multipliers and rounded up. The least sum is ``-largest`` of the weights with
-        their signs turned. Called by ``choose`` and ``compare``.
+        their signs turned. Called by ``_describe_context``.
         """
         given = np.array([weights.get(arm, 0.0) for arm in self.arms])
         used = np.flatnonzero(given)
@@ -210,10 +232,22 @@ def _close_prices(prices: Floats) -> Floats:
     """
     found = prices.copy()
     for k in range(len(found)):
-        through = np.nextafter(found[:, [k]] + found[[k], :], np.inf)
+        through = _add_up(found[:, [k]], found[[k], :])
         through[k], through[:, k] = found[k], found[:, k]  # going nowhere first costs nothing
         found = np.minimum(found, through)
     return found
+
+
+def _add_up(one: Floats, other: Floats) -> Floats:
+    """Add two arrays and round up where the sum is not exact; what is lost is known exactly.
+
+    Called by ``MeanSet.find_leads`` and ``_close_prices``.
+    """
+    total = one + other
+    with np.errstate(invalid="ignore"):  # infinite sums lose nothing
+        back = total - one
+        lost = (one - (total - back)) + (other - back)
+    return np.where(lost > 0, np.nextafter(total, np.inf), total)
 
 
 def _move(weights: Floats, prices: Floats) -> float | None:

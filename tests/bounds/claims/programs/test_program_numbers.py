@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from boundit.bounds.claims.pilot import SplitRows, SplitSources
-from boundit.bounds.claims.pilot_choice import Choice
+from boundit.bounds.claims.pilot_choice import PilotChoice
 from boundit.bounds.claims.programs.dual_vectors import DualVectors
 from boundit.bounds.claims.programs.program_claims import RankClaims, find_ranks
 from boundit.bounds.claims.programs.program_form import ProgramForm
@@ -134,7 +134,7 @@ def test_means_of_e_values_are_at_most_one(
             claims = make_claims(make_reader(form, law, pilot, each), ranks[0])
             shape = truth.shape
             spread = tuple(np.zeros(shape, bool) for _ in claims.rest.arrays.numbers)
-            choice = Choice(np.full(shape, factor), spread, truth)
+            choice = PilotChoice(np.full(shape, factor), spread, truth)
             log_error = np.full(shape, 3.0)
             bound = claims.sum.bound_value(choice, log_error, upper=False)
             mean = mean + probability * np.exp(factor * (bound - truth) + log_error)

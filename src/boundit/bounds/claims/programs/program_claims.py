@@ -18,7 +18,7 @@ from numpy.random import Generator
 from boundit.bounds.claims.explain_claim import ClaimCells
 from boundit.bounds.claims.level_form import Unmet
 from boundit.bounds.claims.pilot import PILOT_SEED, SplitSources
-from boundit.bounds.claims.pilot_choice import Choice
+from boundit.bounds.claims.pilot_choice import PilotChoice
 from boundit.bounds.claims.programs.dual_vectors import (
     DualFinder,
     DualVectors,
@@ -60,7 +60,7 @@ class ProgramChoice:
     """
 
     predicted: Floats
-    choices: tuple[Choice | None, ...]
+    choices: tuple[PilotChoice | None, ...]
     log_shares: tuple[Floats, ...]
 
 
@@ -81,7 +81,7 @@ class RankClaims:
             self._sum = SumClaims(self.pilot, self.rest)
         return self._sum
 
-    def choose(self, log_error: Floats) -> tuple[Choice | None, Floats]:
+    def choose(self, log_error: Floats) -> tuple[PilotChoice | None, Floats]:
         """Choose how the sum pays, and predict the lower end, from the pilot alone.
 
         Called by ``ProgramEnd.choose``.
@@ -94,7 +94,7 @@ class RankClaims:
         )
         return choice, value
 
-    def bound(self, choice: Choice | None, log_error: Floats) -> Floats:
+    def bound(self, choice: PilotChoice | None, log_error: Floats) -> Floats:
         """Bound the lower end on the rest.
 
         Called by ``ProgramEnd.bound``.

@@ -1,0 +1,164 @@
+"""Which arm, or which lottery over arms, to use in each context of a table of bounds."""
+
+from dataclasses import replace
+from typing import get_args
+
+import numpy as np
+
+from boundit.counts.named_array import Floats
+from boundit.decisions.choose.least_regret import bound_regret, find_least_regret, find_single
+from boundit.decisions.choose.mean_set import MeanSet
+from boundit.decisions.choose.words import describe_choice
+from boundit.terms.bound import Arm, Context
+from boundit.terms.bound_table import BoundTable
+from boundit.terms.choices.choice import Choice, ChoiceRule, ContextChoice
+from boundit.terms.errors import BounditError
+from boundit.terms.message import Option
+from boundit.terms.rounding import ROUNDING
+
+MINIMAX_REGRET, MAXIMIN, OPTIMISM = get_args(ChoiceRule)
+
+
+class NoChoice(BounditError):
+    """A way to choose that is none, or a table without an arm to choose."""
+
+
+def choose(
+    bounds: BoundTable,
+    *,
+    rule: ChoiceRule = "minimax-regret",
+    optimism: float | None = None,
+    lottery: bool = True,
+) -> Choice:
+    """Choose an arm, or a lottery over arms, for every context of a table of bounds.
+
+    What it promises holds with the table's confidence, the choice included, because all that it
+    is made of holds at once; differences that hold one at a time are used between two arms
+    only, and the promise is then about each context by itself. Users call it, most of them as
+    the method of ``BoundTable``, which tells of the options.
+    """
+    _require_rule(rule, optimism)
+    if not bounds.bounds:
+        raise NoChoice("the table of bounds has no rows, so there is no arm to choose")
+    at_once, choices = True, dict[Context, ContextChoice]()
+    for context in bounds.contexts:
+        means = MeanSet.from_table(bounds, context, alone=True)
+        at_once &= means.leads is None or bounds.joint or bounds.confidence is None
+        chances = _choose_chances(means, rule, optimism, lottery=lottery)
+        found = _describe_context(means, context, chances, rule, optimism)
+        choices[context] = replace(
+            found, says=describe_choice(found, bounds.treatments, rule, optimism)
+        )
+    return Choice(
+        bounds.outcome,
+        bounds.treatments,
+        bounds.context,
+        rule,
+        optimism,
+        choices,
+        bounds.confidence,
+        at_once,
+    )
+
+
+def _require_rule(rule: str, optimism: float | None) -> None:
+    """Refuse a rule that is none, and an optimism that is missing, idle or no share.
+
+    Called by ``choose`` before anything is read.
+    """
+    if rule not in get_args(ChoiceRule):
+        known = ", ".join(map(repr, get_args(ChoiceRule)))
+        raise NoChoice(Option("rule"), f" must be one of {known}, found {rule!r}")
+    if rule != OPTIMISM and optimism is not None:
+        raise NoChoice(
+            Option("optimism"), " has a meaning with ", Option("rule", OPTIMISM), " only"
+        )
+    if rule == OPTIMISM and not (isinstance(optimism, int | float) and 0 <= optimism <= 1):
+        raise NoChoice(
+            Option("rule", OPTIMISM),
+            " needs a number from 0 (the worst) to 1 (the best) as ",
+            Option("optimism"),
+            f", found {optimism!r}",
+            option="optimism",
+        )
+
+
+def _choose_chances(
+    means: MeanSet, rule: ChoiceRule, optimism: float | None, *, lottery: bool
+) -> Floats:
+    """Choose the chances of the arms in one context by a rule.
+
+    Called by ``choose`` for every context.
+    """
+    if rule != MINIMAX_REGRET:
+        chances = np.zeros(len(means.arms))
+        chances[_score(means, rule, optimism).argmax()] = 1.0
+        return chances
+    return find_least_regret(means) if lottery else find_single(means.find_leads(), means)
+
+
+def _score(means: MeanSet, rule: ChoiceRule, optimism: float | None) -> Floats:
+    """Score the arms of a context: what they earn at least, or between that and the most.
+
+    Called by ``_choose_chances`` and ``_find_ties``.
+    """
+    if rule == MAXIMIN or not optimism:
+        return means.lowers
+    return (
+        means.uppers
+        if optimism == 1
+        else means.lowers + optimism * (means.uppers - means.lowers)
+    )
+
+
+def _find_ties(
+    means: MeanSet, rule: ChoiceRule, optimism: float | None, single: int
+) -> tuple[Arm, ...]:
+    """List the arms that do as well as the single one chosen, by the rule it was chosen by.
+
+    Called by ``_describe_context``.
+    """
+    scores = _score(means, rule, optimism)
+    if rule == MINIMAX_REGRET:
+        scores = -means.find_leads().max(axis=0)
+    room = ROUNDING * max(1.0, abs(scores[single]))
+    alike = [i for i in np.flatnonzero(scores >= scores[single] - room) if i != single]
+    return tuple(means.arms[i] for i in alike)
+
+
+def _describe_context(
+    means: MeanSet,
+    context: Context,
+    chances: Floats,
+    rule: ChoiceRule,
+    optimism: float | None,
+) -> ContextChoice:
+    """Write down what a lottery promises in one context, but for the words.
+
+    Called by ``choose``.
+    """
+    leads = means.find_leads()
+    regret, worst = bound_regret(leads, chances)
+    alone = find_single(leads, means) if rule == MINIMAX_REGRET else chances
+    single_regret, single_worst = bound_regret(leads, alone)
+    single = int(alone.argmax())
+    drawn = [int(i) for i in np.flatnonzero(chances)]
+    floor = -means.largest({means.arms[i]: -float(chances[i]) for i in drawn})
+    apart, _ = bound_regret(replace(means, leads=None).find_leads(), chances)
+    room = ROUNDING * max(1.0, abs(apart))
+    beaten = np.flatnonzero((leads < 0).any(axis=1))
+    return ContextChoice(
+        context=context,
+        lottery={means.arms[i]: float(chances[i]) for i in drawn},
+        regret=regret,
+        against=means.arms[worst] if regret > 0 else None,
+        floor=floor,
+        single=means.arms[single],
+        single_regret=single_regret,
+        single_against=means.arms[single_worst] if single_regret > 0 else None,
+        ties=_find_ties(means, rule, optimism, single),
+        ruled_out={means.arms[i]: means.arms[int(leads[i].argmin())] for i in beaten},
+        by_differences=bool(regret < apart - room),
+        marks=(means.mark,) if means.mark else (),
+        says="",
+    )

@@ -1,0 +1,1 @@
+"""What was chosen where, as finished words and numbers."""

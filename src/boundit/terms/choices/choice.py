@@ -1,0 +1,201 @@
+"""Which arm, or which lottery over arms, to use in each context, with the promise and why.
+
+A choice carries finished words and numbers, so that a page or a service can show it without the
+room that made it.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, final
+
+from boundit.terms.bound import Arm, Context, Value
+from boundit.terms.bound_text import align_columns
+from boundit.terms.saving.codec import encode
+
+ChoiceRule: TypeAlias = Literal["minimax-regret", "maximin", "optimism"]
+"""By what arms are chosen: least worst-case regret, greatest lower end, or a stated mixture."""
+MOST_SENTENCES = 20
+"""Of how many contexts the text of a choice has sentences; others have a line of the table."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextChoice:
+    """What to use in one context.
+
+    ``lottery`` has the chance of every arm that is drawn at all. Its mean reward, over the draw
+    too, is below that of the best arm by at most ``regret``, and by that much only where
+    ``against`` is the best. ``single`` is the one arm that regrets least, or scores most by the
+    rule; ``ties`` are arms that do as well as it. ``floor`` is what the lottery earns at least.
+    ``ruled_out`` maps arms that surely earn less to one that earns more. ``by_differences``
+    tells whether differences between arms promise more than intervals alone. ``marks`` is what
+    a reader must know of this context, ``says`` the answer in words.
+    """
+
+    context: Context
+    lottery: Mapping[Arm, float]
+    regret: float
+    against: Arm | None
+    floor: float
+    single: Arm
+    single_regret: float
+    single_against: Arm | None
+    ties: tuple[Arm, ...]
+    ruled_out: Mapping[Arm, Arm]
+    by_differences: bool
+    marks: tuple[str, ...]
+    says: str
+
+    @property
+    def arm(self) -> Arm | None:
+        """The arm to use where no lottery is needed; None where arms are drawn.
+
+        Users read it.
+        """
+        return next(iter(self.lottery)) if len(self.lottery) == 1 else None
+
+    def __str__(self) -> str:
+        return self.says
+
+
+@final
+@dataclass(frozen=True)
+class Choice(Mapping[Context, ContextChoice]):
+    """What to use in every context of a table of bounds: maps contexts to their choice.
+
+    Regrets hold at the ``confidence``, in all contexts at once or, if not ``at_once``, in each
+    by itself.
+
+    >>> from boundit.terms.bound_table import BoundTable
+    >>> bounds = BoundTable.from_rows(
+    ...     [{"Ad": "A", "lower": 0.1, "upper": 0.4}, {"Ad": "B", "lower": 0.3, "upper": 0.6}],
+    ...     outcome="Click", treatments=["Ad"], reward_range=(0, 1),
+    ... )
+    >>> choice = bounds.choose(lottery=False)
+    >>> choice[()].arm, round(choice[()].regret, 9)
+    (('B',), 0.1)
+    """
+
+    outcome: str
+    treatments: tuple[str, ...]
+    context: tuple[str, ...]
+    rule: ChoiceRule
+    optimism: float | None
+    choices: Mapping[Context, ContextChoice]
+    confidence: float | None = None
+    at_once: bool = True
+
+    def __getitem__(self, context: object) -> ContextChoice:
+        if isinstance(context, Mapping) and context.keys() == set(self.context):
+            context = tuple(context[name] for name in self.context)
+        found = context if isinstance(context, tuple) else (context,)
+        return self.choices[found]
+
+    def __iter__(self) -> Iterator[Context]:
+        return iter(self.choices)
+
+    def __len__(self) -> int:
+        return len(self.choices)
+
+    @property
+    def sure(self) -> str:
+        """How surely the regrets hold, in words.
+
+        Users read it; also read by ``Choice.__str__``, ``decide`` and ``make_choice_section``.
+        """
+        if self.confidence is None:
+            return "as sure as the intervals are: chance is not allowed for"
+        where = "for all contexts at once" if self.at_once else "in each context by itself"
+        return f"confidence {self.confidence:g} {where}"
+
+    def rows(self) -> list[dict[str, object]]:
+        """Write the choice as a list of mappings, one for each context. For users."""
+        return [
+            {
+                **dict(zip(self.context, where, strict=True)),
+                "use": self._write_lottery(found.lottery),
+                "regret": found.regret,
+                "earns_at_least": found.floor,
+                "single": write_arm(self.treatments, found.single),
+                "single_regret": found.single_regret,
+            }
+            for where, found in self.choices.items()
+        ]
+
+    def record(self) -> dict[str, object]:
+        """Write the choice as an object for JSON.
+
+        Users call it; also called by ``decide`` for --json.
+        """
+        found: dict[str, object] = encode(self)
+        return found
+
+    def __str__(self) -> str:
+        found = list(self.choices.values())
+        columns = [
+            *zip(*(map(str, one.context) for one in found), strict=True),
+            [self._write_lottery(one.lottery) for one in found],
+            [write_promise(one.regret) for one in found],
+            [write_arm(self.treatments, one.single) for one in found],
+            [write_promise(one.single_regret) for one in found],
+        ]
+        head = [*self.context, "use", "regret", "single arm", "its regret"]
+        lines = [align_columns(head, columns), self.sure]
+        if len(found) <= MOST_SENTENCES:
+            lines += ["", *map(self.write_answer, found)]
+        return "\n".join(lines)
+
+    def write_answer(self, found: ContextChoice) -> str:
+        """Write the answer of one context in words, with the context before it.
+
+        Called by ``Choice.__str__`` for text and by ``make_choice_section`` for a page.
+        """
+        where = write_levels(self.context, found.context)
+        said = " ".join([found.says, *found.marks])
+        return f"{where}: {said}" if where else said
+
+    def _write_lottery(self, lottery: Mapping[Arm, float]) -> str:
+        """Write a lottery for a table: one arm, or arms with their chances.
+
+        Called by ``Choice.rows`` and ``Choice.__str__``.
+        """
+        named = [(write_arm(self.treatments, arm), chance) for arm, chance in lottery.items()]
+        if len(named) == 1:
+            return named[0][0]
+        return ", ".join(f"{name} {chance:.3g}" for name, chance in named)
+
+
+def write_arm(treatments: Sequence[str], arm: Arm) -> str:
+    """Write an arm in a sentence: its name, where one treatment has names, else ``X=1, Z=0``.
+
+    Called by ``Choice.__str__`` and ``describe_choice``.
+
+    >>> write_arm(["Ad"], ("A",)), write_arm(["Dose"], (2,)), write_arm(["X", "Z"], ("a", 1))
+    ('A', 'Dose=2', 'X=a, Z=1')
+    """
+    if len(arm) == 1 and isinstance(arm[0], str):
+        return arm[0]
+    return write_levels(treatments, arm)
+
+
+def write_levels(names: Sequence[str], values: Sequence[Value]) -> str:
+    """Write variables with their levels, as ``Age=old, Sex=f``.
+
+    Called by ``write_arm`` and ``Choice.write_answer``.
+    """
+    return ", ".join(f"{name}={value}" for name, value in zip(names, values, strict=True))
+
+
+def write_promise(number: float) -> str:
+    """Write what is lost at most with three digits, rounded up: a promise is not cut short.
+
+    Called by ``Choice.__str__`` and ``_describe_cost``.
+
+    >>> write_promise(0.03014), write_promise(0.0), write_promise(0.25), write_promise(1234.5)
+    ('0.0302', '0', '0.25', '1235')
+    """
+    if not math.isfinite(number) or number <= 0:
+        return f"{number:g}"
+    unit = 10.0 ** min(math.floor(math.log10(number)) - 2, 0)
+    # What rounding left of a number that has three digits is no reason for the next one up.
+    return f"{math.ceil(number / unit - 1e-6) * unit:.6g}"

@@ -1,0 +1,157 @@
+"""What to use in each context of a table, and what is promised of it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import boundit as bd
+from boundit.decisions.choose.choose import NoChoice, choose
+from boundit.decisions.choose.mean_set import DROPPED, ONE_AT_A_TIME
+from boundit.terms.bound_table import BoundTable
+
+A, B, C = ("A",), ("B",), ("C",)
+
+
+def make_table(*ends: tuple[float, float]) -> BoundTable:
+    """Make a table of arms A, B, ... without a context."""
+    return BoundTable.from_rows(
+        [
+            {"Ad": name, "lower": low, "upper": high}
+            for name, (low, high) in zip("ABCDE", ends, strict=False)
+        ],
+        outcome="Click",
+        treatments=["Ad"],
+        reward_range=(0, 1),
+    )
+
+
+def test_two_arms_are_mixed_as_manski_does() -> None:
+    """(.5 - .3) and (.9 - .1), so B four times as often; the regret is .2 * .8 / 1."""
+    found = make_table((0.1, 0.5), (0.3, 0.9)).choose()[()]
+
+    assert found.lottery == pytest.approx({A: 0.2, B: 0.8})
+    assert found.regret == pytest.approx(0.16)
+    assert found.arm is None
+    assert (found.single, found.single_against) == (B, A)
+    assert found.single_regret == pytest.approx(0.2)
+    assert found.floor == pytest.approx(0.2 * 0.1 + 0.8 * 0.3)
+
+
+def test_without_a_lottery_one_arm_is_used() -> None:
+    found = make_table((0.1, 0.5), (0.3, 0.9)).choose(lottery=False)[()]
+
+    assert (found.lottery, found.arm) == ({B: 1.0}, B)
+    assert found.regret == pytest.approx(0.2)
+    assert found.against == A
+
+
+def test_an_arm_that_surely_loses_is_out_with_the_one_that_beats_it() -> None:
+    found = make_table((0.1, 0.2), (0.3, 0.6), (0.25, 0.5)).choose()[()]
+
+    assert found.ruled_out == {A: B}
+    assert A not in found.lottery
+
+
+def test_maximin_goes_by_what_is_sure() -> None:
+    found = make_table((0.2, 0.9), (0.3, 0.4)).choose("maximin")[()]
+
+    assert found.arm == B
+    assert found.floor == pytest.approx(0.3)
+    assert found.regret == pytest.approx(0.6)
+
+
+def test_maximin_looks_at_closed_ends() -> None:
+    """A earns .3 more than B at least, which earns .2 at least: A .5, more than C's .4."""
+    table = replace(
+        make_table((0.1, 0.9), (0.2, 0.6), (0.4, 0.8)), contrasts={((), B, A): -0.3}
+    )
+
+    assert table.choose("maximin")[()].arm == A
+    assert make_table((0.1, 0.9), (0.2, 0.6), (0.4, 0.8)).choose("maximin")[()].arm == C
+
+
+@pytest.mark.parametrize(("optimism", "arm"), [(0.0, B), (0.1, B), (0.2, A), (1.0, A)])
+def test_optimism_weighs_the_ends(optimism: float, arm: tuple[str]) -> None:
+    """.2 + .7 h against .3 + .1 h: they meet at one sixth."""
+    table = make_table((0.2, 0.9), (0.3, 0.4))
+
+    assert table.choose("optimism", optimism=optimism)[()].arm == arm
+
+
+def test_arms_that_do_as_well_are_said() -> None:
+    found = make_table((0.2, 0.4), (0.2, 0.4), (0.1, 0.3)).choose("maximin")[()]
+
+    assert (found.arm, found.ties) == (A, (B,))
+
+
+def test_one_shared_unknown_can_settle_what_intervals_cannot() -> None:
+    apart = make_table((0.1, 0.5), (0.3, 0.9))
+    found = replace(apart, contrasts={((), A, B): -0.05}).choose()[()]
+
+    assert (found.arm, found.regret, found.ruled_out) == (B, 0.0, {A: B})
+    assert found.by_differences
+    assert not apart.choose()[()].by_differences
+
+
+def test_with_a_confidence_differences_count_where_they_hold_at_once() -> None:
+    table = replace(
+        make_table((0.1, 0.5), (0.3, 0.9)), contrasts={((), A, B): -0.05}, confidence=0.95
+    )
+    three = replace(
+        make_table((0.1, 0.5), (0.3, 0.9), (0.0, 1.0)),
+        contrasts={((), A, B): -0.05},
+        confidence=0.95,
+    )
+
+    joint, one_at_a_time = replace(table, joint=True).choose(), table.choose()
+    assert joint.sure == "confidence 0.95 for all contexts at once"
+    assert one_at_a_time.sure == "confidence 0.95 in each context by itself"
+    assert joint[()].regret == one_at_a_time[()].regret == 0
+    assert joint[()].floor == one_at_a_time[()].floor == pytest.approx(0.3)
+    assert replace(three, joint=True).choose()[()].ruled_out == {A: B}
+    found = three.choose()
+    assert (found[()].marks, found[()].ruled_out) == ((ONE_AT_A_TIME,), {})
+    assert found.at_once
+
+
+def test_what_contradicts_itself_without_a_confidence_is_marked() -> None:
+    table = replace(make_table((0.1, 0.5), (0.3, 0.9)), contrasts={((), B, A): -0.5})
+
+    found = table.choose()
+
+    assert found[()].marks == (DROPPED,)
+    assert DROPPED in str(found)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rule": "minimax"}, "rule must be one of 'minimax-regret', 'maximin', 'optimism'"),
+        ({"rule": "optimism"}, "needs a number from 0"),
+        ({"rule": "optimism", "optimism": 1.5}, "found 1.5"),
+        ({"rule": "optimism", "optimism": float("nan")}, "found nan"),
+        ({"optimism": 0.5}, "has a meaning with rule='optimism' only"),
+    ],
+)
+def test_a_way_to_choose_that_is_none_is_refused(
+    options: dict[str, object], message: str
+) -> None:
+    with pytest.raises(NoChoice, match=message):
+        choose(make_table((0, 1), (0, 1)), **options)  # type: ignore[arg-type]
+
+
+def test_a_table_without_rows_has_nothing_to_choose() -> None:
+    with pytest.raises(NoChoice, match="no rows"):
+        choose(make_table())
+
+
+def test_the_paper_s_world_is_decided_and_the_truth_keeps_the_promise() -> None:
+    world = bd.paper_world()
+    table = bd.derive_bounds(world.graph, world.query, world.log(1000, seed=1))
+    assert isinstance(table.joint, bool)
+
+    for found in table.choose().values():
+        means = np.array([world.mean(arm, found.context) for arm in table.arms])
+        chances = np.array([found.lottery.get(arm, 0.0) for arm in table.arms])
+        assert means.max() - chances @ means <= found.regret
