@@ -41,6 +41,8 @@ from boundit.graph.read import format_graph as format_graph
 from boundit.graph.read import parse_graph as parse_graph
 from boundit.graph.read import read_graph as read_graph
 from boundit.simulation.feedback.feedback import Feedback as Feedback
+from boundit.simulation.fitted.fit_worlds import fit_worlds as fit_worlds
+from boundit.simulation.fitted.world_set import FittedWorlds as FittedWorlds
 from boundit.simulation.model import Model as Model
 from boundit.simulation.regret import Regret as Regret
 from boundit.simulation.simulate import simulate as simulate

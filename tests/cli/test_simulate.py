@@ -1,11 +1,13 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from boundit.cli.main import main
 from boundit.simulation import simulate as room
 from boundit.simulation.regret import Regret
+from boundit.simulation.worlds import flipped_world
 from boundit.studies.online import catalogue
 from tests.cli.interrupted import interrupted
 
@@ -256,3 +258,45 @@ def test_the_study_of_logs_takes_worlds_policies_and_lengths(
     assert (code, "--study does not go with --observed" in err) == (2, True)
     code, _, err = answer(capsys, "--study", "logs", "--workers", "2")
     assert (code, "--study does not go with --workers" in err) == (2, True)
+
+
+def write_log(folder: Path) -> list[str]:
+    """Write a log of the flipped world, and give the flags that name it."""
+    world = flipped_world()
+    rows = world.model.sample_log(2_000, np.random.default_rng(0))
+    lines = [
+        ",".join(rows),
+        *(",".join(map(str, row)) for row in zip(*rows.values(), strict=True)),
+    ]
+    (folder / "log.csv").write_text("\n".join(lines))
+    (folder / "graph.txt").write_text(str(world.graph))
+    return ["--log", str(folder / "log.csv"), "--graph", str(folder / "graph.txt")]
+
+
+def test_policies_play_in_worlds_that_fit_a_log(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    flags = [*write_log(tmp_path), "--query", "Y | do(X1, X2), U", "--worlds", "2"]
+    policies = ("--policies", "UCB,UCB-PCB", *SMALL)
+    code, out, _ = answer(capsys, *flags, *policies, "--out", str(tmp_path / "runs.npz"))
+
+    assert code == 0
+    assert out.startswith("2 worlds that fit the log")
+    assert "mean regret in the worst world:" in out
+    assert Regret.load(tmp_path / "runs.npz").runs == 4
+    record = json.loads(answer(capsys, *flags, *policies, "--json")[1])
+    assert (record["runs"], len(record["fitted"]["worlds"])) == (4, 2)
+
+
+def test_flags_of_a_log_go_together(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    flags = write_log(tmp_path)
+    query = ("--query", "Y | do(X1, X2), U")
+    for given, said in (
+        (flags, "--log needs --graph and --query"),
+        ((*flags, *query, "--world", "paper"), "--world does not go with --log"),
+        ((*flags, *query, "--study", "watch"), "--study does not go with --log"),
+        (query, "--query goes with --log alone"),
+    ):
+        code, _, err = answer(capsys, *given)
+        assert code == 2
+        assert said in err

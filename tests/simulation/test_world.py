@@ -7,7 +7,7 @@ from boundit.simulation.errors import RewardNotBinary
 from boundit.simulation.model import Model
 from boundit.simulation.world import World
 from boundit.simulation.worlds import make_paper_model, paper_world, random_world
-from boundit.terms.bound_errors import WrongLength
+from boundit.terms.bound_errors import OutsideDomain, WrongLength
 from boundit.terms.errors import UnknownNode
 
 
@@ -112,3 +112,24 @@ def test_an_arm_that_always_pays_shows_something_all_the_same() -> None:
     assert np.isfinite(observation.ends).all()
     assert observation.observe(0, 0, 1.0, 0.79) == {"W": 0}
     assert observation.observe(0, 0, 1.0, 0.81) == {"W": 1}
+
+
+LEVELS = {"X1": ("a", "b"), "U2": ("old", "young"), "I1": ("no", "yes")}
+
+
+def test_levels_may_have_the_names_of_a_log() -> None:
+    plain = paper_world()
+    world = World(plain.model, plain.query, levels=LEVELS)
+
+    assert world.mean(("b", 0), (1, "old")) == plain.mean((1, 0), (1, 0))
+    assert world.means()[("b", 0), (1, "old")] == plain.mean((1, 0), (1, 0))
+    assert world.environment.arms[0] == ("a", 0)
+    assert world.environment.contexts[1] == (0, "young")
+    assert set(world.log(50, seed=1).count(["X1"]).levels["X1"]) == {"a", "b"}
+    assert world.exact_log().count(["U2"]).levels["U2"] == ("old", "young")
+    assert world.list_levels("U2") == ("old", "young")
+    shown = world.make_environment(["I1"]).side_observation
+    assert shown is not None
+    assert shown.levels == (("no", "yes"),)
+    with pytest.raises(OutsideDomain):
+        world.mean(("c", 0), (1, "old"))

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from boundit.cli.options import INTERRUPTED, is_path, json_option, seed_option
+from boundit.cli.logs import LogFiles
+from boundit.cli.options import INTERRUPTED, is_path, json_option, load_graph, seed_option
 from boundit.cli.outputs import (
     OutputFile,
     notify_written,
@@ -17,16 +19,21 @@ from boundit.cli.outputs import (
     refuse_overwriting,
     write_json,
 )
-from boundit.cli.progress import show_progress
+from boundit.cli.progress import show_progress, show_steps
 
 if TYPE_CHECKING:
     from boundit.simulation.feedback.feedback import Feedback
+    from boundit.simulation.fitted.play import FittedRegret
     from boundit.simulation.regret import Regret
     from boundit.simulation.world import World
     from boundit.studies.online.catalogue import StudyResult
 
 POLICIES = "LinUCB,Fused,LinUCB-PCB,UCB,UCB-PCB"
 RUNS, ROUNDS, POINTS = 10, 2_000, 30_000
+FITTED = 5
+"""In how many worlds that fit a log everyone plays, unless told."""
+LOG_OPTIONS = ("drawn", "query", "weight", "fitted")
+"""The flags that go with --log alone."""
 WORLDS = {"paper": "paper", "flipped": "flipped", "random": "random:7"}
 FEEDBACK = ("delay", "law", "window", "missing", "default", "batch")
 """The flags that say how rewards come."""
@@ -42,6 +49,29 @@ WITHOUT_CURVES = ("suite", "ceilings", "logs")
     show_default=True,
     metavar="WORLD",
     help="paper, flipped, flipped:STRENGTH, random:SEED, or a JSON file with query and tables.",
+)
+@click.option(
+    "--log",
+    "logs",
+    multiple=True,
+    metavar="LOG",
+    help="Play in worlds that fit this log, and start from its bounds; needs --graph and "
+    "--query. Repeatable.",
+)
+@click.option(
+    "--graph",
+    "drawn",
+    metavar="GRAPH",
+    help="With --log: the graph that is assumed, a file or its text.",
+)
+@click.option("--query", metavar="QUERY", help="With --log: what is asked, 'Y | do(X), U'.")
+@click.option("--weight", metavar="COLUMN", help="With --log: how many rows a row stands for.")
+@click.option(
+    "--worlds",
+    "fitted",
+    type=click.IntRange(1),
+    metavar="N",
+    help=f"With --log: in how many worlds that fit it; {FITTED} unless told.",
 )
 @click.option(
     "--policies",
@@ -142,6 +172,11 @@ WITHOUT_CURVES = ("suite", "ceilings", "logs")
 def simulate(
     context: click.Context,
     place: str,
+    logs: tuple[str, ...],
+    drawn: str | None,
+    query: str | None,
+    weight: str | None,
+    fitted: int | None,
     policies: str,
     rounds: int | None,
     runs: int | None,
@@ -163,6 +198,9 @@ def simulate(
 ) -> None:
     """Play policies in a world and compare their regret.
 
+    With --log, in worlds that fit a log of your own: models drawn from those that the log and
+    the graph allow, spread over the bounds; policies start from the bounds of that log.
+
     All meet the same users and the same luck. Ctrl-C keeps the runs that are done. Policies:
     Fused, which we recommend and which counts the rows of a log, and Fused-trusting, the same
     without doubt of it; UCB, LinUCB, LinUCB-shared, KL-UCB, TS, LinTS, LinTS-shared and OAM;
@@ -181,25 +219,38 @@ def simulate(
       boundit simulate --world random:7 --runs 50 --plot regret.png --out regret.npz
       boundit simulate --world shop.json --log-points 20000 --json
       boundit simulate --delay 200 --law geometric --window 500 --default 0 --batch 100
+      boundit simulate --log log.csv --graph graph.txt --query 'Click | do(Ad), Age'
       boundit simulate --study watch --plot watch.svg
       boundit simulate --study logs --world wrong --log-points 30000 --out logs.json
     """
     # A watch that drops its bounds says so each time; here that is what is being counted.
     logging.getLogger("boundit").addHandler(logging.NullHandler())
     _check_targets(study, out, plot)
-    refuse_overwriting(context, [place])
+    _check_log_options(context, study, logs, drawn, query)
+    refuse_overwriting(context, [place, *logs])
     if study is not None:
         found, curves, asked = _answer_study(context, study, runs, rounds, seed, out)
         record, text = found.record(), str(found)
     else:
         asked, length = runs or RUNS, rounds or ROUNDS
-        names, world = _read_policy_names(policies), _load_world(place)
         given = dict(zip(FEEDBACK, (delay, law, window, missing, default, batch), strict=True))
-        feedback = _read_feedback(given)
-        curves = _play_policies(
-            world, names, asked, length, seed, log_points, workers, observed or 0.0, feedback
+        how = _Play(
+            tuple(_read_policy_names(policies)),
+            asked,
+            length,
+            seed,
+            workers,
+            observed or 0.0,
+            _read_feedback(given),
         )
-        record, text = curves.record(), str(curves)
+        if logs:
+            log = LogFiles(logs, weight)
+            played = _play_fitted(log, str(drawn), str(query), fitted or FITTED, how)
+            curves, asked = played.pooled, asked * len(played.worlds)
+            record, text = played.record(), str(played)
+        else:
+            curves = _play_policies(_load_world(place), log_points, how)
+            record, text = curves.record(), str(curves)
         if out is not None:
             curves.save(out)
             notify_written(out)
@@ -225,38 +276,92 @@ def _check_targets(study: str | None, out: Path | None, plot: Path | None) -> No
         raise click.UsageError(f"the study {study} has no curves to plot; leave out --plot")
 
 
-def _play_policies(
-    world: "World",
-    names: list[str],
-    runs: int,
-    rounds: int,
-    seed: int,
-    log_points: int | None,
-    workers: int | None,
-    observed: float,
-    feedback: "Feedback | None",
-) -> "Regret":
+@dataclass(frozen=True, slots=True)
+class _Play:
+    """Who plays, how often and how long, and how rewards come: as the flags say it."""
+
+    names: tuple[str, ...]
+    runs: int
+    rounds: int
+    seed: int
+    workers: int | None
+    observed: float
+    feedback: "Feedback | None"
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options that ``simulate`` and ``play_fitted`` of the library take alike.
+
+        Read by ``_play_policies`` and ``_play_fitted``.
+        """
+        return {
+            "rounds": self.rounds,
+            "runs": self.runs,
+            "seed": self.seed,
+            "workers": self.workers,
+            "observed": self.observed,
+            "feedback": self.feedback,
+        }
+
+
+def _check_log_options(
+    context: click.Context,
+    study: str | None,
+    logs: tuple[str, ...],
+    drawn: str | None,
+    query: str | None,
+) -> None:
+    """Refuse --log without a graph and a question, and flags that do not go with it.
+
+    Called by ``simulate`` before anything is played.
+    """
+    clashing = ("place", "log_points") if logs else LOG_OPTIONS
+    for parameter in context.command.params:
+        given = context.get_parameter_source(str(parameter.name))
+        if parameter.name in clashing and given is ParameterSource.COMMANDLINE:
+            how = "does not go with --log" if logs else "goes with --log alone"
+            raise click.UsageError(f"{parameter.opts[0]} {how}")
+    if logs and study is not None:
+        raise click.UsageError("--study does not go with --log")
+    if logs and (drawn is None or query is None):
+        raise click.UsageError("--log needs --graph and --query, as 'boundit bound' does")
+
+
+def _play_fitted(files: LogFiles, drawn: str, query: str, n: int, how: _Play) -> "FittedRegret":
+    """Play the named policies in worlds that fit a log, started from the bounds of that log.
+
+    Called by ``simulate`` for --log.
+    """
+    from boundit.simulation.fitted.fit_worlds import fit_worlds  # noqa: PLC0415
+    from boundit.simulation.fitted.play import play_fitted  # noqa: PLC0415
+    from boundit.studies.online.policies import OfflineTables, pick_policies  # noqa: PLC0415
+
+    graph, log = load_graph(drawn), files.open().log
+    with show_steps() as tell:
+        worlds = fit_worlds(graph, query, log, n=n, seed=how.seed, told=tell)
+    offline = OfflineTables.from_log(graph, query, log, worlds.bounds)
+    players = pick_policies(how.names, offline, exact=False)
+    with show_progress("runs") as advance:
+        return play_fitted(
+            worlds,
+            players,
+            told=lambda done: advance(done, how.runs * len(worlds)),
+            **how.options,
+        )
+
+
+def _play_policies(world: "World", log_points: int | None, how: _Play) -> "Regret":
     """Play the named policies in a world, with bounds from its log, and give their regrets.
 
-    Called by ``simulate`` without --study.
+    Called by ``simulate`` without --study and without --log.
     """
     from boundit.simulation.simulate import simulate as play  # noqa: PLC0415
     from boundit.studies.online.policies import OfflineTables, pick_policies  # noqa: PLC0415
 
-    offline = OfflineTables.from_world(world, points=log_points or POINTS, seed=seed)
-    players = pick_policies(names, offline, exact=log_points is None)
+    offline = OfflineTables.from_world(world, points=log_points or POINTS, seed=how.seed)
+    players = pick_policies(how.names, offline, exact=log_points is None)
     with show_progress("runs") as advance:
-        return play(
-            world,
-            players,
-            rounds=rounds,
-            runs=runs,
-            seed=seed,
-            workers=workers,
-            observed=observed,
-            feedback=feedback,
-            told=lambda done: advance(done, runs),
-        )
+        return play(world, players, told=lambda done: advance(done, how.runs), **how.options)
 
 
 def _read_feedback(given: Mapping[str, object]) -> "Feedback | None":

@@ -12,15 +12,17 @@
     NeverSelected                  no row can be logged
     ModelTooLarge                  an exact answer of too many numbers
     RewardNotBinary                a world that does not pay 0 or 1
+    NoWorldFits                    models of a graph that are all too far from a log
     NothingToSimulate              no rounds, runs or policies
     PulledElsewhere                a policy that plays arms the world does not have
     NotAWorld                      a file that describes no world
     DamagedResult                  a file that is no saved simulation, or no longer
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from boundit.terms.errors import BounditError, shorten
+from boundit.terms.message import Option
 from boundit.terms.names import join_names, sort_names, write_name
 
 
@@ -124,12 +126,37 @@ class NothingToSimulate(BounditError):
 class RewardNotBinary(BounditError):
     """A world whose reward is something else than 0 or 1."""
 
-    def __init__(self, name: str, n_levels: int) -> None:
+    def __init__(self, name: str, n_levels: int | None) -> None:
         self.name, self.n_levels = name, n_levels
+        found = "other values than 0 and 1" if n_levels is None else f"{n_levels} levels"
         super().__init__(
-            f"the reward {name!r} has {n_levels} levels, and a world pays 0 or 1; "
+            f"the reward {name!r} has {found}, and a world pays 0 or 1; "
             "give it two levels, 1 with the chance it should pay"
         )
+
+
+class NoWorldFits(BounditError):
+    """A log that no drawn model of the graph fits."""
+
+    def __init__(self, nearest: float, tolerance: float, left: Mapping[str, int]) -> None:
+        self.nearest, self.tolerance, self.left = nearest, tolerance, dict(left)
+        if left["too_far"]:
+            reason = (
+                f"the nearest is {nearest:.3g} away in total variation and {tolerance:.3g} is "
+                "allowed; ask 'check' whether the log contradicts the graph, or raise "
+            )
+            super().__init__(
+                "no model of the graph fits the log: ", reason, Option("tolerance")
+            )
+        elif left["unlogged"]:
+            super().__init__(
+                "no drawn model is logged at the given rate; widen ", Option("selection_rate")
+            )
+        else:
+            super().__init__(
+                "all drawn models that fit the log have a mean outside its bounds; ask 'check' "
+                "whether the log contradicts the graph"
+            )
 
 
 class PulledElsewhere(BounditError):

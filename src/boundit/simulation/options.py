@@ -58,7 +58,7 @@ class SimulationOptions:
         if length < 1 or times < 1 or not policies:
             raise NothingToSimulate(rounds=length, runs=times, policies=len(policies))
         hands = os.cpu_count() or 1 if workers is None else workers
-        threads = _read_whole("workers", hands, least=1)
+        threads = read_whole("workers", hands, least=1)
         share = _read_share(observed)
         if feedback is not None and not isinstance(feedback, Feedback):
             expected = "None or Feedback(...), such as Feedback(delay=50)"
@@ -92,7 +92,7 @@ def read_seed(value: object) -> int:
     >>> read_seed(np.int64(3))
     3
     """
-    return _read_whole("seed", value, least=0)
+    return read_whole("seed", value, least=0)
 
 
 def _read_share(value: object) -> bool | float:
@@ -113,7 +113,7 @@ def _read_size(name: str, value: object) -> int:
 
     Called by ``SimulationOptions.read``.
     """
-    number = _read_whole(name, value, least=None)
+    number = read_whole(name, value, least=None)
     if number > LONGEST:
         raise BadOption(name, f"a whole number, at most {LONGEST}", value)
     return number
@@ -153,10 +153,10 @@ def _require_policy(name: str, policy: object) -> None:
         raise BadOption(name, expected, found, option="policies")
 
 
-def _read_whole(name: str, value: object, *, least: int | None) -> int:
+def read_whole(name: str, value: object, *, least: int | None) -> int:
     """Read a whole number of Python's or NumPy's types; True and False are none.
 
-    Called by ``read_seed``, ``_read_size`` and ``SimulationOptions.read``.
+    Called by ``read_seed``, ``_read_size``, ``SimulationOptions.read`` and ``fit_worlds``.
     """
     expected = "a whole number" if least is None else f"a whole number, {least} or more"
     if isinstance(value, bool):

@@ -1,8 +1,9 @@
 """A model with a question: what every arm earns in every context is known exactly."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,8 @@ from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.errors import RewardNotBinary
 from boundit.simulation.model import Model
-from boundit.terms.bound_errors import WrongLength
+from boundit.terms.bound import Value
+from boundit.terms.bound_errors import OutsideDomain, WrongLength
 from boundit.terms.names import sort_names
 
 _TINY = 1e-300
@@ -27,12 +29,14 @@ class World:
     """A model, and which of its variables are arms, context and reward.
 
     The reward is 0 or 1. A reward of more levels is refused: make it a node that is tossed
-    with the chance it pays, which leaves every mean as it is.
+    with the chance it pays, which leaves every mean as it is. ``levels`` are what the levels of
+    variables are called, such as those of a log; without them they are 0, 1, 2 and so on.
     """
 
     model: Model
     query: EffectQuery
     name: str = "a world"
+    levels: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         (outcome,) = read_bandit_query(self.model.graph, self.query).outcomes
@@ -52,22 +56,26 @@ class World:
 
         Users hold bounds and estimates of one arm against it.
         """
-        place = dict(
-            zip(self.query.treatments, _read_values(arm, self.query.treatments), strict=True)
-        )
-        place |= dict(
-            zip(self.query.context, _read_values(context, self.query.context), strict=True)
-        )
+        place: dict[str, int] = {}
+        for names, given in ((self.query.treatments, arm), (self.query.context, context)):
+            values = _read_values(given, names)
+            place |= {
+                name: self._find_code(name, of) for name, of in zip(names, values, strict=True)
+            }
         return float(self._means.at(place))
 
-    def means(self) -> Mapping[tuple[tuple[int, ...], tuple[int, ...]], float]:
+    def means(self) -> Mapping[tuple[tuple[Any, ...], tuple[Any, ...]], float]:
         """List the exact mean reward of every arm in every context, in order.
 
         Users hold bounds against it; also called by ``run_offline_study``.
         """
-        n = len(self.query.treatments)
-        numbers = self._means.align(self.query.treatments + self.query.context)
-        return {(at[:n], at[n:]): float(value) for at, value in np.ndenumerate(numbers)}
+        arms, contexts = self.query.treatments, self.query.context
+        n = len(arms)
+        numbers = self._means.align(arms + contexts)
+        return {
+            (self._name_levels(arms, at[:n]), self._name_levels(contexts, at[n:])): float(value)
+            for at, value in np.ndenumerate(numbers)
+        }
 
     def log(self, n: int, seed: int) -> Log:
         """Draw ``n`` rows of the population and keep those that are logged: a biased log.
@@ -75,7 +83,7 @@ class World:
         Users derive bounds from it; also called by ``OfflineTables.from_world``.
         """
         rows = self.model.sample_log(n, np.random.default_rng(seed))
-        return read_log({name: column.tolist() for name, column in rows.items()})
+        return read_log({name: self._name_column(name, of) for name, of in rows.items()})
 
     def exact_log(self) -> Log:
         """Make a log without noise: the exact law of the logged rows, as endless logging shows.
@@ -84,7 +92,10 @@ class World:
         """
         law = self.model.log()
         places = np.indices(law.values.shape).reshape(len(law.axes), law.values.size)
-        cells = {axis: column.tolist() for axis, column in zip(law.axes, places, strict=True)}
+        cells = {
+            axis: self._name_column(axis, column)
+            for axis, column in zip(law.axes, places, strict=True)
+        }
         share = {"share": law.values.ravel().tolist()}
         return read_log(cells | share, weight="share", exact=True)
 
@@ -100,8 +111,14 @@ class World:
         shape = numbers.shape[: len(contexts)]
         occurring = np.flatnonzero(self._population_shares)
         return FiniteEnvironment(
-            tuple(tuple(map(int, np.unravel_index(i, shape))) for i in occurring),
-            tuple(np.ndindex(numbers.shape[len(contexts) :])),
+            tuple(
+                self._name_levels(contexts, map(int, np.unravel_index(i, shape)))
+                for i in occurring
+            ),
+            tuple(
+                self._name_levels(arms, arm)
+                for arm in np.ndindex(numbers.shape[len(contexts) :])
+            ),
             np.ascontiguousarray(numbers.reshape(len(self._population_shares), -1)[occurring]),
         )
 
@@ -147,8 +164,46 @@ class World:
         # What never pays, or always does, never shows anything beside the other reward.
         ends = cells.cumsum(axis=-1) / np.maximum(cells.sum(axis=-1, keepdims=True), _TINY)
         ends[..., -1] = 1.0
-        levels = tuple(tuple(range(self.model.n_levels[name])) for name in seen)
+        levels = tuple(map(self.list_levels, seen))
         return SideObservation(seen, levels, ends)
+
+    def list_levels(self, name: str) -> tuple[Value, ...]:
+        """List what the levels of a variable are called, in the order of the model's tables.
+
+        Users read with it what a fitted world calls the levels; also called by
+        ``OfflineTables.from_world``.
+        """
+        return self.levels.get(name) or tuple(range(self.model.n_levels[name]))
+
+    def _name_levels(self, names: Iterable[str], codes: Iterable[int]) -> tuple[Value, ...]:
+        """Name the levels of an arm or a context that a model has by their numbers.
+
+        Called by ``World.means`` and ``World.environment``.
+        """
+        pairs = zip(names, codes, strict=True)
+        return tuple(self.levels[name][i] if name in self.levels else i for name, i in pairs)
+
+    def _name_column(self, name: str, codes: NDArray[np.int64]) -> list[Value]:
+        """Name the levels of a whole column of rows or cells.
+
+        Called by ``World.log`` and ``World.exact_log``.
+        """
+        found: list[Value] = codes.tolist()
+        if name not in self.levels:
+            return found
+        levels = self.levels[name]
+        return [levels[i] for i in codes.tolist()]
+
+    def _find_code(self, name: str, value: Value) -> int:
+        """Find the number that a model has for a level of a variable.
+
+        Called by ``World.mean``; numbers that are no level are refused by the model's arrays.
+        """
+        if name not in self.levels:
+            return value  # type: ignore[return-value]
+        if value not in self.levels[name]:
+            raise OutsideDomain(name, value, self.levels[name])
+        return self.levels[name].index(value)
 
     @cached_property
     def shares(self) -> NDArray[np.float64]:
@@ -183,7 +238,7 @@ class World:
         return effect.at({self.query.outcomes[0]: 1})
 
 
-def _read_values(given: object, names: tuple[str, ...]) -> tuple[int, ...]:
+def _read_values(given: object, names: tuple[str, ...]) -> tuple[Value, ...]:
     """Read an arm or a context as a tuple, a scalar for one variable too.
 
     Called by ``World.mean``.

@@ -15,6 +15,9 @@ from boundit.bandit.policies.ucb import UCB
 from boundit.bandit.policy import Policy
 from boundit.bounds.baselines import adjust_for_confounding_only, condition_only
 from boundit.bounds.derive import derive_bounds
+from boundit.counts.log import Log
+from boundit.estimand.query import EffectQuery
+from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.world import World
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.errors import BounditError
@@ -77,9 +80,7 @@ class OfflineTables:
         line's ``_play_policies``.
         """
         asked, log = (world.graph, world.query), world.log(points, seed=seed)
-        domain = {
-            name: tuple(range(world.model.n_levels[name])) for name in world.graph.observed
-        }
+        domain = {name: world.list_levels(name) for name in world.graph.observed}
         counted = derive_bounds(*asked, log, confidence=0.95, domain=domain)
         return cls(
             derive_bounds(*asked, world.exact_log(), confidence=None).plain(),
@@ -87,6 +88,22 @@ class OfflineTables:
             counted,
             condition_only(*asked, log),
             adjust_for_confounding_only(*asked, log),
+        )
+
+    @classmethod
+    def from_log(
+        cls, graph: CausalGraph, query: EffectQuery | str, log: Log, bounds: BoundTable
+    ) -> "OfflineTables":
+        """Take a user's own log: its bounds, which are both kinds, and the biased estimates.
+
+        Called by the command line's ``_play_fitted``.
+        """
+        return cls(
+            bounds.plain(),
+            bounds.plain(),
+            bounds,
+            condition_only(graph, query, log),
+            adjust_for_confounding_only(graph, query, log),
         )
 
 
