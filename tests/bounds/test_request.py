@@ -1,9 +1,11 @@
+from math import inf
 from typing import Any
 
 import pandas as pd
 import pytest
 
 from boundit.bounds.confidence import NoConfidence
+from boundit.bounds.confounding.limits import InvalidConfounding
 from boundit.bounds.request import (
     NotABanditQuestion,
     UnknownInference,
@@ -167,3 +169,24 @@ def test_a_request_says_what_its_log_is_made_of(
     log = read_log({"X": [0, 1], "Y": [0, 1], "User": [1, 2]}, **options)
 
     assert read_request(parse("X -> Y"), "Y | do(X)", log, cluster=cluster).units == units
+
+
+def test_a_limit_on_an_edge_is_replaced_or_taken_away() -> None:
+    graph = parse("X -> Y; A -> Y; X <-> Y; A <-> Y")
+    log: Any = {"X": [0, 1], "A": [0, 1], "Y": [0, 1]}
+    request = read_request(graph, "Y | do(X, A)", log, confounding={"X <-> Y": 2, "A <-> Y": 3})
+
+    assert request.with_confounding("Y <-> X", 5).limits.by_edge == {
+        "A <-> Y": 3.0,
+        "X <-> Y": 5.0,
+    }
+    assert request.with_confounding("X <-> Y", inf).limits.by_edge == {"A <-> Y": 3.0}
+
+
+def test_the_printed_method_knows_no_limits() -> None:
+    log: Any = {"X": [0, 1], "Y": [0, 1]}
+    limits = {"X <-> Y": 2}
+    with pytest.raises(InvalidConfounding, match="profile='paper' knows no confounding"):
+        read_request(
+            parse("X -> Y; X <-> Y"), "Y | do(X)", log, profile="paper", confounding=limits
+        )

@@ -87,6 +87,17 @@ def test_plans_say_how_many_there_are_and_what_was_compared(
     assert record["share_planned"] == record["plans"] / 3
 
 
+def test_limits_say_how_many_intervals_rest_on_one(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = answer(capsys, "--of", "limits", "--models", "6", "--seed", "3")
+    record = json.loads(
+        answer(capsys, "--of", "limits", "--models", "6", "--seed", "3", "--json")[1]
+    )
+
+    assert code == 0
+    assert f"{record['rows']} intervals of {record['used']} models rest on a limit" in out
+    assert "0 misses on exact laws" in out
+
+
 def test_openness_says_what_no_method_can_narrow(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = answer(capsys, "--of", "openness", "--models", "6", "--seed", "4")
 

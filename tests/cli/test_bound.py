@@ -86,6 +86,19 @@ def test_the_table_is_saved(capsys: pytest.CaptureFixture[str], log: str) -> Non
     assert BoundTable.load("b.json").arms == ((0,), (1,))
 
 
+def test_a_limit_on_confounding_is_said_by_the_table(
+    capsys: pytest.CaptureFixture[str], log: str
+) -> None:
+    asked = "X -> Y; X <-> Y", "Y | do(X)", log
+    code, out, _ = answer(capsys, "bound", *asked, "--confounding", "X <-> Y=1.5", "--json")
+
+    assert code == 0
+    assert json.loads(out)["confounding"] == {"X <-> Y": 1.5}
+    code, _, err = answer(capsys, "bound", *asked, "--confounding", "Z <-> Y=2")
+    assert code == 2
+    assert "--confounding limits Y <-> Z, an edge that the graph lacks" in err
+
+
 def test_external_tables_may_be_counts(capsys: pytest.CaptureFixture[str], log: str) -> None:
     """A census comes as counts; without its weights it would speak of two people."""
     asked = ("bound", GRAPH, "Y | do(X)", log, "--plug-in", "--json", "--external")

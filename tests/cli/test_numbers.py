@@ -2,7 +2,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from boundit.cli.numbers import Number, RangeOfNumbers, read_rate
+from boundit.cli.numbers import Number, RangeOfNumbers, read_limit, read_rate
 
 
 @click.command()
@@ -49,3 +49,10 @@ def test_what_makes_no_sense_is_refused_by_its_flag(arguments: list[str], said: 
 
     assert answer.exit_code == 2
     assert said in answer.output
+
+
+def test_a_limit_on_confounding_is_a_number_from_one_on() -> None:
+    assert read_limit("1.5") == 1.5
+    for text in ("0.9", "inf", "nan", "much"):
+        with pytest.raises(click.BadParameter, match="is no limit; write a number from 1 on"):
+            read_limit(text)

@@ -351,8 +351,9 @@ def _bound_rows(
 ) -> tuple[dict[Key, Bound], tuple[Note, ...]]:
     """Intersect the rules into a bound for every arm and context, with notes on the table.
 
-    Where lower ends exceed upper ones, the facts stated about selection are blamed if there are
-    any (``FactsRefuted``), else the graph. Called by ``assemble``.
+    Where lower ends exceed upper ones, the facts stated about selection and the limits on
+    confounding are blamed if there are any (``FactsRefuted``), else the graph. Called by
+    ``assemble``.
     """
     try:
         return intersect_rules(
@@ -366,7 +367,9 @@ def _bound_rows(
         )
     except EndsCross:
         # Rules that hold whatever is stated cross because of the graph; else who knows.
-        if stated := "; ".join(dict.fromkeys(r.statement for r in _list_stated(trial.plan))):
+        facts = (each.statement for each in _list_stated(trial.plan))
+        limits = (said for p in trial.plan.rules for said in p.rule.confounding_limits)
+        if stated := "; ".join(dict.fromkeys((*facts, *limits))):
             raise FactsRefuted(stated) from None
         raise
 

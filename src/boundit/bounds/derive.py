@@ -44,6 +44,7 @@ def derive_bounds(
     time_limit: float | None = None,
     memory_limit: int | str | None = None,
     cluster: str | None = None,
+    confounding: Mapping[str, float] | None = None,
     told: Told | None = None,
 ) -> BoundTable:
     """Bound what every arm would earn in every context, with the reason for each end.
@@ -98,6 +99,10 @@ def derive_bounds(
         Clusters are then taken for independent, not rows. ``"approximate"`` allows for that;
         ``"exact"`` counts each cluster once, and refuses it where its rows differ in a column
         that is read.
+    confounding
+        Limits on hidden confounding by edges of the graph, as in ``{"X <-> Y": 1.5}``: given
+        all that was observed before the treatment, its unseen cause moves the odds of each
+        level by a factor of at most 1.5. An edge without an entry has no limit.
     told
         Hears what is being done, how much of it is done, and of how much.
     """
@@ -117,6 +122,7 @@ def derive_bounds(
         time_limit=time_limit,
         memory_limit=memory_limit,
         cluster=cluster,
+        confounding=confounding,
     )
     return derive_table(request, {}, told or say_nothing)
 
@@ -151,7 +157,7 @@ def derive_table(
         workspace=workspace,
         told=told,
     )
-    return replace(table, units=request.units)
+    return replace(table, units=request.units, confounding=request.limits.by_edge)
 
 
 def _plan_and_count(
@@ -172,6 +178,7 @@ def _plan_and_count(
         max_condition=request.max_condition,
         budget=workspace.budget.share(PLANNING),
         facts=request.facts,
+        limits=request.limits,
     )
     plan = keep_stable(plan, request.log, request.external)
     if len(plan.needs) > FEW_COLUMNS:

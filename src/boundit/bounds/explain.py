@@ -9,7 +9,7 @@ from typing import TypeAlias, final
 import numpy as np
 
 from boundit.bounds.numbers import Ends
-from boundit.bounds.proof import EndProof, Place, WorstPopulation
+from boundit.bounds.proof import EndProof, Place, TiltedProof, WorstPopulation
 from boundit.bounds.refusals import LIMITS
 from boundit.bounds.rules.rule import BoundRule
 from boundit.counts.formulas.evaluate import Evaluator
@@ -90,6 +90,8 @@ class Explainer:
                     return self._write_proof(proof)
                 case WorstPopulation() as worst:
                     return self._write_population(worst)
+                case TiltedProof() as tilted:
+                    return self._write_shares(tilted)
                 case None:
                     return ()
         try:
@@ -222,6 +224,20 @@ class Explainer:
             shares = f"{kind.share:.4g} of everyone, {kind.logged:.4g} of the log"
             lines.append(f"attained when {who}: {shares}{kind.stopped}")
         return (*lines, f"and {worst.n_more} kinds more") if worst.n_more else tuple(lines)
+
+    def _write_shares(self, tilted: TiltedProof) -> tuple[str, ...]:
+        """Write how many got the arm and what they show, a line for each covariates' levels.
+
+        Called by ``Explainer.list_numbers`` for ends that rest on a limit on confounding.
+        """
+        lines = []
+        for share in tilted.shares[:MOST_CELLS]:
+            given = [str(self._write_level(name, i)) for name, i in share.levels.items()]
+            where = f"given {', '.join(given)}: " if given else ""
+            chances = (f"chance of {name} {p:.4g}" for name, p in share.chances.items())
+            mean = self.scale(share.mean)
+            lines.append(f"{where}{', '.join(chances)}, mean with the arm {mean:.4g}")
+        return tuple(lines)
 
     def _count_log_rows(self, names: Nodes) -> NamedArray:
         """Count the rows of the log by some variables, once however many ends ask.

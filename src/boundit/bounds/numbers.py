@@ -8,7 +8,7 @@ from typing import Protocol, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.bounds.proof import EndProof, Place, WorstPopulation
+from boundit.bounds.proof import EndProof, Place, TiltedProof, WorstPopulation
 from boundit.counts.errors import TooLarge
 from boundit.counts.formulas.evaluate import Evaluator
 from boundit.counts.formulas.workspace import Workspace
@@ -35,7 +35,9 @@ class Ends:
     lower: Floats
     upper: Floats
     empty: NDArray[np.bool_] | None = None
-    proof: Callable[[Place, bool], EndProof | WorstPopulation | None] | None = None
+    proof: Callable[[Place, bool], EndProof | WorstPopulation | TiltedProof | None] | None = (
+        None
+    )
     notes: tuple[Note, ...] = ()
     sampling: Callable[[Place, bool], EndSampling | None] | None = None
 

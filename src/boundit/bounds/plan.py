@@ -5,6 +5,9 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal, TypeAlias
 
+from boundit.bounds.confounding.find_limited import LimitedSearch, note_limits
+from boundit.bounds.confounding.limited_rule import LimitedConfounding
+from boundit.bounds.confounding.limits import NO_LIMITS, ConfoundingLimits
 from boundit.bounds.rules.chain import MOST_SETS, ChainSearch
 from boundit.bounds.rules.factorization import factorize_effect, find_factorizations
 from boundit.bounds.rules.find_reweighted import ReweightedChainSearch
@@ -97,6 +100,7 @@ def plan_bounds(
     max_condition: int = 3,
     budget: TimeBudget = FOR_EVER,
     facts: SelectionFacts = NOTHING_KNOWN,
+    limits: ConfoundingLimits = NO_LIMITS,
 ) -> BoundPlan:
     """Choose the rules of a profile for a query; ``tables`` are measured without selection.
 
@@ -112,6 +116,7 @@ def plan_bounds(
         max_condition=max_condition,
         budget=budget,
         facts=facts,
+        limits=limits,
     )
 
 
@@ -123,13 +128,15 @@ def plan_sound(
     max_condition: int = 3,
     budget: TimeBudget = FOR_EVER,
     facts: SelectionFacts = NOTHING_KNOWN,
+    limits: ConfoundingLimits = NO_LIMITS,
 ) -> BoundPlan:
     """Plan every rule that is proved to hold, for ``assemble`` to intersect.
 
     These are chains (exact formulas, conditioning and substitutes, one variable after another)
     and the sum of c-factors of Theorem 3, if its reward has a formula. Where no formula
     is found, programs and chains within chains are tried too, and the log is reweighted by what
-    is known of selection. The search ends with the ``budget``.
+    is known of selection; ``limits`` on hidden confounding allow for a rule more. The search
+    ends with the ``budget``.
 
     What the log alone gives is tried beside what it gives with the tables, and with some of
     them, so that more information never widens a bound: with all of them another formula may
@@ -138,7 +145,7 @@ def plan_sound(
     Called by ``plan_bounds`` for profile ``"sound"``.
     """
     found = [
-        _find_rules(graph, query, some, facts, max_condition, budget)
+        _find_rules(graph, query, some, facts, limits, max_condition, budget)
         for some in (_choose_tables(tables) if graph.selection else [()])
     ]
     by_kind = (rule for kind in zip(*found, strict=True) for rules in kind for rule in rules)
@@ -146,7 +153,8 @@ def plan_sound(
     limit = Option("time_limit", budget.limit)
     note = Message("the search for rules stopped at ", limit, " s; what it found holds")
     notes = (note,) if late else ()
-    return BoundPlan.of(graph, query, "sound", rules, *notes)
+    said = note_limits(ChainSearch(graph, query, tables), limits, list(rules)) if limits else ()
+    return BoundPlan.of(graph, query, "sound", rules, *notes, *said)
 
 
 def _find_rules(
@@ -154,14 +162,15 @@ def _find_rules(
     query: EffectQuery,
     tables: tuple[Nodes, ...],
     facts: SelectionFacts,
+    limits: ConfoundingLimits,
     max_condition: int,
     budget: TimeBudget,
 ) -> tuple[Sequence[BoundRule], ...]:
     """Find the rules of every kind that bound the query from the log and some tables.
 
     What comes out is a list for each kind: chains, c-factor sums, nested chains, reweighted
-    chains, natural bounds and response types. Called by ``plan_sound`` for each choice of
-    tables.
+    chains, natural bounds, response types and limited confounding. Called by ``plan_sound``
+    for each choice of tables.
     """
     search = ChainSearch(graph, query, tables)
     chains = list(search.find_chains(longest=max_condition, budget=budget))
@@ -178,7 +187,11 @@ def _find_rules(
     reweighting = ReweightedChainSearch(graph, query, facts, tables, search=search)
     reweighted = reweighting.find_chains(longest=max_condition, budget=budget)
     natural = find_natural_bounds(graph, query, facts, tables, budget=budget)
-    return chains, sums, nested, reweighted, [natural] if natural else [], types
+    limited = list[LimitedConfounding]()
+    if limits and not has_formula:
+        limiting = LimitedSearch(search, limits, facts)
+        limited = limiting.find_rules(longest=max_condition, budget=budget)
+    return chains, sums, nested, reweighted, [natural] if natural else [], types, limited
 
 
 def plan_paper(

@@ -1,4 +1,4 @@
-"""Why an end is what it is: a sum of what was observed, or the population that attains it."""
+"""Why an end is what it is: a sum of what was observed, or who attains it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -43,3 +43,20 @@ class WorstPopulation:
 
     kinds: tuple[RowKind, ...]
     n_more: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ArmShare:
+    """Who got an arm at some levels of covariates: the chance of each treatment, their mean."""
+
+    levels: Mapping[str, int]
+    chances: Mapping[str, float]
+    mean: float
+
+
+@dataclass(frozen=True, slots=True)
+class TiltedProof:
+    """What an end was made from where others may differ from those with the arm by limits."""
+
+    limits: tuple[float, ...]
+    shares: tuple[ArmShare, ...]

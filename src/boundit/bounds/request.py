@@ -2,10 +2,12 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from os import PathLike
 from typing import get_args
 
 from boundit.bounds.confidence import NoConfidence, require_confidence
+from boundit.bounds.confounding.limits import NO_LIMITS, ConfoundingLimits, InvalidConfounding
 from boundit.bounds.plan import Profile
 from boundit.bounds.reward import may_be_binary
 from boundit.bounds.selection_facts import SelectionFacts
@@ -67,6 +69,7 @@ class BoundRequest:
     time_limit: float | None
     memory_limit: int
     cluster: str | None = None
+    limits: ConfoundingLimits = NO_LIMITS
 
     @property
     def tables(self) -> list[Nodes]:
@@ -95,6 +98,18 @@ class BoundRequest:
         facts.require_in(self.graph)
         return replace(self, facts=facts)
 
+    def with_confounding(self, edge: str, limit: float) -> "BoundRequest":
+        """Make the same request with another limit on one edge, checked; infinite: without one.
+
+        Called by ``derive_ladders`` for each limit of a plot.
+        """
+        given = dict(self.limits.by_edge)
+        (name,) = ConfoundingLimits.from_option({edge: 1}, self.graph).by_edge
+        given.pop(name, None)
+        if limit != inf:
+            given[name] = limit
+        return replace(self, limits=ConfoundingLimits.from_option(given, self.graph))
+
 
 def read_request(
     graph: CausalGraph,
@@ -113,6 +128,7 @@ def read_request(
     time_limit: float | None = None,
     memory_limit: int | str | None = None,
     cluster: str | None = None,
+    confounding: Mapping[str, float] | None = None,
 ) -> BoundRequest:
     """Check the question and every option, then open the logs; no row is read.
 
@@ -131,6 +147,7 @@ def read_request(
     memory = read_memory_limit(memory_limit)
     facts = SelectionFacts.from_options(selection_rate=selection_rate, sensitivity=sensitivity)
     facts.require_in(graph)
+    limits = _read_limits(confounding, graph, profile)
     planned = graph if may_be_binary(reward_range) else hide_reward(graph, asked.outcomes[0])
     opened, others = read_log(log), open_external_logs(graph, external)
     if cluster is not None:
@@ -155,7 +172,22 @@ def read_request(
         time_limit,
         memory,
         cluster,
+        limits,
     )
+
+
+def _read_limits(
+    confounding: object, graph: CausalGraph, profile: Profile
+) -> ConfoundingLimits:
+    """Read the limits on hidden confounding, which the printed method does not know.
+
+    Called by ``read_request``.
+    """
+    limits = ConfoundingLimits.from_option(confounding, graph)
+    if limits and profile == "paper":
+        paper = Option("profile", "paper")
+        raise InvalidConfounding(paper, " knows no ", Option("confounding"), "; leave it out")
+    return limits
 
 
 def _require_chance(profile: Profile, confidence: float | None, logs: Collection[Log]) -> None:

@@ -17,8 +17,23 @@ if TYPE_CHECKING:
     from boundit.studies.audits.sharpness import SharpnessReport
     from boundit.studies.audits.soundness import AuditReport
 
-SUBJECTS = ["bounds", "large", "formulas", "coverage", "sharpness", "openness", "plans"]
-FEWER_MODELS = {"coverage": 1_000, "sharpness": 3, "openness": 100, "plans": 1_000}
+SUBJECTS = [
+    "bounds",
+    "large",
+    "formulas",
+    "coverage",
+    "sharpness",
+    "openness",
+    "plans",
+    "limits",
+]
+FEWER_MODELS = {
+    "coverage": 1_000,
+    "sharpness": 3,
+    "openness": 100,
+    "plans": 1_000,
+    "limits": 1_000,
+}
 """How many models are tried where ten thousand would take long."""
 SMALLEST = 5
 """Graphs of fewer variables are no large ones."""
@@ -43,14 +58,14 @@ def _read_nodes(_: click.Context, parameter: click.Parameter, text: str) -> tupl
     show_default=True,
     help="Bounds from exact laws, the same on large graphs and from drawn logs too, recovered "
     "formulas, confident bounds on finite logs, how near each end comes to the furthest model "
-    "with the same log, whether rows without a bound could have one, or what plans say of "
-    "cells and weights.",
+    "with the same log, whether rows without a bound could have one, what plans say of "
+    "cells and weights, or bounds under limits on hidden confounding.",
 )
 @click.option(
     "--models",
     type=click.IntRange(1),
-    show_default="10,000; 1,000 for coverage and plans; 300 for large; 3 for sharpness; "
-    "100 for openness",
+    show_default="10,000; 1,000 for coverage, plans and limits; 300 for large; 3 for "
+    "sharpness; 100 for openness",
     metavar="N",
     help="How many random models, questions, or models of each graph.",
 )
@@ -98,6 +113,7 @@ def audit(
       boundit audit --of sharpness --models 3
       boundit audit --of openness --models 100
       boundit audit --of plans --models 1000
+      boundit audit --of limits --models 1000
     """
     if subject == "large":
         good = _audit_large(models or 300, nodes, rows, seed, as_json)
@@ -112,6 +128,7 @@ def audit(
         "sharpness": _audit_sharpness,
         "openness": _audit_openness,
         "plans": _audit_plans,
+        "limits": _audit_limits,
     }[subject]
     models = models or FEWER_MODELS.get(subject, 10_000)
     context.exit(0 if answer(models, seed, as_json) else 1)
@@ -354,6 +371,32 @@ def _audit_plans(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
         )
         for miss in report.misses[:10]:
             click.echo(f"missed: {miss.what} by {miss.gap:.2g}, {miss.query} on {miss.graph}")
+    return _end_audit(report.models, models, "models", good=bool(report))
+
+
+def _audit_limits(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
+    """Bound models under the limits on confounding that they keep to; False on a miss.
+
+    Prints how many intervals rest on a limit. Called by ``audit`` for --of limits.
+    """
+    from boundit.studies.audits.limits import audit_limits  # noqa: PLC0415
+
+    with show_progress("models") as advance:
+        report = audit_limits(models, seed=seed, told=lambda done: advance(done, models))
+    if as_json:
+        print_json(asdict(report))
+    else:
+        rows = max(report.rows, 1)
+        exact = sum(miss.log == "exact" for miss in report.misses)
+        click.echo(
+            f"{report.models:,} random models, seed {seed}, each with the least limits that "
+            f"its hidden causes keep to\n{report.rows:,} intervals of {report.used:,} models "
+            f"rest on a limit: mean width {report.width / rows:.3f}, without limits "
+            f"{report.plain_width / rows:.3f}\n{exact:,} misses on exact laws; "
+            f"{report.held:,} of {report.logs:,} drawn logs have tables that hold"
+        )
+        for miss in report.misses[:10]:
+            click.echo(f"missed: {miss.log}, {miss.query} on {miss.graph}; {miss.row}")
     return _end_audit(report.models, models, "models", good=bool(report))
 
 

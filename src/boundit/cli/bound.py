@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 from boundit.cli.flags import write_with_flags
 from boundit.cli.logs import LogFiles, log_argument, node_option, read_levels
-from boundit.cli.numbers import Number, RangeOfNumbers, read_rate
+from boundit.cli.numbers import Number, RangeOfNumbers, read_limit, read_rate
 from boundit.cli.options import graph_argument, json_option, memory_limit_option
 from boundit.cli.outputs import (
     OutputFile,
@@ -22,10 +22,11 @@ from boundit.cli.outputs import (
     refuse_overwriting,
 )
 from boundit.cli.progress import show_steps
-from boundit.cli.sensitivity_plot import derive_ladders, draw_ladders
+from boundit.cli.sensitivity_plot import choose_edge, derive_ladders, draw_ladders
 
 if TYPE_CHECKING:
     from boundit.bounds.plan_counts import KeptCounts
+    from boundit.bounds.request import BoundRequest
     from boundit.graph.causal_graph import CausalGraph
     from boundit.report.records import Ladder
     from boundit.terms.bound_table import BoundTable
@@ -67,6 +68,13 @@ if TYPE_CHECKING:
     type=Number(1),
     metavar="G",
     help="No kind of row was logged more than G times as often as the average, or as seldom.",
+)
+@node_option(
+    "--confounding",
+    metavar="'X <-> Y=LIMIT'",
+    read=read_limit,
+    help="The unseen cause in an edge moves the odds of a treatment by at most this factor; "
+    "repeatable.",
 )
 @click.option(
     "--profile",
@@ -125,6 +133,12 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Draw the bounds against the limit G: png or svg.",
 )
+@click.option(
+    "--confounding-plot",
+    type=OutputFile(".png", ".svg"),
+    metavar="FILE",
+    help="Draw the bounds against the limit on hidden confounding: png or svg.",
+)
 @json_option
 @click.pass_context
 def bound(
@@ -138,6 +152,7 @@ def bound(
     reward_range: tuple[float, float] | None,
     selection_rate: float | tuple[float, float] | None,
     sensitivity: float | None,
+    confounding: Mapping[str, float],
     profile: str,
     confidence: float,
     inference: str,
@@ -148,6 +163,7 @@ def bound(
     out: Path | None,
     report: Path | None,
     sensitivity_plot: Path | None,
+    confounding_plot: Path | None,
     *,
     plug_in: bool,
     explained: bool,
@@ -166,6 +182,7 @@ def bound(
       boundit bound graph.txt 'Click | do(Ad)' log.csv --selection-rate 0.3 --report out.html
       boundit bound graph.txt 'Click | do(Ad)' counts.csv --weight n --external census.csv
       boundit bound graph.txt 'Click | do(Ad)' log.csv --sensitivity-plot limits.svg
+      boundit bound graph.txt 'Click | do(Ad)' log.csv --confounding 'Ad <-> Click=1.5'
     """
     from boundit.bounds.derive import derive_table  # noqa: PLC0415, keeps --help quick
     from boundit.bounds.request import read_request  # noqa: PLC0415
@@ -189,6 +206,7 @@ def bound(
         time_limit=time_limit,
         memory_limit=memory_limit,
         cluster=cluster,
+        confounding=confounding,
     )
     kept: KeptCounts = {}
     with show_steps() as tell:
@@ -197,14 +215,28 @@ def bound(
         table.save(out)
         notify_written(out)
     table = replace(table, caveats=tuple(map(write_with_flags, table.notes)))
-    ladders = derive_ladders(request, kept) if sensitivity_plot else ()
+    ladders: tuple[Ladder, ...] = ()
     if sensitivity_plot is not None:
-        draw_ladders(ladders, sensitivity_plot)
-        notify_written(sensitivity_plot)
+        ladders += _draw_limits(request, kept, sensitivity_plot)
+    if confounding_plot is not None:
+        ladders += _draw_limits(request, kept, confounding_plot, choose_edge(request))
     if report is not None:
         _write_report(report, table, graph, query, ladders)
         notify_written(report)
     _print_table(table, explained=explained, as_json=as_json)
+
+
+def _draw_limits(
+    request: "BoundRequest", kept: "KeptCounts", path: Path, edge: str = ""
+) -> "tuple[Ladder, ...]":
+    """Draw bounds against limits on selection, or on an ``edge``; give what was drawn.
+
+    Called by ``bound`` for both plots.
+    """
+    ladders = derive_ladders(request, kept, edge=edge)
+    draw_ladders(ladders, path)
+    notify_written(path)
+    return ladders
 
 
 def _choose_confidence(
@@ -257,6 +289,7 @@ def _print_table(table: "BoundTable", *, explained: bool, as_json: bool) -> None
             "confidence": table.confidence,
             "inference": table.inference,
             "promise": table.promise,
+            "confounding": dict(table.confounding),
             "fused": str(table.fused).splitlines(),
         }
         print_json(answer | ({"explanations": reasons} if explained else {}))

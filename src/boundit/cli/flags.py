@@ -75,6 +75,7 @@ OPTIONS = frozenset(
         "cluster",
         "columns",
         "confidence",
+        "confounding",
         "domain",
         "exact",
         "external",

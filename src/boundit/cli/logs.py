@@ -90,7 +90,8 @@ def node_option(
 ) -> Callable[[_Command], _Command]:
     """Make a repeatable option NODE=VALUE, whose entries come as one mapping.
 
-    Used for --columns, --bins and --domain; ``read`` reads a value, or refuses it.
+    Used for --columns, --bins, --domain and --confounding; ``read`` reads a value, or refuses
+    it.
     """
 
     def entry(text: str) -> tuple[str, object]:

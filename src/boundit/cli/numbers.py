@@ -56,3 +56,17 @@ def read_rate(text: str) -> float | tuple[float, float]:
         message = "at a rate of 0 nobody is logged; give the share of everyone that was"
         raise click.BadParameter(message)
     return numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1])
+
+
+def read_limit(text: str) -> float:
+    """Read a limit on hidden confounding, a number of at least 1.
+
+    Given to ``node_option`` for --confounding.
+    """
+    try:
+        limit = float(text)
+    except ValueError:
+        limit = 0.0
+    if not (isfinite(limit) and limit >= 1):
+        raise click.BadParameter(f"{text!r} is no limit; write a number from 1 on")
+    return limit

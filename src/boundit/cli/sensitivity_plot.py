@@ -1,7 +1,9 @@
-"""The bounds of ``boundit bound`` against a limit on selection: derived, and drawn."""
+"""The bounds of ``boundit bound`` against a limit, on selection or on hidden confounding."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import click
 
 from boundit.cli.outputs import notify
 from boundit.cli.progress import show_progress
@@ -17,12 +19,15 @@ LIMITS = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
 """The limits of a plot."""
 
 
-def derive_ladders(request: "BoundRequest", kept: "KeptCounts") -> "tuple[Ladder, ...]":
-    """Derive the bounds of every arm and context at growing limits G of the sensitivity.
+def derive_ladders(
+    request: "BoundRequest", kept: "KeptCounts", *, edge: str = ""
+) -> "tuple[Ladder, ...]":
+    """Derive the bounds of every arm and context at growing limits.
 
-    G limits how unevenly rows were logged. Gives one ``Ladder``, bounds at all limits, for each
-    pair. ``kept`` holds what was counted for the table, so that no limit reads the rows again.
-    Called by ``bound`` for --sensitivity-plot.
+    The limits are on hidden confounding by an ``edge``, or else limits G of the sensitivity,
+    which say how unevenly rows were logged. Gives one ``Ladder``, bounds at all limits, for
+    each pair. ``kept`` holds what was counted for the table, so that no limit reads the rows
+    again. Called by ``_draw_limits`` for --sensitivity-plot and --confounding-plot.
     """
     from boundit.bounds.derive import derive_table  # noqa: PLC0415, keeps --help quick
     from boundit.bounds.sensitivity import sensitivity_curve  # noqa: PLC0415
@@ -32,6 +37,8 @@ def derive_ladders(request: "BoundRequest", kept: "KeptCounts") -> "tuple[Ladder
 
         def bounded(limit: float) -> "BoundTable":
             advance(len(LIMITS) - LIMITS.index(limit), len(LIMITS))
+            if edge:
+                return derive_table(request.with_confounding(edge, limit), kept)
             return derive_table(request.with_sensitivity(limit), kept)
 
         curve = sensitivity_curve(bounded, LIMITS)
@@ -44,6 +51,7 @@ def derive_ladders(request: "BoundRequest", kept: "KeptCounts") -> "tuple[Ladder
             curve.limits,
             tuple(table.bounds[key].lower for table in curve.tables),
             tuple(table.bounds[key].upper for table in curve.tables),
+            edge,
         )
         for key in (curve.tables[0].bounds if curve.tables else ())
     )
@@ -64,10 +72,30 @@ def _name_row(table: "BoundTable", key: "Key") -> str:
     return " | ".join(filter(None, parts))
 
 
-def draw_ladders(ladders: "tuple[Ladder, ...]", path: Path) -> None:
-    """Draw the bounds of every pair against the sensitivity limit, and save the figure.
+def choose_edge(request: "BoundRequest") -> str:
+    """Choose the edge whose limit a plot varies: the one that --confounding names.
 
-    Called by ``bound`` for --sensitivity-plot.
+    Without it the only edge that hides a cause of a treatment is taken. Called by ``bound`` for
+    --confounding-plot.
+    """
+    from boundit.bounds.confounding.limits import name_edge  # noqa: PLC0415
+
+    edges = [*request.limits.by_edge] or [
+        name_edge(edge)
+        for edge in sorted(request.graph.bidirected)
+        if set(edge) & set(request.query.treatments)
+    ]
+    if len(edges) != 1:
+        found = ", ".join(edges) or "none"
+        message = f"it draws one edge's limit, found {found}; name one with --confounding"
+        raise click.UsageError(f"--confounding-plot: {message}")
+    return edges[0]
+
+
+def draw_ladders(ladders: "tuple[Ladder, ...]", path: Path) -> None:
+    """Draw the bounds of every pair against the limit, and save the figure.
+
+    Called by ``_draw_limits`` for --sensitivity-plot and --confounding-plot.
     """
     from boundit.report.figures.canvas import save_figure  # noqa: PLC0415
     from boundit.report.figures.sensitivity import draw_sensitivity  # noqa: PLC0415

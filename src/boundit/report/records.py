@@ -38,12 +38,16 @@ class Curve:
 
 @dataclass(frozen=True)
 class Ladder:
-    """One arm's bounds at growing sensitivity limits G: ``lower[i]`` at ``limits[i]``."""
+    """One arm's bounds at growing limits: ``lower[i]`` at ``limits[i]``.
+
+    The limits are sensitivity limits G, or those on the hidden confounding of an ``edge``.
+    """
 
     name: str
     limits: tuple[float, ...]
     lower: tuple[float, ...]
     upper: tuple[float, ...]
+    edge: str = ""
 
     def __post_init__(self) -> None:
         for part in ("limits", "lower", "upper"):

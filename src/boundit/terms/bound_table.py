@@ -68,6 +68,8 @@ class BoundTable:
     ``others`` are about what the other method to allow for chance would give, in tables of few
     rows; they are found when first read. They come from the rules that gave the ends: on its
     own that method has more rules to choose from, which share its error.
+    ``confounding`` has the limits on hidden confounding under which the intervals hold, by the
+    edges that they are on.
     ``notes`` are the caveats once more, with the options that they name as values, for whoever
     spells options otherwise than Python; a table of an expert or a file has none.
 
@@ -97,6 +99,7 @@ class BoundTable:
     bins: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     fused: FusedPlan | NoFusedPlan = NO_LOG
     others: Mapping[Key, Interval] = field(default_factory=dict, repr=False)
+    confounding: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[Note, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:

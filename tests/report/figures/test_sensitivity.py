@@ -10,6 +10,7 @@ from boundit.report.figures.sensitivity import (
     describe_omission,
     draw_sensitivity,
     draw_sensitivity_panels,
+    explain_limit,
 )
 from boundit.report.records import Ladder
 from tests.report.examples import y_of
@@ -92,3 +93,12 @@ def test_what_is_left_out_is_said() -> None:
 def test_without_a_finite_limit_there_is_nothing_to_draw(given: list[Ladder]) -> None:
     with pytest.raises(NothingToDraw, match="finite limit"):
         draw_sensitivity(given)
+
+
+def test_a_limit_on_confounding_is_named_by_its_edge() -> None:
+    ladder = Ladder("A", (1, 2), (0.3, 0.2), (0.4, 0.6), "X <-> Y")
+    (panel,) = draw_sensitivity_panels([ladder])
+
+    assert "Bounds of A against the limit on X &lt;-&gt; Y" in panel.svg
+    assert "moves both ends of X <-> Y unseen" in explain_limit([ladder])
+    assert explain_limit([]) == MEANING

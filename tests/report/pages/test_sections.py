@@ -15,6 +15,7 @@ from boundit.report.pages.sections import (
     make_prose,
     make_rules_section,
     make_sensitivity_section,
+    make_sensitivity_sections,
     make_table_section,
 )
 from boundit.report.records import Comparison, Grid, JudgedClaim, Ladder
@@ -94,3 +95,13 @@ def test_every_kind_of_section_has_a_title_of_its_own() -> None:
 @pytest.mark.parametrize("cell", ["+3", "-0.5", "±1", ".5", "12 ± 3", "[-1.5, 2.0]"])
 def test_text_that_begins_like_a_number_counts_as_one(cell: str) -> None:
     assert make_table_section(Grid(("a",), ((cell,),)), title="t").right == (True,)
+
+
+def test_limits_on_selection_and_on_each_edge_have_sections_of_their_own() -> None:
+    ends = (1, 2), (0.3, 0.2), (0.4, 0.6)
+    found = make_sensitivity_sections([Ladder("A", *ends), Ladder("A", *ends, "X <-> Y")])
+
+    assert [section.title for section in found] == [
+        "If selection went no further than a limit G",
+        "If the unseen in X <-> Y goes no further than a limit",
+    ]

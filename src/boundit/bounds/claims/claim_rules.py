@@ -195,7 +195,7 @@ def plan_claims(
     if not any(each.is_sum for each in found):
         return None
     kept = _keep_known(found)
-    known = any(not rule.n_unknown and not rule.reweightings for rule in rivals)
+    known = any(_is_known(rule) for rule in rivals)
     if known and kept[0].planned.rule.n_unknown:
         return None
     if n_rows < FEW_ROWS and all(each.count_cells(levels) <= FEW_CELLS for each in kept):
@@ -228,11 +228,11 @@ def _keep_known(found: Sequence[ClaimRule]) -> list[ClaimRule]:
 
 
 def _is_known(rule: BoundRule) -> bool:
-    """Tell whether all laws of a rule are known, none of them up to weights of kinds of rows.
+    """Tell whether all laws of a rule are known, none of them up to weights or a limit.
 
-    Called by ``_keep_known``.
+    Called by ``plan_claims`` and ``_keep_known``.
     """
-    return not rule.n_unknown and not rule.reweightings
+    return not (rule.n_unknown or rule.reweightings or rule.confounding_limits)
 
 
 def _sort_rules(

@@ -109,6 +109,8 @@ def find_form(rule: BoundRule, graph: CausalGraph) -> LevelForm | RatioForm | Un
             draft.add_reward(rule.reward, scope)
         case NestedChain(core=KnownFormula()):
             draft.add_nested(rule, {axis: axis for axis in rule.axes})
+        case _ if rule.confounding_limits:
+            return Unmet("a limit on confounding weighs the smallest or largest rewards more")
         case _:
             return Unmet("it multiplies c-factors, of which some may be lost")
     if fault := draft.find_fault():

@@ -322,6 +322,15 @@ class ChainSearch:
             self._known[key] = _keep_formula(found)
         return self._known[key]
 
+    def recover_seen_law(self, node: str, given: Nodes) -> KnownFormula | None:
+        """Recover a formula for ``P(node | given)``, where nothing is set by hand.
+
+        None where selection leaves no formula. Called by ``LimitedSearch`` for treatments as
+        they came, and for what those who got them showed.
+        """
+        asked = Question(frozenset((node,)), frozenset(), given)
+        return _keep_formula(self._smaller.find_smaller(asked, self.solver.solve(asked)))
+
     def _read_off_reward(self, given: Nodes) -> KnownFormula | None:
         """Read the reward's law given some variables off the log or a table, if they show it.
 
@@ -340,7 +349,8 @@ class ChainSearch:
 def _keep_formula(found: Recovery) -> KnownFormula | None:
     """Keep of a recovery the formula in its simplest form and its steps; None without one.
 
-    Called by ``ChainSearch.recover_law`` and ``ChainSearch._read_off_reward``.
+    Called by ``ChainSearch.recover_law``, ``ChainSearch.recover_seen_law`` and
+    ``ChainSearch._read_off_reward``.
     """
     if found.expression is None:
         return None
@@ -381,6 +391,17 @@ def find_least_mean(low: Floats, high: Floats, values: Floats) -> Floats:
     >>> float(find_least_mean(low, high, np.array([0.0, 1.0, 0.5])).round(3))
     0.25
     """
+    weights, ordered = find_lowest_law(low, high, values)
+    return np.asarray((weights * ordered).sum(axis=-1) / weights.sum(axis=-1))
+
+
+def find_lowest_law(low: Floats, high: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """Find the law between bounds that puts most on small ``values``, along the last axis.
+
+    What comes out are its weights and the values, smallest first: no law between the bounds has
+    more weight on values up to any of them. Called by ``find_least_mean``, and by
+    ``find_least_tilted_mean``.
+    """
     low, high, values = np.broadcast_arrays(low.clip(0, 1), high.clip(0, 1), values)
     order = values.argsort(axis=-1)
     low, high, values = (np.take_along_axis(a, order, axis=-1) for a in (low, high, values))
@@ -390,4 +411,4 @@ def find_least_mean(low: Floats, high: Floats, values: Floats) -> Floats:
     weights = low + np.minimum(room, (left - before).clip(0))
     # Bounds that leave no law between them: share out, the missing rest to the smallest value.
     weights[..., :1] += (1 - weights.sum(axis=-1, keepdims=True)).clip(0)
-    return np.asarray((weights * values).sum(axis=-1) / weights.sum(axis=-1))
+    return weights, values

@@ -77,6 +77,14 @@ class BoundRule(Protocol):
         return ()
 
     @property
+    def confounding_limits(self) -> tuple[str, ...]:
+        """What the rule assumes of limits on hidden confounding, a sentence each; mostly none.
+
+        Read by ``_bound_rows``, which may have to blame them, and ``plan_claims``.
+        """
+        return ()
+
+    @property
     def needs(self) -> Nodes:
         """The variables whose counts or levels the rule reads.
 

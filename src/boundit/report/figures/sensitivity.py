@@ -1,7 +1,8 @@
-"""Bounds against the limit G of a sensitivity analysis: a panel for each arm.
+"""Bounds against the limit of a sensitivity analysis: a panel for each arm.
 
-At G = 1 the log is taken at its word; the larger G, the more may be hidden, and the further
-the ends move apart. Where the bands of two arms begin to overlap, their order is open.
+The limit is G, on how far selection went, or one on the hidden confounding of an edge. At 1 the
+log is taken at its word; the larger it is, the more may be hidden, and the further the ends
+move apart. Where the bands of two arms begin to overlap, their order is open.
 """
 
 from collections.abc import Sequence
@@ -30,6 +31,12 @@ MEANING = (
     "often as the average, or G times as seldom. At G = 1 all kinds were logged alike; "
     "further right more may be hidden, and the two ends of what an arm would earn move apart."
 )
+OF_CONFOUNDING = (
+    "The limit is on what moves both ends of {edge} unseen: given all that was observed "
+    "before, it changes the odds of a treatment by no more than this factor. At 1 nothing is "
+    "confounded; further right more may be hidden, and the two ends of what an arm would earn "
+    "move apart."
+)
 MOST_ARMS = 12
 _WIDTH, _HEIGHT, _COLUMNS = 300.0, 178.0, 3
 _EDGE = 10.0
@@ -53,7 +60,7 @@ def draw_sensitivity(ladders: Sequence[Ladder]) -> "Figure":
     names = wrap_headings([ladder.name for ladder in shown], _WIDTH - 2 * _EDGE, _HEADING)
     above = _LINE * (1 + max(name.count("\n") for name in names))
     with use_style():
-        said = " ".join(filter(None, (MEANING, describe_omission(ladders))))
+        said = " ".join(filter(None, (explain_limit(ladders), describe_omission(ladders))))
         figure = make_figure_with_note(columns * _WIDTH, rows * (above + _HEIGHT), said)
         parts = figure.subfigures(rows, columns, squeeze=False).flat
         for part, ladder, name in zip(parts, shown, names, strict=False):
@@ -72,9 +79,23 @@ def draw_sensitivity_panels(ladders: Sequence[Ladder]) -> tuple[Panel, ...]:
         with use_style():
             figure = make_figure(_WIDTH, _HEIGHT)
             _draw_panel(figure.subplots(), ladder, span)
-        title = f"Bounds of {ladder.name} against the limit G"
+        title = f"Bounds of {ladder.name} against the {_name_axis(ladder)}"
         drawn.append(Panel(ladder.name, write_inline_svg(figure, title=title)))
     return tuple(drawn)
+
+
+def explain_limit(ladders: Sequence[Ladder]) -> str:
+    """Say in words what the limit is that bounds are drawn against.
+
+    Called by ``draw_sensitivity`` and ``make_sensitivity_section``.
+    """
+    edge = next((ladder.edge for ladder in ladders), "")
+    return OF_CONFOUNDING.format(edge=edge) if edge else MEANING
+
+
+def _name_axis(ladder: Ladder) -> str:
+    """Name the axis of limits. Called by ``draw_sensitivity_panels`` and ``_draw_panel``."""
+    return f"limit on {ladder.edge}" if ladder.edge else "limit G"
 
 
 def describe_omission(ladders: Sequence[Ladder]) -> str:
@@ -118,7 +139,7 @@ def _draw_panel(axes: "Axes", ladder: Ladder, span: tuple[float, float]) -> None
     axes.tick_params(labelsize=_MARK)
     axes.set_ylim(*span)
     axes.locator_params(axis="y", nbins=5)
-    axes.set_xlabel("limit G", fontsize=11)
+    axes.set_xlabel(_name_axis(ladder), fontsize=11)
     colour = get_light_colour("series-1")
     axes.fill_between(
         ladder.limits, ladder.lower, ladder.upper, color=colour, alpha=0.14, linewidth=0

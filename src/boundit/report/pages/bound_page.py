@@ -16,7 +16,7 @@ from boundit.report.pages.sections import (
     make_notes,
     make_prose,
     make_rules_section,
-    make_sensitivity_section,
+    make_sensitivity_sections,
 )
 from boundit.report.records import Ladder, PointEstimates
 from boundit.terms.bound import Key
@@ -42,16 +42,15 @@ def write_bound_page(
     """Write a bound table as one HTML page, with its reasons, rules and caveats.
 
     ``query`` is what was asked, as text or as an EffectQuery; ``truth`` and ``points`` are
-    shown beside the bounds, ``ladders`` are bounds at growing limits of the sensitivity. Called
-    by ``_write_report`` of the command line.
+    shown beside the bounds, ``ladders`` are bounds at growing limits on selection or on hidden
+    confounding. Called by ``_write_report`` of the command line.
     """
     whiskers = Whiskers(table, truth, points)
     sections: list[Section] = [make_intervals_section(whiskers, caption=_explain_lines(table))]
     drawn = graph if graph is not None and len(graph.nodes) <= MOST_NODES else None
     rows = make_bounds_section(table, graph=drawn)
     sections.append(rows)
-    if ladders:
-        sections.append(make_sensitivity_section(ladders))
+    sections += make_sensitivity_sections(ladders)
     if table.rules:
         sections.append(make_rules_section(table, graph=drawn))
     if table.fused != NO_LOG:

@@ -12,9 +12,9 @@ from boundit.report.figures.curves import write_curve_svgs
 from boundit.report.figures.intervals import draw_interval_panels
 from boundit.report.figures.marks import Mark
 from boundit.report.figures.sensitivity import (
-    MEANING,
     describe_omission,
     draw_sensitivity_panels,
+    explain_limit,
 )
 from boundit.report.figures.whiskers import Whiskers
 from boundit.report.graph.svg import draw_graph
@@ -274,17 +274,36 @@ def make_intervals_section(
 def make_sensitivity_section(
     ladders: Sequence[Ladder],
     *,
-    title: str = "If selection went no further than a limit G",
     caption: str = "",
 ) -> PanelsSection:
-    """Make the section that draws bounds against the sensitivity limit G, and says what G is.
+    """Make the section that draws bounds against a limit, and says what that is.
+
+    All ladders have limits on the same. Called by ``make_sensitivity_sections``.
+    """
+    edge = next((ladder.edge for ladder in ladders), "")
+    title = "If selection went no further than a limit G"
+    if edge:
+        title = f"If the unseen in {edge} goes no further than a limit"
+    said = " ".join(filter(None, (caption, describe_omission(ladders))))
+    return PanelsSection(
+        title,
+        draw_sensitivity_panels(ladders),
+        (),
+        draw_line(said),
+        lead=explain_limit(ladders),
+    )
+
+
+def make_sensitivity_sections(ladders: Sequence[Ladder]) -> list[PanelsSection]:
+    """Make a section for each kind of limit: on selection, and on the edges of ladders.
 
     Called by ``write_bound_page``.
     """
-    said = " ".join(filter(None, (caption, describe_omission(ladders))))
-    return PanelsSection(
-        title, draw_sensitivity_panels(ladders), (), draw_line(said), lead=MEANING
-    )
+    edges = dict.fromkeys(ladder.edge for ladder in ladders)
+    return [
+        make_sensitivity_section([ladder for ladder in ladders if ladder.edge == edge])
+        for edge in edges
+    ]
 
 
 def make_curves_section(
