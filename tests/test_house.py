@@ -217,7 +217,8 @@ def _list_public() -> frozenset[tuple[str, str]]:
     for name in list_public_names():
         value = attrgetter(name)(boundit)
         for part in value.__mro__ if inspect.isclass(value) else (value,):
-            if part.__module__.startswith("boundit."):
+            # A value such as LOGGED is no function.
+            if part.__module__.startswith("boundit.") and hasattr(part, "__qualname__"):
                 path = f"{part.__module__[8:].replace('.', '/')}.py"
                 found.add((path, part.__qualname__))
     return frozenset(found)

@@ -25,6 +25,12 @@ from boundit.counts.formulas.evaluate import evaluate as evaluate
 from boundit.counts.log import Log as Log
 from boundit.counts.read import read_log as read_log
 from boundit.decisions.choose.choose import choose as choose
+from boundit.decisions.compare.compare import compare as compare
+from boundit.decisions.compare.comparison import Comparison as Comparison
+from boundit.decisions.compare.estimate import Estimate as Estimate
+from boundit.decisions.compare.estimate import estimate_value as estimate_value
+from boundit.decisions.compare.measured import LOGGED as LOGGED
+from boundit.decisions.compare.measured import Measured as Measured
 from boundit.estimand.criteria.adjustment import adjusts as adjusts
 from boundit.estimand.criteria.adjustment_sets import find_adjustment as find_adjustment
 from boundit.estimand.criteria.adjustment_sets import list_adjustments as list_adjustments

@@ -7,6 +7,7 @@ import pytest
 
 from boundit.counts.cells import Cells, ColumnKind, GroupBy, Oddity
 from boundit.counts.errors import (
+    Continuous,
     EmptyLog,
     InvalidOption,
     MissingColumn,
@@ -120,3 +121,12 @@ def test_a_suspect_without_a_column_is_asked_about_by_its_name() -> None:
 
     (found,) = log.count("X", unmarked={"Selected", "Mail", "t", "o"}).caveats
     assert found.startswith("Selected is an ordinary node here: if it says which rows")
+
+
+def test_a_measured_column_is_counted_value_by_value() -> None:
+    rows = {"X": [0, 1, 0], "p": [0.25, 0.5, 0.125]}
+    with pytest.raises(Continuous):
+        read_log(rows).count(["X", "p"])
+    table = read_log(rows).count(["X", "p"], measured=["p"])
+    assert table.levels["p"] == (0.125, 0.25, 0.5)
+    assert table.n.tolist() == [1, 1, 1]

@@ -20,7 +20,7 @@ from boundit.report.pages.sections import (
     make_sensitivity_section,
     make_table_section,
 )
-from boundit.report.records import Comparison, Grid, JudgedClaim, Ladder
+from boundit.report.records import Grid, JudgedClaim, Ladder, TruthComparison
 from tests.paper import FIGURE_2
 from tests.report.browser import chromium
 from tests.report.examples import (
@@ -83,7 +83,7 @@ def everything() -> str:
     table = small_table()
     truth = truth_of(table)
     spans = (printed(table, off=0.2), printed(table))
-    comparison = Comparison(table.treatments, table.context, spans, (naive(table),), truth)
+    comparison = TruthComparison(table.treatments, table.context, spans, (naive(table),), truth)
     grid = Grid(
         ("policy", "regret", *(f"after {n} rounds" for n in (1, 2, 3))),
         (("LinUCB", *["72 ± 36"] * 4), ("UCB", *["706 ± 14"] * 4)),

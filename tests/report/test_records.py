@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from boundit.report.errors import UnevenCurve
-from boundit.report.records import Comparison, Curve, IntervalSeries, Ladder
+from boundit.report.records import Curve, IntervalSeries, Ladder, TruthComparison
 from boundit.terms.interval import Interval
 
 KEY = ((1,), ())
@@ -53,7 +53,7 @@ def test_a_printed_interval_is_read_to_its_digits() -> None:
 
 def test_a_comparison_counts_misses_and_knows_every_row() -> None:
     spans = IntervalSeries("ours", {KEY: Interval(0.1, 0.2)})
-    comparison = Comparison(("X",), (), (spans,), truth={KEY: 0.3, ((0,), ()): 0.1})
+    comparison = TruthComparison(("X",), (), (spans,), truth={KEY: 0.3, ((0,), ()): 0.1})
 
     assert comparison.keys == (KEY, ((0,), ()))
     assert comparison.count_misses(spans) == 1

@@ -26,6 +26,7 @@ SUBJECTS = [
     "openness",
     "plans",
     "limits",
+    "comparisons",
 ]
 FEWER_MODELS = {
     "coverage": 1_000,
@@ -33,6 +34,7 @@ FEWER_MODELS = {
     "openness": 100,
     "plans": 1_000,
     "limits": 1_000,
+    "comparisons": 1_000,
 }
 """How many models are tried where ten thousand would take long."""
 SMALLEST = 5
@@ -58,14 +60,14 @@ def _read_nodes(_: click.Context, parameter: click.Parameter, text: str) -> tupl
     show_default=True,
     help="Bounds from exact laws, the same on large graphs and from drawn logs too, recovered "
     "formulas, confident bounds on finite logs, how near each end comes to the furthest model "
-    "with the same log, whether rows without a bound could have one, what plans say of "
-    "cells and weights, or bounds under limits on hidden confounding.",
+    "with the same log, whether rows without a bound could have one, what plans say of cells "
+    "and weights, bounds under limits on hidden confounding, or comparisons of policies.",
 )
 @click.option(
     "--models",
     type=click.IntRange(1),
-    show_default="10,000; 1,000 for coverage, plans and limits; 300 for large; 3 for "
-    "sharpness; 100 for openness",
+    show_default="10,000; 1,000 for coverage, plans, limits and comparisons; 300 for large; "
+    "3 for sharpness; 100 for openness",
     metavar="N",
     help="How many random models, questions, or models of each graph.",
 )
@@ -102,7 +104,8 @@ def audit(
 
     Exits 1 when an interval of profile 'sound' misses the truth, a recovered formula is wrong,
     whole tables hold less often than their confidence says, a model with the same log lies
-    beyond an end, or a plan says what is not so. Ctrl-C keeps what is done.
+    beyond an end, a plan says what is not so, or a policy is called better that is not. Ctrl-C
+    keeps what is done.
 
     \b
     Examples:
@@ -114,6 +117,7 @@ def audit(
       boundit audit --of openness --models 100
       boundit audit --of plans --models 1000
       boundit audit --of limits --models 1000
+      boundit audit --of comparisons --models 1000
     """
     if subject == "large":
         good = _audit_large(models or 300, nodes, rows, seed, as_json)
@@ -129,6 +133,7 @@ def audit(
         "openness": _audit_openness,
         "plans": _audit_plans,
         "limits": _audit_limits,
+        "comparisons": _audit_comparisons,
     }[subject]
     models = models or FEWER_MODELS.get(subject, 10_000)
     context.exit(0 if answer(models, seed, as_json) else 1)
@@ -397,6 +402,35 @@ def _audit_limits(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT00
         )
         for miss in report.misses[:10]:
             click.echo(f"missed: {miss.log}, {miss.query} on {miss.graph}; {miss.row}")
+    return _end_audit(report.models, models, "models", good=bool(report))
+
+
+def _audit_comparisons(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
+    """Compare random policies on models whose truth is known; False where too many miss.
+
+    Called by ``audit`` for --of comparisons.
+    """
+    from boundit.studies.audits.comparisons import audit_comparisons  # noqa: PLC0415
+
+    with show_progress("models") as advance:
+        report = audit_comparisons(models, seed=seed, told=lambda done: advance(done, models))
+    if as_json:
+        print_json(asdict(report) | {"chance": report.chance})
+    else:
+        told = ", ".join(f"{n:,} {verdict}" for verdict, n in sorted(report.told.items()))
+        n = max(report.comparisons, 1)
+        click.echo(
+            f"{report.models:,} random models, seed {seed}\n"
+            f"{report.comparisons:,} comparisons on exact laws: {told}\n"
+            f"{report.outside} intervals miss, {report.wrong} verdicts are wrong; mean width "
+            f"{report.width / n:.3f}, {report.subtracted_width / n:.3f} where intervals are "
+            "subtracted\n"
+            f"{report.drawn:,} comparisons on drawn logs at confidence "
+            f"{report.confidence:g}: {report.drawn_told:,} told, {report.drawn_wrong} wrong, "
+            f"{report.drawn_outside} intervals miss (chance {report.chance:.2g})"
+        )
+        for miss in report.misses[:10]:
+            click.echo(f"missed: {miss.query} on {miss.graph}, {miss.log}; {miss.what}")
     return _end_audit(report.models, models, "models", good=bool(report))
 
 

@@ -76,16 +76,22 @@ OPTIONS = frozenset(
         "columns",
         "confidence",
         "confounding",
+        "contexts",
         "domain",
+        "estimator",
         "exact",
         "external",
+        "graph",
         "inference",
+        "least_propensity",
         "level",
+        "log",
         "max_condition",
         "memory_limit",
         "nulls",
         "optimism",
         "profile",
+        "propensity",
         "reward_range",
         "rule",
         "selection_rate",
@@ -94,4 +100,4 @@ OPTIONS = frozenset(
         "weight",
     }
 )
-"""The options of ``derive_bounds``, ``read_log`` and ``check`` that a command has as flags."""
+"""The options of ``derive_bounds``, ``compare`` and others that a command has as flags."""

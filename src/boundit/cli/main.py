@@ -15,6 +15,7 @@ from boundit.cli.audit import audit
 from boundit.cli.bound import bound
 from boundit.cli.check import check
 from boundit.cli.completion import completion
+from boundit.cli.decisions.compare import compare
 from boundit.cli.flags import write_with_flags
 from boundit.cli.graph import graph
 from boundit.cli.init import init
@@ -48,7 +49,18 @@ def app() -> None:
     """
 
 
-for command in (audit, bound, check, completion, graph, init, recover, reproduce, simulate):
+for command in (
+    audit,
+    bound,
+    check,
+    compare,
+    completion,
+    graph,
+    init,
+    recover,
+    reproduce,
+    simulate,
+):
     app.add_command(command)
 
 

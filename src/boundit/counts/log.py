@@ -110,6 +110,7 @@ class Log:
         domain: Mapping[str, Sequence[object]] | None = None,
         unmarked: Collection[str] = (),
         cluster: str | None = None,
+        measured: Collection[str] = (),
         memory_limit: int | None = None,
     ) -> CountTable:
         """Count every combination of values of ``variables``, in one pass over the rows.
@@ -119,10 +120,11 @@ class Log:
         adds levels to those seen. ``unmarked`` are nodes that may be a selection node nobody
         marked; the table's caveats ask about one that is 1 in every row. ``cluster`` is a
         column whose rows belong together, in the graph or not: the table then says in
-        ``clusters`` how often each of them fell into each cell. Of no more distinct rows are
+        ``clusters`` how often each of them fell into each cell. ``measured`` are variables that
+        are no categories, each value of which counts as it is. Of no more distinct rows are
         brought back than fit into ``memory_limit`` bytes. The table keeps the order of
         ``variables``. Users call it for a table; also called by ``count_statements`` for checks
-        and, for bounds, by ``_count``.
+        and, for bounds, by ``_count``, and by ``count_propensity_rows``.
         """
         asked = _list_once(variables)
         selection = selection if selection in self.names else None
@@ -154,6 +156,7 @@ class Log:
             most_cells=plan.most_cells,
             cluster=cluster,
             adaptive=self.adaptive,
+            measured=frozenset(measured),
         )
         return tabulate(self.source.group(plan), request)
 

@@ -67,6 +67,7 @@ class Request:
     most_cells: int = CELL_LIMIT
     cluster: str | None = None
     adaptive: bool = False
+    measured: frozenset[str] = frozenset()
 
 
 def tabulate(cells: Cells, asked: Request) -> CountTable:
@@ -84,6 +85,8 @@ def tabulate(cells: Cells, asked: Request) -> CountTable:
     _check_size(keys, len(cells["lines"]), asked)
     rows = _count_rows(cells, asked)
     for name, (levels, codes) in keys.items():
+        if name in asked.measured:
+            continue
         _check_category(name, levels, _count_known(codes, rows, levels), asked)
     complete, nulls = _find_complete(cells, keys, rows, asked)
     n, reward = _weigh_cells(cells, asked)
@@ -216,7 +219,7 @@ def _check_size(keys: Keys, n_cells: int, asked: Request) -> None:
 def _check_category(name: str, levels: Levels, rows: int, asked: Request) -> None:
     """Refuse a variable with so many levels that it is a measurement or an identifier.
 
-    Called by ``tabulate`` for every key.
+    Called by ``tabulate`` for every key that is to be a category.
     """
     known = [level for level in levels if level is not None]
     fractional = any(isinstance(level, float) for level in known)
@@ -305,7 +308,7 @@ def _collect_notes(
 
     Called by ``tabulate``.
     """
-    levels = {name: found for name, (found, _) in keys.items()}
+    levels = {name: found for name, (found, _) in keys.items() if name not in asked.measured}
     return (
         *asked.notes,
         *(ask_if_always_one(name) for name in _find_always_one(cells, asked)),

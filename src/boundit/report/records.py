@@ -98,7 +98,7 @@ class IntervalSeries:
     def has_missed(self, key: Key, truth: float) -> bool:
         """Tell whether the truth of a pair lies outside its interval, read to the digits given.
 
-        Called by ``Comparison.count_misses`` and ``Whiskers.has_span_miss``.
+        Called by ``TruthComparison.count_misses`` and ``Whiskers.has_span_miss``.
         """
         span = self.values.get(key)
         if span is None:
@@ -107,7 +107,7 @@ class IntervalSeries:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class TruthComparison:
     """Intervals and estimates of the same arms and contexts, beside the truth where known."""
 
     treatments: tuple[str, ...]

@@ -179,7 +179,7 @@ class BoundTable:
 
         Users call it to rule out arms.
         """
-        where = self._read_values("context", context, self.context)
+        where = self.read_context(context)
         return {arm: found.arm for arm, found in self.find_dominations(where).items()}
 
     def find_dominations(self, context: Context) -> dict[Arm, Domination]:
@@ -330,17 +330,30 @@ class BoundTable:
         Called by ``BoundTable.__getitem__``, ``BoundTable.contrast`` and
         ``BoundTable.explanation``.
         """
-        return (
-            self._read_values("arm", arm, self.treatments),
-            self._read_values("context", context, self.context),
-        )
+        return self.read_arm(arm), self.read_context(context)
+
+    def read_arm(self, given: object) -> Arm:
+        """Read an arm as a user wrote it, and refuse levels the table lacks.
+
+        A tuple, a mapping of names, or a scalar for one treatment. Called by
+        ``BoundTable._read_key``, and by ``read_side`` for the arms of a policy.
+        """
+        return self._read_values("arm", given, self.treatments)
+
+    def read_context(self, given: object) -> Context:
+        """Read a context as a user wrote it, and refuse levels the table lacks.
+
+        Called by ``BoundTable._read_key`` and ``BoundTable.dominated``, and by ``read_side``
+        for the contexts of a policy.
+        """
+        return self._read_values("context", given, self.context)
 
     def _read_values(
         self, what: str, given: object, names: tuple[str, ...]
     ) -> tuple[Value, ...]:
         """Read an arm or a context: a tuple, a mapping, or a scalar for one variable.
 
-        Called by ``BoundTable._read_key`` and ``BoundTable.dominated``.
+        Called by ``BoundTable.read_arm`` and ``BoundTable.read_context``.
         """
         if isinstance(given, Mapping) and given.keys() == set(names):
             given = tuple(given[name] for name in names)

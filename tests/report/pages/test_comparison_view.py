@@ -4,14 +4,14 @@ from boundit.report.pages.comparison_view import (
     describe_misses,
     list_comparison_rows,
 )
-from boundit.report.records import Comparison, IntervalSeries, PointEstimates
+from boundit.report.records import IntervalSeries, PointEstimates, TruthComparison
 from boundit.terms.interval import Interval
 
 A, B = ((0,), (1,)), ((1,), (1,))
 
 
-def comparison() -> Comparison:
-    return Comparison(
+def comparison() -> TruthComparison:
+    return TruthComparison(
         ("X",),
         ("U",),
         (
@@ -38,8 +38,8 @@ def test_each_series_is_judged_in_a_line() -> None:
 
 
 def test_without_truth_nothing_misses() -> None:
-    bare = Comparison(("X",), ("U",), (IntervalSeries("ours", {A: Interval(10, 2000)}),))
+    bare = TruthComparison(("X",), ("U",), (IntervalSeries("ours", {A: Interval(10, 2000)}),))
 
     assert describe_misses(bare) == ()
     assert list_comparison_rows(bare)[0].spans == (SpanCell("[10, 2000]", False),)
-    assert list_comparison_rows(Comparison((), (), ())) == ()
+    assert list_comparison_rows(TruthComparison((), (), ())) == ()

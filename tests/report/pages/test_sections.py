@@ -18,7 +18,7 @@ from boundit.report.pages.sections import (
     make_sensitivity_sections,
     make_table_section,
 )
-from boundit.report.records import Comparison, Grid, JudgedClaim, Ladder
+from boundit.report.records import Grid, JudgedClaim, Ladder, TruthComparison
 from boundit.terms.formula import Sentence, Term, Variable
 from tests.report.examples import curves, large_table, printed, small_table, truth_of
 
@@ -82,7 +82,9 @@ def test_claims_are_counted_by_their_judgement() -> None:
 
 def test_every_kind_of_section_has_a_title_of_its_own() -> None:
     table = small_table()
-    comparison = Comparison(("X1", "X2"), ("U1",), (printed(table),), truth=truth_of(table))
+    comparison = TruthComparison(
+        ("X1", "X2"), ("U1",), (printed(table),), truth=truth_of(table)
+    )
     sections: list[Section] = [
         make_comparison_section(comparison),
         make_rules_section(table),

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from boundit.report.records import Comparison, IntervalSeries, PointEstimates
+from boundit.report.records import IntervalSeries, PointEstimates, TruthComparison
 from boundit.report.text.lettering import choose_decimals, label_values
 from boundit.terms.bound import Key
 
@@ -34,7 +34,7 @@ class ComparisonRow:
     points: tuple[PointCell, ...]
 
 
-def list_comparison_rows(comparison: Comparison) -> tuple[ComparisonRow, ...]:
+def list_comparison_rows(comparison: TruthComparison) -> tuple[ComparisonRow, ...]:
     """Write truth, intervals and estimates of every arm and context, with equal decimals.
 
     Called by ``make_comparison_section``.
@@ -56,7 +56,7 @@ def list_comparison_rows(comparison: Comparison) -> tuple[ComparisonRow, ...]:
     )
 
 
-def describe_misses(comparison: Comparison) -> tuple[str, ...]:
+def describe_misses(comparison: TruthComparison) -> tuple[str, ...]:
     """Say in a sentence for each series of intervals how many of them leave the truth out.
 
     Called by ``make_comparison_section``.
@@ -69,7 +69,7 @@ def describe_misses(comparison: Comparison) -> tuple[str, ...]:
     )
 
 
-def _choose_places(comparison: Comparison) -> int:
+def _choose_places(comparison: TruthComparison) -> int:
     """Choose how many decimals all numbers of a comparison have.
 
     Called by ``list_comparison_rows``.
@@ -83,7 +83,7 @@ def _choose_places(comparison: Comparison) -> int:
 
 
 def _format_interval(
-    spans: IntervalSeries, key: Key, comparison: Comparison, places: int
+    spans: IntervalSeries, key: Key, comparison: TruthComparison, places: int
 ) -> SpanCell:
     """Write one series' interval for an arm and context, marked if it leaves the truth out.
 
@@ -97,7 +97,7 @@ def _format_interval(
 
 
 def _format_point(
-    points: PointEstimates, key: Key, comparison: Comparison, places: int
+    points: PointEstimates, key: Key, comparison: TruthComparison, places: int
 ) -> PointCell:
     """Write one series' estimate for an arm and context, and how far it is from the truth.
 

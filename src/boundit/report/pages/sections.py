@@ -34,13 +34,13 @@ from boundit.report.pages.comparison_view import (
 from boundit.report.pages.kept_rows import KeptRows, keep_rows
 from boundit.report.pages.row_values import RowValues
 from boundit.report.records import (
-    Comparison,
     Curve,
     Grid,
     JudgedClaim,
     Ladder,
     Panel,
     PathHighlight,
+    TruthComparison,
 )
 from boundit.report.text.contexts import describe_common
 from boundit.report.text.lettering import format_level
@@ -352,7 +352,7 @@ def make_rules_section(
 
 
 def make_comparison_section(
-    comparison: Comparison, *, title: str = "Beside the truth", caption: str = ""
+    comparison: TruthComparison, *, title: str = "Beside the truth", caption: str = ""
 ) -> ComparisonSection:
     """Make the section of a table of intervals and estimates beside the truth, misses marked.
 

@@ -21,7 +21,7 @@ from boundit.report.pages.sections import (
     make_intervals_section,
     make_table_section,
 )
-from boundit.report.records import Comparison, Grid, IntervalSeries, PointEstimates
+from boundit.report.records import Grid, IntervalSeries, PointEstimates, TruthComparison
 from boundit.simulation.regret import Regret
 from boundit.simulation.summary import Line
 from boundit.simulation.worlds import paper_world
@@ -160,13 +160,13 @@ def write_reproduction(found: Reproduction, folder: Path, *, command: str) -> Pa
     return target
 
 
-def _make_comparison(study: OfflineStudy) -> Comparison:
+def _make_comparison(study: OfflineStudy) -> TruthComparison:
     """Set the paper's printed intervals beside our intervals, estimates and truth.
 
     Called by ``make_reproduction_page`` for the offline table.
     """
     rows = study.rows
-    return Comparison(
+    return TruthComparison(
         study.table.treatments,
         study.table.context,
         spans=(

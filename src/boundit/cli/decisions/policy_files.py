@@ -1,0 +1,203 @@
+"""Policies and shares of contexts as a shell gives them: text, or rows of a file."""
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from boundit.cli.options import is_path
+from boundit.terms.errors import UnreadableFile, shorten
+
+if TYPE_CHECKING:
+    from boundit.terms.bound import Arm, Context
+    from boundit.terms.bound_table import BoundTable
+
+CHANCE, SHARE = "chance", "share"
+"""The columns of a file that say how often an arm is chosen, or a context comes."""
+
+
+def read_policy(text: str, table: "BoundTable") -> object:
+    """Read a policy: ``log``, a file, or the levels of an arm as text.
+
+    A file is the state of a policy (JSON), or rows of contexts and arms, with a column
+    ``chance`` where an arm is not always chosen (CSV, or JSON); in JSON also an object from
+    contexts to arms. Called by ``compare`` for NEW and OLD.
+    """
+    if text == "log":
+        from boundit.decisions.compare.measured import LOGGED  # noqa: PLC0415, as above
+
+        return LOGGED
+    if not is_path(text):
+        return _read_arm(text, table)
+    found = _read_file(text)
+    if isinstance(found, dict) and found.get("format") == "boundit policy":
+        return _restore_policy(found, text)
+    if isinstance(found, list):
+        return _read_policy_rows(found, table, text)
+    if isinstance(found, dict):
+        return {
+            _read_values(str(key), table, table.context, text): _read_choice(value, table, text)
+            for key, value in found.items()
+        }
+    raise click.UsageError(f"{text!r} holds no policy; write rows, or contexts and their arms")
+
+
+def read_contexts(text: str, table: "BoundTable") -> object:
+    """Read how often contexts come: ``any``, ``log``, shares in a file, or a log of visitors.
+
+    A file with a column ``share`` is a table of shares, and so is a JSON object; other files
+    are logs. Called by ``compare`` for --contexts.
+    """
+    if text in {"any", "log"}:
+        return text
+    if Path(text).suffix.lower() in {".csv", ".json"} and is_path(text):
+        shares = _read_share_file(_read_file(text), table, text)
+        if shares is not None:
+            return shares
+    from boundit.counts.read import read_log  # noqa: PLC0415, keeps --help quick
+
+    opened = read_log(text)
+    bins = {n: e for n, e in table.bins.items() if n in opened.columns and n in table.context}
+    return read_log(text, bins=bins) if bins else opened
+
+
+def _read_share_file(
+    found: Any, table: "BoundTable", path: str
+) -> "dict[Context, float] | None":
+    """Read a table of shares; None where the file is a log instead.
+
+    Called by ``read_contexts``.
+    """
+    if isinstance(found, dict):
+        return {
+            _read_values(str(key), table, table.context, path): _read_number(share, path)
+            for key, share in found.items()
+        }
+    if not found or not all(SHARE in row for row in found):
+        return None
+    return {
+        _pick(row, table, table.context, path): _read_number(row[SHARE], path) for row in found
+    }
+
+
+def _read_file(path: str) -> Any:
+    """Read a JSON file, or the rows of a CSV file. Called by the readers of this module."""
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+        if Path(path).suffix.lower() == ".json":
+            return json.loads(text)
+        return list(csv.DictReader(text.splitlines()))
+    except (OSError, ValueError) as error:
+        raise UnreadableFile(path, shorten(str(error))) from None
+
+
+def _restore_policy(state: Mapping[str, object], path: str) -> object:
+    """Restore the policy whose state a file has. Called by ``read_policy``."""
+    import boundit  # noqa: PLC0415, keeps --help quick
+
+    name = str(state.get("policy"))
+    if name not in boundit.__all__ or not hasattr(getattr(boundit, name), "from_state"):
+        raise click.UsageError(f"{path!r} is the state of {name!r}, which is no policy of ours")
+    found: object = getattr(boundit, name).from_state(state)
+    return found
+
+
+def _read_policy_rows(
+    rows: Sequence[Mapping[str, object]], table: "BoundTable", path: str
+) -> object:
+    """Read rows of contexts and arms, with a chance or not, as a policy.
+
+    Called by ``read_policy``.
+    """
+    found: dict[Context, dict[Arm, float]] = {}
+    for row in rows:
+        where = _pick(row, table, table.context, path)
+        arm = _pick(row, table, table.treatments, path)
+        chance = _read_number(row[CHANCE], path) if CHANCE in row else 1.0
+        arms = found.setdefault(where, {})
+        arms[arm] = arms.get(arm, 0.0) + chance
+    return found
+
+
+def _read_choice(value: object, table: "BoundTable", path: str) -> object:
+    """Read what a JSON object says of one context: an arm, or chances of arms.
+
+    Called by ``read_policy``.
+    """
+    if isinstance(value, dict):
+        return {
+            _read_values(str(arm), table, table.treatments, path): chance
+            for arm, chance in value.items()
+        }
+    if isinstance(value, list):
+        value = ",".join(map(str, value))
+    return _read_values(str(value), table, table.treatments, path)
+
+
+def _read_arm(text: str, table: "BoundTable") -> "Arm":
+    """Read an arm from an argument. Called by ``read_policy``."""
+    return _read_values(text, table, table.treatments, "")
+
+
+def _read_values(
+    text: str, table: "BoundTable", names: tuple[str, ...], path: str
+) -> tuple[object, ...]:
+    """Read levels of some variables from text, ``A`` or ``A,1`` or ``X=A,Z=1``.
+
+    Called by ``_read_arm`` and ``_read_choice``.
+    """
+    if not names:
+        return ()
+    parts = [text] if len(names) == 1 else text.split(",")
+    named = {
+        name: value
+        for name, mark, value in (part.strip().partition("=") for part in parts)
+        if mark and name in names
+    }
+    if named.keys() == set(names):
+        parts = [named[name] for name in names]
+    if len(parts) != len(names):
+        where = f" in {path!r}" if path else ""
+        raise click.UsageError(
+            f"{text!r}{where} must have a value for each of {', '.join(names)}, as in 'A,1'"
+        )
+    pairs = zip(names, parts, strict=True)
+    return tuple(_find_level(table, name, part.strip(), path) for name, part in pairs)
+
+
+def _pick(
+    row: Mapping[str, object], table: "BoundTable", names: tuple[str, ...], path: str
+) -> tuple[object, ...]:
+    """Pick the levels of some variables from a row of a file, or refuse the row.
+
+    Called by ``_read_policy_rows`` and ``_read_share_file``.
+    """
+    for name in names:
+        if row.get(name) is None:
+            raise click.UsageError(f"{path!r} has a row without {name!r}")
+    return tuple(_find_level(table, name, str(row[name]).strip(), path) for name in names)
+
+
+def _find_level(table: "BoundTable", name: str, text: str, path: str) -> object:
+    """Find the level of a variable that a text stands for; levels keep the log's type.
+
+    Called by ``_read_values`` and ``_pick``.
+    """
+    for level in table.levels[name]:
+        if str(level).casefold() == text.casefold():
+            return level
+    known = shorten(", ".join(map(str, table.levels[name])))
+    hint = "" if path else "; a policy is an arm, a file, or 'log'"
+    where = f" in {path!r}" if path else ""
+    raise click.UsageError(f"{name} has no level {text!r}{where}, it has {known}{hint}")
+
+
+def _read_number(value: object, path: str) -> float:
+    """Read a chance or a share of a file. Called by ``_read_policy_rows``."""
+    try:
+        return float(str(value))
+    except ValueError:
+        raise click.UsageError(f"{path!r} has {value!r} where a number is needed") from None

@@ -1,0 +1,1 @@
+"""Whether one policy surely earns more than another, from bounds, logs and measurements."""

@@ -1,0 +1,302 @@
+r"""Compare two policies: an interval for the difference of what they earn, and a verdict.
+
+With the chances of arms :math:`\pi` of both policies, the means :math:`\mu` of arms and the
+shares :math:`p` of contexts the difference is
+
+.. math:: \sum_c p(c) \sum_a (\pi_{new}(a \mid c) - \pi_{old}(a \mid c)) \mu(a, c).
+
+In a context it is one linear function of the means, which is bounded over all means that the
+table allows together (``MeanSet``): arms that both policies choose alike cancel, and known
+differences of arms are used. Over contexts the ends are added up, or the worst and the best
+context are taken where nobody knows how often each comes. A measured value, a sample of
+visitors, what the log did and an estimate from propensities are claims of their own; the
+chances that they miss add up with the table's.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from boundit.decisions.choose.mean_set import MeanSet
+from boundit.decisions.compare.comparison import Comparison, ContextDifference
+from boundit.decisions.compare.estimate import Estimator, estimate_difference
+from boundit.decisions.compare.explain import explain_comparison
+from boundit.decisions.compare.logged import LoggedMeans, bound_logged
+from boundit.decisions.compare.measured import Logged, Measured
+from boundit.decisions.compare.policies import ReadPolicy, Side, read_side
+from boundit.decisions.compare.question import read_question
+from boundit.decisions.compare.shares import ContextShares, read_shares
+from boundit.graph.causal_graph import CausalGraph
+from boundit.terms.bound import Arm, Context
+from boundit.terms.bound_table import BoundTable
+from boundit.terms.errors import BounditError
+from boundit.terms.interval import Interval
+from boundit.terms.rounding import ROUNDING
+
+_DECIDING = 3
+"""How many contexts are named as those that decide."""
+
+
+class AnswersContradict(BounditError):
+    """Two intervals of one difference that no truth fits both."""
+
+    def __init__(self, bounds: Interval, other: Interval, what: str) -> None:
+        self.bounds, self.other = bounds, other
+        super().__init__(
+            f"the bounds say {bounds} of the difference and {what} {other}: the graph, the "
+            f"bounds or {what} are wrong"
+        )
+
+
+def compare(
+    bounds: BoundTable,
+    new: object,
+    old: object,
+    *,
+    contexts: object = None,
+    log: object = None,
+    graph: CausalGraph | None = None,
+    propensity: object = None,
+    estimator: Estimator = "ips",
+    least_propensity: float | None = None,
+    confidence: float | None = 0.99,
+    external: Iterable[object] = (),
+    selection_rate: float | tuple[float, float] | None = None,
+    sensitivity: float | None = None,
+    time_limit: float | None = None,
+    memory_limit: int | str | None = None,
+) -> Comparison:
+    """Bound how much more one policy earns than another, and say whether it is surely better.
+
+    Users call it before they replace a policy; also called by ``compare`` of the command line.
+
+    Parameters
+    ----------
+    bounds
+        What every arm may earn in every context.
+    new, old
+        An arm; a mapping from contexts to arms or to chances of arms; what ``bounds.choose()``
+        gave; a policy, which is asked for its propensities in every context and left as it is;
+        ``bd.LOGGED``, what the log did; or ``bd.Measured(value, error, confidence=...)``.
+    contexts
+        How often contexts come: a mapping from contexts to shares, a log of visitors (a sample,
+        whose error counts), ``"log"`` for the rows of ``log``, or ``"any"``, whatever they are.
+        Unless given: those of ``log`` where the graph says that selection left them alone,
+        else ``"any"``.
+    log, graph
+        The log and its graph, for what the log did, for its shares of contexts and for
+        propensities.
+    propensity
+        A column of the log with the chance that its policy gave to the arm of the row, or that
+        policy's chances as a mapping. The difference is then estimated from weighted rewards
+        too, and both intervals are intersected. The log must be unselected.
+    estimator, least_propensity
+        As ``estimate_value`` has them.
+    confidence
+        The chance that all holds which is read beside the bounds: a sample of contexts, what
+        the log did, the estimate. None takes samples as if they were everyone.
+    external, selection_rate, sensitivity, time_limit, memory_limit
+        As ``derive_bounds`` has them, for what the log did.
+
+    Examples
+    --------
+    >>> table = BoundTable.from_rows(
+    ...     [{"Ad": "A", "lower": 0.1, "upper": 0.3}, {"Ad": "B", "lower": 0.35, "upper": 0.6}],
+    ...     outcome="Click", treatments=["Ad"], reward_range=(0, 1),
+    ... )
+    >>> found = compare(table, "B", {"A": 0.5, "B": 0.5})
+    >>> found.verdict, round(found.by, 3), round(found.interval.upper, 3)
+    ('surely better', 0.025, 0.25)
+    """
+    asked = read_question(
+        bounds,
+        (new, old),
+        contexts=contexts,
+        log=log,
+        graph=graph,
+        propensity=propensity,
+        confidence=confidence,
+    )
+    shares = read_shares(asked.contexts, bounds, chance=asked.chance)
+    sides = (
+        read_side(new, bounds, shares.contexts, "new"),
+        read_side(old, bounds, shares.contexts, "old"),
+    )
+    logged = None
+    if asked.asks_logged and graph is not None:
+        logged = bound_logged(
+            graph,
+            bounds,
+            asked.log,
+            confidence=asked.log_confidence,
+            external=external,
+            selection_rate=selection_rate,
+            sensitivity=sensitivity,
+            time_limit=time_limit,
+            memory_limit=memory_limit,
+        )
+    differences = tuple(
+        _compare_in_context(bounds, sides, where, share, logged)
+        for where, share in zip(shares.contexts, shares.list_ranges(), strict=True)
+    )
+    interval = _add_measured(_join_contexts(differences, shares), sides)
+    estimate = None
+    if propensity is not None and asked.log is not None:
+        estimate = estimate_difference(
+            asked.log,
+            bounds,
+            sides,
+            propensity,
+            estimator=estimator,
+            least_propensity=least_propensity,
+            chance=asked.chance,
+        )
+        interval = _intersect(interval, estimate.interval)
+    missed = asked.chance * asked.claims
+    missed += sum(side.chance for side in sides if isinstance(side, Measured))
+    return Comparison(
+        str(sides[0]),
+        str(sides[1]),
+        interval,
+        bounds.context,
+        differences,
+        _find_deciding(differences, interval),
+        explain_comparison(bounds, sides, shares, differences, logged, estimate, missed),
+        _add_chances(bounds.confidence, missed),
+    )
+
+
+def _compare_in_context(
+    table: BoundTable,
+    sides: tuple[Side, Side],
+    where: Context,
+    share: Interval,
+    logged: LoggedMeans | None,
+) -> ContextDifference:
+    """Bound how much more one side earns than the other in one context.
+
+    Measured values are left out; they speak of no single context. Called by ``compare``.
+    """
+    means = MeanSet.from_table(table, where)
+    gained = dict[Arm, float]()
+    for sign, side in ((1, sides[0]), (-1, sides[1])):
+        if isinstance(side, ReadPolicy):
+            for arm, chance in side.chances[where].items():
+                gained[arm] = gained.get(arm, 0.0) + sign * chance
+    least, most = -means.largest(_turn(gained)), means.largest(gained)
+    shared = means.leads is not None
+    if logged is not None:
+        sign = 1 if isinstance(sides[0], Logged) else -1
+        least, most = _add_logged(means, gained, sign, (least, most), logged, where)
+        shared = logged.is_lottery and shared
+    return ContextDifference(where, share, _make_interval(least, most), shared, means.mark)
+
+
+def _add_logged(
+    means: MeanSet,
+    gained: dict[Arm, float],
+    sign: int,
+    ends: tuple[float, float],
+    logged: LoggedMeans,
+    where: Context,
+) -> tuple[float, float]:
+    """Add what the log did in a context, or take it off, to the ends of what a policy earns.
+
+    Where the log is a lottery over the arms, each of them in turn stands for it too, and the
+    better ends are taken. Called by ``_compare_in_context``.
+    """
+    did = logged.find(where)
+    low, high = (did.lower, did.upper) if sign > 0 else (-did.upper, -did.lower)
+    least, most = ends[0] + low, ends[1] + high
+    if not logged.is_lottery:
+        return least, most
+    each = [{**gained, arm: gained.get(arm, 0.0) + sign} for arm in means.arms]
+    worst = min(-means.largest(_turn(one)) for one in each)
+    best = max(means.largest(one) for one in each)
+    if max(least, worst) <= min(most, best) + ROUNDING:
+        return max(least, worst), min(most, best)
+    if logged.table.confidence is not None:
+        rows = Interval(least, most)
+        raise AnswersContradict(Interval(worst, best), rows, "the rows of the log")
+    return least, most  # chance alone can bring estimates apart
+
+
+def _turn(weights: dict[Arm, float]) -> dict[Arm, float]:
+    """Turn the signs of all weights. Called by ``_compare_in_context`` and ``_add_logged``."""
+    return {arm: -weight for arm, weight in weights.items()}
+
+
+def _join_contexts(differences: Sequence[ContextDifference], shares: ContextShares) -> Interval:
+    """Join the ends of all contexts by their shares. Called by ``compare``."""
+    most = shares.find_largest([found.difference.upper for found in differences])
+    least = -shares.find_largest([-found.difference.lower for found in differences])
+    return _make_interval(least, most)
+
+
+def _add_measured(interval: Interval, sides: tuple[Side, Side]) -> Interval:
+    """Add a measured value that is the new side, and take off one that is the old side.
+
+    Called by ``compare``.
+    """
+    new, old = sides
+    if isinstance(new, Measured):
+        interval = Interval(interval.lower + new.ends.lower, interval.upper + new.ends.upper)
+    if isinstance(old, Measured):
+        interval = Interval(interval.lower - old.ends.upper, interval.upper - old.ends.lower)
+    return interval
+
+
+def _intersect(bounds: Interval, estimate: Interval) -> Interval:
+    """Intersect what bounds and propensities say of a difference, or say that they contradict.
+
+    Called by ``compare`` where there are propensities.
+    """
+    low, high = max(bounds.lower, estimate.lower), min(bounds.upper, estimate.upper)
+    if low > high + ROUNDING:
+        raise AnswersContradict(bounds, estimate, "the propensities")
+    return _make_interval(low, high)
+
+
+def _make_interval(low: float, high: float) -> Interval:
+    """Make an interval of two ends that cross by no more than rounding.
+
+    Called by ``_compare_in_context``, ``_join_contexts`` and ``_intersect``.
+    """
+    return (
+        Interval(min(low, high), max(low, high))
+        if low - high <= ROUNDING
+        else Interval(low, high)
+    )
+
+
+def _find_deciding(
+    differences: Sequence[ContextDifference], interval: Interval
+) -> tuple[Context, ...]:
+    """Find the contexts that the answer hangs on most.
+
+    For a sure answer those that add most to the end that is near 0; else those whose own
+    interval adds most to the width. Called by ``compare``.
+    """
+    if len(differences) == 1:
+        return ()
+
+    def weigh(found: ContextDifference) -> float:
+        share = (found.share.lower + found.share.upper) / 2
+        if interval.lower > 0:
+            free = found.share.width == 1
+            return -found.difference.lower if free else share * found.difference.lower
+        if interval.upper < 0:
+            free = found.share.width == 1
+            return found.difference.upper if free else -share * found.difference.upper
+        return share * found.difference.width
+
+    ranked = sorted(differences, key=weigh, reverse=True)
+    return tuple(found.context for found in ranked[:_DECIDING])
+
+
+def _add_chances(confidence: float | None, missed: float) -> float | None:
+    """Add up the chances that bounds and samples miss; None where none is allowed for.
+
+    Called by ``compare``.
+    """
+    if confidence is None and not missed:
+        return None
+    return max(0.0, round((1.0 if confidence is None else confidence) - missed, 12))

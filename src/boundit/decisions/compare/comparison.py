@@ -1,0 +1,154 @@
+"""What a comparison of two policies found: an interval, a verdict, and the reasons in words."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from boundit.decisions.compare.policies import write_values
+from boundit.terms.bound import Context
+from boundit.terms.interval import Interval
+from boundit.terms.saving.codec import encode
+
+Finding: TypeAlias = Literal["surely better", "surely worse", "not told"]
+"""What a comparison says of the new policy beside the old one."""
+MOST_SHOWN = 12
+"""How many contexts text shows; ``rows`` has all."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextDifference:
+    """How much more the new policy earns in one context, and how often that context comes.
+
+    ``shared`` says that both policies were compared under one unknown there: arms that both
+    choose cancel, and differences of arms that the table knows were used.
+    """
+
+    context: Context
+    share: Interval
+    difference: Interval
+    shared: bool
+    mark: str | None = None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """An interval for how much more the new policy earns than the old one, a visitor.
+
+    It is true when the new policy is surely better. ``verdict`` and ``by`` say so: by how much
+    at least, 0 where it is not told. ``deciding`` are the contexts that the answer hangs on
+    most, ``reasons`` say what was assumed and what could only be subtracted. ``confidence`` is
+    the chance that the interval holds, None where nothing was allowed for chance.
+    """
+
+    new: str
+    old: str
+    interval: Interval
+    context: tuple[str, ...]
+    differences: tuple[ContextDifference, ...]
+    deciding: tuple[Context, ...]
+    reasons: tuple[str, ...]
+    confidence: float | None = None
+
+    def __bool__(self) -> bool:
+        return self.verdict == "surely better"
+
+    @property
+    def verdict(self) -> Finding:
+        """Whether the new policy earns surely more, surely less, or neither is told.
+
+        Users read it; also read by ``Comparison.answer``.
+        """
+        if self.interval.lower > 0:
+            return "surely better"
+        return "surely worse" if self.interval.upper < 0 else "not told"
+
+    @property
+    def by(self) -> float:
+        """How much better or worse the new policy surely is at least; 0 where not told.
+
+        Users read it; also read by ``Comparison.answer``.
+        """
+        return max(self.interval.lower, -self.interval.upper, 0.0)
+
+    def answer(self) -> str:
+        """Say in a sentence which policy earns more, and by how much.
+
+        Users call it; also called by ``Comparison.__str__``.
+        """
+        low, high = self.interval.lower, self.interval.upper
+        if self.verdict == "not told":
+            less, more = max(0.0, -low), max(0.0, high)
+            return (
+                f"Not told: {self.new} may earn from {less:.4g} less to {more:.4g} more than "
+                f"{self.old}."
+            )
+        most = max(abs(low), abs(high))
+        word = "more" if self.verdict == "surely better" else "less"
+        return (
+            f"{self.verdict.capitalize()}: {self.new} earns at least {self.by:.4g} {word} than "
+            f"{self.old}, and at most {most:.4g} {word}."
+        )
+
+    def rows(self) -> list[dict[str, object]]:
+        """Write what each context adds as a list of flat mappings, for a data frame.
+
+        Users call it; also called by ``compare`` of the command line.
+        """
+        return [
+            {
+                **dict(zip(self.context, found.context, strict=True)),
+                "share_lower": found.share.lower,
+                "share_upper": found.share.upper,
+                "lower": found.difference.lower,
+                "upper": found.difference.upper,
+                "shared": found.shared,
+            }
+            for found in self.differences
+        ]
+
+    def record(self) -> dict[str, object]:
+        """Write the whole comparison as an object for JSON, with its verdict in words.
+
+        Users call it; also called by ``compare`` of the command line.
+        """
+        head: dict[str, object] = {
+            "verdict": self.verdict,
+            "by": self.by,
+            "answer": self.answer(),
+        }
+        found: dict[str, object] = encode(self)
+        return head | found
+
+    def __str__(self) -> str:
+        lines = [self.answer(), *self.reasons]
+        if len(self.differences) > 1:
+            lines.append(self._write_contexts())
+        if self.confidence is not None:
+            lines.append(f"confidence {self.confidence:g} for all of it at once")
+        return "\n".join(lines)
+
+    def _write_contexts(self) -> str:
+        """Write the contexts that decide, and the differences of the first few of them.
+
+        Called by ``Comparison.__str__``.
+        """
+        by_context = {found.context: found for found in self.differences}
+        first = [by_context[where] for where in self.deciding]
+        rest = [found for found in self.differences if found not in first]
+        shown = (first + rest)[:MOST_SHOWN]
+        lines = ["By context, those that decide first:"]
+        for found in shown:
+            where = write_values(self.context, found.context)
+            lines.append(f"  {where}: {found.difference}, share {_write_share(found.share)}")
+        if left := len(self.differences) - len(shown):
+            lines.append(f"  and {left:,} more")
+        return "\n".join(lines)
+
+
+def _write_share(share: Interval) -> str:
+    """Write how often a context comes: one number, a range, or that anything goes.
+
+    Called by ``Comparison._write_contexts``.
+    """
+    if (share.lower, share.upper) == (0, 1):
+        return "any"
+    return f"{share.lower:.3g}" if not share.width else str(share)

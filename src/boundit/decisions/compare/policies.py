@@ -1,0 +1,191 @@
+"""Policies as users write them, read as the chance of every arm in every context."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeAlias, final, runtime_checkable
+
+from boundit.bandit.decision import Decision
+from boundit.decisions.compare.measured import LOGGED, Logged, Measured
+from boundit.terms.bound import Arm, Context
+from boundit.terms.bound_errors import InvalidBounds
+from boundit.terms.bound_table import BoundTable
+from boundit.terms.choices.choice import Choice
+from boundit.terms.errors import BounditError, shorten
+
+Role: TypeAlias = Literal["new", "old", "policy"]
+"""Which side of a comparison a policy is, as errors name it."""
+Chances: TypeAlias = Mapping[Arm, float]
+_NEAR_ONE = 1e-6
+"""How far from 1 chances may add up that were rounded when they were written."""
+
+
+class BadPolicy(BounditError):
+    """Something that says no chances of the arms in the contexts asked about."""
+
+    def __init__(self, role: Role, reason: str) -> None:
+        self.role = role
+        named = "the policy" if role == "policy" else f"the {role} policy"
+        super().__init__(f"{named}: {reason}")
+
+
+@runtime_checkable
+class Decides(Protocol):
+    """A policy that can be asked for a decision, as those of the bandit room can."""
+
+    def decide(self, context: object = (), *, id: str | None = None) -> Decision:  # noqa: A002
+        """Choose an arm for a visitor of a context. Called by ``_ask_policy``."""
+        ...
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ReadPolicy:
+    """The chances of arms in every context asked about, and a name for sentences."""
+
+    name: str
+    chances: Mapping[Context, Chances]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+Side: TypeAlias = ReadPolicy | Measured | Logged
+"""One side of a comparison, read."""
+
+
+def read_side(
+    given: object, table: BoundTable, contexts: Iterable[Context], role: Role
+) -> Side:
+    """Read what a user compares: an arm, a table of arms or chances, a choice, a policy ...
+
+    ... what the log did, or a measured value. Chances are read for ``contexts``, which are all
+    that can occur. Called by ``compare`` for both sides, and by ``estimate_value``.
+    """
+    if isinstance(given, Measured | Logged):
+        return given
+    if isinstance(given, str) and given == "log":
+        _require_no_arm(given, table, role)
+        return LOGGED
+    if isinstance(given, Choice):
+        lotteries = {where: found.lottery for where, found in given.choices.items()}
+        return _read_mapping(lotteries, table, contexts, role, name="the choice")
+    if isinstance(given, Decides):
+        asked = {where: _ask_policy(given, table, where, role) for where in contexts}
+        return ReadPolicy(type(given).__name__, asked)
+    if isinstance(given, Mapping) and given.keys() != set(table.treatments):
+        name = "the policy" if role == "policy" else f"the {role} policy"
+        return _read_mapping(given, table, contexts, role, name=name)
+    arm = _read_arm(given, table, role)
+    name = f"always {write_values(table.treatments, arm)}"
+    return ReadPolicy(name, {where: {arm: 1.0} for where in contexts})
+
+
+def _require_no_arm(word: str, table: BoundTable, role: Role) -> None:
+    """Refuse a word of ours that is the name of an arm too. Called by ``read_side``."""
+    if any(arm == (word,) for arm in table.arms):
+        raise BadPolicy(
+            role, f"{word!r} is an arm, and what the log did too; write ('log',) or bd.LOGGED"
+        )
+
+
+def _read_mapping(
+    given: Mapping[Any, object],
+    table: BoundTable,
+    contexts: Iterable[Context],
+    role: Role,
+    *,
+    name: str,
+) -> ReadPolicy:
+    """Read a mapping from contexts to arms or chances; without context it may be of chances.
+
+    Called by ``read_side``.
+    """
+    if not table.context and () not in given:
+        given = {(): given}
+    found = dict[Context, object]()
+    for key, value in given.items():
+        try:
+            found[table.read_context(key)] = value
+        except InvalidBounds as error:
+            raise BadPolicy(role, str(error)) from None
+    chances = dict[Context, Chances]()
+    for where in contexts:
+        if where not in found:
+            shown = write_values(table.context, where)
+            raise BadPolicy(role, f"it says nothing of the context {shown}; add it")
+        chances[where] = _read_choice(found[where], table, where, role)
+    return ReadPolicy(name, chances)
+
+
+def _read_choice(value: object, table: BoundTable, where: Context, role: Role) -> Chances:
+    """Read what a mapping says of one context: an arm, or the chances of arms.
+
+    Called by ``_read_mapping``.
+    """
+    if isinstance(value, Mapping) and value.keys() != set(table.treatments):
+        return _read_chances(value, table, where, role)
+    return {_read_arm(value, table, role): 1.0}
+
+
+def _read_chances(
+    given: Mapping[Any, object], table: BoundTable, where: Context, role: Role
+) -> Chances:
+    """Read the chances of arms in one context, which must add up to 1.
+
+    Called by ``_read_choice`` and ``_ask_policy``.
+    """
+    shown = f" in context {write_values(table.context, where)}" if where else ""
+    found = dict[Arm, float]()
+    for key, chance in given.items():
+        arm = _read_arm(key, table, role)
+        if arm in found:
+            raise BadPolicy(role, f"the arm {arm} has two chances{shown}")
+        # A subclass of neither may be a number of NumPy.
+        if isinstance(chance, bool) or not hasattr(chance, "__float__"):
+            raise BadPolicy(role, f"the chance of {arm}{shown} is {chance!r}, no number")
+        found[arm] = float(chance)
+        if not 0 <= found[arm] <= 1 + _NEAR_ONE:
+            raise BadPolicy(role, f"the chance of {arm}{shown} is {chance!r}, outside 0 to 1")
+    total = math.fsum(found.values())
+    if not abs(total - 1) <= _NEAR_ONE:
+        raise BadPolicy(role, f"its chances{shown} add up to {total:g}, not to 1")
+    return {arm: chance / total for arm, chance in found.items() if chance}
+
+
+def _read_arm(given: object, table: BoundTable, role: Role) -> Arm:
+    """Read one arm of the table, or say what a policy may be.
+
+    Called by ``read_side``, ``_read_choice`` and ``_read_chances``.
+    """
+    try:
+        arm = table.read_arm(given)
+    except InvalidBounds as error:
+        raise BadPolicy(role, str(error)) from None
+    except TypeError:
+        arm = ()
+    if arm not in set(table.arms):
+        shown = shorten(repr(given), 40)
+        raise BadPolicy(role, f"{shown} is no arm of the bounds")
+    return arm
+
+
+def _ask_policy(policy: Decides, table: BoundTable, where: Context, role: Role) -> Chances:
+    """Ask a fitted policy for the chances of all its arms in a context, changing nothing.
+
+    With an id of ours no decision is counted. Called by ``read_side``.
+    """
+    chances = policy.decide(where, id="compare").propensities
+    if chances is None:
+        raise BadPolicy(
+            role, "it was told not to work out propensities; make it with propensities=True"
+        )
+    return _read_chances(chances, table, where, role)
+
+
+def write_values(names: tuple[str, ...], values: tuple[object, ...]) -> str:
+    """Write an arm or a context for a sentence, ``Ad=A, Age=young``.
+
+    Called by ``read_side``, and by ``Comparison`` for contexts.
+    """
+    return ", ".join(f"{name}={value}" for name, value in zip(names, values, strict=True))

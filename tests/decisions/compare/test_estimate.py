@@ -1,0 +1,151 @@
+"""Estimates from propensities: covered truths, and what is refused."""
+
+import json
+from typing import get_args
+
+import numpy as np
+import pytest
+
+import boundit as bd
+from boundit.bounds.confidence import NoConfidence
+from boundit.decisions.compare.estimate import Estimator, estimate_value
+from boundit.decisions.compare.policies import BadPolicy
+from boundit.decisions.compare.weighted_rewards import BadPropensity
+from boundit.terms.errors import InvalidLimit
+
+QUERY = "Y | do(X), C"
+CHANCES = {0: {0: 0.8, 1: 0.2}, 1: {0: 0.4, 1: 0.6}}
+MEANS = np.array([[0.2, 0.5], [0.6, 0.3]])
+NEW = {0: 1, 1: {0: 0.7, 1: 0.3}}
+VALUE = 0.5 * 0.5 + 0.5 * (0.7 * 0.6 + 0.3 * 0.3)
+
+
+def draw_log(rng: np.random.Generator, n: int) -> dict[str, list[float]]:
+    c = rng.integers(2, size=n)
+    chance = np.where(c == 0, 0.2, 0.6)
+    x = (rng.random(n) < chance).astype(int)
+    y = (rng.random(n) < MEANS[c, x]).astype(int)
+    p = np.where(x == 1, chance, 1 - chance)
+    columns = {"C": c, "X": x, "Y": y, "p": p}
+    return {name: column.tolist() for name, column in columns.items()}
+
+
+@pytest.mark.parametrize("estimator", get_args(Estimator))
+def test_intervals_cover_the_value_as_often_as_they_say(estimator: Estimator) -> None:
+    rng = np.random.default_rng(0)
+    held, widths = 0, []
+    for i in range(60):
+        found = estimate_value(
+            draw_log(rng, 800),
+            QUERY,
+            NEW,
+            propensity="p",
+            estimator=estimator,
+            least_propensity=0.2,
+            confidence=0.9,
+            seed=i,
+        )
+        held += VALUE in found.interval
+        widths.append(found.interval.width)
+    assert held >= 50
+    assert np.mean(widths) < 0.35
+
+
+def test_the_doubly_robust_interval_is_narrower_on_large_logs() -> None:
+    log = draw_log(np.random.default_rng(1), 40_000)
+    log["Y"] = [0.5 + 0.1 * y for y in log["Y"]]
+    options = {"propensity": CHANCES, "reward_range": (0, 1)}
+    plain = estimate_value(log, QUERY, NEW, **options)  # type: ignore[arg-type]
+    robust = estimate_value(log, QUERY, NEW, estimator="dr", **options)  # type: ignore[arg-type]
+    assert robust.interval.width < 0.5 * plain.interval.width
+    assert 0.5 + 0.1 * VALUE in robust.interval
+
+
+def test_propensities_as_a_column_and_as_chances_are_one() -> None:
+    log = draw_log(np.random.default_rng(2), 500)
+    column = estimate_value(log, QUERY, NEW, propensity="p")
+    chances = estimate_value(log, QUERY, NEW, propensity=CHANCES)
+    assert column.value == pytest.approx(chances.value)
+    assert column.interval.lower == pytest.approx(chances.interval.lower)
+
+
+def test_the_log_of_a_policy_that_learned_has_wider_intervals_that_hold() -> None:
+    """Arms are drawn half by what earned more so far; propensities know the past."""
+    rng = np.random.default_rng(3)
+    held = 0
+    for _ in range(30):
+        wins, tries = np.ones(2), np.full(2, 2.0)
+        rows: dict[str, list[float]] = {"X": [], "Y": [], "p": []}
+        for _ in range(300):
+            best = int(np.argmax(wins / tries))
+            x = best if rng.random() < 0.6 else int(rng.integers(2))
+            y = int(rng.random() < (0.3, 0.5)[x])
+            wins[x], tries[x] = wins[x] + y, tries[x] + 1
+            rows["X"].append(x)
+            rows["Y"].append(y)
+            rows["p"].append(0.8 if x == best else 0.2)
+        log = bd.read_log(rows, adaptive=True)
+        found = estimate_value(log, "Y | do(X)", 1, propensity="p", confidence=0.9)
+        held += 0.5 in found.interval
+    assert held >= 25
+
+
+def test_an_exact_law_gives_the_value_itself() -> None:
+    c, x, y = (at.ravel() for at in np.indices((2, 2, 2)))
+    p = np.array([[0.8, 0.2], [0.4, 0.6]])[c, x]
+    share = 0.5 * p * np.where(y == 1, MEANS[c, x], 1 - MEANS[c, x])
+    columns = {"C": c, "X": x, "Y": y, "p": p, "w": share}
+    rows = {name: column.tolist() for name, column in columns.items()}
+    law = bd.read_log(rows, weight="w", exact=True)
+    found = estimate_value(law, QUERY, NEW, propensity="p", confidence=None)
+    assert found.value == pytest.approx(VALUE)
+    assert found.interval.width == pytest.approx(0, abs=1e-9)
+    rows["p"] = [0.5] * 8
+    wrong = bd.read_log(rows, weight="w", exact=True)
+    with pytest.raises(BadPropensity, match="contradicts its propensities"):
+        estimate_value(wrong, QUERY, NEW, propensity="p", confidence=None)
+
+
+def test_wrong_propensities_are_found_out_by_weights_that_are_not_1_on_average() -> None:
+    log = draw_log(np.random.default_rng(4), 5_000)
+    log["p"] = [0.1] * 5_000
+    with pytest.raises(BadPropensity, match="contradicts its propensities"):
+        estimate_value(log, QUERY, NEW, propensity="p")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"policy": bd.LOGGED}, "no policy"),
+        ({"policy": bd.Measured(0.3)}, "no policy"),
+        ({"estimator": "sn"}, "must be one of ips, dr"),
+        ({"estimator": "dr"}, "least_propensity=0.01"),
+        ({"estimator": "dr", "least_propensity": 0.5}, "at most every propensity"),
+        ({"confidence": None}, "confidence=0.95"),
+        ({"confidence": 2}, "must be a chance"),
+        ({"propensity": bd.LOGGED}, "a column of the log"),
+        (
+            {"estimator": "dr", "policy": 1, "propensity": {0: 0, 1: {0: 0.5, 1: 0.5}}},
+            "rule out",
+        ),
+    ],
+)
+def test_what_makes_no_estimate_is_refused(options: dict[str, object], said: str) -> None:
+    log = draw_log(np.random.default_rng(5), 50)
+    given = {"policy": NEW, "propensity": "p"} | options
+    with pytest.raises((BadPolicy, BadPropensity, InvalidLimit, NoConfidence), match=said):
+        estimate_value(log, QUERY, **given)  # type: ignore[arg-type]
+
+
+def test_an_arm_that_the_log_never_chose_cannot_be_weighed_robustly() -> None:
+    log = {"X": [0] * 20, "Y": [0, 1] * 10}
+    rows = {name: [*column, 1] for name, column in log.items()}
+    with pytest.raises(BadPropensity, match="rule out"):
+        estimate_value(rows, "Y | do(X)", 1, propensity={0: 1.0}, estimator="dr")
+
+
+def test_estimates_are_written_for_people_and_programs() -> None:
+    found = estimate_value(draw_log(np.random.default_rng(6), 50), QUERY, 1, propensity="p")
+    assert "Estimated from 50 rows by inverse propensities" in str(found)
+    assert json.loads(json.dumps(found.record()))["n"] == 50
+    assert found.largest_weight == pytest.approx(5)

@@ -1,0 +1,65 @@
+"""What the log did, with and without selection."""
+
+import numpy as np
+import pytest
+
+import boundit as bd
+from boundit.decisions.compare.compare import compare
+from boundit.decisions.compare.logged import bound_logged
+from boundit.simulation.law_source import open_endless_log
+from boundit.simulation.random_models import draw_model
+from boundit.terms.bound_table import BoundTable
+
+
+def test_without_selection_it_is_the_mean_of_the_rows() -> None:
+    graph = bd.parse_graph("C -> X -> Y; C -> Y; X <-> Y")
+    model = draw_model(graph, np.random.default_rng(0), levels=(2,))
+    log = open_endless_log(model)
+    table = bd.derive_bounds(graph, "Y | do(X), C", log, confidence=None)
+    found = bound_logged(graph, table, log, confidence=None)
+    law = model.law(("C", "Y")).align(("C", "Y"))
+    for c in (0, 1):
+        assert found.find((c,)).lower == pytest.approx(law[c, 1] / law[c].sum())
+        assert found.find((c,)).width == pytest.approx(0, abs=1e-9)
+    assert not found.is_lottery
+    assert not found.is_selected
+
+
+def test_under_selection_it_is_that_of_everyone() -> None:
+    graph = bd.parse_graph("C -> X -> Y; C -> Y; X -> [S]")
+    model = draw_model(graph, np.random.default_rng(1), levels=(2,))
+    log, rate = open_endless_log(model), model.selection_rate()
+    table = bd.derive_bounds(graph, "Y | do(X), C", log, confidence=None)
+    law = model.law(("C", "Y")).align(("C", "Y"))
+    plain = bound_logged(graph, table, log, confidence=None)
+    told = bound_logged(graph, table, log, confidence=None, selection_rate=rate)
+    assert plain.is_lottery
+    for c in (0, 1):
+        truth = law[c, 1] / law[c].sum()
+        assert truth in plain.find((c,))
+        assert truth in told.find((c,))
+        assert told.find((c,)).width < plain.find((c,)).width
+
+
+def test_a_lottery_over_arms_is_compared_under_their_own_unknowns() -> None:
+    """Nothing is known of who was selected, and yet no arm loses to a mixture of worse ones."""
+    graph = bd.parse_graph("X -> Y; X -> [S]; Y -> [S]")
+    rows = [
+        {"X": 0, "lower": 0.1, "upper": 0.2},
+        {"X": 1, "lower": 0.5, "upper": 0.9},
+    ]
+    table = BoundTable.from_rows(rows, outcome="Y", treatments=["X"], reward_range=(0, 1))
+    log = {"X": [0, 1] * 50, "Y": [0, 1, 1, 1] * 25}
+    found = compare(table, 1, bd.LOGGED, log=log, graph=graph)
+    # Against itself an arm earns nothing more; against the other at least 0.3.
+    assert found.interval.lower == pytest.approx(0, abs=1e-9)
+    assert found.interval.upper == pytest.approx(0.8)
+    assert "the mean of Y among everyone" in str(found)
+
+
+def test_arms_without_bounds_make_it_no_lottery() -> None:
+    graph = bd.parse_graph("X -> Y; Y -> [S]")
+    rows = [{"X": 0, "lower": 0.1, "upper": 0.2}]
+    table = BoundTable.from_rows(rows, outcome="Y", treatments=["X"], reward_range=(0, 1))
+    found = bound_logged(graph, table, {"X": [0, 1], "Y": [0, 1]}, confidence=0.9)
+    assert not found.is_lottery
