@@ -18,6 +18,7 @@ from boundit.bounds.claims.claim_rules import (
 from boundit.bounds.claims.few_cells import FewCells, find_few, share_few
 from boundit.bounds.confidence import ConfidentNumbers, bound_share, collect_extremes
 from boundit.bounds.contrasts.contrast_claims import ContrastFinder
+from boundit.bounds.contrasts.contrast_cost import find_contrast_cost
 from boundit.bounds.contrasts.table import collect_contrasts, find_shared
 from boundit.bounds.evidence import BoundEvidence
 from boundit.bounds.fused.plan_fused import plan_fused
@@ -119,6 +120,10 @@ def assemble(
     bounds, of_rules = _bound_rows(trial, evidence, told)
     told("compare arms", 0, 1)
     contrasts = _bound_contrasts(trial, evidence, bounds)
+    cost = 0.0
+    if isinstance(trial.numbers, ConfidentNumbers):
+        boxed, sizes = [p.rule for p in trial.boxed.rules], evidence.evaluator.levels
+        cost = find_contrast_cost(trial.numbers.extremes, boxed, plan.query, sizes)
     fused = plan_fused(plan, evidence, tuple(bounds))
     living = _plan_living(plan, evidence, confidence, fused)
     late = (OVER,) if evidence.evaluator.workspace.budget.is_over() else ()
@@ -136,7 +141,8 @@ def assemble(
         reward_range=evidence.reward_range,
         bounds=bounds,
         contrasts=contrasts,
-        joint=_is_joint(trial.numbers),
+        joint=cost == 0,
+        contrast_cost=cost,
         living=living,
         fused=fused,
         bins=_collect_bins(query.treatments + query.context, counts, living, fused),
@@ -148,14 +154,6 @@ def assemble(
         caveats=tuple(map(str, said)),
         notes=said,
     )
-
-
-def _is_joint(numbers: Numbers) -> bool:
-    """Tell whether all differences of arms that numbers give hold together, or one at a time.
-
-    Called by ``assemble``.
-    """
-    return not isinstance(numbers, ConfidentNumbers) or numbers.holds_at_once
 
 
 def _collect_bins(

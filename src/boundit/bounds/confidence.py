@@ -196,12 +196,12 @@ class ConfidentNumbers:
         return NamedArray(kept, lower).align(wanted), NamedArray(kept, upper).align(wanted)
 
     @property
-    def holds_at_once(self) -> bool:
-        """Whether all intervals hold at once, not only the extremes of each row of cells.
+    def extremes(self) -> Mapping[P, Nodes]:
+        """Over which variables of each term only the extremes hold; all cells at once if none.
 
-        Then so does whatever is computed from them. Read by ``_is_joint``.
+        Read by ``assemble``, since differences of arms need more than extremes.
         """
-        return not any(self._extreme.values())
+        return self._extreme
 
     def read_term(self, term: P) -> ProductTable:
         """Return both confidence ends of the term ``P(of | given)``, an axis for each variable.

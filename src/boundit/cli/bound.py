@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -23,6 +23,7 @@ from boundit.cli.outputs import (
 )
 from boundit.cli.progress import show_steps
 from boundit.cli.sensitivity_plot import choose_edge, derive_ladders, draw_ladders
+from boundit.terms.errors import BounditError
 
 if TYPE_CHECKING:
     from boundit.bounds.plan_counts import KeptCounts
@@ -185,19 +186,18 @@ def bound(
       boundit bound graph.txt 'Click | do(Ad)' log.csv --confounding 'Ad <-> Click=1.5'
     """
     from boundit.bounds.derive import derive_table  # noqa: PLC0415, keeps --help quick
-    from boundit.bounds.request import read_request  # noqa: PLC0415
 
-    read = log.open(external, external_weight)
-    refuse_overwriting(context, read.files)
-    chance = _choose_confidence(context, confidence, plug_in=plug_in, exact=log.exact)
-    request = read_request(
+    request = make_request(
+        context,
         graph,
         query,
-        read.log,
-        profile=profile,  # type: ignore[arg-type]
-        confidence=chance,
-        inference=inference,  # type: ignore[arg-type]
-        external=read.external,
+        log,
+        external=external,
+        external_weight=external_weight,
+        confidence=confidence,
+        plug_in=plug_in,
+        profile=profile,
+        inference=inference,
         selection_rate=selection_rate,
         sensitivity=sensitivity,
         reward_range=reward_range,
@@ -239,12 +239,38 @@ def _draw_limits(
     return ladders
 
 
+def make_request(
+    context: click.Context,
+    graph: "CausalGraph",
+    query: str,
+    log: LogFiles,
+    *,
+    external: tuple[str, ...],
+    external_weight: str | None,
+    confidence: float,
+    plug_in: bool,
+    **options: Any,
+) -> "BoundRequest":
+    """Open the log and its external tables, and read what is asked with all options.
+
+    Called by ``bound``, and by ``decide`` where it is given a log.
+    """
+    from boundit.bounds.request import read_request  # noqa: PLC0415, keeps --help quick
+
+    read = log.open(external, external_weight)
+    refuse_overwriting(context, read.files)
+    chance = _choose_confidence(context, confidence, plug_in=plug_in, exact=log.exact)
+    return read_request(
+        graph, query, read.log, confidence=chance, external=read.external, **options
+    )
+
+
 def _choose_confidence(
     context: click.Context, confidence: float, *, plug_in: bool, exact: bool
 ) -> float | None:
     """Choose the confidence of bounds: as asked, or None for an exact law and for --plug-in.
 
-    Called by ``bound``.
+    Called by ``make_request``.
     """
     given = [
         name
@@ -271,7 +297,14 @@ def _write_report(
     from boundit.terms.saving.files import write_page  # noqa: PLC0415
 
     command = shlex.join(["boundit", *sys.argv[1:]])
-    page = write_bound_page(table, graph=graph, query=query, command=command, ladders=ladders)
+    choice = None
+    try:
+        choice = table.choose()
+    except BounditError as error:  # a table that contradicts itself is shown all the same
+        notify("caveat", write_with_flags(error.message))
+    page = write_bound_page(
+        table, graph=graph, query=query, command=command, ladders=ladders, choice=choice
+    )
     write_page(path, page)
 
 

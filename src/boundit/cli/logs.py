@@ -46,7 +46,8 @@ class LogFiles:
         """Open the log's files, and every external table by those options whose columns it has.
 
         Gives both, and the paths behind them. ``external_weight`` is the column of counts for
-        tables that have it; the log's own comes second. Called by ``bound`` and ``check``.
+        tables that have it; the log's own comes second. Called by ``make_request`` and
+        ``check``.
         """
         log = _open_log(self)
         tables = [self._open_external(file, external_weight) for file in external]

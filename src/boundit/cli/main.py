@@ -16,6 +16,7 @@ from boundit.cli.bound import bound
 from boundit.cli.check import check
 from boundit.cli.completion import completion
 from boundit.cli.decisions.compare import compare
+from boundit.cli.decisions.decide import decide
 from boundit.cli.flags import write_with_flags
 from boundit.cli.graph import graph
 from boundit.cli.init import init
@@ -55,6 +56,7 @@ for command in (
     check,
     compare,
     completion,
+    decide,
     graph,
     init,
     recover,

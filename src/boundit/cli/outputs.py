@@ -46,7 +46,8 @@ class OutputFile(click.Path):
 def refuse_overwriting(context: click.Context, inputs: Iterable[str]) -> None:
     """Refuse to write over a file that the same command reads.
 
-    Called by ``bound`` and ``simulate`` before any work; the files of arguments are known.
+    Called by ``make_request`` and ``simulate`` before any work; the files of arguments are
+    known.
     """
     paths = [*context.meta.get(INPUTS, []), *inputs]
     read = [Path(path) for path in paths if Path(path).exists()]

@@ -58,9 +58,10 @@ class BoundTable:
 
     ``contrasts`` are the largest differences of two arms in a context, kept where they say more
     than the two intervals apart; ``joint`` tells whether all of them hold at the confidence
-    together with the intervals, or one at a time. ``inference`` says how chance was allowed
-    for, and is None where it was not; ``units`` what the log is made of, rows unless these hang
-    together.
+    together with the intervals, or one at a time; ``contrast_cost`` is what those of one arm to
+    all others cost then, in units of the error of rows. ``inference`` says how chance was
+    allowed for, and is None where it was not; ``units`` what the log is made of, rows unless
+    these hang together.
     ``living`` says what a policy may learn online to narrow them, ``fused`` in which cells rows
     of the log and rounds of a policy count together.
     ``bins`` has the edges of treatments, contexts and what a policy may observe that were cut
@@ -93,6 +94,7 @@ class BoundTable:
     caveats: tuple[str, ...] = ()
     contrasts: Mapping[Pair, float] = field(default_factory=dict)
     joint: bool = False
+    contrast_cost: float = math.inf
     living: tuple[Living, ...] = ()
     inference: Inference | None = None
     units: str = ROWS

@@ -96,23 +96,54 @@ def test_one_shared_unknown_can_settle_what_intervals_cannot() -> None:
 
 def test_with_a_confidence_differences_count_where_they_hold_at_once() -> None:
     table = replace(
-        make_table((0.1, 0.5), (0.3, 0.9)), contrasts={((), A, B): -0.05}, confidence=0.95
-    )
-    three = replace(
         make_table((0.1, 0.5), (0.3, 0.9), (0.0, 1.0)),
         contrasts={((), A, B): -0.05},
         confidence=0.95,
     )
 
-    joint, one_at_a_time = replace(table, joint=True).choose(), table.choose()
-    assert joint.sure == "confidence 0.95 for all contexts at once"
-    assert one_at_a_time.sure == "confidence 0.95 in each context by itself"
-    assert joint[()].regret == one_at_a_time[()].regret == 0
-    assert joint[()].floor == one_at_a_time[()].floor == pytest.approx(0.3)
-    assert replace(three, joint=True).choose()[()].ruled_out == {A: B}
-    found = three.choose()
-    assert (found[()].marks, found[()].ruled_out) == ((ONE_AT_A_TIME,), {})
-    assert found.at_once
+    joint, apart = replace(table, joint=True).choose(), table.choose()
+
+    assert joint[()].ruled_out == {A: B}
+    assert (apart[()].marks, apart[()].ruled_out) == ((ONE_AT_A_TIME,), {})
+    assert joint.sure == apart.sure == "confidence 0.95 for all contexts at once"
+
+
+@pytest.mark.parametrize(("n", "left"), [(2, 0.9375), (3, 0.95 - 0.05 / 3)])
+def test_differences_that_hold_one_at_a_time_cost_confidence(n: int, left: float) -> None:
+    """Of n errors, n - 1 for leads of the best arm, one half for each end: 1.5 - 0.5 / n."""
+    ends = ((0.1, 0.5), (0.3, 0.9), (0.0, 0.2))[:n]
+    apart = replace(make_table(*ends), confidence=0.95, contrast_cost=1.0)
+
+    found = replace(apart, contrasts={((), A, B): -0.05}).choose()
+
+    assert found[()].ruled_out[A] == B
+    assert found.confidence is not None
+    assert left - 1e-4 <= found.confidence <= left
+    assert apart.choose().confidence == 0.95
+
+
+def test_differences_that_cost_too_much_are_left_out() -> None:
+    table = replace(
+        make_table((0.1, 0.5), (0.3, 0.9), (0.0, 0.2)),
+        contrasts={((), A, B): -0.05},
+        confidence=0.95,
+        contrast_cost=3.0,
+    )
+
+    assert table.choose()[()].marks == (ONE_AT_A_TIME,)
+
+
+def test_differences_that_hold_one_at_a_time_move_no_end() -> None:
+    """Closed, A would earn .35 at least by way of B."""
+    table = replace(
+        make_table((0.1, 0.9), (0.3, 0.9)),
+        contrasts={((), B, A): -0.05},
+        confidence=0.95,
+        contrast_cost=1.0,
+    )
+
+    assert table.choose()[()].floor == pytest.approx(0.1)
+    assert replace(table, joint=True).choose()[()].floor == pytest.approx(0.35)
 
 
 def test_what_contradicts_itself_without_a_confidence_is_marked() -> None:

@@ -49,7 +49,7 @@ def test_the_record_is_json_with_the_words() -> None:
     record = json.loads(json.dumps(choice.record()))
 
     (context, first), _ = record["choices"]
-    assert (context, record["rule"], record["at_once"]) == ([0], "minimax-regret", True)
+    assert (context, record["rule"]) == ([0], "minimax-regret")
     assert first["lottery"] == [[["A"], pytest.approx(0.2)], [["B"], pytest.approx(0.8)]]
     assert first["says"] == choice[0].says == str(choice[0])
 

@@ -1,5 +1,6 @@
 """Which arm, or which lottery over arms, to use in each context of a table of bounds."""
 
+import math
 from dataclasses import replace
 from typing import get_args
 
@@ -14,8 +15,10 @@ from boundit.terms.bound_table import BoundTable
 from boundit.terms.choices.choice import Choice, ChoiceRule, ContextChoice
 from boundit.terms.errors import BounditError
 from boundit.terms.message import Option
-from boundit.terms.rounding import ROUNDING
+from boundit.terms.rounding import EXACT_ROUNDING, ROUNDING
 
+MOST_COST = 2.0
+"""How many times the error of a table a choice may have, so that differences of arms count."""
 MINIMAX_REGRET, MAXIMIN, OPTIMISM = get_args(ChoiceRule)
 
 
@@ -33,17 +36,17 @@ def choose(
     """Choose an arm, or a lottery over arms, for every context of a table of bounds.
 
     What it promises holds with the table's confidence, the choice included, because all that it
-    is made of holds at once; differences that hold one at a time are used between two arms
-    only, and the promise is then about each context by itself. Users call it, most of them as
-    the method of ``BoundTable``, which tells of the options.
+    is made of holds at once. Differences of arms that hold one at a time cost some of it, and
+    the choice says what is left; where they cost too much, intervals alone are used. Users call
+    it, most of them as the method of ``BoundTable``, which tells of the options.
     """
     _require_rule(rule, optimism)
     if not bounds.bounds:
         raise NoChoice("the table of bounds has no rows, so there is no arm to choose")
-    at_once, choices = True, dict[Context, ContextChoice]()
+    confidence, choices = bounds.confidence, dict[Context, ContextChoice]()
+    lowered = _lower_confidence(bounds)
     for context in bounds.contexts:
-        means = MeanSet.from_table(bounds, context, alone=True)
-        at_once &= means.leads is None or bounds.joint or bounds.confidence is None
+        means = MeanSet.from_table(bounds, context, one_arm=lowered is not None)
         chances = _choose_chances(means, rule, optimism, lottery=lottery)
         found = _describe_context(means, context, chances, rule, optimism)
         choices[context] = replace(
@@ -56,9 +59,23 @@ def choose(
         rule,
         optimism,
         choices,
-        bounds.confidence,
-        at_once,
+        confidence if lowered is None or not bounds.contrasts else lowered,
     )
+
+
+def _lower_confidence(bounds: BoundTable) -> float | None:
+    """Find the confidence that is left of a table where differences hold one at a time.
+
+    They are the leads of the best arm, whichever it is, beside the ends that a promise needs;
+    ``boundit.bounds.contrasts.contrast_cost`` counts what they cost. None where that is too
+    much, or where all hold at once anyway. Called by ``choose``.
+    """
+    if bounds.confidence is None or bounds.joint:
+        return None
+    n, cost = len(bounds.arms), bounds.contrast_cost
+    times = max(0.5 + cost + (0.5 - cost) / n, 1.0)
+    left = 1 - times * (1 - bounds.confidence)
+    return math.floor(1e4 * left) / 1e4 if times <= MOST_COST else None
 
 
 def _require_rule(rule: str, optimism: float | None) -> None:
@@ -145,17 +162,17 @@ def _describe_context(
     drawn = [int(i) for i in np.flatnonzero(chances)]
     floor = -means.largest({means.arms[i]: -float(chances[i]) for i in drawn})
     apart, _ = bound_regret(replace(means, leads=None).find_leads(), chances)
-    room = ROUNDING * max(1.0, abs(apart))
+    room, nothing = (size * max(1.0, abs(apart)) for size in (ROUNDING, EXACT_ROUNDING))
     beaten = np.flatnonzero((leads < 0).any(axis=1))
     return ContextChoice(
         context=context,
         lottery={means.arms[i]: float(chances[i]) for i in drawn},
         regret=regret,
-        against=means.arms[worst] if regret > 0 else None,
+        against=means.arms[worst] if regret > nothing else None,
         floor=floor,
         single=means.arms[single],
         single_regret=single_regret,
-        single_against=means.arms[single_worst] if single_regret > 0 else None,
+        single_against=means.arms[single_worst] if single_regret > nothing else None,
         ties=_find_ties(means, rule, optimism, single),
         ruled_out={means.arms[i]: means.arms[int(leads[i].argmin())] for i in beaten},
         by_differences=bool(regret < apart - room),

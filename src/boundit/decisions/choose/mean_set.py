@@ -25,13 +25,13 @@ from boundit.terms.errors import BounditError, shorten
 from boundit.terms.rounding import ROUNDING
 
 DROPPED = (
-    "the differences between arms contradict the intervals here, as they may where chance is "
-    "not allowed for; the intervals alone were used"
+    "The differences between arms contradict the intervals here, as they may where chance is "
+    "not fully allowed for; the intervals alone were used."
 )
 """What is said of a context whose differences of arms had to be left out."""
 ONE_AT_A_TIME = (
-    "differences between arms hold one at a time at this confidence, not all at once; the "
-    "intervals alone were used"
+    "Differences between arms hold one at a time at this confidence, not all at once; the "
+    "intervals alone were used."
 )
 """What is said of a context whose differences hold, but not together."""
 _EPS = float(np.finfo(np.float64).eps)
@@ -70,13 +70,13 @@ class MeanSet:
     mark: str | None = None
 
     @classmethod
-    def from_table(cls, table: BoundTable, context: Context, *, alone: bool = False) -> Self:
+    def from_table(cls, table: BoundTable, context: Context, *, one_arm: bool = False) -> Self:
         """Read off a table what the arms of a context may earn; no row means the reward range.
 
         Differences that contradict the intervals refute a table with a confidence
         (``MeansContradict``); one without keeps its intervals and says so in ``mark``. Where
         differences hold one at a time (``BoundTable.joint``), intervals alone are used, unless
-        there are two arms and what is asked is about this context ``alone``: then each
+        what is asked is about the leads of ``one_arm`` that the truth fixes: then each
         difference stays as it is, and moves no end. Called by ``choose`` once per context.
         """
         box = cls._read_box(table, context)
@@ -90,9 +90,19 @@ class MeanSet:
             return replace(box, mark=DROPPED)
         if together or closed.leads is None:
             return closed
-        if alone and len(table.arms) == 2:
-            return replace(box, leads=closed.leads)
+        if one_arm:
+            return box.cut_leads(contrasts)
         return replace(box, mark=ONE_AT_A_TIME)
+
+    def cut_leads(self, contrasts: Mapping[Arm, Mapping[Arm, float]]) -> Self:
+        """Cut each lead to the difference of the two arms, where that is less, and move no end.
+
+        Called by ``MeanSet.from_table`` where differences hold one at a time.
+        """
+        places, leads = {arm: i for i, arm in enumerate(self.arms)}, self.find_leads()
+        for one, other, most in _number_contrasts(places, contrasts):
+            leads[one, other] = min(leads[one, other], most)
+        return replace(self, leads=leads)
 
     @classmethod
     def _read_box(cls, table: BoundTable, context: Context) -> Self:
@@ -119,12 +129,7 @@ class MeanSet:
         """
         places = {arm: i for i, arm in enumerate(arms)}
         low, high = np.array(lowers, dtype=float), np.array(uppers, dtype=float)
-        known = [
-            (places[one], places[other], most)
-            for one, others in contrasts.items()
-            for other, most in others.items()
-            if one in places and other in places and one != other
-        ]
+        known = _number_contrasts(places, contrasts)
         if not known:
             return cls(tuple(arms), low, high)
         prices = _list_prices(low, high, known)
@@ -206,6 +211,21 @@ class MeanSet:
 
 class _Empty(Exception):
     """Intervals and differences that exclude each other."""
+
+
+def _number_contrasts(
+    places: Mapping[Arm, int], contrasts: Mapping[Arm, Mapping[Arm, float]]
+) -> list[tuple[int, int, float]]:
+    """List differences by the places of both arms, of arms that have one.
+
+    Called by ``MeanSet.close`` and ``MeanSet.cut_leads``.
+    """
+    return [
+        (places[one], places[other], most)
+        for one, others in contrasts.items()
+        for other, most in others.items()
+        if one in places and other in places and one != other
+    ]
 
 
 def _list_prices(

@@ -6,6 +6,7 @@ from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.causal_graph import CausalGraph
 from boundit.report.figures.whiskers import Whiskers
 from boundit.report.pages.bound_view import count_facts
+from boundit.report.pages.choice_view import make_choice_section
 from boundit.report.pages.origin import describe_origin
 from boundit.report.pages.page import render_page
 from boundit.report.pages.sections import (
@@ -21,6 +22,7 @@ from boundit.report.pages.sections import (
 from boundit.report.records import Ladder, PointEstimates
 from boundit.terms.bound import Key
 from boundit.terms.bound_table import NO_LOG, BoundTable
+from boundit.terms.choices.choice import Choice
 from boundit.terms.formula import Line, Sentence
 
 MOST_NODES = 60
@@ -37,16 +39,19 @@ def write_bound_page(
     truth: Mapping[Key, float] | None = None,
     points: Sequence[PointEstimates] = (),
     ladders: Sequence[Ladder] = (),
+    choice: Choice | None = None,
     title: str = "",
 ) -> str:
     """Write a bound table as one HTML page, with its reasons, rules and caveats.
 
     ``query`` is what was asked, as text or as an EffectQuery; ``truth`` and ``points`` are
     shown beside the bounds, ``ladders`` are bounds at growing limits on selection or on hidden
-    confounding. Called by ``_write_report`` of the command line.
+    confounding; ``choice`` is what to use in each context, and comes first. Called by
+    ``_write_report`` of the command line.
     """
     whiskers = Whiskers(table, truth, points)
-    sections: list[Section] = [make_intervals_section(whiskers, caption=_explain_lines(table))]
+    sections: list[Section] = [make_choice_section(choice)] if choice is not None else []
+    sections.append(make_intervals_section(whiskers, caption=_explain_lines(table)))
     drawn = graph if graph is not None and len(graph.nodes) <= MOST_NODES else None
     rows = make_bounds_section(table, graph=drawn)
     sections.append(rows)

@@ -26,6 +26,7 @@ from boundit.report.pages.bound_view import (
     list_rules,
     make_finder,
 )
+from boundit.report.pages.choice_view import ChoiceSection
 from boundit.report.pages.comparison_view import (
     ComparisonRow,
     describe_misses,
@@ -218,6 +219,7 @@ Section: TypeAlias = (
     | CurvesSection
     | BoundsSection
     | RulesSection
+    | ChoiceSection
     | ComparisonSection
     | TableSection
     | ClaimsSection

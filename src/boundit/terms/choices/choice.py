@@ -25,11 +25,12 @@ class ContextChoice:
 
     ``lottery`` has the chance of every arm that is drawn at all. Its mean reward, over the draw
     too, is below that of the best arm by at most ``regret``, and by that much only where
-    ``against`` is the best. ``single`` is the one arm that regrets least, or scores most by the
-    rule; ``ties`` are arms that do as well as it. ``floor`` is what the lottery earns at least.
-    ``ruled_out`` maps arms that surely earn less to one that earns more. ``by_differences``
-    tells whether differences between arms promise more than intervals alone. ``marks`` is what
-    a reader must know of this context, ``says`` the answer in words.
+    ``against`` is the best; that is None where nothing but rounding is lost. ``single`` is the
+    one arm that regrets least, or scores most by the rule; ``ties`` are arms that do as well as
+    it. ``floor`` is what the lottery earns at least. ``ruled_out`` maps arms that surely earn
+    less to one that earns more. ``by_differences`` tells whether differences between arms
+    promise more than intervals alone. ``marks`` is what a reader must know of this context,
+    ``says`` the answer in words.
     """
 
     context: Context
@@ -63,8 +64,8 @@ class ContextChoice:
 class Choice(Mapping[Context, ContextChoice]):
     """What to use in every context of a table of bounds: maps contexts to their choice.
 
-    Regrets hold at the ``confidence``, in all contexts at once or, if not ``at_once``, in each
-    by itself.
+    Regrets hold at the ``confidence`` in all contexts at once. It is below that of the table
+    where differences of arms, which hold one at a time, were used.
 
     >>> from boundit.terms.bound_table import BoundTable
     >>> bounds = BoundTable.from_rows(
@@ -83,7 +84,6 @@ class Choice(Mapping[Context, ContextChoice]):
     optimism: float | None
     choices: Mapping[Context, ContextChoice]
     confidence: float | None = None
-    at_once: bool = True
 
     def __getitem__(self, context: object) -> ContextChoice:
         if isinstance(context, Mapping) and context.keys() == set(self.context):
@@ -105,8 +105,7 @@ class Choice(Mapping[Context, ContextChoice]):
         """
         if self.confidence is None:
             return "as sure as the intervals are: chance is not allowed for"
-        where = "for all contexts at once" if self.at_once else "in each context by itself"
-        return f"confidence {self.confidence:g} {where}"
+        return f"confidence {self.confidence:.6g} for all contexts at once"
 
     def rows(self) -> list[dict[str, object]]:
         """Write the choice as a list of mappings, one for each context. For users."""
@@ -148,7 +147,7 @@ class Choice(Mapping[Context, ContextChoice]):
     def write_answer(self, found: ContextChoice) -> str:
         """Write the answer of one context in words, with the context before it.
 
-        Called by ``Choice.__str__`` for text and by ``make_choice_section`` for a page.
+        Called by ``Choice.__str__``.
         """
         where = write_levels(self.context, found.context)
         said = " ".join([found.says, *found.marks])

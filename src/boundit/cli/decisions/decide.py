@@ -1,0 +1,147 @@
+"""``boundit decide``: which arm, or which lottery over arms, to use in each context."""
+
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from boundit.cli.bound import bound, make_request
+from boundit.cli.flags import write_with_flags
+from boundit.cli.logs import LogFiles
+from boundit.cli.numbers import Number
+from boundit.cli.options import json_option, load_graph
+from boundit.cli.outputs import notify, print_json
+from boundit.cli.progress import show_steps
+
+if TYPE_CHECKING:
+    from boundit.terms.bound_table import BoundTable
+
+_ANSWERS = ("explained", "as_json")
+
+
+def _is_asked(parameter: click.Parameter) -> bool:
+    """Tell whether an option of ``bound`` says how bounds are derived, not where they go.
+
+    Called by ``bound_options``.
+    """
+    written = isinstance(parameter.type, click.Path)
+    return (
+        isinstance(parameter, click.Option) and not written and parameter.name not in _ANSWERS
+    )
+
+
+def bound_options(command: click.Command) -> click.Command:
+    """Give a command every option of ``bound`` that says how bounds are derived from a log.
+
+    Decorates ``decide``.
+    """
+    command.params += filter(_is_asked, bound.params)
+    return command
+
+
+@bound_options
+@click.command(short_help="Choose an arm or a lottery in every context.")
+@click.argument("source", metavar="BOUNDS.json|GRAPH")
+@click.argument("query", required=False)
+@click.argument("log", nargs=-1)
+@click.option(
+    "--rule",
+    type=click.Choice(["minimax-regret", "maximin", "optimism"]),
+    default="minimax-regret",
+    show_default=True,
+    help="Fall least short of the best arm at worst, earn most at least, or weigh the ends.",
+)
+@click.option(
+    "--optimism",
+    type=Number(0, 1),
+    metavar="H",
+    help="With --rule optimism: 0 looks at lower ends alone, 1 at upper ends.",
+)
+@click.option("--single", is_flag=True, help="One arm in each context, and no lottery.")
+@json_option
+@click.pass_context
+def decide(
+    context: click.Context,
+    /,
+    source: str,
+    query: str | None,
+    log: tuple[str, ...],
+    rule: str,
+    optimism: float | None,
+    *,
+    single: bool,
+    as_json: bool,
+    **asked: Any,
+) -> None:
+    """Choose an arm, or a lottery over arms, for every context, and say what it may cost.
+
+    BOUNDS.json is a table that 'boundit bound --out' or bounds.save wrote. Or give GRAPH, QUERY
+    and LOG files as to 'boundit bound', with its options.
+
+    The regret is how much less than the best arm is earned, at worst. That of a lottery is its
+    mean over the draw.
+
+    \b
+    Examples:
+      boundit decide bounds.json
+      boundit decide bounds.json --rule maximin --json
+      boundit decide graph.txt 'Click | do(Ad), Age' log.csv --single
+    """
+    if query is None:
+        table = _load_table(context, source)
+    else:
+        table = _derive_table(context, source, query, log, asked)
+    choice = table.choose(
+        rule,  # type: ignore[arg-type]
+        optimism=optimism,
+        lottery=not single,
+    )
+    if as_json:
+        print_json({"sure": choice.sure, **choice.record()})
+        return
+    click.echo(str(choice))
+    for note in table.caveats:
+        notify("caveat", note)
+
+
+def _load_table(context: click.Context, path: str) -> "BoundTable":
+    """Load a saved table; refuse options that only a log can use.
+
+    Called by ``decide`` without a query.
+    """
+    from boundit.terms.bound_table import BoundTable  # noqa: PLC0415, keeps --help quick
+
+    for option in filter(_is_asked, bound.params):
+        name = str(option.name)
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(
+                f"{option.opts[0]} is about a log, and {path!r} is a table that was bounded "
+                "already; give GRAPH QUERY LOG instead"
+            )
+    return BoundTable.load(path)
+
+
+def _derive_table(
+    context: click.Context,
+    graph: str,
+    query: str,
+    files: tuple[str, ...],
+    asked: dict[str, Any],
+) -> "BoundTable":
+    """Bound what is asked of a log, as ``boundit bound`` does.
+
+    Called by ``decide`` with a query.
+    """
+    from boundit.bounds.derive import derive_table  # noqa: PLC0415, keeps --help quick
+
+    if not files:
+        raise click.UsageError("a query needs the LOG files that answer it")
+    names = {field.name for field in fields(LogFiles)}
+    reading = {name: asked.pop(name) for name in names & asked.keys()}
+    request = make_request(
+        context, load_graph(graph), query, LogFiles(files, **reading), **asked
+    )
+    with show_steps() as tell:
+        table = derive_table(request, {}, tell)
+    return replace(table, caveats=tuple(map(write_with_flags, table.notes)))

@@ -1,0 +1,76 @@
+"""What to use where, as the part of a page that comes first: one sentence or two a context."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from boundit.report.text.lettering import format_level
+from boundit.report.text.mathml import draw_line
+from boundit.terms.choices.choice import MOST_SENTENCES, Choice, write_promise
+
+_MEANING = (
+    "What is earned less than by the best arm is the regret. Where arms are drawn, it is the "
+    "mean over the draw."
+)
+_FEW = 3
+"""Up to how many contexts need no summary."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextAnswer:
+    """The answer for one context: which it is, and what to use in it, in words."""
+
+    where: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceSection:
+    """What to use in each context, and how sure that is."""
+
+    kind: ClassVar[str] = "choice"
+    title: str
+    summary: str
+    answers: tuple[ContextAnswer, ...]
+    sure: str
+
+
+def make_choice_section(choice: Choice, *, title: str = "What to use") -> ChoiceSection:
+    """Make the section that says what to use in each context, or in most where there are many.
+
+    Called by ``write_bound_page``.
+    """
+    found = list(choice.values())
+    worst = sorted(found, key=lambda one: -one.regret)
+    shown = found if len(found) <= MOST_SENTENCES else worst[:MOST_SENTENCES]
+    answers = tuple(
+        ContextAnswer(
+            ", ".join(
+                f"{format_level(name)}={format_level(value)}"
+                for name, value in zip(choice.context, one.context, strict=True)
+            ),
+            str(draw_line(" ".join([one.says, *one.marks]))),
+        )
+        for one in shown
+    )
+    sure = choice.sure[:1].upper() + choice.sure[1:]
+    return ChoiceSection(title, _summarise(choice), answers, f"{sure}. {_MEANING}")
+
+
+def _summarise(choice: Choice) -> str:
+    """Say in a sentence or two how many contexts are settled, where there are several.
+
+    Called by ``make_choice_section``.
+    """
+    found = list(choice.values())
+    if len(found) <= _FEW:
+        return ""
+    settled = sum(one.against is None for one in found)
+    drawn = sum(one.arm is None for one in found)
+    said = [
+        f"In {settled:,} of {len(found):,} contexts one arm is best whatever is true.",
+        f"In {drawn:,} a lottery promises more than any one arm." if drawn else "",
+        f"The largest regret at worst is {write_promise(max(one.regret for one in found))}.",
+    ]
+    if len(found) > MOST_SENTENCES:
+        said.append(f"Listed are the {MOST_SENTENCES} contexts with the largest.")
+    return " ".join(filter(None, said))

@@ -1,0 +1,80 @@
+"""``boundit decide``: from a saved table, or straight from a log."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from boundit.terms.bound_table import BoundTable
+from tests.cli.test_bound import GRAPH, QUERY, answer
+from tests.cli.test_bound import log as log
+
+
+@pytest.fixture
+def bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    table = BoundTable.from_rows(
+        [{"Ad": "A", "lower": 0.1, "upper": 0.5}, {"Ad": "B", "lower": 0.3, "upper": 0.9}],
+        outcome="Click",
+        treatments=["Ad"],
+        reward_range=(0, 1),
+    )
+    table.save("bounds.json")
+    return "bounds.json"
+
+
+def test_a_saved_table_is_decided_in_words(
+    capsys: pytest.CaptureFixture[str], bounds: str
+) -> None:
+    code, out, err = answer(capsys, "decide", bounds)
+
+    assert (code, err) == (0, "")
+    assert out.startswith("use           regret  single arm  its regret\nA 0.2, B 0.8  0.16")
+    assert "Draw A with chance 0.2 and B with chance 0.8: on average over the draw" in out
+
+
+def test_one_arm_by_another_rule_and_as_json(
+    capsys: pytest.CaptureFixture[str], bounds: str
+) -> None:
+    asked = ("decide", bounds, "--rule", "optimism", "--optimism", "0.5", "--json")
+    record = json.loads(answer(capsys, *asked)[1])
+
+    assert (record["rule"], record["optimism"]) == ("optimism", 0.5)
+    ((context, found),) = record["choices"]
+    assert (context, found["lottery"]) == ([], [[["B"], 1.0]])
+    assert answer(capsys, "decide", bounds, "--single")[1].splitlines()[1].startswith("B ")
+
+
+def test_a_log_is_bounded_first_with_the_options_of_bound(
+    capsys: pytest.CaptureFixture[str], log: str
+) -> None:
+    code, out, err = answer(capsys, "decide", GRAPH, QUERY, log, "--confidence", "0.9")
+
+    assert (code, err) == (0, "")
+    assert out.splitlines()[0].split()[:2] == ["Z", "use"]
+    assert "confidence 0.9 for all contexts at once" in out
+    _, out, _ = answer(
+        capsys, "decide", GRAPH, QUERY, "law.csv", "--weight", "p", "--exact", "--single"
+    )
+    assert "chance is not allowed for" in out
+
+
+@pytest.mark.usefixtures("bounds")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("bounds.json", "--plug-in"), "--plug-in is about a log, and 'bounds.json' is a"),
+        (("bounds.json", "--rule", "optimism"), "--rule optimism needs a number"),
+        (("bounds.json", "--optimism", ".5"), "--optimism has a meaning with --rule optimism"),
+        ((GRAPH, QUERY), "a query needs the LOG files"),
+        (("none.json",), "cannot read 'none.json'"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_one_line(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str
+) -> None:
+    code, out, err = answer(capsys, "decide", *arguments)
+
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1

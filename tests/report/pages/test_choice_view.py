@@ -1,0 +1,54 @@
+"""What to use where, first on the page of a table."""
+
+from boundit.report.pages.bound_page import write_bound_page
+from boundit.report.pages.choice_view import make_choice_section
+from boundit.terms.bound_table import BoundTable
+from boundit.terms.choices.choice import MOST_SENTENCES
+from tests.report.pages.test_bound_page import headings
+from tests.report.pages.test_page import checked
+
+
+def make_table(contexts: int) -> BoundTable:
+    """Make a table whose intervals grow with the context."""
+    return BoundTable.from_rows(
+        [
+            {"Ad": ad, "Age": age, "lower": low, "upper": low + 0.02 * age}
+            for age in range(contexts)
+            for ad, low in (("<A>", 0.1), ("B", 0.3))
+        ],
+        outcome="Click",
+        treatments=["Ad"],
+        context=["Age"],
+        reward_range=(0, 1),
+    )
+
+
+def test_every_context_has_its_answer_in_words() -> None:
+    section = make_choice_section(make_table(3).choose())
+
+    assert [answer.where for answer in section.answers] == ["Age=0", "Age=1", "Age=2"]
+    assert section.answers[0].words == (
+        "Use B: no arm earns more, whatever is true. &lt;A&gt; is ruled out: B surely "
+        "earns more."
+    )
+    assert section.summary == ""
+    assert section.sure.startswith("As sure as the intervals are: chance is not allowed for. ")
+
+
+def test_of_many_contexts_those_with_the_largest_regret_are_listed() -> None:
+    section = make_choice_section(make_table(MOST_SENTENCES + 5).choose())
+
+    assert len(section.answers) == MOST_SENTENCES
+    assert section.answers[0].where == "Age=24"
+    assert section.summary.startswith("In 11 of 25 contexts one arm is best whatever is true.")
+    assert "In 14 a lottery promises more than any one arm." in section.summary
+    assert "Listed are the 20 contexts with the largest." in section.summary
+
+
+def test_the_answer_comes_first_on_the_page() -> None:
+    table = make_table(4)
+    html = write_bound_page(table, choice=table.choose())
+
+    checked(html)
+    assert headings(html)[0] == "What to use"
+    assert "<strong>Age=3</strong>" in html
