@@ -13,6 +13,7 @@ from boundit.bounds.claims.claim_rules import (
     CONTRAST_SHARE,
     ClaimPlan,
     explain_boxes,
+    find_forms,
     plan_claims,
 )
 from boundit.bounds.claims.few_cells import FewCells, find_few, share_few
@@ -200,12 +201,10 @@ def _allow_for_chance(plan: BoundPlan, evidence: BoundEvidence, confidence: floa
     boxed = choose_rules(plan, levels)
     rules = [planned.rule for planned in boxed.rules]
     numeric, adaptive = evidence.is_numeric, evidence.is_adaptive
-    reasons = explain_boxes(boxed, numeric=numeric, adaptive=adaptive)
+    forms = find_forms(plan, numeric=numeric)
+    reasons = explain_boxes(boxed, forms, adaptive=adaptive)
     # A claim on a whole sum is for independent rows.
-    may_claim = plan.is_sound and not adaptive
-    claims = None
-    if may_claim:
-        claims = plan_claims(plan, levels, evidence.log.rows, numeric=numeric)
+    claims = None if adaptive else plan_claims(plan, forms, levels, evidence.log.rows)
     if claims is None:
         boxes = evidence.make_confident(rules, confidence)
         return Trial(boxed, boxed, boxes, partial(try_rules, boxes), reasons=reasons)

@@ -341,7 +341,7 @@ def _find_quantile(a: Floats, b: Floats, chance: float | Floats) -> Floats:
     return found
 
 
-def bound_mean(sums: Floats, squares: Floats, n: Floats, alpha: float) -> EndPair:
+def bound_mean(sums: Floats, squares: Floats, n: Floats, alpha: float | Floats) -> EndPair:
     """Compute an interval of a mean in [0, 1] from ``n`` values' sums and sums of squares.
 
     It is the tighter of Hoeffding's and the empirical Bernstein one, each with half the chance

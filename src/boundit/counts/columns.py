@@ -23,6 +23,8 @@ from boundit.counts.levels import encode_column, to_native
 from boundit.counts.named_array import Floats
 from boundit.counts.seen import find_distinct
 
+_PLAIN = frozenset((int, float, bool, type(None)))  # what NumPy reads as numbers by itself
+
 
 @dataclass(frozen=True, eq=False)
 class ColumnSource:
@@ -75,8 +77,10 @@ class ColumnSource:
         Called by ``ColumnSource._read_key`` and ``ColumnSource._derive_columns``.
         """
         try:
-            numbers = [to_native(value) for value in self.columns[name]]
-            return np.array([np.nan if v is None else v for v in numbers], dtype=np.float64)
+            numbers = self.columns[name]
+            if not _PLAIN.issuperset(map(type, numbers)):
+                numbers = [to_native(value) for value in numbers]
+            return np.array(numbers, dtype=np.float64)  # which makes nan of None
         except (TypeError, ValueError):
             raise NotNumeric(name, role, self.kinds[name].value) from None
 

@@ -9,6 +9,7 @@ from boundit.bounds.claims.claim_rules import (
     RIVAL_SHARE,
     SELECTION_SHARE,
     ClaimPlan,
+    find_forms,
     plan_claims,
 )
 from boundit.bounds.claims.selection.selection_form import SelectionForm
@@ -32,7 +33,7 @@ def count_levels(planned: BoundPlan, n_levels: int = 8) -> dict[str, int]:
 
 def find(planned: BoundPlan, *, rows: float = MANY, n_levels: int = 8) -> ClaimPlan | None:
     """Plan the claims of a plan."""
-    return plan_claims(planned, count_levels(planned, n_levels), rows)
+    return plan_claims(planned, find_forms(planned), count_levels(planned, n_levels), rows)
 
 
 def test_rules_that_compute_the_same_sum_are_one_claim() -> None:
@@ -69,7 +70,9 @@ def test_a_context_that_is_not_read_makes_no_claims_of_its_own() -> None:
 
 def test_a_numeric_reward_has_no_programs() -> None:
     planned = plan("W -> Z -> X -> Y; W -> X; W -> Y; X <-> Y")
-    found = plan_claims(planned, count_levels(planned, 2), MANY, numeric=True)
+    found = plan_claims(
+        planned, find_forms(planned, numeric=True), count_levels(planned, 2), MANY
+    )
     assert found is None
     assert find(planned, n_levels=2) is not None
 
@@ -111,7 +114,9 @@ def test_boxes_get_most_beside_claims_on_a_reweighted_log() -> None:
     assert any(isinstance(rule.form, SelectionForm) for rule in found.rules)
     assert found.has_multipliers
     assert found.share_with(choose_rules(limited, count_levels(limited))) == SELECTION_SHARE
-    numeric = plan_claims(limited, count_levels(limited), MANY, numeric=True)
+    numeric = plan_claims(
+        limited, find_forms(limited, numeric=True), count_levels(limited), MANY
+    )
     assert numeric is None or all(not rule.has_multipliers for rule in numeric.rules)
 
 
@@ -127,3 +132,15 @@ def test_few_cells_under_a_limit_make_no_claims() -> None:
     graph = parse("X -> Y; X -> [S]; Y -> [S]")
     limited = plan_sound(graph, parse_query("Y | do(X)"), facts=SelectionFacts(limit=2.0))
     assert find(limited, n_levels=2) is None
+
+
+def test_natural_bounds_of_strata_make_no_claims_beside_those_of_all_rows() -> None:
+    """Both are the same number, and all rows together are counted at once."""
+    instrument = "W -> Z -> X -> Y; W -> X; W -> Y; X <-> Y"
+    for graph in (instrument, "Z -> X -> Y; W -> X; W -> Y; X <-> Y"):
+        found = find(plan(graph), n_levels=2)
+        assert found is not None
+        names = [rule.planned.record.name for rule in found.rules]
+        assert not any("through" in name and "natural" in name for name in names)
+        assert any("through W, then program" in name for name in names)
+        assert len(names) == 2

@@ -5,7 +5,7 @@ import pytest
 
 import boundit as bd
 from boundit.bounds import assemble
-from boundit.bounds.claims.claim_rules import BOX_SHARE, plan_claims
+from boundit.bounds.claims.claim_rules import BOX_SHARE, find_forms, plan_claims
 from boundit.bounds.claims.few_cells import (
     FEW_SHARE,
     LEVELS_SHARE,
@@ -133,13 +133,14 @@ def test_few_cells_are_those_of_one_sum() -> None:
     query = bd.parse_query("Y | do(X)")
     levels = {"X": 2, "Y": 2, "Z": 2, "M": 2}
     for graph in ("Z -> X -> Y; Z -> Y", "X -> M -> Y; X <-> Y"):
-        claims = plan_claims(plan_bounds(bd.parse_graph(graph), query), levels, 5_000.0)
+        plan = plan_bounds(bd.parse_graph(graph), query)
+        claims = plan_claims(plan, find_forms(plan), levels, 5_000.0)
         assert claims is not None
         assert find_few(claims, levels) is not None
         assert find_few(claims, {**levels, "Z": 9, "M": 9}) is None
     # What is unknown of a law is no sum over few cells.
     bow = plan_bounds(bd.parse_graph("Z -> X -> Y; X <-> Y"), query)
-    claims = plan_claims(bow, levels, 5_000.0)
+    claims = plan_claims(bow, find_forms(bow), levels, 5_000.0)
     assert claims is None or find_few(claims, levels) is None
 
 

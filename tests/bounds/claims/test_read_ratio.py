@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import boundit as bd
-from boundit.bounds.claims.claim_rules import plan_claims
+from boundit.bounds.claims.claim_rules import find_forms, plan_claims
 from boundit.bounds.claims.level_form import Level, LevelForm, RatioForm, Unmet
 from boundit.bounds.claims.pilot import split_sources
 from boundit.bounds.claims.read_ratio import (
@@ -95,7 +95,7 @@ def test_rows_are_of_three_kinds(numeric: bool) -> None:
     plan = plan_bounds(bd.parse_graph(NAPKIN), bd.parse_query("Y | do(X)"))
     counts = count_for(plan, bd.read_log(columns), (), {})
     evidence = BoundEvidence.from_counts(plan, counts, (0.0, 1.0))
-    claims = plan_claims(plan, evidence.evaluator.levels, evidence.log.rows)
+    claims = plan_claims(plan, find_forms(plan), evidence.evaluator.levels, evidence.log.rows)
     assert claims is not None
     form = claims.rules[0].form
     assert isinstance(form, RatioForm)

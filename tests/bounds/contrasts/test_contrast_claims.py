@@ -13,7 +13,7 @@ import pytest
 import boundit as bd
 from boundit.bounds.binary_reward import BinaryReward
 from boundit.bounds.claims.claim_finder import ClaimCounts
-from boundit.bounds.claims.claim_rules import plan_claims
+from boundit.bounds.claims.claim_rules import find_forms, plan_claims
 from boundit.bounds.claims.level_form import LevelForm, find_form
 from boundit.bounds.claims.pilot import SplitRows, SplitSources
 from boundit.bounds.claims.pilot_choice import PilotChoice
@@ -231,7 +231,7 @@ def test_the_front_door_is_left_to_subtraction() -> None:
     x, m, y = rng.integers(2, size=(3, 500))
     counts = count_for(plan, bd.read_log({"X": x, "M": m, "Y": y}), (), {})
     evidence = BoundEvidence.from_counts(plan, counts, None)
-    claims = plan_claims(plan, evidence.evaluator.levels, 500)
+    claims = plan_claims(plan, find_forms(plan), evidence.evaluator.levels, 500)
     assert claims is not None
     finder = ContrastFinder(claims, plan, ClaimCounts(evidence), 0.01)
     assert not finder.has_claims
@@ -247,6 +247,6 @@ def test_very_many_pairs_are_left_to_subtraction(monkeypatch: pytest.MonkeyPatch
     evidence = BoundEvidence.from_counts(
         plan, count_for(plan, bd.read_log(columns), (), {}), None
     )
-    claims = plan_claims(plan, evidence.evaluator.levels, 2_000)
+    claims = plan_claims(plan, find_forms(plan), evidence.evaluator.levels, 2_000)
     assert claims is not None
     assert not ContrastFinder(claims, plan, ClaimCounts(evidence), 0.01).has_claims

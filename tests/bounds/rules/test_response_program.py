@@ -203,7 +203,8 @@ def test_a_proof_adds_up_to_the_end_it_proves() -> None:
             given = (
                 law.condition_on(spec.varied) if spec.varied else law.marginalize(("X", "Y"))
             )
-            for (place, upper), proof in found.proofs.items():
+            for (place, upper), write in found.proofs.items():
+                proof = write()
                 end = found.upper[place] if upper else found.lower[place]
                 assert added(proof) == pytest.approx(end, abs=1e-8)
                 for _, cell, value in proof.terms:
@@ -324,7 +325,8 @@ def test_intervals_around_two_models_hold_the_truth_of_both(drawn: str) -> None:
                 value = truth(model, spec)
                 assert (found.lower <= value + 1e-9).all()
                 assert (value <= found.upper + 1e-9).all()
-            for (place, upper), proof in found.proofs.items():
+            for (place, upper), write in found.proofs.items():
+                proof = write()
                 end = found.upper[place] if upper else found.lower[place]
                 assert added(proof) == pytest.approx(end, abs=1e-8)
 

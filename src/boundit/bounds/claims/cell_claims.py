@@ -12,9 +12,11 @@ import numpy as np
 
 from boundit.bounds.claims.last_level import NumericPilot, NumericRest, ValuedRest
 from boundit.bounds.claims.read_form import PilotNumbers, RestNumbers
-from boundit.bounds.claims.sum_arrays import take_worst
+from boundit.bounds.claims.sum_arrays import take_worst, widen
 from boundit.bounds.confidence import bound_mean, bound_share
 from boundit.counts.named_array import Floats
+
+_NO_CHANCE = 1e-300  # a chance that is as good as none
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +40,10 @@ class CellClaims:
         Called by ``ClaimFinder`` to rank rules.
         """
         last = self.pilot.last
-        if isinstance(last, NumericPilot):
-            sums, squares = last.rows * 0.5, last.rows * (0.25 + last.variance)
-        else:
-            sums = squares = last.rows * last.mean
-        binary = not isinstance(last, NumericPilot)
-        ends = _bound_cells(sums, squares, last.rows, log_error, binary=binary, upper=upper)
+        numeric = isinstance(last, NumericPilot)
+        squares = last.rows * (0.25 + last.variance) if numeric else None
+        sums = last.rows * last.mean
+        ends = bound_cells(sums, last.rows, log_error, upper=upper, squares=squares)
         return CellChoice(take_worst(self.layout, ends, [], upper=upper))
 
     def bound(self, choice: CellChoice, log_error: Floats, *, upper: bool) -> Floats:
@@ -53,38 +53,35 @@ class CellClaims:
         """
         del choice
         last = self.rest.last
+        squares: Floats | None = None
         match last:
             case ValuedRest():
-                sums, squares, binary = last.counts[1], last.counts[1], True
+                sums = last.counts[1]
             case NumericRest():
-                sums, squares, binary = last.sums, last.squares, False
-        ends = _bound_cells(sums, squares, last.rows, log_error, binary=binary, upper=upper)
+                sums, squares = last.sums, last.squares
+        ends = bound_cells(sums, last.rows, log_error, upper=upper, squares=squares)
         return take_worst(self.layout, ends, [], upper=upper)
 
 
-def _bound_cells(
+def bound_cells(
     sums: Floats,
-    squares: Floats,
     rows: Floats,
     log_error: Floats,
     *,
-    binary: bool,
     upper: bool,
+    squares: Floats | None = None,
 ) -> Floats:
     """Bound the mean of every cell on one side, each row of the table at its own error.
 
-    Rows of a table have few different errors, so that each is computed once. Called by
-    ``CellClaims.choose`` and ``CellClaims.bound``.
+    Rewards are 0/1 unless there are ``squares``. Called by ``CellClaims.choose``,
+    ``CellClaims.bound`` and ``RankClaims``.
     """
-    sums, squares, rows = np.broadcast_arrays(sums, squares, rows)
-    sides = log_error.reshape(log_error.shape + (1,) * (sums.ndim - log_error.ndim))
-    found = np.full(np.broadcast_shapes(sums.shape, sides.shape), 1.0 if upper else 0.0)
-    for log_each in np.unique(sides[np.isfinite(sides)]):
-        alpha = 2 * float(np.exp(-log_each))  # both sides; one of them is used
-        if alpha >= 1:
-            continue
-        ends = (
-            bound_share(sums, rows, alpha) if binary else bound_mean(sums, squares, rows, alpha)
-        )
-        found = np.where(sides == log_each, ends[upper], found)
-    return found
+    alpha = 2 * np.exp(-widen(log_error, sums.ndim))  # both sides; one of them is used
+    some = (alpha < 1) & (alpha > _NO_CHANCE)
+    sums, rows, each = np.broadcast_arrays(sums, rows, np.where(some, alpha, 1.0))
+    ends = (
+        bound_share(sums, rows, each)
+        if squares is None
+        else bound_mean(sums, squares, rows, each)
+    )
+    return np.where(some, ends[upper], 1.0 if upper else 0.0)

@@ -108,20 +108,25 @@ class ClaimRule:
     def is_part_of(self, other: "ClaimRule") -> bool:
         """Tell whether the claims of another rule include this one's: natural bounds.
 
-        A program with instruments has those of all rows together among its multipliers. Called
-        by ``_keep_known``.
+        A program with instruments has those of all rows together among its multipliers. Natural
+        bounds of strata, summed, are those of all rows together, which count rows at once.
+        Called by ``_keep_known``.
         """
         if not (isinstance(self.form, ProgramForm) and isinstance(other.form, ProgramForm)):
             return False
         own, wider = self.form.program, other.form.program
-        alike = self.form.place == other.form.place and own.asked == wider.asked
+        alike = (
+            self.form.pooled_place == other.form.place
+            and own.set_by_hand == wider.set_by_hand
+            and own.asked.outcomes == wider.asked.outcomes
+            and own.asked.selected == wider.asked.selected
+        )
         return (
             alike
             and own.is_natural
-            and not wider.is_natural
-            and not (self.form.summed or other.form.summed)
+            and not other.form.summed
             and self.form.law.logged == other.form.law.logged
-            and may_pool(wider)
+            and (bool(self.form.summed) if wider.is_natural else may_pool(wider))
         )
 
     def count_cells(self, levels: Mapping[str, int]) -> int:
@@ -177,19 +182,36 @@ class ClaimPlan:
         return BOX_SHARE if known or all(lost) else RIVAL_SHARE
 
 
+def find_forms(plan: BoundPlan, *, numeric: bool = False) -> dict[str, Form | Unmet]:
+    """Find by name what each rule of a plan computes, or why no claims can be made of it.
+
+    ``numeric`` rewards are known by their sums alone. Called by ``_allow_for_chance``, once for
+    ``plan_claims`` and ``explain_boxes``.
+    """
+    return {
+        planned.record.name: _find_allowed_form(planned.rule, plan, numeric=numeric)
+        for planned in plan.rules
+    }
+
+
 def plan_claims(
-    plan: BoundPlan, levels: Mapping[str, int], n_rows: float, *, numeric: bool = False
+    plan: BoundPlan,
+    forms: Mapping[str, Form | Unmet],
+    levels: Mapping[str, int],
+    n_rows: float,
 ) -> ClaimPlan | None:
     """Find the rules of a plan that claims are made of; None if none of them is a sum.
 
-    Rules that compute the same sum are one. Where some are sums of known laws alone, only such
-    are kept: what is known exactly needs no rule that is worse at every number of rows; where
-    no claim is made of what is known exactly, boxes get all of the error. A log of few rows in
-    few cells has none to spare for a pilot. Called by ``_allow_for_chance``;
-    ``numeric`` rewards are known by their sums alone.
+    Rules that compute the same sum are one, and such as are not sound have no claims. Where
+    some are sums of known laws alone, only such are kept: what is known exactly needs no rule
+    that is worse at every number of rows; where no claim is made of what is known exactly,
+    boxes get all of the error. A log of few rows in few cells has none to spare for a pilot.
+    ``forms`` are what the rules compute. Called by ``_allow_for_chance``.
     """
+    if not plan.is_sound:
+        return None
     ranked = sorted(plan.rules, key=lambda each: rank_rule(each.rule, levels))
-    found, unmet = _sort_rules(ranked, plan, numeric=numeric)
+    found, unmet = _sort_rules(ranked, forms)
     rivals = [planned.rule for planned in plan.rules if planned.record.name in unmet]
     found = _keep_worthwhile(found, rivals, levels)
     if not any(each.is_sum for each in found):
@@ -236,7 +258,7 @@ def _is_known(rule: BoundRule) -> bool:
 
 
 def _sort_rules(
-    rules: Iterable[PlannedRule], plan: BoundPlan, *, numeric: bool
+    rules: Iterable[PlannedRule], forms: Mapping[str, Form | Unmet]
 ) -> tuple[list[ClaimRule], dict[str, str]]:
     """Sort rules into those with claims, each sum once, and reasons why others have none.
 
@@ -244,7 +266,7 @@ def _sort_rules(
     """
     found, unmet = list[ClaimRule](), dict[str, str]()
     for planned in rules:
-        form = _find_allowed_form(planned.rule, plan, numeric=numeric)
+        form = forms[planned.record.name]
         if isinstance(form, Unmet):
             unmet[planned.record.name] = form.reason
         elif all(form != other.form for other in found):
@@ -255,7 +277,7 @@ def _sort_rules(
 def _find_allowed_form(rule: BoundRule, plan: BoundPlan, *, numeric: bool) -> Form | Unmet:
     """Find what a rule computes, if the reward allows for claims on it.
 
-    Called by ``_sort_rules`` and ``explain_boxes``.
+    Called by ``find_forms`` for every rule.
     """
     form = _find_any_form(rule, plan.graph)
     if numeric and not isinstance(form, Unmet):
@@ -263,19 +285,18 @@ def _find_allowed_form(rule: BoundRule, plan: BoundPlan, *, numeric: bool) -> Fo
     return form
 
 
-def explain_boxes(plan: BoundPlan, *, numeric: bool, adaptive: bool) -> dict[str, str]:
+def explain_boxes(
+    plan: BoundPlan, forms: Mapping[str, Form | Unmet], *, adaptive: bool
+) -> dict[str, str]:
     """Say of each rule that can have no claims why its cells have intervals of their own.
 
     Called by ``_allow_for_chance`` for the rules with boxes; tables tell it.
     """
-    found = dict[str, str]()
-    for planned in plan.rules:
-        form = _find_allowed_form(planned.rule, plan, numeric=numeric)
-        if adaptive:
-            found[planned.record.name] = LEARNED
-        elif isinstance(form, Unmet):
-            found[planned.record.name] = form.reason
-    return found
+    names = [planned.record.name for planned in plan.rules]
+    if adaptive:
+        return dict.fromkeys(names, LEARNED)
+    found = {name: forms[name] for name in names}
+    return {name: form.reason for name, form in found.items() if isinstance(form, Unmet)}
 
 
 def _require_sums(form: Form, outcome: str) -> Form | Unmet:

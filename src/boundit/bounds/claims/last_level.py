@@ -4,7 +4,7 @@ Values are between 0 and 1. The pilot knows them as shares, the rest as counts; 
 has sums and squares instead.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
@@ -63,7 +63,7 @@ class ValuedPilot:
 class ValuedRest:
     """Values of a few kinds: rows by value, drawn in blocks for bets."""
 
-    blocks: tuple[tuple[Floats, ...], ...]
+    blocks: Sequence[tuple[Floats, ...]]
     counts: tuple[Floats, ...]
     values: tuple[Floats, ...]
 

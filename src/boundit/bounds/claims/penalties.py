@@ -18,7 +18,9 @@ be shared out: branch ``a`` pays ``q_a`` times the penalty at ``s_a / q_a``, whe
 ``q_a`` add up to one at most.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from typing import final, overload
 
 import numpy as np
 from numpy.random import Generator
@@ -70,6 +72,33 @@ def draw_blocks(counts: Floats, rng: Generator) -> list[Floats]:
         blocks.append(block.astype(np.float64))
         left, total, size = left - block, total - wanted, size * 2
     return blocks
+
+
+@final
+class LateBlocks(Sequence[tuple[Floats, ...]]):
+    """Blocks of rows that are drawn when first read: claims that make no bets need none."""
+
+    def __init__(self, draw: Callable[[], Iterable[tuple[Floats, ...]]]) -> None:
+        self._draw = draw
+
+    @cached_property
+    def _drawn(self) -> tuple[tuple[Floats, ...], ...]:
+        """The blocks, each with the rows at each value. Read by whoever bets on them."""
+        return tuple(self._draw())
+
+    def __len__(self) -> int:
+        return len(self._drawn)
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[Floats, ...]: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[tuple[Floats, ...], ...]: ...
+
+    def __getitem__(
+        self, index: int | slice
+    ) -> tuple[Floats, ...] | tuple[tuple[Floats, ...], ...]:
+        return self._drawn[index]
 
 
 def _draw_some(

@@ -17,7 +17,7 @@ from boundit.bounds.claims.last_level import (
     ValuedRest,
 )
 from boundit.bounds.claims.level_form import Level, LevelForm
-from boundit.bounds.claims.penalties import draw_blocks, spread_squares
+from boundit.bounds.claims.penalties import LateBlocks, draw_blocks, spread_squares
 from boundit.bounds.claims.pilot import SplitRows, SplitSources
 from boundit.bounds.claims.sum_arrays import ArraySettings, LevelNumbers, SumArrays
 from boundit.bounds.claims.sum_layout import SumLayout, lay_out_form
@@ -116,7 +116,7 @@ class FormReader:
             hits = self.name(last, whole).align(axes)
             return rows - hits, hits
 
-        blocks = tuple(part(block) for block in draw_blocks(flat, rng))
+        blocks = LateBlocks(lambda: map(part, draw_blocks(flat, rng)))
         values = (np.zeros(()), np.ones(()))
         return RestNumbers(arrays, ValuedRest(blocks, part(flat), values))
 

@@ -421,7 +421,7 @@ def _look_up_proof(
     Used by ``NestedChain._find_program_ends`` as the ``proof`` of its ends.
     """
     levels = dict(zip(axes, place, strict=True))
-    return found.proofs.get((tuple(levels[axis] for axis in found.axes), upper))
+    return found.find_proof(tuple(levels[axis] for axis in found.axes), upper=upper)
 
 
 def _move_axes(values: Floats, axes: Sequence[str], order: Sequence[str]) -> Floats:

@@ -6,8 +6,9 @@ many columns the scenarios are split, and the best end of the parts is kept: dro
 drops constraints, so every part holds.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple, TypeAlias, final
 
 import numpy as np
@@ -267,13 +268,16 @@ class ProgramLayout:
 
 @dataclass(eq=False)
 class ProgramEnds:
-    """Ends over ``axes``, and what happened on the way."""
+    """Ends over ``axes``, and what happened on the way.
+
+    Proofs are written when somebody asks for them: of most ends nobody does.
+    """
 
     axes: tuple[str, ...]
     lower: Floats
     upper: Floats
     empty: NDArray[np.bool_]
-    proofs: dict[tuple[Place, bool], EndProof] = field(default_factory=dict)
+    proofs: dict[tuple[Place, bool], Callable[[], EndProof]] = field(default_factory=dict)
     unfinished: bool = False
     left_out: bool = False
 
@@ -291,10 +295,18 @@ class ProgramEnds:
             return
         if least.bound > self.lower[place] + ROUNDING:
             self.lower[place] = least.bound
-            self.proofs[place, False] = search.write_proof(least.multipliers, upper=False)
+            self.proofs[place, False] = search.prepare_proof(least.multipliers, upper=False)
         if most.bound < self.upper[place] - ROUNDING:
             self.upper[place] = most.bound
-            self.proofs[place, True] = search.write_proof(most.multipliers, upper=True)
+            self.proofs[place, True] = search.prepare_proof(most.multipliers, upper=True)
+
+    def find_proof(self, place: Place, *, upper: bool) -> EndProof | None:
+        """Write the sum of observed probabilities that proves an end, if any does.
+
+        Called by ``_look_up_proof`` for a row that is explained.
+        """
+        write = self.proofs.get((place, upper))
+        return None if write is None else write()
 
 
 def solve_program(layout: ProgramLayout, numbers: Numbers, budget: TimeBudget) -> ProgramEnds:
@@ -340,19 +352,26 @@ def solve_natural(layout: ProgramLayout, numbers: Numbers) -> ProgramEnds:
     won, lost = low[..., SUCCESS], low[..., 1 - SUCCESS]
     found = ProgramEnds(axes, won.copy(), 1 - lost, np.zeros(won.shape, dtype=bool))
     for place in np.ndindex(won.shape) if won.size <= MOST_PROVED else ():
-        arm = dict(zip(spec.set_by_hand, place[len(spec.fixed) :], strict=True))
-        for upper, constant, times, end in (
-            (False, 0.0, 1.0, won),
-            (True, 1.0, -1.0, lost),
-        ):
-            cell = {
-                **arm,
-                **dict.fromkeys(spec.asked.outcomes, 1 - SUCCESS if upper else SUCCESS),
-            }
-            found.proofs[place, upper] = EndProof(
-                frozenset(spec.inside), constant, ((times, cell, float(end[place])),)
+        for upper, end in ((False, won), (True, lost)):
+            value = float(end[place])
+            found.proofs[place, upper] = partial(
+                _prove_naturally, spec, place, value, upper=upper
             )
     return found
+
+
+def _prove_naturally(
+    spec: ResponseProgram, place: Place, value: float, *, upper: bool
+) -> EndProof:
+    """Write a natural bound as the probability of one cell: the arm was taken, and won or lost.
+
+    Used by ``solve_natural`` for ends that are explained.
+    """
+    arm = dict(zip(spec.set_by_hand, place[len(spec.fixed) :], strict=True))
+    reward = 1 - SUCCESS if upper else SUCCESS
+    cell = {**arm, **dict.fromkeys(spec.asked.outcomes, reward)}
+    constant, times = (1.0, -1.0) if upper else (0.0, 1.0)
+    return EndProof(frozenset(spec.inside), constant, ((times, cell, value),))
 
 
 @final
@@ -425,17 +444,26 @@ class ArmProgram:
             gain -= target.weigh(second)
         return self.programs[1].maximise(gain, seconds=budget.count_seconds())
 
-    def write_proof(self, multipliers: Floats, *, upper: bool) -> EndProof:
+    def prepare_proof(self, multipliers: Floats, *, upper: bool) -> Callable[[], EndProof]:
+        """Prepare to write an end as a sum, under the law that is set now.
+
+        Called by ``ProgramEnds.keep``.
+        """
+        return partial(self._write_proof, multipliers, self.low, self.high, upper=upper)
+
+    def _write_proof(
+        self, multipliers: Floats, lows: Floats, highs: Floats, *, upper: bool
+    ) -> EndProof:
         """Write an end as a sum of observed probabilities times the program's multipliers.
 
         Explanations show the sum, which proves the end. Of cells that add up to one, as few as
-        can be are named. Called by ``ProgramEnds.keep``.
+        can be are named. Used by ``ArmProgram.prepare_proof``.
         """
         n_cells = len(self.whole.inner)
         constant, terms = float(multipliers[-1]), list[tuple[float, Cell, float]]()
         for i, scenario in enumerate(self.scenarios):
             rows = slice(i * n_cells, (i + 1) * n_cells)
-            y, low, high = multipliers[rows], self.low[rows], self.high[rows]
+            y, low, high = multipliers[rows], lows[rows], highs[rows]
             if np.array_equal(low, high):
                 values, counts = np.unique(y.round(9), return_counts=True)
                 common = float(values[counts.argmax()])

@@ -13,7 +13,9 @@ from boundit.bounds.claims.programs.dual_vectors import (
     make_natural_vectors,
     may_pool,
     rank_vectors,
+    weigh_vectors,
 )
+from boundit.bounds.lp.program import Optimum, Program
 from boundit.bounds.rules.response_program import (
     ProgramLayout,
     ResponseProgram,
@@ -22,7 +24,13 @@ from boundit.bounds.rules.response_program import (
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.graph.text import parse
 from boundit.terms.long_work import FOR_EVER
-from tests.bounds.claims.programs.rules import BOW, INSTRUMENT, MEDIATOR
+from tests.bounds.claims.programs.rules import (
+    BOW,
+    INSTRUMENT,
+    MEDIATOR,
+    STRATA,
+    find_form_with,
+)
 from tests.bounds.programs import models, numbers, specs, truth
 
 DRAWN = [INSTRUMENT, BOW, MEDIATOR, "Z -> X -> Y; X <-> Y; W -> X; W -> Y"]
@@ -38,26 +46,34 @@ def make_pilot(shares: Floats, rows: float = 1_000.0, seen: float = 100.0) -> Pi
     return PilotLaw(shares, rows * per_scenario, seen * per_scenario)
 
 
-def find(layout: ProgramLayout, shares: Floats, draws: int = 4) -> tuple[Found, Found]:
-    rng = np.random.default_rng(0)
-    finder = DualFinder(layout, make_pilot(shares), budget=FOR_EVER, rng=rng, draws=draws)
+def find(
+    layout: ProgramLayout, shares: Floats, draws: int = 4, *, shared: bool = False
+) -> tuple[Found, Found]:
+    rng, law = np.random.default_rng(0), make_pilot(shares)
+    finder = DualFinder(layout, law, budget=FOR_EVER, rng=rng, draws=draws, shared=shared)
     found = finder.find_vectors()
     assert found is not None
     return found
+
+
+def prove(several: list[DualVector], shares: Floats) -> float:
+    values, _ = weigh_vectors(several, shares[None], np.ones((1, len(shares))))
+    return float(values.max())
 
 
 def list_plain_specs(drawn: str) -> list[ResponseProgram]:
     return [spec for spec in specs(parse(drawn)) if not spec.weights]
 
 
+@pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("drawn", DRAWN)
-def test_vectors_hold_for_every_type(drawn: str) -> None:
+def test_vectors_hold_for_every_type(drawn: str, shared: bool) -> None:
     """Weak duality: no type earns less than its multipliers say, for either end."""
     for model in models(drawn, 2, np.random.default_rng(3)):
         for spec in list_plain_specs(drawn):
             layout = ProgramLayout(spec, model.n_levels)
             shares = read_law(layout, model.law())
-            for upper, found in enumerate(find(layout, shares)):
+            for upper, found in enumerate(find(layout, shares, shared=shared)):
                 for a, arm in enumerate(layout.arms):
                     check_every_type(layout, arm, found[a :: len(layout.arms)], upper > 0)
 
@@ -80,8 +96,9 @@ def check_every_type(
         assert (vector.multipliers.min(axis=1) == 0).all()
 
 
+@pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("drawn", DRAWN)
-def test_best_vectors_prove_the_ends_of_the_program(drawn: str) -> None:
+def test_best_vectors_prove_the_ends_of_the_program(drawn: str, shared: bool) -> None:
     for model in models(drawn, 2, np.random.default_rng(3)):
         for spec in list_plain_specs(drawn):
             layout = ProgramLayout(spec, model.n_levels)
@@ -91,11 +108,11 @@ def test_best_vectors_prove_the_ends_of_the_program(drawn: str) -> None:
             lower, upper = (
                 np.array(
                     [
-                        max(each.weigh(shares[i // len(layout.arms)]) for each in several)
+                        prove(several, shares[i // len(layout.arms)])
                         for i, several in enumerate(found)
                     ]
                 ).reshape(ends.lower.shape)
-                for found in find(layout, shares)
+                for found in find(layout, shares, shared=shared)
             )
             assert lower == pytest.approx(ends.lower, abs=1e-7)
             assert 1 - upper == pytest.approx(ends.upper, abs=1e-7)
@@ -133,6 +150,35 @@ def test_natural_vectors_count_who_chose_the_arm() -> None:
         for vectors, cells in ((lower, won), (upper, lost)):
             chosen = np.flatnonzero(vectors.multipliers[x, 0])
             assert [layout.inner[cell] for cell in chosen] == cells
+
+
+def test_conditions_share_vectors_and_few_programs_are_solved(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each of many laws has its best multipliers, though most are never asked for them."""
+    asked, minimise = list[int](), Program.minimise
+
+    def count(self: Program, cost: Floats, *, seconds: float | None = None) -> Optimum:
+        asked.append(1)
+        return minimise(self, cost, seconds=seconds)
+
+    spec = find_form_with(STRATA, "W", "Z").program
+    layout = ProgramLayout(spec, {"W": 60, "Z": 2, "X": 2, "Y": 2})
+    n_laws, rng = len(layout.fixed), np.random.default_rng(3)
+    runs = layout.list_types([], range(2), 10**4)
+    assert runs is not None
+    assert n_laws == 60
+    types = rng.dirichlet(np.full(runs.n_types, 0.3), n_laws)
+    cells = [np.eye(4)[runs.find_cells(s, spec.inside)] for s in range(2)]
+    shares = np.stack([types @ each for each in cells], axis=1)
+    alone = find(layout, shares, draws=0)
+    monkeypatch.setattr(Program, "minimise", count)
+    shared = find(layout, shares, draws=0, shared=True)
+    assert len(asked) < n_laws * 4 / 2  # two arms, two ends
+    for own, all_of_them in zip(alone, shared, strict=True):
+        for place, (few, many) in enumerate(zip(own, all_of_them, strict=True)):
+            law = shares[place // 2]
+            assert prove(many, law) >= prove(few, law) - 1e-7
 
 
 def make_vector(*multipliers: float) -> DualVector:

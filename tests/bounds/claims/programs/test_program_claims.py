@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from boundit.bounds.claims.claim_rules import plan_claims
+from boundit.bounds.claims.claim_rules import find_forms, plan_claims
 from boundit.bounds.claims.level_form import Unmet
 from boundit.bounds.claims.pilot import SplitRows, SplitSources, split_sources
 from boundit.bounds.claims.programs.program_claims import (
@@ -154,7 +154,7 @@ def test_natural_bounds_are_no_rule_of_their_own_beside_an_instrument(
 ) -> None:
     """They are among its multipliers; the pilot is larger where it has some to choose."""
     plan = plan_bounds(parse(drawn), parse_query("Y | do(X)"))
-    claims = plan_claims(plan, dict.fromkeys("ZXY", 2), 1_000.0)
+    claims = plan_claims(plan, find_forms(plan), dict.fromkeys("ZXY", 2), 1_000.0)
     assert claims is not None
     assert len(claims.rules) == 1
     assert claims.has_multipliers is larger

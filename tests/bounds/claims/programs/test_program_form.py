@@ -72,3 +72,10 @@ def test_natural_bounds_have_a_form() -> None:
     (form,) = list_forms(BOW)
     assert isinstance(form, ProgramForm)
     assert form.program.is_natural
+
+
+def test_natural_bounds_of_strata_are_those_of_all_rows_together() -> None:
+    """Summed over strata, ``P(w) P(x, y | w)`` is ``P(x, y)``."""
+    for summed in ("", "W", "Z"):
+        assert find_form_with(STRATA, summed, "").pooled_place == ("X",)
+    assert find_form_with(STRATA, "W", "Z").pooled_place is None

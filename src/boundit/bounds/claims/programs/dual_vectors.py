@@ -9,15 +9,16 @@ so that ``d`` plus the mean of ``y`` over what the law draws is a lower end, at 
 too. Which ``y`` proves most is asked of the pilot, by programs at the law that fits it best.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias, final
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from boundit.bounds.binary_reward import SUCCESS
-from boundit.bounds.lp.program import SolveStatus
+from boundit.bounds.lp.program import Optimum, SolveStatus
 from boundit.bounds.rules.response_program import (
     MOST_WORK,
     ArmProgram,
@@ -31,11 +32,15 @@ POOL_ROWS: Final = 4.0
 """How many rows the law of all conditions together is worth at each of them."""
 _EVEN_ROWS = 1.0  # how many rows all types alike are worth in the law of all together
 _ROUNDS = 60  # of fitting shares of types
+_MOST_FITTED = 80 * MOST_WORK  # cells of all types and conditions, in all rounds
 _DIGITS = 9
 _MARGIN = 1e-12  # what rounding may hide, for a multiplier of 1
 _LOG_ERROR = 5.0  # of a typical claim, to rank vectors by
 _SWEEPS = 3
 _ROOMS = (0.0, 1.0, 3.0)  # in standard errors that the rest will have
+_FEW_CONDITIONS = 4  # of which each is asked at other laws than its own
+_MOST_SHARED = 64  # vectors that are tried at every condition
+_NEAR = 1e-9  # how far from 0 rounding leaves what is 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,22 +78,6 @@ class DualVector:
     least: float
     most: float
 
-    def weigh(self, shares: Floats) -> float:
-        """Compute the end that the multipliers prove at a law.
-
-        Called by ``rank_vectors``.
-        """
-        return self.constant + float((self.multipliers * shares).sum())
-
-    def find_variance(self, shares: Floats, rows: Floats) -> float:
-        """Compute the variance of the end as estimated from so many rows of each scenario.
-
-        Called by ``rank_vectors``.
-        """
-        mean = (self.multipliers * shares).sum(axis=1)
-        square = (self.multipliers**2 * shares).sum(axis=1)
-        return float((np.maximum(square - mean**2, 0.0) / np.maximum(rows, 1.0)).sum())
-
 
 def fit_law(layout: ProgramLayout, counts: Floats) -> Floats:
     """Fit shares of cells to the pilot's counts, such as response types can have.
@@ -100,55 +89,37 @@ def fit_law(layout: ProgramLayout, counts: Floats) -> Floats:
     pool = counts.sum(axis=0, keepdims=True)
     runs = layout.list_types([], range(counts.shape[1]), layout.most)
     n_types = 0 if runs is None else runs.n_types
-    if runs is None or n_types * counts.shape[0] * counts.shape[1] * _ROUNDS > 10 * MOST_WORK:
+    if runs is None or n_types * counts.size * _ROUNDS > _MOST_FITTED:
         even = (pool + _EVEN_ROWS / counts.shape[2]) / (
             pool.sum(axis=2, keepdims=True) + _EVEN_ROWS
         )
         rows = counts.sum(axis=2, keepdims=True)
         return np.asarray((counts + POOL_ROWS * even) / (rows + POOL_ROWS))
-    cells = (
-        np.stack([runs.find_cells(s, layout.spec.inside) for s in range(counts.shape[1])])
-        + (np.arange(counts.shape[1]) * counts.shape[2])[:, None]
-    )
+    n_cells = counts.shape[1] * counts.shape[2]
+    cells = np.zeros((n_types, n_cells))
+    for s in range(counts.shape[1]):
+        own = s * counts.shape[2] + runs.find_cells(s, layout.spec.inside)
+        cells[np.arange(n_types), own] = 1.0
     even = np.full((1, n_types), 1 / n_types)
     together = _fit_types(pool, cells, even, _EVEN_ROWS)
     found = _fit_types(counts, cells, together, POOL_ROWS)
-    return _add_types(found, _place_types(cells, counts), counts.size).reshape(counts.shape)
+    return np.asarray((found @ cells).reshape(counts.shape))
 
 
-def _fit_types(counts: Floats, cells: np.ndarray, prior: Floats, rows: float) -> Floats:
+def _fit_types(counts: Floats, cells: Floats, prior: Floats, rows: float) -> Floats:
     """Fit shares of types to counts of cells, with a ``prior`` that is worth some ``rows``.
 
-    Each round shares the rows of a cell out over its types by the shares they have (EM). Called
-    by ``fit_law`` for all conditions together, then for each.
+    Each round shares the rows of a cell out over its types by the shares they have (EM);
+    ``cells`` has a 1 where a type falls into a cell. Called by ``fit_law`` for all conditions
+    together, then for each.
     """
     n, total = counts.reshape(len(counts), -1), counts.sum(axis=(1, 2))[:, None]
     q = np.broadcast_to(prior, (len(counts), prior.shape[1]))
     worth, whole = rows * prior, total + rows
-    places = _place_types(cells, counts)
     for _ in range(_ROUNDS):
-        p = np.maximum(_add_types(q, places, n.size).reshape(n.shape), 1e-300)
-        pull = (n / p)[:, cells].sum(axis=1)
-        q = (q * pull + worth) / whole
+        p = np.maximum(q @ cells, 1e-300)
+        q = (q * ((n / p) @ cells.T) + worth) / whole
     return np.asarray(q)
-
-
-def _place_types(cells: np.ndarray, counts: Floats) -> np.ndarray:
-    """Number the cells that types have among those of all conditions and scenarios.
-
-    Called by ``fit_law`` and ``_fit_types``.
-    """
-    first = np.arange(len(counts)) * counts[0].size
-    return np.asarray(first[:, None, None] + cells)
-
-
-def _add_types(q: Floats, places: np.ndarray, n_places: int) -> Floats:
-    """Add up the shares of types in every cell of every scenario.
-
-    Called by ``fit_law`` and ``_fit_types``.
-    """
-    shares = np.broadcast_to(q[:, None], places.shape)
-    return np.bincount(places.ravel(), shares.ravel(), n_places).astype(np.float64)
 
 
 Found: TypeAlias = list[list[DualVector]]
@@ -159,7 +130,9 @@ Found: TypeAlias = list[list[DualVector]]
 class DualFinder:
     """Finds multipliers for every place of a program: its conditions, then its arms.
 
-    ``draws`` says at how many laws near the pilot's they are looked for.
+    ``draws`` says at how many laws near the pilot's they are looked for. Where they are
+    ``shared`` each condition has the vectors of all to try, for they are feasible at any; then
+    its own law is enough, unless conditions are few.
     """
 
     def __init__(
@@ -170,10 +143,13 @@ class DualFinder:
         budget: TimeBudget,
         rng: Generator,
         draws: int,
+        shared: bool = False,
     ) -> None:
-        self.layout, self.law, self.budget = layout, law, budget
-        drawn = law.draw(draws, rng)
-        self._laws = [self._list_laws(f, drawn[:, f]) for f in range(len(layout.fixed))]
+        self.layout, self.law, self.budget, self.shared = layout, law, budget, shared
+        drawn, self.n_fixed = law.draw(draws, rng), len(layout.fixed)
+        own = shared and self.n_fixed > _FEW_CONDITIONS  # many have no need of other laws
+        asked = range(0 if own else self.n_fixed)
+        self._laws = [self._list_laws(f, drawn[:, f]) for f in asked]
 
     def find_vectors(self) -> tuple[Found, Found] | None:
         """List multipliers that prove lower ends of the reward, and of one minus the reward.
@@ -189,23 +165,14 @@ class DualFinder:
                 return None
             for runs, scenarios in parts:
                 search = ArmProgram(layout, runs, scenarios)
-                for f, laws in enumerate(self._laws):
-                    for low, high in laws:
-                        search.set_law(low[scenarios].ravel(), high[scenarios].ravel())
-                        lower[f * n_arms + a] += self._solve(search, upper=False)
-                        upper[f * n_arms + a] += self._solve(search, upper=True)
-        return [*map(self._drop_equal, lower)], [*map(self._drop_equal, upper)]
-
-    def _solve(self, search: ArmProgram, *, upper: bool) -> Iterator[DualVector]:
-        """Yield the multipliers of one end's program, unless it has none.
-
-        Called by ``DualFinder.find_vectors`` for each law.
-        """
-        (target,) = search.successes
-        cost = np.where(target.pays != upper, 1.0, 0.0)
-        found = search.programs[upper].minimise(cost, seconds=self.budget.count_seconds())
-        if found.status is SolveStatus.OPTIMAL:
-            yield self._clean(found.multipliers, cost, search)
+                for is_upper, found in enumerate((lower, upper)):
+                    end = _EndSearch(search, self.budget, upper=is_upper > 0)
+                    if self.shared:
+                        found[a] += end.cover(self.law.shares[:, scenarios])
+                    for f, laws in enumerate(self._laws):
+                        for low, high in laws:
+                            found[f * n_arms + a] += end.solve(low[scenarios], high[scenarios])
+        return self._keep_different(lower), self._keep_different(upper)
 
     def _list_laws(self, f: int, drawn: Floats) -> list[tuple[Floats, Floats]]:
         """List laws near the pilot's for one condition, as lower and upper ends of shares.
@@ -219,35 +186,120 @@ class DualFinder:
         laws += [(each, error) for each in drawn]
         return [(np.maximum(q - room, 0), np.minimum(q + room, 1)) for q, room in laws]
 
-    def _clean(self, multipliers: Floats, cost: Floats, search: ArmProgram) -> DualVector:
+    def _keep_different(self, found: Found) -> Found:
+        """Keep one of several equal vectors of a place, or of an arm where they are shared.
+
+        There is one that proves nothing where there is none. Called by
+        ``DualFinder.find_vectors`` for each end.
+        """
+        nothing = np.zeros((len(self.layout.outer), len(self.layout.inner)))
+        none = [DualVector(0.0, nothing, 0.0, 0.0)]
+        if not self.shared:
+            return [_drop_equal(several) or none for several in found]
+        n_arms = len(self.layout.arms)
+        of_arms = [
+            _drop_equal(each for several in found[a::n_arms] for each in several) or none
+            for a in range(n_arms)
+        ]
+        return [several[:_MOST_SHARED] for several in of_arms] * self.n_fixed
+
+
+@final
+class _EndSearch:
+    """Finds multipliers of one end of an arm's program, law after law.
+
+    Most laws have the multipliers of another, which are made feasible only once.
+    """
+
+    def __init__(self, search: ArmProgram, budget: TimeBudget, *, upper: bool) -> None:
+        self.search, self.program, self.budget = search, search.programs[upper], budget
+        (target,) = search.successes
+        self.cost = np.where(target.pays != upper, 1.0, 0.0)
+        self._known = dict[bytes, DualVector]()
+
+    def solve(self, low: Floats, high: Floats) -> Iterator[DualVector]:
+        """Yield the multipliers at a law, whose shares have ends, unless there are none.
+
+        Called by ``DualFinder.find_vectors`` for each law.
+        """
+        found = self._minimise(np.append(low, 1.0), np.append(high, 1.0))
+        if found is not None:
+            yield self._keep(found.multipliers)
+
+    def cover(self, laws: Floats) -> Iterator[DualVector]:
+        """Yield multipliers until each of some laws has those that are best for it.
+
+        Laws have axes of conditions, scenarios and cells. Called by
+        ``DualFinder.find_vectors`` where conditions share what is found.
+        """
+        left = np.concatenate([laws.reshape(len(laws), -1), np.ones((len(laws), 1))], axis=1)
+        while len(left):
+            law, left = left[0], left[1:]
+            found = self._minimise(law, law)
+            if found is not None:
+                yield self._keep(found.multipliers)
+                left = left[~self._find_fitting(found.point, left)] if len(left) else left
+
+    def _minimise(self, low: Floats, high: Floats) -> Optimum | None:
+        """Find the least end at a law; None without any.
+
+        Called by ``_EndSearch.solve`` and ``_EndSearch.cover``.
+        """
+        self.program.set_ends(low, high)
+        found = self.program.minimise(self.cost, seconds=self.budget.count_seconds())
+        return found if found.status is SolveStatus.OPTIMAL else None
+
+    def _find_fitting(self, point: Floats, laws: Floats) -> NDArray[np.bool_]:
+        """Find laws that the types of one law's least end make up too.
+
+        The multipliers are then the best for them as well, for all these types earn just what
+        the multipliers say. ``point`` has their shares. Called by ``_EndSearch.cover``.
+        """
+        rows, used = self.program.rows, point > _NEAR
+        inside = used[rows.columns]
+        matrix = np.zeros((rows.shape[0], int(used.sum())))
+        matrix[rows.rows[inside], (used.cumsum() - 1)[rows.columns[inside]]] = 1.0
+        shares = np.linalg.lstsq(matrix, laws.T, rcond=None)[0]
+        gaps = np.abs(matrix @ shares - laws.T)
+        return np.asarray((np.vstack([-shares, gaps]) <= _NEAR).all(axis=0))
+
+    def _keep(self, multipliers: Floats) -> DualVector:
+        """Make multipliers feasible, unless the same were made so before.
+
+        Called by ``_EndSearch.solve`` and ``_EndSearch.cover``.
+        """
+        y = multipliers[:-1].round(_DIGITS)
+        key = y.tobytes()
+        if key not in self._known:
+            self._known[key] = self._clean(y)
+        return self._known[key]
+
+    def _clean(self, multipliers: Floats) -> DualVector:
         """Make multipliers feasible whatever the solver rounded, each scenario's least 0.
 
-        What they prove is lowered until no type earns less. Called by ``DualFinder._solve``.
+        What they prove is lowered until no type earns less. Called by ``_EndSearch._keep``.
         """
-        n_cells, scenarios = len(self.layout.inner), search.scenarios
-        y = multipliers[:-1].round(_DIGITS).reshape(len(scenarios), n_cells)
+        layout, scenarios = self.search.whole, self.search.scenarios
+        y = multipliers.reshape(len(scenarios), len(layout.inner))
         y = y - y.min(axis=1, keepdims=True)
-        earned = search.programs[0].rows.add_rows(np.append(y.ravel(), 0.0))
-        constant = float((cost - earned).min()) - _MARGIN * (1 + float(y.sum()))
-        whole = np.zeros((len(self.layout.outer), n_cells))
+        earned = self.program.rows.add_rows(np.append(y.ravel(), 0.0))
+        margin = _MARGIN * (1 + float(y.sum()))
+        constant = float((self.cost - earned).min()) - margin
+        whole = np.zeros((len(layout.outer), len(layout.inner)))
         whole[list(scenarios)] = y
-        return DualVector(
-            constant,
-            whole,
-            constant + float(earned.min()) - _MARGIN * (1 + float(y.sum())),
-            constant + float(earned.max()) + _MARGIN * (1 + float(y.sum())),
-        )
+        least, most = float(earned.min()) - margin, float(earned.max()) + margin
+        return DualVector(constant, whole, constant + least, constant + most)
 
-    def _drop_equal(self, found: Sequence[DualVector]) -> list[DualVector]:
-        """Keep one of several equal vectors; one that proves nothing where there is none.
 
-        Called by ``DualFinder.find_vectors`` for each place.
-        """
-        seen = dict[bytes, DualVector]()
-        for each in found:
-            seen.setdefault((each.multipliers.round(_DIGITS - 2) + 0.0).tobytes(), each)
-        nothing = np.zeros((len(self.layout.outer), len(self.layout.inner)))
-        return [*seen.values()] or [DualVector(0.0, nothing, 0.0, 0.0)]
+def _drop_equal(found: Iterable[DualVector]) -> list[DualVector]:
+    """Keep one of several equal vectors.
+
+    Called by ``DualFinder._keep_different``.
+    """
+    seen = dict[bytes, DualVector]()
+    for each in found:
+        seen.setdefault((each.multipliers.round(_DIGITS - 2) + 0.0).tobytes(), each)
+    return [*seen.values()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,16 +381,7 @@ def rank_vectors(
     matters. None where each place is an end of its own. At most so many ranks are kept. Called
     by ``find_ranks``.
     """
-    n_arms = len(found) // len(law.shares)
-    at = [place // n_arms for place in range(len(found))]
-    values = [
-        np.array([each.weigh(law.shares[f]) for each in several])
-        for several, f in zip(found, at, strict=True)
-    ]
-    spreads = [
-        np.array([each.find_variance(law.shares[f], law.rows[f]) for each in several])
-        for several, f in zip(found, at, strict=True)
-    ]
+    values, spreads = _expect_ends(found, law)
     if weights is None:
         scores = [
             value - np.sqrt(2 * _LOG_ERROR * spread)
@@ -356,6 +399,42 @@ def rank_vectors(
         for rank in range(ranks)
     ]
     return [DualVectors.stack(vectors, shape) for vectors in ranked]
+
+
+def _expect_ends(
+    found: Sequence[Sequence[DualVector]], law: PilotLaw
+) -> tuple[list[Floats], list[Floats]]:
+    """Compute for every place what its vectors prove at the pilot's law, and the variance.
+
+    Places that share their vectors are computed at once. Called by ``rank_vectors``.
+    """
+    n_arms = len(found) // len(law.shares)
+    alike = dict[int, list[int]]()
+    for place, several in enumerate(found):
+        alike.setdefault(id(several), []).append(place)
+    values, spreads = dict[int, Floats](), dict[int, Floats]()
+    for places in alike.values():
+        several, at = found[places[0]], [place // n_arms for place in places]
+        ends = weigh_vectors(several, law.shares[at], law.rows[at])
+        for each, to in zip(ends, (values, spreads), strict=True):
+            to |= dict(zip(places, each, strict=True))
+    order = range(len(found))
+    return [values[place] for place in order], [spreads[place] for place in order]
+
+
+def weigh_vectors(
+    several: Sequence[DualVector], shares: Floats, rows: Floats
+) -> tuple[Floats, Floats]:
+    """Compute the ends that vectors prove at some laws, and variances from so many rows.
+
+    Laws have axes of conditions, scenarios and cells; what comes out has conditions and
+    vectors. Called by ``_expect_ends``.
+    """
+    y, laws = np.stack([each.multipliers for each in several]), shares[:, None]
+    mean, square = (y * laws).sum(axis=-1), (y**2 * laws).sum(axis=-1)
+    values = np.array([each.constant for each in several]) + mean.sum(axis=-1)
+    variances = np.maximum(square - mean**2, 0.0) / np.maximum(rows, 1.0)[:, None]
+    return values, variances.sum(axis=-1)
 
 
 def _weigh_places(

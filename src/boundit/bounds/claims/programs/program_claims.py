@@ -15,6 +15,7 @@ from typing import Final, final
 import numpy as np
 from numpy.random import Generator
 
+from boundit.bounds.claims.cell_claims import bound_cells
 from boundit.bounds.claims.explain_claim import ClaimCells
 from boundit.bounds.claims.level_form import Unmet
 from boundit.bounds.claims.pilot import PILOT_SEED, SplitSources
@@ -37,7 +38,6 @@ from boundit.bounds.claims.programs.program_numbers import (
 )
 from boundit.bounds.claims.read_form import PilotNumbers, RestNumbers
 from boundit.bounds.claims.sum_claims import SumClaims
-from boundit.bounds.confidence import bound_share
 from boundit.bounds.proof import Place
 from boundit.counts.formulas.workspace import Workspace
 from boundit.counts.named_array import Floats
@@ -122,25 +122,10 @@ class RankClaims:
         over = tuple(range(n_axes, weights.ndim))
         active = np.where(weights > 0, 1.0, 0.0)
         hits, rows = ((active * each).sum(axis=over) for each in (hits, rows))
-        shares = _bound_shares(hits, rows, log_error)
+        shares = bound_cells(hits, rows, log_error, upper=False)
         if value is not None:
             shares = np.where(scaled.counted, shares, value)
         return scaled.base + scaled.length * shares
-
-
-def _bound_shares(hits: Floats, rows: Floats, log_error: Floats) -> Floats:
-    """Bound shares from below by exact intervals, each row of the table at its own error.
-
-    Called by ``RankClaims``.
-    """
-    hits, rows, sides = np.broadcast_arrays(hits, rows, log_error)
-    found = np.zeros(sides.shape)
-    for each in np.unique(sides[sides < _LARGE]):
-        here = sides == each
-        alpha = 2 * float(np.exp(-each))  # both sides, of which one is used
-        if alpha < 1:
-            found[here] = bound_share(hits[here], rows[here], alpha)[0]
-    return found
 
 
 @final
@@ -278,7 +263,8 @@ def find_ranks(
         )
     draws = min(_DRAWS if reader.is_flat else 0, _MOST_SOLVED // (2 * prod(reader.shape)))
     rng = np.random.default_rng([PILOT_SEED, 1])
-    finder = DualFinder(layout, law, budget=workspace.budget, rng=rng, draws=draws)
+    budget, shared = workspace.budget, not reader.is_flat
+    finder = DualFinder(layout, law, budget=budget, rng=rng, draws=draws, shared=shared)
     found = finder.find_vectors()
     if found is None:
         return Unmet("the program has too many response types")

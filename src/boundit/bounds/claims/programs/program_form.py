@@ -48,6 +48,23 @@ class ProgramForm:
         """
         return frozenset(self.form.drawn).difference(self.form.last.of)
 
+    @property
+    def pooled_place(self) -> tuple[str, ...] | None:
+        """The names of conditions and arms when all strata that are summed are one.
+
+        None unless the levels, multiplied, are the law of one row given the conditions, as
+        ``P(w | c) P(x, y | w, c)`` is. Read by ``ClaimRule.is_part_of``.
+        """
+        first, seen = self.form.levels[0], self.form.levels[0].term.given
+        for level in self.form.levels:
+            if level.term.given != seen or level.term.logged != first.term.logged:
+                return None
+            seen = seen | level.term.of
+        kept = tuple(name for name in self.place if name not in self.summed)
+        arms = {self.scope[name] for name in self.program.set_by_hand}
+        plain = not (self.form.worst or self.form.idle)
+        return kept if plain and first.term.given == set(kept) - arms else None
+
 
 def find_program_form(rule: BoundRule, graph: CausalGraph) -> ProgramForm | Unmet:
     """Find the sum of levels whose value a rule bounds by a program, or say what is not met.

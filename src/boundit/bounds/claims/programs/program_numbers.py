@@ -6,7 +6,7 @@ multipliers range over; a level whose law is known, the scenario, has these weig
 constant of each place is one scenario more, in which the value is always 1.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Final, final
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from boundit.bounds.binary_reward import BinaryReward
 from boundit.bounds.claims.last_level import ValuedPilot, ValuedRest
-from boundit.bounds.claims.penalties import draw_blocks
+from boundit.bounds.claims.penalties import LateBlocks, draw_blocks
 from boundit.bounds.claims.pilot import SplitSources
 from boundit.bounds.claims.programs.dual_vectors import DualVectors, PilotLaw, fit_law
 from boundit.bounds.claims.programs.program_form import ProgramForm
@@ -155,13 +155,17 @@ class ProgramReader:
         def name(block: Floats) -> tuple[Floats, ...]:
             return tuple(self._name(block[..., i]) for i in range(block.shape[-1]))
 
-        blocks = [*draw_blocks(counts, rng)]
+        def draw() -> Iterator[tuple[Floats, ...]]:
+            for block in draw_blocks(counts, rng):
+                whole = block if self.is_flat else _add_scenario(block, axis=-2, value=0.0)
+                yield name(whole)
+
+        whole = counts
         if not self.is_flat:
-            counts = _add_scenario(counts, axis=-2, value=0.0)
-            counts[..., -1, 0] = _CERTAIN
-            blocks = [_add_scenario(block, axis=-2, value=0.0) for block in blocks]
+            whole = _add_scenario(counts, axis=-2, value=0.0)
+            whole[..., -1, 0] = _CERTAIN
         levels = tuple(self._reader.read_rest_levels())
-        return ProgramRest(self, levels, name(counts), tuple(name(each) for each in blocks))
+        return ProgramRest(self, levels, name(whole), LateBlocks(draw))
 
     def scale(self, vectors: DualVectors) -> ScaledVectors:
         """Scale multipliers to values between 0 and 1, for the pilot and the rest alike.
@@ -299,7 +303,7 @@ class ProgramRest:
     reader: ProgramReader
     levels: tuple[LevelNumbers, ...]
     counts: tuple[Floats, ...]
-    blocks: tuple[tuple[Floats, ...], ...]
+    blocks: Sequence[tuple[Floats, ...]]
 
     def number(self, scaled: ScaledVectors) -> RestNumbers:
         """Number the sum of some multipliers as the rest sees it.
