@@ -31,6 +31,10 @@ from boundit.decisions.compare.estimate import Estimate as Estimate
 from boundit.decisions.compare.estimate import estimate_value as estimate_value
 from boundit.decisions.compare.measured import LOGGED as LOGGED
 from boundit.decisions.compare.measured import Measured as Measured
+from boundit.decisions.suggest.expect_widths import ExpectedWidths as ExpectedWidths
+from boundit.decisions.suggest.expect_widths import expect_widths as expect_widths
+from boundit.decisions.suggest.report import SuggestReport as SuggestReport
+from boundit.decisions.suggest.suggest import suggest as suggest
 from boundit.estimand.criteria.adjustment import adjusts as adjusts
 from boundit.estimand.criteria.adjustment_sets import find_adjustment as find_adjustment
 from boundit.estimand.criteria.adjustment_sets import list_adjustments as list_adjustments

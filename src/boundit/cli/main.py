@@ -22,9 +22,11 @@ from boundit.cli.graph import graph
 from boundit.cli.init import init
 from boundit.cli.options import INTERRUPTED
 from boundit.cli.outputs import notify
+from boundit.cli.plan import plan
 from boundit.cli.recover import recover
 from boundit.cli.reproduce import reproduce
 from boundit.cli.simulate import simulate
+from boundit.cli.suggest import suggest
 from boundit.terms.errors import BounditError
 
 NONSENSE, BUG = 2, 3
@@ -59,9 +61,11 @@ for command in (
     decide,
     graph,
     init,
+    plan,
     recover,
     reproduce,
     simulate,
+    suggest,
 ):
     app.add_command(command)
 

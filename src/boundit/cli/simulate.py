@@ -243,14 +243,14 @@ def simulate(
             observed or 0.0,
             _read_feedback(given),
         )
+        played: FittedRegret | Regret
         if logs:
             log = LogFiles(logs, weight)
-            played = _play_fitted(log, str(drawn), str(query), fitted or FITTED, how)
+            played = _play_fitted(log, str(drawn), str(query), fitted, how)
             curves, asked = played.pooled, asked * len(played.worlds)
-            record, text = played.record(), str(played)
         else:
-            curves = _play_policies(_load_world(place), log_points, how)
-            record, text = curves.record(), str(curves)
+            played = curves = _play_policies(_load_world(place), log_points, how)
+        record, text = played.record(), str(played)
         if out is not None:
             curves.save(out)
             notify_written(out)
@@ -327,7 +327,9 @@ def _check_log_options(
         raise click.UsageError("--log needs --graph and --query, as 'boundit bound' does")
 
 
-def _play_fitted(files: LogFiles, drawn: str, query: str, n: int, how: _Play) -> "FittedRegret":
+def _play_fitted(
+    files: LogFiles, drawn: str, query: str, fitted: int | None, how: _Play
+) -> "FittedRegret":
     """Play the named policies in worlds that fit a log, started from the bounds of that log.
 
     Called by ``simulate`` for --log.
@@ -338,7 +340,7 @@ def _play_fitted(files: LogFiles, drawn: str, query: str, n: int, how: _Play) ->
 
     graph, log = load_graph(drawn), files.open().log
     with show_steps() as tell:
-        worlds = fit_worlds(graph, query, log, n=n, seed=how.seed, told=tell)
+        worlds = fit_worlds(graph, query, log, n=fitted or FITTED, seed=how.seed, told=tell)
     offline = OfflineTables.from_log(graph, query, log, worlds.bounds)
     players = pick_policies(how.names, offline, exact=False)
     with show_progress("runs") as advance:

@@ -90,7 +90,7 @@ class Model:
     def n_levels(self) -> Mapping[str, int]:
         """The number of levels of each variable, hidden ones included.
 
-        Users read it to enumerate values; also read by ``World._make_side_observation``.
+        Users read it to enumerate values; also read by ``World.list_levels``.
         """
         return {node: table.values.shape[-1] for node, table in self.tables.items()}
 

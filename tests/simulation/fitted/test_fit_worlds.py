@@ -6,6 +6,7 @@ import pytest
 import boundit as bd
 from boundit.bandit.errors import BadOption
 from boundit.bounds.derive import derive_bounds
+from boundit.bounds.request import read_request
 from boundit.simulation.errors import NoWorldFits, RewardNotBinary
 from boundit.simulation.fitted.fit_worlds import (
     count_relevant,
@@ -16,6 +17,8 @@ from boundit.simulation.fitted.fit_worlds import (
 from boundit.simulation.random_models import draw_graph, draw_model
 from boundit.simulation.world import World
 from boundit.simulation.worlds import flipped_world, paper_world
+from boundit.terms.errors import BounditError
+from boundit.terms.long_work import FOR_EVER
 
 MINE = flipped_world()
 
@@ -108,10 +111,15 @@ def test_a_time_limit_gives_the_worlds_that_are_done() -> None:
 
 
 def test_other_rewards_than_0_and_1_are_refused() -> None:
-    rows = {"X": [0, 1, 0, 1], "Y": [0.0, 0.5, 1.0, 0.25]}
-    request = bd.bounds.request.read_request(bd.parse_graph("X -> Y"), "Y | do(X)", rows)
+    rows = {"X": [0, 1, 0, 1], "Y": [0.0, 2.0, 1.0, 2.0]}
+    with pytest.raises(BounditError, match="0/1"):
+        fit_worlds(bd.parse_graph("X -> Y"), "Y | do(X)", rows)
+    graph, query = bd.parse_graph("X -> Y"), "Y | do(X)"
+    request = read_request(graph, query, rows, reward_range=(0, 2))
+    counts = count_relevant(request)
+    bounds = derive_bounds(graph, query, rows, reward_range=(0, 2))
     with pytest.raises(RewardNotBinary, match="other values"):
-        count_relevant(request)
+        fit_to_counts(request, counts, bounds, n=1, seed=0, budget=FOR_EVER)
 
 
 @pytest.mark.parametrize("tolerance", [0, -1, 2, True, "near"])
@@ -132,4 +140,3 @@ def test_progress_is_told() -> None:
     )
 
     assert heard[-1] == ("fit 1 worlds", 1, 1)
-    assert fit_to_counts.__doc__

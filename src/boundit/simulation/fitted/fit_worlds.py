@@ -114,20 +114,16 @@ def find_relevant(graph: CausalGraph, query: EffectQuery) -> CausalGraph:
 def count_relevant(request: BoundRequest) -> CountTable:
     """Count all variables together that bear on a question, in one pass over the log.
 
-    Called by ``fit_worlds`` and ``suggest``. Raises RewardNotBinary for other rewards than 0/1,
-    since a world pays nothing else.
+    Called by ``fit_worlds``, and by ``suggest`` for a log that it asks many questions of.
     """
     graph, (outcome,) = find_relevant(request.graph, request.query), request.query.outcomes
-    counts = request.log.count(
+    return request.log.count(
         sort_names(graph.observed - {outcome}),
         reward=outcome,
         selection=graph.selection,
         domain={name: of for name, of in request.domain.items() if name != outcome},
         memory_limit=request.memory_limit,
     )
-    if not is_binary(counts):
-        raise RewardNotBinary(outcome, None)
-    return counts
 
 
 def fit_to_counts(
@@ -143,8 +139,11 @@ def fit_to_counts(
 ) -> FittedWorlds:
     """Draw worlds that fit what was counted and lie in the bounds; see ``fit_worlds``.
 
-    Called by ``fit_worlds``, and by ``suggest`` for what an external table would hold.
+    Called by ``fit_worlds``, and by ``suggest`` for what tables that it asks for would hold.
+    Raises RewardNotBinary for other rewards than 0/1, since a world pays nothing else.
     """
+    if not is_binary(counts):
+        raise RewardNotBinary(request.query.outcomes[0], None)
     graph = find_relevant(request.graph, request.query)
     fitter = WorldFitter.of(graph, request.query, counts, bounds)
     most = fitter.tolerance if tolerance is None else tolerance

@@ -53,7 +53,7 @@ class TablePlace:
     def narrow(self, cells: Floats) -> Floats:
         """Sum an array over the whole model down to the axes of this table.
 
-        Called by ``FitObjective.compute`` for the gradient of every table.
+        Called by ``FitObjective._fit_law`` and ``FitObjective._fit_means`` for slopes.
         """
         inverse = np.argsort(self.order)
         return np.asarray(cells.sum(axis=self.gone).transpose(inverse))
@@ -97,7 +97,7 @@ class LatentDesign:
     def axes(self) -> tuple[str, ...]:
         """The variables of the array of a whole model, hidden causes last.
 
-        Read by ``LatentDesign.places`` and ``FitObjective.of``.
+        Read by ``LatentDesign.places`` and ``WorldFitter.of``.
         """
         return tuple(self.n_levels)
 
@@ -179,7 +179,8 @@ class LatentDesign:
     def multiply(self, chances: list[Floats], leave: frozenset[str]) -> Floats:
         """Multiply all tables but those of ``leave`` into one array over the whole model.
 
-        Called by ``FitObjective.compute`` for the logged law, and for what arms would earn.
+        Called by ``FitObjective._fit_law`` for the logged law, and by
+        ``FitObjective._fit_means`` for what arms would earn.
         """
         product: Floats = np.ones(tuple(self.n_levels.values()))
         for place, table in zip(self.places, chances, strict=True):

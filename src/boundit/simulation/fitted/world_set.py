@@ -80,7 +80,7 @@ class FittedWorlds(Sequence[FittedWorld]):
     def record(self) -> dict[str, object]:
         """Write what was drawn and how well it fits as an object for JSON.
 
-        Users keep it; also called by ``_play_fitted`` of the command line.
+        Users keep it; also called by ``FittedRegret.record``.
         """
         return {
             "worlds": [

@@ -1,0 +1,132 @@
+"""``boundit suggest``: what would narrow the bounds of a log, and by how much."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from boundit.cli.logs import LogFiles, log_argument, node_option, read_levels
+from boundit.cli.numbers import Number, RangeOfNumbers, read_rate
+from boundit.cli.options import graph_argument, json_option, memory_limit_option, seed_option
+from boundit.cli.outputs import print_json
+from boundit.cli.progress import show_steps
+
+if TYPE_CHECKING:
+    from boundit.graph.causal_graph import CausalGraph
+
+
+@click.command(short_help="Say what would narrow the bounds of a log.")
+@graph_argument
+@click.argument("query")
+@log_argument
+@click.option(
+    "--external", multiple=True, metavar="FILE", help="A table without selection; repeatable."
+)
+@click.option(
+    "--external-weight",
+    metavar="COLUMN",
+    help="How many rows a row stands for, in external tables that have the column.",
+)
+@node_option(
+    "--domain",
+    metavar="NODE=LEVEL,...",
+    read=read_levels,
+    help="Levels beyond those logged; repeatable.",
+)
+@click.option(
+    "--reward-range",
+    type=RangeOfNumbers(),
+    metavar="LOW HIGH",
+    help="What the reward can be; only a 0/1 reward needs none.",
+)
+@click.option(
+    "--selection-rate",
+    type=read_rate,
+    metavar="RATE[,RATE]",
+    help="Which share of everyone was logged, if that is known already.",
+)
+@click.option(
+    "--confidence",
+    type=Number(0, 1, min_open=True, max_open=True),
+    metavar="CHANCE",
+    default=0.95,
+    show_default=True,
+    help="The chance that every interval of the table holds.",
+)
+@click.option("--plug-in", is_flag=True, help="Neglect sampling error instead.")
+@click.option(
+    "--worlds",
+    type=click.IntRange(1),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="From how many worlds that fit the log the contents of tables are taken.",
+)
+@click.option(
+    "--trial",
+    type=click.IntRange(1),
+    default=1_000,
+    show_default=True,
+    metavar="ROUNDS",
+    help="How many rounds of each arm in each context a randomised trial would have.",
+)
+@click.option(
+    "--time-limit",
+    type=Number(0),
+    metavar="SECONDS",
+    help="For everything; notes say what was not tried.",
+)
+@memory_limit_option
+@seed_option
+@json_option
+def suggest(
+    graph: "CausalGraph",
+    query: str,
+    log: LogFiles,
+    external: tuple[str, ...],
+    external_weight: str | None,
+    domain: Mapping[str, Sequence[object]],
+    reward_range: tuple[float, float] | None,
+    selection_rate: float | tuple[float, float] | None,
+    confidence: float,
+    worlds: int,
+    trial: int,
+    time_limit: float | None,
+    memory_limit: str | None,
+    seed: int,
+    *,
+    plug_in: bool,
+    as_json: bool,
+) -> None:
+    """Say what would narrow the bounds of QUERY, ranked by how wide they would be then.
+
+    Tried are the selection rate, tables of everyone (the smallest that make the effect
+    recoverable first), measuring the hidden cause behind a '<->', knowing that an edge is not
+    there, four times the rows, and a randomised trial.
+
+    \b
+    Examples:
+      boundit suggest graph.txt 'Click | do(Ad), Age' log.csv
+      boundit suggest graph.txt 'Click | do(Ad)' log.csv --trial 500 --time-limit 60 --json
+    """
+    from boundit.decisions.suggest.suggest import suggest as ask  # noqa: PLC0415
+
+    read = log.open(external, external_weight)
+    with show_steps() as tell:
+        report = ask(
+            graph,
+            query,
+            read.log,
+            confidence=None if plug_in or log.exact else confidence,
+            external=read.external,
+            selection_rate=selection_rate,
+            reward_range=reward_range,
+            domain=domain,
+            worlds=worlds,
+            trial=trial,
+            seed=seed,
+            time_limit=time_limit,
+            memory_limit=memory_limit,
+            told=tell,
+        )
+    print_json(report.record()) if as_json else click.echo(str(report))

@@ -1,0 +1,145 @@
+"""Which tables of everyone would tell most: those that make the effect recoverable first."""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+from boundit.counts.log import Log
+from boundit.decisions.suggest.evaluation import Evaluation
+from boundit.decisions.suggest.report import Suggestion
+from boundit.simulation.fitted.world_set import FittedWorld
+from boundit.simulation.law_source import open_expected_log
+from boundit.terms.long_work import Told
+from boundit.terms.names import Nodes, join_names, sort_names
+
+LARGEST = 3
+"""Tables of more variables are not tried, unless they are all that selection goes by."""
+MOST_EXACT, MOST_OTHERS = 4, 8
+"""How many tables of either sort are tried on the log."""
+
+
+def suggest_external_tables(
+    evaluation: Evaluation, worlds: Sequence[FittedWorld], told: Told
+) -> list[Suggestion]:
+    """Ask which tables of everyone would narrow the bounds, and by how much.
+
+    What they would hold is taken from worlds that fit the log. Called by ``suggest``.
+    """
+    if evaluation.request.graph.selection is None:
+        return []
+    exact = find_recovering_sets(evaluation)
+    others = _list_others(evaluation, list(exact))
+    found = list[Suggestion]()
+    tried = [*list(exact)[:MOST_EXACT], *others[:MOST_OTHERS]]
+    for i, names in enumerate(tried):
+        if evaluation.budget.is_over():
+            break
+        told("try external tables", i, len(tried))
+        widths = [
+            width
+            for world in worlds
+            if (width := evaluation.measure_external([open_external(evaluation, world, names)]))
+            is not None
+        ]
+        if widths:
+            found.append(_write_suggestion(evaluation, names, widths, exact.get(names, "")))
+    return found
+
+
+def find_recovering_sets(evaluation: Evaluation) -> dict[Nodes, str]:
+    """Find the smallest sets whose table of everyone makes the effect recoverable, by formula.
+
+    Those without the reward first; with it only where there are none. Supersets of a set that
+    suffices are left out. Called by ``suggest_external_tables``.
+    """
+    request = evaluation.request
+    if evaluation.find_formula(request.graph) is not None:
+        return {}
+    for with_reward in (False, True):
+        found = dict[Nodes, str]()
+        for names in _list_sets(evaluation, with_reward=with_reward):
+            if evaluation.budget.is_over():
+                return found
+            if any(smaller <= names for smaller in found):
+                continue
+            formula = evaluation.find_formula(request.graph, [names])
+            if formula is not None:
+                found[names] = formula
+        if found:
+            return found
+    return {}
+
+
+def open_external(evaluation: Evaluation, world: FittedWorld, names: Nodes) -> Log:
+    """Open the table of some variables that a world's whole population would give.
+
+    It has as many rows as the log. Called by ``suggest_external_tables``.
+    """
+    return open_expected_log(
+        world.model, evaluation.rows, selected=False, names=names, levels=world.levels
+    )
+
+
+def _list_sets(evaluation: Evaluation, *, with_reward: bool) -> Iterator[Nodes]:
+    """List sets of variables, the smallest first, and those that selection goes by.
+
+    Called by ``find_recovering_sets``.
+    """
+    request = evaluation.request
+    (outcome,) = request.query.outcomes
+    names = sort_names(request.graph.observed - {outcome})
+    reward = frozenset({outcome}) if with_reward else frozenset()
+    for size in range(0 if with_reward else 1, LARGEST + 1):
+        for chosen in combinations(names, size):
+            yield frozenset(chosen) | reward
+    causes = request.graph.selecting() & request.graph.observed
+    for more in (frozenset(), frozenset(request.query.context)):
+        if len(causes | more) > LARGEST:
+            yield (causes | more) - {outcome} | reward
+
+
+def _list_others(evaluation: Evaluation, exact: Sequence[Nodes]) -> list[Nodes]:
+    """List tables that may narrow bounds without making the effect recoverable.
+
+    Single variables, pairs with a cause of selection, and all that selection goes by; the
+    reward among them only where selection goes by it. Called by ``suggest_external_tables``.
+    """
+    request = evaluation.request
+    graph, query = request.graph, request.query
+    causes = graph.selecting() & graph.observed
+    asked = frozenset(query.treatments + query.context)
+    candidates: list[Nodes] = [causes, causes | frozenset(query.context)]
+    candidates += [frozenset({name}) for name in sort_names(causes | asked)]
+    candidates += [
+        frozenset({a, b}) for a in sort_names(causes) for b in sort_names(asked - {a})
+    ]
+    held = set(request.tables)
+    return [
+        names
+        for names in dict.fromkeys(candidates)
+        if names and names not in held and not any(set_ <= names for set_ in exact)
+    ]
+
+
+def _write_suggestion(
+    evaluation: Evaluation, names: Nodes, widths: Sequence[float], formula: str
+) -> Suggestion:
+    """Write what a table of some variables would give, by its widths in several worlds.
+
+    Called by ``suggest_external_tables``.
+    """
+    shown = join_names(names)
+    rewarded = bool(names & set(evaluation.request.query.outcomes))
+    rows = "as exact" if evaluation.rows is None else f"{evaluation.rows:,} rows"
+    return Suggestion(
+        "external table",
+        f"a table of {shown} of everyone, logged or not",
+        sum(widths) / len(widths),
+        min(widths),
+        max(widths),
+        f"{shown}{' together' * (len(names) > 1)}, in a sample of everyone"
+        + (", the reward among them" if rewarded else "; no reward is needed"),
+        f"mean over {len(widths)} worlds that fit the log, with a table of {rows}",
+        exact=bool(formula),
+        formula=formula,
+        variables=tuple(sort_names(names)),
+    )

@@ -1,0 +1,102 @@
+"""What would narrow bounds, ranked: finished words and numbers."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from boundit.terms.saving.codec import encode
+
+Kind: TypeAlias = Literal[
+    "selection rate", "external table", "hidden cause", "edge", "rows", "trial"
+]
+"""What sort of thing would have to be had."""
+NARROWER = 0.01
+"""Which part of the width something must take away to be called a gain."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """One thing that somebody could get or learn, and how wide bounds would then be.
+
+    ``width`` is the expected mean width over all arms and contexts; ``least`` and ``most`` are
+    the widths over the values that the thing may turn out to have. ``exact`` says that the
+    effect can then be recovered, by ``formula``: what width remains is sampling error.
+    ``basis`` is what the width was computed from.
+    """
+
+    kind: Kind
+    what: str
+    width: float
+    least: float
+    most: float
+    cost: str
+    basis: str
+    exact: bool = False
+    formula: str = ""
+    variables: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        span = (
+            "" if self.most - self.least < 5e-4 else f" ({self.least:.3f} to {self.most:.3f})"
+        )
+        lines = [f"{self.width:.3f}{span}  {self.what}"]
+        lines += [f"    the effect is then recoverable: {self.formula}"] if self.exact else []
+        return "\n".join([*lines, f"    cost: {self.cost}", f"    {self.basis}"])
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestReport:
+    """What would narrow the bounds of a log, the narrowest first.
+
+    ``width`` is today's mean width over all arms and contexts, and ``endless`` what would be
+    left of it if the log had endless rows. ``useless`` are things that were tried and do not
+    narrow them, and ``notes`` what was not tried, and why.
+    """
+
+    width: float
+    endless: float
+    suggestions: tuple[Suggestion, ...]
+    useless: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    confidence: float | None = None
+
+    def rows(self) -> list[dict[str, object]]:
+        """Write one flat dict for each suggestion, in the report's order.
+
+        Users make a data frame of them.
+        """
+        return [
+            {
+                "kind": each.kind,
+                "what": each.what,
+                "width": each.width,
+                "least": each.least,
+                "most": each.most,
+                "gain": self.width - each.width,
+                "exact": each.exact,
+                "variables": ", ".join(each.variables),
+                "cost": each.cost,
+            }
+            for each in self.suggestions
+        ]
+
+    def record(self) -> dict[str, object]:
+        """Write the whole report as an object for JSON.
+
+        Users keep it; ``suggest`` of the command line prints it with --json.
+        """
+        found: dict[str, object] = encode(self)
+        return found
+
+    def __str__(self) -> str:
+        sure = "plug-in ends" if self.confidence is None else f"confidence {self.confidence:g}"
+        lines = [
+            f"mean width today {self.width:.3f} ({sure}); with endless rows {self.endless:.3f}"
+        ]
+        if self.suggestions:
+            lines += ["", "expected mean width, and what would give it:", ""]
+            lines += [str(each) for each in self.suggestions]
+        else:
+            lines += ["", "nothing that was tried would narrow it"]
+        if self.useless:
+            lines += ["", f"tried, and of no use: {'; '.join(self.useless)}"]
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])

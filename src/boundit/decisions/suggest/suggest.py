@@ -1,0 +1,174 @@
+"""What would narrow the bounds of a log: obtainable things alone, ranked by expected width."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from boundit.bounds.derive import derive_table
+from boundit.bounds.request import BoundRequest, read_request
+from boundit.decisions.suggest.evaluation import Evaluation, measure_width
+from boundit.decisions.suggest.external_tables import suggest_external_tables
+from boundit.decisions.suggest.graph_changes import suggest_edges, suggest_hidden_causes
+from boundit.decisions.suggest.held_log import hold_counts
+from boundit.decisions.suggest.report import NARROWER, Suggestion, SuggestReport
+from boundit.decisions.suggest.selection_and_rows import suggest_rows, suggest_selection_rate
+from boundit.decisions.suggest.trial import suggest_trial
+from boundit.estimand.query import EffectQuery
+from boundit.graph.causal_graph import CausalGraph
+from boundit.simulation.errors import ModelTooLarge, NoWorldFits, RewardNotBinary
+from boundit.simulation.fitted.fit_worlds import count_relevant, find_relevant, fit_to_counts
+from boundit.simulation.fitted.world_set import FittedWorld
+from boundit.simulation.options import read_seed, read_whole
+from boundit.terms.long_work import TimeBudget, Told, say_nothing
+from boundit.terms.sampling import Inference
+
+FITTING = 0.3
+"""Which part of the time that is left the worlds may take that tables are drawn from."""
+
+
+def suggest(
+    graph: CausalGraph,
+    query: EffectQuery | str,
+    log: object,
+    *,
+    confidence: float | None = 0.95,
+    inference: Inference = "exact",
+    external: Iterable[object] = (),
+    selection_rate: float | tuple[float, float] | None = None,
+    sensitivity: float | None = None,
+    reward_range: tuple[float, float] | None = None,
+    domain: Mapping[str, Sequence[object]] | None = None,
+    max_condition: int = 3,
+    worlds: int = 3,
+    trial: int = 1_000,
+    seed: int = 0,
+    time_limit: float | None = None,
+    memory_limit: int | str | None = None,
+    told: Told | None = None,
+) -> SuggestReport:
+    """Say what would narrow the bounds of a log, and how wide they would be then.
+
+    Tried are: the selection rate; tables of everyone, the smallest that make the effect
+    recoverable first; measuring the hidden cause behind a ``<->``; knowing that an edge is not
+    there; four times the rows; a randomised trial. The rows of the log are counted once. Users
+    call it after ``derive_bounds``; also called by the command ``suggest``.
+
+    Parameters
+    ----------
+    graph, query, log
+        As ``derive_bounds`` takes them, and the options of that name too.
+    worlds
+        From how many worlds that fit the log the contents of tables are taken; widths are
+        means over them.
+    trial
+        How many rounds of each arm in each context a randomised trial would have.
+    seed
+        Of the worlds.
+    time_limit
+        Seconds for everything; notes say what was not tried.
+
+    Examples
+    --------
+    >>> from boundit.simulation.worlds import flipped_world
+    >>> world = flipped_world()
+    >>> report = suggest(world.graph, world.query, world.log(4000, seed=1), worlds=1)
+    >>> [each.variables for each in report.suggestions if each.kind == "external table"]
+    [('Z',)]
+    """
+    n_worlds, n_rounds = (
+        read_whole("worlds", worlds, least=1),
+        read_whole("trial", trial, least=1),
+    )
+    number = read_seed(seed)
+    asked = read_request(
+        graph,
+        query,
+        log,
+        confidence=confidence,
+        inference=inference,
+        external=external,
+        selection_rate=selection_rate,
+        sensitivity=sensitivity,
+        reward_range=reward_range,
+        domain=domain,
+        max_condition=max_condition,
+        time_limit=time_limit,
+        memory_limit=memory_limit,
+    )
+    tell = told or say_nothing
+    evaluation = _start_evaluation(asked, tell)
+    drawn, notes = _fit_worlds(evaluation, n_worlds, number, tell)
+    if evaluation.request.external:
+        notes.append("hidden causes were not tried: worlds are not fitted to external tables")
+    edges, there = suggest_edges(evaluation, tell)
+    if there:
+        said = ", ".join(there)
+        notes.append(f"the log contradicts the graph without these edges: {said}")
+    found = [
+        *suggest_rows(evaluation),
+        *suggest_selection_rate(evaluation),
+        *suggest_trial(evaluation, drawn, n_rounds),
+        *suggest_external_tables(evaluation, drawn, tell),
+        *suggest_hidden_causes(evaluation, drawn, tell),
+        *edges,
+    ]
+    if evaluation.budget.is_over():
+        notes.append("the time limit ended the search; other things may help as well")
+    return _rank(evaluation, found, notes)
+
+
+def _start_evaluation(asked: BoundRequest, told: Told) -> Evaluation:
+    """Count all that bears on the question, once, and bound it as the log stands today.
+
+    Called by ``suggest``.
+    """
+    budget = TimeBudget(asked.time_limit)
+    budget.count_seconds()
+    told("count the log", 0, 1)
+    counts = count_relevant(asked)
+    request = replace(
+        asked, graph=find_relevant(asked.graph, asked.query), log=hold_counts(counts)
+    )
+    return Evaluation(request, counts, derive_table(request, {}, told), budget)
+
+
+def _fit_worlds(
+    evaluation: Evaluation, n: int, seed: int, told: Told
+) -> tuple[Sequence[FittedWorld], list[str]]:
+    """Draw worlds that fit the log, or say in a note why there are none.
+
+    Called by ``suggest``.
+    """
+    try:
+        fitted = fit_to_counts(
+            evaluation.request,
+            evaluation.counts,
+            evaluation.table,
+            n=n,
+            seed=seed,
+            budget=evaluation.budget.share(FITTING),
+            told=told,
+        )
+    except (ModelTooLarge, NoWorldFits, RewardNotBinary) as error:
+        return (), [f"no tables of everyone and no hidden causes were tried: {error}"]
+    return fitted.worlds, []
+
+
+def _rank(
+    evaluation: Evaluation, found: Sequence[Suggestion], notes: Sequence[str]
+) -> SuggestReport:
+    """Rank suggestions by expected width, and set apart those that are of no use.
+
+    Called by ``suggest``.
+    """
+    today = evaluation.width
+    helps = [each for each in found if each.width < today * (1 - NARROWER)]
+    useless = [each.what for each in found if each not in helps]
+    ranked = sorted(helps, key=lambda each: (each.width, len(each.variables), each.what))
+    return SuggestReport(
+        today,
+        measure_width(evaluation.table, estimates=True),
+        tuple(ranked),
+        tuple(useless),
+        tuple(notes),
+        evaluation.request.confidence,
+    )

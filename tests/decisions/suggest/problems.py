@@ -1,0 +1,47 @@
+"""A log with everything that suggestions are about, evaluated as ``suggest`` does."""
+
+from dataclasses import replace
+
+from boundit.bounds.derive import derive_table
+from boundit.bounds.request import read_request
+from boundit.decisions.suggest.evaluation import Evaluation
+from boundit.decisions.suggest.held_log import hold_counts
+from boundit.estimand.query import parse_query
+from boundit.graph.read import parse_graph
+from boundit.simulation.fitted.fit_worlds import count_relevant, find_relevant, fit_to_counts
+from boundit.simulation.fitted.world_set import FittedWorlds
+from boundit.simulation.model import Model
+from boundit.simulation.world import World
+from boundit.terms.long_work import FOR_EVER, TimeBudget
+
+SMALL = World(
+    Model(
+        parse_graph("Z -> X -> Y; Z -> Y; Z -> [S]"),
+        {
+            "Z": ([], 0.4),
+            "X": (["Z"], [0.3, 0.6]),
+            "Y": (["X", "Z"], [[0.2, 0.6], [0.5, 0.7]]),
+            "S": (["Z"], [0.3, 0.8]),
+        },
+    ),
+    parse_query("Y | do(X)"),
+)
+
+
+def evaluate(
+    world: World, rows: int = 6_000, budget: TimeBudget = FOR_EVER, *, exact: bool = False
+) -> Evaluation:
+    """Bound a drawn log of a world, and make ready to change the request."""
+    log = world.exact_log() if exact else world.log(rows, seed=1)
+    asked = read_request(world.graph, world.query, log, confidence=None if exact else 0.95)
+    counts = count_relevant(asked)
+    graph = find_relevant(asked.graph, asked.query)
+    request = replace(asked, graph=graph, log=hold_counts(counts))
+    return Evaluation(request, counts, derive_table(request, {}), budget)
+
+
+def fit(evaluation: Evaluation, n: int = 2) -> FittedWorlds:
+    """Draw worlds that fit the log of an evaluation."""
+    return fit_to_counts(
+        evaluation.request, evaluation.counts, evaluation.table, n=n, seed=0, budget=FOR_EVER
+    )

@@ -1,0 +1,100 @@
+"""What would narrow the bounds of a log, as users ask it."""
+
+import numpy as np
+import pytest
+
+import boundit as bd
+from boundit.bandit.errors import BadOption
+from boundit.counts.cells import Cells, GroupBy
+from boundit.counts.columns import ColumnSource
+from boundit.simulation.worlds import flipped_world
+from tests.decisions.suggest.problems import SMALL
+
+WORLD = flipped_world()
+LOG = WORLD.log(6_000, seed=1)
+REPORT = bd.suggest(WORLD.graph, WORLD.query, LOG, worlds=2)
+
+
+def test_suggestions_come_narrowest_first_and_all_narrow() -> None:
+    widths = [each.width for each in REPORT.suggestions]
+
+    assert widths == sorted(widths)
+    assert widths[-1] < REPORT.width
+    kinds = {each.kind for each in REPORT.suggestions}
+    assert {"rows", "trial", "selection rate", "external table", "edge"} <= kinds
+    assert "measuring what is behind X2 <-> Z" in REPORT.useless
+
+
+def test_what_is_called_recoverable_is() -> None:
+    """Each claim about an external table is verified by ``recover`` with that table."""
+    exact = [e for e in REPORT.suggestions if e.kind == "external table" and e.exact]
+
+    assert exact
+    for each in exact:
+        assert bd.recover(WORLD.graph, WORLD.query, external=[set(each.variables)])
+
+
+def test_edges_that_the_log_shows_are_named_in_a_note() -> None:
+    assert any("Z -> Y" in note for note in REPORT.notes)
+
+
+def test_the_rows_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    passes = 0
+    group = ColumnSource.group
+
+    def count(self: ColumnSource, plan: GroupBy) -> Cells:
+        nonlocal passes
+        passes += 1
+        return group(self, plan)
+
+    monkeypatch.setattr(ColumnSource, "group", count)
+    bd.suggest(SMALL.graph, SMALL.query, SMALL.log(3_000, seed=1), worlds=1)
+    assert passes == 1
+
+
+def test_a_time_limit_is_kept_and_said() -> None:
+    report = bd.suggest(WORLD.graph, WORLD.query, LOG, time_limit=0.0)
+
+    assert any("time limit" in note for note in report.notes)
+    assert {each.kind for each in report.suggestions} <= {"trial"}
+
+
+def test_an_exact_law_has_suggestions_too() -> None:
+    report = bd.suggest(SMALL.graph, SMALL.query, SMALL.exact_log(), confidence=None, worlds=1)
+    by = {each.variables: each for each in report.suggestions if each.kind == "external table"}
+
+    assert by["Z",].width == pytest.approx(0, abs=1e-3)
+    assert report.width == pytest.approx(report.endless)
+
+
+def test_numeric_rewards_have_what_needs_no_worlds() -> None:
+    rng = np.random.default_rng(0)
+    x, z = rng.integers(2, size=(2, 2_000))
+    rows = {
+        "X": x.tolist(),
+        "Z": z.tolist(),
+        "Y": (x + z * rng.integers(3, size=2_000)).tolist(),
+    }
+    graph = bd.parse_graph("Z -> X -> Y; Z -> Y; Z -> [S]")
+    report = bd.suggest(graph, "Y | do(X)", rows, reward_range=(0, 3))
+
+    assert any("no tables of everyone" in note for note in report.notes)
+    assert {"rows", "trial"} <= {each.kind for each in report.suggestions}
+
+
+def test_external_tables_that_are_there_stay() -> None:
+    table = bd.read_log({"Z": [0] * 3_000 + [1] * 1_000})
+    log = SMALL.log(3_000, seed=1)
+    plain, report = (
+        bd.suggest(SMALL.graph, SMALL.query, log, external=tables, worlds=1)
+        for tables in ([], [table])
+    )
+
+    assert report.width < plain.width
+    assert any("hidden causes were not tried" in note for note in report.notes)
+
+
+@pytest.mark.parametrize("option", ["worlds", "trial"])
+def test_counts_below_one_are_refused(option: str) -> None:
+    with pytest.raises(BadOption, match=option):
+        bd.suggest(WORLD.graph, WORLD.query, LOG, **{option: 0})  # type: ignore[arg-type]
