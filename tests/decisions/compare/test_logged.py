@@ -57,6 +57,58 @@ def test_a_lottery_over_arms_is_compared_under_their_own_unknowns() -> None:
     assert "the mean of Y among everyone" in str(found)
 
 
+GROUPED = bd.parse_graph("Z -> X; C -> Z; X -> Y; Z -> Y; Z -> [S]")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_groups_that_selection_goes_by_share_their_unknown_sizes(seed: int) -> None:
+    """What is compared within groups holds the truth, and is no wider than subtracting."""
+    model = draw_model(GROUPED, np.random.default_rng(seed), levels=(2, 3), binary=("Y",))
+    log = open_endless_log(model)
+    table = bd.derive_bounds(GROUPED, "Y | do(X), C", log, confidence=None)
+    found = bound_logged(GROUPED, table, log, confidence=None)
+    assert found.groups is not None
+    assert found.groups.names == ("Z",)
+    assert len(found.groups.list_within((0,))) == model.n_levels["Z"]
+    effect = model.effect(outcomes=("Y",), treatments=("X",), context=("C",))
+    means = effect.at({"Y": 1}).align(("X", "C"))
+    law = model.law(("C", "Y")).align(("C", "Y"))
+    compared = compare(table, 0, bd.LOGGED, log=log, graph=GROUPED, confidence=None)
+    for each in compared.differences:
+        c = int(str(each.context[0]))
+        did = law[c, 1] / law[c].sum()
+        low, high = each.difference.lower, each.difference.upper
+        assert low - 1e-9 <= means[0, c] - did <= high + 1e-9
+        apart = table[0, c].upper - found.find((c,)).lower
+        assert high <= apart + 1e-9
+
+
+def test_the_error_of_groups_is_shared() -> None:
+    model = draw_model(GROUPED, np.random.default_rng(0), levels=(2,))
+    rows = model.sample_log(2_000, np.random.default_rng(1))
+    log = {name: column.tolist() for name, column in rows.items()}
+    table = bd.derive_bounds(GROUPED, "Y | do(X), C", log)
+    found = bound_logged(GROUPED, table, log, confidence=0.97)
+    assert found.groups is not None
+    assert found.table.confidence == pytest.approx(0.99)
+    assert found.groups.arms.confidence == pytest.approx(0.99)
+    assert found.groups.logged.table.confidence == pytest.approx(0.99)
+    said = str(compare(table, 1, "log", log=log, graph=GROUPED))
+    assert "How many of each Z there are is one unknown" in said
+
+
+def test_what_comes_after_the_arm_makes_no_groups() -> None:
+    graph = bd.parse_graph("X -> M -> Y; M -> [S]")
+    table = BoundTable.from_rows(
+        [{"X": x, "lower": 0, "upper": 1} for x in (0, 1)],
+        outcome="Y",
+        treatments=["X"],
+        reward_range=(0, 1),
+    )
+    log = {"X": [0, 1], "M": [0, 1], "Y": [0, 1]}
+    assert bound_logged(graph, table, log, confidence=0.9).groups is None
+
+
 def test_arms_without_bounds_make_it_no_lottery() -> None:
     graph = bd.parse_graph("X -> Y; Y -> [S]")
     rows = [{"X": 0, "lower": 0.1, "upper": 0.2}]

@@ -15,35 +15,27 @@ chances that they miss add up with the table's.
 
 from collections.abc import Iterable, Sequence
 
-from boundit.decisions.choose.mean_set import MeanSet
 from boundit.decisions.compare.comparison import Comparison, ContextDifference
 from boundit.decisions.compare.estimate import Estimator, estimate_difference
 from boundit.decisions.compare.explain import explain_comparison
-from boundit.decisions.compare.logged import LoggedMeans, bound_logged
-from boundit.decisions.compare.measured import Logged, Measured
-from boundit.decisions.compare.policies import ReadPolicy, Side, read_side
+from boundit.decisions.compare.logged import bound_logged
+from boundit.decisions.compare.measured import Measured
+from boundit.decisions.compare.one_context import (
+    AnswersContradict,
+    compare_in_context,
+    make_interval,
+)
+from boundit.decisions.compare.policies import Side, read_side
 from boundit.decisions.compare.question import read_question
 from boundit.decisions.compare.shares import ContextShares, read_shares
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.bound import Arm, Context
+from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
-from boundit.terms.errors import BounditError
 from boundit.terms.interval import Interval
 from boundit.terms.rounding import ROUNDING
 
 _DECIDING = 3
 """How many contexts are named as those that decide."""
-
-
-class AnswersContradict(BounditError):
-    """Two intervals of one difference that no truth fits both."""
-
-    def __init__(self, bounds: Interval, other: Interval, what: str) -> None:
-        self.bounds, self.other = bounds, other
-        super().__init__(
-            f"the bounds say {bounds} of the difference and {what} {other}: the graph, the "
-            f"bounds or {what} are wrong"
-        )
 
 
 def compare(
@@ -134,7 +126,7 @@ def compare(
             memory_limit=memory_limit,
         )
     differences = tuple(
-        _compare_in_context(bounds, sides, where, share, logged)
+        compare_in_context(bounds, sides, where, share, logged)
         for where, share in zip(shares.contexts, shares.list_ranges(), strict=True)
     )
     interval = _add_measured(_join_contexts(differences, shares), sides)
@@ -164,71 +156,11 @@ def compare(
     )
 
 
-def _compare_in_context(
-    table: BoundTable,
-    sides: tuple[Side, Side],
-    where: Context,
-    share: Interval,
-    logged: LoggedMeans | None,
-) -> ContextDifference:
-    """Bound how much more one side earns than the other in one context.
-
-    Measured values are left out; they speak of no single context. Called by ``compare``.
-    """
-    means = MeanSet.from_table(table, where)
-    gained = dict[Arm, float]()
-    for sign, side in ((1, sides[0]), (-1, sides[1])):
-        if isinstance(side, ReadPolicy):
-            for arm, chance in side.chances[where].items():
-                gained[arm] = gained.get(arm, 0.0) + sign * chance
-    least, most = -means.largest(_turn(gained)), means.largest(gained)
-    shared = means.leads is not None
-    if logged is not None:
-        sign = 1 if isinstance(sides[0], Logged) else -1
-        least, most = _add_logged(means, gained, sign, (least, most), logged, where)
-        shared = logged.is_lottery and shared
-    return ContextDifference(where, share, _make_interval(least, most), shared, means.mark)
-
-
-def _add_logged(
-    means: MeanSet,
-    gained: dict[Arm, float],
-    sign: int,
-    ends: tuple[float, float],
-    logged: LoggedMeans,
-    where: Context,
-) -> tuple[float, float]:
-    """Add what the log did in a context, or take it off, to the ends of what a policy earns.
-
-    Where the log is a lottery over the arms, each of them in turn stands for it too, and the
-    better ends are taken. Called by ``_compare_in_context``.
-    """
-    did = logged.find(where)
-    low, high = (did.lower, did.upper) if sign > 0 else (-did.upper, -did.lower)
-    least, most = ends[0] + low, ends[1] + high
-    if not logged.is_lottery:
-        return least, most
-    each = [{**gained, arm: gained.get(arm, 0.0) + sign} for arm in means.arms]
-    worst = min(-means.largest(_turn(one)) for one in each)
-    best = max(means.largest(one) for one in each)
-    if max(least, worst) <= min(most, best) + ROUNDING:
-        return max(least, worst), min(most, best)
-    if logged.table.confidence is not None:
-        rows = Interval(least, most)
-        raise AnswersContradict(Interval(worst, best), rows, "the rows of the log")
-    return least, most  # chance alone can bring estimates apart
-
-
-def _turn(weights: dict[Arm, float]) -> dict[Arm, float]:
-    """Turn the signs of all weights. Called by ``_compare_in_context`` and ``_add_logged``."""
-    return {arm: -weight for arm, weight in weights.items()}
-
-
 def _join_contexts(differences: Sequence[ContextDifference], shares: ContextShares) -> Interval:
     """Join the ends of all contexts by their shares. Called by ``compare``."""
     most = shares.find_largest([found.difference.upper for found in differences])
     least = -shares.find_largest([-found.difference.lower for found in differences])
-    return _make_interval(least, most)
+    return make_interval(least, most)
 
 
 def _add_measured(interval: Interval, sides: tuple[Side, Side]) -> Interval:
@@ -252,19 +184,7 @@ def _intersect(bounds: Interval, estimate: Interval) -> Interval:
     low, high = max(bounds.lower, estimate.lower), min(bounds.upper, estimate.upper)
     if low > high + ROUNDING:
         raise AnswersContradict(bounds, estimate, "the propensities")
-    return _make_interval(low, high)
-
-
-def _make_interval(low: float, high: float) -> Interval:
-    """Make an interval of two ends that cross by no more than rounding.
-
-    Called by ``_compare_in_context``, ``_join_contexts`` and ``_intersect``.
-    """
-    return (
-        Interval(min(low, high), max(low, high))
-        if low - high <= ROUNDING
-        else Interval(low, high)
-    )
+    return make_interval(low, high)
 
 
 def _find_deciding(

@@ -69,12 +69,20 @@ def _explain_logged(table: BoundTable, logged: LoggedMeans) -> Iterator[str]:
         f"What the log did is the mean of {table.outcome}{where} among {who}; its unknowns are "
         "not tied to those of the bounds, so its ends were subtracted."
     )
+    if logged.groups is not None:
+        names = ", ".join(logged.groups.names)
+        yield (
+            f"How many of each {names} there are is one unknown of the policy and of the log: "
+            "both were also compared within each, and the better ends were used."
+        )
     if logged.is_lottery and logged.is_selected:
         yield (
             f"By the graph nothing that chose the arms moves {table.outcome} otherwise: what "
             "the log did also lies between the arms, under the unknowns that they share; the "
             "better ends were used."
         )
+    tables = [logged.table, *((logged.groups.arms,) if logged.groups else ())]
+    yield from dict.fromkeys(caveat for one in tables for caveat in one.caveats)
 
 
 def _explain_contexts(
