@@ -14,7 +14,7 @@ from math import prod
 from operator import mul
 from typing import TypeAlias, final
 
-from boundit.terms.bound import Key, Value
+from boundit.terms.bound import Arm, Key, Value
 
 Places: TypeAlias = tuple[tuple[int, ...], ...]
 """For each pair of arm and context: numbers of pools, or of cells."""
@@ -114,6 +114,17 @@ class FusedPlan:
         ()
         """
         return tuple(name for factor in self.factors for name in factor.variables)
+
+    @property
+    def arms(self) -> tuple[Arm, ...]:
+        """The arms of the pairs, each once, in the order of the pairs.
+
+        Read by ``lay_out_plan`` and ``FusedBeliefs.refit``.
+
+        >>> FusedPlan((((0,), ("a",)), ((0,), ("b",))), (), ((0,), (0,)), (3,), (1.0,)).arms
+        ((0,),)
+        """
+        return tuple(dict.fromkeys(arm for arm, _ in self.pairs))
 
     @property
     def n_leaves(self) -> int:

@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 
+from boundit.bandit.fused.arrays import SHIFTS
 from boundit.terms.fused_plan import Factor, FusedPlan
 
 
@@ -24,6 +25,7 @@ class PlainFused:
         self.rewards = {pair: [0.0, 0.0] for pair in range(len(plan.pairs))}
         self.lb = dict.fromkeys(range(len(plan.pairs)), 0.0)
         self.lp = dict.fromkeys(range(len(plan.pairs)), 0.0)
+        self.shifts = {of: [0.0] * len(SHIFTS) for of in (*plan.pairs, *plan.arms)}
 
     def list_path(self, leaf: int) -> list[tuple[int, int, int]]:
         """Factor, prefix and cell of every step to a leaf."""
@@ -99,6 +101,11 @@ class PlainFused:
         mean, variance = self.moments(pair, tau, own=own)
         return mean + self.kappa * math.sqrt(2 * math.log(self.t + 2)) * math.sqrt(variance)
 
+    def expect(self, pair: int) -> float:
+        """The mean of a pair over all taus."""
+        means = [self.moments(pair, tau, own=False)[0] for tau in self.taus]
+        return sum(w * mean for w, mean in zip(self.weights, means, strict=True))
+
     def learn(self, pair: int, y: float, leaf: int | None, open_leaves: Sequence[int]) -> None:
         n_leaves = self.plan.n_leaves
         s, f = self.rewards[pair]
@@ -112,6 +119,13 @@ class PlainFused:
             for i in range(n_leaves)
         ]
         self.lb[pair] += math.log(predict(y, 1 + s, 1 + f)) - math.log(sum(parts))
+        mean = self.expect(pair)
+        for i, shift in enumerate(SHIFTS):
+            odds = mean / (1 - mean) * math.exp(shift)
+            p = odds / (1 + odds)
+            gained = y * math.log(p / mean) + (1 - y) * math.log((1 - p) / (1 - mean))
+            for of in (self.plan.pairs[pair], self.plan.pairs[pair][0]):
+                self.shifts[of][i] += gained
         if leaf is not None:
             self._learn_seen(pair, y, leaf)
         else:

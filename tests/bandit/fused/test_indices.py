@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from boundit.bandit.fused.arrays import make_counts
-from boundit.bandit.fused.indices import sum_up
+from boundit.bandit.fused.arrays import BIAS_EVIDENCE, make_counts
+from boundit.bandit.fused.indices import sum_up, write_doubts
 from boundit.bandit.fused.layout import PRIOR, TAUS, lay_out_plan
 from boundit.terms.fused_plan import Factor, FusedPlan
 from tests.bandit.fused.plain_fused import PlainFused, draw_plan
@@ -43,6 +43,24 @@ def test_the_variance_is_that_of_draws_also_where_branches_meet() -> None:
         draws = _draw_means(plan, 200_000, rng)
         assert mean == pytest.approx(draws.mean(), abs=4 * draws.std() / 200_000**0.5)
         assert variance == pytest.approx(draws.var(), rel=0.03)
+
+
+def test_doubt_is_that_a_pair_or_its_arm_is_wrong() -> None:
+    """Evidence against an arm makes it doubted in all contexts, and other arms no more."""
+    plan = draw_plan(4, (2,), arms=2, contexts=2)
+    layout = lay_out_plan(plan, TAUS, PRIOR)
+    counts, log_odds = make_counts(layout, len(plan.pairs)), np.log(0.1 / 0.9)
+    first = [write_doubts(layout, counts, pair, log_odds)[0] for pair in range(4)]
+    assert first == pytest.approx([0.19] * 4)
+    counts.shifts[layout.arms[0]] = 5.0, 2.0, -3.0
+    counts.pairs[1, BIAS_EVIDENCE] = counts.shifts[1, 0] = 2.0
+    found = [write_doubts(layout, counts, pair, log_odds)[0] for pair in range(4)]
+    whole = np.exp([5.0, 2.0, -3.0]).mean() / 9
+    alone = (np.exp(2.0) + np.exp([2.0, 0.0, 0.0]).mean()) / 2 / 9
+    assert found[0] == pytest.approx(1 - 0.9 / (1 + whole))
+    assert found[1] == pytest.approx(1 - 1 / (1 + whole) / (1 + alone))
+    assert found[2:] == first[2:]
+    assert write_doubts(layout, counts, 0, -np.inf) == (0.0, 0.0)
 
 
 def _draw_means(plan: FusedPlan, n: int, rng: np.random.Generator) -> np.ndarray:

@@ -39,6 +39,7 @@ def test_evidence_taus_and_indices_are_those_of_the_formulas(
         beliefs.take(Decision(str(t), arm, context), 2 * y, told)
         plain.learn(pair, y, fits[0] if len(fits) == 1 else None, fits)
     counts = beliefs.counts
+    assert counts.shifts == pytest.approx(np.array(list(plain.shifts.values())), abs=1e-9)
     assert counts.taus[:, WEIGHT] == pytest.approx(plain.weights, rel=1e-9, abs=1e-12)
     for pair in range(len(plan.pairs)):
         assert counts.pairs[pair, BIAS_EVIDENCE] == pytest.approx(plain.lb[pair], abs=1e-9)
@@ -72,7 +73,9 @@ def test_particles_weighed_reward_by_reward_are_those_weighed_at_once(
     predicted = 0.0
     for _ in range(60):
         pair, y = int(rng.integers(len(plan.pairs))), float(rng.random() < 0.7)
-        predicted += np.log(learn_particles(beliefs.laws, beliefs.learned, pair, y))
+        chance, mean = learn_particles(beliefs.laws, beliefs.learned, pair, y)
+        assert chance == pytest.approx(mean if y else 1 - mean, rel=1e-9)
+        predicted += np.log(chance)
         pairs[pair, :2] += y, 1 - y
     at_once = beliefs.particles.make_counts()
     weigh_particles(beliefs.laws, at_once, pairs, beliefs.layout.log_prior)

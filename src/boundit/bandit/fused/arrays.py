@@ -23,6 +23,9 @@ LOG_WEIGHT, WEIGHT = 0, 1
 """Columns of ``FusedCounts.taus``."""
 N_LEARNED, N_SEEN = 0, 1
 """Places in ``FusedCounts.totals``."""
+SHIFTS = (0.5, 1.0, 2.0)
+"""By how much better than fused a pair or an arm may be, in log odds of what it earns: columns
+of ``FusedCounts.shifts``. What looks too good is played, and found out."""
 
 
 class FusedLayout(NamedTuple):
@@ -34,7 +37,8 @@ class FusedLayout(NamedTuple):
     the same cell or law, ``twins`` has for every node and leaf the first one of the same law or
     cell. ``wins`` and ``losses`` are what rows of the log count in each cell
     under each tau, the first belief (1 and 1) included; ``weights`` the same for the laws.
-    ``log_prior`` is what is believed of tau at first.
+    ``log_prior`` is what is believed of tau at first; ``arms`` has the row of every pair's arm
+    in ``FusedCounts.shifts``.
     """
 
     starts: Places
@@ -47,6 +51,7 @@ class FusedLayout(NamedTuple):
     losses: Floats
     weights: Floats
     log_prior: Floats
+    arms: Places
 
 
 class FusedCounts(NamedTuple):
@@ -56,7 +61,8 @@ class FusedCounts(NamedTuple):
     what decisions read, ``leaves`` the same rounds by pair and leaf, of which the others can be
     made. ``pairs`` has the rewards of each pair and the evidence that the fused cells, or the
     pool, are wrong for it; ``taus`` the weight of each tau; ``totals`` the rounds learned and
-    those that showed all.
+    those that showed all; ``shifts`` the evidence that a pair, and in the rows after those of
+    pairs an arm in all contexts, is better by each of ``SHIFTS``.
     """
 
     cells: Floats
@@ -66,6 +72,7 @@ class FusedCounts(NamedTuple):
     pairs: Floats
     taus: Floats
     totals: Floats
+    shifts: Floats
 
 
 def make_counts(layout: FusedLayout, n_pairs: int) -> FusedCounts:
@@ -84,4 +91,5 @@ def make_counts(layout: FusedLayout, n_pairs: int) -> FusedCounts:
         np.zeros((n_pairs, 4)),
         taus,
         np.zeros(2),
+        np.zeros((int(layout.arms.max(initial=-1)) + 1, len(SHIFTS))),
     )

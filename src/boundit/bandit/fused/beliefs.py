@@ -220,12 +220,12 @@ class FusedBeliefs:
         Called by ``FusedBeliefs.take`` and ``FusedBeliefs.take_many``.
         """
         known = pair < len(self.plan.pairs)
-        predicted, blind = -1.0, self.is_blind
+        predicted, blind = (-1.0, -1.0), self.is_blind
         if leaf < 0 and not self.has_particles:
             self.spread_particles()
         if self.has_particles and known:
-            chance = learn_particles(self.laws, self.learned, pair, reward)
-            predicted = chance if blind else -1.0
+            found = learn_particles(self.laws, self.learned, pair, reward)
+            predicted = found if blind else predicted
         rest = pair, reward, leaf, may_be, predicted, self._scratch
         if self.linear and x is not None:
             self.linear.learn(self.layout, self.counts, x, *rest)
@@ -277,19 +277,20 @@ class FusedBeliefs:
         """Add up what two policies learned; what is in ``shared`` counts once.
 
         Evidence against the fused cells is made of the sum of what they predicted, held against
-        all rewards of a pair at once; evidence against a pool is weighed anew. Called by
-        ``BasePolicy.merged``.
+        all rewards of a pair at once; evidence against a pool is weighed anew, and that of
+        shifts, which are not learned, adds up. Called by ``BasePolicy.merged``.
         """
         made = FusedBeliefs(
             self.plan, self.reward_range, trusting=self.trusting, encoding=self.encoding
         )
         if (shared.plan, shared.encoding) != (self.plan, self.encoding):
             shared = shared.refit(self.plan, self.reward_range, self.encoding)
-        leaves, totals = made.counts.leaves, made.counts.totals
+        leaves, totals, shifts = made.counts.leaves, made.counts.totals, made.counts.shifts
         predicted = dict[Key, float]()
         for part, sign in ((self, 1.0), (other, 1.0), (shared, -1.0)):
             leaves += sign * part.counts.leaves
             totals += sign * part.counts.totals
+            shifts += sign * part.counts.shifts
             if made.linear and part.linear:
                 made.linear.moments += sign * part.linear.moments
             sums = part.sum_predicted()
@@ -325,6 +326,10 @@ class FusedBeliefs:
         for pair, place in self.places.items():
             row = made.find_place(pair)
             made.counts.pairs[row] = self.counts.pairs[place]
+        for row, place in _match(
+            (*plan.pairs, *plan.arms), (*self.plan.pairs, *self.plan.arms)
+        ):
+            made.counts.shifts[row] = self.counts.shifts[place]
         if plan.variables:
             self._move_seen(made)
         else:
@@ -491,6 +496,18 @@ class FusedBeliefs:
 
     def __getstate__(self) -> dict[str, object]:
         return {**vars(self), "_score_tables": {}}
+
+
+def _match(new: Sequence[object], old: Sequence[object]) -> list[tuple[int, int]]:
+    """Match the places of what two lists share.
+
+    Called by ``FusedBeliefs.refit`` for pairs and arms.
+
+    >>> _match(["a", "b"], ["b", "c"])
+    [(1, 0)]
+    """
+    places = {one: i for i, one in enumerate(old)}
+    return [(i, places[one]) for i, one in enumerate(new) if one in places]
 
 
 def _fill(room: Floats, numbers: Floats, name: str) -> None:

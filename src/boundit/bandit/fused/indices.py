@@ -168,17 +168,44 @@ def score_pair(
 
 
 @inline_kernel
+def average_logs(one: float, two: float) -> float:
+    """Give the log of the mean of two numbers from their logs.
+
+    Called by ``write_doubts``.
+    """
+    top = max(one, two)
+    return top + math.log(0.5 * (math.exp(one - top) + math.exp(two - top)))
+
+
+@inline_kernel
+def weigh_shifts(evidence: Floats) -> float:
+    """Give the log of the evidence for some shift, all of which are as likely at first.
+
+    Called by ``write_doubts``.
+    """
+    top, total = evidence.max(), 0.0
+    for i in range(evidence.size):
+        total += math.exp(evidence[i] - top)
+    return float(top + math.log(total / evidence.size))
+
+
+@inline_kernel
 def write_doubts(
     layout: FusedLayout, counts: FusedCounts, pair: int, log_odds: float
 ) -> tuple[float, float]:
     """Give the chances that what is fused is wrong for a pair, and that its weights are own.
 
-    Both are 0 for a pair that the plan does not know; ``log_odds`` are those at first. Called
-    by ``find_best_arm`` and ``tabulate_indices``.
+    Both are 0 for a pair that the plan does not know; ``log_odds`` are those at first. What is
+    fused may be wrong for the pair alone, or for its arm in all contexts. Called by
+    ``find_best_arm`` and ``tabulate_indices``.
     """
     if pair < 0 or pair >= layout.cells.shape[0]:
         return 0.0, 0.0
-    doubt = compute_chance(log_odds, counts.pairs[pair, BIAS_EVIDENCE])
+    alone, whole = counts.shifts[pair], counts.shifts[layout.arms[pair]]
+    # That a pair is wrong has two forms: its mean is anything, or higher by a shift.
+    evidence = average_logs(counts.pairs[pair, BIAS_EVIDENCE], weigh_shifts(alone))
+    doubt = compute_chance(log_odds, evidence)
+    doubt += (1.0 - doubt) * compute_chance(log_odds, weigh_shifts(whole))
     own = compute_chance(log_odds, counts.pairs[pair, OWN_EVIDENCE])
     return doubt, own if layout.starts.size > 1 else 0.0
 

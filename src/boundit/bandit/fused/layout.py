@@ -33,6 +33,7 @@ def lay_out_plan(plan: FusedPlan, taus: Sequence[float], prior: Sequence[float])
     cells = np.array(plan.cells, np.int64).reshape(n_pairs, plan.n_leaves)
     n, sums = np.array(plan.n, np.float64), np.array(plan.sums, np.float64)
     means = np.divide(sums, n, out=np.zeros_like(n), where=n > 0)
+    arms = {arm: i for i, arm in enumerate(plan.arms, n_pairs)}
     effective = np.array([count_discounted(n, sums, tau) for tau in taus])
     return FusedLayout(
         starts,
@@ -44,6 +45,7 @@ def lay_out_plan(plan: FusedPlan, taus: Sequence[float], prior: Sequence[float])
         1.0 + (1.0 - means) * effective,
         weights,
         np.log(np.array(prior)),
+        np.array([arms[arm] for arm, _ in plan.pairs], np.int64),
     )
 
 

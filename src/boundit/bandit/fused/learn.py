@@ -23,6 +23,7 @@ from boundit.bandit.fused.arrays import (
     SEEN,
     SEEN_LOSSES,
     SEEN_WINS,
+    SHIFTS,
     WEIGHT,
     WINS,
     FusedCounts,
@@ -74,8 +75,7 @@ def predict_by_cells(
 ) -> float:
     """Predict the reward of a pair by its cells and pools, over all taus.
 
-    Leaves in ``scratch[1]`` how much each leaf adds to it. Called by ``learn_round`` and
-    ``learn_linear``.
+    Leaves in ``scratch[1]`` how much each leaf adds to it. Called by ``expect_by_cells``.
     """
     n_nodes, total = layout.starts.size - 1, 0.0
     scratch[1] = 0.0
@@ -92,6 +92,36 @@ def predict_by_cells(
             scratch[1, n_nodes + leaf] += part
             total += part
     return total
+
+
+@compile_kernel
+def expect_by_cells(
+    layout: FusedLayout, counts: FusedCounts, pair: int, reward: float, scratch: Floats
+) -> tuple[float, float]:
+    """Predict the reward of a pair by its cells and pools, and give the mean they expect.
+
+    Leaves in ``scratch[1]`` how much each leaf adds to the first. Called by ``learn_round`` and
+    ``learn_linear``.
+    """
+    mean = -1.0
+    if 0.0 < reward < 1.0:
+        mean = predict_by_cells(layout, counts, pair, 1.0, scratch)
+    chance = predict_by_cells(layout, counts, pair, reward, scratch)
+    if mean < 0.0:
+        mean = chance if reward == 1.0 else 1.0 - chance
+    return chance, mean
+
+
+@inline_kernel
+def judge_shifts(evidence: Floats, reward: float, mean: float) -> None:
+    """Weigh whether what a pair or an arm earns is higher by each shift, by one reward.
+
+    ``mean`` is what was expected of it. If that is right, each number averages to a factor of
+    at most 1, whatever the law of the reward. Called by ``count_round``.
+    """
+    for i in range(evidence.size):
+        odds = math.exp(SHIFTS[i])
+        evidence[i] += SHIFTS[i] * reward - math.log(1.0 - mean + mean * odds)
 
 
 @compile_kernel
@@ -195,19 +225,19 @@ def learn_round(
     reward: float,
     leaf: int,
     may_be: NDArray[np.bool_],
-    predicted: float,
+    predicted: tuple[float, float],
     scratch: Floats,
 ) -> None:
     """Learn one round: its reward from 0 to 1, and its leaf, -1 where that was not seen.
 
-    ``may_be`` are the leaves that it may have ended in. ``predicted`` is what particles
-    predicted of the reward, negative where cells and pools decide. Called by
-    ``FusedBeliefs._learn`` for a reward, and by ``play_fused`` in every round.
+    ``may_be`` are the leaves that it may have ended in. ``predicted`` is how likely particles
+    found the reward and the mean they expected, negative where cells and pools decide. Called
+    by ``FusedBeliefs._learn`` for a reward, and by ``play_fused`` in every round.
     """
     chances = np.ones(counts.taus.shape[0])
     if pair < layout.cells.shape[0]:
-        by_cells = predict_by_cells(layout, counts, pair, reward, scratch)
-        predicted = predicted if predicted >= 0.0 else by_cells
+        by_cells = expect_by_cells(layout, counts, pair, reward, scratch)
+        predicted = predicted if predicted[0] >= 0.0 else by_cells
         if leaf >= 0:
             c = layout.cells[pair, leaf]
             for tau in range(chances.size):
@@ -225,19 +255,22 @@ def count_round(
     reward: float,
     leaf: int,
     may_be: NDArray[np.bool_],
-    predicted: float,
+    predicted: tuple[float, float],
     chances: Floats,
     parts: Floats,
 ) -> None:
     """Count one round, of which all was predicted, and judge by it what is fused.
 
-    ``chances`` are those of the reward under each tau where its leaf was seen, ``parts`` how
-    much each leaf adds to what was predicted. Called by ``learn_round`` and ``learn_linear``.
+    ``predicted`` is how likely its reward was and the mean that was expected, ``chances`` are
+    those of the reward under each tau where its leaf was seen, ``parts`` how much each leaf
+    adds to what was predicted. Called by ``learn_round`` and ``learn_linear``.
     """
     pairs = counts.pairs
     if pair < layout.cells.shape[0]:
         plain = predict_reward(reward, 1.0 + pairs[pair, WINS], 1.0 + pairs[pair, LOSSES])
-        pairs[pair, BIAS_EVIDENCE] += math.log(plain) - math.log(predicted)
+        pairs[pair, BIAS_EVIDENCE] += math.log(plain) - math.log(predicted[0])
+        judge_shifts(counts.shifts[pair], reward, predicted[1])
+        judge_shifts(counts.shifts[layout.arms[pair]], reward, predicted[1])
         if leaf >= 0:
             learn_seen(layout, counts, pair, reward, leaf, chances)
         else:
@@ -251,29 +284,34 @@ def count_round(
 @compile_kernel
 def learn_particles(
     laws: ParticleLaws, learned: ParticleCounts, pair: int, reward: float
-) -> float:
-    """Weigh particles and taus by a reward from 0 to 1; gives how likely it was before.
+) -> tuple[float, float]:
+    """Weigh particles and taus by a reward from 0 to 1.
 
-    Called by ``FusedBeliefs._learn`` and ``play_fused`` once particles are there.
+    Gives how likely it was before, and the mean that was expected. Called by
+    ``FusedBeliefs._learn`` and ``play_fused`` once particles are there.
     """
     unit, taus, top, predicted = laws.units[pair], learned.taus, -np.inf, 0.0
+    expected = 0.0
     group, won, lost = laws.groups[unit], learned.units[unit, 0], learned.units[unit, 1]
     for tau in range(taus.shape[0]):
-        weights, chance = learned.weights[tau, group], 0.0
+        weights, chance, mean, whole = learned.weights[tau, group], 0.0, 0.0, 0.0
         for j in range(weights.size):
             wins, n = laws.wins[tau, unit, j] + won, laws.trials[tau, unit, j] + won + lost
+            mean += weights[j] * wins / n
+            whole += weights[j]
             raised = weights[j] * predict_reward(reward, wins, n - wins)
             chance += raised
             weights[j] = raised
         for j in range(weights.size):
             weights[j] = max(weights[j] / chance, LEAST_WEIGHT)
         predicted += taus[tau, WEIGHT] * chance
+        expected += taus[tau, WEIGHT] * mean / whole
         taus[tau, LOG_WEIGHT] += math.log(chance)
         top = max(top, taus[tau, LOG_WEIGHT])
     normalize_weights(taus, top)
     learned.units[unit, 0] += reward
     learned.units[unit, 1] += 1.0 - reward
-    return predicted
+    return predicted, expected
 
 
 @compile_kernel

@@ -156,7 +156,7 @@ class LinearCells:
         reward: float,
         leaf: int,
         may_be: NDArray[np.bool_],
-        predicted: float,
+        predicted: tuple[float, float],
         scratch: Floats,
     ) -> None:
         """Learn a round of a pair by place and features, as ``learn_round`` does with counts.
@@ -209,9 +209,8 @@ class LinearCells:
             turn = self._make_turn(old)
         except ForeignBounds:
             return False
-        places = {arm: i for i, arm in enumerate(dict.fromkeys(a for a, _ in old.plan.pairs))}
-        arms = list(dict.fromkeys(arm for arm, _ in self.plan.pairs))
-        for i, arm in enumerate(arms):
+        places = {arm: i for i, arm in enumerate(old.plan.arms)}
+        for i, arm in enumerate(self.plan.arms):
             for before, after in moved if arm in places else ():
                 part = old.moments[:, places[arm], before]
                 self.moments[:, i, after, :, :-1] = turn @ part[:, :, :-1] @ turn.T

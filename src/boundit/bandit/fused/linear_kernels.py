@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundit.bandit.fused.arrays import FusedCounts, FusedLayout
-from boundit.bandit.fused.learn import count_round, predict_by_cells
+from boundit.bandit.fused.learn import count_round, expect_by_cells
 from boundit.bandit.fused.linear_layout import LinearLayout
 from boundit.bandit.kernels.arrays import Floats
 from boundit.bandit.kernels.compile import compile_kernel, inline_kernel
@@ -135,7 +135,7 @@ def learn_linear(
     reward: float,
     leaf: int,
     may_be: NDArray[np.bool_],
-    predicted: float,
+    predicted: tuple[float, float],
     x: Floats,
     scratch: Floats,
 ) -> None:
@@ -145,8 +145,8 @@ def learn_linear(
     """
     chances = np.ones(counts.taus.shape[0])
     if pair < linear.models.shape[0]:
-        by_cells = predict_by_cells(shown, shown_counts, pair, reward, scratch)
-        predicted = predicted if predicted >= 0.0 else by_cells
+        by_cells = expect_by_cells(shown, shown_counts, pair, reward, scratch)
+        predicted = predicted if predicted[0] >= 0.0 else by_cells
         if leaf >= 0:
             model = linear.models[pair, leaf]
             weigh_reward(linear, moments, model, reward, x, chances)

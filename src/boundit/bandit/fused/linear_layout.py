@@ -72,7 +72,7 @@ def number_models(plan: FusedPlan) -> tuple[Places, Places, Places, list[list[in
     Gives the arm of each pair, cells and models of each pair and leaf, and the members of each
     model. Called by ``lay_out_models``.
     """
-    places = {arm: i for i, arm in enumerate(dict.fromkeys(arm for arm, _ in plan.pairs))}
+    places = {arm: i for i, arm in enumerate(plan.arms)}
     arms = np.array([places[arm] for arm, _ in plan.pairs], np.int64)
     cells = np.array(plan.cells, np.int64).reshape(len(plan.pairs), plan.n_leaves)
     members = dict[object, list[int]]()

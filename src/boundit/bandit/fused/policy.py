@@ -70,10 +70,11 @@ class Fused(BasePolicy[FusedBeliefs]):
     the bounds cap plain indices instead, and ``plan_reason`` says why. An arm's index is its
     mean and ``kappa sqrt(2 log t)`` deviations more. Against a wrong log or graph it learns how
     biased the log may be (one size, tau, for all of it), and keeps two doubts in every arm and
-    context: that what is fused is wrong there, and then a draw from its own rewards decides,
-    and that its weights are its own. ``doubt`` is shared by the arms of a decision; 0 trusts
-    the log and the graph. ``observes`` names the variables that help if ``learn`` is told them;
-    nothing is required: what no round shows is learned from rewards alone.
+    context: that what is fused is wrong there, alone or for the arm in all contexts, and then a
+    draw from its own rewards decides, and that its weights are its own. ``doubt`` is shared by
+    the arms of a decision; 0 trusts the log and the graph. ``observes`` names the variables
+    that help if ``learn`` is told them; nothing is required: what no round shows is learned
+    from rewards alone.
 
     With ``linear`` a ridge model of each arm and cell of these variables, by ``[1, context]``,
     stands for counts by context, so that one context tells of another: text is one-hot, where

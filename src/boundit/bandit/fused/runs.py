@@ -101,6 +101,7 @@ def play_fused(
             counts.pairs.copy(),
             counts.taus.copy(),
             counts.totals.copy(),
+            counts.shifts.copy(),
         )
         its = ParticleCounts(learned.units.copy(), learned.weights.copy(), learned.taus.copy())
         spread = False
@@ -128,12 +129,12 @@ def play_fused(
             pair = int(score_table[row, STATISTICS])
             leaf = find_leaf(sights, cell, layout.starts.size == 1)
             may_be = sights.may_be[cell] if cell >= 0 else anything
-            value, predicted = (float(reward) - options.low) / scale, -1.0
+            value, predicted = (float(reward) - options.low) / scale, (-1.0, -1.0)
             if leaf < 0 and not spread:
                 weigh_particles(laws, its, own.pairs, layout.log_prior)
                 spread = True
             if spread and pair < layout.cells.shape[0]:
-                chance = learn_particles(laws, its, pair, value)
-                predicted = chance if blind else -1.0
+                found = learn_particles(laws, its, pair, value)
+                predicted = found if blind else predicted
             learn_round(layout, own, pair, value, leaf, may_be, predicted, scratch)
     return pulls
