@@ -31,6 +31,9 @@ from boundit.decisions.compare.estimate import Estimate as Estimate
 from boundit.decisions.compare.estimate import estimate_value as estimate_value
 from boundit.decisions.compare.measured import LOGGED as LOGGED
 from boundit.decisions.compare.measured import Measured as Measured
+from boundit.decisions.stress.report import StressReport as StressReport
+from boundit.decisions.stress.stress import stress as stress
+from boundit.decisions.stress.unite import bound_rivals as bound_rivals
 from boundit.decisions.suggest.expect_widths import ExpectedWidths as ExpectedWidths
 from boundit.decisions.suggest.expect_widths import expect_widths as expect_widths
 from boundit.decisions.suggest.report import SuggestReport as SuggestReport

@@ -37,7 +37,7 @@ from boundit.bounds.try_rules import EndFinder, try_rules
 from boundit.counts.formulas.workspace import Workspace
 from boundit.estimand.language.expression import P
 from boundit.terms.bound import Bound, Key
-from boundit.terms.bound_table import BoundTable
+from boundit.terms.bound_table import PLAIN, BoundTable
 from boundit.terms.contrast import Pair
 from boundit.terms.errors import BounditError
 from boundit.terms.found_later import FoundLater
@@ -98,6 +98,7 @@ def assemble(
     confidence: float | None = None,
     inference: Inference = "exact",
     compared: bool = False,
+    online: bool = True,
     notes: Sequence[Note] = (),
     workspace: Workspace | None = None,
     told: Told = say_nothing,
@@ -107,9 +108,10 @@ def assemble(
     A rule is one way to bound the rewards that the graph justifies. ``plan`` and ``counts`` are
     left as they are, so that it can be called again. ``inference`` is how a ``confidence``
     allows for chance; if ``compared``, a small table says what the other inference would give.
+    Unless ``online``, nothing is looked for that a policy could go on learning.
     ``notes`` go to the table's caveats. Rules that the ``workspace`` has no memory or time for
     are left out, and the table says so. ``told`` hears of every rule. Called by
-    ``derive_table`` after ``plan_bounds`` and ``count_for``.
+    ``derive_planned`` after ``plan_bounds`` and ``count_for``.
     """
     evidence = BoundEvidence.from_counts(plan, counts, reward_range, workspace)
     _require_room(plan, evidence)
@@ -121,12 +123,9 @@ def assemble(
     bounds, of_rules = _bound_rows(trial, evidence, told)
     told("compare arms", 0, 1)
     contrasts = _bound_contrasts(trial, evidence, bounds)
-    cost = 0.0
-    if isinstance(trial.numbers, ConfidentNumbers):
-        boxed, sizes = [p.rule for p in trial.boxed.rules], evidence.evaluator.levels
-        cost = find_contrast_cost(trial.numbers.extremes, boxed, plan.query, sizes)
-    fused = plan_fused(plan, evidence, tuple(bounds))
-    living = _plan_living(plan, evidence, confidence, fused)
+    cost = _find_cost(trial, evidence)
+    fused = plan_fused(plan, evidence, tuple(bounds)) if online else PLAIN
+    living = _plan_living(plan, evidence, confidence, fused) if online else ()
     late = (OVER,) if evidence.evaluator.workspace.budget.is_over() else ()
     of_tables = dict.fromkeys(note for table in counts.tables for note in table.notes)
     said = (*plan.notes, *notes, *of_rules, *late, *of_tables)
@@ -155,6 +154,17 @@ def assemble(
         caveats=tuple(map(str, said)),
         notes=said,
     )
+
+
+def _find_cost(trial: Trial, evidence: BoundEvidence) -> float:
+    """Find what differences of arms cost beside the intervals, in units of the error of rows.
+
+    Called by ``assemble``; estimates cost nothing.
+    """
+    if not isinstance(trial.numbers, ConfidentNumbers):
+        return 0.0
+    boxed, sizes = [p.rule for p in trial.boxed.rules], evidence.evaluator.levels
+    return find_contrast_cost(trial.numbers.extremes, boxed, trial.plan.query, sizes)
 
 
 def _collect_bins(

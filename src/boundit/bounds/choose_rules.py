@@ -66,7 +66,7 @@ def choose_columns(plan: BoundPlan, levels: Mapping[str, int], *, confident: boo
     With a confidence these are the rules whose cells get intervals, those that a pilot may find
     sharper as long as they need few columns more, and the chains that a policy may go on
     learning; else the best ones, as long as they need few columns. Called by
-    ``_plan_and_count`` for a plan that needs more than ``FEW_COLUMNS``.
+    ``plan_request`` for a plan that needs more than ``FEW_COLUMNS``.
     """
     if confident:
         boxed, learned = choose_rules(plan, levels).rules, _find_learned(plan, levels)
@@ -81,7 +81,7 @@ def drop_hopeless(
 ) -> BoundPlan:
     """Drop rules with a table that would not fit into memory, before anything is counted.
 
-    The plan that comes back says which, and what would help. Called by ``_plan_and_count`` for
+    The plan that comes back says which, and what would help. Called by ``plan_request`` for
     plans that need many columns.
     """
     kept, refused = list[PlannedRule](), dict[str, BaseException]()
@@ -102,7 +102,7 @@ def keep_stable(plan: BoundPlan, log: Log, external: Sequence[Log] = ()) -> Boun
     """Keep the rules that read no law which changes while a policy learns.
 
     Nothing is left out unless a log is adaptive. The plan that comes back names what it leaves
-    out, and the law that hangs on how treatments were chosen. Called by ``_plan_and_count``
+    out, and the law that hangs on how treatments were chosen. Called by ``plan_request``
     before anything is counted.
     """
     if not any(each.adaptive for each in (log, *external)):

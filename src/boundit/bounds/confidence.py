@@ -199,7 +199,7 @@ class ConfidentNumbers:
     def extremes(self) -> Mapping[P, Nodes]:
         """Over which variables of each term only the extremes hold; all cells at once if none.
 
-        Read by ``assemble``, since differences of arms need more than extremes.
+        Read by ``_find_cost``, since differences of arms need more than extremes.
         """
         return self._extreme
 

@@ -137,37 +137,17 @@ def derive_table(
     ``derive_bounds`` once, and by the command ``bound`` for every limit of a plot.
     """
     workspace = Workspace(request.memory_limit, TimeBudget(request.time_limit))
-    plan, counts = _plan_and_count(request, kept, workspace, told)
-    if request.reward_range is not None and not counts.have_binary_reward:
-        hidden = hide_reward(request.graph, request.query.outcomes[0])
-        if hidden is not request.graph:
-            again = replace(request, graph=hidden)
-            plan, counts = _plan_and_count(again, kept, workspace, told)
-    table = assemble(
-        plan,
-        counts,
-        reward_range=request.reward_range,
-        confidence=request.confidence,
-        inference=request.inference,
-        compared=True,
-        notes=(
-            *_note_hidden(plan, request.domain, request.reward_range),
-            *_note_learning(plan, request),
-        ),
-        workspace=workspace,
-        told=told,
-    )
-    return replace(table, units=request.units, confounding=request.limits.by_edge)
+    plan = plan_request(request, workspace, told)
+    return derive_planned(request, plan, kept, workspace, told)
 
 
-def _plan_and_count(
-    request: BoundRequest, kept: KeptCounts, workspace: Workspace, told: Told
-) -> tuple[BoundPlan, PlanCounts]:
-    """Choose the rules that bound what a request asks, and count what they read.
+def plan_request(request: BoundRequest, workspace: Workspace, told: Told) -> BoundPlan:
+    """Choose the rules that bound what a request asks; no row is counted.
 
     By the graph alone, unless they need many columns: then a first look at how many levels
     these have chooses among the rules, so that the pass counts no more than is read. Called by
-    ``derive_table``, a second time where the reward turns out not to be 0/1.
+    ``derive_table``, by ``derive_planned`` where the reward turns out not to be 0/1, and by
+    ``RivalTables.derive`` for each graph.
     """
     told("look for rules", 0, 1)
     plan = plan_bounds(
@@ -190,6 +170,59 @@ def _plan_and_count(
     if workspace.budget.is_over() and plan.rules:
         late = note_late(planned.record.name for planned in plan.rules)
         plan = replace(plan, rules=(), notes=(*plan.notes, late))
+    return plan
+
+
+def derive_planned(
+    request: BoundRequest,
+    plan: BoundPlan,
+    kept: KeptCounts,
+    workspace: Workspace,
+    told: Told,
+    *,
+    online: bool = True,
+) -> BoundTable:
+    """Count what the rules of a plan read, and assemble the bound table of a request.
+
+    Unless ``online``, nothing is looked for that a policy could go on learning. Called by
+    ``derive_table``, and by ``RivalTables.derive`` for plans that it has not met.
+    """
+    plan, counts = _count_plan(request, plan, kept, workspace, told)
+    if request.reward_range is not None and not counts.have_binary_reward:
+        hidden = hide_reward(request.graph, request.query.outcomes[0])
+        if hidden is not request.graph:
+            again = replace(request, graph=hidden)
+            plan = plan_request(again, workspace, told)
+            plan, counts = _count_plan(again, plan, kept, workspace, told)
+    table = assemble(
+        plan,
+        counts,
+        reward_range=request.reward_range,
+        confidence=request.confidence,
+        inference=request.inference,
+        compared=True,
+        online=online,
+        notes=(
+            *_note_hidden(plan, request.domain, request.reward_range),
+            *_note_learning(plan, request),
+        ),
+        workspace=workspace,
+        told=told,
+    )
+    return replace(table, units=request.units, confounding=request.limits.by_edge)
+
+
+def _count_plan(
+    request: BoundRequest,
+    plan: BoundPlan,
+    kept: KeptCounts,
+    workspace: Workspace,
+    told: Told,
+) -> tuple[BoundPlan, PlanCounts]:
+    """Count what the rules of a plan read, or as many of them as memory has room for.
+
+    Called by ``derive_planned``, a second time where the reward turns out not to be 0/1.
+    """
     told(f"count {len(plan.needs)} columns", 0, 1)
     return count_within(
         plan,
@@ -208,7 +241,7 @@ def _note_hidden(
 ) -> Iterator[Note]:
     """Yield caveats on levels and rewards that selection may hide from the log altogether.
 
-    No rule can reckon with these. Called by ``derive_table`` once the rows are counted.
+    No rule can reckon with these. Called by ``derive_planned`` once the rows are counted.
     """
     graph, (outcome,) = plan.graph, plan.query.outcomes
     read = frozenset[str]().union(*(p.rule.range_variables for p in plan.rules))
@@ -230,7 +263,8 @@ def _note_learning(plan: BoundPlan, request: BoundRequest) -> Iterator[Note]:
     """Yield caveats on an adaptive log: how chance was allowed for, and what it may hide.
 
     Which levels a learning policy reached hangs on rewards, and the error of a confidence is
-    shared out over the levels that count. Called by ``derive_table`` once the rows are counted.
+    shared out over the levels that count. Called by ``derive_planned`` after the rows are
+    counted.
     """
     logs = (request.log, *request.external)
     if not any(log.adaptive for log in logs) or request.confidence is None:

@@ -105,7 +105,7 @@ def plan_bounds(
     """Choose the rules of a profile for a query; ``tables`` are measured without selection.
 
     ``count_for`` then counts what the plan reads, and ``assemble`` makes a table of both.
-    Called by ``_plan_and_count``, and by audits that have exact laws.
+    Called by ``plan_request``, and by audits that have exact laws.
     """
     if profile == "paper":
         return plan_paper(graph, query, tables, max_condition=max_condition)

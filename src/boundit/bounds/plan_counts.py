@@ -49,7 +49,7 @@ class PlanCounts:
     def have_binary_reward(self) -> bool:
         """Whether every counted reward is 0 or 1.
 
-        Read by ``derive_table``, which else hides the reward in the graph and plans again.
+        Read by ``derive_planned``, which else hides the reward in the graph and plans again.
         """
         return all(map(is_binary, self.tables))
 
@@ -66,7 +66,7 @@ def look_at_levels(
 ) -> dict[str, int]:
     """Look how many levels the columns have that the rules of a plan read; no cell is counted.
 
-    Called by ``_plan_and_count`` for plans that need many columns, to choose among the rules.
+    Called by ``plan_request`` for plans that need many columns, to choose among the rules.
     """
     (outcome,) = plan.query.outcomes
     levels = dict.fromkeys(plan.needs, 1) | {outcome: 2}
@@ -97,7 +97,7 @@ def count_within(
     kept, and the plan that comes back says so. Rows that share a ``cluster`` belong together:
     each cluster is counted once, or refused, unless ``keep_clusters`` asks for tables whose
     ``clusters`` say how often each fell into each cell, for intervals that allow for it. Called
-    by ``_plan_and_count``, before ``assemble``.
+    by ``_count_plan``, before ``assemble``.
     """
     refusal: TooManyCells | None = None
     for tried in (plan, *(keep_smallest(plan, n) for n in (MOST_RULES, 1, 0))):

@@ -38,7 +38,7 @@ def _note_large(refused: dict[str, BaseException]) -> Iterator[Note]:
 def note_late(names: Iterable[str]) -> Note:
     """Write the caveat that names rules for which no time was left.
 
-    Called by ``note_refused``, and by ``_plan_and_count`` where time is over before the log is
+    Called by ``note_refused``, and by ``plan_request`` where time is over before the log is
     counted.
     """
     return Message(

@@ -75,7 +75,7 @@ class BoundRequest:
     def tables(self) -> list[Nodes]:
         """The variables of the graph that each external log measures without selection.
 
-        Read by ``_plan_and_count``: rules may use these laws as the population's.
+        Read by ``plan_request``: rules may use these laws as the population's.
         """
         return [frozenset(other.columns) & self.graph.observed for other in self.external]
 
@@ -83,7 +83,7 @@ class BoundRequest:
     def units(self) -> str:
         """What the log is made of, as the promise of a confidence says it.
 
-        Read by ``derive_table``.
+        Read by ``derive_planned``.
         """
         if any(log.adaptive for log in (self.log, *self.external)):
             return "rows that a policy chose while it learned"
@@ -241,7 +241,7 @@ def hide_reward(graph: CausalGraph, outcome: str) -> CausalGraph:
 
     The success follows the reward and causes nothing; the reward itself is then hidden. Where
     the reward causes nothing either, the graph stays as it is. Called by ``read_request``, and
-    by ``derive_table`` where the counts show values between 0 and 1.
+    by ``derive_planned`` where the counts show values between 0 and 1.
 
     >>> from boundit.graph.text import parse
     >>> print(hide_reward(parse("X -> Y -> [S]"), "Y"))

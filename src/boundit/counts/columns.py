@@ -54,7 +54,7 @@ class ColumnSource:
         )
         numbers = self._derive_columns(plan)
         aggregates = {
-            name: _aggregate_by_group(numbers.get(of, np.ones(n_rows)), how, group, len(first))
+            name: aggregate_by_group(numbers.get(of, np.ones(n_rows)), how, group, len(first))
             for name, (of, how) in choose_aggregates(plan).items()
         }
         keys = [[levels[c] for c in codes[first]] for levels, codes in pairs]
@@ -156,12 +156,12 @@ def _find_kind(values: Sequence[object]) -> ColumnKind:
     return ColumnKind.TEXT if types == {str} else ColumnKind.OBJECTS
 
 
-def _aggregate_by_group(
+def aggregate_by_group(
     numbers: Floats, how: str, group: NDArray[np.intp], n_groups: int
 ) -> Floats:
     """Add up a column, count its numbers or take their extreme, group by group.
 
-    Called by ``ColumnSource.group`` for each aggregate of the plan.
+    Called by ``ColumnSource.group`` and ``HeldSource.group`` for each aggregate of the plan.
     """
     known = ~np.isnan(numbers)
     match how:
@@ -179,7 +179,7 @@ def _aggregate_by_group(
 def _find_largest(numbers: Floats, group: NDArray[np.intp], n_groups: int) -> Floats:
     """Find the largest number of each group, nan where there is none.
 
-    Called by ``_aggregate_by_group``.
+    Called by ``aggregate_by_group``.
     """
     most = np.full(n_groups, np.nan)
     np.fmax.at(most, group, numbers)

@@ -54,7 +54,7 @@ class TimeBudget:
     def share(self, part: float) -> "TimeBudget":
         """Make a budget of a part of the seconds left, so that time remains for what follows.
 
-        Called by ``_plan_and_count`` for the search for rules.
+        Called by ``plan_request`` for the search for rules.
         """
         left = self.count_seconds()
         return FOR_EVER if left is None else TimeBudget(left * part, self.limit)

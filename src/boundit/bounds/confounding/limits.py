@@ -81,7 +81,7 @@ class ConfoundingLimits:
     def by_edge(self) -> dict[str, float]:
         """The limits by the edges as text, as the option had them and tables keep them.
 
-        Read by ``derive_table``.
+        Read by ``derive_planned``.
         """
         return {name_edge(edge): limit for edge, limit in self.entries}
 

@@ -30,7 +30,7 @@ def find_contrast_cost(
     The unit is the error of all rows less one arm's. ``extremes`` says of each term over which
     of its variables only extremes hold. It is 0 where all cells hold at once, 1 where each rule
     has terms of its own that tell arms and contexts apart; where a term serves several rules,
-    arms or contexts, each decides by cells of its own. Called by ``assemble``.
+    arms or contexts, each decides by cells of its own. Called by ``_find_cost``.
     """
     return max(
         (_count_uses(term, rules, query, levels) for term in extremes if extremes[term]),

@@ -1,0 +1,307 @@
+"""What missing edges would do to the bounds, the choice and what is told surely."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from boundit.decisions.stress.edge_tests import EdgeTest
+from boundit.decisions.stress.edges import ApartEdge, MissingEdge
+from boundit.decisions.stress.standing import ContextStanding
+from boundit.decisions.stress.unite import unite_tables
+from boundit.terms.bound import Arm, Context, Key
+from boundit.terms.bound_table import BoundTable
+from boundit.terms.bound_text import align_columns
+from boundit.terms.choices.choice import ChoiceRule, write_arm, write_levels, write_promise
+from boundit.terms.message import Note
+from boundit.terms.saving.codec import encode
+
+AS_IT_IS = "the graph as it is"
+"""What the reasons of united bounds call the graph to which nothing was added."""
+MOST_LINES = 20
+"""How many edges the text of a report has lines for."""
+MOST_NAMED = 3
+"""How many edges the summary names."""
+
+
+@dataclass(frozen=True, slots=True)
+class TriedEdges:
+    """What the bounds become if an edge, or several at once, were missing from the graph.
+
+    ``widened`` are the arms and contexts whose interval grows. ``fallen`` maps contexts whose
+    choice falls to the arms that do best instead; several do equally well where nothing tells
+    them apart. ``lost`` are contexts in which it is no longer sure which arm is best.
+    ``regret`` is the worst-case regret of today's choice. ``test`` is what ``check`` says of
+    the two variables, where it tests that no edge joins them. With a ``refusal`` there are no
+    bounds: it says why, as where the data refute the larger graph too.
+    """
+
+    edges: tuple[MissingEdge, ...]
+    mean_width: float | None = None
+    worst_width: float | None = None
+    widened: tuple[Key, ...] = ()
+    fallen: tuple[tuple[Context, tuple[Arm, ...]], ...] = ()
+    lost: tuple[Context, ...] = ()
+    regret: float | None = None
+    test: EdgeTest | None = None
+    refusal: Note = ""
+    table: BoundTable | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def name(self) -> str:
+        """The edges as a graph would have them, as in ``X <-> Y``.
+
+        Users read it; also read by ``StressReport.unite`` and ``_write_row``.
+        """
+        return "; ".join(map(str, self.edges))
+
+    @property
+    def words(self) -> str:
+        """What it would mean that these edges were missing.
+
+        Users read it; also read by ``_summarize_choice``.
+        """
+        return " and ".join(edge.words for edge in self.edges)
+
+    @property
+    def survives(self) -> bool:
+        """Whether the choice stays the same in every context.
+
+        Users read it; also read by ``_summarize`` and ``StressRun.list_pairs``.
+        """
+        return not self.fallen and not self.refusal
+
+    @property
+    def harm(self) -> tuple[float, ...]:
+        """How much harm it does, the most first: to choices, to verdicts, then to widths.
+
+        Read by ``rank_by_harm``.
+        """
+        if self.refusal or self.regret is None or self.mean_width is None:
+            return (1.0, 0.0, 0.0, 0.0, 0.0)
+        return (0.0, -len(self.fallen), -len(self.lost), -self.mean_width, -self.regret)
+
+    def record(self) -> dict[str, object]:
+        """Write what was found as an object for JSON, but for the table.
+
+        Users call it; also called by ``StressReport.record``.
+        """
+        return {
+            "edges": list(map(str, self.edges)),
+            "words": self.words,
+            "survives": self.survives,
+            "mean_width": self.mean_width,
+            "worst_width": self.worst_width,
+            "regret": self.regret,
+            "fallen": [
+                {"context": encode(where, Context), "chosen": encode(arms, tuple[Arm, ...])}
+                for where, arms in self.fallen
+            ],
+            "lost": encode(self.lost, tuple[Context, ...]),
+            "widened": encode(self.widened, tuple[Key, ...]),
+            "test": None if self.test is None else encode(self.test),
+            "refusal": str(self.refusal),
+        }
+
+
+@dataclass(frozen=True)
+class StressReport:
+    """What would overturn the bounds of one question, the most harmful edge first.
+
+    ``table`` are the bounds of the graph as it is, and ``standing`` what they say to do;
+    ``sure`` says how surely, under each graph by itself.
+    ``tried`` are single edges, ``pairs`` two at once. ``apart`` are edges that would change the
+    question, ``unreached`` those that no time was left for; ``not_varied`` says what was not
+    looked at.
+    """
+
+    graph: str
+    query: str
+    rule: ChoiceRule
+    sure: str
+    table: BoundTable
+    standing: tuple[ContextStanding, ...]
+    tried: tuple[TriedEdges, ...]
+    pairs: tuple[TriedEdges, ...] = ()
+    apart: tuple[ApartEdge, ...] = ()
+    unreached: tuple[MissingEdge, ...] = ()
+    not_varied: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def has_choice(self) -> bool:
+        """Whether there is a choice to overturn: some context in which one arm does best.
+
+        Users read it; also read by ``_summarize_choice``.
+        """
+        return any(each.choice is not None for each in self.standing)
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What a reader should know of the tests and of edges that could not be tried.
+
+        Users read it; also read by ``StressReport.record``.
+        """
+        return tuple(map(str, self.notes))
+
+    @property
+    def fallen(self) -> tuple[TriedEdges, ...]:
+        """The single edges under which the choice falls, the most harmful first.
+
+        Users read it; also read by ``_summarize_choice``.
+        """
+        return tuple(each for each in self.tried if each.fallen)
+
+    @property
+    def summary(self) -> str:
+        """The answer in a sentence or two.
+
+        Users read it; also read by ``_write_lines`` and ``StressReport.record``.
+        """
+        return " ".join(_summarize(self))
+
+    def unite(self) -> BoundTable:
+        """Unite the bounds of the graph and of all single edges that were tried.
+
+        The table holds, at the confidence of one, if no more than one of these edges is
+        missing. Users call it.
+        """
+        tables = {AS_IT_IS: self.table}
+        tables |= {f"with {t.name}": t.table for t in self.tried if t.table is not None}
+        return unite_tables(tables)
+
+    def record(self) -> dict[str, object]:
+        """Write the report as an object for JSON, with the rows of the graph's own bounds.
+
+        Users call it.
+        """
+        return {
+            "summary": self.summary,
+            "graph": self.graph,
+            "query": self.query,
+            "rule": self.rule,
+            "confidence": self.table.confidence,
+            "sure": self.sure,
+            "standing": [encode(each) for each in self.standing],
+            "tried": [each.record() for each in self.tried],
+            "pairs": [each.record() for each in self.pairs],
+            "apart": [{"edge": str(a.edge), "reason": a.reason} for a in self.apart],
+            "unreached": list(map(str, self.unreached)),
+            "not_varied": list(self.not_varied),
+            "caveats": list(self.caveats),
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(_write_lines(self))
+
+
+def rank_by_harm(found: Sequence[TriedEdges]) -> tuple[TriedEdges, ...]:
+    """Sort what was tried by harm, the most first; what could not be judged comes last.
+
+    Called by ``stress``.
+    """
+    return tuple(sorted(found, key=lambda each: (each.harm, each.name)))
+
+
+def _summarize(report: StressReport) -> Iterator[str]:
+    """Yield the sentences that sum a report up. Called by ``StressReport.summary``."""
+    judged = [each for each in report.tried if not each.refusal]
+    yield _summarize_choice(report, judged)
+    if lost := sum(bool(each.lost) for each in judged):
+        yield f"Under {lost} it is no longer sure which arm is best, in places where it was."
+    if told := sum(e.test is not None and e.test.status == "contradicted" for e in judged):
+        yield f"The log itself contradicts the absence of {told}: look at these first."
+    if report.pairs:
+        kept = sum(each.survives for each in report.pairs)
+        yield f"Of {len(report.pairs)} pairs of edges it survives {kept}."
+    if report.unreached:
+        yield f"No time was left for {_count_edges(len(report.unreached))}."
+
+
+def _summarize_choice(report: StressReport, judged: Sequence[TriedEdges]) -> str:
+    """Say how many single edges the choice survives, and which it does not.
+
+    Called by ``_summarize``.
+    """
+    edges, fallen = _count_edges(len(judged)), report.fallen
+    if not judged:
+        return "No single edge could be tried."
+    if not report.has_choice:
+        widest = max(judged, key=lambda each: each.mean_width or 0.0)
+        n_widened = sum(bool(each.widened) for each in judged)
+        return (
+            "There is no choice to overturn: in no context does one arm do best. Of "
+            f"{edges}, {n_widened} would widen the bounds, most if {widest.words}."
+        )
+    if not fallen:
+        return f"The choice survives every one of {edges} that could be tried."
+    named = "; or if ".join(each.words for each in fallen[:MOST_NAMED])
+    rest = len(fallen) - MOST_NAMED
+    more = f"; and under {rest} more" if rest > 0 else ""
+    kept = len(judged) - len(fallen) or "none"
+    return f"The choice survives {kept} of {edges}; it falls if {named}{more}."
+
+
+def _count_edges(n: int) -> str:
+    """Write a number of single edges in words. Called by ``_summarize_choice``."""
+    return f"{n} single edge{'' if n == 1 else 's'}"
+
+
+def _write_lines(report: StressReport) -> Iterator[str]:
+    """Yield the text of a report, line by line. Called by ``StressReport.__str__``."""
+    yield from (report.summary, "")
+    yield from _write_standing(report)
+    for title, found in (("Single edges", report.tried), ("Pairs of edges", report.pairs)):
+        if found:
+            yield from ("", f"{title}, the most harmful first:", _write_table(found))
+            if (rest := len(found) - MOST_LINES) > 0:
+                yield f"and {rest} more"
+    if report.unreached:
+        names = ", ".join(map(str, report.unreached[:MOST_LINES]))
+        yield from ("", f"Not reached in time ({len(report.unreached)}): {names}")
+    reasons = dict[str, list[str]]()
+    for each in report.apart:
+        reasons.setdefault(each.reason, []).append(str(each.edge))
+    if reasons:
+        yield from ("", "Not tried, since they would change the question:")
+    for reason, edges in reasons.items():
+        some = ", ".join(edges[:MOST_NAMED]) + (", ..." if len(edges) > MOST_NAMED else "")
+        yield f"  {some}: {reason}"
+    yield from ("", "Not varied:", *(f"  {line}" for line in report.not_varied))
+
+
+def _write_standing(report: StressReport) -> Iterator[str]:
+    """Yield what the bounds of the graph as it is say to do. Called by ``_write_lines``."""
+    table = report.table
+    for each in report.standing[:MOST_LINES]:
+        where = write_levels(table.context, each.context)
+        if each.choice is None:
+            said = "several arms do equally well"
+        else:
+            regret = write_promise(each.find_regret(each.choice))
+            sure = ", surely the best" if each.sure == each.choice else ""
+            said = f"{write_arm(table.treatments, each.choice)}{sure} (regret at most {regret})"
+        yield f"{where}: {said}" if where else said
+    yield report.sure
+
+
+def _write_table(found: Sequence[TriedEdges]) -> str:
+    """Write what was tried as a table of text, a line each. Called by ``_write_lines``."""
+    head = ["edge", "choice", "sure", "its regret", "mean width", "widest", "on the log"]
+    rows = [_write_row(each) for each in found[:MOST_LINES]]
+    return align_columns(head, list(zip(*rows, strict=True)))
+
+
+def _write_row(each: TriedEdges) -> tuple[str, ...]:
+    """Write the line of what was tried, cell by cell. Called by ``_write_table``."""
+    test = "-" if each.test is None else each.test.mark
+    if each.regret is None or each.mean_width is None or each.worst_width is None:
+        return each.name, str(each.refusal), "", "", "", "", test
+    n = len(each.fallen)
+    return (
+        each.name,
+        f"falls in {n} context{'' if n == 1 else 's'}" if n else "survives",
+        "lost" if each.lost else "-",
+        write_promise(each.regret),
+        f"{each.mean_width:.3g}",
+        f"{each.worst_width:.3g}",
+        test,
+    )

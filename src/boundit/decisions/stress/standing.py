@@ -1,0 +1,126 @@
+"""Where a table of bounds leaves the choice: the arm to use, and what is told surely."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from boundit.decisions.choose.choose import choose
+from boundit.decisions.choose.mean_set import MeanSet
+from boundit.terms.bound import Arm, Context, Key
+from boundit.terms.bound_table import BoundTable
+from boundit.terms.choices.choice import ChoiceRule, ContextChoice
+from boundit.terms.rounding import ROUNDING
+
+
+@dataclass(frozen=True, slots=True)
+class ContextStanding:
+    """What one table says to do in one context.
+
+    ``chosen`` are the arms that do best by the rule, one unless several do equally well;
+    ``regrets`` how much more the best arm may earn than each, in the worst case; ``sure`` the
+    arm that earns most whatever is true.
+    """
+
+    context: Context
+    chosen: tuple[Arm, ...]
+    regrets: tuple[tuple[Arm, float], ...]
+    sure: Arm | None
+
+    @property
+    def choice(self) -> Arm | None:
+        """The arm to use, or None where several do equally well: there is nothing to overturn.
+
+        Read by ``compare_standings`` and ``StressReport.has_choice``.
+        """
+        return self.chosen[0] if len(self.chosen) == 1 else None
+
+    def find_regret(self, arm: Arm) -> float:
+        """Find the worst-case regret of an arm. Called by ``compare_standings``."""
+        return dict(self.regrets)[arm]
+
+
+def find_standing(
+    table: BoundTable, rule: ChoiceRule, optimism: float | None
+) -> tuple[ContextStanding, ...]:
+    """Find in every context of a table the arms that do best by a rule, and what is sure.
+
+    Called by ``stress`` and ``StressRun.try_edges`` for every table.
+    """
+    found = choose(table, rule=rule, optimism=optimism, lottery=False)
+    # Differences that hold one at a time cost a choice some confidence, where they are used.
+    one_arm = found.confidence != table.confidence
+    return tuple(_judge_context(table, each, one_arm=one_arm) for each in found.values())
+
+
+def _judge_context(
+    table: BoundTable, found: ContextChoice, *, one_arm: bool
+) -> ContextStanding:
+    """Find what a choice leaves open in one context: ties, all regrets, and what is sure.
+
+    The best arm is never ruled out, so the last that is not is surely best. Called by
+    ``find_standing``.
+    """
+    means = MeanSet.from_table(table, found.context, one_arm=one_arm)
+    worst = means.find_leads().max(axis=0)
+    left = [arm for arm in means.arms if arm not in found.ruled_out]
+    return ContextStanding(
+        found.context,
+        tuple(dict.fromkeys((found.single, *found.ties))),
+        tuple(
+            (arm, max(float(most), 0.0)) for arm, most in zip(means.arms, worst, strict=True)
+        ),
+        left[0] if len(left) == 1 < len(means.arms) else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class StandingChange:
+    """What of today's choices and sure statements another table no longer says.
+
+    ``fallen`` are contexts whose choice is no longer the only best one, with the arms that do
+    best instead; ``lost`` those in which an arm is no longer surely best. ``regret`` is the
+    worst-case regret of today's choices under the other table, in the worst context.
+    """
+
+    fallen: tuple[tuple[Context, tuple[Arm, ...]], ...]
+    lost: tuple[Context, ...]
+    regret: float
+
+
+def compare_standings(
+    before: Sequence[ContextStanding], after: Sequence[ContextStanding]
+) -> StandingChange:
+    """Compare what two tables of the same arms and contexts say to do.
+
+    Called by ``StressRun.try_edges`` for every table.
+    """
+    fallen, lost, regret = list[tuple[Context, tuple[Arm, ...]]](), list[Context](), 0.0
+    for old, new in zip(before, after, strict=True):
+        if old.choice is not None:
+            regret = max(regret, new.find_regret(old.choice))
+            if new.choice != old.choice:
+                fallen.append((old.context, new.chosen))
+        if old.sure is not None and new.sure != old.sure:
+            lost.append(old.context)
+    return StandingChange(tuple(fallen), tuple(lost), regret)
+
+
+def list_widened(before: BoundTable, after: BoundTable) -> tuple[Key, ...]:
+    """List the arms and contexts whose interval is wider in the second table.
+
+    Called by ``StressRun.try_edges`` for every table.
+    """
+    return tuple(
+        key
+        for key, bound in before.bounds.items()
+        if (after.bounds[key].upper - after.bounds[key].lower)
+        > bound.upper - bound.lower + ROUNDING
+    )
+
+
+def measure_widths(table: BoundTable) -> tuple[float, float]:
+    """Measure the mean and the largest width of a table's intervals.
+
+    Called by ``StressRun.try_edges`` for every table.
+    """
+    widths = [bound.upper - bound.lower for bound in table.bounds.values()]
+    return sum(widths) / len(widths), max(widths)

@@ -1,0 +1,193 @@
+"""Bounds that hold if any one of several graphs is right: the union of their bounds.
+
+Only the right graph's table need hold, so the union holds at the confidence of one table; the
+error is not shared out. It says nothing of graphs that are not among them.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import permutations
+from typing import Unpack
+
+from boundit.bounds.confounding.limits import ConfoundingLimits
+from boundit.bounds.request import read_bandit_query, read_request
+from boundit.decisions.stress.facts import Facts
+from boundit.decisions.stress.rival_tables import RivalTables
+from boundit.estimand.query import EffectQuery
+from boundit.graph.causal_graph import CausalGraph
+from boundit.terms.bound import Bound, Key, RuleRecord
+from boundit.terms.bound_table import PLAIN, BoundTable
+from boundit.terms.contrast import Pair
+from boundit.terms.errors import BounditError
+from boundit.terms.explanation import RANGE
+from boundit.terms.long_work import TimeBudget, Told, say_nothing
+from boundit.terms.names import Nodes
+from boundit.terms.rounding import ROUNDING
+
+
+class NoRivals(BounditError):
+    """Nothing to unite, or tables that are not about the same question."""
+
+
+def bound_rivals(
+    graphs: Mapping[str, CausalGraph] | Iterable[CausalGraph],
+    query: EffectQuery | str,
+    log: object,
+    *,
+    told: Told = say_nothing,
+    **facts: Unpack[Facts],
+) -> BoundTable:
+    """Bound what every arm would earn if any one of several rival graphs is right.
+
+    Each end is the outermost of all graphs, and its rule names the graph that set it; of two
+    arms the largest difference of all graphs is kept. The confidence is that of one table.
+    Users call it where experts disagree.
+
+    Parameters
+    ----------
+    graphs
+        The rivals, by name or in a list; they share the variables of the query.
+    query, log
+        What is asked, and anything ``read_log`` takes. It is read once for all graphs.
+    told
+        Hears which graph is being bounded.
+    facts
+        The options of ``derive_bounds``; they must hold under every graph.
+
+    Examples
+    --------
+    >>> from boundit.graph.text import parse
+    >>> rows = {"X": [0, 0, 1, 1] * 99, "Y": [0, 1, 1, 1] * 99}
+    >>> rivals = {"clean": parse("X -> Y"), "confounded": parse("X -> Y; X <-> Y")}
+    >>> found = bound_rivals(rivals, "Y | do(X)", rows, confidence=None)
+    >>> print(found)
+    X  lower  upper  n    by
+    0  0.25   0.75   198  confounded: natural bounds of X, Y
+    1  0.5    1      198  confounded: natural bounds of X, Y / range
+    """
+    named = dict(graphs) if isinstance(graphs, Mapping) else _name_graphs(graphs)
+    if not named:
+        raise NoRivals("there is no graph to bound; give at least one")
+    budget = TimeBudget(facts.get("time_limit"))
+    first, *others = named.values()
+    request = read_request(first, query, log, **facts)
+    for graph in others:
+        read_bandit_query(graph, query)
+        request.facts.require_in(graph)
+        ConfoundingLimits.from_option(request.limits.by_edge, graph)
+    tables = RivalTables.of(request, Nodes().union(*(graph.nodes for graph in named.values())))
+    found = dict[str, BoundTable]()
+    for done, (name, graph) in enumerate(named.items()):
+        told(f"bound {name}", done, len(named))
+        found[name] = tables.derive(graph, budget)
+    return unite_tables(found)
+
+
+def unite_tables(tables: Mapping[str, BoundTable]) -> BoundTable:
+    """Unite tables of one question: for every row the hull, which holds if any table does.
+
+    Reasons keep the name of the table that set each end. Called by ``bound_rivals`` and
+    ``StressReport.unite``.
+    """
+    first = _require_alike(tables)
+    bounds = {
+        key: _unite_rows({name: table.bounds[key] for name, table in tables.items()})
+        for key in first.bounds
+    }
+    low, high = zip(*(table.reward_range for table in tables.values()), strict=True)
+    return replace(
+        first,
+        bounds=bounds,
+        reward_range=(min(low), max(high)),
+        rules=dict(_rename_rules(tables)),
+        contrasts=dict(_unite_contrasts(list(tables.values()), bounds)),
+        joint=all(table.joint for table in tables.values()),
+        contrast_cost=max(table.contrast_cost for table in tables.values()),
+        caveats=tuple(dict.fromkeys(c for t in tables.values() for c in t.caveats)),
+        notes=tuple(dict.fromkeys(note for t in tables.values() for note in t.notes)),
+        living=(),
+        fused=PLAIN,
+        others={},
+    )
+
+
+def _require_alike(tables: Mapping[str, BoundTable]) -> BoundTable:
+    """Refuse tables that are not about one question; give the first one.
+
+    Called by ``unite_tables``.
+    """
+    if not tables:
+        raise NoRivals("there is no table to unite; give at least one")
+    (first_name, first), *others = tables.items()
+    for name, table in others:
+        if (table.bounds.keys(), table.confidence) != (first.bounds.keys(), first.confidence):
+            raise NoRivals(
+                f"{first_name} and {name} are not about the same arms and contexts at the same "
+                "confidence"
+            )
+    return first
+
+
+def _unite_rows(rows: Mapping[str, Bound]) -> Bound:
+    """Unite the bounds of one arm and context, with the names of those that set the ends.
+
+    The first of several that agree is named. Called by ``unite_tables`` for each row.
+    """
+    low = min(rows, key=lambda name: rows[name].lower)
+    high = max(rows, key=lambda name: rows[name].upper)
+    one, other = rows[low], rows[high]
+    marks = [mark for row in rows.values() for mark in row.marks]
+    ends = (("its lower end", one.lower_rule, low), ("its upper end", other.upper_rule, high))
+    open_ends = [f"{end} under {name}" for end, rule, name in ends if rule == RANGE]
+    return Bound(
+        one.lower,
+        other.upper,
+        min(row.lower_estimate for row in rows.values()),
+        max(row.upper_estimate for row in rows.values()),
+        one.n,
+        _name_rule(low, one.lower_rule),
+        _name_rule(high, other.upper_rule),
+        one.lower_cells,
+        other.upper_cells,
+        tuple(dict.fromkeys([*marks, *(f"nothing bounds {end}" for end in open_ends)])),
+    )
+
+
+def _unite_contrasts(
+    tables: Sequence[BoundTable], bounds: Mapping[Key, Bound]
+) -> Iterator[tuple[Pair, float]]:
+    """Yield the largest difference of two arms under any table, where it says something.
+
+    That is more than the united intervals say. A difference of arms that some table leaves to
+    its intervals counts as they have it. Called by ``unite_tables``.
+    """
+    arms = tables[0].arms
+    for context in tables[0].contexts:
+        if not any(table.find_contrasts(context) for table in tables):
+            continue
+        for one, other in permutations(arms, 2):
+            most = max(table.contrast(one, other, context) for table in tables)
+            apart = bounds[one, context].upper - bounds[other, context].lower
+            if most < apart - ROUNDING:
+                yield (context, one, other), most
+
+
+def _rename_rules(tables: Mapping[str, BoundTable]) -> Iterator[tuple[str, RuleRecord]]:
+    """Yield the rules of all tables, with the tables' names. Called by ``unite_tables``."""
+    for name, table in tables.items():
+        for rule, record in table.rules.items():
+            named = _name_rule(name, rule)
+            yield named, replace(record, name=named)
+
+
+def _name_rule(table: str, rule: str) -> str:
+    """Put the name of a table before that of a rule; the reward's range needs none.
+
+    Called by ``_unite_rows`` and ``_rename_rules``.
+    """
+    return rule if rule == RANGE else f"{table}: {rule}"
+
+
+def _name_graphs(graphs: Iterable[CausalGraph]) -> dict[str, CausalGraph]:
+    """Name graphs by their place in a list. Called by ``bound_rivals``."""
+    return {f"graph {i + 1}": graph for i, graph in enumerate(graphs)}

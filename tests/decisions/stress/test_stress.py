@@ -1,0 +1,115 @@
+"""What would overturn an answer: true by deriving the bounds of each graph again."""
+
+import json
+
+import numpy as np
+import pytest
+
+from boundit.bounds.derive import derive_bounds
+from boundit.checks.check import NoLevel
+from boundit.decisions.stress.edges import add_edges, list_missing, set_apart
+from boundit.decisions.stress.standing import compare_standings, find_standing
+from boundit.decisions.stress.stress import stress
+from boundit.estimand.query import EffectQuery, parse_query
+from boundit.graph.text import parse
+from boundit.simulation.random_models import draw_model
+from boundit.terms.errors import InvalidLimit
+
+GRAPH = parse("Age -> Ad -> Click; Age -> Click; Age -> [S]; Mood -> Click")
+QUERY = "Click | do(Ad), Age"
+MODEL = draw_model(GRAPH, np.random.default_rng(3), levels=(2,))
+LOG = {
+    name: column.tolist()
+    for name, column in MODEL.sample_log(8_000, np.random.default_rng(1)).items()
+}
+
+
+def test_what_survives_survives_when_derived_again() -> None:
+    report = stress(GRAPH, QUERY, LOG)
+    before = find_standing(derive_bounds(GRAPH, QUERY, LOG), "minimax-regret", None)
+    edges = {str(edge): edge for edge in list_missing(GRAPH)}
+    assert report.standing == before
+    for tried in report.tried:
+        table = derive_bounds(add_edges(GRAPH, (edges[tried.name],)), QUERY, LOG)
+        after = find_standing(table, "minimax-regret", None)
+        change = compare_standings(before, after)
+        assert tried.table is not None
+        assert tried.table.rows() == table.rows()
+        assert (tried.fallen, tried.lost) == (change.fallen, change.lost)
+        assert tried.survives == (not change.fallen)
+
+
+def test_every_missing_edge_is_tried_set_apart_or_named() -> None:
+    report = stress(GRAPH, QUERY, LOG)
+    apart = {str(e) for e in list_missing(GRAPH) if set_apart(GRAPH, report_query(), e)}
+
+    assert {str(each.edge) for each in report.apart} == apart
+    named = {each.name for each in report.tried} | apart
+    assert named == set(map(str, list_missing(GRAPH)))
+    harms = [each.harm for each in report.tried]
+    assert harms == sorted(harms)
+    assert not report.unreached
+
+
+def report_query() -> EffectQuery:
+    """The question as it is read."""
+    return parse_query(QUERY)
+
+
+def test_the_report_says_it_in_a_sentence_in_text_and_in_json() -> None:
+    report = stress(GRAPH, QUERY, LOG, pairs=2)
+    fallen = sum(bool(each.fallen) for each in report.tried)
+
+    assert report.summary.startswith(
+        f"The choice survives {len(report.tried) - fallen} of {len(report.tried)} single "
+        "edges; it falls if something unseen moves "
+    )
+    assert len(report.pairs) == 2
+    assert all(len(each.edges) == 2 for each in report.pairs)
+    text = str(report)
+    assert "Ad <-> Click" in text
+    assert "two missing edges at once: 2 of about" in text
+    assert "degree: " in text
+    assert json.loads(json.dumps(report.record()))["summary"] == report.summary
+
+
+def test_the_union_of_all_single_edges_holds_each_table() -> None:
+    report = stress(GRAPH, QUERY, LOG)
+    united = report.unite()
+
+    for tried in report.tried:
+        assert tried.table is not None
+        for key, bound in tried.table.bounds.items():
+            assert united.bounds[key].lower <= bound.lower
+            assert united.bounds[key].upper >= bound.upper
+
+
+def test_edges_that_no_time_is_left_for_are_named() -> None:
+    report = stress(GRAPH, QUERY, LOG, time_limit=0)
+
+    assert len(report.unreached) + len(report.tried) + len(report.apart) == len(
+        list(list_missing(GRAPH))
+    )
+    assert report.unreached
+    assert "No time was left" in report.summary
+
+
+def test_an_edge_without_bounds_has_the_reason() -> None:
+    """The larger graph needs a column that the log has not."""
+    graph = parse("X -> Y; Z")
+    report = stress(graph, "Y | do(X)", {"X": [0, 0, 1] * 30, "Y": [0, 1, 1] * 30})
+
+    refused = [each for each in report.tried if each.refusal]
+    assert refused
+    assert all("no column 'Z'" in str(each.refusal) for each in refused)
+    assert all(not each.survives for each in refused)
+    assert [each.refusal != "" for each in report.tried] == sorted(
+        each.refusal != "" for each in report.tried
+    )
+
+
+def test_bad_options_are_refused_before_anything_is_read() -> None:
+    with pytest.raises(InvalidLimit, match="pairs must be True, False or a whole number"):
+        stress(GRAPH, QUERY, LOG, pairs=-1)
+    with pytest.raises(NoLevel):
+        stress(GRAPH, QUERY, LOG, level=2)

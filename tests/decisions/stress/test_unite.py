@@ -1,0 +1,98 @@
+"""Bounds that hold if any one of several graphs is right."""
+
+import numpy as np
+import pytest
+
+import boundit as bd
+from boundit.bounds.derive import derive_bounds
+from boundit.decisions.stress.edges import add_edges
+from boundit.decisions.stress.unite import NoRivals, bound_rivals, unite_tables
+from boundit.graph.text import parse
+from boundit.simulation.random_models import draw_model
+from boundit.terms.errors import UnknownNode
+from boundit.terms.rounding import ROUNDING
+from tests.decisions.stress.worlds import draw_small, find_truth, list_tried, open_log
+
+CLEAN, CONFOUNDED = parse("X -> Y"), parse("X -> Y; X <-> Y")
+ROWS = {"X": [0, 0, 0, 1, 1, 1] * 50, "Y": [0, 0, 1, 0, 1, 1] * 50}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_union_holds_the_truth_whichever_graph_is_right(seed: int) -> None:
+    """For a model of the larger graph and for one of the smaller."""
+    problem = draw_small(seed)
+    graph, query = problem.model.graph, problem.query
+    rng = np.random.default_rng(seed)
+    edges = list(list_tried(problem))
+    edge = edges[int(rng.integers(len(edges)))]
+    grown = add_edges(graph, (edge,))
+    levels = tuple({*problem.model.n_levels.values()})
+    larger = draw_model(grown, rng, levels=levels, binary=query.outcomes)
+    for model, right in ((larger, grown), (problem.model, graph)):
+        log = open_log(problem, model)
+        try:
+            united = bound_rivals([graph, grown], query, log, confidence=None)
+        except bd.BounditError:
+            assert model is larger, "only a graph that is wrong can be refuted"
+            continue
+        own = derive_bounds(right, query, log, confidence=None)
+        truth = find_truth(model, problem, united)
+        for key, bound in united.bounds.items():
+            assert bound.lower <= own.bounds[key].lower + ROUNDING
+            assert bound.upper >= own.bounds[key].upper - ROUNDING
+            assert bound.lower - ROUNDING <= truth[key] <= bound.upper + ROUNDING
+        for (where, one, other), most in united.contrasts.items():
+            assert truth[one, where] - truth[other, where] <= most + ROUNDING
+
+
+def test_each_end_names_the_graph_that_set_it() -> None:
+    rivals = {"clean": CLEAN, "confounded": CONFOUNDED}
+    united = bound_rivals(rivals, "Y | do(X)", ROWS)
+    alone = derive_bounds(CONFOUNDED, "Y | do(X)", ROWS)
+
+    assert united[0, ()] == alone[0, ()]
+    lower, upper = united.bounds[(0,), ()].lower_rule, united.bounds[(1,), ()].upper_rule
+    assert lower.startswith("confounded: ")
+    assert upper.startswith("confounded: ")
+    assert "confounded: " in united.explain(0)
+    assert united.confidence == alone.confidence
+
+
+def test_an_end_that_nothing_bounds_says_under_which_graph() -> None:
+    steered = parse("X -> Y; X <-> Y; Y -> [S]")
+    united = bound_rivals({"clean": CLEAN, "steered": steered}, "Y | do(X)", ROWS)
+
+    assert united.bounds[(0,), ()].marks == (
+        "nothing bounds its lower end under steered",
+        "nothing bounds its upper end under steered",
+    )
+
+
+def test_a_difference_is_the_largest_of_all_graphs() -> None:
+    tables = {
+        "one": derive_bounds(CLEAN, "Y | do(X)", ROWS),
+        "other": derive_bounds(CONFOUNDED, "Y | do(X)", ROWS),
+    }
+    united = unite_tables(tables)
+
+    for one, other in ((0, 1), (1, 0)):
+        most = max(table.contrast(one, other) for table in tables.values())
+        assert united.contrast(one, other) == pytest.approx(most)
+
+
+def test_tables_of_different_questions_are_refused() -> None:
+    tables = {
+        "one": derive_bounds(CLEAN, "Y | do(X)", ROWS),
+        "two": derive_bounds(CLEAN, "Y | do(X)", ROWS, confidence=0.9),
+    }
+    with pytest.raises(NoRivals, match="one and two are not about the same"):
+        unite_tables(tables)
+    with pytest.raises(NoRivals, match="no table to unite"):
+        unite_tables({})
+    with pytest.raises(NoRivals, match="no graph to bound"):
+        bound_rivals([], "Y | do(X)", ROWS)
+
+
+def test_every_graph_must_have_the_variables_of_the_query() -> None:
+    with pytest.raises(UnknownNode):
+        bound_rivals([CLEAN, parse("A -> Y")], "Y | do(X)", ROWS)

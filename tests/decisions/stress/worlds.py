@@ -1,0 +1,44 @@
+"""Small random questions whose graph leaves edges out, with logs as large as laws."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.random import default_rng
+
+from boundit.counts.log import Log
+from boundit.decisions.stress.edges import MissingEdge, list_missing, set_apart
+from boundit.simulation.model import Model
+from boundit.studies.audits.problems import Problem, draw_problem, read_levels
+from boundit.terms.bound import Key
+from boundit.terms.bound_table import BoundTable
+from tests.bounds.exact import as_log
+
+
+def draw_small(seed: int) -> Problem:
+    """Draw a question on a graph of four variables."""
+    rng = default_rng(seed)
+    while len((problem := draw_problem(rng)).model.graph.observed) > 4:
+        pass
+    return problem
+
+
+def list_tried(problem: Problem) -> Iterator[MissingEdge]:
+    """The missing edges of a problem's graph that do not change its question."""
+    graph, query = problem.model.graph, problem.query
+    for edge in list_missing(graph):
+        if set_apart(graph, query, edge) is None:
+            yield edge
+
+
+def open_log(problem: Problem, model: Model | None = None) -> Log:
+    """Open the exact law that is logged of a problem's model, or of another."""
+    return as_log((model or problem.model).log())
+
+
+def find_truth(model: Model, problem: Problem, table: BoundTable) -> dict[Key, float]:
+    """What every arm of a table truly earns in every context of a model."""
+    query = problem.query
+    law = model.effect(
+        outcomes=query.outcomes, treatments=query.treatments, context=query.context
+    ).at({query.outcomes[0]: 1})
+    return {key: float(np.asarray(law.at(read_levels(table, key)))) for key in table.bounds}
