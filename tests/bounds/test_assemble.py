@@ -1,8 +1,14 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
 from boundit.bounds import assemble as assembly
 from boundit.bounds.assemble import assemble
+from boundit.bounds.claims.claim_finder import ClaimFinder
+from boundit.bounds.contrasts.contrast_claims import ContrastFinder
+from boundit.bounds.derive import derive_bounds
+from boundit.bounds.evidence import BoundEvidence
 from boundit.bounds.plan import plan_sound
 from boundit.bounds.plan_counts import PlanCounts
 from boundit.counts.formulas.workspace import Workspace
@@ -152,3 +158,52 @@ def test_the_edges_of_what_a_policy_may_observe_come_with_the_table() -> None:
     assert isinstance(table.fused, FusedPlan)
     assert table.fused.variables == ("M",)
     assert table.bins == {"M": (5.0,)}
+
+
+@pytest.mark.parametrize(
+    ("graph", "n_strata"),
+    [
+        ("Z -> X -> Y; Z -> Y", 12),
+        ("Z -> X -> Y; X <-> Y", 2),
+        ("A -> X -> Y; A -> B -> Y; A -> Y; X <-> B", 2),
+    ],
+)
+def test_boxes_claims_and_differences_share_one_error(
+    monkeypatch: pytest.MonkeyPatch, graph: str, n_strata: int
+) -> None:
+    """Added up as it is handed out; that a table misses too often would hardly be seen."""
+    spent = dict[str, float]()
+    make_confident = BoundEvidence.make_confident
+
+    def make_boxes(self: BoundEvidence, rules: Any, confidence: float) -> Any:
+        spent["boxes"] = 1 - confidence
+        return make_confident(self, rules, confidence)
+
+    def make_finder(plan: Any, counts: Any, error: float, *others: Any) -> ClaimFinder:
+        spent["claims"] = error
+        return ClaimFinder(plan, counts, error, *others)
+
+    def make_contrasts(claims: Any, plan: Any, counts: Any, error: float) -> ContrastFinder:
+        found = ContrastFinder(claims, plan, counts, error)
+        spent["differences"] = error if found.has_claims else 0.0
+        return found
+
+    monkeypatch.setattr(BoundEvidence, "make_confident", make_boxes)
+    monkeypatch.setattr(assembly, "ClaimFinder", make_finder)
+    monkeypatch.setattr(assembly, "ContrastFinder", make_contrasts)
+    rng = np.random.default_rng(0)
+    rows = {name: rng.integers(0, 2, 2_000) for name in "ABXYZ" if name in graph}
+    rows |= {name: rng.integers(0, n_strata, 2_000) for name in "Z" if name in graph}
+    derive_bounds(parse(graph), "Y | do(X)", read_log(rows), confidence=0.9)
+    assert spent.keys() == {"boxes", "claims", "differences"}
+    assert min(spent["boxes"], spent["claims"]) > 0
+    assert sum(spent.values()) == pytest.approx(0.1, abs=1e-12)
+
+
+def test_when_time_is_over_no_arms_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even by a look at all rows, of which a table may have very many."""
+    monkeypatch.setattr(assembly, "collect_contrasts", None)
+    over = Workspace(10**9, TimeBudget(0.0))
+    table = assemble(PLAN, count_rows(), confidence=0.95, workspace=over)
+    assert not table.contrasts
+    assert assembly.OVER in table.notes

@@ -386,10 +386,12 @@ def _bound_contrasts(
 ) -> Mapping[Pair, float]:
     """Bound how much better one arm can be than another, by what both share.
 
-    Two arms and a context map to the greatest difference. Only rules of a sound plan prove any.
-    Called by ``assemble``.
+    Two arms and a context map to the greatest difference. Only rules of a sound plan prove any,
+    and none is begun when time is over. Called by ``assemble``.
     """
     plan, numbers = trial.boxed, trial.numbers
+    if numbers.workspace.budget.is_over():
+        return {}
     rules = [planned.rule for planned in plan.rules] if plan.is_sound else []
     shared = [found for rule in rules if (found := find_shared(rule, plan.graph))]
     return collect_contrasts(

@@ -6,6 +6,7 @@ from math import log
 import numpy as np
 import pytest
 
+from boundit.bounds.claims import box_claims
 from boundit.bounds.claims.box_claims import MOST_CELLS, BestClaims, may_use_boxes
 from boundit.bounds.claims.level_form import Level, LevelForm
 from boundit.bounds.claims.pilot import split_sources
@@ -60,6 +61,33 @@ def test_parts_of_the_error_add_up_to_no_more_than_all_of_it(*, upper: bool) -> 
         choice = make_claims(counts).choose(np.full(1, 4.0), upper=upper).of_boxes
         # An interval of a weight has two sides, each with half of what it says.
         assert ((choice.means + choice.weights).sum(axis=-1) <= 1 + 1e-12).all()
+
+
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize("n_strata", [2, 3, 5])
+def test_intervals_of_a_row_spend_all_of_its_error_and_no_more(
+    monkeypatch: pytest.MonkeyPatch, n_strata: int, *, upper: bool
+) -> None:
+    """Counted by the error that each interval is asked for; coverage would hardly notice."""
+    asked = list[Floats]()
+
+    def record(k: Floats, n: Floats, alpha: Floats) -> tuple[Floats, Floats]:
+        asked.append(np.broadcast_to(alpha, k.shape))
+        return bound_share(k, n, alpha)
+
+    monkeypatch.setattr(box_claims, "bound_share", record)
+    rng, log_error = np.random.default_rng(5), np.full(1, log(400))
+    for _ in range(5):
+        claims = make_claims(rng.integers(1, 200, (n_strata, 2, 2)).astype(float))
+        choice = claims.choose(log_error, upper=upper)
+        asked.clear()
+        claims.bound(replace(choice, boxes=np.ones_like(choice.boxes)), log_error, upper=upper)
+        means, weights = asked
+        # Of a mean one side is used; of two weights one interval gives the other.
+        of_weights = weights.max(axis=-1) if n_strata == 2 else weights.sum(axis=-1)
+        spent = means.sum(axis=-1) / 2 + of_weights
+        assert (spent <= (1 + 1e-12) / 400).all()
+        assert (spent >= 0.8 / 400).all()
 
 
 def test_ends_miss_as_seldom_as_they_say() -> None:
