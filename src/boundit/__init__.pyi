@@ -24,6 +24,14 @@ from boundit.checks.report import CheckReport as CheckReport
 from boundit.counts.formulas.evaluate import evaluate as evaluate
 from boundit.counts.log import Log as Log
 from boundit.counts.read import read_log as read_log
+from boundit.decisions.breakdown.claims import Best as Best
+from boundit.decisions.breakdown.claims import Better as Better
+from boundit.decisions.breakdown.claims import Earns as Earns
+from boundit.decisions.breakdown.claims import Regrets as Regrets
+from boundit.decisions.breakdown.find import breakdown as breakdown
+from boundit.decisions.breakdown.frontier import Frontier as Frontier
+from boundit.decisions.breakdown.frontier import breakdown_frontier as breakdown_frontier
+from boundit.decisions.breakdown.result import Breakdown as Breakdown
 from boundit.decisions.choose.choose import choose as choose
 from boundit.decisions.compare.compare import compare as compare
 from boundit.decisions.compare.comparison import Comparison as Comparison

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from os import PathLike
-from typing import get_args
+from typing import TypedDict, get_args
 
 from boundit.bounds.confidence import NoConfidence, require_confidence
 from boundit.bounds.confounding.limits import NO_LIMITS, ConfoundingLimits, InvalidConfounding
@@ -25,6 +25,24 @@ from boundit.terms.long_work import read_time_limit
 from boundit.terms.message import ANY, Option
 from boundit.terms.names import Nodes, join_names, sort_names
 from boundit.terms.sampling import ROWS, Inference
+
+
+class RequestOptions(TypedDict, total=False):
+    """The options of ``derive_bounds``, for whoever hands them on to ``read_request``."""
+
+    profile: Profile
+    confidence: float | None
+    inference: Inference
+    external: Iterable[object]
+    selection_rate: float | tuple[float, float] | None
+    sensitivity: float | None
+    reward_range: tuple[float, float] | None
+    domain: Mapping[str, Sequence[object]] | None
+    max_condition: int
+    time_limit: float | None
+    memory_limit: int | str | None
+    cluster: str | None
+    confounding: Mapping[str, float] | None
 
 
 class UnknownProfile(BounditError):

@@ -15,6 +15,7 @@ from boundit.cli.audit import audit
 from boundit.cli.bound import bound
 from boundit.cli.check import check
 from boundit.cli.completion import completion
+from boundit.cli.decisions.breakdown import breakdown
 from boundit.cli.decisions.compare import compare
 from boundit.cli.decisions.decide import decide
 from boundit.cli.flags import write_with_flags
@@ -55,6 +56,7 @@ def app() -> None:
 for command in (
     audit,
     bound,
+    breakdown,
     check,
     compare,
     completion,

@@ -1,0 +1,209 @@
+"""``boundit breakdown``: from which limit on what is hidden a claim falls."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import click
+
+from boundit.cli.logs import LogFiles, log_argument, node_option, read_levels
+from boundit.cli.numbers import Number, RangeOfNumbers, read_limit, read_rate
+from boundit.cli.options import graph_argument, json_option, memory_limit_option
+from boundit.cli.outputs import print_json
+from boundit.cli.progress import show_steps
+
+if TYPE_CHECKING:
+    from boundit.decisions.breakdown.claims import Claim
+    from boundit.graph.causal_graph import CausalGraph
+
+
+@click.command(short_help="Find the limit on what is hidden at which a claim falls.")
+@graph_argument
+@click.argument("query")
+@log_argument
+@click.option(
+    "--of",
+    required=True,
+    metavar="'X <-> Y'|selection",
+    help="What the limit is on: an edge that hides a cause, or selection.",
+)
+@click.option("--arm", metavar="VALUE,...", help="The arm that something is claimed of.")
+@click.option(
+    "--than", metavar="VALUE,...", help="Claim that --arm earns more than this arm, not all."
+)
+@click.option(
+    "--by", type=float, metavar="D", help="With --than: claim that it earns at least D more."
+)
+@click.option(
+    "--at-least", type=float, metavar="V", help="Claim that --arm earns at least V instead."
+)
+@click.option(
+    "--regret", type=Number(0), metavar="R", help="Claim that --arm regrets at most R instead."
+)
+@click.option("--in", "where", metavar="VALUE,...", help="The context of the claim.")
+@click.option(
+    "--most",
+    type=Number(1, min_open=True),
+    metavar="LIMIT",
+    default=100.0,
+    show_default=True,
+    help="The largest limit that is looked at.",
+)
+@click.option(
+    "--external", multiple=True, metavar="FILE", help="A table without selection; repeatable."
+)
+@click.option(
+    "--reward-range",
+    type=RangeOfNumbers(),
+    metavar="LOW HIGH",
+    help="What the reward can be; only a 0/1 reward needs none.",
+)
+@click.option(
+    "--selection-rate",
+    type=read_rate,
+    metavar="RATE[,RATE]",
+    help="Which share of everyone was logged: a number, or a range such as 0.3,0.6.",
+)
+@click.option("--sensitivity", type=Number(1), metavar="G", help="A limit on selection.")
+@node_option(
+    "--confounding",
+    metavar="'X <-> Y=LIMIT'",
+    read=read_limit,
+    help="A limit on the unseen cause in an edge; repeatable.",
+)
+@click.option(
+    "--confidence",
+    type=Number(0, 1, min_open=True, max_open=True),
+    metavar="CHANCE",
+    default=0.95,
+    show_default=True,
+    help="The chance that every interval of a table holds.",
+)
+@click.option(
+    "--inference",
+    type=click.Choice(["exact", "approximate"]),
+    default="exact",
+    show_default=True,
+    help="The confidence holds whatever the size of the log, or nearly and on large ones.",
+)
+@click.option("--plug-in", is_flag=True, help="Neglect sampling error instead.")
+@click.option(
+    "--time-limit", type=Number(0), metavar="SECONDS", help="For the table of each limit."
+)
+@memory_limit_option
+@json_option
+@click.pass_context
+def breakdown(
+    context: click.Context,
+    graph: "CausalGraph",
+    query: str,
+    log: LogFiles,
+    of: str,
+    arm: str | None,
+    than: str | None,
+    by: float | None,
+    at_least: float | None,
+    regret: float | None,
+    where: str | None,
+    most: float,
+    external: tuple[str, ...],
+    reward_range: tuple[float, float] | None,
+    selection_rate: float | tuple[float, float] | None,
+    sensitivity: float | None,
+    confounding: Mapping[str, float],
+    confidence: float,
+    inference: str,
+    time_limit: float | None,
+    memory_limit: str | None,
+    *,
+    plug_in: bool,
+    as_json: bool,
+) -> None:
+    """Find the smallest limit on what is hidden at which a claim is not proved any more.
+
+    With --arm alone the claim is that it is the best one; without --arm, that the choice of
+    least regret stays what it is. Exits 1 where the claim falls.
+
+    \b
+    Examples:
+      boundit breakdown graph.txt 'Click | do(Ad)' log.csv --of 'Ad <-> Click' --arm B
+      boundit breakdown graph.txt 'Click | do(Ad)' log.csv --of selection --arm B --than A
+      boundit breakdown graph.txt 'Click | do(Ad), Age' log.csv --of 'Ad <-> Click' --arm B \\
+        --at-least 0.1 --in young
+      boundit breakdown graph.txt 'Click | do(Ad)' log.csv --of 'Ad <-> Click' --most 20
+    """
+    from boundit.decisions.breakdown.find import breakdown as find  # noqa: PLC0415, quick --help
+
+    claim = _read_claim(arm, where, than=than, by=by, at_least=at_least, regret=regret)
+    read = log.open(external)
+    with show_steps() as tell:
+        found = find(
+            graph,
+            query,
+            read.log,
+            of=of,
+            claim=claim,
+            most=most,
+            told=tell,
+            external=read.external,
+            reward_range=reward_range,
+            selection_rate=selection_rate,
+            sensitivity=sensitivity,
+            confounding=confounding,
+            confidence=None if plug_in or log.exact else confidence,
+            inference=inference,  # type: ignore[arg-type]
+            time_limit=time_limit,
+            memory_limit=memory_limit,
+        )
+    if as_json:
+        print_json(found.record())
+    else:
+        click.echo(str(found))
+    context.exit(0 if found.survives else 1)
+
+
+def _read_claim(
+    arm: str | None,
+    where: str | None,
+    *,
+    than: str | None,
+    by: float | None,
+    at_least: float | None,
+    regret: float | None,
+) -> "Claim | None":
+    """Read what is claimed of an arm from the options; None asks about the choice.
+
+    Called by ``breakdown``.
+    """
+    from boundit.decisions.breakdown.claims import (  # noqa: PLC0415, keeps --help quick
+        Best,
+        Better,
+        Earns,
+        Regrets,
+    )
+
+    kinds = {"--than": than, "--at-least": at_least, "--regret": regret}
+    given = [flag for flag, value in kinds.items() if value is not None]
+    _refuse_mixed(arm, given, [*given, *(["--in"] if where else [])], by=by)
+    if arm is None:
+        return None
+    one, context = tuple(read_levels(arm)), tuple(read_levels(where)) if where else ()
+    if than is not None:
+        return Better(one, tuple(read_levels(than)), by or 0.0, context)
+    if at_least is not None:
+        return Earns(one, at_least, context)
+    return Best(one, context) if regret is None else Regrets(one, regret, context)
+
+
+def _refuse_mixed(
+    arm: str | None, claims: list[str], of_arm: list[str], *, by: float | None
+) -> None:
+    """Refuse flags of several claims at once, and claims that name no arm.
+
+    ``of_arm`` are the flags that only an arm gives a meaning. Called by ``_read_claim``.
+    """
+    if len(claims) > 1:
+        raise click.UsageError(f"{' and '.join(claims)} are different claims; give one")
+    if by is not None and "--than" not in claims:
+        raise click.UsageError("--by goes with --than")
+    if arm is None and of_arm:
+        raise click.UsageError(f"{of_arm[0]} is about an arm; name one with --arm")

@@ -1,0 +1,220 @@
+"""What may be claimed of arms in a context, and how far a table of bounds is from proving it.
+
+Every claim has a number that is larger the better it holds; ``measured`` names it. Bounds that
+hold under a limit hold under every smaller one, so the number never rises as the limit grows:
+each claim has one limit from which on it falls.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+
+from boundit.decisions.choose.least_regret import bound_regret
+from boundit.decisions.choose.mean_set import MeanSet
+from boundit.terms.bound import Arm, Context
+from boundit.terms.bound_table import BoundTable
+from boundit.terms.errors import BounditError, shorten
+from boundit.terms.rounding import ROUNDING
+
+
+class NotAClaim(BounditError):
+    """A claim that makes no sense for the arms of a table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Better:
+    """That one arm earns more than another in a context, by at least ``by``.
+
+    >>> print(Better("B", than="A", by=0.02))
+    B earns at least 0.02 more than A
+    """
+
+    arm: object
+    than: object
+    by: float = 0.0
+    context: object = ()
+    measured: ClassVar[str] = "least lead"
+
+    def __str__(self) -> str:
+        more = f"at least {self.by:g} more" if self.by else "more"
+        return f"{_name(self.arm)} earns {more} than {_name(self.than)}{_where(self.context)}"
+
+    def measure(self, table: BoundTable) -> float:
+        """Measure by how much more the arm surely earns.
+
+        Called by ``LimitedClaim.measure`` for the table of each limit.
+        """
+        one, other = _find_arm(table, self.arm), _find_arm(table, self.than)
+        if one == other:
+            raise NotAClaim(f"an arm cannot be compared with itself, found {one!r} twice")
+        means = _find_means(table, self.context, one_arm=True)
+        return -means.largest({other: 1.0, one: -1.0})
+
+    def is_proved(self, number: float) -> bool:
+        """Tell whether a number that was measured proves the claim.
+
+        Called by ``LimitedClaim.is_proved``.
+        """
+        return number > 0 and number >= self.by - ROUNDING
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """That an arm earns more than every other one in a context.
+
+    >>> print(Best("B", context="new"))
+    B is the best arm in context new
+    """
+
+    arm: object
+    context: object = ()
+    measured: ClassVar[str] = "least lead"
+
+    def __str__(self) -> str:
+        return f"{_name(self.arm)} is the best arm{_where(self.context)}"
+
+    def measure(self, table: BoundTable) -> float:
+        """Measure by how much more the arm surely earns than each other one.
+
+        Called by ``LimitedClaim.measure`` for the table of each limit.
+        """
+        one, means = _find_arm(table, self.arm), _find_means(table, self.context, one_arm=True)
+        leads = [-means.largest({arm: 1.0, one: -1.0}) for arm in means.arms if arm != one]
+        return min(leads, default=np.inf)
+
+    def is_proved(self, number: float) -> bool:
+        """Tell whether a number that was measured proves the claim.
+
+        Called by ``LimitedClaim.is_proved``.
+        """
+        return number > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Regrets:
+    """That an arm, or a lottery of arms and their chances, regrets little in a context.
+
+    >>> print(Regrets("B", at_most=0.05))
+    B regrets at most 0.05
+    """
+
+    lottery: object
+    at_most: float
+    context: object = ()
+    measured: ClassVar[str] = "regret at most"
+
+    def __str__(self) -> str:
+        if isinstance(self.lottery, Mapping):
+            parts = (f"{chance:.3g} {_name(arm)}" for arm, chance in self.lottery.items())
+            who = f"the lottery of {', '.join(parts)}"
+        else:
+            who = _name(self.lottery)
+        return f"{who} regrets at most {self.at_most:g}{_where(self.context)}"
+
+    def measure(self, table: BoundTable) -> float:
+        """Measure how much less than the best arm is earned at most, with the other sign.
+
+        Called by ``LimitedClaim.measure`` for the table of each limit.
+        """
+        means = _find_means(table, self.context)
+        chances = np.zeros(len(means.arms))
+        for arm, chance in self._list_chances():
+            chances[means.arms.index(_find_arm(table, arm))] += chance
+        if (chances < 0).any() or abs(chances.sum() - 1) > ROUNDING:
+            raise NotAClaim(f"chances of a lottery add up to 1, found {chances.sum():g}")
+        regret, _ = bound_regret(means.find_leads(), chances)
+        return -regret
+
+    def _list_chances(self) -> list[tuple[object, float]]:
+        """List the arms of the lottery with their chances.
+
+        Called by ``Regrets.measure``.
+        """
+        if isinstance(self.lottery, Mapping):
+            return [(arm, float(chance)) for arm, chance in self.lottery.items()]
+        return [(self.lottery, 1.0)]
+
+    def is_proved(self, number: float) -> bool:
+        """Tell whether a number that was measured proves the claim.
+
+        Called by ``LimitedClaim.is_proved``.
+        """
+        return -number <= self.at_most + ROUNDING
+
+
+@dataclass(frozen=True, slots=True)
+class Earns:
+    """That an arm earns at least so much in a context.
+
+    >>> print(Earns("B", at_least=0.3))
+    B earns at least 0.3
+    """
+
+    arm: object
+    at_least: float
+    context: object = ()
+    measured: ClassVar[str] = "earned at least"
+
+    def __str__(self) -> str:
+        return f"{_name(self.arm)} earns at least {self.at_least:g}{_where(self.context)}"
+
+    def measure(self, table: BoundTable) -> float:
+        """Measure what the arm earns at least.
+
+        Called by ``LimitedClaim.measure`` for the table of each limit.
+        """
+        return -_find_means(table, self.context).largest({_find_arm(table, self.arm): -1.0})
+
+    def is_proved(self, number: float) -> bool:
+        """Tell whether a number that was measured proves the claim.
+
+        Called by ``LimitedClaim.is_proved``.
+        """
+        return number >= self.at_least - ROUNDING
+
+
+Claim: TypeAlias = Better | Best | Regrets | Earns
+
+
+def _find_arm(table: BoundTable, arm: object) -> Arm:
+    """Find an arm of a table, given as a tuple or as the value of its one treatment.
+
+    Called by the claims' ``measure``, as ``Best.measure``.
+    """
+    wanted = arm if isinstance(arm, tuple) else (arm,)
+    if wanted not in table.arms:
+        known = shorten(", ".join(map(_name, table.arms)))
+        raise NotAClaim(f"there is no arm {_name(arm)}; there are {known}")
+    return wanted
+
+
+def _find_means(table: BoundTable, context: object, *, one_arm: bool = False) -> MeanSet:
+    """Find what the arms of a context may earn together.
+
+    A claim on the lead of ``one_arm`` fails by one rival, the truly best one, so that
+    differences which hold one at a time are enough for it. Called by the claims' ``measure``,
+    as ``Best.measure``.
+    """
+    wanted: Context = context if isinstance(context, tuple) else (context,)
+    if wanted not in table.contexts:
+        known = shorten(", ".join(map(_name, table.contexts)))
+        raise NotAClaim(f"there is no context {_name(wanted) or '()'}; there are {known}")
+    return MeanSet.from_table(table, wanted, one_arm=one_arm)
+
+
+def _name(values: object) -> str:
+    """Write an arm or a context as text: its values with commas between them.
+
+    Called by the claims' ``__str__`` and by errors.
+    """
+    return ", ".join(map(str, values)) if isinstance(values, tuple) else str(values)
+
+
+def _where(context: object) -> str:
+    """Write in which context a claim is made; nothing where there is none.
+
+    Called by the claims' ``__str__``.
+    """
+    return f" in context {_name(context)}" if context != () else ""
