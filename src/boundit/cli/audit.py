@@ -415,7 +415,10 @@ def _audit_comparisons(models: int, seed: int, as_json: bool) -> bool:  # noqa: 
     with show_progress("models") as advance:
         report = audit_comparisons(models, seed=seed, told=lambda done: advance(done, models))
     if as_json:
-        print_json(asdict(report) | {"chance": report.chance})
+        print_json(
+            asdict(report)
+            | {"chance": report.chance, "estimate_chance": report.estimate_chance}
+        )
     else:
         told = ", ".join(f"{n:,} {verdict}" for verdict, n in sorted(report.told.items()))
         n = max(report.comparisons, 1)
@@ -427,7 +430,9 @@ def _audit_comparisons(models: int, seed: int, as_json: bool) -> bool:  # noqa: 
             "subtracted\n"
             f"{report.drawn:,} comparisons on drawn logs at confidence "
             f"{report.confidence:g}: {report.drawn_told:,} told, {report.drawn_wrong} wrong, "
-            f"{report.drawn_outside} intervals miss (chance {report.chance:.2g})"
+            f"{report.drawn_outside} intervals miss (chance {report.chance:.2g})\n"
+            f"{report.estimates:,} estimates from propensities at confidence 0.9: "
+            f"{report.estimates_outside} miss (chance {report.estimate_chance:.2g})"
         )
         for miss in report.misses[:10]:
             click.echo(f"missed: {miss.query} on {miss.graph}, {miss.log}; {miss.what}")

@@ -32,6 +32,7 @@ def test_arms_are_levels_with_commas_and_keep_their_types() -> None:
     assert read_policy("a,true", TABLE) == ("a", True)
     assert read_policy("Z=False, X=b", TABLE) == ("b", False)
     assert read_policy("log", TABLE) is LOGGED
+    assert read_policy("choice", TABLE) == TABLE.choose()
 
 
 @pytest.mark.parametrize(

@@ -157,6 +157,14 @@ def test_propensities_narrow_what_bounds_say() -> None:
     assert "Weighted rewards of the log" in str(found)
 
 
+def test_without_a_chance_propensities_give_an_estimate() -> None:
+    log = make_trial(300)
+    table = make_open(bd.derive_bounds(GRAPH, "Y | do(X), C", log))
+    found = compare(table, 1, 0, log=log, graph=GRAPH, propensity="p", confidence=None)
+    assert found.interval.width < 0.2
+    assert found.confidence is None
+
+
 def make_open(table: BoundTable) -> BoundTable:
     """The same arms and contexts, of which nothing is known."""
     rows = [{"X": arm[0], "C": where[0], "lower": 0, "upper": 1} for arm, where in table.bounds]

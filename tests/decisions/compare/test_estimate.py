@@ -8,6 +8,7 @@ import pytest
 
 import boundit as bd
 from boundit.bounds.confidence import NoConfidence
+from boundit.bounds.request import NotABanditQuestion
 from boundit.decisions.compare.estimate import Estimator, estimate_value
 from boundit.decisions.compare.policies import BadPolicy
 from boundit.decisions.compare.weighted_rewards import BadPropensity
@@ -124,6 +125,7 @@ def test_wrong_propensities_are_found_out_by_weights_that_are_not_1_on_average()
         ({"confidence": None}, "confidence=0.95"),
         ({"confidence": 2}, "must be a chance"),
         ({"propensity": bd.LOGGED}, "a column of the log"),
+        ({"propensity": 0.5}, "a column of the log"),
         (
             {"estimator": "dr", "policy": 1, "propensity": {0: 0, 1: {0: 0.5, 1: 0.5}}},
             "rule out",
@@ -135,6 +137,11 @@ def test_what_makes_no_estimate_is_refused(options: dict[str, object], said: str
     given = {"policy": NEW, "propensity": "p"} | options
     with pytest.raises((BadPolicy, BadPropensity, InvalidLimit, NoConfidence), match=said):
         estimate_value(log, QUERY, **given)  # type: ignore[arg-type]
+
+
+def test_a_question_without_arms_is_refused() -> None:
+    with pytest.raises(NotABanditQuestion, match=r"as do\(...\)"):
+        estimate_value({"Y": [0, 1]}, "Y", 1, propensity="p")
 
 
 def test_an_arm_that_the_log_never_chose_cannot_be_weighed_robustly() -> None:

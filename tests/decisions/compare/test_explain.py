@@ -36,6 +36,16 @@ def test_it_says_how_chances_of_missing_add_up() -> None:
     assert "misses with chance 0.1; both chances of missing add up" in str(found)
 
 
+def test_it_says_what_a_confidence_cannot_promise() -> None:
+    table = replace(make_table(), confidence=0.95, inference="approximate")
+    assert "The bounds hold nearly as often" in str(compare(table, "b", "a"))
+    units = "independent clusters by User"
+    clustered = replace(make_table(), confidence=0.95, units=units)
+    sampled = compare(clustered, "b", "a", contexts={"C": [0, 1]})
+    assert f"The bounds are of {units}" in str(sampled)
+    assert units not in str(compare(clustered, "b", "a"))
+
+
 def test_it_says_where_no_chance_was_allowed_for() -> None:
     plug_in = replace(make_table(), profile="sound")
     assert "right for an exact law alone" in str(compare(plug_in, "b", "a"))

@@ -1,6 +1,7 @@
 """Policies as users write them."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -82,6 +83,21 @@ def test_a_policy_without_propensities_is_refused() -> None:
     table = make_table()
     with pytest.raises(BadPolicy, match="propensities=True"):
         read(bd.TS(prior=table, propensities=False), table)
+
+
+def test_a_policy_that_decides_by_numbers_has_no_one_answer_for_a_bin() -> None:
+    rows = [
+        {"X": x, "C": c, "lower": 0.1, "upper": 0.3}
+        for x in ("a", "b")
+        for c in ("< 4", ">= 4")
+    ]
+    table = BoundTable.from_rows(
+        rows, outcome="Y", treatments=["X"], context=["C"], reward_range=(0, 1)
+    )
+    binned = replace(table, bins={"C": (4.0,)})
+    assert read(bd.UCB(prior=binned), binned).chances
+    with pytest.raises(BadPolicy, match="in bins"):
+        read(bd.LinUCB(prior=binned), binned)
 
 
 def test_the_word_log_is_what_the_log_did_unless_it_is_an_arm() -> None:

@@ -30,6 +30,10 @@ def ask(**options: object) -> CompareRequest:
         ({"sides": ("a", bd.LOGGED)}, "pass log="),
         ({"sides": ("a", "log"), "log": LOG}, "pass graph="),
         ({"sides": ("log", bd.LOGGED), "log": LOG, "graph": FREE}, "both sides"),
+        (
+            {"sides": ("a", "log"), "log": read_log(LOG, adaptive=True), "graph": FREE},
+            "did not do one thing",
+        ),
         ({"propensity": "p"}, "pass log="),
         ({"propensity": "p", "log": LOG, "graph": BIASED}, "selected log"),
         ({"propensity": "p", "log": LOG, "contexts": {0: 1}}, "leave out contexts"),

@@ -106,7 +106,8 @@ def compare(
 
     A policy is an arm ('A', or 'A,1' for two treatments); a CSV or JSON file with the columns
     of contexts and arms, and 'chance' where an arm is not always chosen; the state of a
-    policy; or 'log', what the log did, with --log and --graph.
+    policy; 'choice', what the bounds choose; or 'log', what the log did (with --log and
+    --graph).
 
     Exits 1 unless NEW is surely better.
 

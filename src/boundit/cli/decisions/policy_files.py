@@ -20,7 +20,7 @@ CHANCE, SHARE = "chance", "share"
 
 
 def read_policy(text: str, table: "BoundTable") -> object:
-    """Read a policy: ``log``, a file, or the levels of an arm as text.
+    """Read a policy: ``log``, ``choice``, a file, or the levels of an arm as text.
 
     A file is the state of a policy (JSON), or rows of contexts and arms, with a column
     ``chance`` where an arm is not always chosen (CSV, or JSON); in JSON also an object from
@@ -30,6 +30,8 @@ def read_policy(text: str, table: "BoundTable") -> object:
         from boundit.decisions.compare.measured import LOGGED  # noqa: PLC0415, as above
 
         return LOGGED
+    if text == "choice":
+        return table.choose()
     if not is_path(text):
         return _read_arm(text, table)
     found = _read_file(text)
@@ -190,7 +192,7 @@ def _find_level(table: "BoundTable", name: str, text: str, path: str) -> object:
         if str(level).casefold() == text.casefold():
             return level
     known = shorten(", ".join(map(str, table.levels[name])))
-    hint = "" if path else "; a policy is an arm, a file, or 'log'"
+    hint = "" if path else "; a policy is an arm, a file, 'choice' or 'log'"
     where = f" in {path!r}" if path else ""
     raise click.UsageError(f"{name} has no level {text!r}{where}, it has {known}{hint}")
 

@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from boundit.bounds.confidence import NoConfidence, require_confidence
+from boundit.bounds.request import NotABanditQuestion
 from boundit.bounds.reward import settle_reward_range
 from boundit.counts.log import Log
 from boundit.counts.named_array import Floats
@@ -141,6 +142,8 @@ def _make_open_table(
     Called by ``estimate_value``, whose policies are read by it.
     """
     asked = query if isinstance(query, EffectQuery) else parse_query(query)
+    if len(asked.outcomes) != 1 or not asked.treatments:
+        raise NotABanditQuestion(f"{asked} must have one reward, and arms as do(...)")
     names = (*asked.treatments, *asked.context)
     counts = log.count(names, reward=asked.outcomes[0])
     low, high = settle_reward_range([counts], reward_range)
@@ -214,6 +217,8 @@ def _bound_both(
 
     Called by ``estimate_difference``.
     """
+    if not chance and not rows.exact:
+        return min(above.mean, -below.mean), max(above.mean, -below.mean)
     if chance:
         lower = max(-1.0, above.bound_below(chance / 2, adaptive=rows.adaptive))
         upper = min(1.0, -below.bound_below(chance / 2, adaptive=rows.adaptive))
@@ -235,6 +240,8 @@ def _read_propensity(propensity: object, table: BoundTable) -> str | ReadPolicy:
     """
     if isinstance(propensity, str):
         return propensity
+    if isinstance(propensity, int | float):
+        raise BadPropensity("propensities are a column of the log, or a policy's chances")
     found = read_side(propensity, table, table.contexts, "policy")
     if not isinstance(found, ReadPolicy):
         raise BadPropensity("propensities are a column of the log, or a policy's chances")

@@ -9,6 +9,7 @@ from boundit.decisions.compare.measured import Measured
 from boundit.decisions.compare.policies import ReadPolicy, Side
 from boundit.decisions.compare.shares import ContextShares
 from boundit.terms.bound_table import EXPERT, BoundTable
+from boundit.terms.sampling import ROWS
 
 
 def explain_comparison(
@@ -124,6 +125,13 @@ def _explain_chance(table: BoundTable, missed: float) -> Iterator[str]:
     if table.confidence is None and table.profile != EXPERT:
         yield (
             "The ends of the bounds allow for no chance, which is right for an exact law alone."
+        )
+    if table.inference == "approximate":
+        yield "The bounds hold nearly as often as they say, on large logs."
+    if table.units != ROWS and missed:
+        yield (
+            f"The bounds are of {table.units}; what was read beside them was counted as "
+            "independent rows."
         )
     if missed and table.confidence is not None:
         yield (

@@ -175,6 +175,12 @@ def _ask_policy(policy: Decides, table: BoundTable, where: Context, role: Role) 
 
     With an id of ours no decision is counted. Called by ``read_side``.
     """
+    if getattr(policy, "sees_numbers", False) and not table.bins.keys().isdisjoint(
+        table.context
+    ):
+        raise BadPolicy(
+            role, "it decides by numbers that the bounds have in bins; a bin has no one answer"
+        )
     chances = policy.decide(where, id="compare").propensities
     if chances is None:
         raise BadPolicy(

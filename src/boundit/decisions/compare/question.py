@@ -107,6 +107,11 @@ def _require_for_logged(log: Log | None, graph: CausalGraph | None) -> None:
         raise CannotCompare(
             "whether rows were selected decides what the log did; pass ", Option("graph", ANY)
         )
+    if log.adaptive:
+        raise CannotCompare(
+            "a policy that learned while it wrote the log did not do one thing; compare with "
+            "what it would do now, or with a bd.Measured value"
+        )
 
 
 def _require_for_propensity(log: Log | None, graph: CausalGraph | None) -> None:

@@ -2,9 +2,10 @@
 
 On exact laws of random problems two random policies are compared: arms, lotteries of each
 context, or what the log did; contexts come by random shares, by those of the population, or as
-they will. A miss is a true difference outside the interval. On finite logs of problems where
-arms were drawn by the context alone, the same with samples of contexts and with propensities:
-there intervals may miss as often as their confidence says.
+they will. A miss is a true difference outside the interval. On finite logs intervals may miss
+as often as their confidence says: of trials where arms were drawn by the context alone, with
+samples of contexts and propensities, and of selected logs, against what the log did. On trials
+the values of policies are estimated from propensities too.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,6 +22,7 @@ from boundit.counts.named_array import NamedArray
 from boundit.counts.read import read_log
 from boundit.decisions.compare.compare import compare
 from boundit.decisions.compare.comparison import Comparison, Finding
+from boundit.decisions.compare.estimate import estimate_value
 from boundit.decisions.compare.measured import LOGGED, Logged
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
@@ -41,6 +43,9 @@ BESIDE = 0.05
 FALSE_ALARM = 0.001
 """The chance that an audit of valid intervals blames them."""
 _TRIAL = "C -> X; C -> Y; X -> Y"
+_SELECTED = "C -> Z; Z -> X; C -> Y; Z -> Y; X -> Y; Z -> [S]"
+SIZES = (100, 400, 1_600)
+"""How many rows drawn logs have, before selection and but for a factor."""
 _Lottery: TypeAlias = dict[Context, dict[Arm, float]]
 _Side: TypeAlias = _Lottery | Logged
 
@@ -61,7 +66,7 @@ class ComparisonReport:
 
     ``told`` counts the verdicts on exact laws; ``wrong`` those of them that the truth
     contradicts, and ``outside`` all intervals there that miss. ``drawn`` are comparisons on
-    finite logs, ``drawn_outside`` those that miss.
+    finite logs, ``drawn_outside`` those that miss, and so for estimates of values.
     """
 
     seed: int
@@ -77,6 +82,8 @@ class ComparisonReport:
     drawn_outside: int = 0
     drawn_told: int = 0
     drawn_wrong: int = 0
+    estimates: int = 0
+    estimates_outside: int = 0
     misses: list[ComparisonMiss] = field(default_factory=list)
 
     @property
@@ -86,13 +93,29 @@ class ComparisonReport:
         Read by ``ComparisonReport.__bool__``, and by ``_audit_comparisons`` of the command
         line.
         """
-        if not self.drawn_outside:
-            return 1.0
-        return float(bdtrc(self.drawn_outside - 1, self.drawn, 1 - self.confidence))
+        return _find_chance(self.drawn_outside, self.drawn, 1 - self.confidence)
+
+    @property
+    def estimate_chance(self) -> float:
+        """The chance of as many misses of estimates if they held just often enough.
+
+        Read by ``ComparisonReport.__bool__``, and by ``_audit_comparisons`` of the command
+        line.
+        """
+        return _find_chance(self.estimates_outside, self.estimates, 1 - CONFIDENCE)
 
     def __bool__(self) -> bool:
         """True when no interval of an exact law misses, and not too many of finite logs."""
-        return not self.outside and self.chance >= FALSE_ALARM
+        likely = min(self.chance, self.estimate_chance) >= FALSE_ALARM
+        return not self.outside and likely
+
+
+def _find_chance(misses: int, of: int, error: float) -> float:
+    """Find the chance of as many misses where each has the chance ``error`` (binomial).
+
+    Called by ``ComparisonReport.chance`` and ``ComparisonReport.estimate_chance``.
+    """
+    return float(bdtrc(misses - 1, of, error)) if misses else 1.0
 
 
 def audit_comparisons(
@@ -112,7 +135,8 @@ def audit_comparisons(
         for stream in SeedSequence(seed).spawn(models):
             rng = default_rng(stream)
             _judge_exact(draw_problem(rng), rng, report)
-            _judge_drawn(rng, report)
+            _judge_trial(rng, report)
+            _judge_selected(rng, report)
             report.models += 1
             told(report.models)
     except KeyboardInterrupt:
@@ -206,7 +230,7 @@ def _draw_side(table: BoundTable, rng: Generator) -> _Side:
 def _draw_lottery(table: BoundTable, rng: Generator) -> _Lottery:
     """Draw an arm for every context, or chances of all arms.
 
-    Called by ``_draw_side``, ``_judge_exact`` and ``_judge_drawn``.
+    Called by ``_draw_side``, ``_judge_exact`` and ``_judge_trial``.
     """
     n = len(table.arms)
     found = _Lottery()
@@ -234,7 +258,7 @@ def _draw_shares(
     return (drawn, dict(drawn)) if kind == 1 else (drawn, "any")
 
 
-def _judge_drawn(rng: Generator, report: ComparisonReport) -> None:
+def _judge_trial(rng: Generator, report: ComparisonReport) -> None:
     """Compare policies by a finite log of a trial, from bounds, samples and propensities.
 
     The trial draws arms by the context; its propensities are known. Called by
@@ -242,15 +266,13 @@ def _judge_drawn(rng: Generator, report: ComparisonReport) -> None:
     """
     graph = parse(_TRIAL)
     model = draw_model(graph, rng, levels=(2, 3), floor=0.05, binary=("Y",))
-    n = int(rng.choice([100, 400, 1_600]))
-    rows = model.sample_log(n, rng)
+    rows = model.sample_log(int(rng.choice(SIZES)), rng)
     chances = model.law(("C", "X")).align(("C", "X"))
     chances = chances / chances.sum(axis=1, keepdims=True)
     columns = {name: column.tolist() for name, column in rows.items()}
     columns["p"] = chances[rows["C"], rows["X"]].tolist()
     log = read_log(columns)
-    domain = {name: list(range(model.n_levels[name])) for name in ("C", "X")}
-    table = derive_bounds(graph, "Y | do(X), C", log, confidence=CONFIDENCE, domain=domain)
+    table = _bound_log(model, log)
     truth = _Truth.of(model, table)
     new = _draw_lottery(table, rng)
     old: _Side = LOGGED if rng.random() < 0.5 else _draw_lottery(table, rng)
@@ -258,17 +280,79 @@ def _judge_drawn(rng: Generator, report: ComparisonReport) -> None:
     found = compare(
         table, new, old, log=log, graph=graph, confidence=1 - BESIDE, propensity=weighed
     )
-    value = truth.find_difference(new, old, truth.shares)
+    _count_drawn(report, graph, found, truth.find_difference(new, old, truth.shares), log)
+    estimate = estimate_value(
+        log,
+        "Y | do(X), C",
+        new,
+        propensity="p",
+        confidence=CONFIDENCE,
+        estimator="dr" if rng.random() < 0.5 else "ips",
+        least_propensity=float(chances.min()),
+    )
+    value = sum(share * truth.find_value(new, c) for c, share in truth.shares.items())
+    report.estimates += 1
+    report.estimates_outside += value not in estimate.interval
+
+
+def _judge_selected(rng: Generator, report: ComparisonReport) -> None:
+    """Compare a policy with what a finite selected log did, the rate of selection known.
+
+    Called by ``audit_comparisons``.
+    """
+    graph = parse(_SELECTED)
+    model = draw_model(graph, rng, levels=(2, 3), floor=0.05, binary=("Y",))
+    rows = model.sample_log(2 * int(rng.choice(SIZES)), rng)
+    log = read_log({name: column.tolist() for name, column in rows.items()})
+    rate = model.selection_rate()
+    table = _bound_log(model, log, selection_rate=rate)
+    truth, new = _Truth.of(model, table), _draw_lottery(table, rng)
+    found = compare(
+        table,
+        new,
+        LOGGED,
+        contexts=dict(truth.shares),
+        log=log,
+        graph=graph,
+        confidence=1 - BESIDE,
+        selection_rate=rate,
+    )
+    _count_drawn(report, graph, found, truth.find_difference(new, LOGGED, truth.shares), log)
+
+
+def _bound_log(model: Model, log: Log, *, selection_rate: float | None = None) -> BoundTable:
+    """Bound all arms of a model from a drawn log, its unseen levels declared.
+
+    Called by ``_judge_trial`` and ``_judge_selected``.
+    """
+    names = model.graph.observed - {"Y"}
+    return derive_bounds(
+        model.graph,
+        "Y | do(X), C",
+        log,
+        confidence=CONFIDENCE,
+        domain={name: list(range(model.n_levels[name])) for name in names},
+        selection_rate=selection_rate,
+    )
+
+
+def _count_drawn(
+    report: ComparisonReport, graph: CausalGraph, found: Comparison, value: float, log: Log
+) -> None:
+    """Count a comparison on a drawn log, and whether it misses the truth.
+
+    Called by ``_judge_trial`` and ``_judge_selected``.
+    """
     report.drawn += 1
     report.drawn_told += found.verdict != "not told"
     report.drawn_wrong += _is_wrong(found, value)
     if _misses(found, value):
         report.drawn_outside += 1
-        _note_miss(report, graph, table.outcome, found, value, f"a log of {n:,} rows")
+        _note_miss(report, graph, "Y | do(X), C", found, value, str(log))
 
 
 def _misses(found: Comparison, value: float) -> bool:
-    """Tell whether a true difference lies outside. Called by ``_judge_exact``."""
+    """Tell whether a true difference lies outside. Called by ``_judge_exact`` and others."""
     low, high = found.interval.lower, found.interval.upper
     return not bool(low - ROUNDING <= value <= high + ROUNDING)
 
@@ -291,7 +375,7 @@ def _note_miss(
 ) -> None:
     """Note where a true difference lies outside its interval.
 
-    Called by ``_judge_exact`` and ``_judge_drawn``.
+    Called by ``_judge_exact`` and ``_judge_trial``.
     """
     what = f"{found.new} against {found.old}: {value:.6g} outside {found.interval}"
     report.misses.append(ComparisonMiss(str(graph), str(query), what, log))
