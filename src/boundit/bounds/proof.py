@@ -1,12 +1,20 @@
 """Why an end is what it is: a sum of what was observed, or who attains it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from boundit.terms.names import Nodes
 
 Place: TypeAlias = tuple[int, ...]
+
+
+def fit_place(place: Sequence[int], shape: Sequence[int]) -> Place:
+    """Fit the place of a row to the shape of an array: 0 along axes of length 1.
+
+    Called by ``explain_end`` and ``_take_row``, which look up what holds for every level.
+    """
+    return tuple(0 if n == 1 else int(i) for i, n in zip(place, shape, strict=True))
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from boundit.bounds.approximate.derivatives import OWN
 from boundit.bounds.approximate.formula_ends import FoundEnd
 from boundit.bounds.approximate.term_counts import TermCounter
 from boundit.bounds.approximate.variances import CellVariances
+from boundit.bounds.proof import fit_place
 from boundit.counts.named_array import Floats
 from boundit.terms.sampling import MOST_HEAVY, EndSampling, HeavyCell
 
@@ -39,9 +40,7 @@ def _look_up(values: Floats, place: Sequence[int]) -> float:
 
     Called by ``explain_end``.
     """
-    return float(
-        values[tuple(0 if n == 1 else i for i, n in zip(place, values.shape, strict=True))]
-    )
+    return float(values[fit_place(place, values.shape)])
 
 
 def _list_heaviest(
@@ -53,10 +52,10 @@ def _list_heaviest(
     """
     derivative = part.derivative
     n_rows, term = derivative.n_row_axes, derivative.term
-    shape = part.smoothed.shape[:n_rows]
-    index = tuple(0 if n == 1 else i for i, n in zip(place, shape, strict=True))
-    added = part.smoothed[index]
-    rows = np.broadcast_to(part.rows[_fit(part.rows, place, n_rows)], added.shape)
+    added, rows = (
+        values[fit_place(place, values.shape[:n_rows])] for values in (part.smoothed, part.rows)
+    )
+    rows = np.broadcast_to(rows, added.shape)
     own = [axis.removeprefix(OWN) for axis in derivative.axes[n_rows:]]
     own = [column for column in own if column in term.given]
     order = counts.order_columns(term.given)
@@ -72,12 +71,3 @@ def _list_heaviest(
         named = tuple((column, levels[column]) for column in order)
         found.append(HeavyCell(named, float(rows[cell]), float(added[cell] / whole)))
     return found
-
-
-def _fit(values: Floats, place: Sequence[int], n_rows: int) -> tuple[int, ...]:
-    """Fit a row's place to an array: 0 along axes of length 1.
-
-    Called by ``_list_heaviest``.
-    """
-    shape = values.shape[:n_rows]
-    return tuple(0 if n == 1 else int(i) for i, n in zip(place, shape, strict=True))

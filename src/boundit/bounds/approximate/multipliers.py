@@ -7,7 +7,7 @@ are weighed by look better than they are; so they are chosen on other rows.
 import numpy as np
 
 from boundit.bounds.approximate.flat_rule import FlatProgram
-from boundit.bounds.binary_reward import SUCCESS
+from boundit.bounds.claims.programs.dual_vectors import make_natural_vectors
 from boundit.bounds.lp.program import Optimum, SolveStatus
 from boundit.bounds.numbers import Numbers
 from boundit.bounds.rules.response_program import ArmProgram, ProgramLayout
@@ -39,16 +39,14 @@ def _find_natural(layout: ProgramLayout) -> tuple[Floats, Floats]:
 
     Called by ``find_multipliers``.
     """
-    spec = layout.spec
-    shape = _list_shape(layout)
-    found = []
-    for wanted in (SUCCESS, 1 - SUCCESS):
-        values = np.zeros((len(layout.fixed), len(layout.arms), 1, len(layout.inner)))
-        for a, arm in enumerate(layout.arms):
-            cell = {**arm, **dict.fromkeys(spec.asked.outcomes, wanted)}
-            values[:, a, 0, layout.inner.index(cell)] = 1.0
-        found.append(values.reshape(shape))
-    return found[0], found[1]
+    shape = (len(layout.fixed), len(layout.arms), len(layout.inner))
+    lower, upper = (
+        np.broadcast_to(
+            make_natural_vectors(layout, upper=upper).multipliers.reshape(1, *shape[1:]), shape
+        ).reshape(_list_shape(layout))
+        for upper in (False, True)
+    )
+    return lower, upper
 
 
 def _list_shape(layout: ProgramLayout) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from boundit.bounds.claims.level_form import LevelForm
 from boundit.bounds.claims.sum_arrays import SumArrays
-from boundit.bounds.proof import Place
+from boundit.bounds.proof import Place, fit_place
 from boundit.counts.named_array import Floats
 from boundit.terms.names import sort_names
 from boundit.terms.sampling import MOST_HEAVY, EndSampling, HeavyCell
@@ -127,8 +127,7 @@ def _take_row(values: Floats, place: Place, n_axes: int) -> Floats:
 
     Called by ``ClaimCells.explain``.
     """
-    shape = values.shape[:n_axes]
-    found: Floats = values[tuple(0 if n == 1 else i for i, n in zip(place, shape, strict=True))]
+    found: Floats = values[fit_place(place, values.shape[:n_axes])]
     return found
 
 

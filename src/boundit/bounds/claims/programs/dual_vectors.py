@@ -348,7 +348,8 @@ def make_natural_vectors(layout: ProgramLayout, *, upper: bool) -> DualVectors:
     """Make the multipliers of natural bounds: those who chose the arm and won, or lost.
 
     Called by ``find_ranks`` for programs that come to natural bounds, and for those with
-    instruments, of which the natural bounds of all rows together hold too.
+    instruments, of which the natural bounds of all rows together hold too; and by
+    ``_find_natural``.
     """
     spec = layout.spec
     shape = [1] * len(spec.fixed) + [layout.levels[name] for name in spec.set_by_hand]
