@@ -27,6 +27,7 @@ SUBJECTS = [
     "plans",
     "limits",
     "comparisons",
+    "choices",
 ]
 FEWER_MODELS = {
     "coverage": 1_000,
@@ -35,6 +36,7 @@ FEWER_MODELS = {
     "plans": 1_000,
     "limits": 1_000,
     "comparisons": 1_000,
+    "choices": 1_000,
 }
 """How many models are tried where ten thousand would take long."""
 SMALLEST = 5
@@ -61,12 +63,13 @@ def _read_nodes(_: click.Context, parameter: click.Parameter, text: str) -> tupl
     help="Bounds from exact laws, the same on large graphs and from drawn logs too, recovered "
     "formulas, confident bounds on finite logs, how near each end comes to the furthest model "
     "with the same log, whether rows without a bound could have one, what plans say of cells "
-    "and weights, bounds under limits on hidden confounding, or comparisons of policies.",
+    "and weights, bounds under limits on hidden confounding, comparisons of policies, or the "
+    "regret that choices promise.",
 )
 @click.option(
     "--models",
     type=click.IntRange(1),
-    show_default="10,000; 1,000 for coverage, plans, limits and comparisons; 300 for large; "
+    show_default="10,000; 1,000 for coverage, plans and all after them; 300 for large; "
     "3 for sharpness; 100 for openness",
     metavar="N",
     help="How many random models, questions, or models of each graph.",
@@ -104,8 +107,8 @@ def audit(
 
     Exits 1 when an interval of profile 'sound' misses the truth, a recovered formula is wrong,
     whole tables hold less often than their confidence says, a model with the same log lies
-    beyond an end, a plan says what is not so, or a policy is called better that is not. Ctrl-C
-    keeps what is done.
+    beyond an end, a plan says what is not so, a policy is called better that is not, or a
+    choice regrets more than it promised. Ctrl-C keeps what is done.
 
     \b
     Examples:
@@ -118,6 +121,7 @@ def audit(
       boundit audit --of plans --models 1000
       boundit audit --of limits --models 1000
       boundit audit --of comparisons --models 1000
+      boundit audit --of choices --models 1000
     """
     if subject == "large":
         good = _audit_large(models or 300, nodes, rows, seed, as_json)
@@ -134,6 +138,7 @@ def audit(
         "plans": _audit_plans,
         "limits": _audit_limits,
         "comparisons": _audit_comparisons,
+        "choices": _audit_choices,
     }[subject]
     models = models or FEWER_MODELS.get(subject, 10_000)
     context.exit(0 if answer(models, seed, as_json) else 1)
@@ -436,6 +441,39 @@ def _audit_comparisons(models: int, seed: int, as_json: bool) -> bool:  # noqa: 
         )
         for miss in report.misses[:10]:
             click.echo(f"missed: {miss.query} on {miss.graph}, {miss.log}; {miss.what}")
+    return _end_audit(report.models, models, "models", good=bool(report))
+
+
+def _audit_choices(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
+    """Choose arms on models whose truth is known; False where a promised regret is exceeded.
+
+    Called by ``audit`` for --of choices.
+    """
+    from boundit.studies.audits.choices import CONFIDENCE, audit_choices  # noqa: PLC0415
+
+    with show_progress("models") as advance:
+        report = audit_choices(models, seed=seed, told=lambda done: advance(done, models))
+    if as_json:
+        chances = {kind: count.chance for kind, count in report.drawn.items()}
+        print_json(asdict(report) | {"chances": chances})
+    else:
+        n = max(report.contexts, 1)
+        click.echo(
+            f"{report.models:,} random models, seed {seed}\n"
+            f"{report.contexts:,} contexts on exact laws: {report.settled:,} settled, "
+            f"{report.sharpened:,} sharper by differences of arms\n"
+            f"{report.choices:,} choices, {len(report.misses)} promises broken; mean regret "
+            f"{report.regret / n:.4f}, promised {report.promised / n:.4f}, by one arm "
+            f"{report.single / n:.4f}"
+        )
+        for kind, count in report.drawn.items():
+            click.echo(
+                f"{count.tables:,} drawn logs at confidence {CONFIDENCE:g}, differences that "
+                f"hold {kind}: {count.missed:,} with a promise broken, {count.error:.0f} "
+                f"allowed (chance {count.chance:.2g})"
+            )
+        for miss in report.misses[:10]:
+            click.echo(f"missed: {miss}")
     return _end_audit(report.models, models, "models", good=bool(report))
 
 
