@@ -12,7 +12,7 @@ Place: TypeAlias = tuple[int, ...]
 def fit_place(place: Sequence[int], shape: Sequence[int]) -> Place:
     """Fit the place of a row to the shape of an array: 0 along axes of length 1.
 
-    Called by ``explain_end`` and ``_take_row``, which look up what holds for every level.
+    Called by ``_look_up``, ``_list_heaviest`` and ``_take_row``, for what holds at every level.
     """
     return tuple(0 if n == 1 else int(i) for i, n in zip(place, shape, strict=True))
 
