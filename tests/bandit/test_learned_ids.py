@@ -76,8 +76,19 @@ def test_a_store_says_what_is_new_and_is_told_what_was_refused() -> None:
     assert isinstance(store, IdStore)
     assert (ids.n, list(ids), list(store.ids)) == (2, [], ["a", "b"])
     assert ids.claim("c")
-    ids.release("c")
+    ids.release("c", ValueError("refused"))
     assert ids.claim("c")
+
+
+def test_a_store_that_fails_to_forget_does_not_hide_why_a_reward_was_refused() -> None:
+    class Failing(Noted):
+        def discard(self, id: str, /) -> None:  # noqa: A002, the word users know
+            raise OSError(f"no room for {id}")
+
+    refused = ValueError("refused")
+    LearnedIds(Failing()).release_many(["a", "b"], refused)
+    assert len(refused.__notes__) == 2
+    assert "may still hold 'a': its discard raised OSError" in refused.__notes__[0]
 
 
 def test_a_store_that_does_not_say_whether_an_id_is_new_is_refused() -> None:

@@ -629,7 +629,7 @@ def test_a_wrong_bound_is_refuted_and_all_are_dropped(name: str) -> None:
     refuted = watched.refutation
     assert refuted is not None
     assert lies[refuted.arm, refuted.context] == refuted.bound
-    assert "every bound of the same graph and log is dropped" in str(refuted)
+    assert "no bound of the same graph and log is believed any more" in str(refuted)
     for context in CONTEXTS:
         assert watched.decide(context, id="x") == plain.decide(context, id="x")
     restored = type(watched).from_state(watched.state())

@@ -47,6 +47,8 @@ def test_what_goes_wrong_inside_is_a_damaged_state(error: Exception) -> None:
         open_state("UCB", STATE),
     ):
         raise error
+    with pytest.raises(DamagedState, match="it has no 'x'; was"), open_state("UCB", STATE):
+        raise KeyError("x")
     with pytest.raises(DamagedState, match="own words"), open_state("UCB", STATE):
         raise DamagedState("UCB", "own words")
 

@@ -393,8 +393,8 @@ class BasePolicy(ABC, Generic[S]):
             try:
                 shown, cells = (None, ()) if observed is None else self._read(observed)
                 self.take(decision, number, shown)
-            except BaseException:
-                ids.release(name)
+            except BaseException as error:
+                ids.release(name, error)
                 raise
             ids.keep(name)
             if cells or monitor.watch:
@@ -432,8 +432,8 @@ class BasePolicy(ABC, Generic[S]):
                     self._learn_in_turn(listed, batch, shown)
                     return
                 statistics.take_many(batch)
-            except BaseException:
-                self.learned_ids.release_many(claimed)
+            except BaseException as error:
+                self.learned_ids.release_many(claimed, error)
                 raise
             self.learned_ids.keep_many(claimed)
             if self.monitor.watch or self.monitor.narrowing:

@@ -79,10 +79,19 @@ class LearnedIds:
             raise BadOption("remember", expected, new)
         return new
 
-    def release(self, id: str) -> None:  # noqa: A002, the word users know
-        """Forget a claim, as the reward was refused; called by ``BasePolicy.learn``."""
-        if self.store is not None:
+    def release(self, id: str, refused: BaseException) -> None:  # noqa: A002, users' word
+        """Forget a claim, as the reward was refused.
+
+        If the store fails at it, the refusal says so and stays what is raised. Called by
+        ``BasePolicy.learn``.
+        """
+        if self.store is None:
+            return
+        try:
             self.store.discard(id)
+        except Exception as error:  # noqa: BLE001, a store of the caller's may raise anything
+            kept = f"the store of remember= may still hold {id!r}: its discard raised {error!r}"
+            refused.add_note(kept)
 
     def keep(self, id: str) -> None:  # noqa: A002, the word users know
         """Count a reward that was learned, and remember its id in place of the oldest one.
@@ -110,8 +119,9 @@ class LearnedIds:
         try:
             for name in ids:
                 found.append(self.claim(name))
-        except BaseException:
-            self.release_many([name for name, new in zip(ids, found, strict=False) if new])
+        except BaseException as error:
+            claimed = [name for name, new in zip(ids, found, strict=False) if new]
+            self.release_many(claimed, error)
             raise
         return found
 
@@ -137,13 +147,13 @@ class LearnedIds:
             added.add(name)
         return found
 
-    def release_many(self, ids: Sequence[str]) -> None:
+    def release_many(self, ids: Sequence[str], refused: BaseException) -> None:
         """Forget several claims, as some reward was refused.
 
         Called by ``BasePolicy.learn_many`` and ``LearnedIds.claim_many``.
         """
         for name in ids:
-            self.release(name)
+            self.release(name, refused)
 
     def keep_many(self, ids: Sequence[str]) -> None:
         """Count rewards that were learned, and remember their ids in place of the oldest.

@@ -71,6 +71,9 @@ def open_state(policy: str, state: Mapping[str, object]) -> Iterator[Record]:
         yield body
     except DamagedState:
         raise
+    except KeyError as error:
+        reason = f"it has no {error}; was it written by another release?"
+        raise DamagedState(policy, reason) from None
     except _UNREADABLE as error:
         raise DamagedState(policy, f"{type(error).__name__}: {error}") from None
 

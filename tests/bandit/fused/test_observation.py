@@ -26,3 +26,11 @@ def test_what_the_plan_does_not_know_is_refused() -> None:
         reader.read({"W1": 3})
     with pytest.raises(BadObservation):
         reader.read([("W1", 1)])  # type: ignore[arg-type]
+
+
+def test_none_stands_for_what_was_not_seen() -> None:
+    reader = LeafReader(draw_plan(0, (2, 3)))
+    for shown, same in (({"W0": None, "W1": 1}, {"W1": 1}), ({"W0": None, "W1": None}, {})):
+        leaf, may_be = reader.read(shown)
+        assert leaf == reader.read(same)[0] == -1
+        assert (may_be == reader.read(same)[1]).all()

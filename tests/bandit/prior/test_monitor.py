@@ -140,7 +140,7 @@ def test_what_rounds_show_may_contradict_the_bounds(caplog: pytest.LogCaptureFix
     assert str(refutation) == (
         f"no law of W and of rewards given it fits what {refutation.n} rounds like that of arm "
         "(0, 0) in context (0, 0) showed, its bound being [0.6, 1]: refuted at level 0.25, "
-        "every bound of the same graph and log is dropped"
+        "no bound of the same graph and log is believed any more"
     )
     assert BoundMonitor.from_record(monitor.to_record()).refutation == refutation
     assert BoundMonitor.from_record(monitor.to_record()).to_record() == monitor.to_record()

@@ -141,11 +141,12 @@ def test_what_was_read_before_is_read_alike() -> None:
         assert ends.read_cells({"V": 0, "W": 1, "U": 9}) == (1, 1)
         assert ends.read_cells({"W": 1}) == (1, None)
         assert ends.read_cells({"V": 1}) == (None, None)
+        assert ends.read_cells({"V": None, "W": 1}) == (1, None)
         with pytest.raises(OutsideDomain, match="'V'"):
             ends.read_cells({"V": 2, "W": 1})
 
 
-@pytest.mark.parametrize("level", [7, "1", None, [1]])
+@pytest.mark.parametrize("level", [7, "1", [1]])
 def test_an_unknown_level_is_refused(level: object) -> None:
     with pytest.raises(OutsideDomain):
         NarrowingBounds(living_table(), 0.05).read_cells({"W": level})

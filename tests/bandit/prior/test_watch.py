@@ -100,7 +100,7 @@ def test_a_pair_below_its_lower_end_is_refuted_too() -> None:
     assert (found.mean, found.n, found.level) == (0.0, 40, 0.05)
     assert str(found) == (
         "arm (0,) earned 0 on average over 40 rewards, and its bound is [3, 5]: "
-        "refuted at level 0.05, every bound of the same graph and log is dropped"
+        "refuted at level 0.05, no bound of the same graph and log is believed any more"
     )
     assert decode(Refutation, encode(found)) == found
 

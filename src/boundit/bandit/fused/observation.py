@@ -45,8 +45,9 @@ class LeafReader:
     def read(self, observed: Mapping[str, object] | None) -> tuple[int, NDArray[np.bool_]]:
         """Find the leaf that a round showed, -1 if not all, and the leaves that it left open.
 
-        A value that the plan does not know is refused. Called by ``FusedBeliefs.take``, and by
-        ``lay_out_sights`` for every cell of an environment.
+        None stands for what was not seen; a value that the plan does not know is refused.
+        Called by ``FusedBeliefs.take``, and by ``lay_out_sights`` for every cell of an
+        environment.
         """
         if not self.variables:
             return 0, self._anything
@@ -69,7 +70,7 @@ class LeafReader:
         seen = {
             i: unwrap_scalar(observed[name])
             for i, name in enumerate(self.variables)
-            if name in observed
+            if observed.get(name) is not None
         }
         for i, value in seen.items():
             name = self.variables[i]

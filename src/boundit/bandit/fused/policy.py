@@ -385,9 +385,10 @@ class Fused(BasePolicy[FusedBeliefs]):
     def refresh(self, prior: BoundTable, *, arms: Arms | None = None) -> None:
         """Count the rows of another table's log instead; what was learned stays.
 
-        Rounds count in the new plan's cells and pools. The new log must hold no round that the
-        policy was told: it would count twice. Arms come and go as with every policy. Users call
-        it when there is a new log.
+        Rounds count in the new plan's cells and pools; what they showed of other variables is
+        forgotten where the new plan does not ask for it, also if a later plan does. The new log
+        must hold no round that the policy was told: it would count twice. Arms come and go as
+        with every policy. Users call it when there is a new log.
         """
         with self._lock:
             believed = _take_off(prior) if isinstance(prior, BoundTable) else prior

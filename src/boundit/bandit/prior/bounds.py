@@ -70,7 +70,7 @@ class PriorBounds:
         cut = {
             name: find_bin(edges, unwrap_scalar(observed[name]))
             for name, edges in self.bins.items()
-            if name in observed
+            if observed.get(name) is not None
         }
         return {**observed, **cut}
 

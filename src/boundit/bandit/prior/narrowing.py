@@ -100,8 +100,9 @@ class NarrowingBounds:
     def read_cells(self, observed: Mapping[str, object]) -> Cells:
         """Find for each plan the cell (combination of levels) that observed values fall into.
 
-        None for a plan some variable of which was not observed; a level that no plan knows is
-        refused. Called by ``BoundMonitor.read_observed`` and ``lay_out_narrowing``.
+        None for a plan some variable of which was not observed, or is None; a level that no
+        plan knows is refused. Called by ``BoundMonitor.read_observed`` and
+        ``lay_out_narrowing``.
         """
         if not isinstance(observed, Mapping):
             raise BadObservation(observed)
@@ -117,7 +118,7 @@ class NarrowingBounds:
         """
         seen = {}
         for name, levels in self._levels.items():
-            if name in observed:
+            if observed.get(name) is not None:
                 seen[name] = unwrap_scalar(observed[name])
                 if seen[name] not in levels:
                     raise OutsideDomain(name, seen[name], levels)

@@ -76,7 +76,9 @@ class Watch:
 @final
 @dataclass(frozen=True)
 class Refutation:
-    """What contradicted the bounds, so that all from the same graph and log were dropped.
+    """What contradicted the bounds, so that none from the same graph and log is believed.
+
+    Policies that go by bounds drop them; ``Fused`` goes on by cells, with the log discounted.
 
     Either the mean of ``n`` rewards did, or what ``n`` rounds showed of other variables, which
     are then in ``observed``.
@@ -101,7 +103,7 @@ class Refutation:
         )
         return (
             f"{said}: refuted at level {self.level:.3g}, "
-            "every bound of the same graph and log is dropped"
+            "no bound of the same graph and log is believed any more"
         )
 
 
