@@ -19,6 +19,7 @@ NAMES = (
     "plans",
     "memory",
     "propensities",
+    "many_arms",
 )
 
 if __name__ == "__main__":
