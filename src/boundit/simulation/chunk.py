@@ -256,9 +256,11 @@ class Chunk:
         Called by ``Chunk._play_compiled`` and, for a run of its own, by
         ``Chunk.play_copies``.
         """
+        names, levels = self.world.query.context, self.world.levels
+        context = {name: self.world.list_levels(name) for name in names} if levels else names
         return policy.fresh(
             arms=self.world.environment.arms,
-            context=self.world.query.context,
+            context=context,
             horizon=self.contexts.shape[1],
             seed=seed,
         )

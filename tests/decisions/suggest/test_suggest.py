@@ -98,3 +98,12 @@ def test_external_tables_that_are_there_stay() -> None:
 def test_counts_below_one_are_refused(option: str) -> None:
     with pytest.raises(BadOption, match=option):
         bd.suggest(WORLD.graph, WORLD.query, LOG, **{option: 0})  # type: ignore[arg-type]
+
+
+def test_an_effect_that_is_recoverable_already_has_its_formula() -> None:
+    log = SMALL.log(2_000, seed=1)
+    report = bd.suggest(SMALL.graph, "Y | do(X), Z", log, worlds=1)
+
+    assert report.formula == str(bd.recover(SMALL.graph, "Y | do(X), Z"))
+    assert report.formula in str(report)
+    assert not any(each.exact for each in report.suggestions)

@@ -64,13 +64,17 @@ def test_worlds_have_the_levels_of_the_log_so_that_policies_of_its_bounds_can_pl
     rows = MINE.model.sample_log(3_000, np.random.default_rng(0))
     columns = {name: of.tolist() for name, of in rows.items()}
     columns["X1"] = [("plain", "rich")[value] for value in columns["X1"]]
+    columns["U"] = [("new", "old")[value] for value in columns["U"]]
     worlds = fit_worlds(MINE.graph, MINE.query, bd.read_log(columns), n=1)
     (world,) = worlds
 
     assert {arm[0] for arm in world.environment.arms} == {"plain", "rich"}
-    assert world.mean(("rich", 1), (0,)) == world.means()[("rich", 1), (0,)]
-    policy = bd.UCB(prior=worlds.bounds)
-    assert bd.simulate(world, {"UCB": policy}, rounds=5, runs=1).rounds == 5
+    assert world.mean(("rich", 1), "new") == world.means()[("rich", 1), ("new",)]
+    policies: dict[str, bd.Policy] = {
+        "UCB": bd.UCB(prior=worlds.bounds),
+        "LinUCB": bd.LinUCB(),
+    }
+    assert bd.simulate(world, policies, rounds=5, runs=1).rounds == 5
 
 
 def test_the_same_seed_gives_the_same_worlds() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from boundit.bounds.derive import derive_table
 from boundit.bounds.intersect import EndsCross, NoModelFits
@@ -48,6 +49,14 @@ class Evaluation:
     def width(self) -> float:
         """Today's mean width. Read by ``_rank`` and wherever a gain is computed."""
         return measure_width(self.table)
+
+    @cached_property
+    def formula(self) -> str | None:
+        """The formula of the effect as things stand; None where it is not recoverable.
+
+        Read by ``find_recovering_sets`` and ``suggest_edges``, and by ``_rank``.
+        """
+        return self.find_formula(self.request.graph)
 
     @property
     def rows(self) -> int | None:

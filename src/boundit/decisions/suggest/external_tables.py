@@ -52,7 +52,7 @@ def find_recovering_sets(evaluation: Evaluation) -> dict[Nodes, str]:
     suffices are left out. Called by ``suggest_external_tables``.
     """
     request = evaluation.request
-    if evaluation.find_formula(request.graph) is not None:
+    if evaluation.formula is not None:
         return {}
     for with_reward in (False, True):
         found = dict[Nodes, str]()

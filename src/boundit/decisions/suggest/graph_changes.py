@@ -105,7 +105,7 @@ def suggest_edges(evaluation: Evaluation, told: Told) -> tuple[list[Suggestion],
             there.append(shown)
             continue
         formula = None
-        if evaluation.find_formula(graph) is None:
+        if evaluation.formula is None:
             formula = evaluation.find_formula(smaller)
         found.append(
             Suggestion(

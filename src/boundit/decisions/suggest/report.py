@@ -48,8 +48,9 @@ class SuggestReport:
     """What would narrow the bounds of a log, the narrowest first.
 
     ``width`` is today's mean width over all arms and contexts, and ``endless`` what would be
-    left of it if the log had endless rows. ``useless`` are things that were tried and do not
-    narrow them, and ``notes`` what was not tried, and why.
+    left of it if the log had endless rows. ``formula`` is that of the effect where it is
+    recoverable already, so that all of the width is sampling error. ``useless`` are things
+    that were tried and do not narrow them, and ``notes`` what was not tried, and why.
     """
 
     width: float
@@ -58,6 +59,7 @@ class SuggestReport:
     useless: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     confidence: float | None = None
+    formula: str = ""
 
     def rows(self) -> list[dict[str, object]]:
         """Write one flat dict for each suggestion, in the report's order.
@@ -92,6 +94,8 @@ class SuggestReport:
         lines = [
             f"mean width today {self.width:.3f} ({sure}); with endless rows {self.endless:.3f}"
         ]
+        if self.formula:
+            lines.append(f"the effect is recoverable already: {self.formula}")
         if self.suggestions:
             lines += ["", "expected mean width, and what would give it:", ""]
             lines += [str(each) for each in self.suggestions]

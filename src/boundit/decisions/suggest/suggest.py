@@ -171,4 +171,5 @@ def _rank(
         tuple(useless),
         tuple(notes),
         evaluation.request.confidence,
+        evaluation.formula or "",
     )
