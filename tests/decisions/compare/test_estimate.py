@@ -91,6 +91,12 @@ def test_the_log_of_a_policy_that_learned_has_wider_intervals_that_hold() -> Non
     assert held >= 25
 
 
+def test_rows_of_a_policy_that_learned_teach_nothing_of_others() -> None:
+    log = bd.read_log(draw_log(np.random.default_rng(7), 50), adaptive=True)
+    with pytest.raises(BadPropensity, match="hang together"):
+        estimate_value(log, QUERY, NEW, propensity=CHANCES, estimator="dr")
+
+
 def test_an_exact_law_gives_the_value_itself() -> None:
     c, x, y = (at.ravel() for at in np.indices((2, 2, 2)))
     p = np.array([[0.8, 0.2], [0.4, 0.6]])[c, x]

@@ -14,9 +14,13 @@ from boundit.decisions.compare.weighted_rewards import (
     BadPropensity,
     PropensityRows,
     RewardModel,
+    WeightedRewards,
+    aim_bets,
     bound_mean_below,
     count_propensity_rows,
     learn_means,
+    shrink_model,
+    spread_bets,
     weigh_rewards,
 )
 from boundit.terms.bound_table import BoundTable
@@ -53,15 +57,16 @@ def test_the_mean_of_weighted_rewards_is_the_difference_of_values(
     rng = np.random.default_rng(seed)
     rows, means, shares = make_law(rng)
     new, old = (rng.dirichlet(np.ones(N_ARMS), size=N_CONTEXTS) for _ in range(2))
-    model = None
+    above = below = None
     if modelled:  # a wrong model changes the spread, and not the mean
         least = np.full((N_CONTEXTS, N_ARMS), rows.propensities.min())
         model = RewardModel(rng.random((N_CONTEXTS, N_ARMS)), least)
+        above, below = (shrink_model(d, model, 1_000) for d in (new - old, old - new))
     truth = float((shares[:, None] * (new - old) * means).sum())
-    found = weigh_rewards(rows, new - old, model=model)
+    found = weigh_rewards(rows, new - old, baseline=above)
     assert found.mean == pytest.approx(truth)
     assert (found.numbers >= 0).all()
-    turned = weigh_rewards(rows, old - new, model=model)
+    turned = weigh_rewards(rows, old - new, baseline=below)
     assert turned.mean == pytest.approx(-truth)
 
 
@@ -112,9 +117,9 @@ def test_lower_ends_miss_no_more_often_than_they_say(
 ) -> None:
     rng = np.random.default_rng(5)
     x, p = np.array(numbers), np.array(chances)
+    bets = spread_bets(300, 0.1, adaptive=adaptive)
     missed = sum(
-        bound_mean_below(x, rng.multinomial(300, p).astype(float), 0.1, adaptive=adaptive)
-        > x @ p
+        bound_mean_below(x, rng.multinomial(300, p).astype(float), 0.1, bets) > x @ p
         for _ in range(100)
     )
     assert missed <= 20  # of 10 at most on average
@@ -122,18 +127,41 @@ def test_lower_ends_miss_no_more_often_than_they_say(
 
 def test_the_lower_end_is_where_the_bets_have_won_enough() -> None:
     x, n = np.array([0.0, 0.5, 3.0]), np.array([50.0, 30.0, 20.0])
-    low = bound_mean_below(x, n, 0.05)
+    bets = spread_bets(100, 0.05, adaptive=False)
+    low = bound_mean_below(x, n, 0.05, bets)
     shares = np.minimum(0.98, np.sqrt(2 * np.log(20) / 100) * 2.0 ** np.arange(-4, 6))
     won = [(n * np.log(1 - s + s * x / low)).sum() for s in shares]
     assert logsumexp(won) - np.log(10) == pytest.approx(np.log(20))
-    assert bound_mean_below(np.zeros(2), np.ones(2), 0.05) == 0
+    assert bound_mean_below(np.zeros(2), np.ones(2), 0.05, bets) == 0
 
 
-def test_a_mean_of_many_numbers_is_bounded_nearly_as_a_normal_one() -> None:
-    n = np.array([50_000.0, 50_000.0])
-    low = bound_mean_below(np.array([0.0, 1.0]), n, 0.025)
+def test_a_pilot_aims_bets_and_narrows_intervals() -> None:
+    x, n = np.array([0.0, 1.0]), np.array([50_000.0, 50_000.0])
+    pilot = WeightedRewards(x, n / 100, 0.0)
     radius = 1.96 * 0.5 / np.sqrt(100_000)
-    assert 1.0 < (0.5 - low) / radius < 1.8
+    aimed, spread = (
+        (0.5 - bound_mean_below(x, n, 0.025, bets)) / radius
+        for bets in (aim_bets(pilot, 1e5, 0.025), spread_bets(1e5, 0.025, adaptive=False))
+    )
+    assert 1.3 < aimed < 1.5 < spread < 1.8
+
+
+def test_a_pilot_that_shows_nothing_leaves_bets_spread() -> None:
+    nothing = WeightedRewards(np.zeros(2), np.ones(2), 0.0)
+    empty = WeightedRewards(np.ones(2), np.zeros(2), 0.0)
+    for pilot in (nothing, empty):
+        assert len(aim_bets(pilot, 100, 0.05).shares) == 10
+
+
+def test_aimed_bets_miss_no_more_often_than_they_say() -> None:
+    rng = np.random.default_rng(8)
+    x, p = np.array([0.0, 2.0, 10.0]), np.array([0.7, 0.27, 0.03])
+    missed = 0
+    for _ in range(100):
+        pilot = WeightedRewards(x, rng.multinomial(50, p).astype(float), 0.0)
+        bets = aim_bets(pilot, 400, 0.1)
+        missed += bound_mean_below(x, rng.multinomial(400, p).astype(float), 0.1, bets) > x @ p
+    assert missed <= 20  # of 10 at most on average
 
 
 def test_means_are_learned_and_drawn_towards_their_arm() -> None:

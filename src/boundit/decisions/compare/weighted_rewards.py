@@ -15,10 +15,11 @@ a chosen number: this is the doubly robust estimator, whose ``f`` is learned on 
 
 A mean :math:`m` of numbers :math:`X \ge 0` is bounded from below by bets: for a share ``s`` the
 product of :math:`1 - s + s X / m` has mean 1, and so has the mean of such products over a few
-shares fixed beforehand; it is :math:`1/\alpha` or more with chance :math:`\alpha` at most, in
-any order and also where a policy learned while it wrote the rows (Ville 1939). Nothing needs to
-be known of how large ``X`` can be. It falls in ``m``, and the end is where it reaches
-:math:`1/\alpha`. The upper end of a difference is the lower end of the turned one.
+shares that were chosen by other rows, set apart as a pilot, or by nothing at all. It is
+:math:`1/\alpha` or more with chance :math:`\alpha` at most, in any order and, without a pilot,
+also where a policy learned while it wrote the rows (Ville 1939). Nothing needs to be known of
+how large ``X`` can be. It falls in ``m``, and the end is where it reaches :math:`1/\alpha`. The
+upper end of a difference is the lower end of the turned one.
 """
 
 import math
@@ -47,6 +48,9 @@ _DOUBLINGS: Floats = np.arange(-4.0, 6.0)
 """Shares to bet are tried around the one that suits numbers whose spread is their mean."""
 _ANY_LENGTH: Floats = np.arange(16.0)
 """Halvings of the greatest share, for logs whose length hangs on what they show."""
+_NEAR: Floats = np.array([0.5, 1.0, 2.0])
+_NEAR_WEIGHTS: Floats = np.array([0.15, 0.7, 0.15])
+"""A pilot's share is tried with its half and its double, each with a part of the stake."""
 
 
 class BadPropensity(BounditError):
@@ -77,7 +81,7 @@ class PropensityRows:
     def total(self) -> float:
         """How many rows there are, or 1 of an exact law.
 
-        Read by ``estimate_difference`` and ``weigh_rewards``.
+        Read by ``estimate_difference`` and ``WeighedRows.weigh``.
         """
         return float(self.n.sum())
 
@@ -226,16 +230,16 @@ class WeightedRewards:
     def mean(self) -> float:
         """The estimate: the mean of the numbers without their shift.
 
-        Read by ``estimate_difference``.
+        Read by ``WeighedRows.estimate``.
         """
         return float(self.numbers @ self.n / self.n.sum()) - self.shift
 
-    def bound_below(self, chance: float, *, adaptive: bool) -> float:
+    def bound_below(self, chance: float, bets: "Bets") -> float:
         """Bound what is asked for from below, to miss with this chance.
 
-        Called by ``_bound_both``.
+        Called by ``WeighedRows.bound_below``.
         """
-        return bound_mean_below(self.numbers, self.n, chance, adaptive=adaptive) - self.shift
+        return bound_mean_below(self.numbers, self.n, chance, bets) - self.shift
 
 
 @final
@@ -247,23 +251,31 @@ class RewardModel:
     least: Floats
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class Baseline:
+    """What rewards are compared with, and how far below 0 weighted ones may then lie."""
+
+    means: Floats
+    slack: float
+
+
 def weigh_rewards(
     rows: PropensityRows,
     gained: Floats,
     *,
     logged: int = 0,
-    model: RewardModel | None = None,
+    baseline: Baseline | None = None,
 ) -> WeightedRewards:
     """Weigh rewards so that their mean is a difference of two policies, and keep them above 0.
 
     ``gained`` is by how much one policy's chances exceed the other's, contexts by arms.
     ``logged`` is 1 where what the log did comes on top, -1 where it is taken off. With a
-    ``model`` the estimate is doubly robust. Called by ``estimate_difference`` for both ends.
+    ``baseline`` the estimate is doubly robust. Called by ``WeighedRows.weigh``.
     """
-    f = np.where(gained < 0, 1.0, 0.0)
-    slack = 0.0
-    if model is not None:
-        f, slack = _shrink_model(gained, model, rows.total)
+    f, slack = np.where(gained < 0, 1.0, 0.0), 0.0
+    if baseline is not None:
+        f, slack = baseline.means, baseline.slack
     base = (gained * f).sum(axis=1)
     weights = gained[rows.contexts, rows.arms] / rows.propensities
     numbers = weights * (rows.rewards - f[rows.contexts, rows.arms]) + base[rows.contexts]
@@ -277,17 +289,17 @@ def weigh_rewards(
     return WeightedRewards(np.maximum(numbers, 0.0), rows.n, shift)
 
 
-def _shrink_model(gained: Floats, model: RewardModel, n: float) -> tuple[Floats, float]:
+def shrink_model(gained: Floats, model: RewardModel, n: float) -> Baseline:
     """Move a model's means so far towards 0 or 1 that weighted rewards stay above a number.
 
-    Gives the means and how far below 0 the numbers may lie. Called by ``weigh_rewards``.
+    ``n`` is how many rows will be weighed. Called by ``WeighedRows.weigh``.
     """
     largest = np.abs(gained) / model.least
     apart = np.where(gained < 0, 1 - model.means, model.means)
     slack = min(float((largest * apart).max(initial=0.0)), math.sqrt(n) / 4)
     with np.errstate(divide="ignore"):
         apart = np.minimum(apart, slack / largest)
-    return np.where(gained < 0, 1 - apart, apart), slack
+    return Baseline(np.where(gained < 0, 1 - apart, apart), slack)
 
 
 def learn_means(rows: PropensityRows) -> Floats:
@@ -304,38 +316,69 @@ def learn_means(rows: PropensityRows) -> Floats:
     return found
 
 
-def bound_mean_below(
-    numbers: Floats, n: Floats, chance: float, *, adaptive: bool = False
-) -> float:
-    """Bound the mean of numbers that are never below 0 from below, by bets fixed beforehand.
+@final
+@dataclass(frozen=True, eq=False)
+class Bets:
+    """Shares to bet against a mean, each with its part of the stake."""
 
-    ``n`` says how often each was seen. It misses with this chance at most, whatever their law.
-    Called by ``WeightedRewards.bound_below``.
+    shares: Floats
+    weights: Floats
 
-    >>> bound_mean_below(np.array([0.0, 1.0]), np.array([300.0, 100.0]), 0.025) > 0.18
+
+def spread_bets(total: float, chance: float, *, adaptive: bool) -> Bets:
+    """Spread bets over many shares where nothing tells which suits.
+
+    ``total`` is how many numbers there are, unless that hangs on what they show. Called by
+    ``WeighedRows.bound_below`` for small logs and those of a policy that learned.
+    """
+    shares = _GREATEST_SHARE / 2.0**_ANY_LENGTH
+    if not adaptive:
+        suiting = math.sqrt(2 * math.log(1 / chance) / total) * 2.0**_DOUBLINGS
+        shares = np.minimum(_GREATEST_SHARE, suiting)
+    return Bets(shares, np.full(len(shares), 1 / len(shares)))
+
+
+def aim_bets(pilot: WeightedRewards, total: float, chance: float) -> Bets:
+    """Aim bets at the mean and the spread that a pilot shows, for ``total`` other numbers.
+
+    Called by ``WeighedRows.bound_below`` where rows were set apart.
+    """
+    mean = float(pilot.numbers @ pilot.n / pilot.n.sum()) if pilot.n.any() else 0.0
+    if not mean > 0:
+        return spread_bets(total, chance, adaptive=False)
+    spread = float(((pilot.numbers - mean) ** 2) @ pilot.n / pilot.n.sum()) ** 0.5
+    suiting = math.sqrt(2 * math.log(1 / chance) / total) * mean / max(spread, mean / 1_000)
+    return Bets(np.minimum(_GREATEST_SHARE, suiting * _NEAR), _NEAR_WEIGHTS)
+
+
+def bound_mean_below(numbers: Floats, n: Floats, chance: float, bets: Bets) -> float:
+    """Bound the mean of numbers that are never below 0 from below, by bets.
+
+    ``n`` says how often each was seen. It misses with this chance at most, whatever their law,
+    if the bets were chosen without them. Called by ``WeightedRewards.bound_below``.
+
+    >>> bets = spread_bets(400, 0.025, adaptive=False)
+    >>> bound_mean_below(np.array([0.0, 1.0]), np.array([300.0, 100.0]), 0.025, bets) > 0.18
     True
     """
     total, seen = float(n.sum()), float(numbers @ n)
     if not seen > 0:
         return 0.0
-    enough, shares = math.log(1 / chance), _GREATEST_SHARE / 2.0**_ANY_LENGTH
-    if not adaptive:
-        suiting = math.sqrt(2 * enough / total) * 2.0**_DOUBLINGS
-        shares = np.minimum(_GREATEST_SHARE, suiting)
+    enough = math.log(1 / chance)
     low, high = 0.0, seen / total
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        if _weigh_bets(numbers, n, shares, middle) >= enough:
+        if _weigh_bets(numbers, n, bets, middle) >= enough:
             low = middle
         else:
             high = middle
     return low
 
 
-def _weigh_bets(numbers: Floats, n: Floats, shares: Floats, mean: float) -> float:
+def _weigh_bets(numbers: Floats, n: Floats, bets: Bets, mean: float) -> float:
     """Compute the logarithm of what bets against a mean have won. It falls in the mean.
 
     Called by ``bound_mean_below``.
     """
-    won = [float(n @ np.log1p(share * (numbers / mean - 1))) for share in shares]
-    return float(np.logaddexp.reduce(won)) - math.log(len(won))
+    won = [float(n @ np.log1p(share * (numbers / mean - 1))) for share in bets.shares]
+    return float(np.logaddexp.reduce(np.log(bets.weights) + won))

@@ -375,7 +375,7 @@ def _note_miss(
 ) -> None:
     """Note where a true difference lies outside its interval.
 
-    Called by ``_judge_exact`` and ``_judge_trial``.
+    Called by ``_judge_exact`` and ``_count_drawn``.
     """
     what = f"{found.new} against {found.old}: {value:.6g} outside {found.interval}"
     report.misses.append(ComparisonMiss(str(graph), str(query), what, log))
