@@ -30,6 +30,8 @@ from boundit.estimand.language.expression import P
 
 PILOT_SEED: Final = 20240226
 """Fixed once for all, beside the hash: who tries seeds and keeps the best has no guarantee."""
+FOR_PILOT, FOR_BETS, FOR_HALVES = range(3)
+"""What a seed is made for: streams for different ends are independent."""
 _PLAIN = 60, 0.015, 0.04  # 60 rows and 1.5 percent, at most 4 percent
 _LARGER = 200, 0.04, 0.1
 
@@ -85,7 +87,7 @@ def split_sources(
     into ``n_folds`` folds of like size. Called by ``ClaimCounts.split`` once for each number
     of folds.
     """
-    streams = _make_seed((log, *population), 0).spawn(1 + len(population))
+    streams = make_seed((log, *population), FOR_PILOT).spawn(1 + len(population))
     split = partial(_split_rows, n_folds=n_folds, larger=larger)
     own = split(log, rng=np.random.default_rng(streams[0]))
     sized = sorted(
@@ -104,15 +106,15 @@ def make_streams(sources: Iterable[BinaryReward], n_streams: int) -> list[Genera
 
     Called by ``ClaimCounts.make_streams``, one for each rule.
     """
-    seeds = _make_seed(sources, 1).spawn(n_streams)
+    seeds = make_seed(sources, FOR_BETS).spawn(n_streams)
     return [np.random.default_rng(seed) for seed in seeds]
 
 
-def _make_seed(sources: Iterable[BinaryReward], purpose: int) -> SeedSequence:
+def make_seed(sources: Iterable[BinaryReward], purpose: int) -> SeedSequence:
     """Make a seed from a hash of all counts, so that every log has a stream of its own.
 
     Numeric rewards are left out: all of them speak, so that they may not even choose by chance.
-    Called by ``split_sources`` and ``make_streams``.
+    Called by ``split_sources``, ``make_streams``, and ``CrossFit.__init__`` for halves.
     """
     found = blake2b(digest_size=16)
     for source in sources:
