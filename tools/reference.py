@@ -129,6 +129,7 @@ def _star_parameters(parameters: Sequence[inspect.Parameter]) -> Iterator[str]:
 def _simplify_annotation(text: str) -> str:
     """Leave out of type names where they live."""
     text = re.sub(r"\b(?:boundit|collections\.abc|typing|numpy)(?:\.\w+)*\.(?=\w)", "", text)
+    text = re.sub(r"\*<class '(\w+)'>", r"\1", text)  # options by name, of a TypedDict
     return re.sub(r"<function <lambda> at 0x\w+>", "...", text).replace("'", '"')
 
 

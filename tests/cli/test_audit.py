@@ -215,3 +215,15 @@ def test_what_large_worlds_cannot_be_is_refused(
 
     assert (code, out) == (2, "")
     assert said in err
+
+
+def test_bounds_under_edges_that_were_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = answer(capsys, "--of", "stress", "--models", "3", "--seed", "1")
+    record = json.loads(answer(capsys, "--of", "stress", "--models", "3", "--json")[1])
+
+    assert code == 0
+    assert out.startswith(
+        "3 random models, seed 1, exact laws, each with an edge that the graph"
+    )
+    assert ", 0 misses" in out
+    assert record["misses"] == []

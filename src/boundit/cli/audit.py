@@ -28,6 +28,7 @@ SUBJECTS = [
     "limits",
     "comparisons",
     "choices",
+    "stress",
 ]
 FEWER_MODELS = {
     "coverage": 1_000,
@@ -37,6 +38,7 @@ FEWER_MODELS = {
     "limits": 1_000,
     "comparisons": 1_000,
     "choices": 1_000,
+    "stress": 1_000,
 }
 """How many models are tried where ten thousand would take long."""
 SMALLEST = 5
@@ -63,8 +65,8 @@ def _read_nodes(_: click.Context, parameter: click.Parameter, text: str) -> tupl
     help="Bounds from exact laws, the same on large graphs and from drawn logs too, recovered "
     "formulas, confident bounds on finite logs, how near each end comes to the furthest model "
     "with the same log, whether rows without a bound could have one, what plans say of cells "
-    "and weights, bounds under limits on hidden confounding, comparisons of policies, or the "
-    "regret that choices promise.",
+    "and weights, bounds under limits on hidden confounding, comparisons of policies, the "
+    "regret that choices promise, or bounds under an edge that was left out.",
 )
 @click.option(
     "--models",
@@ -122,6 +124,7 @@ def audit(
       boundit audit --of limits --models 1000
       boundit audit --of comparisons --models 1000
       boundit audit --of choices --models 1000
+      boundit audit --of stress --models 1000
     """
     if subject == "large":
         good = _audit_large(models or 300, nodes, rows, seed, as_json)
@@ -139,6 +142,7 @@ def audit(
         "limits": _audit_limits,
         "comparisons": _audit_comparisons,
         "choices": _audit_choices,
+        "stress": _audit_stress,
     }[subject]
     models = models or FEWER_MODELS.get(subject, 10_000)
     context.exit(0 if answer(models, seed, as_json) else 1)
@@ -381,6 +385,30 @@ def _audit_plans(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
         )
         for miss in report.misses[:10]:
             click.echo(f"missed: {miss.what} by {miss.gap:.2g}, {miss.query} on {miss.graph}")
+    return _end_audit(report.models, models, "models", good=bool(report))
+
+
+def _audit_stress(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT001
+    """Bound models that have an edge more than the graph, which is added; False on a miss.
+
+    Prints how often the graph without it misses. Called by ``audit`` for --of stress.
+    """
+    from boundit.studies.audits.added_edges import audit_added_edges  # noqa: PLC0415
+
+    with show_progress("models") as advance:
+        report = audit_added_edges(models, seed=seed, told=lambda done: advance(done, models))
+    if as_json:
+        print_json(asdict(report))
+    else:
+        click.echo(
+            f"{report.models:,} random models, seed {seed}, exact laws, each with an edge that "
+            f"the graph lacks\nwith the edge added: {report.rows:,} intervals and "
+            f"{report.contrasts:,} differences, unions included, "
+            f"{len(report.misses):,} misses; in {report.kept:,} models the edge had no say\n"
+            f"without it: {report.without:,} models are missed, {report.refuted:,} refute it"
+        )
+        for miss in report.misses[:10]:
+            click.echo(f"missed: {miss.query} on {miss.graph} with {miss.edge}; {miss.row}")
     return _end_audit(report.models, models, "models", good=bool(report))
 
 

@@ -90,6 +90,7 @@ OPTIONS = frozenset(
         "memory_limit",
         "nulls",
         "optimism",
+        "pairs",
         "profile",
         "propensity",
         "reward_range",

@@ -18,6 +18,7 @@ from boundit.cli.completion import completion
 from boundit.cli.decisions.breakdown import breakdown
 from boundit.cli.decisions.compare import compare
 from boundit.cli.decisions.decide import decide
+from boundit.cli.decisions.stress import stress
 from boundit.cli.flags import write_with_flags
 from boundit.cli.graph import graph
 from boundit.cli.init import init
@@ -67,6 +68,7 @@ for command in (
     recover,
     reproduce,
     simulate,
+    stress,
     suggest,
 ):
     app.add_command(command)

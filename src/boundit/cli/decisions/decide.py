@@ -15,6 +15,8 @@ from boundit.cli.outputs import notify, print_json
 from boundit.cli.progress import show_steps
 
 if TYPE_CHECKING:
+    from boundit.bounds.request import BoundRequest
+    from boundit.graph.causal_graph import CausalGraph
     from boundit.terms.bound_table import BoundTable
 
 _ANSWERS = ("explained", "as_json")
@@ -34,7 +36,7 @@ def _is_asked(parameter: click.Parameter) -> bool:
 def bound_options(command: click.Command) -> click.Command:
     """Give a command every option of ``bound`` that says how bounds are derived from a log.
 
-    Decorates ``decide``.
+    Decorates ``decide`` and ``stress``.
     """
     command.params += filter(_is_asked, bound.params)
     return command
@@ -135,13 +137,26 @@ def _derive_table(
     """
     from boundit.bounds.derive import derive_table  # noqa: PLC0415, keeps --help quick
 
-    if not files:
-        raise click.UsageError("a query needs the LOG files that answer it")
-    names = {field.name for field in fields(LogFiles)}
-    reading = {name: asked.pop(name) for name in names & asked.keys()}
-    request = make_request(
-        context, load_graph(graph), query, LogFiles(files, **reading), **asked
-    )
+    request = read_asked(context, load_graph(graph), query, files, asked)
     with show_steps() as tell:
         table = derive_table(request, {}, tell)
     return replace(table, caveats=tuple(map(write_with_flags, table.notes)))
+
+
+def read_asked(
+    context: click.Context,
+    graph: "CausalGraph",
+    query: str,
+    files: tuple[str, ...],
+    asked: dict[str, Any],
+) -> "BoundRequest":
+    """Read the request of a command that has the options of ``bound``.
+
+    Called by ``_derive_table`` and ``stress``.
+    """
+    if not files:
+        raise click.UsageError("a query needs the LOG files that answer it")
+    names = {field.name for field in fields(LogFiles)}
+    reading = {name: asked[name] for name in names & asked.keys()}
+    options = {name: value for name, value in asked.items() if name not in names}
+    return make_request(context, graph, query, LogFiles(files, **reading), **options)

@@ -67,7 +67,7 @@ def find_tests(
     """Test on the log every pair of variables that the graph keeps apart, by ``check``.
 
     Gives the tests by the two variables, and notes on what could not be tested. Called by
-    ``stress`` once.
+    ``stress_request`` once.
     """
     left = budget.count_seconds()
     seconds = None if left is None else left * CHECKING

@@ -196,7 +196,7 @@ class StressReport:
 def rank_by_harm(found: Sequence[TriedEdges]) -> tuple[TriedEdges, ...]:
     """Sort what was tried by harm, the most first; what could not be judged comes last.
 
-    Called by ``stress``.
+    Called by ``stress_request``.
     """
     return tuple(sorted(found, key=lambda each: (each.harm, each.name)))
 

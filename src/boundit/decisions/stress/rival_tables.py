@@ -37,7 +37,7 @@ class RivalTables:
     def of(cls, request: BoundRequest, nodes: Nodes) -> "RivalTables":
         """Read the log of a request once, by the columns of all nodes that graphs may have.
 
-        Called by ``stress`` and ``bound_rivals``.
+        Called by ``stress_request`` and ``bound_rivals``.
         """
         (outcome,) = request.query.outcomes
         held = hold_log(

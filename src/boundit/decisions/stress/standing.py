@@ -43,7 +43,7 @@ def find_standing(
 ) -> tuple[ContextStanding, ...]:
     """Find in every context of a table the arms that do best by a rule, and what is sure.
 
-    Called by ``stress`` and ``StressRun.try_edges`` for every table.
+    Called by ``stress_request`` and ``StressRun.try_edges`` for every table.
     """
     found = choose(table, rule=rule, optimism=optimism, lottery=False)
     # Differences that hold one at a time cost a choice some confidence, where they are used.

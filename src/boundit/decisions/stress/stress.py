@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import combinations, islice
 from typing import Unpack, final
 
-from boundit.bounds.request import read_request
+from boundit.bounds.request import BoundRequest, read_request
 from boundit.checks.check import NoLevel
 from boundit.decisions.choose.choose import choose
 from boundit.decisions.stress.edge_tests import EdgeTest, find_tests
@@ -45,7 +45,7 @@ def stress(
     optimism: float | None = None,
     pairs: bool | int = False,
     level: float = 0.05,
-    told: Told = say_nothing,
+    told: Told | None = None,
     **facts: Unpack[Facts],
 ) -> StressReport:
     """Say what would overturn the answer: each edge that the graph leaves out, added in turn.
@@ -84,6 +84,31 @@ def stress(
     The choice survives none of 1 single edge; it falls if something unseen moves X and Y
     """
     request = read_request(graph, query, log, **facts)
+    return stress_request(
+        graph,
+        request,
+        rule=rule,
+        optimism=optimism,
+        pairs=pairs,
+        level=level,
+        told=told or say_nothing,
+    )
+
+
+def stress_request(
+    graph: CausalGraph,
+    request: BoundRequest,
+    *,
+    rule: ChoiceRule,
+    optimism: float | None,
+    pairs: bool | int,
+    level: float,
+    told: Told,
+) -> StressReport:
+    """Say what would overturn the answer to a request that was read under a graph.
+
+    The options are those of ``stress``. Called by ``stress``, and by the command of that name.
+    """
     budget = TimeBudget(request.time_limit)
     most = _read_pairs(pairs)
     if not isinstance(level, int | float) or not 0 < level < 1:
@@ -137,7 +162,7 @@ class StressRun:
         """Sort the missing edges into those that change the question and those to be tried.
 
         The latter come by how likely they do harm; those whose bounds are known already come
-        first, as they cost no time. Called by ``stress``.
+        first, as they cost no time. Called by ``stress_request``.
         """
         apart, edges = list[ApartEdge](), list[MissingEdge]()
         for edge in list_missing(self.graph):
@@ -155,8 +180,8 @@ class StressRun:
     ) -> tuple[list[TriedEdges], list[tuple[MissingEdge, ...]]]:
         """Try edges, or pairs of them, one after another until the time is over.
 
-        Gives what was found, and what was not reached. Called by ``stress`` for single edges
-        and for pairs.
+        Gives what was found, and what was not reached. Called by ``stress_request`` for
+        single edges and for pairs.
         """
         found = list[TriedEdges]()
         for done, edges in enumerate(chosen):
@@ -198,7 +223,7 @@ class StressRun:
         """Yield pairs of edges that the choice survives one by one, the most harmful first.
 
         Pairs that make a cycle, or change the question together, are left out. Called by
-        ``stress``.
+        ``stress_request``.
         """
         kept = [each.edges[0] for each in ranked if each.survives]
         places = sorted(combinations(range(len(kept)), 2), key=lambda pair: (sum(pair), pair))
@@ -214,7 +239,7 @@ class StressRun:
     def count_pairs(self, ranked: Sequence[TriedEdges]) -> int:
         """Count the pairs of edges that the choice survives one by one.
 
-        Called by ``stress``, which says how many of them were not tried.
+        Called by ``stress_request``, which says how many of them were not tried.
         """
         n = sum(each.survives for each in ranked)
         return n * (n - 1) // 2
@@ -223,7 +248,7 @@ class StressRun:
 def _read_pairs(pairs: object) -> int | None:
     """Read how many pairs are tried at most: 0 for none, None for all.
 
-    Called by ``stress``.
+    Called by ``stress_request``.
     """
     if isinstance(pairs, bool):
         return None if pairs else 0
@@ -237,7 +262,7 @@ def _read_pairs(pairs: object) -> int | None:
 def _list_not_varied(graph: CausalGraph, n_pairs: int, n_tried: int) -> Iterator[str]:
     """Yield sentences on what was not looked at, so that nobody reads more into a report.
 
-    Called by ``stress``.
+    Called by ``stress_request``.
     """
     yield (
         "arrows: none was turned round or taken away. A graph without one of its edges assumes "

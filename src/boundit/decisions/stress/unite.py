@@ -34,7 +34,7 @@ def bound_rivals(
     query: EffectQuery | str,
     log: object,
     *,
-    told: Told = say_nothing,
+    told: Told | None = None,
     **facts: Unpack[Facts],
 ) -> BoundTable:
     """Bound what every arm would earn if any one of several rival graphs is right.
@@ -78,7 +78,7 @@ def bound_rivals(
     tables = RivalTables.of(request, Nodes().union(*(graph.nodes for graph in named.values())))
     found = dict[str, BoundTable]()
     for done, (name, graph) in enumerate(named.items()):
-        told(f"bound {name}", done, len(named))
+        (told or say_nothing)(f"bound {name}", done, len(named))
         found[name] = tables.derive(graph, budget)
     return unite_tables(found)
 

@@ -1,0 +1,98 @@
+"""``boundit stress``: which missing edges would overturn the answer."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from boundit.cli.decisions.decide import bound_options, read_asked
+from boundit.cli.flags import write_with_flags
+from boundit.cli.numbers import Number
+from boundit.cli.options import graph_argument, json_option
+from boundit.cli.outputs import notify, print_json
+from boundit.cli.progress import show_steps
+
+if TYPE_CHECKING:
+    from boundit.graph.causal_graph import CausalGraph
+
+
+@bound_options
+@click.command(short_help="Say which missing edges would overturn the answer.")
+@graph_argument
+@click.argument("query")
+@click.argument("log", nargs=-1, required=True)
+@click.option(
+    "--rule",
+    type=click.Choice(["minimax-regret", "maximin", "optimism"]),
+    default="minimax-regret",
+    show_default=True,
+    help="By what the arm of each context is chosen, as for 'boundit decide --single'.",
+)
+@click.option(
+    "--optimism",
+    type=Number(0, 1),
+    metavar="H",
+    help="With --rule optimism: 0 looks at lower ends alone, 1 at upper ends.",
+)
+@click.option(
+    "--pairs",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="How many pairs of edges to try too, the likeliest to do harm first.",
+)
+@click.option(
+    "--level",
+    type=Number(0, 1, min_open=True, max_open=True),
+    metavar="CHANCE",
+    default=0.05,
+    show_default=True,
+    help="The chance of any false alarm of the tests that missing edges get on the log.",
+)
+@json_option
+@click.pass_context
+def stress(
+    context: click.Context,
+    /,
+    graph: "CausalGraph",
+    query: str,
+    log: tuple[str, ...],
+    rule: str,
+    optimism: float | None,
+    pairs: int,
+    level: float,
+    *,
+    as_json: bool,
+    **asked: Any,
+) -> None:
+    """Add every edge that GRAPH leaves out, one at a time, and see what becomes of the answer.
+
+    QUERY and LOG are as for 'boundit bound', and so are the options. The most harmful edge
+    comes first, with what the log itself says of it. With --time-limit the edges that were not
+    reached are named.
+
+    \b
+    Examples:
+      boundit stress graph.txt 'Click | do(Ad), Age' log.csv
+      boundit stress graph.txt 'Click | do(Ad)' log.csv --pairs 50 --time-limit 60
+      boundit stress graph.txt 'Click | do(Ad)' log.csv --selection-rate 0.3 --json
+    """
+    from boundit.decisions.stress.stress import stress_request  # noqa: PLC0415, keeps --help quick
+
+    request = read_asked(context, graph, query, log, asked)
+    with show_steps() as tell:
+        report = stress_request(
+            graph,
+            request,
+            rule=rule,  # type: ignore[arg-type]
+            optimism=optimism,
+            pairs=pairs,
+            level=level,
+            told=tell,
+        )
+    if as_json:
+        print_json(report.record())
+        return
+    click.echo(str(report))
+    for note in report.notes:
+        notify("caveat", write_with_flags(note))

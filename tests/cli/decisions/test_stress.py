@@ -1,0 +1,38 @@
+"""``boundit stress``: in words, as JSON, and with the options of ``bound``."""
+
+import json
+
+import pytest
+
+from tests.cli.test_bound import GRAPH, QUERY, answer
+from tests.cli.test_bound import log as log
+
+
+def test_the_answer_comes_first_then_every_edge(
+    capsys: pytest.CaptureFixture[str], log: str
+) -> None:
+    code, out, _ = answer(capsys, "stress", GRAPH, QUERY, log)
+
+    assert code == 0
+    assert out.splitlines()[0].startswith(("The choice survives ", "There is no choice"))
+    assert "Single edges, the most harmful first:" in out
+    assert "Not varied:" in out
+
+
+def test_a_record_has_all_that_was_tried(capsys: pytest.CaptureFixture[str], log: str) -> None:
+    asked = ("stress", GRAPH, QUERY, log, "--json", "--pairs", "1", "--rule", "maximin")
+    record = json.loads(answer(capsys, *asked)[1])
+
+    assert record["rule"] == "maximin"
+    assert len(record["pairs"]) <= 1
+    assert {"edges", "survives", "mean_width", "test"} <= record["tried"][0].keys()
+
+
+def test_a_question_that_makes_no_sense_is_refused(
+    capsys: pytest.CaptureFixture[str], log: str
+) -> None:
+    code, _, err = answer(capsys, "stress", GRAPH, QUERY, log, "--rule", "optimism")
+
+    assert code == 2
+    assert "--optimism" in err
+    assert answer(capsys, "stress", GRAPH, QUERY)[0] == 2
