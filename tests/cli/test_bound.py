@@ -333,3 +333,15 @@ def test_the_selection_rate_narrows(pharmacy: Path, capsys: pytest.CaptureFixtur
         return sum(float(cell[3]) - float(cell[2]) for cell in cells)
 
     assert width(narrow) < 0.9 * width(wide)
+
+
+def test_a_page_begins_with_what_to_use_unless_contexts_are_too_many(
+    capsys: pytest.CaptureFixture[str], log: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ("bound", GRAPH, QUERY, log, "--report", "out.html")
+    answer(capsys, *asked)
+    assert "What to use" in Path("out.html").read_text(encoding="utf-8")
+
+    monkeypatch.setattr("boundit.cli.bound.MOST_CHOSEN", 1)
+    answer(capsys, *asked)
+    assert "What to use" not in Path("out.html").read_text(encoding="utf-8")

@@ -76,7 +76,13 @@ def large() -> str:
 
 def worldly() -> str:
     table, command = worldly_table(), f"boundit bound {'x' * 200}"
-    return write_bound_page(table, graph=worldly_graph(), command=command, ladders=LADDERS)
+    return write_bound_page(
+        table,
+        graph=worldly_graph(),
+        command=command,
+        ladders=LADDERS,
+        choice=table.choose(),
+    )
 
 
 def everything() -> str:

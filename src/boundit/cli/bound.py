@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from boundit.graph.causal_graph import CausalGraph
     from boundit.report.records import Ladder
     from boundit.terms.bound_table import BoundTable
+    from boundit.terms.choices.choice import Choice
+
+MOST_CHOSEN = 10_000
+"""For how many contexts a page says what to use; that takes about a second for 5,000."""
 
 
 @click.command(short_help="Bound what every arm would earn in every context.")
@@ -297,15 +301,29 @@ def _write_report(
     from boundit.terms.saving.files import write_page  # noqa: PLC0415
 
     command = shlex.join(["boundit", *sys.argv[1:]])
-    choice = None
-    try:
-        choice = table.choose()
-    except BounditError as error:  # a table that contradicts itself is shown all the same
-        notify("caveat", write_with_flags(error.message))
     page = write_bound_page(
-        table, graph=graph, query=query, command=command, ladders=ladders, choice=choice
+        table,
+        graph=graph,
+        query=query,
+        command=command,
+        ladders=ladders,
+        choice=_choose_for_page(table),
     )
     write_page(path, page)
+
+
+def _choose_for_page(table: "BoundTable") -> "Choice | None":
+    """Choose what to use in each context; None where that takes long or makes no sense.
+
+    A table that contradicts itself is shown all the same. Called by ``_write_report``.
+    """
+    if len(table.contexts) > MOST_CHOSEN:
+        return None
+    try:
+        return table.choose()
+    except BounditError as error:
+        notify("caveat", write_with_flags(error.message))
+        return None
 
 
 def _print_table(table: "BoundTable", *, explained: bool, as_json: bool) -> None:

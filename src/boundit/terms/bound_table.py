@@ -213,7 +213,7 @@ class BoundTable:
         true; with ``lottery=False`` the single arm that does. ``maximin`` takes the arm that
         earns most at least, ``optimism`` the one with the largest ``(1 - h) lower + h upper``,
         where ``h`` is the number ``optimism`` from 0 to 1. Users call it to decide without a
-        bandit; also called by ``_write_report`` for the page of bounds.
+        bandit; also called by ``_choose_for_page`` for the page of bounds.
         """
         made: Choice = find_forwarded("choose")(
             self, rule=rule, optimism=optimism, lottery=lottery
