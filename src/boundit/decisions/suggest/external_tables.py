@@ -1,7 +1,7 @@
 """Which tables of everyone would tell most: those that make the effect recoverable first."""
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, islice
 
 from boundit.counts.log import Log
 from boundit.decisions.suggest.evaluation import Evaluation
@@ -13,6 +13,8 @@ from boundit.terms.names import Nodes, join_names, sort_names
 
 LARGEST = 3
 """Tables of more variables are not tried, unless they are all that selection goes by."""
+MOST_SETS, SEARCHING = 400, 0.4
+"""How many sets are looked at on the graph, and in which part of the time that is left."""
 MOST_EXACT, MOST_OTHERS = 4, 8
 """How many tables of either sort are tried on the log."""
 
@@ -49,23 +51,25 @@ def find_recovering_sets(evaluation: Evaluation) -> dict[Nodes, str]:
     """Find the smallest sets whose table of everyone makes the effect recoverable, by formula.
 
     Those without the reward first; with it only where there are none. Supersets of a set that
-    suffices are left out. Called by ``suggest_external_tables``.
+    suffices are left out. A large graph has more sets than are tried: what selection goes by
+    comes first, then the smallest. Called by ``suggest_external_tables``.
     """
-    request = evaluation.request
     if evaluation.formula is not None:
         return {}
+    budget = evaluation.budget.share(SEARCHING)
     for with_reward in (False, True):
         found = dict[Nodes, str]()
-        for names in _list_sets(evaluation, with_reward=with_reward):
-            if evaluation.budget.is_over():
-                return found
+        sets = _list_sets(evaluation, with_reward=with_reward)
+        for names in islice(sets, MOST_SETS):
+            if budget.is_over():
+                break
             if any(smaller <= names for smaller in found):
                 continue
-            formula = evaluation.find_formula(request.graph, [names])
+            formula = evaluation.find_formula(evaluation.request.graph, [names])
             if formula is not None:
-                found[names] = formula
+                found = {k: of for k, of in found.items() if not names < k} | {names: formula}
         if found:
-            return found
+            return dict(sorted(found.items(), key=lambda entry: len(entry[0])))
     return {}
 
 
@@ -80,7 +84,7 @@ def open_external(evaluation: Evaluation, world: FittedWorld, names: Nodes) -> L
 
 
 def _list_sets(evaluation: Evaluation, *, with_reward: bool) -> Iterator[Nodes]:
-    """List sets of variables, the smallest first, and those that selection goes by.
+    """List sets of variables: those that selection goes by, then the smallest first.
 
     Called by ``find_recovering_sets``.
     """
@@ -88,13 +92,13 @@ def _list_sets(evaluation: Evaluation, *, with_reward: bool) -> Iterator[Nodes]:
     (outcome,) = request.query.outcomes
     names = sort_names(request.graph.observed - {outcome})
     reward = frozenset({outcome}) if with_reward else frozenset()
+    causes = request.graph.selecting() & request.graph.observed
+    for more in (frozenset[str](), frozenset(request.query.context)):
+        if likely := (causes | more) - {outcome} | reward:
+            yield likely
     for size in range(0 if with_reward else 1, LARGEST + 1):
         for chosen in combinations(names, size):
             yield frozenset(chosen) | reward
-    causes = request.graph.selecting() & request.graph.observed
-    for more in (frozenset(), frozenset(request.query.context)):
-        if len(causes | more) > LARGEST:
-            yield (causes | more) - {outcome} | reward
 
 
 def _list_others(evaluation: Evaluation, exact: Sequence[Nodes]) -> list[Nodes]:

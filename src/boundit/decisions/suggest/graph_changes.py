@@ -14,6 +14,9 @@ from boundit.simulation.model import Model
 from boundit.terms.long_work import Told
 from boundit.terms.names import sort_names
 
+CHECKING = 0.2
+"""Which part of the time that is left one check of the log may take."""
+
 
 def suggest_hidden_causes(
     evaluation: Evaluation, worlds: Sequence[FittedWorld], told: Told
@@ -154,7 +157,7 @@ def _find_contradictions(evaluation: Evaluation, graph: CausalGraph) -> frozense
     if log.adaptive:
         return frozenset()
     try:
-        report = check(graph, log, time_limit=evaluation.budget.count_seconds())
+        report = check(graph, log, time_limit=evaluation.budget.share(CHECKING).count_seconds())
     except InvalidLog:
         return frozenset()
     return frozenset(str(finding.statement) for finding in report.contradictions)

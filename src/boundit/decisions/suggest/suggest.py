@@ -99,18 +99,18 @@ def suggest(
     drawn, notes = _fit_worlds(evaluation, n_worlds, number, tell)
     if evaluation.request.external:
         notes.append("hidden causes were not tried: worlds are not fitted to external tables")
-    edges, there = suggest_edges(evaluation, tell)
-    if there:
-        said = ", ".join(there)
-        notes.append(f"the log contradicts the graph without these edges: {said}")
     found = [
         *suggest_rows(evaluation),
         *suggest_selection_rate(evaluation),
         *suggest_trial(evaluation, drawn, n_rounds),
         *suggest_external_tables(evaluation, drawn, tell),
         *suggest_hidden_causes(evaluation, drawn, tell),
-        *edges,
     ]
+    edges, there = suggest_edges(evaluation, tell)
+    found += edges
+    if there:
+        said = ", ".join(there)
+        notes.append(f"the log contradicts the graph without these edges: {said}")
     if evaluation.budget.is_over():
         notes.append("the time limit ended the search; other things may help as well")
     return _rank(evaluation, found, notes)
