@@ -25,7 +25,7 @@ which cell truly is the least is fixed by the law, not by the log, and the inter
 fixed cell holds with its chance, however many rows it was given.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Protocol, assert_never, final
@@ -154,6 +154,7 @@ class ConfidentNumbers:
     """Formulas with simultaneous intervals, from the counts of a log and of external tables.
 
     ``terms`` says of each term over which of its variables only the extremes are ever taken.
+    Of those in ``spread`` the whole law of rewards is read too, with an error of its own.
     Terms among ``cells`` have their error shared out beforehand; their rewards are 0/1, and no
     policy that learned chose their rows.
     """
@@ -167,6 +168,7 @@ class ConfidentNumbers:
         confidence: float,
         workspace: Workspace | None = None,
         cells: Mapping[P, CellErrors] | None = None,
+        spread: Collection[P] = (),
     ) -> None:
         self._log, self._cells = log, cells or {}
         self.n_arrays = 2
@@ -179,6 +181,8 @@ class ConfidentNumbers:
         sizes = {term: self._count_intervals(term) for term in terms}
         total = sum(sizes.values())
         self._shares = {t: (1 - confidence) * size / total for t, size in sizes.items()}
+        for term in spread:  # one half is for its means, one for its whole law
+            self._shares[term] /= 2
         self._terms = KeptArrays[P, ProductTable](self.workspace)
 
     def read_ends(self, expression: Expression, wanted: Sequence[str]) -> EndPair:
@@ -263,6 +267,16 @@ class ConfidentNumbers:
                 bound_shares = bound_share_adaptively if adaptive else bound_share
                 ends = bound_shares(joint.values, n, alpha)
         return ProductTable(joint.axes, ends)
+
+    def find_error(self, term: P) -> float:
+        """Find with which chance a cell of a term may miss, where its law is read as a whole.
+
+        Called by ``LimitedConfounding.find_ends`` for terms among those of ``spread``.
+        """
+        source = self._find_source(term)
+        below = source.marginalize(term.given)
+        rows = self._count_sharing_rows(term, below, adaptive=source.table.adaptive)
+        return self._shares[term] / max(rows, 1)
 
     def _count_sharing_rows(self, term: P, below: NamedArray, *, adaptive: bool) -> int:
         """Count the levels of a term's ``given`` over which its error is split evenly.

@@ -1,6 +1,7 @@
 """The offline half in one call: a graph, a question and a log in, a bound table out."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from boundit.bounds.assemble import assemble
@@ -10,11 +11,15 @@ from boundit.bounds.choose_rules import (
     drop_hopeless,
     keep_stable,
 )
-from boundit.bounds.plan import BoundPlan, Profile, plan_bounds
+from boundit.bounds.confounding.limited_rule import LimitedConfounding
+from boundit.bounds.confounding.reward_spread import RewardCounter, RewardSpread
+from boundit.bounds.plan import BoundPlan, PlannedRule, Profile, plan_bounds
 from boundit.bounds.plan_counts import KeptCounts, PlanCounts, count_within, look_at_levels
-from boundit.bounds.refusals import note_late
+from boundit.bounds.refusals import LIMITS, note_late
 from boundit.bounds.request import BoundRequest, hide_reward, read_request
+from boundit.counts.errors import TooManyCells
 from boundit.counts.formulas.workspace import Workspace
+from boundit.counts.table import CountTable
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound_table import BoundTable
@@ -194,6 +199,8 @@ def derive_planned(
             again = replace(request, graph=hidden)
             plan = plan_request(again, workspace, told)
             plan, counts = _count_plan(again, plan, kept, workspace, told)
+    if not counts.have_binary_reward and not request.cluster:
+        plan = add_spreads(request, plan, counts, kept, workspace)
     table = assemble(
         plan,
         counts,
@@ -234,6 +241,58 @@ def _count_plan(
         cluster=request.cluster,
         keep_clusters=request.inference == "approximate",
     )
+
+
+def add_spreads(
+    request: BoundRequest,
+    plan: BoundPlan,
+    counts: PlanCounts,
+    kept: KeptCounts,
+    workspace: Workspace,
+) -> BoundPlan:
+    """Give rules that rest on a limit on confounding the spread of rewards, value by value.
+
+    The values are counted in a pass of their own, which ``kept`` remembers. Where there is no
+    room for that, the mean must do. Called by ``derive_planned`` for rewards that are not 0/1.
+    """
+    if request.reward_range is None:
+        return plan
+    (outcome,) = plan.query.outcomes
+    counter = RewardCounter(
+        request.log,
+        counts.log,
+        outcome,
+        request.reward_range,
+        request.domain,
+        workspace.memory_limit,
+    )
+    rules = list[PlannedRule]()
+    for planned in plan.rules:
+        rule = planned.rule
+        if isinstance(rule, LimitedConfounding):
+            table = _count_values(rule, plan.graph, counter, kept)
+            if table is not None:
+                spread = RewardSpread.from_table(table, outcome, request.reward_range)
+                rule = replace(rule, spread=spread)
+        rules.append(replace(planned, rule=rule))
+    return replace(plan, rules=tuple(rules))
+
+
+def _count_values(
+    rule: LimitedConfounding, graph: CausalGraph, counter: RewardCounter, kept: KeptCounts
+) -> CountTable | None:
+    """Count the values of the reward that a rule reads off the log, if it may and can.
+
+    Called by ``add_spreads``.
+    """
+    term = rule.spread_term
+    if term is None or not (term.logged or graph.selection is None):
+        return None
+    key = graph, term.given | {counter.outcome, f"values of {counter.outcome}"}
+    if key not in kept:
+        with suppress(TooManyCells, *LIMITS):
+            kept[key] = PlanCounts(counter.count_values(term))
+    return kept[key].log if key in kept else None
 
 
 def _note_hidden(

@@ -1,10 +1,11 @@
 """The counts of a plan as rules read them: a 0/1 reward, and formulas as numbers."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from boundit.bounds.binary_reward import BinaryReward
 from boundit.bounds.confidence import CellErrors, ConfidentNumbers, collect_extremes
+from boundit.bounds.confounding.limited_rule import LimitedConfounding
 from boundit.bounds.plan import BoundPlan
 from boundit.bounds.plan_counts import PlanCounts
 from boundit.bounds.reward import has_two_values, settle_reward_range
@@ -96,17 +97,26 @@ class BoundEvidence:
 
         Called by ``_allow_for_chance`` when a confidence is asked for.
         """
-        return self.make_confident_of(collect_extremes(rules), confidence)
+        read = list(rules)
+        spread = {
+            rule.spread_term
+            for rule in read
+            if isinstance(rule, LimitedConfounding) and rule.spread and rule.spread_term
+        }
+        return self.make_confident_of(collect_extremes(read), confidence, spread=spread)
 
     def make_confident_of(
         self,
         terms: Mapping[P, Nodes],
         confidence: float,
         cells: Mapping[P, CellErrors] | None = None,
+        *,
+        spread: Collection[P] = (),
     ) -> ConfidentNumbers:
         """Make confidence intervals that hold at once for all cells of some terms.
 
-        A term is a ``P(of | given)``. Those among ``cells`` have errors of their own. Called by
+        A term is a ``P(of | given)``. Those among ``cells`` have errors of their own, those in
+        ``spread`` one more for their whole law. Called by
         ``BoundEvidence.make_confident``, by ``_plan_living`` for the cells that are learned
         online, and by ``_favour_boxes``.
         """
@@ -117,4 +127,5 @@ class BoundEvidence:
             confidence=confidence,
             workspace=self.evaluator.workspace,
             cells=cells,
+            spread=spread,
         )

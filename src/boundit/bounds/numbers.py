@@ -13,7 +13,7 @@ from boundit.counts.errors import TooLarge
 from boundit.counts.formulas.evaluate import Evaluator
 from boundit.counts.formulas.workspace import Workspace
 from boundit.counts.named_array import Floats, NamedArray
-from boundit.estimand.language.expression import Expression
+from boundit.estimand.language.expression import Expression, P
 from boundit.terms.message import Message, Note, Option
 from boundit.terms.sampling import EndSampling
 
@@ -67,6 +67,12 @@ class Numbers(Protocol):
         ``Chain.find_ends`` and every other rule.
         """
 
+    def find_error(self, term: P) -> float | None:
+        """Find with which chance a cell of a term may miss, where its law is read as a whole.
+
+        None where nothing allows for chance. Called by ``LimitedConfounding.find_ends``.
+        """
+
 
 @final
 class PlugInNumbers:
@@ -92,6 +98,10 @@ class PlugInNumbers:
             low, high = (average_idle(end, wanted).align(wanted) for end in ends)
             return low, high
         return np.nan_to_num(found, nan=0.0), np.nan_to_num(found, nan=1.0)
+
+    def find_error(self, term: P) -> None:
+        """Give None: estimates neglect chance. Called by ``LimitedConfounding.find_ends``."""
+        del term
 
 
 def evaluate_formula(

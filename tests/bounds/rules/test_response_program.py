@@ -18,7 +18,7 @@ from boundit.bounds.rules.response_program import (
 )
 from boundit.counts.formulas.workspace import Workspace
 from boundit.counts.named_array import Floats, NamedArray
-from boundit.estimand.language.expression import Expression
+from boundit.estimand.language.expression import Expression, P
 from boundit.graph.text import parse
 from boundit.simulation.model import Model
 from boundit.terms.long_work import TimeBudget
@@ -283,6 +283,9 @@ def test_natural_bounds_use_what_the_other_cells_leave() -> None:
             low = np.array([[0.1, 0.1], [0.1, 0.0]])
             return low, np.array([[0.2, 0.2], [0.2, 1.0]])
 
+        def find_error(self, term: P) -> None:
+            """Nothing here allows for chance."""
+
     (spec,) = specs(parse(BOW))
     found: ProgramEnds = solve_natural(ProgramLayout(spec, Wide.levels), Wide())
 
@@ -309,6 +312,9 @@ class Blurred:
     def read_ends(self, formula: Expression, wanted: Sequence[str]) -> tuple[Floats, Floats]:
         ends = [known.read_ends(formula, wanted) for known in self.both]
         return np.minimum(*(low for low, _ in ends)), np.maximum(*(high for _, high in ends))
+
+    def find_error(self, term: P) -> None:
+        """Nothing here allows for chance."""
 
 
 @pytest.mark.parametrize("drawn", [INSTRUMENT, "X -> M -> Y; X -> Y; X <-> Y; Z -> X"])

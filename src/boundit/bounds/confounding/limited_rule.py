@@ -12,13 +12,14 @@ one after another: what is known given the first ones bounds what is known witho
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from boundit.bounds.binary_reward import SUCCESS
 from boundit.bounds.confounding.laws import Law, list_formulas, read_law, write_law
 from boundit.bounds.confounding.limits import describe_limit
+from boundit.bounds.confounding.reward_spread import LawPair, RewardSpread, read_term
 from boundit.bounds.confounding.tilted_mean import find_least_tilted_mean
 from boundit.bounds.lp.fractional import Expectation
 from boundit.bounds.lp.population import Populations
@@ -30,7 +31,7 @@ from boundit.bounds.rules.claims import enclose, sum_over, write_reweighting
 from boundit.bounds.rules.reweighted_chain import list_drawn
 from boundit.bounds.rules.rule import BoundRule
 from boundit.counts.named_array import Floats
-from boundit.estimand.language.expression import Expression
+from boundit.estimand.language.expression import Expression, P
 from boundit.estimand.language.notation import make_sentence
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import Edge
@@ -67,7 +68,8 @@ class LimitedConfounding(BoundRule):
 
     ``target`` is the reward or a variable on its way, ``law`` its law given arm, context and
     covariates, ``reward`` the reward's given ``target`` too, None where it is the target.
-    ``taken`` has at least one treatment, the first one given no other of them.
+    ``taken`` has at least one treatment, the first one given no other of them. ``spread`` is
+    how rewards of more than two values spread, where they were counted.
     """
 
     query: EffectQuery
@@ -77,6 +79,7 @@ class LimitedConfounding(BoundRule):
     taken: tuple[TakenTreatment, ...]
     reward: KnownFormula | None
     steps: tuple[StepRecord, ...] = ()
+    spread: RewardSpread | None = field(default=None, compare=False, repr=False)
 
     @property
     def covariates(self) -> tuple[str, ...]:
@@ -114,6 +117,17 @@ class LimitedConfounding(BoundRule):
         """
         blocks = (law for law in self.laws if isinstance(law, ReweightedBlock))
         return tuple(dict.fromkeys(block.reweighting for block in blocks))
+
+    @property
+    def spread_term(self) -> P | None:
+        """The law of the reward itself that it reads, if that is a term and not a formula.
+
+        Read by ``_count_values``, and by ``BoundEvidence.make_confident`` where values were
+        counted.
+        """
+        if self.target != self.outcome or not isinstance(self.law, KnownFormula):
+            return None
+        return read_term(self.law.expression, self.outcome)
 
     @property
     def range_variables(self) -> Nodes:
@@ -232,6 +246,10 @@ class LimitedConfounding(BoundRule):
             each.name: self._read_chance(each, numbers, order, budget) for each in self.taken
         }
         lower, upper = _tilt(chances[inner.name], laws, values, inner.limit)
+        if self.spread is not None and (term := self.spread_term):
+            found = self.spread.find_laws(term, order, numbers.find_error(term))
+            least, most = _tilt_spread(chances[inner.name], found, inner.limit)
+            lower, upper = np.maximum(lower, least), np.minimum(upper, most)
         for each in reversed(outer):
             # Of a reward between 0 and 1 with this mean, the most spread one is 0/1.
             lower, _ = _tilt(chances[each.name], _draw_success(lower), ZERO_OR_ONE, each.limit)
@@ -315,6 +333,16 @@ class LimitedConfounding(BoundRule):
 
 ZERO_OR_ONE: tuple[Floats, Floats] = (np.arange(2.0), np.arange(2.0))
 """The values of a reward of 0 or 1, as both ends."""
+
+
+def _tilt_spread(chance: Floats, laws: LawPair, limit: float) -> tuple[Floats, Floats]:
+    """Find the least and the greatest mean of everyone, by how rewards spread.
+
+    Called by ``LimitedConfounding.find_ends`` for rewards of more than two values.
+    """
+    (least, low), (most, high) = laws
+    lower = find_least_tilted_mean(chance, least, least, low, limit)
+    return lower, -find_least_tilted_mean(chance, most, most, -high, limit)
 
 
 def get_weights(link: ChainLink | ReweightedBlock) -> Law:
