@@ -128,6 +128,7 @@ def test_the_contexts_that_decide_come_first() -> None:
     worse = compare(make_table(), "a", "b", contexts={0: 0.95, 1: 0.05})
     assert worse.verdict == "surely worse"
     assert worse.deciding[0] == (0,)
+    assert compare(make_table(), "b", "a").deciding[0] == (1,)
 
 
 def make_trial(n: int, seed: int = 0) -> dict[str, list[object]]:

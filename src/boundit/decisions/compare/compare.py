@@ -193,20 +193,21 @@ def _find_deciding(
     """Find the contexts that the answer hangs on most.
 
     For a sure answer those that add most to the end that is near 0; else those whose own
-    interval adds most to the width. Called by ``compare``.
+    interval adds most to the width. Where contexts come as they will it is those nearest to
+    another answer. Called by ``compare``.
     """
     if len(differences) == 1:
         return ()
+    turned = -1 if interval.upper < 0 else 1
+    told = interval.lower > 0 or interval.upper < 0
 
     def weigh(found: ContextDifference) -> float:
+        ends = found.difference
+        near = ends.lower if turned > 0 else -ends.upper
+        if found.share.width == 1:
+            return -near if told else min(-ends.lower, ends.upper)
         share = (found.share.lower + found.share.upper) / 2
-        if interval.lower > 0:
-            free = found.share.width == 1
-            return -found.difference.lower if free else share * found.difference.lower
-        if interval.upper < 0:
-            free = found.share.width == 1
-            return found.difference.upper if free else -share * found.difference.upper
-        return share * found.difference.width
+        return share * (near if told else ends.width)
 
     ranked = sorted(differences, key=weigh, reverse=True)
     return tuple(found.context for found in ranked[:_DECIDING])
