@@ -76,6 +76,29 @@ def test_a_limit_of_no_use_is_said_to_be_none_with_the_reason(
     assert why in note
 
 
+def test_on_wide_graphs_a_small_set_that_separates_is_found() -> None:
+    """Of forty covariates only some are shortlisted, and the solver has no work left."""
+    ways = "; ".join(f"A{i} -> X; A{i} -> B{i} -> Y" for i in range(2))
+    many = "; ".join(f"D{i} -> X; D{i} -> D{i + 1}" for i in range(40))
+    graph = parse(f"X -> Y; X <-> Y; {ways}; {many}")
+    limits = ConfoundingLimits.from_option({"X <-> Y": 2}, graph)
+    plan = plan_bounds(graph, parse_query("Y | do(X)"), limits=limits)
+    rules = [p.rule for p in plan.rules if isinstance(p.rule, LimitedConfounding)]
+
+    assert rules
+    assert len(rules[0].covariates) == 2
+
+
+def test_what_would_close_an_open_path_is_named() -> None:
+    ways = "; ".join(f"A{i} -> X; A{i} -> Y" for i in range(4))
+    graph = parse(f"X -> Y; X <-> Y; {ways}")
+    limits = ConfoundingLimits.from_option({"X <-> Y": 2}, graph)
+    plan = plan_bounds(graph, parse_query("Y | do(X)"), limits=limits)
+
+    (note,) = map(str, plan.notes)
+    assert note.endswith("is open besides it, and A0, A1, A2, A3 would close it")
+
+
 def test_a_limit_in_use_is_a_caveat_of_the_table() -> None:
     graph, query = parse("X -> Y; X <-> Y"), parse_query("Y | do(X)")
     limits = ConfoundingLimits.from_option({"X <-> Y": 1.5}, graph)

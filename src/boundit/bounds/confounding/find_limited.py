@@ -23,6 +23,7 @@ from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
 from boundit.graph.boundary import find_boundary
 from boundit.graph.causal_graph import CausalGraph, Edge
 from boundit.graph.separation import open_walk
+from boundit.graph.separators import smallest_separator
 from boundit.terms.bound import StepRecord
 from boundit.terms.long_work import FOR_EVER, TimeBudget
 from boundit.terms.message import Note
@@ -77,16 +78,62 @@ class LimitedSearch:
         late = self.graph.descendants(self.x | {target})
         if self.c & late:
             return
-        pool = [name for name in self.search.choose_variables(longest) if name not in late]
         found = list[Nodes]()
-        for size in range(min(longest, len(pool)) + 1):
-            for chosen in combinations(pool, size):
-                if budget.is_over() or len(found) == MOST_COVARIATES:
-                    return
-                smaller = any(before <= frozenset(chosen) for before in found)
-                if not smaller and (rule := self._make_rule(target, chosen)):
-                    found.append(frozenset(chosen))
-                    yield rule
+        for chosen in self._list_covariates(target, late, longest):
+            if budget.is_over() or len(found) == MOST_COVARIATES:
+                return
+            smaller = any(before <= frozenset(chosen) for before in found)
+            if not smaller and (rule := self._make_rule(target, chosen)):
+                found.append(frozenset(chosen))
+                yield rule
+
+    def _list_covariates(
+        self, target: str, late: Nodes, longest: int
+    ) -> Iterator[tuple[str, ...]]:
+        """List sets of covariates to try, fewest first, none of them ``late``.
+
+        Of wide graphs not all are listed; one that separates is, if it is small enough. Called
+        by ``LimitedSearch._find_for``.
+        """
+        pool = [name for name in self.search.choose_variables(longest) if name not in late]
+        separators = [
+            tuple(sort_names(found - self.c))
+            for arm in sort_names(self.x)
+            if self.limits.find(arm, target)
+            and (found := self._find_separator(arm, target)) is not None
+        ]
+        for size in range(longest + 1):
+            yield from (found for found in separators if len(found) == size)
+            yield from combinations(pool, size)
+
+    def _find_separator(self, treatment: str, target: str) -> Nodes | None:
+        """Find the fewest covariates that leave nothing open but the edge of a limit.
+
+        The context is among them. None where there are none. Called by
+        ``LimitedSearch._list_covariates`` and ``LimitedSearch.explain_unused``.
+        """
+        late = self.graph.descendants(self.x | {target})
+        return smallest_separator(
+            self._cut(treatment, target),
+            treatment,
+            target,
+            include=self.c,
+            within=self.graph.observed - late - self.x,
+        )
+
+    def _cut(self, treatment: str, target: str) -> CausalGraph:
+        """Cut the edge of a limit, and the arrows out of its treatment.
+
+        Called by ``LimitedSearch._find_separator`` and ``LimitedSearch._find_fault``.
+        """
+        edge = (treatment, target) if treatment <= target else (target, treatment)
+        rest = CausalGraph.of(
+            self.graph.nodes,
+            directed=self.graph.directed,
+            bidirected=self.graph.bidirected - {edge},
+            selection=self.graph.selection,
+        )
+        return rest.without_edges_out_of(treatment)
 
     def _make_rule(self, target: str, covariates: tuple[str, ...]) -> LimitedConfounding | None:
         """Make the rule with some covariates; None where a condition or a formula is missing.
@@ -122,8 +169,7 @@ class LimitedSearch:
                     continue
                 if rest and not self._may_be_seen(target, rest, done=done, given=given):
                     continue
-                taken = self._take(chosen, target, given | rest)
-                return taken if taken and any(each.edge for each in taken) else None
+                return self._take(chosen, target, given | rest)
         return None
 
     def _order(self, names: Nodes) -> list[str]:
@@ -146,21 +192,35 @@ class LimitedSearch:
     ) -> tuple[TakenTreatment, ...] | None:
         """Take treatments one after another, each with its law and, where it counts, its limit.
 
-        None where some law has no formula. Called by ``LimitedSearch._choose_taken``.
+        None where no limit counts, or some law has no formula. Called by
+        ``LimitedSearch._choose_taken``.
         """
+        limits = [
+            self._find_limit(name, target, given.union(chosen[:i]), chosen[i + 1 :])
+            for i, name in enumerate(chosen)
+        ]
+        if not any(limits):
+            return None
         taken = list[TakenTreatment]()
-        for place, name in enumerate(chosen):
-            known = given.union(chosen[:place])
-            law = self._find_law((name,), known)
+        for place, (name, limit) in enumerate(zip(chosen, limits, strict=True)):
+            law = self._find_law((name,), given.union(chosen[:place]))
             if law is None:
                 return None
-            limit = self.limits.find(name, target)
-            if limit is None or self._find_fault(name, target, known, chosen[place + 1 :]):
-                taken.append(TakenTreatment(name, law, None, inf))
-            else:
-                edge = (name, target) if name <= target else (target, name)
-                taken.append(TakenTreatment(name, law, edge, limit))
+            edge = ((name, target) if name <= target else (target, name)) if limit else None
+            taken.append(TakenTreatment(name, law, edge, limit or inf))
         return tuple(taken)
+
+    def _find_limit(
+        self, treatment: str, target: str, given: Nodes, later: Sequence[str]
+    ) -> float | None:
+        """Find the limit on a treatment and its target, if it counts given some variables.
+
+        Called by ``LimitedSearch._take`` for each treatment, before any law is looked for.
+        """
+        limit = self.limits.find(treatment, target)
+        if limit is None or self._find_fault(treatment, target, given, later):
+            return None
+        return limit
 
     def _find_fault(
         self, treatment: str, target: str, given: Nodes, later: Sequence[str]
@@ -168,16 +228,9 @@ class LimitedSearch:
         """Find why a limit says nothing of a treatment and its target, given some variables.
 
         ``later`` treatments are set by hand. None where all conditions hold. Called by
-        ``LimitedSearch._take`` and ``LimitedSearch.explain_unused``.
+        ``LimitedSearch._find_limit`` and ``LimitedSearch.explain_unused``.
         """
-        edge = (treatment, target) if treatment <= target else (target, treatment)
-        rest = CausalGraph.of(
-            self.graph.nodes,
-            directed=self.graph.directed,
-            bidirected=self.graph.bidirected - {edge},
-            selection=self.graph.selection,
-        )
-        cut = rest.without_edges_out_of(treatment).without_edges_into(later)
+        cut = self._cut(treatment, target).without_edges_into(later)
         walk = open_walk(cut, treatment, target, given=given.union(later) - {target})
         if walk is not None:
             return f"{' '.join(walk)} is open besides it"
@@ -260,7 +313,9 @@ class LimitedSearch:
         rest = self.c.union(self.x - {arm})
         fault = self._find_fault(arm, target, rest - self.graph.descendants(arm), ())
         if fault is not None:
-            return fault
+            found = self._find_separator(arm, target) if "is open" in fault else None
+            more = f", and {join_names(found - self.c)} would close it" if found else ""
+            return fault + more
         if self.search.recover_seen_law(arm, self.c) is None:
             return f"selection hides the law of {arm}"
         if self.search.recover_seen_law(target, self.x | self.c) is None:

@@ -325,11 +325,13 @@ class ChainSearch:
     def recover_seen_law(self, node: str, given: Nodes) -> KnownFormula | None:
         """Recover a formula for ``P(node | given)``, where nothing is set by hand.
 
-        None where selection leaves no formula. Called by ``LimitedSearch`` for treatments as
-        they came, and for what those who got them showed.
+        None where selection leaves no formula. Reading it off the log takes no work of the
+        solver, which may have none left on a wide graph. Called by ``LimitedSearch`` for
+        treatments as they came, and for what those who got them showed.
         """
         asked = Question(frozenset((node,)), frozenset(), given)
-        return _keep_formula(self._smaller.find_smaller(asked, self.solver.solve(asked)))
+        found = self.solver.read_off(asked) or self.solver.solve(asked)
+        return _keep_formula(self._smaller.find_smaller(asked, found))
 
     def _read_off_reward(self, given: Nodes) -> KnownFormula | None:
         """Read the reward's law given some variables off the log or a table, if they show it.
