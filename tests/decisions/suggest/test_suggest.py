@@ -107,3 +107,15 @@ def test_an_effect_that_is_recoverable_already_has_its_formula() -> None:
     assert report.formula == str(bd.recover(SMALL.graph, "Y | do(X), Z"))
     assert report.formula in str(report)
     assert not any(each.exact for each in report.suggestions)
+
+
+def test_rows_without_a_value_are_left_out_and_named() -> None:
+    table = SMALL.log(1_000, seed=1).count(["X", "Z", "Y"])
+    columns: dict[str, list[object]] = {
+        name: list(np.repeat(table.codes[:, i], table.n.astype(int)))
+        for i, name in enumerate(table.variables)
+    }
+    columns["Z"][:5] = [None] * 5
+    report = bd.suggest(SMALL.graph, SMALL.query, columns, worlds=1)
+
+    assert "rows without a value were left out, whatever is asked: Z (5)" in report.notes

@@ -97,6 +97,10 @@ def suggest(
     tell = told or say_nothing
     evaluation = _start_evaluation(asked, tell)
     drawn, notes = _fit_worlds(evaluation, n_worlds, number, tell)
+    plain, _ = _fit_worlds(evaluation, n_worlds, number, tell, plain=True)
+    if dropped := evaluation.counts.dropped:
+        gone = ", ".join(f"{name} ({count:,})" for name, count in dropped.items())
+        notes.append(f"rows without a value were left out, whatever is asked: {gone}")
     if evaluation.request.external:
         notes.append("hidden causes were not tried: worlds are not fitted to external tables")
     found = [
@@ -104,7 +108,7 @@ def suggest(
         *suggest_selection_rate(evaluation),
         *suggest_trial(evaluation, drawn, n_rounds),
         *suggest_external_tables(evaluation, drawn, tell),
-        *suggest_hidden_causes(evaluation, drawn, tell),
+        *suggest_hidden_causes(evaluation, plain or drawn, tell),
     ]
     edges, there = suggest_edges(evaluation, tell)
     found += edges
@@ -132,12 +136,15 @@ def _start_evaluation(asked: BoundRequest, told: Told) -> Evaluation:
 
 
 def _fit_worlds(
-    evaluation: Evaluation, n: int, seed: int, told: Told
+    evaluation: Evaluation, n: int, seed: int, told: Told, *, plain: bool = False
 ) -> tuple[Sequence[FittedWorld], list[str]]:
     """Draw worlds that fit the log, or say in a note why there are none.
 
-    Called by ``suggest``.
+    Called by ``suggest`` for tables of everyone, and for ``plain`` worlds with hidden causes
+    that could be measured.
     """
+    if plain and not evaluation.request.graph.bidirected:
+        return (), []
     try:
         fitted = fit_to_counts(
             evaluation.request,
@@ -147,6 +154,7 @@ def _fit_worlds(
             seed=seed,
             budget=evaluation.budget.share(FITTING),
             told=told,
+            plain=plain,
         )
     except (ModelTooLarge, NoWorldFits, RewardNotBinary) as error:
         return (), [f"no tables of everyone and no hidden causes were tried: {error}"]

@@ -136,8 +136,12 @@ def fit_to_counts(
     tolerance: float | None = None,
     budget: TimeBudget,
     told: Told = say_nothing,
+    plain: bool = False,
 ) -> FittedWorlds:
     """Draw worlds that fit what was counted and lie in the bounds; see ``fit_worlds``.
+
+    ``plain`` worlds are not spread over the bounds: their hidden causes have two levels and act
+    moderately, as something that somebody could measure does.
 
     Called by ``fit_worlds``, and by ``suggest`` for what tables that it asks for would hold.
     Raises RewardNotBinary for other rewards than 0/1, since a world pays nothing else.
@@ -145,7 +149,7 @@ def fit_to_counts(
     if not is_binary(counts):
         raise RewardNotBinary(request.query.outcomes[0], None)
     graph = find_relevant(request.graph, request.query)
-    fitter = WorldFitter.of(graph, request.query, counts, bounds)
+    fitter = WorldFitter.of(graph, request.query, counts, bounds, plain=plain)
     most = fitter.tolerance if tolerance is None else tolerance
     kept, left, nearest = list[FittedWorld](), {"too_far": 0, "outside": 0, "unlogged": 0}, 1.0
     for i in range(n * TRIES):

@@ -12,7 +12,7 @@ from boundit.counts.named_array import Floats, NamedArray
 from boundit.counts.table import CountTable
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
-from boundit.simulation.fitted.latent_design import LatentDesign
+from boundit.simulation.fitted.latent_design import FEWEST_HIDDEN, MOST_HIDDEN, LatentDesign
 from boundit.simulation.fitted.objective import FitObjective, MeanPull
 from boundit.simulation.fitted.world_set import FittedWorld
 from boundit.terms.bound_table import BoundTable
@@ -21,6 +21,8 @@ PULL = 0.5
 """How much all pulled means together weigh beside the log, before the log has the last word."""
 ALOOF = 0.02
 """How much an arm counts in the pull where another one is meant."""
+STRONG, MODERATE = (0.5, 2.5), (0.3, 1.2)
+"""How far hidden causes move log odds where a search starts: the standard deviation."""
 STEPS, LAST_STEPS = 150, 400
 """How many steps the search takes with the pull, and then without it."""
 FIRM = 0.01
@@ -41,18 +43,27 @@ class WorldFitter:
     rows: float
     levels: Mapping[str, Levels]
     bounds: BoundTable
+    plain: bool = False
 
     @classmethod
     def of(
-        cls, graph: CausalGraph, query: EffectQuery, counts: CountTable, bounds: BoundTable
+        cls,
+        graph: CausalGraph,
+        query: EffectQuery,
+        counts: CountTable,
+        bounds: BoundTable,
+        *,
+        plain: bool = False,
     ) -> "WorldFitter":
         """Take in what was counted: of every variable of ``graph``, and of the 0/1 reward.
+
+        ``plain`` worlds have hidden causes of two levels, which act moderately.
 
         Called by ``fit_to_counts``.
         """
         (outcome,) = query.outcomes
         n_levels = dict(counts.n_levels) | {outcome: 2}
-        design = LatentDesign.of(graph, n_levels)
+        design = LatentDesign.of(graph, n_levels, FEWEST_HIDDEN if plain else MOST_HIDDEN)
         paid = counts.sum_rewards(counts.variables).values
         every = counts.marginalize(counts.variables).values
         cells = NamedArray(
@@ -62,7 +73,7 @@ class WorldFitter:
         law = np.maximum(cells.align(observed), 0)
         rows = np.inf if counts.exact else counts.rows
         levels = {name: counts.levels[name] for name in counts.variables}
-        return cls(design, query, law / law.sum(), rows, levels, bounds)
+        return cls(design, query, law / law.sum(), rows, levels, bounds, plain)
 
     @property
     def tolerance(self) -> float:
@@ -86,8 +97,9 @@ class WorldFitter:
         that is known, as far as that can be. Called by ``fit_to_counts`` for every world.
         """
         objective = FitObjective(self.design, self._draw_law(rng), self._draw_pull(rng))
-        start = self.draw_start(rng)
-        near = _go_downhill(objective, start, STEPS)
+        near = self.draw_start(rng)
+        if not self.plain:
+            near = _go_downhill(objective, near, STEPS)
         found = _go_downhill(replace(objective, pull=None), near, LAST_STEPS)
         model = self.design.make_model(found, float(rng.uniform(0.5, 1.0)))
         if rate is not None:
@@ -107,7 +119,7 @@ class WorldFitter:
         """
         numbers = np.empty(self.design.size)
         observed = NamedArray(self.design.axes[: self.law.ndim], self.law)
-        strength = rng.uniform(0.5, 2.5)
+        strength = rng.uniform(*(MODERATE if self.plain else STRONG))
         for place in self.design.places:
             noise = rng.normal(0, strength, place.shape)
             if place.node == self.design.graph.selection:

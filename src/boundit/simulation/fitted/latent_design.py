@@ -72,17 +72,20 @@ class LatentDesign:
     n_levels: Mapping[str, int]
 
     @classmethod
-    def of(cls, graph: CausalGraph, n_levels: Mapping[str, int]) -> "LatentDesign":
+    def of(
+        cls, graph: CausalGraph, n_levels: Mapping[str, int], most_hidden: int = MOST_HIDDEN
+    ) -> "LatentDesign":
         """Give every bidirected edge of a graph a hidden cause, of as many levels as fit.
 
-        A cause of two variables has at most as many levels as they have combinations. Called by
+        A cause of two variables has at most as many levels as they have combinations, and never
+        more than ``most_hidden``. Called by
         ``WorldFitter.of``. Raises ModelTooLarge where even hidden causes of two levels make too
         large an array.
         """
         hidden = {f"{a}<->{b}": (a, b) for a, b in sorted(graph.bidirected)}
         levels = {name: n_levels[name] for name in graph.order if name != graph.selection}
         cells = prod(levels.values())
-        for most in range(MOST_HIDDEN, FEWEST_HIDDEN - 1, -1):
+        for most in range(most_hidden, FEWEST_HIDDEN - 1, -1):
             sizes = {
                 name: max(FEWEST_HIDDEN, min(most, prod(levels.get(end, 2) for end in ends)))
                 for name, ends in hidden.items()
