@@ -1,5 +1,7 @@
 """The least mean of everyone under a limit: closed forms, programs, and what is monotone."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -83,14 +85,40 @@ def test_over_intervals_the_end_is_at_the_least_chance_and_the_lowest_law() -> N
             assert end <= float(find_least_tilted_mean(more, law, law, values, limit)) + 1e-12
 
 
-def test_three_arms_have_the_ends_of_which_no_model_has_all() -> None:
-    """Each end is sharp; the difference of two of them, .1111, is not reached (.0741)."""
-    law = {q: np.array([1 - q, q]) for q in (1 / 3, 2 / 3)}
-    most = find_greatest(1 / 3, law[1 / 3], np.arange(2.0), 2)
-    other = law[2 / 3]
-    least = find_least_tilted_mean(np.array(1 / 3), other, other, np.arange(2.0), 2)
+def search_three_arms(e: Floats, q: Floats, limit: float, aim: Floats) -> float:
+    """The greatest ``aim`` of three arms' means over models with a grid of ``P(. | u)``.
 
-    assert most - float(least) == pytest.approx(1 / 9)
+    An unseen kind has chances of the arms within the limit, and a reward of 0 or 1 for each.
+    """
+    thirds = [np.array([i, j, 20 - i - j]) / 20 for i in range(1, 19) for j in range(1, 20 - i)]
+    odds = [p / (1 - p) / (e / (1 - e)) for p in thirds]
+    within = [
+        p
+        for p, o in zip(thirds, odds, strict=True)
+        if (o <= limit + 1e-9).all() and (o >= 1 / limit - 1e-9).all()
+    ]
+    kinds = [(p, np.array(y)) for p in within for y in product((0, 1), repeat=3)]
+    rows = np.array([[1, *p[:2], *(p * y)] for p, y in kinds]).T
+    worth = np.array([aim @ y for _, y in kinds])
+    found = linprog(-worth, A_eq=rows, b_eq=[1, *e[:2], *(e * q)])
+    return float(-found.fun)
+
+
+def test_three_arms_have_the_ends_of_which_no_model_has_all() -> None:
+    """Each end is found by a search from inside; the difference of two, .1111, is not."""
+    e, q = np.full(3, 1 / 3), np.array([1 / 3, 2 / 3, 1 / 2])
+    ends = []
+    for arm in range(3):
+        law = np.array([1 - q[arm], q[arm]])
+        most = find_greatest(e[arm], law, np.arange(2.0), 2)
+        least = float(find_least_tilted_mean(e[arm], law, law, np.arange(2.0), 2))
+        aim = np.eye(3)[arm]
+        assert search_three_arms(e, q, 2, aim) == pytest.approx(most)
+        assert -search_three_arms(e, q, 2, -aim) == pytest.approx(least)
+        ends.append((least, most))
+    assert ends[0][1] - ends[1][0] == pytest.approx(1 / 9)
+    found = search_three_arms(e, q, 2, np.array([1.0, -1.0, 0.0]))
+    assert found == pytest.approx(0.0741, abs=1e-4)
 
 
 def test_others_alone_are_what_everyone_is_when_nobody_got_the_arm() -> None:
