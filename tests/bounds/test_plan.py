@@ -114,7 +114,14 @@ def test_a_time_limit_covers_every_kind_of_rule(limit: float | None) -> None:
     assert kinds == (
         set()
         if limit == 0
-        else {"Chain", "Factorization", "NestedChain", "ReweightedTypes", "NaturalBounds"}
+        else {
+            "Chain",
+            "Factorization",
+            "NestedChain",
+            "ReweightedNestedChain",
+            "ReweightedTypes",
+            "NaturalBounds",
+        }
     )
 
 

@@ -12,6 +12,7 @@ from boundit.bounds.confidence import collect_terms
 from boundit.bounds.online import choose_chains
 from boundit.bounds.plan import BoundPlan, PlannedRule
 from boundit.bounds.refusals import name_rules, note_refused
+from boundit.bounds.rules.reweighted_types import ReweightedTypes
 from boundit.bounds.rules.rule import BoundRule
 from boundit.counts.errors import TooLarge
 from boundit.counts.formulas.workspace import Workspace
@@ -52,10 +53,11 @@ def choose_rules(plan: BoundPlan, levels: Mapping[str, int]) -> BoundPlan:
     """Keep the rules likeliest to win, judged by the graph and the levels alone.
 
     A reweighting of which nothing is known hardly ever beats conditioning, and costs error all
-    the same. Rewards must have no say, or the confidence would not hold. Called by
-    ``_allow_for_chance`` and ``choose_columns``.
+    the same; so do types that only limit a reweighting. Rewards must have no say, or the
+    confidence would not hold. Called by ``_allow_for_chance`` and ``choose_columns``.
     """
-    tried = [p for p in plan.rules if not _reweights_freely(p.rule)] or plan.rules
+    worth = [p for p in plan.rules if not _is_refinement(p.rule)]
+    tried = [p for p in worth if not _reweights_freely(p.rule)] or worth
     kept = sorted(tried, key=lambda planned: rank_rule(planned.rule, levels))[:MOST_RULES]
     return replace(plan, rules=tuple(kept))
 
@@ -213,6 +215,14 @@ def list_left_out(before: BoundPlan, after: BoundPlan) -> list[str]:
     """
     kept = {planned.record.name for planned in after.rules}
     return [p.record.name for p in before.rules if p.record.name not in kept]
+
+
+def _is_refinement(rule: BoundRule) -> bool:
+    """Tell whether a rule only limits the reweighting of another rule a little more.
+
+    Called by ``choose_rules``, which leaves such rules out.
+    """
+    return isinstance(rule, ReweightedTypes) and rule.limits_reweighting
 
 
 def _reweights_freely(rule: BoundRule) -> bool:

@@ -13,6 +13,7 @@ from boundit.bounds.rules.factorization import factorize_effect, find_factorizat
 from boundit.bounds.rules.find_reweighted import ReweightedChainSearch
 from boundit.bounds.rules.natural import find_natural_bounds
 from boundit.bounds.rules.nested_chain import find_nested_chains
+from boundit.bounds.rules.reweighted_nested_chain import find_reweighted_nested_chains
 from boundit.bounds.rules.reweighted_types import find_reweighted_types
 from boundit.bounds.rules.rule import BoundRule
 from boundit.bounds.rules.substitution import Substitution
@@ -169,8 +170,8 @@ def _find_rules(
     """Find the rules of every kind that bound the query from the log and some tables.
 
     What comes out is a list for each kind: chains, c-factor sums, nested chains, reweighted
-    chains, natural bounds, response types and limited confounding. Called by ``plan_sound``
-    for each choice of tables.
+    chains, chains of two reweighted laws, natural bounds, response types and limited
+    confounding. Called by ``plan_sound`` for each choice of tables.
     """
     search = ChainSearch(graph, query, tables)
     chains = list(search.find_chains(longest=max_condition, budget=budget))
@@ -186,12 +187,18 @@ def _find_rules(
     )
     reweighting = ReweightedChainSearch(graph, query, facts, tables, search=search)
     reweighted = reweighting.find_chains(longest=max_condition, budget=budget)
+    joint = (
+        []
+        if has_formula
+        else find_reweighted_nested_chains(search, facts, longest=max_condition, budget=budget)
+    )
     natural = find_natural_bounds(graph, query, facts, tables, budget=budget)
     limited = list[LimitedConfounding]()
     if limits and not has_formula:
         limiting = LimitedSearch(search, limits, facts)
         limited = limiting.find_rules(longest=max_condition, budget=budget)
-    return chains, sums, nested, reweighted, [natural] if natural else [], types, limited
+    by_law = [natural] if natural else []
+    return chains, sums, nested, reweighted, joint, by_law, types, limited
 
 
 def plan_paper(

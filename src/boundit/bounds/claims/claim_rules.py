@@ -27,6 +27,7 @@ from boundit.bounds.rules.natural import NaturalBounds
 from boundit.bounds.rules.nested_chain import NestedChain
 from boundit.bounds.rules.response_program import ResponseProgram
 from boundit.bounds.rules.reweighted_chain import ReweightedChain
+from boundit.bounds.rules.reweighted_nested_chain import ReweightedNestedChain
 from boundit.bounds.rules.reweighted_types import ReweightedTypes
 from boundit.bounds.rules.rule import BoundRule
 from boundit.graph.causal_graph import CausalGraph
@@ -324,7 +325,8 @@ def _find_any_form(rule: BoundRule, graph: CausalGraph) -> Form | Unmet:
     """
     if isinstance(rule, NestedChain) and isinstance(rule.core, ResponseProgram):
         return find_program_form(rule, graph)
-    if isinstance(rule, ReweightedChain | NaturalBounds | ReweightedTypes):
+    reweighted = ReweightedChain | ReweightedNestedChain | NaturalBounds | ReweightedTypes
+    if isinstance(rule, reweighted):
         return find_selection_form(rule)
     form = find_form(rule, graph)
     return merge_levels(form) if isinstance(form, RatioForm) else form

@@ -365,7 +365,7 @@ def certify_greatest(
     coefficient times ``sums``, for the total is one, masses add up to it, and cells to no more.
     In the ratio it is divided by the mass that was set to one, of which everyone has ``least``.
     Called by ``Expectation.solve_greatest``, ``RatioDifference._bound_piece`` and
-    ``ReweightedProgram._solve_box`` for every search.
+    ``ReweightedProgram._prove_end`` for every search.
     """
     with np.errstate(invalid="ignore"):  # an end that does not bind is infinite
         found = program.maximise(objective, seconds=seconds)

@@ -81,7 +81,7 @@ class ReweightedChainSearch:
         """
         reward = self._chain_search.recover_law(self.y, frozenset(order))
         if reward is None:
-            if block := self._find_block((self.y,), frozenset(order)):
+            if block := self.find_block((self.y,), frozenset(order)):
                 yield ReweightedChain(self.query, (*self._draw_links(order, ()), block), None)
             return
         for start, end in combinations(range(len(order) + 1), 2):
@@ -91,7 +91,7 @@ class ReweightedChainSearch:
                 for i, v in enumerate(inside)
             ):
                 continue  # recovered, so it needs no reweighting
-            if block := self._find_block(inside, frozenset(before)):
+            if block := self.find_block(inside, frozenset(before)):
                 rest = self._draw_links(after, before + inside)
                 links = (*self._draw_links(before, ()), block, *rest)
                 yield ReweightedChain(self.query, links, reward)
@@ -118,10 +118,10 @@ class ReweightedChainSearch:
         variable.
         """
         known = self._chain_search.recover_law(node, before)
-        block = self._find_block((node,), before) if known is None else None
+        block = self.find_block((node,), before) if known is None else None
         return block or ChainLink(node, known)
 
-    def _find_block(self, members: tuple[str, ...], before: Nodes) -> ReweightedBlock | None:
+    def find_block(self, members: tuple[str, ...], before: Nodes) -> ReweightedBlock | None:
         """Return the block that reads ``P(members | do(x), c, before)`` off the reweighted log.
 
         None where that law cannot be read so. Each block is made once. Called by
@@ -136,7 +136,7 @@ class ReweightedChainSearch:
         """Make the block that reads ``P(members | do(x), c, before)`` off the reweighted log.
 
         None unless the actions ``do(x)`` drop out or may be read as conditions (Rule 2 of the
-        do-calculus). Called by ``ReweightedChainSearch._find_block`` once for each law.
+        do-calculus). Called by ``ReweightedChainSearch.find_block`` once for each law.
         """
         asked = Question(members, self.x, self.c | before)
         light, moves = self._chain_search.solver.lighten(asked)

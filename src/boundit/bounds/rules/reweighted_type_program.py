@@ -15,12 +15,18 @@ from typing import TypeAlias, final
 import numpy as np
 
 from boundit.bounds.binary_reward import SUCCESS
-from boundit.bounds.lp.branch_and_bound import BoxBound, ProbabilityBox, search_boxes
+from boundit.bounds.lp.branch_and_bound import (
+    MOST_BOXES,
+    BoxBound,
+    ProbabilityBox,
+    search_boxes,
+)
+from boundit.bounds.lp.fractional import Expectation
 from boundit.bounds.lp.population import RARE, Populations, ProgramRows, certify_greatest
 from boundit.bounds.lp.population import MassLayout as Masses
-from boundit.bounds.lp.program import SolveStatus
+from boundit.bounds.lp.program import Optimum, SolveStatus
 from boundit.bounds.lp.response_types import ResponseTypes
-from boundit.bounds.lp.reweighting import Reweighting
+from boundit.bounds.lp.reweighting import ReweightedBlock, Reweighting
 from boundit.bounds.lp.worst import find_worst_population
 from boundit.bounds.numbers import Numbers
 from boundit.bounds.proof import WorstPopulation
@@ -32,6 +38,7 @@ from boundit.terms.names import Nodes, sort_names
 from boundit.terms.rounding import ROUNDING
 
 End: TypeAlias = tuple[float, WorstPopulation | None]
+_LOOSE = 1e-5  # how far a proved end may be from what the solver found
 _SUMS = 4  # the total, the steering masses, the cells and the types: none adds up to more
 
 
@@ -102,7 +109,11 @@ class _MixedColumns:
 
 @final
 class ReweightedProgram:
-    """The program of one arm, or of two, where what has one value has these."""
+    """The program of one arm, or of two, where what has one value has these.
+
+    At most about ``most`` boxes of the instruments' chances are searched. With ``closely``
+    products of chances and types are enclosed by more planes.
+    """
 
     def __init__(
         self,
@@ -111,9 +122,13 @@ class ReweightedProgram:
         runs: ResponseTypes,
         fixed: Cell,
         budget: TimeBudget,
+        *,
+        most: int = MOST_BOXES,
+        closely: bool = False,
     ) -> None:
         self.chances, self.numbers = populated.chances, populated.numbers
         self.layout, self.runs, self.budget = layout, runs, budget
+        self.most, self.closely = most, closely
         self.at = {name: fixed[name] for name in sort_names(populated.given)}
         self.populations = populations = populated.populations
         self.least = populations.find_least_share(self.at)
@@ -126,7 +141,7 @@ class ReweightedProgram:
         self.rows = ProgramRows(self.columns.n)
         for form, lower, upper in populations.write_rows(masses, unit).rows:
             self.rows.add(self.columns.widen_masses(form), lower, upper)
-        everyone = self.columns.widen_types(np.ones(runs.n_types))
+        self.everyone = everyone = self.columns.widen_types(np.ones(runs.n_types))
         self.rows.add(everyone - self.columns.widen_masses(unit), 0.0, 0.0)
 
     def find_ends(self) -> tuple[End, End]:
@@ -170,7 +185,7 @@ class ReweightedProgram:
         if not self.populations.has_logged(self.at) or self.least < RARE:
             return inf
         look = partial(self._solve_box, self.columns.widen_types(gain))
-        found = search_boxes(self.box, look, is_late=self._is_late)
+        found = search_boxes(self.box, look, most=self.most, is_late=self._is_late)
         if found is None:  # by chance, or the facts contradict each other
             return inf
         self.worst = (
@@ -264,10 +279,10 @@ class ReweightedProgram:
                     continue
                 rows.add(mass - low * share, 0.0, inf)
                 rows.add(mass - high * share, -inf, 0.0)
-        seconds = self.budget.count_seconds()
-        end, answer = certify_greatest(
-            rows.make_program(), aim, least=self.least, seconds=seconds, sums=_SUMS
-        )
+        end, answer = self._prove_end(rows, aim)
+        if self.closely and answer.status is SolveStatus.OPTIMAL:
+            self._add_planes(rows, box)
+            end, answer = _choose_nearer((end, answer), self._prove_end(rows, aim))
         if answer.status is SolveStatus.EMPTY:
             return None
         size = len(self.cells)
@@ -279,6 +294,49 @@ class ReweightedProgram:
         off = [np.abs(m - p * t).sum() for (m, t), p in zip(shown, chances, strict=True)]
         return BoxBound(end, chances, np.array(off), answer)
 
+    def _prove_end(self, rows: ProgramRows, aim: Floats) -> tuple[float, Optimum]:
+        """Solve the program of some rows for the objective ``aim``, and prove its end.
+
+        Called by ``ReweightedProgram._solve_box`` for each box.
+        """
+        seconds = self.budget.count_seconds()
+        return certify_greatest(
+            rows.make_program(), aim, least=self.least, seconds=seconds, sums=_SUMS
+        )
+
+    def _add_planes(self, rows: ProgramRows, box: ProbabilityBox) -> None:
+        """Add the two planes that enclose each product of a chance and types from the far side.
+
+        The share of the types in a cell is no greater than ``tops`` says (McCormick 1976).
+        Called by ``ReweightedProgram._solve_box`` where products are enclosed closely.
+        """
+        for (masses, types), tops, low, high in zip(self.cells, self.tops, *box, strict=True):
+            chance = masses.sum(axis=0)
+            for mass, share, top in zip(masses, types, tops, strict=True):
+                for end, lower, upper in ((high, 0.0, inf), (low, -inf, 0.0)):
+                    plane = end * share + top * chance - end * top * self.everyone
+                    rows.add(mass - plane, lower, upper)
+
+    @cached_property
+    def tops(self) -> list[list[float]]:
+        """The greatest share of each cell at each scenario, over all populations.
+
+        A scenario is a combination of levels of the instruments. Read by
+        ``ReweightedProgram._add_planes``.
+        """
+        inside, varied = self.layout.spec.inside, self.layout.spec.varied
+        block = ReweightedBlock(
+            inside, frozenset(varied).union(self.at), self.populations.reweighting
+        )
+        mean = Expectation(self.populations, block, self.budget)
+        units = np.eye(len(self.layout.inner)).reshape(
+            -1, *self.layout.count_levels(inside).values()
+        )
+        return [
+            [mean.find_greatest(unit, {**self.at, **outer}) for unit in units]
+            for outer in self.layout.outer
+        ]
+
     def _is_late(self) -> bool:
         """Tell whether the time budget is spent; if so, note it in ``late``.
 
@@ -289,3 +347,18 @@ class ReweightedProgram:
         left = self.budget.count_seconds()
         self.late |= left == 0.0
         return self.late
+
+
+def _choose_nearer(
+    plain: tuple[float, Optimum], close: tuple[float, Optimum]
+) -> tuple[float, Optimum]:
+    """Choose between what a program proves without and with more planes around products.
+
+    Both ends hold. Rows can be too much alike to prove well what the solver found; the answer
+    to go on from is then the plain one. Called by ``ReweightedProgram._solve_box``.
+    """
+    (end, answer), (nearer, other) = plain, close
+    if other.status is SolveStatus.EMPTY:
+        return nearer, other
+    proved = other.status is SolveStatus.OPTIMAL and nearer - other.value < _LOOSE
+    return min(end, nearer), other if proved else answer

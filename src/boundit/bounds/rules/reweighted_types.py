@@ -18,11 +18,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from boundit.bounds.lp.branch_and_bound import MOST_BOXES
+from boundit.bounds.lp.response_types import ResponseTypes
 from boundit.bounds.lp.reweighting import Reweighting
 from boundit.bounds.numbers import LEFT_OUT, UNFINISHED, Ends, Numbers
 from boundit.bounds.proof import Place, WorstPopulation
 from boundit.bounds.rules.claims import write_population_law, write_reweighting
 from boundit.bounds.rules.find_response_programs import SearchBudget, find_response_programs
+from boundit.bounds.rules.observed_program import find_observed_program
 from boundit.bounds.rules.response_program import ProgramLayout, ResponseProgram
 from boundit.bounds.rules.reweighted_type_program import PopulationProgram, ReweightedProgram
 from boundit.bounds.rules.rule import BoundRule
@@ -47,6 +50,10 @@ MOST_COLUMNS = 2_000
 """How many response types these programs may have; with more the rule is left out."""
 MOST_SEARCHES = 400
 """How many ends are searched for; with more the rule is left out."""
+WORK = 20_000
+"""Where types only limit the reweighting: how many all boxes of all ends may have together."""
+FEWEST_BOXES = 4
+"""Where fewer boxes than this are left for an end, such a rule is left out."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +95,15 @@ class ReweightedTypes(BoundRule):
         Read by ``rank_rule``, which prefers rules with few unknowns.
         """
         return 1
+
+    @property
+    def limits_reweighting(self) -> bool:
+        """Whether arms are scenarios of the program: types then only limit the reweighting.
+
+        Another rule reads the effect off the reweighted log as it is. Read by
+        ``_is_refinement`` and ``ReweightedTypes.find_ends``.
+        """
+        return frozenset(self.program.set_by_hand) <= frozenset(self.program.varied)
 
     @property
     def reweightings(self) -> tuple[Reweighting, ...]:
@@ -144,11 +160,20 @@ class ReweightedTypes(BoundRule):
         many = populated.has_too_many_cells or 2 * ends[0].size > MOST_SEARCHES
         for arm in layout.arms:
             runs = None if many else layout.list_types([arm], scenarios, MOST_COLUMNS)
-            if runs is None:
-                notes[LEFT_OUT] = None
+            most = self._count_boxes(runs, 2 * ends[0].size)
+            if runs is None or not most:
+                notes |= self._note_left_out()
                 break
             for fixed in layout.fixed:
-                program = ReweightedProgram(populated, layout, runs, fixed, budget)
+                program = ReweightedProgram(
+                    populated,
+                    layout,
+                    runs,
+                    fixed,
+                    budget,
+                    most=most,
+                    closely=self.limits_reweighting,
+                )
                 place = tuple((fixed | arm)[axis] for axis in own)
                 for upper, (value, attained) in enumerate(program.find_ends()):
                     ends[upper][place] = value
@@ -166,6 +191,24 @@ class ReweightedTypes(BoundRule):
 
         return Ends(low, high, proof=why, notes=tuple(notes))
 
+    def _count_boxes(self, runs: ResponseTypes | None, n_ends: int) -> int:
+        """Count the boxes to search for each of so many ends; 0 where it is not worth the time.
+
+        ``runs`` are the response types; types that only limit the reweighting must be few.
+        Called by ``ReweightedTypes.find_ends``.
+        """
+        if runs is None or not self.limits_reweighting:
+            return MOST_BOXES
+        most = min(WORK // (n_ends * runs.n_types), 2 * MOST_BOXES)
+        return most if most >= FEWEST_BOXES else 0
+
+    def _note_left_out(self) -> dict[Note, None]:
+        """Note that programs were left out, unless others say nearly as much.
+
+        Called by ``ReweightedTypes.find_ends``.
+        """
+        return {} if self.limits_reweighting else {LEFT_OUT: None}
+
 
 def find_reweighted_types(
     graph: CausalGraph,
@@ -178,8 +221,8 @@ def find_reweighted_types(
     """List the rules that bound a confounded effect by response types on the reweighted log.
 
     Response types say how a variable answers to its causes; the log is reweighted to undo
-    selection. With an instrument they say more than natural bounds. Called by ``_find_rules``
-    where no formula is found.
+    selection. With an instrument they say more than natural bounds; where an effect is seen as
+    it is, they limit the reweighting. Called by ``_find_rules`` where no formula is found.
 
     >>> from boundit.estimand.query import parse_query
     >>> from boundit.graph.text import parse
@@ -191,10 +234,15 @@ def find_reweighted_types(
     """
     if graph.selection is None or budget.is_over():
         return []
-    found = sorted(_find_programs(graph, query, budget), key=_rank_program)
+    found = sorted(_find_programs(graph, query, budget), key=_rank_program)[:MOST_PROGRAMS]
+    everyone = graph.induced(graph.observed)
+    y, x, c = map(frozenset, (query.outcomes, query.treatments, query.context))
+    light, _ = lighten(everyone, Question(y, x, c))
+    if program := find_observed_program(everyone, light):
+        found.append((program, light.context))
     return [
         _make_types_rule(graph, query, program, given, facts, tables)
-        for program, given in found[:MOST_PROGRAMS]
+        for program, given in found
         # An instrument limits the reweighting even where nothing else is known of it.
         if (facts or tables or program.varied) and not budget.is_over()
     ]

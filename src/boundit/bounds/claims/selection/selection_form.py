@@ -15,6 +15,7 @@ from boundit.bounds.claims.level_form import Unmet
 from boundit.bounds.lp.reweighting import ReweightedBlock, Reweighting
 from boundit.bounds.rules.natural import NaturalBounds
 from boundit.bounds.rules.reweighted_chain import ReweightedChain
+from boundit.bounds.rules.reweighted_nested_chain import ReweightedNestedChain
 from boundit.bounds.rules.reweighted_types import ReweightedTypes
 from boundit.terms.names import Nodes, join_names, sort_names
 
@@ -70,7 +71,7 @@ class SelectionForm:
 
 
 def find_selection_form(
-    rule: ReweightedChain | NaturalBounds | ReweightedTypes,
+    rule: ReweightedChain | ReweightedNestedChain | NaturalBounds | ReweightedTypes,
 ) -> SelectionForm | Unmet:
     """Find the mean of the population that a rule bounds, or say why claims have none.
 
@@ -83,6 +84,8 @@ def find_selection_form(
             form = SelectionForm(rule.axes, rule.outcome, block, frozenset())
         case ReweightedChain():
             return Unmet(_explain_chain(rule))
+        case ReweightedNestedChain():
+            return Unmet("it multiplies 2 reweighted laws")
         case ReweightedTypes():
             return Unmet(_explain_types(rule))
     if form.limits[1] < inf or _has_constant_multipliers(form):
