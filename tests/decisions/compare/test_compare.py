@@ -97,6 +97,13 @@ def test_what_the_bounds_know_of_differences_is_shared() -> None:
     assert "the ends of intervals were subtracted" in str(found)
 
 
+def test_differences_that_hold_one_at_a_time_are_left_out() -> None:
+    told = replace(make_table(), contrasts={((1,), ("a",), ("b",)): -0.05}, confidence=0.95)
+    assert not compare(told, "b", "a")
+    assert "hold one at a time" in str(compare(told, "b", "a"))
+    assert compare(replace(told, joint=True), "b", "a")
+
+
 def test_a_measured_value_is_subtracted_and_its_error_counts() -> None:
     table = replace(make_table(), confidence=0.95)
     measured = bd.Measured(0.2, error=0.05, confidence=0.97)

@@ -17,6 +17,7 @@ every group, and the difference lies between those of the worst and the best gro
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 from typing import final
 
@@ -69,8 +70,15 @@ class GroupMeans:
 
         Called by ``_compare_groups``.
         """
-        k = len(context)
-        return [finer for finer in self.arms.contexts if finer[:k] == context]
+        return self._by_context.get(context, [])
+
+    @cached_property
+    def _by_context(self) -> dict[Context, list[Context]]:
+        """The groups of every context; read by ``GroupMeans.list_within``."""
+        found, k = dict[Context, list[Context]](), -len(self.names)
+        for finer in self.arms.contexts:
+            found.setdefault(finer[:k], []).append(finer)
+        return found
 
 
 def bound_logged(
