@@ -33,7 +33,7 @@ def test_what_would_narrow_it_is_ranked(capsys: pytest.CaptureFixture[str], log:
     )
 
     assert (code, err) == (0, "")
-    assert out.startswith("mean width today")
+    assert out.startswith("The bounds are ")
     assert "a table of Z of everyone" in out
     assert "the effect is then recoverable: Σ_{Z}" in out
 
@@ -46,5 +46,18 @@ def test_json_has_the_record_and_plug_in_ends_no_confidence(
     record = json.loads(out)
 
     assert record["confidence"] is None
+    assert record["summary"].startswith("The bounds are ")
     assert record["width"] == pytest.approx(record["endless"])
     assert any("100,000 rounds" in each["what"] for each in record["suggestions"])
+
+
+def test_a_page_has_the_sentences_of_the_record(
+    capsys: pytest.CaptureFixture[str], log: str, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.html"
+    flags = ("--weight", "n", "--worlds", "1", "--json", "--report", str(page))
+    _, out, err = answer(capsys, str(SMALL.graph), "Y | do(X)", log, *flags)
+    first, *_ = json.loads(out)["summary"].split(" (")
+
+    assert f'<p class="lead">{first}' in page.read_text(encoding="utf-8")
+    assert err == f"wrote {page}\n"

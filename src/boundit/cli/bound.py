@@ -1,7 +1,5 @@
 """``boundit bound``: from a graph, a question and a log to intervals with reasons."""
 
-import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,13 +11,14 @@ from click.core import ParameterSource
 from boundit.cli.flags import write_with_flags
 from boundit.cli.logs import LogFiles, log_argument, node_option, read_levels
 from boundit.cli.numbers import Number, RangeOfNumbers, read_limit, read_rate
-from boundit.cli.options import graph_argument, json_option, memory_limit_option
+from boundit.cli.options import graph_argument, json_option, memory_limit_option, report_option
 from boundit.cli.outputs import (
     OutputFile,
     notify,
     notify_written,
     print_json,
     refuse_overwriting,
+    spell_command,
 )
 from boundit.cli.progress import show_steps
 from boundit.cli.sensitivity_plot import choose_edge, derive_ladders, draw_ladders
@@ -131,7 +130,7 @@ MOST_CHOSEN = 10_000
     metavar="FILE.json",
     help="Save the table, for bd.BoundTable.load.",
 )
-@click.option("--report", type=OutputFile(".html"), metavar="FILE.html", help="Write a page.")
+@report_option
 @click.option(
     "--sensitivity-plot",
     type=OutputFile(".png", ".svg"),
@@ -300,12 +299,11 @@ def _write_report(
     from boundit.report.pages.bound_page import write_bound_page  # noqa: PLC0415
     from boundit.terms.saving.files import write_page  # noqa: PLC0415
 
-    command = shlex.join(["boundit", *sys.argv[1:]])
     page = write_bound_page(
         table,
         graph=graph,
         query=query,
-        command=command,
+        command=spell_command(),
         ladders=ladders,
         choice=_choose_for_page(table),
     )

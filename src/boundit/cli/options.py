@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import click
 
-from boundit.cli.outputs import INPUTS
+from boundit.cli.outputs import INPUTS, OutputFile
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.read import parse_graph, read_graph
 from boundit.terms.errors import UnreadableFile
@@ -29,6 +29,13 @@ def json_option(command: _Command) -> _Command:
     """Give a command its --json option. Decorates every command that prints an answer."""
     option = click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")
     return option(command)
+
+
+def report_option(command: _Command) -> _Command:
+    """Give a command its --report option. Decorates every command that can write a page."""
+    return click.option(
+        "--report", type=OutputFile(".html"), metavar="FILE.html", help="Write a page."
+    )(command)
 
 
 def seed_option(command: _Command) -> _Command:

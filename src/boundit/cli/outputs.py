@@ -6,10 +6,16 @@ Files are refused before any work is done, and told of when they are there.
 import json
 import math
 import os
+import shlex
+import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from boundit.report.pages.answer_page import AnswerPage
 
 INPUTS = "boundit.inputs"
 """Where a context keeps the files that arguments were read from so far."""
@@ -46,8 +52,8 @@ class OutputFile(click.Path):
 def refuse_overwriting(context: click.Context, inputs: Iterable[str]) -> None:
     """Refuse to write over a file that the same command reads.
 
-    Called by ``make_request`` and ``simulate`` before any work; the files of arguments are
-    known.
+    Called by ``make_request``, ``simulate`` and others before any work; the files of arguments
+    are known.
     """
     paths = [*context.meta.get(INPUTS, []), *inputs]
     read = [Path(path) for path in paths if Path(path).exists()]
@@ -68,6 +74,26 @@ def notify_written(path: object) -> None:
     Called by ``bound``, ``simulate`` and ``reproduce`` for every file.
     """
     notify("wrote", str(path))
+
+
+def spell_command() -> str:
+    """Write the command that runs as a shell would have it.
+
+    Called by ``_write_report`` and ``write_answer``, whose pages say what made them.
+    """
+    return shlex.join(["boundit", *sys.argv[1:]])
+
+
+def write_answer(path: Path, page: "AnswerPage") -> None:
+    """Write the page of an answer, with the command that repeats it, and say where it is.
+
+    Called by ``stress``, ``suggest``, ``compare`` and ``breakdown`` for --report.
+    """
+    from boundit.report.pages.answer_page import write_answer_page  # noqa: PLC0415, quick --help
+    from boundit.terms.saving.files import write_page  # noqa: PLC0415
+
+    write_page(path, write_answer_page(page, command=spell_command()))
+    notify_written(path)
 
 
 def notify(what: str, message: str) -> None:

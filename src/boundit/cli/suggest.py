@@ -1,14 +1,21 @@
 """``boundit suggest``: what would narrow the bounds of a log, and by how much."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from boundit.cli.logs import LogFiles, log_argument, node_option, read_levels
 from boundit.cli.numbers import Number, RangeOfNumbers, read_rate
-from boundit.cli.options import graph_argument, json_option, memory_limit_option, seed_option
-from boundit.cli.outputs import print_json
+from boundit.cli.options import (
+    graph_argument,
+    json_option,
+    memory_limit_option,
+    report_option,
+    seed_option,
+)
+from boundit.cli.outputs import print_json, refuse_overwriting, write_answer
 from boundit.cli.progress import show_steps
 
 if TYPE_CHECKING:
@@ -78,8 +85,11 @@ if TYPE_CHECKING:
 )
 @memory_limit_option
 @seed_option
+@report_option
 @json_option
+@click.pass_context
 def suggest(
+    context: click.Context,
     graph: "CausalGraph",
     query: str,
     log: LogFiles,
@@ -94,6 +104,7 @@ def suggest(
     time_limit: float | None,
     memory_limit: str | None,
     seed: int,
+    report: Path | None,
     *,
     plug_in: bool,
     as_json: bool,
@@ -108,12 +119,15 @@ def suggest(
     Examples:
       boundit suggest graph.txt 'Click | do(Ad), Age' log.csv
       boundit suggest graph.txt 'Click | do(Ad)' log.csv --trial 500 --time-limit 60 --json
+      boundit suggest graph.txt 'Click | do(Ad)' log.csv --report out.html
     """
+    from boundit.decisions.suggest.page import make_suggest_page  # noqa: PLC0415
     from boundit.decisions.suggest.suggest import suggest as ask  # noqa: PLC0415
 
     read = log.open(external, external_weight)
+    refuse_overwriting(context, read.files)
     with show_steps() as tell:
-        report = ask(
+        found = ask(
             graph,
             query,
             read.log,
@@ -129,4 +143,6 @@ def suggest(
             memory_limit=memory_limit,
             told=tell,
         )
-    print_json(report.record()) if as_json else click.echo(str(report))
+    if report is not None:
+        write_answer(report, make_suggest_page(found, query))
+    print_json(found.record()) if as_json else click.echo(str(found))

@@ -1,5 +1,6 @@
 """``boundit breakdown``: claims by flags, an answer in words or JSON, and the exit code."""
 
+import html
 import json
 from pathlib import Path
 
@@ -73,3 +74,16 @@ def test_what_makes_no_sense_is_one_line_and_code_2(
 
     assert (code, out) == (2, "")
     assert said in err
+
+
+def test_a_page_has_the_sentences_of_the_record(
+    capsys: pytest.CaptureFixture[str], log: str, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.html"
+    _, out, err = answer(
+        capsys, log, "--arm", "1", "--plug-in", "--json", "--report", str(page)
+    )
+    first = html.escape(json.loads(out)["says"].splitlines()[0], quote=False)
+
+    assert f'<p class="lead">{first}</p>' in page.read_text("utf-8")
+    assert err == f"wrote {page}\n"

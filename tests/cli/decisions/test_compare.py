@@ -111,3 +111,17 @@ def test_bins_of_the_bounds_cut_the_log(tmp_path: Path) -> None:
     assert answer.exit_code == 0
     visitors = ask(tmp_path, "1", "0", "--contexts", str(log))
     assert "600 visitors" in visitors.output
+
+
+def test_a_page_has_the_answer_and_writes_over_nothing_that_is_read(
+    folder: Path, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.html"
+    answer = ask(folder, "1", "0", "--report", str(page))
+    assert answer.exit_code == 0
+    first = answer.stdout.splitlines()[0]
+    assert f'<p class="lead">{first}</p>' in page.read_text("utf-8")
+
+    again = ask(folder, "1", str(page), "--report", str(page))
+    assert again.exit_code == 2
+    assert "would write over" in again.stderr

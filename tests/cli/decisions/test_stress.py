@@ -1,6 +1,7 @@
 """``boundit stress``: in words, as JSON, and with the options of ``bound``."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -36,3 +37,15 @@ def test_a_question_that_makes_no_sense_is_refused(
     assert code == 2
     assert "--optimism" in err
     assert answer(capsys, "stress", GRAPH, QUERY)[0] == 2
+
+
+def test_a_page_has_the_sentences_of_the_record(
+    capsys: pytest.CaptureFixture[str], log: str, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.html"
+    asked = ("stress", GRAPH, QUERY, log, "--json", "--report", str(page))
+    code, out, err = answer(capsys, *asked)
+
+    assert code == 0
+    assert f'<p class="lead">{json.loads(out)["summary"]}</p>' in page.read_text("utf-8")
+    assert err.endswith(f"wrote {page}\n")

@@ -23,7 +23,11 @@ REPORT = SuggestReport(0.4, 0.25, (TABLE, ROWS), ("a table of U",), ("a note",),
 def test_text_has_widths_formulas_costs_and_what_is_of_no_use() -> None:
     text = str(REPORT)
 
-    assert "mean width today 0.400 (confidence 0.95); with endless rows 0.250" in text
+    assert text.splitlines()[0] == REPORT.summary
+    assert REPORT.summary == (
+        "The bounds are 0.400 wide on average (confidence 0.95); 0.250 would stay with endless "
+        "rows. They would narrow most, to 0.200, by a table of Z of everyone."
+    )
     assert "0.200 (0.100 to 0.300)  a table of Z of everyone" in text
     assert "0.300  4 times the rows" in text
     assert "the effect is then recoverable: Σ_{Z}" in text
@@ -32,7 +36,19 @@ def test_text_has_widths_formulas_costs_and_what_is_of_no_use() -> None:
 
 
 def test_without_suggestions_it_says_so() -> None:
-    assert "nothing that was tried would narrow it" in str(SuggestReport(0.4, 0.4, ()))
+    assert str(SuggestReport(0.4, 0.4, ())).endswith(
+        "Nothing that was tried would narrow them."
+    )
+
+
+def test_beside_an_edge_that_is_ruled_out_the_summary_names_what_can_be_measured() -> None:
+    edge = Suggestion("edge", "knowing that Z -> Y is not there", 0.1, 0.1, 0.1, "", "")
+
+    assert SuggestReport(0.4, 0.25, (edge, ROWS)).summary.endswith(
+        "to 0.100, by knowing that Z -> Y is not there; of what can be measured, to 0.300, by "
+        "4 times the rows."
+    )
+    assert SuggestReport(0.4, 0.25, (edge,)).summary.endswith("Z -> Y is not there.")
 
 
 def test_rows_and_record_are_plain() -> None:

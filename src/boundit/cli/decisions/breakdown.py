@@ -1,14 +1,15 @@
 """``boundit breakdown``: from which limit on what is hidden a claim falls."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from boundit.cli.logs import LogFiles, log_argument, node_option, read_levels
 from boundit.cli.numbers import Number, RangeOfNumbers, read_limit, read_rate
-from boundit.cli.options import graph_argument, json_option, memory_limit_option
-from boundit.cli.outputs import print_json
+from boundit.cli.options import graph_argument, json_option, memory_limit_option, report_option
+from boundit.cli.outputs import print_json, refuse_overwriting, write_answer
 from boundit.cli.progress import show_steps
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ if TYPE_CHECKING:
     "--time-limit", type=Number(0), metavar="SECONDS", help="For the table of each limit."
 )
 @memory_limit_option
+@report_option
 @json_option
 @click.pass_context
 def breakdown(
@@ -114,6 +116,7 @@ def breakdown(
     inference: str,
     time_limit: float | None,
     memory_limit: str | None,
+    report: Path | None,
     *,
     plug_in: bool,
     as_json: bool,
@@ -129,12 +132,15 @@ def breakdown(
       boundit breakdown graph.txt 'Click | do(Ad)' log.csv --of selection --arm B --than A
       boundit breakdown graph.txt 'Click | do(Ad), Age' log.csv --of 'Ad <-> Click' --arm B \\
         --at-least 0.1 --in young
-      boundit breakdown graph.txt 'Click | do(Ad)' log.csv --of 'Ad <-> Click' --most 20
+      boundit breakdown graph.txt 'Click | do(Ad)' log.csv --of 'Ad <-> Click' --most 20 \\
+        --report out.html
     """
     from boundit.decisions.breakdown.find import breakdown as find  # noqa: PLC0415, quick --help
+    from boundit.decisions.breakdown.page import make_breakdown_page  # noqa: PLC0415
 
     claim = _read_claim(arm, where, than=than, by=by, at_least=at_least, regret=regret)
     read = log.open(external)
+    refuse_overwriting(context, read.files)
     with show_steps() as tell:
         found = find(
             graph,
@@ -154,6 +160,8 @@ def breakdown(
             time_limit=time_limit,
             memory_limit=memory_limit,
         )
+    if report is not None:
+        write_answer(report, make_breakdown_page(found, query))
     if as_json:
         print_json(found.record())
     else:

@@ -1,5 +1,6 @@
 """``boundit compare``: whether one policy is surely better than another, by bounds."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -7,8 +8,14 @@ import click
 from boundit.cli.decisions.policy_files import read_contexts, read_policy
 from boundit.cli.logs import LogFiles
 from boundit.cli.numbers import Number, read_rate
-from boundit.cli.options import json_option, load_graph, memory_limit_option
-from boundit.cli.outputs import print_json
+from boundit.cli.options import (
+    is_path,
+    json_option,
+    load_graph,
+    memory_limit_option,
+    report_option,
+)
+from boundit.cli.outputs import print_json, refuse_overwriting, write_answer
 from boundit.cli.progress import show_steps
 
 if TYPE_CHECKING:
@@ -76,6 +83,7 @@ if TYPE_CHECKING:
 )
 @click.option("--time-limit", type=Number(0), metavar="SECONDS", help="For what the log did.")
 @memory_limit_option
+@report_option
 @json_option
 @click.pass_context
 def compare(
@@ -96,6 +104,7 @@ def compare(
     sensitivity: float | None,
     time_limit: float | None,
     memory_limit: str | None,
+    report: Path | None,
     *,
     exact: bool,
     adaptive: bool,
@@ -114,13 +123,17 @@ def compare(
     \b
     Examples:
       boundit compare bounds.json B A
+      boundit compare bounds.json B A --report out.html
       boundit compare bounds.json new.csv old.csv --contexts shares.csv
       boundit compare bounds.json B log --log log.csv --graph graph.txt
       boundit compare bounds.json new.json log --log log.csv --graph graph.txt --propensity p
     """
     from boundit.decisions.compare.compare import compare as ask  # noqa: PLC0415, keeps --help quick
+    from boundit.decisions.compare.page import make_comparison_page  # noqa: PLC0415
     from boundit.terms.bound_table import BoundTable  # noqa: PLC0415
 
+    named = filter(None, (bounds, new, old, contexts, graph, *log, *external))
+    refuse_overwriting(context, filter(is_path, named))
     table = BoundTable.load(bounds)
     files = LogFiles(log, weight, exact=exact, adaptive=adaptive)
     with show_steps() as tell:
@@ -143,6 +156,8 @@ def compare(
             time_limit=time_limit,
             memory_limit=memory_limit,
         )
+    if report is not None:
+        write_answer(report, make_comparison_page(found))
     if as_json:
         print_json(found.record() | {"rows": found.rows()})
     else:

@@ -1,5 +1,7 @@
 """``boundit stress``: which missing edges would overturn the answer."""
 
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -7,8 +9,8 @@ import click
 from boundit.cli.decisions.decide import bound_options, read_asked
 from boundit.cli.flags import write_with_flags
 from boundit.cli.numbers import Number
-from boundit.cli.options import graph_argument, json_option
-from boundit.cli.outputs import notify, print_json
+from boundit.cli.options import graph_argument, json_option, report_option
+from boundit.cli.outputs import notify, print_json, write_answer
 from boundit.cli.progress import show_steps
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="The chance of any false alarm of the tests that missing edges get on the log.",
 )
+@report_option
 @json_option
 @click.pass_context
 def stress(
@@ -61,6 +64,7 @@ def stress(
     optimism: float | None,
     pairs: int,
     level: float,
+    report: Path | None,
     *,
     as_json: bool,
     **asked: Any,
@@ -76,12 +80,14 @@ def stress(
       boundit stress graph.txt 'Click | do(Ad), Age' log.csv
       boundit stress graph.txt 'Click | do(Ad)' log.csv --pairs 50 --time-limit 60
       boundit stress graph.txt 'Click | do(Ad)' log.csv --selection-rate 0.3 --json
+      boundit stress graph.txt 'Click | do(Ad)' log.csv --report out.html
     """
+    from boundit.decisions.stress.page import make_stress_page  # noqa: PLC0415, keeps --help quick
     from boundit.decisions.stress.stress import stress_request  # noqa: PLC0415, keeps --help quick
 
     request = read_asked(context, graph, query, log, asked)
     with show_steps() as tell:
-        report = stress_request(
+        found = stress_request(
             graph,
             request,
             rule=rule,  # type: ignore[arg-type]
@@ -90,9 +96,12 @@ def stress(
             level=level,
             told=tell,
         )
+    found = replace(found, notes=tuple(map(write_with_flags, found.notes)))
+    if report is not None:
+        write_answer(report, make_stress_page(found))
     if as_json:
-        print_json(report.record())
+        print_json(found.record())
         return
-    click.echo(str(report))
-    for note in report.notes:
-        notify("caveat", write_with_flags(note))
+    click.echo(str(found))
+    for note in found.caveats:
+        notify("caveat", note)

@@ -75,7 +75,12 @@ class Breakdown:
         found: dict[str, Any] = encode(self)
         return found | {"says": str(self)}
 
-    def __str__(self) -> str:
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The answer in words, a line each, without the caveats.
+
+        Read by ``Breakdown.__str__`` and ``make_breakdown_page``.
+        """
         if self.changes or self.step is not None:
             lines = [self._describe_choice(), *map(self._describe_change, self.changes)]
         else:
@@ -85,10 +90,13 @@ class Breakdown:
             lines.append(f"the log contradicts the limits {shown}")
         if self.confidence is not None:
             lines.append(f"confidence {self.confidence:g}, if the limit is true")
-        return "\n".join((*lines, *(f"caveat: {caveat}" for caveat in self.caveats)))
+        return tuple(lines)
+
+    def __str__(self) -> str:
+        return "\n".join((*self.sentences, *(f"caveat: {caveat}" for caveat in self.caveats)))
 
     def _describe_fall(self) -> str:
-        """Say where a claim falls. Called by ``Breakdown.__str__``."""
+        """Say where a claim falls. Called by ``Breakdown.sentences``."""
         match self.holds_to, self.falls_at:
             case None, float(at):
                 return f"not proved even at a limit of {at:.4g} on {self.of}"
@@ -102,7 +110,7 @@ class Breakdown:
                 )
 
     def _describe_choice(self) -> str:
-        """Say how far today's choice stays. Called by ``Breakdown.__str__``."""
+        """Say how far today's choice stays. Called by ``Breakdown.sentences``."""
         if not self.changes:
             return (
                 f"{self.claim} at every limit on {self.of} that was looked at, up to "
@@ -111,7 +119,7 @@ class Breakdown:
         return f"the choice changes with the limit on {self.of}:"
 
     def _describe_change(self, change: ChoiceChange) -> str:
-        """Say where the choice of one context changes. Called by ``Breakdown.__str__``."""
+        """Say where the choice of one context changes. Called by ``Breakdown.sentences``."""
         where = f" in context {_join(change.context)}" if change.context else ""
         return (
             f"  from {_join(change.today)} to {_join(change.then)} at a limit of "

@@ -126,28 +126,35 @@ class Comparison:
             lines.append(f"confidence {self.confidence:g} for all of it at once")
         return "\n".join(lines)
 
+    def sort_differences(self) -> tuple[ContextDifference, ...]:
+        """Sort what was found in each context: those that decide first, then as they come.
+
+        Called by ``Comparison._write_contexts`` and ``make_comparison_page``.
+        """
+        first = {where: place for place, where in enumerate(self.deciding)}
+        return tuple(
+            sorted(self.differences, key=lambda one: first.get(one.context, len(first)))
+        )
+
     def _write_contexts(self) -> str:
         """Write the contexts that decide, and the differences of the first few of them.
 
         Called by ``Comparison.__str__``.
         """
-        by_context = {found.context: found for found in self.differences}
-        first = [by_context[where] for where in self.deciding]
-        rest = [found for found in self.differences if found not in first]
-        shown = (first + rest)[:MOST_SHOWN]
+        shown = self.sort_differences()[:MOST_SHOWN]
         lines = ["By context, those that decide first:"]
         for found in shown:
             where = write_values(self.context, found.context)
-            lines.append(f"  {where}: {found.difference}, share {_write_share(found.share)}")
+            lines.append(f"  {where}: {found.difference}, share {write_share(found.share)}")
         if left := len(self.differences) - len(shown):
             lines.append(f"  and {left:,} more")
         return "\n".join(lines)
 
 
-def _write_share(share: Interval) -> str:
+def write_share(share: Interval) -> str:
     """Write how often a context comes: one number, a range, or that anything goes.
 
-    Called by ``Comparison._write_contexts``.
+    Called by ``Comparison._write_contexts`` and ``make_comparison_page``.
     """
     if (share.lower, share.upper) == (0, 1):
         return "any"

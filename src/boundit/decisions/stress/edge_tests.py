@@ -50,7 +50,7 @@ class EdgeTest:
     def mark(self) -> str:
         """The finding in a few words, with the power of the test.
 
-        Read by ``_write_row``.
+        Read by ``write_tried_row``.
         """
         if self.status == "untestable":
             return "cannot be tested"

@@ -18,6 +18,8 @@ AS_IT_IS = "the graph as it is"
 """What the reasons of united bounds call the graph to which nothing was added."""
 MOST_LINES = 20
 """How many edges the text of a report has lines for."""
+TRIED_HEAD = ("edge", "choice", "sure", "its regret", "mean width", "widest", "on the log")
+"""What stands above the cells that ``write_tried_row`` writes."""
 MOST_NAMED = 3
 """How many edges the summary names."""
 
@@ -49,7 +51,7 @@ class TriedEdges:
     def name(self) -> str:
         """The edges as a graph would have them, as in ``X <-> Y``.
 
-        Users read it; also read by ``StressReport.unite`` and ``_write_row``.
+        Users read it; also read by ``StressReport.unite`` and ``write_tried_row``.
         """
         return "; ".join(map(str, self.edges))
 
@@ -57,7 +59,7 @@ class TriedEdges:
     def words(self) -> str:
         """What it would mean that these edges were missing.
 
-        Users read it; also read by ``_summarize_choice``.
+        Users read it; also read by ``_summarize_choice`` and ``make_stress_page``.
         """
         return " and ".join(edge.words for edge in self.edges)
 
@@ -257,14 +259,9 @@ def _write_lines(report: StressReport) -> Iterator[str]:
     if report.unreached:
         names = ", ".join(map(str, report.unreached[:MOST_LINES]))
         yield from ("", f"Not reached in time ({len(report.unreached)}): {names}")
-    reasons = dict[str, list[str]]()
-    for each in report.apart:
-        reasons.setdefault(each.reason, []).append(str(each.edge))
-    if reasons:
+    if report.apart:
         yield from ("", "Not tried, since they would change the question:")
-    for reason, edges in reasons.items():
-        some = ", ".join(edges[:MOST_NAMED]) + (", ..." if len(edges) > MOST_NAMED else "")
-        yield f"  {some}: {reason}"
+    yield from (f"  {line}" for line in list_apart(report))
     yield from ("", "Not varied:", *(f"  {line}" for line in report.not_varied))
 
 
@@ -272,26 +269,47 @@ def _write_standing(report: StressReport) -> Iterator[str]:
     """Yield what the bounds of the graph as it is say to do. Called by ``_write_lines``."""
     table = report.table
     for each in report.standing[:MOST_LINES]:
-        where = write_levels(table.context, each.context)
-        if each.choice is None:
-            said = "several arms do equally well"
-        else:
-            regret = write_promise(each.find_regret(each.choice))
-            sure = ", surely the best" if each.sure == each.choice else ""
-            said = f"{write_arm(table.treatments, each.choice)}{sure} (regret at most {regret})"
+        where, said = write_levels(table.context, each.context), describe_standing(table, each)
         yield f"{where}: {said}" if where else said
     yield report.sure
 
 
+def describe_standing(table: BoundTable, standing: ContextStanding) -> str:
+    """Say which arm to use in a context, whether that is sure, and what it may regret.
+
+    Called by ``_write_standing`` and ``make_stress_page``.
+    """
+    if standing.choice is None:
+        return "several arms do equally well"
+    regret = write_promise(standing.find_regret(standing.choice))
+    sure = ", surely the best" if standing.sure == standing.choice else ""
+    return f"{write_arm(table.treatments, standing.choice)}{sure} (regret at most {regret})"
+
+
+def list_apart(report: StressReport) -> Iterator[str]:
+    """Yield each reason for which edges were not tried, behind a few of these edges.
+
+    Called by ``_write_lines`` and ``make_stress_page``.
+    """
+    reasons = dict[str, list[str]]()
+    for each in report.apart:
+        reasons.setdefault(each.reason, []).append(str(each.edge))
+    for reason, edges in reasons.items():
+        some = ", ".join(edges[:MOST_NAMED]) + (", ..." if len(edges) > MOST_NAMED else "")
+        yield f"{some}: {reason}"
+
+
 def _write_table(found: Sequence[TriedEdges]) -> str:
     """Write what was tried as a table of text, a line each. Called by ``_write_lines``."""
-    head = ["edge", "choice", "sure", "its regret", "mean width", "widest", "on the log"]
-    rows = [_write_row(each) for each in found[:MOST_LINES]]
-    return align_columns(head, list(zip(*rows, strict=True)))
+    rows = [write_tried_row(each) for each in found[:MOST_LINES]]
+    return align_columns(list(TRIED_HEAD), list(zip(*rows, strict=True)))
 
 
-def _write_row(each: TriedEdges) -> tuple[str, ...]:
-    """Write the line of what was tried, cell by cell. Called by ``_write_table``."""
+def write_tried_row(each: TriedEdges) -> tuple[str, ...]:
+    """Write the line of what was tried, cell by cell, as ``TRIED_HEAD`` names them.
+
+    Called by ``_write_table`` and ``make_stress_page``.
+    """
     test = "-" if each.test is None else each.test.mark
     if each.regret is None or each.mean_width is None or each.worst_width is None:
         return each.name, str(each.refusal), "", "", "", "", test

@@ -34,10 +34,17 @@ class Suggestion:
     formula: str = ""
     variables: tuple[str, ...] = ()
 
+    @property
+    def span(self) -> str:
+        """From where to where the width may turn out, as text; nothing where it is one number.
+
+        Read by ``Suggestion.__str__`` and ``make_suggest_page``.
+        """
+        one = self.most - self.least < 5e-4
+        return "" if one else f"{self.least:.3f} to {self.most:.3f}"
+
     def __str__(self) -> str:
-        span = (
-            "" if self.most - self.least < 5e-4 else f" ({self.least:.3f} to {self.most:.3f})"
-        )
+        span = f" ({self.span})" if self.span else ""
         lines = [f"{self.width:.3f}{span}  {self.what}"]
         lines += [f"    the effect is then recoverable: {self.formula}"] if self.exact else []
         return "\n".join([*lines, f"    cost: {self.cost}", f"    {self.basis}"])
@@ -60,6 +67,37 @@ class SuggestReport:
     notes: tuple[str, ...] = ()
     confidence: float | None = None
     formula: str = ""
+
+    @property
+    def summary(self) -> str:
+        """The answer in a few sentences.
+
+        Users read it; also read by ``SuggestReport.record`` and ``make_suggest_page``.
+        """
+        sure = "plug-in ends" if self.confidence is None else f"confidence {self.confidence:g}"
+        said = [
+            f"The bounds are {self.width:.3f} wide on average ({sure}); {self.endless:.3f} "
+            "would stay with endless rows."
+        ]
+        if self.formula:
+            said.append(f"The effect is recoverable already: {self.formula}.")
+        if self.suggestions:
+            said.append(self._name_narrowest())
+        else:
+            said.append("Nothing that was tried would narrow them.")
+        return " ".join(said)
+
+    def _name_narrowest(self) -> str:
+        """Name what would narrow bounds most; beside an edge ruled out, what can be measured.
+
+        Called by ``SuggestReport.summary``.
+        """
+        best = self.suggestions[0]
+        said = f"They would narrow most, to {best.width:.3f}, by {best.what}"
+        other = next((each for each in self.suggestions if each.kind != "edge"), best)
+        if other is not best:
+            said += f"; of what can be measured, to {other.width:.3f}, by {other.what}"
+        return f"{said}."
 
     def rows(self) -> list[dict[str, object]]:
         """Write one flat dict for each suggestion, in the report's order.
@@ -87,20 +125,13 @@ class SuggestReport:
         Users keep it; ``suggest`` of the command line prints it with --json.
         """
         found: dict[str, object] = encode(self)
-        return found
+        return {"summary": self.summary} | found
 
     def __str__(self) -> str:
-        sure = "plug-in ends" if self.confidence is None else f"confidence {self.confidence:g}"
-        lines = [
-            f"mean width today {self.width:.3f} ({sure}); with endless rows {self.endless:.3f}"
-        ]
-        if self.formula:
-            lines.append(f"the effect is recoverable already: {self.formula}")
+        lines = [self.summary]
         if self.suggestions:
             lines += ["", "expected mean width, and what would give it:", ""]
             lines += [str(each) for each in self.suggestions]
-        else:
-            lines += ["", "nothing that was tried would narrow it"]
         if self.useless:
             lines += ["", f"tried, and of no use: {'; '.join(self.useless)}"]
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])

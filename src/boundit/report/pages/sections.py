@@ -192,13 +192,14 @@ class ComparisonSection:
 
 @dataclass(frozen=True, slots=True)
 class TableSection:
-    """A plain table."""
+    """A plain table; a ``stacked`` one shows its rows one below the other on a narrow page."""
 
     kind: ClassVar[str] = "table"
     title: str
     grid: Grid
     right: tuple[bool, ...]
     caption: str
+    stacked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,14 +372,17 @@ def make_comparison_section(
     )
 
 
-def make_table_section(grid: Grid, *, title: str, caption: str = "") -> TableSection:
+def make_table_section(
+    grid: Grid, *, title: str, caption: str = "", stacked: bool = False
+) -> TableSection:
     """Make the section of a plain table with a head and rows.
 
-    Called by ``make_reproduction_page`` and ``_make_world_sections``.
+    ``stacked`` is for cells that hold sentences. Called by ``make_reproduction_page``,
+    ``_make_world_sections`` and ``write_answer_page``.
     """
     columns = range(len(grid.head))
     right = tuple(all(_is_number(row[i]) for row in grid.rows) for i in columns)
-    return TableSection(title, grid, right, draw_line(caption))
+    return TableSection(title, grid, right, draw_line(caption), stacked)
 
 
 def make_claims_section(

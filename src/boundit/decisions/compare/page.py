@@ -1,0 +1,47 @@
+"""Whether one policy is surely better, as a page: the verdict, every context, and why."""
+
+from boundit.decisions.compare.comparison import Comparison, write_share
+from boundit.decisions.compare.policies import write_values
+from boundit.report.pages.answer_page import AnswerNotes, AnswerPage, make_answer_table
+
+_HEAD = (
+    "context",
+    "earns more by at least",
+    "by at most",
+    "share of visitors",
+    "compared",
+    "mark",
+)
+_CAPTION = (
+    "The contexts that decide come first; below zero is less. Under one unknown, arms that "
+    "both policies choose cancel."
+)
+
+
+def make_comparison_page(found: Comparison) -> AnswerPage:
+    """Make the page of a comparison, the contexts that decide it first.
+
+    Called by ``compare`` of the command line for --report.
+    """
+    rows = [
+        (
+            write_values(found.context, one.context) or "everyone",
+            f"{one.difference.lower:.4g}",
+            f"{one.difference.upper:.4g}",
+            write_share(one.share),
+            "under one unknown" if one.shared else "by subtracting",
+            one.mark or "",
+        )
+        for one in found.sort_differences()
+    ]
+    sure = (
+        "Sampling error is not allowed for."
+        if found.confidence is None
+        else f"The confidence is {found.confidence:g}, for all of it at once."
+    )
+    return AnswerPage(
+        f"Is {found.new} better than {found.old}?",
+        (found.answer(), sure),
+        (make_answer_table("By context", _HEAD, rows, caption=_CAPTION),),
+        (AnswerNotes("What this rests on", found.reasons),),
+    )

@@ -1,0 +1,63 @@
+"""What would overturn an answer, as a page: sentences, every edge, and what was not varied."""
+
+from boundit.decisions.stress.report import (
+    TRIED_HEAD,
+    StressReport,
+    describe_standing,
+    list_apart,
+    write_tried_row,
+)
+from boundit.report.pages.answer_page import AnswerNotes, AnswerPage, make_answer_table
+from boundit.terms.choices.choice import write_levels
+
+_READING = (
+    "A choice falls where another arm does better, or several do equally well. Its regret is "
+    "that of today's choice, at worst."
+)
+
+
+def make_stress_page(report: StressReport) -> AnswerPage:
+    """Make the page of what missing edges would do, the most harmful first.
+
+    Called by ``stress`` of the command line for --report.
+    """
+    table = report.table
+    standing = [
+        (
+            write_levels(table.context, each.context) or "everyone",
+            describe_standing(table, each),
+        )
+        for each in report.standing
+    ]
+    kinds = {
+        "Single edges, the most harmful first": report.tried,
+        "Pairs of edges, the most harmful first": report.pairs,
+    }
+    edge, *head = TRIED_HEAD
+    tried = (
+        make_answer_table(
+            title,
+            [edge, "what it would mean", *head],
+            [
+                (name, each.words, *rest)
+                for each in found
+                for name, *rest in [write_tried_row(each)]
+            ],
+            caption=_READING,
+        )
+        for title, found in kinds.items()
+    )
+    return AnswerPage(
+        f"What would overturn it: {report.query}",
+        (report.summary, f"{report.sure[:1].upper()}{report.sure[1:]}."),
+        (make_answer_table("With the graph as it is", ["where", "use"], standing), *tried),
+        (
+            AnswerNotes("Not varied", report.not_varied),
+            AnswerNotes(
+                "Not tried, since they would change the question", tuple(list_apart(report))
+            ),
+            AnswerNotes("Not reached in time", tuple(map(str, report.unreached))),
+            AnswerNotes("What to heed", report.caveats),
+            AnswerNotes("The graph", (report.graph,)),
+        ),
+    )

@@ -1,0 +1,37 @@
+"""What would narrow bounds, as a page: sentences, every suggestion, and what was not tried."""
+
+from boundit.decisions.suggest.report import Suggestion, SuggestReport
+from boundit.estimand.query import parse_query
+from boundit.report.pages.answer_page import AnswerNotes, AnswerPage, make_answer_table
+
+_HEAD = ("what", "expected mean width", "may be", "cost", "from what this is computed")
+_CAPTION = "The narrowest first. The mean is over all arms and contexts."
+
+
+def make_suggest_page(report: SuggestReport, query: str) -> AnswerPage:
+    """Make the page of what would narrow the bounds of a question, the narrowest first.
+
+    Called by ``suggest`` of the command line for --report.
+    """
+    rows = [
+        (each.what, f"{each.width:.3f}", each.span, each.cost, _write_basis(each))
+        for each in report.suggestions
+    ]
+    return AnswerPage(
+        f"What would narrow it: {parse_query(query)}",
+        (report.summary,),
+        (make_answer_table("What could be had", _HEAD, rows, caption=_CAPTION),),
+        (
+            AnswerNotes("Tried, and of no use", report.useless),
+            AnswerNotes("What to heed", report.notes),
+        ),
+    )
+
+
+def _write_basis(each: Suggestion) -> str:
+    """Write what a width rests on, and the formula of an effect that is recoverable then.
+
+    Called by ``make_suggest_page``.
+    """
+    exact = f". The effect is then recoverable: {each.formula}" if each.exact else ""
+    return each.basis + exact
