@@ -315,6 +315,22 @@ def test_a_foreign_decision_is_still_judged() -> None:
     assert policy.state() == before
 
 
+def test_a_context_is_read_once_unless_another_policy_decided() -> None:
+    policy, other = LinUCB(prior=table()), LinUCB(arms=table().arms, context=["U1", "U2"])
+    mine, theirs = policy.decide((0, 0)), other.decide((0, 7))
+    before = policy.state()
+
+    assert mine.reasons.spec is policy.spec
+    assert Decision.from_json(mine.to_json()).reasons.spec is None
+    with pytest.raises(OutsideDomain):
+        policy.learn(theirs, 1.0)
+    assert policy.state() == before
+    policy.refresh(table())
+    assert mine.reasons.spec is not policy.spec
+    policy.learn(mine, 1.0)
+    assert policy.n_learned == 1
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_beaten_arms_are_not_played_and_count_as_skipped(name: str) -> None:
     """3.8, for every policy; without an arm that beats them they are played."""

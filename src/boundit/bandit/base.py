@@ -168,7 +168,7 @@ class BasePolicy(ABC, Generic[S]):
     def sees_numbers(self) -> bool:
         """Whether ``choose`` gets a visitor's numbers where the prior has bins, or the bins.
 
-        Read by ``BasePolicy.decide`` and ``BasePolicy.learn``.
+        Read by ``BasePolicy.decide`` and ``BasePolicy._find_cell``.
         """
         return False
 
@@ -237,12 +237,12 @@ class BasePolicy(ABC, Generic[S]):
             if spec.bins:
                 cell = spec.find_cell(values)
                 values = values if self.sees_numbers else cell
-            ranked_arms = self.monitor.rank(allowed, cell, held=held)
+            ranked_arms = self.monitor.rank(allowed, cell, held)
             name = ids.make() if id is None else id
             key = ids.key_stream(name) if self._draws else NO_STREAM
             try:
                 scores = self.choose(values, ranked_arms, key)
-                scores.allowed = allowed
+                scores.allowed, scores.spec = allowed, spec
                 if self._explore:
                     self._explore_arms(values, scores, key)
             except BaseException:
@@ -384,10 +384,11 @@ class BasePolicy(ABC, Generic[S]):
             self._require_passed(decision)
         with self._lock:
             spec, ids, monitor = self.spec, self.learned_ids, self.monitor
-            context = spec.read_context(decision.context)
+            context = decision.context
+            if decision.reasons.spec is not spec:  # which read the context to decide
+                context = spec.read_context(context)
             if spec.bins:
-                context = spec.find_cell(context)
-                decision = decision if self.sees_numbers else decision.move_to(context)
+                decision, context = self._find_cell(decision, context)
             if not ids.claim(name):
                 return
             try:
@@ -399,6 +400,14 @@ class BasePolicy(ABC, Generic[S]):
             ids.keep(name)
             if cells or monitor.watch:
                 monitor.note_round(context, decision.arm, number, cells)
+
+    def _find_cell(self, decision: Decision, context: Context) -> tuple[Decision, Context]:
+        """Find the context of the prior that a decision was made in, where it has bins.
+
+        Gives the decision as the policy learns it, too. Called by ``BasePolicy.learn``.
+        """
+        cell = self.spec.find_cell(context)
+        return (decision if self.sees_numbers else decision.move_to(cell)), cell
 
     def learn_many(
         self,

@@ -9,6 +9,7 @@ from typing import NoReturn, Protocol, TypeAlias, final
 from boundit.bandit.errors import NotADecision
 from boundit.bandit.scores import FeatureRows
 from boundit.bandit.serialization import Record, decode_values, encode_values
+from boundit.bandit.spec import BanditSpec
 from boundit.terms.bound import Arm, Context
 from boundit.terms.saving.codec import decode, encode
 
@@ -89,6 +90,14 @@ class Reasons(Protocol):
         """The row of the chosen arm in ``rows``; read by ``RidgeModels._find_row``."""
         ...
 
+    @property
+    def spec(self) -> BanditSpec | None:
+        """The spec that read the context to decide; None for a decision from elsewhere.
+
+        Read by ``BasePolicy.learn``, which need not read it again.
+        """
+        ...
+
 
 @final
 @dataclass(frozen=True)
@@ -104,6 +113,11 @@ class StatedReasons:
     propensities: Mapping[Arm, float] | None = field(default=None, compare=False)
     rows: FeatureRows | None = field(default=None, compare=False)
     winner: int = field(default=0, compare=False)
+
+    @property
+    def spec(self) -> None:
+        """No spec, as the decision may come from anywhere; read by ``BasePolicy.learn``."""
+        return
 
 
 _Chances: TypeAlias = Mapping[Arm, float]
@@ -144,15 +158,8 @@ class Decision:
         propensities: Mapping[Arm, float] | None = None,
     ) -> None:
         said = features, index or {}, capped, skipped, propensity, branch, propensities
-        self._fill(id, arm, context, StatedReasons(*said))
-
-    def _fill(self, id: str, arm: Arm, context: Context, reasons: Reasons) -> None:  # noqa: A002
-        """Write what a decision holds, once and for all.
-
-        Called by ``Decision.__init__`` and ``Decision.of``.
-        """
-        held = self.__dict__
-        held["id"], held["arm"], held["context"], held["reasons"] = id, arm, context, reasons
+        reasons = StatedReasons(*said)
+        self.__dict__.update(id=id, arm=arm, context=context, reasons=reasons)
 
     @staticmethod
     def of(id: str, arm: Arm, context: Context, reasons: Reasons) -> "Decision":  # noqa: A002
@@ -161,7 +168,11 @@ class Decision:
         Called by ``BasePolicy.decide`` for every visitor.
         """
         made: Decision = _make_blank(Decision)
-        made._fill(id, arm, context, reasons)
+        held = made.__dict__
+        held["id"] = id
+        held["arm"] = arm
+        held["context"] = context
+        held["reasons"] = reasons
         return made
 
     @property
@@ -267,7 +278,7 @@ class Decision:
     def move_to(self, context: Context) -> "Decision":
         """Give the same decision in a context that says less: the bin of a number.
 
-        Called by ``BasePolicy.learn`` where a policy knows bins alone.
+        Called by ``BasePolicy._find_cell`` where a policy knows bins alone.
         """
         return Decision.of(self.id, self.arm, context, self.reasons)
 

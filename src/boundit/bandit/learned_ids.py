@@ -100,11 +100,11 @@ class LearnedIds:
         """
         self.n += 1
         if size := self.size:
-            order = self.order
+            order, known = self.order, self.known
             if len(order) == size:
-                self.known.discard(order.popleft())
+                known.discard(order.popleft())
             order.append(id)
-            self.known.add(id)
+            known.add(id)
 
     def claim_many(self, ids: Sequence[str]) -> list[bool]:
         """Tell of each decision whether it is new, as ``claim`` and ``keep`` in turn would.

@@ -17,6 +17,7 @@ import numpy as np
 from boundit.bandit.kernels.arrays import Floats
 from boundit.bandit.kernels.score_table import COLUMNS, FREE_SCORE, SCORE
 from boundit.bandit.ranked_arms import RankedArms
+from boundit.bandit.spec import BanditSpec
 from boundit.terms.bound import Arm
 
 EXPLORED = "explore"
@@ -60,6 +61,8 @@ class Scores:
     """All arms of the call, those that were ruled out too."""
     explore: float = 0.0
     """The chance with which the arm was drawn uniformly from them."""
+    spec: BanditSpec | None = None
+    """What read the context of the call, where one visitor was decided for."""
     _features: tuple[float, ...] = ()
     _wanted: bool = True
 

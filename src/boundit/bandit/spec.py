@@ -199,8 +199,11 @@ class BanditSpec:
                 values = self._pick(given)
             except KeyError:
                 values = None
-        if type(values) is not tuple or not PLAIN.issuperset(map(type, values)):
+        if type(values) is not tuple:
             return self._check_context(given)
+        for value in values:  # of which there are few: a set's method is slower to start
+            if type(value) not in PLAIN:
+                return self._check_context(given)
         if values not in self._known_contexts:
             values = self._check_context(given)
             if len(self._known_contexts) >= _MOST_CONTEXTS:
@@ -238,7 +241,7 @@ class BanditSpec:
     def find_cell(self, values: Context) -> Context:
         """Find the context of the table that a visitor is in: numbers become their bins.
 
-        Called by ``BasePolicy.decide`` and ``BasePolicy.learn`` where the prior has bins, and
+        Called by ``BasePolicy.decide`` and ``BasePolicy._find_cell`` where there are bins, and
         by ``BanditSpec._check_context``.
         """
         return tuple(map(find_bin, self.bins, values)) if self.bins else values

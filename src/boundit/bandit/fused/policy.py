@@ -149,7 +149,7 @@ class Fused(BasePolicy[FusedBeliefs]):
     def sees_numbers(self) -> bool:
         """Whether visitors' numbers count where the prior has bins: in models they do.
 
-        Read by ``BasePolicy.decide`` and ``BasePolicy.learn``.
+        Read by ``BasePolicy.decide`` and ``BasePolicy._find_cell``.
         """
         return self.statistics.linear is not None
 

@@ -185,7 +185,9 @@ class RidgeModels:
         ``BasePolicy.take`` for every reward.
         """
         x, row, stack = self._find_row(decision)
-        slot = self._find_learning_slot(decision.arm, stack)
+        slot = self.learned_slots.get(None if self.ridge_settings.shared else decision.arm)
+        if slot is None:
+            slot = self._find_learning_slot(decision.arm, stack)
         learn_row(stack.models, slot, x, row, stack.n_features, reward)
 
     def take_many(self, batch: RewardBatch) -> None:
@@ -213,9 +215,10 @@ class RidgeModels:
 
         Called by ``RidgeModels.take`` and ``RidgeModels.take_many``.
         """
-        stack, rows = self.stack, decision.reasons.rows
+        stack, reasons = self.stack, decision.reasons
+        rows = reasons.rows
         if stack and isinstance(rows, ContextFeatures) and rows.n_features == stack.n_features:
-            return rows.x, decision.reasons.winner * rows.width, stack
+            return rows.x, reasons.winner * rows.width, stack
         features = self.encoding.read_row(
             decision.features, decision.context, decision.arm, self.n_features
         )

@@ -146,6 +146,5 @@ class LinUCB(BasePolicy[RidgeModels]):
         """Give alpha and floor as the constructor took them.
 
         Called by ``BasePolicy._list_options``.
-        .
         """
         return {"alpha": self._alpha, "floor": self._floor}

@@ -109,7 +109,12 @@ class PriorBounds:
             if bound.lower > low or bound.upper < high
         )
 
-    def rank(self, arms: Sequence[Arm], context: Context, *, held: bool) -> RankedArms:
+    def rank(
+        self,
+        arms: Sequence[Arm],
+        context: Context,
+        held: bool,  # noqa: FBT001, a word takes time
+    ) -> RankedArms:
         """Rank arms by decreasing upper end in one context, with both ends of each.
 
         Among equals in the order given. For the arms a policy holds this is worked out once for
@@ -119,7 +124,8 @@ class PriorBounds:
         """
         if not held:
             return self._rank_anew(arms, context)
-        key = context if context in self._bounded_contexts else None
+        bounded = self._bounded_contexts
+        key = context if bounded and context in bounded else None
         found = self._ranked.get(key)
         if found is None:
             found = self._ranked[key] = self._rank_anew(arms, context)

@@ -69,13 +69,18 @@ class BoundMonitor:
         """
         return BoundMonitor(self.prior.table, self.watch, self.living)
 
-    def rank(self, arms: Sequence[Arm], context: Context, *, held: bool) -> RankedArms:
+    def rank(
+        self,
+        arms: Sequence[Arm],
+        context: Context,
+        held: bool,  # noqa: FBT001, a word takes time
+    ) -> RankedArms:
         """Rank the arms of one visitor, the highest upper end first.
 
         Only one arm is given if ``watch`` demands that it be played first, to test its bound.
         ``held`` says that they are all arms of the policy. Called by ``BasePolicy.decide``.
         """
-        found, watch = self.prior.rank(arms, context, held=held), self.watch
+        found, watch = self.prior.rank(arms, context, held), self.watch
         if watch is None or not watch.plays:
             return found
         owed = [
