@@ -78,3 +78,15 @@ def test_what_makes_no_sense_is_refused_in_one_line(
     assert (code, out) == (2, "")
     assert message in err
     assert err.count("\n") == 1
+
+
+def test_json_has_the_caveats_that_text_is_followed_by(
+    capsys: pytest.CaptureFixture[str], log: str
+) -> None:
+    limit = ("--confounding", "X <-> Y=1.5")
+    asked = ("decide", "X -> Y; X <-> Y", "Y | do(X)", log, *limit)
+    _, _, err = answer(capsys, *asked)
+    record = json.loads(answer(capsys, *asked, "--json")[1])
+
+    assert any("a factor of at most 1.5" in note for note in record["caveats"])
+    assert err == "".join(f"caveat: {note}\n" for note in record["caveats"])

@@ -100,7 +100,7 @@ def decide(
         lottery=not single,
     )
     if as_json:
-        print_json({"sure": choice.sure, **choice.record()})
+        print_json({"sure": choice.sure, **choice.record(), "caveats": table.caveats})
         return
     click.echo(str(choice))
     for note in table.caveats:
