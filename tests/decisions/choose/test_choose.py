@@ -186,3 +186,22 @@ def test_the_paper_s_world_is_decided_and_the_truth_keeps_the_promise() -> None:
         means = np.array([world.mean(arm, found.context) for arm in table.arms])
         chances = np.array([found.lottery.get(arm, 0.0) for arm in table.arms])
         assert means.max() - chances @ means <= found.regret
+
+
+def test_an_arm_is_not_ruled_out_by_rounding() -> None:
+    table = BoundTable.from_rows(
+        [
+            {"X": "a", "lower": 0.3, "upper": 0.3},
+            {"X": "b", "lower": 0.1 + 0.2, "upper": 0.1 + 0.2},
+        ],
+        outcome="Y",
+        treatments=["X"],
+        reward_range=(0, 1),
+    )
+
+    assert not choose(table).choices[()].ruled_out
+
+
+def test_arms_are_chosen_by_a_table_of_bounds() -> None:
+    with pytest.raises(NoChoice, match="by a BoundTable, found int"):
+        choose(5)  # type: ignore[arg-type]

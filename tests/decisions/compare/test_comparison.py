@@ -63,3 +63,17 @@ def test_records_are_json_and_rows_are_flat() -> None:
         "upper": 0.3,
         "shared": False,
     }
+
+
+def test_policies_that_are_alike_up_to_rounding_are_not_told_apart() -> None:
+    for ends in (Interval(1e-17, 2e-17), Interval(-2e-17, -1e-17)):
+        found = Comparison("b", "a", ends, (), (), (), (), None)
+        assert (found.verdict, found.by) == ("not told", 0.0)
+
+
+def test_ends_are_written_outward() -> None:
+    better = Comparison("b", "a", Interval(0.12349, 0.45671), (), (), (), (), None)
+    open_ = Comparison("b", "a", Interval(-0.12341, 0.45671), (), (), (), (), None)
+
+    assert "at least 0.1234 more than a, and at most 0.4568 more" in better.answer()
+    assert "from 0.1235 less to 0.4568 more" in open_.answer()

@@ -5,6 +5,7 @@ import pytest
 
 import boundit as bd
 from boundit.bandit.errors import BadOption
+from boundit.bounds.selection_facts import InvalidFact
 from boundit.decisions.suggest.rough_model import draw_rough_model, read_shares
 
 GRAPH = bd.parse_graph("U -> X -> I -> Y; U -> Y; I <-> Y; Y -> [S]; I -> [S]")
@@ -36,3 +37,8 @@ def test_what_are_no_shares_is_refused(rate: object) -> None:
 def test_one_level_is_none() -> None:
     with pytest.raises(BadOption, match="levels"):
         read_shares(GRAPH, {}, {"X": 1}, None)
+
+
+def test_a_selection_rate_needs_a_selection_node() -> None:
+    with pytest.raises(InvalidFact, match="no selection node"):
+        read_shares(bd.parse_graph("X -> Y"), {}, {}, 0.5)

@@ -6,7 +6,13 @@ from dataclasses import replace
 import pytest
 
 from boundit.terms.bound_table import BoundTable
-from boundit.terms.choices.choice import MOST_SENTENCES, write_arm, write_promise
+from boundit.terms.choices.choice import (
+    MOST_SENTENCES,
+    write_arm,
+    write_at_least,
+    write_at_most,
+    write_promise,
+)
 
 
 def make_table(contexts: int = 2) -> BoundTable:
@@ -78,3 +84,11 @@ def test_a_promise_is_rounded_up_and_an_arm_named_shortly() -> None:
     ]  # fmt: skip
     assert write_promise(float("inf")) == "inf"
     assert write_arm(["X", "Z"], (1, "b")) == "X=1, Z=b"
+
+
+@pytest.mark.parametrize("number", [0.123456, -0.123456, 1234.56, -3e-7, 0.25, 0.0])
+def test_ends_are_rounded_outward_by_little(number: float) -> None:
+    low, high = float(write_at_least(number)), float(write_at_most(number))
+
+    assert low - 1e-12 <= number <= high + 1e-12
+    assert high - low <= max(1e-3 * abs(number), 1e-12)

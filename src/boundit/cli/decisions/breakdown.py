@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     "--than", metavar="VALUE,...", help="Claim that --arm earns more than this arm, not all."
 )
 @click.option(
-    "--by", type=float, metavar="D", help="With --than: claim that it earns at least D more."
+    "--by", type=Number(), metavar="D", help="With --than: claim that it earns at least D more."
 )
 @click.option(
-    "--at-least", type=float, metavar="V", help="Claim that --arm earns at least V instead."
+    "--at-least", type=Number(), metavar="V", help="Claim that --arm earns at least V instead."
 )
 @click.option(
     "--regret", type=Number(0), metavar="R", help="Claim that --arm regrets at most R instead."

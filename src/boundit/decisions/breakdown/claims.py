@@ -7,6 +7,7 @@ each claim has one limit from which on it falls.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
 from typing import ClassVar, TypeAlias
 
 import numpy as np
@@ -27,8 +28,12 @@ class NotAClaim(BounditError):
 class Better:
     """That one arm earns more than another in a context, by at least ``by``.
 
+    Below 0, ``by`` is what it may fall short by.
+
     >>> print(Better("B", than="A", by=0.02))
     B earns at least 0.02 more than A
+    >>> print(Better("B", than="A", by=-0.02))
+    B earns at most 0.02 less than A
     """
 
     arm: object
@@ -37,8 +42,16 @@ class Better:
     context: object = ()
     measured: ClassVar[str] = "least lead"
 
+    def __post_init__(self) -> None:
+        _require_number("by", self.by)
+
     def __str__(self) -> str:
         more = f"at least {self.by:g} more" if self.by else "more"
+        if self.by < 0:
+            return (
+                f"{_name(self.arm)} earns at most {-self.by:g} less than {_name(self.than)}"
+                f"{_where(self.context)}"
+            )
         return f"{_name(self.arm)} earns {more} than {_name(self.than)}{_where(self.context)}"
 
     def measure(self, table: BoundTable) -> float:
@@ -57,7 +70,7 @@ class Better:
 
         Called by ``LimitedClaim.is_proved``.
         """
-        return number > 0 and number >= self.by - ROUNDING
+        return (number > ROUNDING or self.by < 0) and number >= self.by - ROUNDING
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +102,7 @@ class Best:
 
         Called by ``LimitedClaim.is_proved``.
         """
-        return number > 0
+        return number > ROUNDING
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +140,12 @@ class Regrets:
         regret, _ = bound_regret(means.find_leads(), chances)
         return -regret
 
+    def __post_init__(self) -> None:
+        _require_number("at_most", self.at_most)
+        if isinstance(self.lottery, Mapping):
+            for arm, chance in self.lottery.items():
+                _require_number(f"the chance of {_name(arm)}", chance)
+
     def _list_chances(self) -> list[tuple[object, float]]:
         """List the arms of the lottery with their chances.
 
@@ -157,6 +176,9 @@ class Earns:
     context: object = ()
     measured: ClassVar[str] = "earned at least"
 
+    def __post_init__(self) -> None:
+        _require_number("at_least", self.at_least)
+
     def __str__(self) -> str:
         return f"{_name(self.arm)} earns at least {self.at_least:g}{_where(self.context)}"
 
@@ -176,6 +198,16 @@ class Earns:
 
 
 Claim: TypeAlias = Better | Best | Regrets | Earns
+
+
+def _require_number(what: str, found: object) -> None:
+    """Refuse what is no finite number in a claim.
+
+    Called by the claims' ``__post_init__``, as ``Earns.__post_init__``.
+    """
+    is_number = isinstance(found, int | float) and not isinstance(found, bool)
+    if not is_number or not isfinite(float(found)):  # type: ignore[arg-type]
+        raise NotAClaim(f"{what} of a claim must be a finite number, found {found!r}")
 
 
 def _find_arm(table: BoundTable, arm: object) -> Arm:
@@ -200,7 +232,9 @@ def _find_means(table: BoundTable, context: object, *, one_arm: bool = False) ->
     wanted: Context = context if isinstance(context, tuple) else (context,)
     if wanted not in table.contexts:
         known = shorten(", ".join(map(_name, table.contexts)))
-        raise NotAClaim(f"there is no context {_name(wanted) or '()'}; there are {known}")
+        if not wanted:
+            raise NotAClaim(f"a claim is about one context; name one of {known}")
+        raise NotAClaim(f"there is no context {_name(wanted)}; there are {known}")
     return MeanSet.from_table(table, wanted, one_arm=one_arm)
 
 

@@ -18,6 +18,7 @@ from boundit.decisions.breakdown.limited_tables import (
 from boundit.decisions.breakdown.result import Breakdown
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
+from boundit.terms.choices.choice import write_at_least
 from boundit.terms.errors import InvalidLimit
 from boundit.terms.long_work import Told, say_nothing
 
@@ -54,7 +55,7 @@ class Frontier:
     def __str__(self) -> str:
         lines = [f"{self.claim}, by limits on {self.against} and {self.of}:"]
         for limit, found in self.points:
-            to = "none" if found.holds_to is None else f"{found.holds_to:.4g}"
+            to = "none" if found.holds_to is None else write_at_least(found.holds_to)
             lines.append(f"  {limit:g}: proved up to {to}")
         return "\n".join(lines)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from boundit.terms.bound import Arm, Context
+from boundit.terms.choices.choice import write_at_least, write_at_most
 from boundit.terms.saving.codec import encode
 
 
@@ -101,7 +102,10 @@ class Breakdown:
             case None, float(at):
                 return f"not proved even at a limit of {at:.4g} on {self.of}"
             case float(to), float(at):
-                return f"proved up to a limit of {to:.4g} on {self.of}, no more at {at:.4g}"
+                return (
+                    f"proved up to a limit of {write_at_least(to)} on {self.of}, no more at "
+                    f"{write_at_most(at)}"
+                )
             case float(to), None if to == float("inf"):
                 return f"proved whatever is hidden by {self.of}"
             case _:

@@ -40,6 +40,8 @@ def choose(
     the choice says what is left; where they cost too much, intervals alone are used. Users call
     it, most of them as the method of ``BoundTable``, which tells of the options.
     """
+    if not isinstance(bounds, BoundTable):
+        raise NoChoice(f"arms are chosen by a BoundTable, found {type(bounds).__name__}")
     _require_rule(rule, optimism)
     if not bounds.bounds:
         raise NoChoice("the table of bounds has no rows, so there is no arm to choose")
@@ -163,7 +165,7 @@ def _describe_context(
     floor = -means.largest({means.arms[i]: -float(chances[i]) for i in drawn})
     apart, _ = bound_regret(replace(means, leads=None).find_leads(), chances)
     room, nothing = (size * max(1.0, abs(apart)) for size in (ROUNDING, EXACT_ROUNDING))
-    beaten = np.flatnonzero((leads < 0).any(axis=1))
+    beaten = np.flatnonzero((leads < -room).any(axis=1))
     return ContextChoice(
         context=context,
         lottery={means.arms[i]: float(chances[i]) for i in drawn},

@@ -3,7 +3,13 @@
 from collections.abc import Mapping, Sequence
 
 from boundit.terms.bound import Arm
-from boundit.terms.choices.choice import ChoiceRule, ContextChoice, write_arm, write_promise
+from boundit.terms.choices.choice import (
+    ChoiceRule,
+    ContextChoice,
+    write_arm,
+    write_at_least,
+    write_promise,
+)
 
 _MOST_NAMED = 3
 """How many arms a sentence names; of more it says how many."""
@@ -43,7 +49,7 @@ def _describe_use(
     use = f"Use {write_arm(treatments, found.single)}"
     match rule:
         case "maximin":
-            least = f"it earns {found.floor:.4g} at least"
+            least = f"it earns {write_at_least(found.floor)} at least"
             return f"{use}: {least}, and no arm or lottery is sure of more; {cost}."
         case "optimism":
             return f"{use}: with optimism {optimism:g} it scores most; {cost}."

@@ -5,7 +5,9 @@ from typing import Literal, TypeAlias
 
 from boundit.decisions.compare.policies import write_values
 from boundit.terms.bound import Context
+from boundit.terms.choices.choice import write_at_least, write_at_most
 from boundit.terms.interval import Interval
+from boundit.terms.rounding import ROUNDING
 from boundit.terms.saving.codec import encode
 
 Finding: TypeAlias = Literal["surely better", "surely worse", "not told"]
@@ -57,9 +59,11 @@ class Comparison:
 
         Users read it; also read by ``Comparison.answer``.
         """
-        if self.interval.lower > 0:
+        low, high = self.interval.lower, self.interval.upper
+        room = ROUNDING * max(1.0, abs(low), abs(high))  # alike up to rounding is not better
+        if low > room:
             return "surely better"
-        return "surely worse" if self.interval.upper < 0 else "not told"
+        return "surely worse" if high < -room else "not told"
 
     @property
     def by(self) -> float:
@@ -67,7 +71,9 @@ class Comparison:
 
         Users read it; also read by ``Comparison.answer``.
         """
-        return max(self.interval.lower, -self.interval.upper, 0.0)
+        if self.verdict == "not told":
+            return 0.0
+        return max(self.interval.lower, -self.interval.upper)
 
     def answer(self) -> str:
         """Say in a sentence which policy earns more, and by how much.
@@ -78,14 +84,16 @@ class Comparison:
         if self.verdict == "not told":
             less, more = max(0.0, -low), max(0.0, high)
             return (
-                f"Not told: {self.new} may earn from {less:.4g} less to {more:.4g} more than "
+                f"Not told: {self.new} may earn from {write_at_most(less)} less to "
+                f"{write_at_most(more)} more than "
                 f"{self.old}."
             )
         most = max(abs(low), abs(high))
         word = "more" if self.verdict == "surely better" else "less"
         return (
-            f"{self.verdict.capitalize()}: {self.new} earns at least {self.by:.4g} {word} than "
-            f"{self.old}, and at most {most:.4g} {word}."
+            f"{self.verdict.capitalize()}: {self.new} earns at least "
+            f"{write_at_least(self.by)} {word} than {self.old}, and at most "
+            f"{write_at_most(most)} {word}."
         )
 
     def rows(self) -> list[dict[str, object]]:

@@ -6,11 +6,13 @@ import numpy as np
 from numpy.random import Generator
 
 from boundit.bandit.errors import BadOption
+from boundit.bounds.selection_facts import InvalidFact
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.elimination import sum_product
 from boundit.simulation.model import Model
 from boundit.simulation.options import read_whole
+from boundit.terms.message import Option
 
 STRENGTH = 0.7
 """How far causes move the log odds of their effects: the standard deviation."""
@@ -76,6 +78,12 @@ def read_shares(
     >>> read_shares(parse_graph("X -> Y -> [S]"), {"Y": 0.25}, {"X": 4}, None)
     {'X': (0.25, 0.25, 0.25, 0.25), 'Y': (0.75, 0.25), 'S': (0.5, 0.5)}
     """
+    if selection_rate is not None and graph.selection is None:
+        raise InvalidFact(
+            "the graph has no selection node, so ",
+            Option("selection_rate"),
+            " says nothing; draw one, as in 'X -> [S]', or leave it out",
+        )
     found = dict[str, tuple[float, ...]]()
     for name in graph.order:
         if name == graph.selection:

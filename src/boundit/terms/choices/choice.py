@@ -193,8 +193,31 @@ def write_promise(number: float) -> str:
     >>> write_promise(0.03014), write_promise(0.0), write_promise(0.25), write_promise(1234.5)
     ('0.0302', '0', '0.25', '1235')
     """
-    if not math.isfinite(number) or number <= 0:
+    return write_at_most(number, digits=3) if number > 0 else f"{number:g}"
+
+
+def write_at_most(number: float, *, digits: int = 4) -> str:
+    """Write a number that is an upper end with a few digits, rounded up.
+
+    Called by ``write_promise`` and ``write_at_least``, and by ``Comparison.answer``.
+
+    >>> write_at_most(0.30141), write_at_most(-0.30149), write_at_most(0.0), write_at_most(0.25)
+    ('0.3015', '-0.3014', '0', '0.25')
+    """
+    if not math.isfinite(number) or number == 0:
         return f"{number:g}"
-    unit = 10.0 ** min(math.floor(math.log10(number)) - 2, 0)
-    # What rounding left of a number that has three digits is no reason for the next one up.
-    return f"{math.ceil(number / unit - 1e-6) * unit:.6g}"
+    unit = 10.0 ** min(math.floor(math.log10(abs(number))) + 1 - digits, 0)
+    # What rounding left of a number that has so few digits is no reason for the next one up.
+    return f"{math.ceil(number / unit - 1e-6) * unit:.{digits + 3}g}"
+
+
+def write_at_least(number: float) -> str:
+    """Write a number that is a lower end with four digits, rounded down.
+
+    Called by ``_describe_use``, ``Comparison.answer`` and ``Breakdown._describe_fall``.
+
+    >>> write_at_least(0.30149), write_at_least(-0.30141), write_at_least(0.0)
+    ('0.3014', '-0.3015', '0')
+    """
+    turned = write_at_most(-number)
+    return turned[1:] if turned.startswith("-") else f"-{turned}" if number else turned
