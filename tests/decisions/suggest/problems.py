@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from boundit.bounds.derive import derive_table
 from boundit.bounds.request import read_request
+from boundit.decisions.suggest.counted_log import hold_counts
 from boundit.decisions.suggest.evaluation import Evaluation
-from boundit.decisions.suggest.held_log import hold_counts
 from boundit.estimand.query import parse_query
 from boundit.graph.read import parse_graph
 from boundit.simulation.fitted.fit_worlds import count_relevant, find_relevant, fit_to_counts

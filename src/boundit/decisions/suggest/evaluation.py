@@ -11,7 +11,7 @@ from boundit.bounds.request import BoundRequest
 from boundit.bounds.selection_facts import FactsRefuted, SelectionFacts
 from boundit.counts.log import Log
 from boundit.counts.table import CountTable
-from boundit.decisions.suggest.held_log import hold_counts
+from boundit.decisions.suggest.counted_log import hold_counts
 from boundit.estimand.recover import recover
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound_table import BoundTable

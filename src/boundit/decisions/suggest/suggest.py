@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from boundit.bounds.derive import derive_table
 from boundit.bounds.request import BoundRequest, read_request
+from boundit.decisions.suggest.counted_log import hold_counts
 from boundit.decisions.suggest.evaluation import Evaluation, measure_width
 from boundit.decisions.suggest.external_tables import suggest_external_tables
 from boundit.decisions.suggest.graph_changes import suggest_edges, suggest_hidden_causes
-from boundit.decisions.suggest.held_log import hold_counts
 from boundit.decisions.suggest.report import NARROWER, Suggestion, SuggestReport
 from boundit.decisions.suggest.selection_and_rows import suggest_rows, suggest_selection_rate
 from boundit.decisions.suggest.trial import suggest_trial

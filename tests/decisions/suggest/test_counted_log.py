@@ -5,7 +5,7 @@ import pytest
 
 import boundit as bd
 from boundit.counts.errors import NotACategory
-from boundit.decisions.suggest.held_log import HeldSource, hold_counts, split_by_reward
+from boundit.decisions.suggest.counted_log import CountedSource, hold_counts, split_by_reward
 from boundit.simulation.worlds import flipped_world
 
 ROWS = {
@@ -59,6 +59,6 @@ def test_an_exact_law_stays_exact() -> None:
 
     assert held.exact
     assert held.count(["Z"], reward="Y").n == pytest.approx(law.n)
-    source = HeldSource(law)
+    source = CountedSource(law)
     assert source.find_oddity("Z") is None
     assert source.label == law.label

@@ -1,4 +1,4 @@
-"""A log that was counted once and is held as a table, to be counted again in parts.
+"""A log made of a table of counts, to be counted again in parts or with more rows.
 
 Whoever asks many questions of one log reads its rows once; every further count adds up cells.
 """
@@ -21,7 +21,7 @@ WEIGHT = "weight of cells"
 
 
 @dataclass(frozen=True, eq=False)
-class HeldSource:
+class CountedSource:
     """The cells of a count table, as a source of rows."""
 
     table: CountTable
@@ -107,7 +107,7 @@ def hold_counts(table: CountTable, times: int = 1) -> Log:
     held = table if times == 1 or table.exact else replace(table, clusters=None, **added)
     weight = WEIGHT if table.exact else None
     return Log(
-        HeldSource(held),
+        CountedSource(held),
         {},
         weight,
         exact=table.exact,
@@ -120,7 +120,7 @@ def hold_counts(table: CountTable, times: int = 1) -> Log:
 def split_by_reward(table: CountTable) -> CountTable:
     """Make a table that counts its 0/1 reward as one more variable, in place of adding it up.
 
-    Called by ``HeldSource.group`` where the reward is a key, as it is for checks.
+    Called by ``CountedSource.group`` where the reward is a key, as it is for checks.
 
     >>> from boundit.counts.read import read_log
     >>> log = read_log({"X": [0, 1, 1], "Y": [1, 0, 1]})
@@ -151,6 +151,6 @@ def split_by_reward(table: CountTable) -> CountTable:
 def _add_up(numbers: Floats, group: NDArray[np.intp], n: int) -> Floats:
     """Add up the numbers of the cells of each group.
 
-    Called by ``HeldSource.group`` for counts and rewards.
+    Called by ``CountedSource.group`` for counts and rewards.
     """
     return np.asarray(np.bincount(group, weights=numbers, minlength=n), dtype=np.float64)
