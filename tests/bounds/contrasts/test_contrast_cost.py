@@ -34,7 +34,7 @@ LINK = P(frozenset("M"), frozenset("XC"))
         ([Reader((mean("XCW"),))], mean("XCW"), 1),
         ([Reader((mean("XCW"),))] * 2, mean("XCW"), 2),
         ([Reader((mean("XW"),))], mean("XW"), 1),  # contexts do not differ at all
-        ([Reader((mean("MW"), LINK))], mean("MW"), 2 * 4),  # all arms and contexts share rows
+        ([Reader((mean("MW"), LINK))], mean("MW"), 3.5 * 4),  # all arms and contexts share rows
         ([Reader((mean("XMW"), LINK))], mean("XMW"), 4),
         ([Reader((mean("XCW"),)), Reader((LINK,))], mean("XCW"), 1),
     ],

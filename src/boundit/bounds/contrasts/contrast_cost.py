@@ -7,7 +7,9 @@ by the truth as the best arm is, and its leads over all others: each needs the u
 cell of ``a`` and the lower end of one cell of the other. With ``n`` arms that each have rows of
 their own, each of which has the error :math:`\alpha`, half on each side, all these leads cost
 :math:`(n - 1)\,\alpha` at most. Lower ends of all arms and the upper end of ``a`` cost
-:math:`(n + 1)\,\alpha / 2` besides, of the :math:`n\,\alpha` that the rows have.
+:math:`(n + 1)\,\alpha / 2` besides, of the :math:`n\,\alpha` that the rows have. Arms that
+share rows need more: with ``r`` rows for ``n`` arms each lead still costs one row's error, so
+:math:`(n - 1)/r` of all there is, and the ends may need all of it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -52,7 +54,9 @@ def _count_uses(
         read = frozenset[str]().union(*map(find_variables, rule.formulas))
         # What a rule does not read changes none of its differences.
         outside = read - term.given
-        arms = prod(levels[name] for name in query.treatments)
-        of_arms = max(arms - 1, 1) if outside & set(query.treatments) else 1
+        of_arms = 1.0
+        if outside & set(query.treatments):
+            rows = prod(levels[name] for name in query.treatments if name in term.given)
+            of_arms = prod(levels[name] for name in query.treatments) / rows + 0.5
         uses += of_arms * prod(levels[name] for name in query.context if name in outside)
     return uses

@@ -226,8 +226,9 @@ def _find_means(table: BoundTable, context: object, *, one_arm: bool = False) ->
     """Find what the arms of a context may earn together.
 
     A claim on the lead of ``one_arm`` fails by one rival, the truly best one, so that
-    differences which hold one at a time are enough for it. Called by the claims' ``measure``,
-    as ``Best.measure``.
+    differences which hold one at a time are enough for it: beside the ends of both arms they
+    cost no more than all rows do where each arm has rows of its own (``contrast_cost``). Called
+    by the claims' ``measure``, as ``Best.measure``.
     """
     wanted: Context = context if isinstance(context, tuple) else (context,)
     if wanted not in table.contexts:
@@ -235,7 +236,7 @@ def _find_means(table: BoundTable, context: object, *, one_arm: bool = False) ->
         if not wanted:
             raise NotAClaim(f"a claim is about one context; name one of {known}")
         raise NotAClaim(f"there is no context {_name(wanted)}; there are {known}")
-    return MeanSet.from_table(table, wanted, one_arm=one_arm)
+    return MeanSet.from_table(table, wanted, one_arm=one_arm and table.contrast_cost <= 1)
 
 
 def _name(values: object) -> str:

@@ -9,6 +9,7 @@ so that ``d`` plus the mean of ``y`` over what the law draws is a lower end, at 
 too. Which ``y`` proves most is asked of the pilot, by programs at the law that fits it best.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias, final
@@ -355,9 +356,12 @@ def make_natural_vectors(layout: ProgramLayout, *, upper: bool) -> DualVectors:
     shape = [1] * len(spec.fixed) + [layout.levels[name] for name in spec.set_by_hand]
     found = np.zeros((len(layout.arms), len(layout.outer), len(layout.inner)))
     wanted = dict.fromkeys(spec.asked.outcomes, 1 - SUCCESS if upper else SUCCESS)
+    cells = defaultdict[tuple[int | None, ...], list[int]](list)
+    named = (*dict.fromkeys(name for arm in layout.arms for name in arm), *wanted)
+    for cell, levels in enumerate(layout.inner):
+        cells[tuple(map(levels.get, named))].append(cell)
     for a, arm in enumerate(layout.arms):
-        for cell, levels in enumerate(layout.inner):
-            found[a, :, cell] = (arm | wanted).items() <= levels.items()
+        found[a, :, cells[tuple(map((arm | wanted).get, named))]] = 1.0
     nothing = np.zeros(shape)
     return DualVectors(
         nothing,
