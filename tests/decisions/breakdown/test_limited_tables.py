@@ -65,3 +65,18 @@ def test_an_edge_is_named_as_the_graph_does() -> None:
     assert read_tables("Y <-> X").of == "X <-> Y"
     with pytest.raises(Exception, match="must name an edge"):
         LimitedTables.read(read_tables().request, "X")
+
+
+def test_the_time_is_for_all_tables() -> None:
+    """What no time was left for is wider, and proves nothing that was not proved."""
+    request = read_request(
+        BOW, "Y | do(X)", LAW, confidence=None, confounding={"X <-> Y": 2}, time_limit=0
+    )
+    tables = LimitedTables.read(request, "X <-> Y")
+    one, whole = tables.find(1.5), read_tables().find(1.5)
+
+    assert one is not None
+    assert whole is not None
+    assert one[1, ()].lower <= whole[1, ()].lower
+    assert one[1, ()].upper >= whole[1, ()].upper
+    assert tables.budget.is_over()

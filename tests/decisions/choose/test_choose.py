@@ -162,6 +162,7 @@ def test_what_contradicts_itself_without_a_confidence_is_marked() -> None:
         ({"rule": "optimism"}, "needs a number from 0"),
         ({"rule": "optimism", "optimism": 1.5}, "found 1.5"),
         ({"rule": "optimism", "optimism": float("nan")}, "found nan"),
+        ({"rule": "optimism", "optimism": True}, "found True"),
         ({"optimism": 0.5}, "has a meaning with rule='optimism' only"),
     ],
 )

@@ -218,3 +218,8 @@ def test_what_the_log_did_is_compared_with_a_confidence_of_its_own() -> None:
     turned = compare(table, "log", 1, log=log, graph=GRAPH, confidence=0.98)
     assert turned.interval.lower == pytest.approx(-found.interval.upper)
     assert turned.interval.upper == pytest.approx(-found.interval.lower)
+
+
+def test_an_estimator_that_is_none_is_refused_though_nothing_is_estimated() -> None:
+    with pytest.raises(bd.BounditError, match="estimator must be one of ips, dr, found 'foo'"):
+        compare(make_table(), "a", "b", estimator="foo")  # type: ignore[arg-type]

@@ -96,3 +96,8 @@ def test_tables_of_different_questions_are_refused() -> None:
 def test_every_graph_must_have_the_variables_of_the_query() -> None:
     with pytest.raises(UnknownNode):
         bound_rivals([CLEAN, parse("A -> Y")], "Y | do(X)", ROWS)
+
+
+def test_a_number_is_no_list_of_rivals() -> None:
+    with pytest.raises(NoRivals, match="a list of graphs, or graphs by name, found 5"):
+        bound_rivals(5, "Y | do(X)", ROWS)  # type: ignore[arg-type]

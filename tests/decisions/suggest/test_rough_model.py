@@ -42,3 +42,8 @@ def test_one_level_is_none() -> None:
 def test_a_selection_rate_needs_a_selection_node() -> None:
     with pytest.raises(InvalidFact, match="no selection node"):
         read_shares(bd.parse_graph("X -> Y"), {}, {}, 0.5)
+
+
+def test_rates_are_given_by_variable() -> None:
+    with pytest.raises(BadOption, match="rates must be a mapping"):
+        read_shares(GRAPH, 5, {}, None)  # type: ignore[arg-type]

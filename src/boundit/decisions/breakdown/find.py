@@ -59,7 +59,8 @@ def breakdown(
         Hears of every limit that is tried.
     options
         As ``derive_bounds`` has them; a limit in ``confounding`` or ``sensitivity`` on anything
-        else than ``of`` stays as it is. ``time_limit`` is for each table.
+        else than ``of`` stays as it is. ``time_limit`` is for all of it: limits that no
+        time was left for prove nothing.
     """
     if not (isinstance(most, int | float) and isfinite(most) and most > 1):
         raise InvalidLimit(f"most must be a number above 1, found {most!r}")

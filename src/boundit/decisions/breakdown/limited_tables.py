@@ -17,7 +17,7 @@ from boundit.bounds.request import BoundRequest
 from boundit.bounds.selection_facts import FactsRefuted, SelectionFacts
 from boundit.decisions.breakdown.claims import Claim
 from boundit.terms.bound_table import BoundTable
-from boundit.terms.long_work import Told, say_nothing
+from boundit.terms.long_work import TimeBudget, Told, say_nothing
 
 SELECTION = "selection"
 """What is limited by the sensitivity limit G, instead of an edge."""
@@ -27,7 +27,8 @@ SELECTION = "selection"
 class LimitedTables:
     """Tables under limits on one edge, or on selection, each derived once.
 
-    A limit that the log contradicts has None for a table.
+    A limit that the log contradicts has None for a table. The time of the request is for all
+    of them: what it ends early is wider, so that claims are proved up to a smaller limit.
     """
 
     request: BoundRequest
@@ -35,6 +36,9 @@ class LimitedTables:
     told: Told = say_nothing
     kept: KeptCounts = field(default_factory=dict)
     tables: dict[float, BoundTable | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.budget = TimeBudget(self.request.time_limit)
 
     @classmethod
     def read(cls, request: BoundRequest, of: str, told: Told = say_nothing) -> "LimitedTables":
@@ -70,7 +74,8 @@ class LimitedTables:
         if limit not in self.tables:
             self.told(f"bound under the limit {limit:.4g}", len(self.tables), 0)
             try:
-                self.tables[limit] = derive_table(self.limit(limit), self.kept)
+                request = replace(self.limit(limit), time_limit=self.budget.count_seconds())
+                self.tables[limit] = derive_table(request, self.kept)
             except (EndsCross, FactsRefuted, NoModelFits):
                 self.tables[limit] = None
         return self.tables[limit]

@@ -92,7 +92,8 @@ def _require_rule(rule: str, optimism: float | None) -> None:
         raise NoChoice(
             Option("optimism"), " has a meaning with ", Option("rule", OPTIMISM), " only"
         )
-    if rule == OPTIMISM and not (isinstance(optimism, int | float) and 0 <= optimism <= 1):
+    number = isinstance(optimism, int | float) and not isinstance(optimism, bool)
+    if rule == OPTIMISM and not (number and 0 <= float(optimism or 0) <= 1):
         raise NoChoice(
             Option("rule", OPTIMISM),
             " needs a number from 0 (the worst) to 1 (the best) as ",

@@ -16,7 +16,11 @@ chances that they miss add up with the table's.
 from collections.abc import Iterable, Sequence
 
 from boundit.decisions.compare.comparison import Comparison, ContextDifference
-from boundit.decisions.compare.estimate import Estimator, estimate_difference
+from boundit.decisions.compare.estimate import (
+    Estimator,
+    estimate_difference,
+    require_estimator,
+)
 from boundit.decisions.compare.explain import explain_comparison
 from boundit.decisions.compare.logged import bound_logged
 from boundit.decisions.compare.measured import Measured
@@ -98,6 +102,7 @@ def compare(
     >>> found.verdict, round(found.by, 3), round(found.interval.upper, 3)
     ('surely better', 0.025, 0.25)
     """
+    require_estimator(estimator)
     asked = read_question(
         bounds,
         (new, old),

@@ -173,6 +173,16 @@ def _make_open_table(
     )
 
 
+def require_estimator(estimator: str) -> None:
+    """Refuse the name of an estimator that there is not.
+
+    Called by ``estimate_difference``, and by ``compare`` before anything is read.
+    """
+    if estimator not in get_args(Estimator):
+        known = ", ".join(get_args(Estimator))
+        raise InvalidLimit(Option("estimator"), f" must be one of {known}, found {estimator!r}")
+
+
 def estimate_difference(
     log: Log,
     table: BoundTable,
@@ -189,9 +199,7 @@ def estimate_difference(
     A measured side is subtracted with its ends. ``chance`` is that of missing, 0 of an exact
     law. Called by ``estimate_value``, and by ``compare`` where propensities are given.
     """
-    if estimator not in get_args(Estimator):
-        known = ", ".join(get_args(Estimator))
-        raise InvalidLimit(Option("estimator"), f" must be one of {known}, found {estimator!r}")
+    require_estimator(estimator)
     logging = _read_propensity(propensity, table)
     rows = count_propensity_rows(log, table, logging)
     gained = _subtract_chances(rows, sides)

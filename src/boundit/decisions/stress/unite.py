@@ -65,6 +65,8 @@ def bound_rivals(
     0  0.25   0.75   198  confounded: natural bounds of X, Y
     1  0.5    1      198  confounded: natural bounds of X, Y / range
     """
+    if not isinstance(graphs, Iterable):
+        raise NoRivals(f"rivals are a list of graphs, or graphs by name, found {graphs!r}")
     named = dict(graphs) if isinstance(graphs, Mapping) else _name_graphs(graphs)
     if not named:
         raise NoRivals("there is no graph to bound; give at least one")

@@ -84,6 +84,9 @@ def read_shares(
             Option("selection_rate"),
             " says nothing; draw one, as in 'X -> [S]', or leave it out",
         )
+    for option, given in (("rates", rates), ("levels", levels)):
+        if not isinstance(given, Mapping):
+            raise BadOption(option, "a mapping from variables to numbers", given)
     found = dict[str, tuple[float, ...]]()
     for name in graph.order:
         if name == graph.selection:
