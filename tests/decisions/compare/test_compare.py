@@ -97,11 +97,16 @@ def test_what_the_bounds_know_of_differences_is_shared() -> None:
     assert "the ends of intervals were subtracted" in str(found)
 
 
-def test_differences_that_hold_one_at_a_time_are_left_out() -> None:
+def test_differences_that_hold_one_at_a_time_are_left_out_or_paid_for() -> None:
     told = replace(make_table(), contrasts={((1,), ("a",), ("b",)): -0.05}, confidence=0.95)
     assert not compare(told, "b", "a")
     assert "hold one at a time" in str(compare(told, "b", "a"))
     assert compare(replace(told, joint=True), "b", "a")
+    paid = compare(replace(told, contrast_cost=1.0), "b", "a")
+    assert paid
+    assert "it was used for the lower end" in str(paid)
+    assert paid.confidence == pytest.approx(0.925)
+    assert paid.interval.upper == compare(told, "b", "a").interval.upper
 
 
 def test_a_measured_value_is_subtracted_and_its_error_counts() -> None:

@@ -10,7 +10,8 @@ table allows together (``MeanSet``): arms that both policies choose alike cancel
 differences of arms are used. Over contexts the ends are added up, or the worst and the best
 context are taken where nobody knows how often each comes. A measured value, a sample of
 visitors, what the log did and an estimate from propensities are claims of their own; the
-chances that they miss add up with the table's.
+chances that they miss add up with the table's, and so does the price of differences of arms
+that do not hold all at once.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,6 +23,7 @@ from boundit.decisions.compare.estimate import (
     require_estimator,
 )
 from boundit.decisions.compare.explain import explain_comparison
+from boundit.decisions.compare.lead_price import price_leads
 from boundit.decisions.compare.logged import bound_logged
 from boundit.decisions.compare.measured import Measured
 from boundit.decisions.compare.one_context import (
@@ -130,8 +132,9 @@ def compare(
             time_limit=time_limit,
             memory_limit=memory_limit,
         )
+    price = price_leads(bounds, sides)
     differences = tuple(
-        compare_in_context(bounds, sides, where, share, logged)
+        compare_in_context(bounds, sides, where, share, logged, paid=price is not None)
         for where, share in zip(shares.contexts, shares.list_ranges(), strict=True)
     )
     interval = _add_measured(_join_contexts(differences, shares), sides)
@@ -157,7 +160,7 @@ def compare(
         differences,
         _find_deciding(differences, interval),
         explain_comparison(bounds, sides, shares, differences, logged, estimate, missed),
-        _add_chances(bounds.confidence, missed),
+        _add_chances(bounds.confidence, missed + (price or 0.0)),
     )
 
 

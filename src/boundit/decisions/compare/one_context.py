@@ -1,10 +1,11 @@
 """How much more one side of a comparison earns than the other in one context."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 from boundit.decisions.choose.mean_set import MeanSet
 from boundit.decisions.compare.comparison import ContextDifference
+from boundit.decisions.compare.lead_price import PAID
 from boundit.decisions.compare.logged import LoggedMeans
 from boundit.decisions.compare.measured import Logged
 from boundit.decisions.compare.policies import ReadPolicy, Side
@@ -55,10 +56,13 @@ def compare_in_context(
     where: Context,
     share: Interval,
     logged: LoggedMeans | None,
+    *,
+    paid: bool = False,
 ) -> ContextDifference:
     """Bound how much more one side earns than the other in one context.
 
-    Measured values are left out; they speak of no single context. Called by ``compare``.
+    Measured values are left out; they speak of no single context. Differences of arms that hold
+    one at a time narrow the lower end where they are ``paid`` for. Called by ``compare``.
     """
     means = MeanSet.from_table(table, where)
     gained = dict[Arm, float]()
@@ -67,8 +71,13 @@ def compare_in_context(
             for arm, chance in side.chances[where].items():
                 gained[arm] = gained.get(arm, 0.0) + sign * chance
     if logged is None:
-        found = _Ends(*_bound_gain(means, gained), sure=False)
+        least, most = _bound_gain(means, gained)
         shared = means.leads is not None
+        if paid:
+            cut = MeanSet.from_table(table, where, one_arm=True)
+            least, shared = _bound_gain(cut, gained)[0], cut.leads is not None
+            means = replace(means, mark=PAID if shared else cut.mark)
+        found = _Ends(least, most, sure=False)
     else:
         sign = 1 if isinstance(sides[0], Logged) else -1
         found = _add_logged(means, gained, sign, logged, where)
