@@ -6,6 +6,7 @@ from hypothesis import given
 
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.nx import from_networkx, to_networkx
+from boundit.graph.read import require_graph
 from boundit.graph.text import parse
 from boundit.terms.errors import InvalidGraph, MissingExtra, NotCausal
 from tests.strategies import graphs, odd_names
@@ -23,6 +24,45 @@ def test_attributes_say_what_a_directed_graph_cannot() -> None:
     drawn.add_edge("S", "X", bidirected="true")
 
     assert from_networkx(drawn) == parse("X -> Y -> [S]; X <-> Y; X <-> [S]")
+
+
+def test_latents_of_pgmpy_and_what_dowhy_did_not_observe_are_hidden() -> None:
+    """Both are networkx graphs with marks of their own, or hold one."""
+
+    class Drawn(nx.DiGraph):  # type: ignore[misc]
+        latents = frozenset({"U"})
+
+    class Model:
+        def __init__(self, graph: object) -> None:
+            self._graph = graph
+
+    class Mechanisms:
+        def __init__(self, graph: object) -> None:
+            self.graph = graph
+
+    edges = [("U", "X"), ("U", "Y"), ("X", "Y")]
+    unseen = nx.DiGraph(edges)
+    unseen.nodes["U"]["observed"] = "no"
+    mixed = nx.MultiDiGraph([("X", "Y"), ("X", "Y", {"type": "bidirected"})])
+
+    for source in (Drawn(edges), Model(Model(unseen)), Mechanisms(unseen), mixed):
+        assert require_graph(source) == parse("X -> Y; X <-> Y")
+
+
+def test_graphs_of_pgmpy_are_read() -> None:
+    base = pytest.importorskip("pgmpy.base")
+    drawn = base.DAG([("U", "X"), ("U", "Y"), ("X", "Y")], latents={"U"})
+
+    assert require_graph(drawn) == parse("X -> Y; X <-> Y")
+
+
+def test_graphs_of_dowhy_are_read() -> None:
+    room = pytest.importorskip("dowhy.causal_graph")
+    drawn = room.CausalGraph(
+        "X", "Y", common_cause_names=["A"], observed_node_names=["A", "X", "Y"]
+    )
+
+    assert require_graph(drawn) == parse("A -> X -> Y; A -> Y")
 
 
 def test_an_undirected_graph_may_hold_bidirected_edges() -> None:

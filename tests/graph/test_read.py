@@ -1,13 +1,18 @@
+import inspect
+from collections.abc import Callable
+from operator import attrgetter
 from pathlib import Path
 
 import networkx as nx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tools.reference import list_public_names
 
+import boundit as bd
 from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.formats.detect import GraphFormat
 from boundit.graph.read import (
-    GraphFormat,
     format_graph,
     parse_graph,
     read_graph,
@@ -22,6 +27,13 @@ from boundit.terms.errors import (
 )
 from tests.strategies import graphs, odd_names
 
+TEXT, QUERY = "W -> Z -> X -> Y; Z -> Y", "Y | do(X), Z"
+ROWS = {
+    "W": [0, 1, 1, 0] * 30,
+    "Z": [0, 1, 1, 0, 1, 0] * 20,
+    "X": [0, 0, 1, 1, 1] * 24,
+    "Y": [0, 1, 1] * 40,
+}
 FORMATS: tuple[GraphFormat, ...] = ("text", "dot", "dagitty", "json")
 
 
@@ -60,8 +72,8 @@ def test_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:
         ("g.txt", b"X -> \xff", "cannot read '{path}': byte 5 is not UTF-8 text"),
         ("g.txt", b"", ("the graph is empty: it has no nodes; "
          "write at least one, as in 'X -> Y'")),
-        ("g.txt", b"dag -> x {", ("line 1, column 10: cannot read '{{'; "
-         "edges are written ->, <- and <->, other names in double quotes")),
+        ("g.txt", b"dag -> x {", ("line 1, column 10: expected an edge (->, <- or <->), "
+         "';' or a new line, found '{{'")),
     ],
 )  # fmt: skip
 def test_a_file_that_is_no_graph_is_refused_in_one_line(
@@ -91,11 +103,75 @@ def test_other_things_than_text_are_refused() -> None:
         format_graph(parse_graph("X"), "xml")  # type: ignore[arg-type]
 
 
-def test_a_door_that_takes_graphs_says_how_to_make_one() -> None:
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda g: bd.recover(g, "Y | do(X), Z"),
+        lambda g: bd.adjusts(g, covariates="Z", treatments="X", outcomes="Y"),
+        lambda g: bd.find_adjustment(g, treatments="X", outcomes="Y"),
+        lambda g: list(bd.list_adjustments(g, treatments="X", outcomes="Y")),
+        lambda g: bd.estimand.exchanges(g, outcomes="Y", exchanged="X", treatments="Z"),
+        lambda g: list(bd.estimand.find_substitutes(g, outcomes="Y", treatments="X")),
+        bd.implications,
+        bd.format_graph,
+        lambda g: bd.graph.open_walk(g, "Z", "Y"),
+        lambda g: bd.graph.minimal_separator(g, "W", "Y"),
+        lambda g: bd.graph.nearest_separator(g, "W", "Y"),
+        lambda g: bd.derive_bounds(g, QUERY, ROWS).rows(),
+        lambda g: bd.bounds.condition_only(g, QUERY, ROWS).rows(),
+        lambda g: bd.bounds.adjust_for_confounding_only(g, QUERY, ROWS).rows(),
+        lambda g: bd.check(g, ROWS).rows(),
+        lambda g: bd.stress(g, QUERY, ROWS).summary,
+        lambda g: bd.bound_rivals([g], QUERY, ROWS).rows(),
+        lambda g: bd.suggest(g, QUERY, ROWS, worlds=1, trial=10).rows(),
+        lambda g: str(bd.expect_widths(g, QUERY, rows=[100], models=1)),
+        lambda g: str(bd.breakdown(g, QUERY, ROWS, of="Z -> X", most=2)),
+        lambda g: str(
+            bd.compare(bd.derive_bounds(g, QUERY, ROWS), 1, bd.LOGGED, log=ROWS, graph=g)
+        ),
+        lambda g: [world.distance for world in bd.fit_worlds(g, QUERY, ROWS, n=1)],
+        lambda g: bd.Model(g, dict.fromkeys("XYZW", ([], 0.5))).law().values.tolist(),
+    ],
+)
+def test_text_and_networkx_graphs_are_taken_wherever_a_graph_is(
+    call: Callable[[object], object],
+) -> None:
+    graph = parse_graph(TEXT)
+    answers = [_try(call, each) for each in (graph, TEXT, bd.to_networkx(graph))]
+
+    assert answers[0] == answers[1] == answers[2]
+
+
+def _try(call: Callable[[object], object], graph: object) -> object:
+    """What a call gives, or why it refuses: that must not hang on how a graph is written."""
+    try:
+        return call(graph)
+    except bd.BounditError as error:
+        return str(error)
+
+
+def test_every_public_function_takes_a_graph_in_any_form() -> None:
+    """But for those that reading a graph itself is made of, and a method of queries."""
+    found = set()
+    for name in list_public_names():
+        public = attrgetter(name)(bd)
+        if not callable(public) or isinstance(public, type):
+            continue
+        annotations = inspect.get_annotations(public)
+        if "graph" in annotations and "str" not in str(annotations["graph"]):
+            found.add(name)
+
+    assert found == {"to_networkx", "graph.project"}
+
+
+def test_a_door_that_takes_graphs_says_what_is_none() -> None:
     graph = parse_graph("X -> Y")
 
     assert require_graph(graph) is graph
-    with pytest.raises(NotAGraph, match="found str; make one with parse_graph or read_graph"):
-        require_graph("X -> Y")
-    with pytest.raises(NotAGraph, match="found DiGraph; make one with from_networkx"):
-        require_graph(nx.DiGraph())
+    assert require_graph("X -> Y") == graph == require_graph(nx.DiGraph([("X", "Y")]))
+    with pytest.raises(NotAGraph, match=r"'g\.dot' looks like a file; open it with read_graph"):
+        require_graph("g.dot")
+    with pytest.raises(NotAGraph, match="looks like a file; open it with read_graph"):
+        require_graph(Path("a graph.txt"))
+    with pytest.raises(NotAGraph, match="found int; give a CausalGraph, its text such as"):
+        require_graph(3)

@@ -1,16 +1,32 @@
 """Words that formats hang on nodes and edges, and what we make of them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+
+from boundit.graph.groups import NodeGroup
 
 _NO = frozenset({"", "0", "false", "no", "none", "off"})
 HIDDEN_WORDS = frozenset({"latent", "unobserved"})
 SELECTED_WORDS = frozenset({"selected"})
+RELATED, INDEPENDENT = "related", "independent"
+"""Attributes of a node that name its group, by how members may be related."""
+
+
+def name_groups(groups: Iterable[NodeGroup]) -> dict[str, tuple[str, str]]:
+    """Find for each member the attribute that names its group, and the group's name.
+
+    Called by ``write_dot``, ``write_dagitty`` and ``to_networkx``.
+    """
+    return {
+        member: (INDEPENDENT if group.independent else RELATED, group.name)
+        for group in groups
+        for member in group.members
+    }
 
 
 def is_flag_set(value: object) -> bool:
     """Read a yes-or-no attribute of a graph file: true, yes, 1 or the bare word mean yes.
 
-    Called by ``is_hidden``, ``is_selected``, ``_is_two_headed`` and ``from_networkx`` for one
+    Called by ``is_hidden``, ``is_selected``, ``_is_two_headed`` and ``_read_edge`` for one
     attribute of a node or edge.
 
     >>> [is_flag_set(value) for value in ("yes", True, "False", 0, None)]

@@ -12,6 +12,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Self, TypeAlias
 
+from boundit.graph.groups import (
+    Groups,
+    InvalidGroup,
+    NodeGroup,
+    check_edges,
+    check_members,
+    close_groups,
+    find_relatives,
+    restrict_groups,
+    sort_groups,
+)
 from boundit.graph.notation import write_statements
 from boundit.graph.order import order_causally
 from boundit.terms.errors import (
@@ -21,8 +32,10 @@ from boundit.terms.errors import (
     SelectionHasChildren,
     SelfLoop,
     UnknownNode,
+    shorten,
 )
-from boundit.terms.names import Names, Nodes, is_name, read_nodes, sort_names
+from boundit.terms.names import Names, Nodes, is_name, join_names, read_nodes, sort_names
+from boundit.terms.public_names import find_forwarded
 
 Edge: TypeAlias = tuple[str, str]
 
@@ -51,6 +64,7 @@ class CausalGraph:
     directed: frozenset[Edge]
     bidirected: frozenset[Edge]
     selection: str | None = None
+    groups: Groups = ()
 
     @classmethod
     def of(
@@ -60,16 +74,23 @@ class CausalGraph:
         directed: Iterable[Edge] = (),
         bidirected: Iterable[Edge] = (),
         selection: str | None = None,
+        groups: Iterable[NodeGroup] = (),
     ) -> Self:
         """Build a graph from edges; nodes that have an edge need not be listed.
 
-        For users who have edges rather than text; called by ``GraphDraft.make_graph`` at the
-        end of every reader.
+        Groups whose members may be related in any way bring the edges that say so. For users
+        who have edges rather than text; called by ``GraphDraft.make_graph`` at the end of every
+        reader.
         """
         arrows = frozenset(map(_read_edge, directed))
         arcs = frozenset((a, b) if a <= b else (b, a) for a, b in map(_read_edge, bidirected))
         named = read_nodes(nodes).union(*arrows, *arcs, (selection,) if selection else ())
-        return cls(named, arrows, arcs, selection)
+        held = sort_groups(groups)
+        if held:
+            named = named.union(*(group.members for group in held))
+            check_members(held, named, selection)
+            arrows, arcs = close_groups(held, arrows, arcs)
+        return cls(named, arrows, arcs, selection, held)
 
     def __post_init__(self) -> None:
         """Refuse what cannot be a causal graph; ``_make_part`` need not, as the whole was."""
@@ -87,6 +108,9 @@ class CausalGraph:
         if not self.observed:
             raise EmptyGraph("it has no observed node" if self.nodes else "it has no nodes")
         _ = self.order
+        if self.groups:
+            check_members(self.groups, self.nodes, self.selection)
+            check_edges(self.groups, self.directed, self.bidirected)
 
     @classmethod
     def _make_part(
@@ -95,15 +119,21 @@ class CausalGraph:
         directed: frozenset[Edge],
         bidirected: frozenset[Edge],
         selection: str | None,
+        groups: Groups = (),
     ) -> Self:
         """Make a graph of some nodes and edges of a valid one, without checking them again.
 
-        It may be empty. Called by ``CausalGraph.induced`` and the three methods that cut edges,
-        such as ``CausalGraph.without_edges``.
+        It may be empty, and has no groups where edges of theirs were cut. Called by
+        ``CausalGraph.induced``, ``CausalGraph.without_groups`` and the three methods that cut
+        edges, such as ``CausalGraph.without_edges``.
         """
         graph = object.__new__(cls)
         vars(graph).update(
-            nodes=nodes, directed=directed, bidirected=bidirected, selection=selection
+            nodes=nodes,
+            directed=directed,
+            bidirected=bidirected,
+            selection=selection,
+            groups=groups,
         )
         return graph
 
@@ -137,6 +167,15 @@ class CausalGraph:
         }
 
     @cached_property
+    def relatives(self) -> Mapping[str, Nodes]:
+        """The members of the group of each variable that may be related to others in any way.
+
+        Variables in no group, or in one of independent variables, are not in it. Read by
+        ``list_missing``, ``suggest_hidden_causes`` and ``_list_edges`` of suggestions.
+        """
+        return find_relatives(self.groups)
+
+    @cached_property
     def order(self) -> tuple[str, ...]:
         """Every node after its causes; the selection node last; ties by name.
 
@@ -153,7 +192,14 @@ class CausalGraph:
         """
         asked = read_nodes(names)
         if not asked <= self.nodes:
-            raise UnknownNode(sort_names(asked - self.nodes)[0], self.nodes)
+            name = sort_names(asked - self.nodes)[0]
+            for group in self.groups:
+                if group.name == name:
+                    raise InvalidGroup(
+                        name,
+                        f"it is no variable; name its members, {join_names(group.members)}",
+                    )
+            raise UnknownNode(name, self.nodes)
         return asked
 
     def ancestors(self, of: Names) -> Nodes:
@@ -221,6 +267,7 @@ class CausalGraph:
             frozenset(e for e in self.directed if e[0] in inside and e[1] in inside),
             frozenset(e for e in self.bidirected if e[0] in inside and e[1] in inside),
             self.selection if self.selection in inside else None,
+            restrict_groups(self.groups, inside) if self.groups else (),
         )
 
     def without_edges_into(self, targets: Names) -> Self:
@@ -259,8 +306,30 @@ class CausalGraph:
         kept = self.directed - frozenset(edges)
         return self._make_part(self.nodes, kept, self.bidirected, self.selection)
 
+    def without_groups(self) -> Self:
+        """Make the same graph without the names of its groups; their edges stay.
+
+        Called by ``SubstituteQuestion.of``, where members are set by hand on the way to a
+        formula that sets none of them.
+        """
+        return (
+            self._make_part(self.nodes, self.directed, self.bidirected, self.selection)
+            if self.groups
+            else self
+        )
+
+    def __repr__(self) -> str:
+        return f"<CausalGraph {shorten(str(self), 200)}>"
+
+    def _repr_html_(self) -> str:
+        """Show the drawing of the graph in a notebook."""
+        shown: str = find_forwarded("show_graph")(self)
+        return shown
+
     def __str__(self) -> str:
-        return write_statements(self.nodes, self.directed, self.bidirected, self.selection)
+        return write_statements(
+            self.nodes, self.directed, self.bidirected, self.selection, self.groups
+        )
 
     def _follow_links(self, start: Nodes, kind: int) -> Nodes:
         """Collect ``start`` and every node reached from it by links of one kind alone.

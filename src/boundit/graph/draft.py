@@ -1,12 +1,21 @@
 """A graph as a reader finds it in a file: edges, hidden nodes and marks, not yet judged."""
 
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import product
 
+from boundit.graph.attributes import INDEPENDENT, RELATED
 from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.groups import InvalidGroup, NodeGroup
 from boundit.graph.projection import project
 from boundit.terms.errors import EmptyGraph, HiddenSelection, TwoSelectionNodes
+from boundit.terms.names import write_name
 
 FORWARD, BACKWARD, BIDIRECTED = "->", "<-", "<->"
+_NUMBER = r"([-+]?(?:\d{1,12}(?:\.\d{0,12})?|\.\d{1,12})(?:[eE][-+]?\d{1,2})?)"
+_PLACE = re.compile(rf"\s*{_NUMBER}\s*,\s*{_NUMBER}\s*!?\s*")
+"""Where a file draws a node; an exclamation mark is Graphviz's word for "stay there"."""
 
 
 @dataclass
@@ -18,6 +27,24 @@ class GraphDraft:
     bidirected: set[tuple[str, str]] = field(default_factory=set)
     hidden: set[str] = field(default_factory=set)
     selections: set[str] = field(default_factory=set)
+    groups: dict[str, NodeGroup] = field(default_factory=dict)
+    positions: dict[str, tuple[float, float]] = field(default_factory=dict)
+    exposures: set[str] = field(default_factory=set)
+    outcomes: set[str] = field(default_factory=set)
+
+    @classmethod
+    def from_graph(cls, graph: CausalGraph) -> "GraphDraft":
+        """Make the draft that a graph would be read from, to be written in some format.
+
+        Called by ``format_graph`` and ``to_record``.
+        """
+        return cls(
+            nodes=set(graph.nodes),
+            directed=set(graph.directed),
+            bidirected=set(graph.bidirected),
+            selections={graph.selection} if graph.selection else set(),
+            groups={group.name: group for group in graph.groups},
+        )
 
     def connect(self, left: str, edge: str, right: str) -> None:
         """Add one edge to the draft as a file writes it: ``->``, ``<-`` or ``<->``.
@@ -33,23 +60,115 @@ class GraphDraft:
             case _:
                 self.bidirected.add((left, right))
 
+    def add_group(self, name: str, members: Iterable[str], *, independent: bool) -> None:
+        """Add a group to the draft; each member is named once, and is no group itself.
+
+        Called by ``_read_group`` and ``_read_groups``, and by ``GraphDraft.gather_groups`` at
+        the end of formats that write groups as attributes of nodes.
+        """
+        listed = list(members)
+        if name in self.groups:
+            raise InvalidGroup(name, "it is defined twice; define it once")
+        for member in listed:
+            if listed.count(member) > 1:
+                raise InvalidGroup(name, f"{member!r} is in it twice; name it once")
+        self.groups[name] = NodeGroup(name, frozenset(listed), independent)
+
+    def gather_groups(self, marks: Mapping[str, Mapping[str, object]]) -> None:
+        """Add the groups that nodes name in their attributes ``related`` or ``independent``.
+
+        ``marks`` has the attributes of each node. Called by ``_DotReader.read``,
+        ``from_networkx`` and other readers of formats in which nodes have attributes.
+        """
+        members: dict[tuple[str, bool], list[str]] = {}
+        for node, attributes in marks.items():
+            for word in (RELATED, INDEPENDENT):
+                if isinstance(name := attributes.get(word), str) and name:
+                    members.setdefault((name, word == INDEPENDENT), []).append(node)
+        for (name, independent), named in members.items():
+            if name in self.nodes:
+                raise InvalidGroup(name, "a node has the same name; call the group otherwise")
+            self.add_group(name, named, independent=independent)
+
     def make_graph(self) -> CausalGraph:
         """Check the draft's names and edges, and make a causal graph without its hidden nodes.
 
         Called by every reader at its end: ``parse``, ``parse_dot``, ``parse_dagitty``,
         ``from_record``, ``from_networkx``.
         """
-        if not self.nodes:
+        if not self.nodes and not self.groups:
             raise EmptyGraph
         if len(self.selections) > 1:
             raise TwoSelectionNodes(self.selections)
         if both := self.selections & self.hidden:
             raise HiddenSelection(min(both))
+        self._check_groups()
         graph = CausalGraph.of(
-            self.nodes,
-            directed=self.directed,
-            bidirected=self.bidirected,
+            self.nodes - self.groups.keys(),
+            directed=self._expand(self.directed),
+            bidirected=self._expand(self.bidirected),
             selection=next(iter(self.selections), None),
+            groups=self.groups.values(),
         )
         graph.require(self.hidden)
         return project(graph, self.hidden) if self.hidden else graph
+
+    def place(self, node: str, text: object) -> None:
+        """Note where a file draws a node, as in ``"1.5,-2"``; what is no place is passed over.
+
+        Called by ``_DagittyReader._note_drawing`` and ``_DotReader.read``.
+        """
+        found = _PLACE.fullmatch(text) if isinstance(text, str) else None
+        if found:
+            self.positions[node] = float(found[1]), float(found[2])
+
+    def expand(self) -> "GraphDraft":
+        """Make a draft whose edges join variables alone, with the members of groups named.
+
+        Called by ``draft_graph``, so that a drawing has an edge for each member.
+        """
+        return replace(
+            self,
+            nodes=self.nodes - self.groups.keys(),
+            directed=set(self._expand(self.directed)),
+            bidirected=set(self._expand(self.bidirected)),
+        )
+
+    def _check_groups(self) -> None:
+        """Refuse groups in groups, hidden members, and a group that is marked like a node.
+
+        Called by ``GraphDraft.make_graph``.
+        """
+        for name, group in self.groups.items():
+            if inner := group.members & self.groups.keys():
+                raise InvalidGroup(
+                    name, f"{min(inner)!r} is a group itself; name its members instead"
+                )
+            if unseen := (group.members | {name}) & self.hidden:
+                raise InvalidGroup(
+                    name,
+                    f"{min(unseen)!r} is hidden; members may have hidden causes anyway, so "
+                    "leave it out",
+                )
+            if name in self.selections:
+                raise InvalidGroup(
+                    name, "it is marked as the selection node, which is one node"
+                )
+
+    def _expand(self, edges: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+        """Put the members of a group in place of its name, in every edge.
+
+        Called by ``GraphDraft.make_graph`` and ``GraphDraft.expand``.
+        """
+        for a, b in edges:
+            for name, other in ((a, b), (b, a)):
+                if name in self.groups and other in {name, *self.groups[name].members}:
+                    raise InvalidGroup(
+                        name,
+                        f"an edge joins it with {write_name(other)}, which is part of it; draw "
+                        "edges between members one by one, or none",
+                    )
+            ones, others = (
+                self.groups[n].members if n in self.groups else (n,) for n in (a, b)
+            )
+            yield from product(ones, others)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.read import GraphLike, require_graph
 from boundit.graph.separators import minimal_separator
 from boundit.terms.names import Names, Nodes, read_nodes, sort_names, write_name
 
@@ -32,7 +33,7 @@ class Independence:
         return f"{write_name(self.one)} _||_ {write_name(self.other)}{bar}"
 
 
-def implications(graph: CausalGraph) -> tuple[Independence, ...]:
+def implications(graph: GraphLike) -> tuple[Independence, ...]:
     """List the testable independences of a graph: one for each pair that some set separates.
 
     Users ask what data could refute; the command line too, by ``boundit graph implications``.
@@ -52,6 +53,7 @@ def implications(graph: CausalGraph) -> tuple[Independence, ...]:
     everything and that nothing in it is superfluous is checked in
     ``tests/graph/test_implications.py`` by closing it under the axioms on random graphs.
     """
+    graph = require_graph(graph)
     stated = (state_independence(graph, *pair) for pair in list_apart(graph))
     return tuple(statement for statement in stated if statement is not None)
 

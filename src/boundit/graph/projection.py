@@ -1,6 +1,7 @@
 """Hidden nodes folded into bidirected edges: the latent projection (Verma and Pearl)."""
 
 from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.groups import restrict_groups
 from boundit.terms.errors import EmptyGraph, HiddenSelection
 from boundit.terms.names import Names, sort_names
 
@@ -42,6 +43,7 @@ def project(graph: CausalGraph, hidden: Names) -> CausalGraph:
         directed=((a, b) for a, (_, children, _) in links.items() for b in children),
         bidirected=((a, b) for a, (_, _, siblings) in links.items() for b in siblings),
         selection=graph.selection,
+        groups=restrict_groups(graph.groups, graph.nodes - gone),
     )
 
 

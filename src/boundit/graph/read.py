@@ -4,54 +4,48 @@ import re
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, TypeAlias, Union
 
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.dagitty import parse_dagitty, write_dagitty
-from boundit.graph.dot import parse_dot, write_dot
-from boundit.graph.record import parse_json, write_json
+from boundit.graph.draft import GraphDraft
+from boundit.graph.formats.dagitty import parse_dagitty
+from boundit.graph.formats.detect import GraphFormat, ReadFormat, detect_format
+from boundit.graph.formats.dot import parse_dot
+from boundit.graph.formats.drafts import write_draft
+from boundit.graph.formats.gml import parse_gml
+from boundit.graph.nx import find_networkx, from_networkx
+from boundit.graph.record import parse_json
 from boundit.graph.text import parse
-from boundit.terms.errors import (
-    BounditError,
-    NotAGraph,
-    NotText,
-    UnknownFormat,
-    UnreadableFile,
-)
+from boundit.terms.errors import BounditError, NotAGraph, NotText, UnreadableFile
 
-GraphFormat: TypeAlias = Literal["text", "dot", "dagitty", "json"]
+if TYPE_CHECKING:
+    import networkx as nx
 
-_READERS: dict[GraphFormat, Callable[[str], CausalGraph]] = {
+GraphLike: TypeAlias = Union[CausalGraph, str, "nx.Graph"]
+"""What is taken wherever a graph is: a graph, its text in any format, or one of networkx.
+
+Graphs of pgmpy are of networkx, and those of dowhy hold one.
+"""
+
+_READERS: dict[ReadFormat, Callable[[str], CausalGraph]] = {
     "text": parse,
+    "gml": parse_gml,
     "dot": parse_dot,
     "dagitty": parse_dagitty,
     "json": parse_json,
 }
-_WRITERS: dict[GraphFormat, Callable[[CausalGraph], str]] = {
-    "text": str,
-    "dot": write_dot,
-    "dagitty": write_dagitty,
-    "json": write_json,
-}
-_SUFFIXES: dict[str, GraphFormat] = {
+_SUFFIXES: dict[str, ReadFormat] = {
+    ".gml": "gml",
     ".dot": "dot",
     ".gv": "dot",
     ".dagitty": "dagitty",
     ".json": "json",
 }
-# What a text opens with, after blanks and comments. A node of ours may be called "dag", but is
-# never followed by a brace.
-_BLANKS = r"(?:\s|\ufeff|//[^\n]*\n|\#[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)*"
-_TITLE = r'\s*(?:"[^"]*"|[\w.]*)\s*\{'
-_OPENINGS: tuple[tuple[GraphFormat, re.Pattern[str]], ...] = (
-    ("json", re.compile(r"[\s\ufeff]*\{")),
-    ("dot", re.compile(_BLANKS + r"(?:strict\s+)?(?:di)?graph\b" + _TITLE, re.IGNORECASE)),
-    ("dagitty", re.compile(_BLANKS + r"(?:dag|pdag|mag|pag)\b" + _TITLE, re.IGNORECASE)),
-)
+_FILE_NAME = re.compile(r"\s*[^\s;{}<>]+\.(?:txt|dot|gv|dagitty|json|gml)\s*", re.IGNORECASE)
 
 
 def parse_graph(text: str) -> CausalGraph:
-    """Read a graph from text: our own, or DOT, dagitty or JSON, told apart by how they open.
+    """Read a graph from text: our own, DOT, dagitty, GML or JSON, told apart by how they open.
 
     Users call it; also called by ``read_graph``, and by ``load_graph`` for the command line.
 
@@ -62,7 +56,7 @@ def parse_graph(text: str) -> CausalGraph:
     """
     if not isinstance(text, str):
         raise NotText("graph", text, "for a file use read_graph, for networkx from_networkx")
-    return _READERS[_detect_format(text) or "text"](text)
+    return _READERS[detect_format(text) or "text"](text)
 
 
 def read_graph(path: str | PathLike[str]) -> CausalGraph:
@@ -71,7 +65,7 @@ def read_graph(path: str | PathLike[str]) -> CausalGraph:
     Users call it; also called by ``load_graph`` for the command line.
     """
     text, named = _read_contents(path), _SUFFIXES.get(Path(path).suffix.casefold())
-    if _detect_format(text) or not named:
+    if detect_format(text) or not named:
         return parse_graph(text)
     try:
         return parse(text)
@@ -81,16 +75,27 @@ def read_graph(path: str | PathLike[str]) -> CausalGraph:
 
 
 def require_graph(graph: object) -> CausalGraph:
-    """Return a ``CausalGraph`` as it is; raise for anything else, saying how to make one of it.
+    """Return a ``CausalGraph`` as it is, and read text or a networkx graph into one.
 
-    Called by ``recover``, ``check`` and, before bounds, ``read_bandit_query``.
+    So are graphs of pgmpy, and graphs and models of dowhy.
+
+    Raises for anything else, and for the name of a file, which is the text of a lone node.
+    Called by ``recover``, ``check``, ``read_request`` before bounds, and every other function
+    that takes a graph from users.
+
+    >>> print(require_graph("X -> Y; X <-> Y"))
+    X -> Y; X <-> Y
     """
     if isinstance(graph, CausalGraph):
         return graph
+    if isinstance(graph, str) and not _FILE_NAME.fullmatch(graph):
+        return parse_graph(graph)
+    if (found := find_networkx(graph)) is not None:
+        return from_networkx(found)
     raise NotAGraph(graph)
 
 
-def format_graph(graph: CausalGraph, to: GraphFormat = "text") -> str:
+def format_graph(graph: GraphLike, to: GraphFormat = "text") -> str:
     """Write a graph as ``"text"``, ``"dot"``, ``"dagitty"`` or ``"json"``.
 
     Users call it; also called by ``convert`` of the command line.
@@ -105,17 +110,7 @@ def format_graph(graph: CausalGraph, to: GraphFormat = "text") -> str:
     }
     <BLANKLINE>
     """
-    if to not in _WRITERS:
-        raise UnknownFormat(to, get_args(GraphFormat))
-    return _WRITERS[to](graph)
-
-
-def _detect_format(text: str) -> GraphFormat | None:
-    """Tell a text's graph format by how it opens; None when it opens like none.
-
-    Called by ``parse_graph`` and ``read_graph``.
-    """
-    return next((name for name, opening in _OPENINGS if opening.match(text)), None)
+    return write_draft(GraphDraft.from_graph(require_graph(graph)), to)
 
 
 def _read_contents(path: str | PathLike[str]) -> str:

@@ -3,7 +3,8 @@
 .. code-block:: json
 
     {"nodes": ["X", "Y", "S"], "directed": [["X", "Y"], ["Y", "S"]],
-     "bidirected": [["X", "Y"]], "selection": "S", "hidden": []}
+     "bidirected": [["X", "Y"]], "selection": "S", "hidden": [],
+     "groups": [{"name": "Z", "members": ["Age", "Sex"], "independent": false}]}
 
 Every key may be left out. A line of a benchmark collection carries a question beside the graph
 (``query``, ``external``, ``adjustment``); the variables it names are nodes of the graph too.
@@ -14,10 +15,18 @@ from collections.abc import Iterator, Mapping
 
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.draft import BIDIRECTED, FORWARD, GraphDraft
-from boundit.terms.errors import InvalidName, MalformedRecord, MalformedText, UnknownKey
+from boundit.graph.groups import InvalidGroup, sort_groups
+from boundit.terms.errors import (
+    InvalidName,
+    MalformedRecord,
+    MalformedText,
+    TwoSelectionNodes,
+    UnknownKey,
+)
 from boundit.terms.names import is_name, sort_names
 
-_GRAPH_KEYS = ("nodes", "directed", "bidirected", "selection", "hidden")
+_GRAPH_KEYS = ("nodes", "directed", "bidirected", "selection", "hidden", "groups")
+_GROUP_KEYS = frozenset({"name", "members", "independent"})
 _QUESTION_KEYS = ("query", "external", "adjustment")
 _OTHER_KEYS = ("name", "answer", "by", "expression", "numeric_gap")
 
@@ -30,6 +39,14 @@ def parse_json(text: str) -> CausalGraph:
     >>> print(parse_json('{"directed": [["X", "Y"], ["Y", "S"]], "selection": "S"}'))
     X -> Y; Y -> [S]
     """
+    return draft_json(text).make_graph()
+
+
+def draft_json(text: str) -> GraphDraft:
+    """Read JSON text into a draft, hidden nodes and all. Called by ``parse_json``.
+
+    ``draft_graph`` finds it in ``_DRAFTERS``.
+    """
     try:
         record = json.loads(text.removeprefix("\ufeff"))
     except json.JSONDecodeError as error:
@@ -40,13 +57,13 @@ def parse_json(text: str) -> CausalGraph:
     return from_record(record)
 
 
-def write_json(graph: CausalGraph) -> str:
-    """Write a graph as one line of JSON. ``format_graph`` finds it in ``_WRITERS``."""
-    return json.dumps(to_record(graph), ensure_ascii=False)
+def write_json(draft: GraphDraft) -> str:
+    """Write a graph as one line of JSON. ``write_draft`` finds it in ``_WRITERS``."""
+    return json.dumps(_write_record(draft), ensure_ascii=False)
 
 
-def from_record(record: object) -> CausalGraph:
-    """Build a graph from the lists and names that JSON text holds. Called by ``parse_json``."""
+def from_record(record: object) -> GraphDraft:
+    """Read the lists and names that JSON text holds into a draft. Called by ``draft_json``."""
     if not isinstance(record, Mapping):
         raise MalformedRecord("", f"an object with keys {', '.join(_GRAPH_KEYS)}", record)
     for key in record:
@@ -65,21 +82,61 @@ def from_record(record: object) -> CausalGraph:
         draft.nodes.add(selection)
         draft.selections.add(selection)
     draft.hidden.update(_read_names(record, "hidden"))
-    return draft.make_graph()
+    _read_groups(record, draft)
+    return draft
 
 
 def to_record(graph: CausalGraph) -> dict[str, object]:
     """Write a graph as a dict with the keys of our JSON form, in a stable order.
 
-    Called by ``write_json``, and by ``show_graph`` on the command line for ``--json``.
+    Called by ``show_graph`` on the command line for ``--json``.
     """
+    return _write_record(GraphDraft.from_graph(graph))
+
+
+def _write_record(draft: GraphDraft) -> dict[str, object]:
+    """Write a draft as a dict with the keys of our JSON form.
+
+    Called by ``write_json`` and ``to_record``.
+    """
+    if len(draft.selections) > 1:
+        raise TwoSelectionNodes(draft.selections)
+    groups = [
+        {"name": g.name, "members": sort_names(g.members), "independent": g.independent}
+        for g in sort_groups(draft.groups.values())
+    ]
     return {
-        "nodes": sort_names(graph.nodes),
-        "directed": [list(edge) for edge in sorted(graph.directed)],
-        "bidirected": [list(edge) for edge in sorted(graph.bidirected)],
-        "selection": graph.selection,
-        "hidden": [],
-    }
+        "nodes": sort_names(draft.nodes),
+        "directed": [list(edge) for edge in sorted(draft.directed)],
+        "bidirected": [list(edge) for edge in sorted(draft.bidirected)],
+        "selection": next(iter(draft.selections), None),
+        "hidden": sort_names(draft.hidden),
+    } | ({"groups": groups} if groups else {})
+
+
+def _read_groups(record: Mapping[object, object], draft: GraphDraft) -> None:
+    """Read the list of groups of a JSON graph into the draft, or refuse it.
+
+    Called by ``from_record``.
+    """
+    found = record.get("groups")
+    if found is None:
+        return
+    form = 'a list of objects such as {"name": "Z", "members": ["Age", "Sex"]}'
+    if not isinstance(found, list):
+        raise MalformedRecord("groups", form, found)
+    for item in found:
+        if not isinstance(item, Mapping) or not item.keys() <= _GROUP_KEYS:
+            raise MalformedRecord("groups", form, item)
+        independent = item.get("independent", False)
+        if not isinstance(independent, bool):
+            raise MalformedRecord("groups", "true or false for 'independent'", independent)
+        name = _read_name(item.get("name"))
+        if name in draft.nodes:
+            raise InvalidGroup(name, "a node has the same name; call the group otherwise")
+        members = _read_names(item, "members")
+        draft.add_group(name, members, independent=independent)
+    draft.nodes.update(*(group.members for group in draft.groups.values()))
 
 
 def _read_names(record: Mapping[object, object], key: str) -> list[str]:

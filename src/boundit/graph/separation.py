@@ -13,7 +13,8 @@ famous. The selection node is such an effect, and the log is what is known of it
 
 from collections import deque
 
-from boundit.graph.causal_graph import CausalGraph, Links
+from boundit.graph.causal_graph import Links
+from boundit.graph.read import GraphLike, require_graph
 from boundit.terms.errors import OverlappingRoles
 from boundit.terms.names import Names, Nodes, sort_names
 
@@ -21,7 +22,7 @@ _Reached = dict[str, tuple[str, bool, str] | None]
 
 
 def open_walk(
-    graph: CausalGraph, sources: Names, targets: Names, *, given: Names = ()
+    graph: GraphLike, sources: Names, targets: Names, *, given: Names = ()
 ) -> tuple[str, ...] | None:
     """Find a shortest walk that ``given`` leaves open; None when it blocks every walk.
 
@@ -30,7 +31,7 @@ def open_walk(
     ``find_selection_walk`` and wherever a separation is checked. The walk reads as it would be
     drawn:
 
-    >>> berkson = CausalGraph.of(directed=[("Talent", "Fame"), ("Looks", "Fame")])
+    >>> berkson = "Talent -> Fame <- Looks"
     >>> open_walk(berkson, "Talent", "Looks", given="Fame")
     ('Talent', '->', 'Fame', '<-', 'Looks')
     >>> open_walk(berkson, "Talent", "Looks") is None
@@ -41,6 +42,7 @@ def open_walk(
     Time is linear in the edges once ``graph.links`` is built: a node is entered at most twice,
     by an arrowhead and by a tail. ``tests/graph/test_separation.py`` counts it.
     """
+    graph = require_graph(graph)
     start, goal, known = graph.require(sources), graph.require(targets), graph.require(given)
     _check_disjoint(start, "a source", goal, "a target")
     _check_disjoint(start, "a source", known, "given")

@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.read import GraphLike, require_graph
 from boundit.graph.separation import find_exits
 from boundit.graph.vertex_cut import cut_vertices
 from boundit.terms.errors import OverlappingRoles
@@ -54,7 +55,7 @@ def find_separator(
 
 
 def nearest_separator(
-    graph: CausalGraph,
+    graph: GraphLike,
     sources: Names,
     targets: Names,
     *,
@@ -73,11 +74,12 @@ def nearest_separator(
     >>> sorted(nearest_separator(chain, "X", "Y")), sorted(nearest_separator(chain, "Y", "X"))
     (['A', 'D'], ['B'])
     """
+    graph = require_graph(graph)
     return _prepare_separator_search(graph, sources, targets, include, within).find_nearest()
 
 
 def minimal_separator(
-    graph: CausalGraph,
+    graph: GraphLike,
     sources: Names,
     targets: Names,
     *,
@@ -98,6 +100,7 @@ def minimal_separator(
     >>> sorted(minimal_separator(chain, "X", "Y", include="D", within="B"))
     ['B', 'D']
     """
+    graph = require_graph(graph)
     return _prepare_separator_search(graph, sources, targets, include, within).find_minimal()
 
 

@@ -8,10 +8,14 @@
     I1 -> [S]                # brackets mark the selection node
     Weather                  # a node without edges
     "time of day" -> Y       # any name, in double quotes
+    Z = {Age, Sex, Income}   # a group: its members may be related in any way
+    Z -> X1                  # each of them may cause X1
+    V = independent {A, B}   # a claim: no edges among these
 """
 
 import re
 
+from boundit.graph.attributes import INDEPENDENT
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.draft import GraphDraft
 from boundit.graph.tokens import END, Tokens
@@ -23,7 +27,7 @@ _PATTERN = re.compile(
     | (?P<name>[\w.]+)
     | (?P<quoted>"(?:[^"\\\n]|\\[^\n])*")
     | (?P<stop>[;\n])
-    | (?P<mark>[\[\],])
+    | (?P<mark>[\[\],={}])
     """,
     re.VERBOSE,
 )
@@ -37,20 +41,35 @@ def parse(text: str) -> CausalGraph:
 
     >>> print(parse("X -> Y <- C -> X; hidden C; Y -> [S]"))
     X -> Y; Y -> [S]; X <-> Y
+    >>> print(parse("X -> Y; Z -> X; Z -> Y; Z = {Sex, Age, Income}"))
+    Z = {Age, Income, Sex}; X -> Y; Z -> X; Z -> Y
+    """
+    return draft_text(text).make_graph()
+
+
+def draft_text(text: str) -> GraphDraft:
+    """Read our own text into a draft, hidden nodes and all. Called by ``parse`` and others.
+
+    ``draft_graph`` finds it in ``_DRAFTERS``.
     """
     tokens, draft = Tokens(text.removeprefix("\ufeff"), _PATTERN, hint=_HINT), GraphDraft()
     while tokens.now.kind != END:
         if not tokens.take_if("stop"):
             _read_statement(tokens, draft)
-    return draft.make_graph()
+    return draft
 
 
 def _read_statement(tokens: Tokens, draft: GraphDraft) -> None:
     """Read one statement of our text into the draft: a node, a row of edges, what is hidden.
 
-    Called by ``parse`` until the text ends.
+    Called by ``draft_text`` until the text ends.
     """
     first = tokens.now
+    if tokens.ahead.kind == "mark" and tokens.ahead.text == "=":
+        _read_group(tokens, draft)
+        return
+    if tokens.is_at("{"):
+        first.refuse("a set needs a name first, as in 'Z = {Age, Sex}'; then 'Z -> X'")
     if first.kind == "name" and first.text == "hidden":
         tokens.take()
         if tokens.now.kind != "edge":
@@ -65,6 +84,35 @@ def _read_statement(tokens: Tokens, draft: GraphDraft) -> None:
         draft.connect(left, edge.text, right)
         left = right
     _expect_stop(tokens, "an edge (->, <- or <->)")
+
+
+def _read_group(tokens: Tokens, draft: GraphDraft) -> None:
+    """Read a group, ``Z = {A, B}`` or ``Z = independent {A, B}``, into the draft.
+
+    Its members may stand on several lines. Called by ``_read_statement``.
+    """
+    start = tokens.now
+    name = tokens.expect_name("the name of a group")
+    tokens.expect_mark("=")
+    independent = tokens.take_if("name", INDEPENDENT) is not None
+    tokens.expect_mark("{", " before the members of a group")
+    members = list[str]()
+    while not _skip_breaks(tokens).take_mark("}"):
+        if members:
+            tokens.expect_mark(",", " or '}' after a member")
+        members.append(_skip_breaks(tokens).expect_name("a member"))
+    if not members:
+        start.refuse(f"the group {start.quotation} has no members")
+    draft.add_group(name, members, independent=independent)
+    draft.nodes.update(members)
+    _expect_stop(tokens, "the end of the group")
+
+
+def _skip_breaks(tokens: Tokens) -> Tokens:
+    """Pass over line breaks, and return the tokens. Called by ``_read_group``."""
+    while tokens.now.text == "\n":
+        tokens.take()
+    return tokens
 
 
 def _read_hidden(tokens: Tokens, draft: GraphDraft) -> None:

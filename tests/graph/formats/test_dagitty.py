@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.dagitty import parse_dagitty, write_dagitty
+from boundit.graph.formats.dagitty import parse_dagitty
+from boundit.graph.read import format_graph
 from boundit.graph.text import parse
 from boundit.terms.errors import InvalidGraph
 from tests.strategies import graphs, odd_names
@@ -10,7 +11,7 @@ from tests.strategies import graphs, odd_names
 
 @given(graphs() | graphs(names=odd_names))
 def test_dagitty_reads_back_as_the_same_graph(graph: CausalGraph) -> None:
-    assert parse_dagitty(write_dagitty(graph)) == graph
+    assert parse_dagitty(format_graph(graph, "dagitty")) == graph
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,11 @@
 
 import re
 
+from boundit.graph.attributes import INDEPENDENT, RELATED, name_groups
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.draft import GraphDraft
 from boundit.graph.tokens import END, Token, Tokens
-from boundit.terms.names import sort_names, write_name
+from boundit.terms.names import quote, sort_names, write_name
 
 _PATTERN = re.compile(
     r"""
@@ -23,6 +24,8 @@ _HINT = "edges are written ->, <- and <->, other names in double quotes"
 # dagitty's own words, with its abbreviations.
 _HIDDEN = frozenset({"latent", "l", "unobserved", "u"})
 _SELECTED = frozenset({"selected", "s"})
+_EXPOSURE = frozenset({"exposure", "e"})
+_OUTCOME = frozenset({"outcome", "o"})
 
 
 def parse_dagitty(text: str) -> CausalGraph:
@@ -34,20 +37,41 @@ def parse_dagitty(text: str) -> CausalGraph:
     >>> print(parse_dagitty(text))
     X -> Y; Y -> [S]; X <-> Y
     """
-    return _DagittyReader(text).read().make_graph()
+    return draft_dagitty(text).make_graph()
 
 
-def write_dagitty(graph: CausalGraph) -> str:
+def draft_dagitty(text: str) -> GraphDraft:
+    """Read dagitty text into a draft, with hidden nodes, positions and what is asked.
+
+    Called by ``parse_dagitty``; ``draft_graph`` finds it in ``_DRAFTERS``.
+    """
+    return _DagittyReader(text).read()
+
+
+def write_dagitty(draft: GraphDraft) -> str:
     """Write a graph as text that the program dagitty reads.
 
-    ``format_graph`` finds it in ``_WRITERS`` for the format "dagitty".
+    ``write_draft`` finds it in ``_WRITERS`` for the format "dagitty".
     """
-    lines = [
-        f"  {write_name(node)}{' [selected]' if node == graph.selection else ''}"
-        for node in sort_names(graph.nodes)
-    ]
-    lines += [f"  {write_name(a)} -> {write_name(b)}" for a, b in sorted(graph.directed)]
-    lines += [f"  {write_name(a)} <-> {write_name(b)}" for a, b in sorted(graph.bidirected)]
+    marks: dict[str, list[str]] = {node: [] for node in draft.nodes}
+    for word, names in (
+        ("latent", draft.hidden),
+        ("selected", draft.selections),
+        ("exposure", draft.exposures),
+        ("outcome", draft.outcomes),
+    ):
+        for name in names:
+            marks[name].append(word)
+    for name, (word, group) in name_groups(draft.groups.values()).items():
+        marks[name].append(f"{word}={quote(group)}")
+    for name, (x, y) in draft.positions.items():
+        marks[name].append(f'pos="{x:.10g},{y:.10g}"')
+    lines = list[str]()
+    for node in sort_names(draft.nodes):
+        mark = f" [{', '.join(marks[node])}]" if marks[node] else ""
+        lines.append(f"  {write_name(node)}{mark}")
+    lines += [f"  {write_name(a)} -> {write_name(b)}" for a, b in sorted(draft.directed)]
+    lines += [f"  {write_name(a)} <-> {write_name(b)}" for a, b in sorted(draft.bidirected)]
     return "\n".join(["dag {", *lines, "}", ""])
 
 
@@ -57,11 +81,12 @@ class _DagittyReader:
     def __init__(self, text: str) -> None:
         self._tokens = Tokens(text.removeprefix("\ufeff"), _PATTERN, hint=_HINT)
         self._draft = GraphDraft()
+        self._groups: dict[str, dict[str, object]] = {}
 
     def read(self) -> GraphDraft:
         """Read the whole dagitty text into a draft: its edges, hidden nodes and selection node.
 
-        Called by ``parse_dagitty``, which makes a graph of the draft.
+        Called by ``draft_dagitty``.
         """
         kind = self._tokens.expect("name", "'dag'")
         if kind.text.casefold() != "dag":
@@ -78,6 +103,7 @@ class _DagittyReader:
             self._tokens.now.refuse(
                 f"expected one graph, found {self._tokens.now.quotation} after it"
             )
+        self._draft.gather_groups(self._groups)
         return self._draft
 
     def _read_statement(self) -> None:
@@ -133,20 +159,36 @@ class _DagittyReader:
         while not self._tokens.take_mark("]"):
             word = self._tokens.now
             key = self._tokens.expect_name("an attribute or ']'").casefold()
-            if self._tokens.take_mark("="):
-                self._skip_value()
+            value = self._skip_value() if self._tokens.take_mark("=") else ""
+            if key in {RELATED, INDEPENDENT}:
+                for node in nodes:
+                    self._groups.setdefault(node, {})[key] = value
             if key in _HIDDEN | _SELECTED and not nodes:
                 word.refuse(f"{key!r} on an edge says nothing; write it after the node alone")
             if key in _HIDDEN:
                 self._draft.hidden.update(nodes)
             if key in _SELECTED:
                 self._draft.selections.update(nodes)
+            self._note_drawing(nodes, key, value)
             self._tokens.take_mark(",")
 
-    def _skip_value(self) -> None:
-        """Pass over the value of an attribute that says nothing of causes, such as a position.
+    def _note_drawing(self, nodes: list[str], key: str, value: str) -> None:
+        """Note what only a drawing heeds: where nodes stand, and what is asked of them.
+
+        Called by ``_DagittyReader._read_attributes``.
+        """
+        if key in _EXPOSURE:
+            self._draft.exposures.update(nodes)
+        if key in _OUTCOME:
+            self._draft.outcomes.update(nodes)
+        for node in nodes:
+            if key == "pos":
+                self._draft.place(node, value)
+
+    def _skip_value(self) -> str:
+        """Pass over the value of an attribute, such as a position, and return it.
 
         Called by ``_DagittyReader._read_statement`` and ``_DagittyReader._read_attributes``.
         """
-        if not self._tokens.take_if("number"):
-            self._tokens.expect_name("a value")
+        number = self._tokens.take_if("number")
+        return number.text if number else self._tokens.expect_name("a value")

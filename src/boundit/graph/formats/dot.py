@@ -2,14 +2,15 @@
 
 A bidirected edge is ``A -> B [dir=both]``, or one with both ``arrowhead`` and ``arrowtail``,
 or with ``bidirected=true``. A hidden node has ``latent=true`` (or ``observed=no``), the
-selection node ``selected=true``. Subgraphs, chains and default attributes are read; anything
+selection node ``selected=true``, and a member of a group names it as in ``related="Z"`` or
+``independent="Z"``. Subgraphs, chains and default attributes are read; anything
 that only concerns looks is passed over.
 """
 
 import re
 from dataclasses import dataclass, field
 
-from boundit.graph.attributes import is_flag_set, is_hidden, is_selected
+from boundit.graph.attributes import is_flag_set, is_hidden, is_selected, name_groups
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.draft import BACKWARD, BIDIRECTED, FORWARD, GraphDraft
 from boundit.graph.tokens import END, Token, Tokens, unquote
@@ -53,22 +54,40 @@ def parse_dot(text: str) -> CausalGraph:
     >>> print(parse_dot("digraph { X -> Y; X -> Y [dir=both]; Y -> S; S [selected=true] }"))
     X -> Y; Y -> [S]; X <-> Y
     """
-    return _DotReader(text).read().make_graph()
+    return draft_dot(text).make_graph()
 
 
-def write_dot(graph: CausalGraph) -> str:
+def draft_dot(text: str) -> GraphDraft:
+    """Read DOT text into a draft, with hidden nodes and positions. Called by ``parse_dot``.
+
+    ``draft_graph`` finds it in ``_DRAFTERS``.
+    """
+    return _DotReader(text).read()
+
+
+def write_dot(draft: GraphDraft) -> str:
     """Write a graph as DOT: bidirected edges dashed, the selection node a box.
 
-    ``format_graph`` finds it in ``_WRITERS``.
+    ``write_draft`` finds it in ``_WRITERS``.
     """
+    marks: dict[str, list[str]] = {node: [] for node in draft.nodes}
+    for name in draft.hidden:
+        marks[name].append("latent=true, style=dashed")
+    for name in draft.selections:
+        marks[name].append("selected=true, shape=box")
+    for name, (word, group) in name_groups(draft.groups.values()).items():
+        marks[name].append(f"{word}={quote(group)}")
+    for name, (x, y) in draft.positions.items():
+        # Graphviz counts upwards.
+        marks[name].append(f'pos="{x:.10g},{-y:.10g}!"')
     lines = ["digraph {"]
-    for node in sort_names(graph.nodes):
-        mark = " [selected=true, shape=box]" if node == graph.selection else ""
+    for node in sort_names(draft.nodes):
+        mark = f" [{', '.join(marks[node])}]" if marks[node] else ""
         lines.append(f"  {quote(node)}{mark};")
-    lines += [f"  {quote(a)} -> {quote(b)};" for a, b in sorted(graph.directed)]
+    lines += [f"  {quote(a)} -> {quote(b)};" for a, b in sorted(draft.directed)]
     lines += [
         f"  {quote(a)} -> {quote(b)} [dir=both, style=dashed];"
-        for a, b in sorted(graph.bidirected)
+        for a, b in sorted(draft.bidirected)
     ]
     return "\n".join([*lines, "}", ""])
 
@@ -84,7 +103,7 @@ class _DotReader:
     def read(self) -> GraphDraft:
         """Read the whole DOT text into a draft: its edges, hidden nodes and selection node.
 
-        Called by ``parse_dot``, which makes a graph of the draft.
+        Called by ``draft_dot``.
         """
         self._take_keyword("strict")
         if not (self._take_keyword("digraph") or self._take_keyword("graph")):
@@ -101,6 +120,11 @@ class _DotReader:
                 self._draft.hidden.add(node)
             if is_selected(attributes):
                 self._draft.selections.add(node)
+            self._draft.place(node, attributes.get("pos"))
+        # Graphviz counts upwards, drawings on a screen downwards.
+        for node, (x, y) in self._draft.positions.items():
+            self._draft.positions[node] = x, -y
+        self._draft.gather_groups(self._attributes)
         return self._draft
 
     def _read_braces(self, scope: _Scope, *, depth: int) -> list[str]:
