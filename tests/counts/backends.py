@@ -1,5 +1,7 @@
 """The same rows in every kind of source that a log is read from."""
 
+import gzip
+import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
@@ -9,6 +11,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv as pa_csv
+import pyarrow.dataset as pa_dataset
+import pyarrow.feather as pa_feather
 import pyarrow.parquet as pa_parquet
 
 from boundit.counts.table import CountTable
@@ -41,6 +45,62 @@ def csv(table: pa.Table, folder: Path) -> object:
     return str(folder / "*.csv")
 
 
+def pack(data: bytes, ending: str) -> bytes:
+    """Pack bytes as the ending of a file's name says."""
+    if ending.endswith(".gz"):
+        return gzip.compress(data)
+    return bytes(pa.compress(data, codec="zstd")) if ending.endswith(".zst") else data
+
+
+def packed_csv(ending: str) -> Callable[[pa.Table, Path], object]:
+    def write(table: pa.Table, folder: Path) -> object:
+        sink = pa.BufferOutputStream()
+        pa_csv.write_csv(table, sink)
+        path = folder / f"log.csv{ending}"
+        path.write_bytes(pack(sink.getvalue().to_pybytes(), ending))
+        return path
+
+    return write
+
+
+def json_lines(ending: str) -> Callable[[pa.Table, Path], object]:
+    """Objects of a line each, without the keys of nulls in every other line."""
+
+    def write(table: pa.Table, folder: Path) -> object:
+        lines = [
+            json.dumps({k: v for k, v in row.items() if i % 2 or v is not None}, default=str)
+            for i, row in enumerate(table.to_pylist())
+        ]
+        path = folder / f"log{ending}"
+        path.write_bytes(pack("\n".join(lines).encode(), ending))
+        return path
+
+    return write
+
+
+def arrow_files(table: pa.Table, folder: Path) -> object:
+    """A file, a Feather file and an empty one."""
+    half = table.num_rows // 2
+    (folder / "arrow").mkdir(exist_ok=True)
+    for name, rows in {"a": table[:half], "c": table[:0]}.items():
+        path = str(folder / "arrow" / f"{name}.arrow")
+        with pa.OSFile(path, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+            writer.write_table(rows)
+    pa_feather.write_feather(table[half:], str(folder / "arrow" / "b.feather"))
+    return folder / "arrow"
+
+
+def arrow_stream(table: pa.Table, folder: Path) -> list[str]:
+    path = str(folder / "stream.arrow")
+    with pa.OSFile(path, "wb") as sink, pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return [path]
+
+
+def dataset(table: pa.Table, folder: Path) -> object:
+    return pa_dataset.dataset(partitioned(table, folder), format="parquet", schema=table.schema)
+
+
 def nullable_pandas(table: pa.Table, _: Path) -> object:
     return table.to_pandas().convert_dtypes()
 
@@ -64,6 +124,14 @@ BACKENDS: dict[str, Callable[[pa.Table, Path], object]] = {
     "parquet": parquet,
     "directory": partitioned,
     "csv": csv,
+    "csv gz": packed_csv(".gz"),
+    "csv zst": packed_csv(".zst"),
+    "json lines": json_lines(".jsonl"),
+    "json lines gz": json_lines(".ndjson.gz"),
+    "json lines zst": json_lines(".jsonl.zst"),
+    "arrow files": arrow_files,
+    "arrow stream": arrow_stream,
+    "arrow dataset": dataset,
     "pandas": lambda table, _: table.to_pandas(),
     "pandas nullable": nullable_pandas,
     "pandas arrow": lambda table, _: table.to_pandas(types_mapper=pd.ArrowDtype),

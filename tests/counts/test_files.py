@@ -17,6 +17,7 @@ from boundit.counts.errors import (
     SameName,
 )
 from boundit.counts.files import find_files
+from boundit.counts.formats.file_format import FileFormat
 from boundit.counts.read import read_log
 from boundit.terms.errors import BounditError, UnreadableFile
 from tests.counts.backends import arrow
@@ -42,7 +43,7 @@ def test_a_pattern_stands_for_its_files_in_order(folder: Path) -> None:
     found = find_files(folder / "[ab].*")
 
     assert found.paths == (str(folder / "a.PARQUET"), str(folder / "b.parquet"))
-    assert found.parquet
+    assert found.format is FileFormat.PARQUET
     assert found.label == f"{str(folder / 'a.PARQUET')!r} and 1 more"
     assert levels(folder / "**" / "*.csv", "X") == {"X": (0, 1)}
 
@@ -201,9 +202,10 @@ def test_a_compressed_file_cut_short(tmp_path: Path) -> None:
     ("path", "message"),
     [
         ("nowhere.csv", "no log at 'nowhere.csv': there is no such file or directory"),
-        ("nowhere/*.csv", "no log at 'nowhere/*.csv': no Parquet or CSV file matches"),
-        ("s3://bucket/log.parquet", "no log at 's3://bucket/log.parquet': only local files; "
-         "open it with a frame library and pass the frame"),
+        ("nowhere/*.csv", "no log at 'nowhere/*.csv': no Parquet, CSV, JSON lines or Arrow "
+         "file matches"),
+        ("s3://bucket/log.parquet", "no log at 's3://bucket/log.parquet': Install s3fs to "
+         "access S3"),
     ],
 )  # fmt: skip
 def test_a_path_to_nothing(path: str, message: str) -> None:
@@ -213,16 +215,20 @@ def test_a_path_to_nothing(path: str, message: str) -> None:
 
 
 def test_paths_to_something_else(folder: Path) -> None:
-    with pytest.raises(NoFiles, match=r"unknown kind; name it \.parquet, \.csv, \.csv\.gz"):
+    with pytest.raises(
+        NoFiles, match=r"unknown kind; name it \.parquet, \.csv, \.jsonl, \.arrow"
+    ):
         find_files(folder / "notes.txt")
-    with pytest.raises(NoFiles, match="no Parquet or CSV file matches"):
+    with pytest.raises(NoFiles, match="no Parquet, CSV, JSON lines or Arrow file matches"):
         find_files(str(folder / "*.txt"))
     with pytest.raises(NoFiles, match="the list is empty"):
         find_files([])
-    with pytest.raises(MixedFiles, match="of different kinds; give either Parquet or CSV"):
+    with pytest.raises(MixedFiles, match="of different kinds; give files of one kind"):
         find_files(folder)
     (folder / "empty").mkdir()
-    with pytest.raises(NoFiles, match="the directory holds no Parquet or CSV file"):
+    with pytest.raises(
+        NoFiles, match="the directory holds no Parquet, CSV, JSON lines or Arrow file"
+    ):
         find_files(folder / "empty")
 
 

@@ -27,11 +27,10 @@ ROWS = {"X": [0, 1], "n": [1, 2]}
 def test_every_source_finds_its_engine(backend: str, tmp_path: Path) -> None:
     log = read_log(BACKENDS[backend](arrow(ROWS), tmp_path))
 
-    engines = {
-        "dict": ColumnSource, "parquet": FileSource, "directory": FileSource, "csv": FileSource,
-        "duckdb": RelationSource,
-    }  # fmt: skip
-    assert type(log.source) is engines.get(backend, FrameSource)
+    files = ("parquet", "directory", "csv", "json", "arrow files", "arrow stream")
+    engines = {"dict": ColumnSource, "duckdb": RelationSource, "arrow dataset": RelationSource}
+    other = FileSource if backend.startswith(files) else FrameSource
+    assert type(log.source) is engines.get(backend, other)
 
 
 def test_a_list_of_paths_is_one_log(tmp_path: Path) -> None:
@@ -103,3 +102,16 @@ def test_options_that_make_no_sense(
 def test_a_log_without_columns_is_empty() -> None:
     with pytest.raises(EmptyLog, match="it has no columns"):
         read_log({})
+
+
+def test_a_log_that_says_so_was_written_by_a_policy_that_learned() -> None:
+    rows = {"X": [0, 1], "boundit_adaptive": [1, 1]}
+
+    assert read_log(rows).adaptive
+    assert read_log(rows, adaptive=True).adaptive
+    assert not read_log({"X": [0, 1]}).adaptive
+    assert read_log(rows).columns == ("X",)
+    with pytest.raises(InvalidOption, match="a policy learned while it wrote"):
+        read_log(rows, adaptive=False)
+    with pytest.raises(InvalidOption, match="exact law"):
+        read_log({**rows, "w": [0.5, 0.5]}, weight="w", exact=True)

@@ -29,15 +29,16 @@ class ColumnKind(Enum):
     TIMES = "dates or times"
     OBJECTS = "Python objects"
     NESTED = "lists or structures"
+    MIXED = "values of several types"
 
     @property
     def may_be_summed(self) -> bool:
         """Whether a column of this kind may be added up, as a reward or a weight is.
 
-        A column of Python objects counts as one: only its rows can tell. Read by
-        ``Log._check_may_be_summed``.
+        A column of Python objects counts as one: only its rows can tell. So does one of several
+        types, which its source refuses with the line. Read by ``Log._check_may_be_summed``.
         """
-        return self in {ColumnKind.NUMBERS, ColumnKind.BOOLEANS, ColumnKind.OBJECTS}
+        return self not in {ColumnKind.TEXT, ColumnKind.TIMES, ColumnKind.NESTED}
 
 
 @dataclass(frozen=True, slots=True)

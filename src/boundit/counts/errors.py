@@ -8,7 +8,7 @@ from boundit.terms.message import ANY, SOME, Message, Option
 from boundit.terms.names import join_names, sort_names, write_name
 
 # Of an engine's message: the data, and its plans.
-_ECHOES = ("Original Line", "Resolved plan", "--->")
+_ECHOES = ("Original Line", "Resolved plan", "--->", "LINE ", "^", "Query was", "query:")
 
 
 class InvalidLog(BounditError):
@@ -23,7 +23,50 @@ class UnknownSource(InvalidLog):
         self.kind = kind.__name__ if kind.__module__ == "builtins" else _write_full_name(kind)
         super().__init__(
             f"cannot read a log from {self.kind}; give paths of Parquet or CSV files, a frame "
-            "(pandas, Polars, PyArrow, DuckDB relation, PySpark, Ibis) or a dict of columns"
+            "(pandas, Polars, PyArrow, DuckDB relation, PySpark, Ibis), a dict of columns, or "
+            "a query with connection="
+        )
+
+
+class UnknownConnection(InvalidLog):
+    """Something that is no connection to a database."""
+
+    def __init__(self, found: object, hint: str | None = None) -> None:
+        kind = type(found)
+        self.kind = kind.__name__ if kind.__module__ == "builtins" else _write_full_name(kind)
+        known = hint or "give one of a DB-API or ADBC driver, of Ibis or DuckDB, or a URL"
+        super().__init__(
+            Option("connection"), f" cannot be {self.kind}; {known}", option="connection"
+        )
+
+
+class NoDatabase(InvalidLog):
+    """An address at which no database answers; ``address`` is without its password."""
+
+    def __init__(self, address: str, reason: str) -> None:
+        self.address, self.reason = address, reason
+        super().__init__(f"no database at {address!r}: {reason}", option="connection")
+
+
+class NotOneQuery(InvalidLog):
+    """A text of several commands, or of half a query."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        shown = shorten(" ".join(text.split()), 60)
+        super().__init__(
+            f"{shown!r} is not one whole query; give a single SELECT, or the name of a view"
+        )
+
+
+class ColumnsAlike(InvalidLog):
+    """Columns of a query that have one name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(
+            f"the query has several columns called {name!r}, or that the database takes for "
+            "one; give each a name of its own with AS"
         )
 
 
@@ -42,7 +85,7 @@ class MixedFiles(InvalidLog):
         self.one, self.other = one, other
         super().__init__(
             f"{one!r} and {other!r} are of different kinds; "
-            "give either Parquet or CSV files, such as 'logs/*.parquet'"
+            "give files of one kind, such as 'logs/*.parquet'"
         )
 
 
@@ -269,7 +312,7 @@ def shorten_error(error: Exception) -> str:
     >>> shorten_error(ValueError(said))
     'CSV Error on Line: 3; Too many columns'
     """
-    lines = [line.strip().removesuffix(".") for line in str(error).splitlines()]
+    lines = [" ".join(line.split()).removesuffix(".") for line in str(error).splitlines()]
     # Echoes of the data and headings of longer explanations say nothing by themselves.
     said = [s.rstrip(":") for s in lines if s and not s.startswith(_ECHOES)]
     return shorten("; ".join(said[:2]) or type(error).__name__, 200)

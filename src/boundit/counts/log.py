@@ -17,6 +17,9 @@ from boundit.counts.tabulate import Nulls, Request, tabulate
 from boundit.counts.unmarked import ask_by_name
 from boundit.terms.names import sort_names
 
+ADAPTIVE_COLUMN = "boundit_adaptive"
+"""The column by which a log says that a policy learned while it was written."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Log:
@@ -63,7 +66,7 @@ class Log:
         ``Log.count``.
         """
         nodes = {column: node for node, column in self.renamed.items()}
-        hidden = (self.renamed.keys() - nodes.keys()) | {self.weight}
+        hidden = (self.renamed.keys() - nodes.keys()) | {self.weight, ADAPTIVE_COLUMN}
         kept = [column for column in self.source.kinds if column not in hidden]
         return {nodes.get(column, column): column for column in kept}
 

@@ -10,12 +10,20 @@ from duckdb import DuckDBPyRelation
 
 from boundit.counts.cells import Source
 from boundit.counts.columns import read_columns
+from boundit.counts.databases.open import (
+    is_ibis_table,
+    is_query,
+    open_database,
+    open_ibis_table,
+)
 from boundit.counts.errors import InvalidOption
-from boundit.counts.files import find_files
+from boundit.counts.files import find_files, read_dataset
+from boundit.counts.formats.file_format import find_format
 from boundit.counts.frames import read_frame
-from boundit.counts.log import Log
+from boundit.counts.log import ADAPTIVE_COLUMN, Log
 from boundit.counts.relations import RelationSource
 from boundit.counts.tabulate import Nulls
+from boundit.terms.errors import shorten
 from boundit.terms.message import ANY, Option
 
 
@@ -27,7 +35,8 @@ def read_log(
     exact: bool = False,
     bins: Mapping[str, Sequence[float]] | None = None,
     nulls: Nulls = "drop",
-    adaptive: bool = False,
+    adaptive: bool | None = None,
+    connection: object = None,
 ) -> Log:
     """Open a log and check its schema; rows are read when they are counted.
 
@@ -36,9 +45,10 @@ def read_log(
     Parameters
     ----------
     source
-        Paths, patterns or directories of Parquet or CSV files; a pandas, Polars, PyArrow,
-        PySpark or Ibis frame, or a DuckDB relation, which count on their own engine; a dict of
-        columns; or a Log, which is returned as it is.
+        Paths, patterns or directories of Parquet, CSV, JSON lines or Arrow files; a pandas,
+        Polars, PyArrow, PySpark or Ibis frame, a DuckDB relation or a PyArrow dataset, which
+        count on their own engine; a dict of columns; with ``connection``, a query or the name
+        of a table; or a Log, which is returned as it is.
     columns
         ``{"node": "column"}``: the graph's names for columns that are called otherwise.
     weight
@@ -55,7 +65,13 @@ def read_log(
     adaptive
         The rows were written by a policy that learned meanwhile, so that how often an arm was
         tried hangs on what it earned. Bounds then take intervals that hold all the same, and
-        leave out rules that read how arms were chosen.
+        leave out rules that read how arms were chosen. Unless given, it is so where the log has
+        the column ``boundit_adaptive``, as the service writes it.
+    connection
+        Where a query or a table is: a connection of a DB-API driver (psycopg, sqlite3), of
+        ADBC, Ibis or DuckDB, or a URL such as ``"postgresql://user@host/name"`` or
+        ``"sqlite:///file.db"``. The database counts by one ``GROUP BY``, and only cells come
+        back. Nothing is written, and the connection stays open.
 
     Examples
     --------
@@ -65,23 +81,44 @@ def read_log(
     >>> table.levels["Age"], table.n, dict(table.dropped)
     (('< 18', '[18, 40)', '>= 40'), array([5., 1., 2.]), {'Age': 3})
     """
-    plain = (columns, weight, bins, nulls) == (None, None, None, "drop")
+    plain = (columns, weight, bins, nulls, connection) == (None, None, None, "drop", None)
     if isinstance(source, Log):
-        if not plain or exact or adaptive:
+        if not plain or exact or adaptive is not None:
             msg = "the log is open already; give its options to the read_log that opened it"
             raise InvalidOption(msg)
         return source
-    _check_rules(nulls, weight, exact=exact, adaptive=adaptive)
+    _check_rules(nulls, weight, exact=exact)
     cuts = {
         name: _read_edges(name, edges) for name, edges in _read_mapping("bins", bins).items()
     }
     renamed = {node: str(column) for node, column in _read_mapping("columns", columns).items()}
     if len(set(renamed.values())) < len(renamed):
         raise InvalidOption("two nodes share a column in ", Option("columns", renamed))
-    return Log(_open_source(source), renamed, weight, exact, cuts, nulls, adaptive)
+    opened = _open_source(source, connection)
+    learned = _find_adaptive(opened, exact=exact, adaptive=adaptive)
+    return Log(opened, renamed, weight, exact, cuts, nulls, learned)
 
 
-def _check_rules(nulls: Nulls, weight: str | None, *, exact: bool, adaptive: bool) -> None:
+def _find_adaptive(source: Source, *, exact: bool, adaptive: bool | None) -> bool:
+    """Find out whether a policy wrote the log while it learned; refuse what contradicts that.
+
+    Called by ``read_log``.
+    """
+    marked = ADAPTIVE_COLUMN in source.kinds
+    if marked and adaptive is False:
+        raise InvalidOption(
+            f"the column {ADAPTIVE_COLUMN!r} says that a policy learned while it wrote this "
+            "log; leave out ",
+            Option("adaptive", False),  # noqa: FBT003, a value
+        )
+    found = marked if adaptive is None else adaptive
+    if exact and found:
+        learned = Option("adaptive", True)  # noqa: FBT003, a value
+        raise InvalidOption("an exact law was not written row by row; leave out ", learned)
+    return found
+
+
+def _check_rules(nulls: Nulls, weight: str | None, *, exact: bool) -> None:
     """Refuse rules for counting that there are not, or that do not go together.
 
     Called by ``read_log``.
@@ -93,17 +130,19 @@ def _check_rules(nulls: Nulls, weight: str | None, *, exact: bool, adaptive: boo
     if exact and weight is None:
         law, column = Option("exact", True), Option("weight", ANY)  # noqa: FBT003, a value
         raise InvalidOption(law, " needs ", column, ", the column that holds the law")
-    if exact and adaptive:
-        learned = Option("adaptive", True)  # noqa: FBT003, a value
-        raise InvalidOption("an exact law was not written row by row; leave out ", learned)
 
 
-def _open_source(source: object) -> Source:
-    """Make a source of rows of what the user gave: paths, a relation, a dict or a data frame.
+def _open_source(source: object, connection: object) -> Source:
+    """Make a source of rows of what the user gave: paths, a query, a relation, a dict, a frame.
 
     Called by ``read_log``.
     """
+    if connection is not None:
+        return open_database(source, connection)
     match source:
+        case str() if is_query(source) and find_format(source) is None:
+            shown = shorten(" ".join(source.split()), 60)
+            raise InvalidOption(f"{shown!r} is a query; say where with ", Option("connection"))
         case str() | Path():
             return find_files(source)
         case list() | tuple() if all(isinstance(path, str | Path) for path in source):
@@ -112,8 +151,20 @@ def _open_source(source: object) -> Source:
             return RelationSource(source)
         case dict():
             return read_columns(source)
+        case _ if _is_dataset(source):
+            return read_dataset(source)
+        case _ if is_ibis_table(source):
+            return open_ibis_table(source)
         case _:
             return read_frame(source)
+
+
+def _is_dataset(source: object) -> bool:
+    """Tell whether something is a dataset of PyArrow. Called by ``_open_source``."""
+    return any(
+        base.__name__ == "Dataset" and base.__module__.split(".")[0] == "pyarrow"
+        for base in type(source).__mro__
+    )
 
 
 def _read_mapping(option: str, value: object) -> Mapping[str, object]:

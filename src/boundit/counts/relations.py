@@ -1,7 +1,7 @@
 """DuckDB relations: one GROUP BY in SQL, wherever the relation's connection keeps its rows."""
 
 import datetime as dt
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -18,6 +18,12 @@ from boundit.counts.cells import (
     choose_aggregates,
 )
 from boundit.counts.errors import InvalidLog, shorten_error
+from boundit.counts.sql_text import (
+    AGGREGATE_SQL,
+    derive_columns,
+    quote_identifier,
+    write_bin,
+)
 
 _WHOLE = {"tinyint", "smallint", "integer", "bigint", "hugeint"}
 _WHOLE |= {f"u{name}" for name in _WHOLE} | {"bignum"}
@@ -27,8 +33,6 @@ _KINDS = {
     **dict.fromkeys(["list", "struct", "map", "array", "union", "variant"], ColumnKind.NESTED),
     **dict.fromkeys(["varchar", "enum", "uuid", "blob", "bit"], ColumnKind.TEXT),
 }
-_SQL = {"rows": "count(*)", "count": "count({})", "sum": "sum({})", "min": "min({})"}
-_SQL["max"] = "max({})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +94,7 @@ class RelationSource:
 def heed_interrupts() -> Iterator[None]:
     """Let Ctrl-C end a query as it ends anything else: DuckDB tells of it by an error.
 
-    Called by ``RelationSource._refuse_errors`` and ``FileSource._select``.
+    Called by ``RelationSource._refuse_errors`` and ``FileSource._connect``.
     """
     try:
         yield
@@ -120,9 +124,12 @@ def group_relation(relation: DuckDBPyRelation, plan: GroupBy) -> Cells:
     types = dict(zip(relation.columns, (kind.id for kind in relation.types), strict=True))
     keys = [_write_key(name, types[name], plan.cuts.get(name)) for name in plan.keys]
     names = [f"key_{i}" for i in range(len(keys))]
-    prepared = dict(zip(names, keys, strict=True)) | _derive_columns(plan, types)
+    derived = derive_columns(plan, lambda of: _write_number(of, types[of]), "{} % 1".format)
+    prepared = dict(zip(names, keys, strict=True)) | derived
     aggregates = choose_aggregates(plan)
-    added = [f"{_SQL[how].format(of)} AS {name}" for name, (of, how) in aggregates.items()]
+    added = [
+        f"{AGGREGATE_SQL[how].format(of)} AS {name}" for name, (of, how) in aggregates.items()
+    ]
     answer = (
         relation.project(", ".join(f"{e} AS {name}" for name, e in prepared.items()) or "1")
         .aggregate(", ".join(names + added), ", ".join(names))
@@ -163,17 +170,6 @@ def find_first_oddity(relation: DuckDBPyRelation, column: str) -> Oddity | None:
     return None if place is None else Oddity(first, place)
 
 
-def quote_identifier(name: str) -> str:
-    """Put a column's name in the quotes of SQL.
-
-    Called by ``_write_key``, ``_write_number`` and ``find_first_oddity``.
-
-    >>> print(quote_identifier('6" pipe'))
-    "6"" pipe"
-    """
-    return '"' + name.replace('"', '""') + '"'
-
-
 def _write_key(name: str, kind: str, edges: Sequence[float] | None) -> str:
     """Write in SQL a column to group by, as NumPy can hold it, cut into bins where asked.
 
@@ -181,8 +177,7 @@ def _write_key(name: str, kind: str, edges: Sequence[float] | None) -> str:
     """
     column = quote_identifier(name)
     if edges is not None:
-        number = _write_number(name, kind)
-        return " + ".join(f"CAST({number} >= {edge!r}::DOUBLE AS INTEGER)" for edge in edges)
+        return write_bin(_write_number(name, kind), edges, "DOUBLE")
     match kind:
         case "float" | "double":
             return f"nullif({column}, 'nan'::DOUBLE)"
@@ -200,33 +195,10 @@ def _write_key(name: str, kind: str, edges: Sequence[float] | None) -> str:
 def _write_number(name: str, kind: str) -> str:
     """Write a column in SQL as a DOUBLE, NaN as null.
 
-    Called by ``_write_key`` and ``_derive_columns``.
+    Called by ``_write_key`` and ``group_relation``.
     """
     number = f"CAST({quote_identifier(name)} AS DOUBLE)"
     return f"nullif({number}, 'nan'::DOUBLE)" if kind in {"float", "double"} else number
-
-
-def _derive_columns(plan: GroupBy, types: Mapping[str, str]) -> dict[str, str]:
-    """Write in SQL the numbers to aggregate: weight, reward, their products, flags.
-
-    Called by ``group_relation``.
-    """
-    columns: dict[str, str] = {}
-    if plan.weight:
-        weight = _write_number(plan.weight, types[plan.weight])
-        columns |= {"weight": weight, "part": f"{weight} % 1"}
-    if plan.reward:
-        reward = _write_number(plan.reward, types[plan.reward])
-        columns["reward"] = reward
-        times = f"{weight} * " if plan.weight else ""
-        columns |= {"once": f"{times}{reward}", "twice": f"{times}{reward} * {reward}"}
-        counted = f"CASE WHEN {weight} > 0 THEN {reward} END" if plan.weight else reward
-        columns["counted"] = counted
-        if plan.weight:
-            columns["given"] = f"CASE WHEN {reward} IS NOT NULL THEN {weight} END"
-    for i, flag in enumerate(plan.flags):
-        columns[f"flag_{i}"] = f"CASE WHEN {_write_number(flag, types[flag])} = 1 THEN 1 END"
-    return columns
 
 
 def _read_floats(column: Column) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

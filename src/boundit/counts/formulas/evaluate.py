@@ -151,8 +151,8 @@ class Evaluator:
         """Compute a formula's least and greatest value over the cells that were seen.
 
         What was never seen given the rest counts as 0 and as 1, with its weight. None for a
-        formula that cannot be read term after term. Called by ``PlugInNumbers.read_ends`` where
-        the formula does not fit into memory otherwise.
+        formula that cannot be read term after term. Called by ``PlugInNumbers._read_seen``,
+        where cells were never seen or do not fit into memory.
         """
 
         def read(term: P) -> SeenCells:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from boundit.counts.csv_faults import find_fault
+from boundit.counts.formats.csv_faults import find_fault
 
 
 @pytest.mark.parametrize(

@@ -1,64 +1,20 @@
 """What is wrong with a CSV file that an engine gave up on: the line, in words of ours."""
 
 import csv
-import gzip
-import zlib
 from collections.abc import Iterator
-from itertools import islice
-from pathlib import Path
-from typing import BinaryIO
 
+from boundit.counts.formats.text_lines import MOST_LINES, read_lines
 from boundit.terms.errors import shorten
 
-MOST_LINES = 10**7
-"""Of a longer file only so many lines are looked at."""
 _MARKS = ",;\t|"
-
-
-class _NotText(Exception):
-    """A line that is no text."""
-
-    def __init__(self, line: int) -> None:
-        self.line = line
 
 
 def find_fault(path: str, lines: int = MOST_LINES) -> str | None:
     """Find the first line of a CSV file that does not fit its header, and say why; or None.
 
-    Files compressed by zstd are not looked into. Called by ``FileSource.kinds`` and
-    ``FileSource._explain_error`` once DuckDB gave up.
+    Called by ``FileSource.kinds`` and ``FileSource._explain_error`` once DuckDB gave up.
     """
-    if path.lower().endswith(".zst"):
-        return None
-    try:
-        with _open_bytes(path) as file:
-            return _compare_with_header(_decode_lines(islice(file, lines)))
-    except _NotText as error:
-        return f"line {error.line:,} is not UTF-8 text; save the file as UTF-8"
-    except (EOFError, zlib.error, gzip.BadGzipFile):
-        return "it is damaged or was cut short: it cannot be unpacked"
-    except OSError as error:
-        return error.strerror or str(error)
-
-
-def _open_bytes(path: str) -> BinaryIO | gzip.GzipFile:
-    """Open a CSV file for reading bytes, packed by gzip or not. Called by ``find_fault``."""
-    return gzip.open(path) if path.lower().endswith(".gz") else Path(path).open("rb")
-
-
-def _decode_lines(lines: Iterator[bytes]) -> Iterator[str]:
-    """Decode a file's lines one by one from UTF-8; raise at the first that is no text.
-
-    Called by ``find_fault``.
-    """
-    for i, line in enumerate(lines, 1):
-        try:
-            text = line.decode("utf-8-sig" if i == 1 else "utf-8")
-        except UnicodeDecodeError:
-            raise _NotText(i) from None
-        if "\0" in text:
-            raise _NotText(i)
-        yield text
+    return read_lines(path, _compare_with_header, lines)
 
 
 def _compare_with_header(texts: Iterator[str]) -> str | None:
@@ -66,7 +22,7 @@ def _compare_with_header(texts: Iterator[str]) -> str | None:
 
     Fields are separated by the mark that the header has most of. Called by ``find_fault``.
     """
-    header = next(texts, "")
+    header = next(texts, "").removeprefix("\ufeff")
     mark = max(_MARKS, key=header.count)
     names = next(csv.reader([header], delimiter=mark), [])
     rows = csv.reader(texts, delimiter=mark)

@@ -1,0 +1,1 @@
+"""Logs in databases: one GROUP BY over a user's own connection."""

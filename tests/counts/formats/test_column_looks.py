@@ -1,0 +1,60 @@
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from boundit.counts.cells import ColumnKind
+from boundit.counts.files import find_files
+from boundit.counts.formats.column_looks import BARS, MOST_LEVELS, look_at_relation
+from boundit.counts.relations import read_kinds
+
+
+def test_levels_gaps_and_histograms_are_those_of_the_rows(tmp_path: Path) -> None:
+    rows = [f"{i % 7},{i % 3 if i % 5 else ''},{i / 10},{'ab'[i % 2]}" for i in range(1_000)]
+    path = tmp_path / "log.csv"
+    path.write_text("\n".join(["A,B,C,D", *rows]) + "\n")
+    told = list[tuple[int, int]]()
+    look = find_files(str(path)).look(lambda *step: told.append(step))
+    a, b, c, d = look.columns
+
+    assert look.n_rows == 1_000
+    assert told[-1] == (4, 4)
+    assert (a.n_levels, sum(n for _, n in a.levels)) == (7, 1_000)
+    assert b.n_missing == 200
+    assert dict(d.levels) == {"a": 500, "b": 500}
+    assert d.histogram is None
+    assert (c.n_levels, len(c.levels)) == (1_000, MOST_LEVELS)
+    assert c.histogram is not None
+    assert sum(c.histogram.counts) == 1_000
+    assert (c.histogram.edges[0], c.histogram.edges[-1]) == (0.0, 99.9)
+    assert max(c.histogram.counts) - min(c.histogram.counts) <= 2
+
+
+@pytest.mark.parametrize(
+    ("sql", "bars"),
+    [
+        ("SELECT 1.5::DOUBLE AS x FROM range(9)", None),
+        ("SELECT 'nan'::DOUBLE AS x FROM range(9)", None),
+        ("SELECT CASE WHEN i = 0 THEN 'inf'::DOUBLE ELSE i END AS x FROM range(9) t(i)", BARS),
+        ("SELECT (i * 1e300)::DOUBLE AS x FROM range(9) t(i)", BARS),
+        ("SELECT (i * 12345678901234567890)::HUGEINT AS x FROM range(9) t(i)", BARS),
+    ],
+)
+def test_odd_numbers_are_drawn_or_left(sql: str, bars: int | None) -> None:
+    with duckdb.connect() as connection:
+        relation = connection.sql(sql)
+        (column,) = look_at_relation(relation, read_kinds(relation), lambda *_: None).columns
+
+    found = None if column.histogram is None else len(column.histogram.counts)
+    assert found == bars
+
+
+def test_odd_names_and_nested_columns_are_looked_at() -> None:
+    with duckdb.connect() as connection:
+        names = 'SELECT 1 AS "a ""b""", [1, 2] AS "l;--"'
+        relation = connection.sql(f"{names}, DATE '2024-01-02' AS d")
+        look = look_at_relation(relation, read_kinds(relation), lambda *_: None)
+
+    assert [column.name for column in look.columns] == ['a "b"', "l;--", "d"]
+    assert look.columns[1].kind is ColumnKind.NESTED
+    assert look.columns[2].levels == (("2024-01-02", 1),)
