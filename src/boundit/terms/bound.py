@@ -1,6 +1,6 @@
 """One row of a bound table, and the rule behind an end of it: finished words and numbers."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from boundit.terms.formula import Line, Part, Sentence, join_line
@@ -78,10 +78,10 @@ class Bound:
     n: float
     lower_rule: str
     upper_rule: str
-    lower_cells: tuple[Line, ...] = ()
-    upper_cells: tuple[Line, ...] = ()
+    lower_cells: tuple[Line, ...] = field(default=(), repr=False)
+    upper_cells: tuple[Line, ...] = field(default=(), repr=False)
     marks: tuple[str, ...] = ()
-    sampling: RowSampling | None = None
+    sampling: RowSampling | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not self.lower <= self.upper:

@@ -54,6 +54,7 @@ class OutsideDomain(InvalidBounds):
 
     def __init__(self, name: str, value: object, levels: Sequence[object]) -> None:
         self.name, self.value = name, value
+        shown = shorten(" ".join(repr(value).split()), 60)
         near = [level for level in levels if str(level) == str(value)]
         hint = (
             Message(f"did you mean {near[0]!r} ({type(near[0]).__name__})?")
@@ -65,7 +66,7 @@ class OutsideDomain(InvalidBounds):
             )
         )
         super().__init__(
-            f"{name!r} has no level {value!r} ({type(value).__name__}); ", hint, option="domain"
+            f"{name!r} has no level {shown} ({type(value).__name__}); ", hint, option="domain"
         )
 
 

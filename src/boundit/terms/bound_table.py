@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from operator import attrgetter, itemgetter
 from os import PathLike
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from boundit.terms.bound import MEASURES, Arm, Bound, Context, Key, RuleRecord, Value
 from boundit.terms.bound_errors import (
@@ -30,7 +30,6 @@ from boundit.terms.contrast import (
     find_largest_contrast,
     find_rival,
 )
-from boundit.terms.errors import MissingExtra
 from boundit.terms.explanation import Domination, Explanation, explain_bound
 from boundit.terms.formula import Sentence, Term, Variable
 from boundit.terms.fused_plan import FusedPlan, NoFusedPlan
@@ -38,16 +37,18 @@ from boundit.terms.interval import Interval
 from boundit.terms.living import Living
 from boundit.terms.message import Note
 from boundit.terms.public_names import find_forwarded
-from boundit.terms.sampling import ROWS, Inference, describe_promise
+from boundit.terms.sampling import MODELLED, ROWS, Inference, describe_promise
 from boundit.terms.saving import bound_file
 from boundit.terms.saving.codec import decode, encode
+from boundit.terms.saving.frames import FrameKind
 from boundit.terms.scalars import unwrap_scalar
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from matplotlib.axes import Axes
 
 EXPERT = "given"
 NO_LOG = NoFusedPlan("these bounds came without a log, so there are no rows to count")
+NO_COUNTS = NoFusedPlan("counts of the log were left out of this table, to keep them private")
 """What bounds of an expert have for a plan."""
 PLAIN = NoFusedPlan("these are plain intervals, without the counts behind them")
 
@@ -70,7 +71,7 @@ class BoundTable:
     rows; they are found when first read. They come from the rules that gave the ends: on its
     own that method has more rules to choose from, which share its error.
     ``confounding`` has the limits on hidden confounding under which the intervals hold, by the
-    edges that they are on.
+    edges that they are on. ``models`` says which models were fitted, where some were.
     ``notes`` are the caveats once more, with the options that they name as values, for whoever
     spells options otherwise than Python; a table of an expert or a file has none.
 
@@ -102,6 +103,7 @@ class BoundTable:
     fused: FusedPlan | NoFusedPlan = NO_LOG
     others: Mapping[Key, Interval] = field(default_factory=dict, repr=False)
     confounding: Mapping[str, float] = field(default_factory=dict)
+    models: str = ""
     notes: tuple[Note, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -228,6 +230,19 @@ class BoundTable:
         """
         return replace(self, contrasts={}, living=(), fused=PLAIN)
 
+    def __repr__(self) -> str:
+        known = "".join(f", {name}" for name in self.context)
+        asked = f"{self.outcome} | do({', '.join(self.treatments)}){known}"
+        sure = "plug-in ends" if self.confidence is None else f"confidence {self.confidence:g}"
+        arms, contexts = len(self.arms), len(self.contexts)
+        size = f"{arms:,} arm{'s' * (arms != 1)}, {contexts:,} context{'s' * (contexts != 1)}"
+        return f"<BoundTable {asked}: {size}, {sure}>"
+
+    def _repr_html_(self) -> str:
+        """Show the intervals in a notebook, drawn and in numbers."""
+        shown: str = find_forwarded("show_bounds")(self)
+        return shown
+
     def __str__(self) -> str:
         rows = format_rows(self.treatments + self.context, self.bounds)
         if self.confidence is None:
@@ -246,25 +261,49 @@ class BoundTable:
             for (arm, context), bound in self.bounds.items()
         ]
 
-    def frame(self) -> "pd.DataFrame":
-        """Give the table as a pandas frame, a line for each arm and context. For users."""
-        try:
-            import pandas as pd  # noqa: PLC0415, an optional package
-        except ImportError:
-            raise MissingExtra("pandas", "pandas") from None
-        return pd.DataFrame(self.rows(), columns=[*self.treatments, *self.context, *MEASURES])
+    def frame(self, to: FrameKind = "pandas") -> Any:
+        """Give the table as a frame, a line for each arm and context. For users.
+
+        A frame of pandas, of ``"polars"``, or an ``"arrow"`` table.
+        """
+        names = [*self.treatments, *self.context, *MEASURES]
+        return find_forwarded("make_frame")(self.rows(), to, columns=names)
+
+    def plot(self, path: str | PathLike[str] | None = None) -> "tuple[Axes, ...]":
+        """Draw the intervals, a panel for each context, and give the axes of the panels.
+
+        A large table has the contexts with the most rows and the arms with the highest ends. A
+        notebook shows the figure, pyplot's ``show`` elsewhere; with a ``path`` it is saved as
+        PNG or SVG instead. For users.
+        """
+        drawn: tuple[Axes, ...] = find_forwarded("plot_bounds")(self, path)
+        return drawn
+
+    def summary(self) -> str:
+        """Say in a few lines how wide the intervals are, which arms are out, and how surely.
+
+        For users.
+        """
+        said: str = find_forwarded("summarize_bounds")(self)
+        return said
 
     def explain(self, arm: object, context: object = ()) -> str:
-        """Say in text how one interval came about: ends, formulas with numbers, steps, caveats.
+        """Say in text how one interval came about, and what to use in its context.
 
-        Users call it; also called by ``_print_table`` for ``boundit bound --explain``.
+        First the ends, formulas with numbers, steps and caveats; then the arm or lottery that
+        ``choose`` takes there, what it regrets at worst and why. Users call it; also called by
+        ``_print_table`` for ``boundit bound --explain``.
         """
-        return str(self.explanation(arm, context))
+        where = self.read_context(context)
+        if where not in self._uses:
+            self._uses[where] = find_forwarded("explain_use")(self, where)
+        return str(replace(self.explanation(arm, where), use=self._uses[where]))
 
     def explanation(self, arm: object, context: object = ()) -> Explanation:
         """How one interval came about, as a record that text and pages render.
 
-        Called by ``BoundTable.explain`` for text, and by ``group_rows`` for a page.
+        What to use is not in it: pages say that apart. Called by ``BoundTable.explain`` for
+        text, and by ``group_rows`` for a page.
         """
         key = self._read_key(arm, context)
         low, high = self.reward_range
@@ -281,6 +320,11 @@ class BoundTable:
             other=self.others.get(key),
         )
 
+    @cached_property
+    def _uses(self) -> dict[Context, tuple[str, ...]]:
+        """What to use in contexts that were asked about; ``BoundTable.explain`` fills it."""
+        return {}
+
     @property
     def promise(self) -> str:
         """How often the intervals of such tables hold, and at what price; empty for plug-in.
@@ -290,7 +334,8 @@ class BoundTable:
         """
         if self.inference is None or self.confidence is None:
             return ""
-        return describe_promise(self.inference, self.confidence, len(self.bounds), self.units)
+        said = describe_promise(self.inference, self.confidence, len(self.bounds), self.units)
+        return f"{said} {MODELLED}" if self.models else said
 
     def record(self) -> dict[str, object]:
         """Write the whole table, reasons included, as an object for JSON.
@@ -298,14 +343,31 @@ class BoundTable:
         Users call it; also called by ``BoundTable.save``.
         """
         found: dict[str, object] = encode(self)
+        if not self.models:
+            del found["models"]  # so that releases without models read the file
         return found
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the table to a JSON file, whole or not at all.
+    def save(self, path: str | PathLike[str], *, counts: bool = True) -> None:
+        """Write the table to a JSON file, whole or not at all; without counts of rows if asked.
 
         Users call it to keep bounds; also called by ``bound`` of the command line for --out.
         """
-        bound_file.write(path, self.record())
+        table = self if counts else self.drop_counts()
+        bound_file.write(path, table.record())
+
+    def drop_counts(self) -> Self:
+        """Give the same intervals and reasons without any count of the log's rows.
+
+        A policy can then count no rows (``fused``) and narrow nothing online (``living``). The
+        ends of intervals stay, and whoever knows the method may guess at counts from them.
+        Called by ``BoundTable.save``; users call it before they hand a table on.
+        """
+        bounds = {
+            key: replace(bound, n=0, lower_cells=(), upper_cells=(), sampling=None)
+            for key, bound in self.bounds.items()
+        }
+        caveats = (*self.caveats, NO_COUNTS.reason)
+        return replace(self, bounds=bounds, living=(), fused=NO_COUNTS, caveats=caveats)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:

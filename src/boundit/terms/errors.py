@@ -9,6 +9,7 @@ too; so does the option it is about, which the command line spells as its flag.
 import json
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
+from os import PathLike
 
 from boundit.terms.message import Message, Option
 from boundit.terms.names import join_names, sort_names, write_name
@@ -223,10 +224,15 @@ class NotAGraph(BounditError):
     """Something other than a graph where a graph was to be."""
 
     def __init__(self, found: object) -> None:
-        maker = {"str": "parse_graph or read_graph"}.get(type(found).__name__, "from_networkx")
-        super().__init__(
-            f"a CausalGraph is needed, found {type(found).__name__}; make one with {maker}"
-        )
+        self.found = found
+        if isinstance(found, str | PathLike):
+            how = f"{shorten(str(found), 60)!r} looks like a file; open it with read_graph"
+        else:
+            how = (
+                f"found {type(found).__name__}; give a CausalGraph, its text such as 'X -> Y', "
+                "or a networkx graph"
+            )
+        super().__init__(f"a graph is needed; {how}")
 
 
 class UnknownFormat(BounditError):

@@ -76,7 +76,8 @@ class FusedPlan:
     mean itself. ``cells[pair][leaf]`` is the cell of rewards, where ``leaf`` is the place of
     the cells of all factors, the first factor's slowest. ``n[cell]`` are rows of the log and
     ``sums[cell]`` the sum of their rewards on the scale from 0 to 1. ``reasons`` say why the
-    cells of the log are those of a policy, and what is pooled.
+    cells of the log are those of a policy, and what is pooled. ``n_ways`` is in how many ways
+    cells could have been pooled, had rows of the log been others.
 
     >>> factor = Factor(("W",), ((0,), (1,)), ((0,), (0,)), ((0, 0),), reason="learned online")
     >>> pairs = (((0,), ()), ((1,), ()))
@@ -91,8 +92,11 @@ class FusedPlan:
     n: tuple[int, ...]
     sums: tuple[float, ...]
     reasons: tuple[str, ...] = ()
+    n_ways: int = 1
 
     def __post_init__(self) -> None:
+        if self.n_ways < 1:
+            raise ValueError("cells are pooled in one way at least")
         if len(self.n) != len(self.sums):
             raise ValueError("rows and sums of rewards speak of other cells")
         if any(not 0 <= total <= n for n, total in zip(self.n, self.sums, strict=True)):

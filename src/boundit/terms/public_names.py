@@ -29,7 +29,8 @@ def forward(method: str, home: str) -> None:
 def find_forwarded(method: str) -> Callable[..., Any]:
     """Find the function that a method hands its work to, and load its module.
 
-    Called by ``BoundTable.choose``.
+    Called by ``BoundTable.choose``, ``BoundTable.frame``, ``CausalGraph._repr_html_`` and
+    whatever else hands its work to a later room.
     """
     found: Callable[..., Any] = getattr(import_module(_FORWARDED[method]), method)
     return found

@@ -17,6 +17,11 @@ Inference = Literal["exact", "approximate"]
 """How chance is allowed for: at every number of rows, or by the normal law of large logs."""
 ROWS = "independent rows"
 """What a log is made of unless its rows belong together."""
+MODELLED = (
+    "Where models were fitted, this also needs models that come near the truth: their errors "
+    "must shrink faster than chance, and every arm must be possible wherever rows lie."
+)
+"""What the promise of a table rests on besides, where models were fitted for it."""
 MOST_HEAVY = 3
 """How many of the heaviest cells an end names."""
 

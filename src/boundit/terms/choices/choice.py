@@ -7,14 +7,19 @@ room that made it.
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, final
+from typing import Any, Literal, TypeAlias, final
 
 from boundit.terms.bound import Arm, Context, Value
 from boundit.terms.bound_text import align_columns
+from boundit.terms.errors import shorten
+from boundit.terms.public_names import find_forwarded
 from boundit.terms.saving.codec import encode
+from boundit.terms.saving.frames import FrameKind
 
 ChoiceRule: TypeAlias = Literal["minimax-regret", "maximin", "optimism"]
 """By what arms are chosen: least worst-case regret, greatest lower end, or a stated mixture."""
+MOST_DRAWN = 5
+"""How many arms of a lottery texts name; of the others they say how many, and their chance."""
 MOST_SENTENCES = 20
 """Of how many contexts the text of a choice has sentences; others have a line of the table."""
 
@@ -30,7 +35,9 @@ class ContextChoice:
     it. ``floor`` is what the lottery earns at least. ``ruled_out`` maps arms that surely earn
     less to one that earns more. ``by_differences`` tells whether differences between arms
     promise more than intervals alone. ``marks`` is what a reader must know of this context,
-    ``says`` the answer in words.
+    ``says`` the answer in words. ``certified`` is a regret that no lottery is below at worst,
+    by a proof of its own: where it equals ``regret``, none does better. None where none was
+    asked for: other rules, single arms, very large tables.
     """
 
     context: Context
@@ -46,6 +53,7 @@ class ContextChoice:
     by_differences: bool
     marks: tuple[str, ...]
     says: str
+    certified: float | None = None
 
     @property
     def arm(self) -> Arm | None:
@@ -54,6 +62,9 @@ class ContextChoice:
         Users read it.
         """
         return next(iter(self.lottery)) if len(self.lottery) == 1 else None
+
+    def __repr__(self) -> str:
+        return f"<ContextChoice {shorten(self.says, 200)}>"
 
     def __str__(self) -> str:
         return self.says
@@ -112,7 +123,7 @@ class Choice(Mapping[Context, ContextChoice]):
         return [
             {
                 **dict(zip(self.context, where, strict=True)),
-                "use": self._write_lottery(found.lottery),
+                "use": self.write_lottery(found.lottery, most=len(found.lottery)),
                 "regret": found.regret,
                 "earns_at_least": found.floor,
                 "single": write_arm(self.treatments, found.single),
@@ -120,6 +131,10 @@ class Choice(Mapping[Context, ContextChoice]):
             }
             for where, found in self.choices.items()
         ]
+
+    def frame(self, to: FrameKind = "pandas") -> Any:
+        """Give the rows as a frame of pandas, ``"polars"`` or ``"arrow"``. For users."""
+        return find_forwarded("make_frame")(self.rows(), to)
 
     def record(self) -> dict[str, object]:
         """Write the choice as an object for JSON.
@@ -129,11 +144,20 @@ class Choice(Mapping[Context, ContextChoice]):
         found: dict[str, object] = encode(self)
         return found
 
+    def __repr__(self) -> str:
+        n = len(self.choices)
+        return f"<Choice by {self.rule} in {n:,} context{'s' * (n != 1)}; {self.sure}>"
+
+    def _repr_html_(self) -> str:
+        """Show what to use in a notebook, a row for each context."""
+        shown: str = find_forwarded("show_choice")(self)
+        return shown
+
     def __str__(self) -> str:
         found = list(self.choices.values())
         columns = [
             *zip(*(map(str, one.context) for one in found), strict=True),
-            [self._write_lottery(one.lottery) for one in found],
+            [self.write_lottery(one.lottery) for one in found],
             [write_promise(one.regret) for one in found],
             [write_arm(self.treatments, one.single) for one in found],
             [write_promise(one.single_regret) for one in found],
@@ -147,21 +171,40 @@ class Choice(Mapping[Context, ContextChoice]):
     def write_answer(self, found: ContextChoice) -> str:
         """Write the answer of one context in words, with the context before it.
 
-        Called by ``Choice.__str__``.
+        Called by ``Choice.__str__``, ``make_choice_page`` and ``show_choice``.
         """
         where = write_levels(self.context, found.context)
         said = " ".join([found.says, *found.marks])
         return f"{where}: {said}" if where else said
 
-    def _write_lottery(self, lottery: Mapping[Arm, float]) -> str:
+    def write_lottery(self, lottery: Mapping[Arm, float], *, most: int = MOST_DRAWN) -> str:
         """Write a lottery for a table: one arm, or arms with their chances.
 
-        Called by ``Choice.rows`` and ``Choice.__str__``.
+        Of more than ``most`` arms those with the greatest chances are named. Called by
+        ``Choice.rows``, ``Choice.__str__`` and ``make_choice_page``.
         """
-        named = [(write_arm(self.treatments, arm), chance) for arm, chance in lottery.items()]
-        if len(named) == 1:
+        shown, left = cut_lottery(lottery, most)
+        named = [(write_arm(self.treatments, arm), chance) for arm, chance in shown.items()]
+        if len(lottery) == 1:
             return named[0][0]
-        return ", ".join(f"{name} {chance:.3g}" for name, chance in named)
+        more = [f"{len(left)} more {sum(left.values()):.3g}"] if left else []
+        return ", ".join([*(f"{name} {chance:.3g}" for name, chance in named), *more])
+
+
+def cut_lottery(
+    lottery: Mapping[Arm, float], most: int
+) -> tuple[dict[Arm, float], dict[Arm, float]]:
+    """Cut the lottery over many arms: those to name, and the others, with their chances.
+
+    Called by ``Choice.write_lottery`` and ``_describe_use``.
+
+    >>> cut_lottery({("a",): 0.2, ("b",): 0.5, ("c",): 0.3}, 2)
+    ({('b',): 0.5, ('c',): 0.3}, {('a',): 0.2})
+    """
+    if len(lottery) <= most:
+        return dict(lottery), {}
+    ranked = sorted(lottery.items(), key=lambda drawn: -drawn[1])
+    return dict(ranked[:most]), dict(ranked[most:])
 
 
 def write_arm(treatments: Sequence[str], arm: Arm) -> str:

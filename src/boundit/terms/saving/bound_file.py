@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -20,8 +21,17 @@ def write(path: str | os.PathLike[str], record: Mapping[str, object]) -> None:
 
     A crash leaves the old file or the new. Called by ``BoundTable.save``.
     """
+    write_page(path, json.dumps(seal_record(record), ensure_ascii=False))
+
+
+def seal_record(record: Mapping[str, object]) -> dict[str, object]:
+    """Put the format's version and a checksum before a bound table's record.
+
+    Gives what ``open_record`` takes. Called by ``write``, and by ``Client.create`` and
+    ``Client.refresh``, which send a table to the service.
+    """
     head = {"format": FORMAT, "version": VERSION, "checksum": compute_checksum(record)}
-    write_page(path, json.dumps({**head, **record}, ensure_ascii=False))
+    return {**head, **record}
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, object]:
@@ -35,20 +45,29 @@ def read(path: str | os.PathLike[str]) -> dict[str, object]:
         raise UnreadableFile(path, error.strerror or str(error)) from None
     except (ValueError, RecursionError) as error:
         raise DamagedFile(path, f"it is not whole JSON ({error})") from None
+    return open_record(record, partial(DamagedFile, path))
+
+
+def open_record(record: object, refuse: Callable[[str], Exception]) -> dict[str, object]:
+    """Check format, version and checksum of what ``write`` wrote, and give the table's record.
+
+    ``refuse`` makes the error that is raised. Called by ``read``, and by ``read_bounds`` for a
+    table that comes with a request.
+    """
     if not isinstance(record, dict) or record.get("format") != FORMAT:
-        raise DamagedFile(path, "it does not say so")
+        raise refuse("it does not say so")
     if (found := record.get("version")) != VERSION:
-        raise DamagedFile(path, f"it has version {found!r}, and this release reads {VERSION}")
+        raise refuse(f"it has version {found!r}, and this release reads {VERSION}")
     body = {k: v for k, v in record.items() if k not in {"format", "version", "checksum"}}
     if record.get("checksum") != compute_checksum(body):
-        raise DamagedFile(path, "it was changed after it was saved; save it anew")
+        raise refuse("it was changed after it was saved; save it anew")
     return body
 
 
 def compute_checksum(record: Mapping[str, object]) -> str:
     """Compute the checksum of a JSON record, so that a single changed digit in a file shows.
 
-    Called by ``write`` and ``read``, and by the files of policies and worlds.
+    Called by ``seal_record`` and ``open_record``, and by the files of policies and worlds.
     """
     found = sha256()
     for piece in _spell_pieces(record):

@@ -1,6 +1,7 @@
 """Files written whole or not at all: a crash or a Ctrl-C leaves the old file or the new."""
 
 import os
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
@@ -17,15 +18,20 @@ def write_page(path: str | os.PathLike[str], page: str) -> None:
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a file whole or not at all; called by ``write_page`` and ``save_figure``."""
+    write_pieces(path, [content])
+
+
+def write_pieces(path: str | os.PathLike[str], pieces: Iterable[bytes]) -> None:
     """Write a file beside its target and move it into place, so that none is half written.
 
-    Called by ``write_page`` and ``save_figure``.
+    Called by ``write_whole``, and by ``boundit policies export`` as rows are read.
     """
     target = Path(path)
     beside = target.parent / f".{target.name}.{uuid4().hex}"
     try:
         with beside.open("xb") as file:
-            file.write(content)
+            file.writelines(pieces)
             file.flush()
             os.fsync(file.fileno())
         beside.replace(target)
