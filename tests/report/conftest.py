@@ -10,6 +10,7 @@ from boundit.report.figures.whiskers import Whiskers
 from boundit.report.pages.bound_page import write_bound_page
 from boundit.report.pages.origin import describe_origin
 from boundit.report.pages.page import render_page
+from boundit.report.pages.page_answer import PageAnswer
 from boundit.report.pages.sections import (
     make_claims_section,
     make_comparison_section,
@@ -108,7 +109,7 @@ def everything() -> str:
                 [JudgedClaim("Theorem 3", "P(Y) is bounded", "holds", "0 misses")]
             ),
         ],
-        lead=["In short."],
+        answer=PageAnswer("In short."),
         facts={"rows": "30,000"},
         origin=describe_origin("boundit reproduce", {"seed": 0}),
     )

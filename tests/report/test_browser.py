@@ -15,6 +15,9 @@ from tests.report.examples import large_table
 from tests.report.probes import OUTSIDE_THEIR_NODE, OVERLAPS, SHOWN
 from tests.strategies import random_graph
 
+WIDTHS = (390, 660, DESKTOP)
+"""A phone, a phone on its side, a desk: rows are laid out otherwise at each."""
+
 
 @pytest.mark.parametrize(
     ("name", "width", "scheme"),
@@ -133,8 +136,11 @@ def test_a_graph_in_sight_is_lit_up_where_it_stands(
         assert found.page.locator(".paths").is_hidden()
 
 
-def test_many_rows_can_be_searched(browser: Browser, pages: dict[str, Path]) -> None:
-    with opened(browser, pages["large"]) as found:
+@pytest.mark.parametrize("width", WIDTHS)
+def test_many_rows_can_be_searched(
+    browser: Browser, pages: dict[str, Path], width: int
+) -> None:
+    with opened(browser, pages["large"], width=width) as found:
         found.page.get_by_role("searchbox").fill("ITEM 07 column0=1")
 
         assert found.page.evaluate(SHOWN, "tbody.row") == 20
@@ -144,16 +150,18 @@ def test_many_rows_can_be_searched(browser: Browser, pages: dict[str, Path]) -> 
         assert found.page.evaluate(SHOWN, "tbody.row") == 100
 
 
+@pytest.mark.parametrize("width", WIDTHS)
 def test_rows_that_stand_whole_in_the_page_are_searched_in_place(
-    browser: Browser, tmp_path: Path
+    browser: Browser, tmp_path: Path, width: int
 ) -> None:
     file = tmp_path / "some.html"
     file.write_text(write_bound_page(large_table(arms=5, contexts=40)), encoding="utf-8")
-    with opened(browser, file) as found:
+    with opened(browser, file, width=width) as found:
         found.page.locator("tr.why summary").nth(7).click()
         found.page.get_by_role("searchbox").fill("ITEM 02 column0=1")
 
         assert found.page.evaluate(SHOWN, "tbody.row") == 20
+        assert found.page.evaluate(SHOWN, "tbody.group") == 20
         assert found.page.locator(".search output").inner_text() == "20 of 200"
         found.page.get_by_role("searchbox").fill("")
         assert found.page.evaluate(SHOWN, "tbody.row") == 200
@@ -216,3 +224,32 @@ def test_a_page_of_1200_rows_is_soon_there(browser: Browser, pages: dict[str, Pa
         assert found.page.evaluate("document.querySelectorAll('*').length") < 40_000
         took = found.page.evaluate("performance.getEntriesByType('navigation')[0].duration")
         assert took < 20_000
+
+
+def test_the_answer_and_the_command_can_be_copied(
+    browser: Browser, pages: dict[str, Path]
+) -> None:
+    with opened(browser, pages["worldly"], width=390) as found:
+        found.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        found.page.get_by_role("button", name="Copy the answer").click()
+        found.page.locator(".copy output").first.filter(has_text="copied").wait_for()
+        answer = found.page.evaluate("navigator.clipboard.readText()")
+        found.page.get_by_role("button", name="Copy the command").click()
+        found.page.locator(".copy output").last.filter(has_text="copied").wait_for()
+        command = found.page.evaluate("navigator.clipboard.readText()")
+
+    assert "The best arm is known in none of the 9 contexts." in answer
+    assert "Rests on" in answer
+    assert command == f"boundit bound {'x' * 200}"
+
+
+def test_where_the_clipboard_is_closed_the_answer_is_selected(
+    browser: Browser, pages: dict[str, Path]
+) -> None:
+    with opened(browser, pages["bounds"]) as found:
+        closed = "() => { navigator.clipboard.writeText = () => Promise.reject(); }"
+        found.page.evaluate(closed)
+        found.page.get_by_role("button", name="Copy the command").click()
+        found.page.locator(".copy output").last.filter(has_text="selected").wait_for()
+
+        assert found.page.evaluate("String(getSelection()).trim()") == "boundit bound g q l"

@@ -2,7 +2,13 @@ from itertools import combinations
 
 import pytest
 
-from boundit.report.palette import SERIES, SHADES, name_series_colour, use_colour_variables
+from boundit.report.palette import (
+    SERIES,
+    SHADES,
+    blend_shades,
+    name_series_colour,
+    use_colour_variables,
+)
 
 TEXT = ("ink", "muted", "accent", "miss", "good", "warn")
 
@@ -32,6 +38,13 @@ def test_marks_can_be_seen_light_and_dark(side: int) -> None:
     """WCAG 2, 1.4.11: graphics need a contrast of 3; names beside curves are text."""
     for name in (*SERIES, "treatment", "context", "outcome", "selection"):
         assert contrast(SHADES[name][side], SHADES["paper"][side]) >= 4.5, name
+
+
+@pytest.mark.parametrize("ground", ["#ffffff", "#111111", "#1f1f1f"])
+def test_blends_can_be_seen_on_any_ground_of_a_notebook(ground: str) -> None:
+    """WCAG 2, 1.4.11; the grounds are those of JupyterLab and VS Code."""
+    for name in SHADES:
+        assert contrast(blend_shades(name), ground) >= 3, name
 
 
 def seen(colour: str, matrix: tuple[tuple[float, ...], ...]) -> tuple[float, ...]:

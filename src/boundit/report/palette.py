@@ -73,6 +73,22 @@ def use_colour_variables(svg: str) -> str:
     return svg
 
 
+def blend_shades(name: str) -> str:
+    """Blend the light and the dark colour of a name, for places whose ground is not known.
+
+    Each has three times the contrast of white and of the dark grounds of notebooks. Called by
+    ``write_snippet``.
+
+    >>> blend_shades("treatment")
+    '#368ed3'
+    """
+    shade = SHADES[name]
+    pairs = (
+        (int(shade.light[i : i + 2], 16), int(shade.dark[i : i + 2], 16)) for i in (1, 3, 5)
+    )
+    return "#" + "".join(f"{(one + other) // 2:02x}" for one, other in pairs)
+
+
 def name_series_colour(i: int) -> str:
     """Give the palette's name for the colour of the ``i``-th curve or series, from 0.
 

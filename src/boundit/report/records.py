@@ -142,6 +142,17 @@ class Panel:
 
 
 @dataclass(frozen=True, slots=True)
+class RegretSpan:
+    """The final regrets of one policy: mean, median, 95 % quantile; and whether it is ours."""
+
+    name: str
+    mean: float
+    median: float
+    q95: float
+    ours: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class JudgedClaim:
     """A claim of a text, whether it holds, and the number that shows it."""
 

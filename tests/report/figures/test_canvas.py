@@ -110,5 +110,5 @@ def test_letters_that_the_face_lacks_bring_no_warning(tmp_path: Path) -> None:
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'boundit\[report\]'"), use_style():
+    with pytest.raises(MissingExtra, match=r"pip install 'boundit\[plot\]'"), use_style():
         pass

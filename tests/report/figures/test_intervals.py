@@ -6,7 +6,7 @@ import pytest
 from matplotlib.text import Text
 
 from boundit.report.figures.canvas import use_style
-from boundit.report.figures.intervals import draw_interval_panels, draw_intervals
+from boundit.report.figures.intervals import draw_intervals
 from boundit.report.figures.whiskers import Whiskers
 from boundit.report.palette import get_light_colour
 from boundit.terms.bound_table import BoundTable
@@ -78,16 +78,6 @@ def test_crossed_estimates_are_drawn_inside_the_interval() -> None:
     assert x_of(first.lines[0]) == pytest.approx([0.1, 0.4])
 
 
-def test_panels_of_a_page_are_those_of_the_figure() -> None:
-    panels = draw_interval_panels(Whiskers(small_table()))
-
-    assert len(panels) == 2
-    assert [panel.name for panel in panels] == ["U1=0", "U1=1"]
-    assert ">X1=1, X2=1</text>" in panels[1].svg
-    assert 'aria-label="Intervals per arm, U1=1"' in panels[1].svg
-    assert panels == draw_interval_panels(Whiskers(small_table()))
-
-
 def test_on_a_figure_long_names_are_broken_or_numbered_so_that_they_differ() -> None:
     def titles(table: BoundTable) -> list[str]:
         return [part.get_suptitle() for part in draw_intervals(Whiskers(table)).subfigs]
@@ -97,12 +87,6 @@ def test_on_a_figure_long_names_are_broken_or_numbered_so_that_they_differ() -> 
     assert len(set(broken)) == len(set(numbered)) == 4
     assert all(title.count("\n") == 1 and title.count("=") == 6 for title in broken)
     assert any(re.fullmatch(r"\d: 客户等级=Platinum.*\n.*…", title) for title in numbered)
-
-
-def test_in_a_page_names_of_contexts_are_whole() -> None:
-    names = [panel.name for panel in draw_interval_panels(Whiskers(large_table()))]
-
-    assert all(name.count("=") == 6 and "…" not in name for name in names)
 
 
 def test_words_of_a_figure_stay_on_it_and_apart() -> None:

@@ -12,6 +12,7 @@ from boundit.report.pages.answer_page import (
     make_answer_table,
     write_answer_page,
 )
+from boundit.report.pages.page_answer import PageAnswer
 from tests.report.browser import DESKTOP, PHONE, Scheme, opened
 from tests.report.probes import FAINT, NAMELESS
 
@@ -26,7 +27,9 @@ EDGES = make_answer_table(
 )
 PAGE = AnswerPage(
     "What would overturn it: P(Y | do(X))",
-    ("The choice survives 1 of 3.", "Confidence 0.95."),
+    PageAnswer(
+        "The choice survives 1 of 3.", ("Under 2 it falls.",), basis={"How sure": "Very."}
+    ),
     (EDGES, make_answer_table("Pairs", ("edge",), [])),
     (AnswerNotes("Not varied", ("a & b", "x" * 200)), AnswerNotes("What to heed", ())),
 )
@@ -38,6 +41,8 @@ def test_words_come_first_then_rows_then_remarks_and_what_is_empty_is_left_out()
         page.index(words)
         for words in (
             "The choice survives",
+            "Under 2",
+            "<dt>How sure</dt><dd>Very.",
             "<h2>Single edges",
             "The worst first.",
             "<h2>Not varied",
@@ -55,7 +60,7 @@ def test_words_come_first_then_rows_then_remarks_and_what_is_empty_is_left_out()
 
 def test_many_rows_are_cut_and_that_is_said() -> None:
     rows = [(f"row {i}", i) for i in range(MOST_ROWS + 1)]
-    long = AnswerPage("t", (), (make_answer_table("Rows", ("name", "n"), rows),))
+    long = AnswerPage("t", PageAnswer("v"), (make_answer_table("Rows", ("name", "n"), rows),))
     page = write_answer_page(long)
 
     assert f"row {MOST_ROWS - 1}" in page

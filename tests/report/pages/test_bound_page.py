@@ -32,8 +32,7 @@ def test_a_page_tells_what_came_out_why_and_what_to_heed() -> None:
     assert "boundit bound g q l --report o.html" in html
     assert CAVEAT in html
     assert (
-        "The confidence is 0.95. Exact inference: all intervals hold at once in at least 95 of"
-        in html
+        "make it shorter. Exact inference: all intervals hold at once in at least 95 of" in html
     )
 
 
@@ -53,7 +52,7 @@ def test_bounds_that_an_expert_wrote_make_a_page_too() -> None:
 
     checked(html)
     assert headings(html) == ["Intervals per context", "Every interval", "What made this page"]
-    assert "as they were given" in html
+    assert "The intervals as they were given." in html
     assert "B &lt;b&gt;" in html
 
 

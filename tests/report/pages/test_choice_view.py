@@ -45,10 +45,11 @@ def test_of_many_contexts_those_with_the_largest_regret_are_listed() -> None:
     assert "Listed are the 20 contexts with the largest." in section.summary
 
 
-def test_the_answer_comes_first_on_the_page() -> None:
+def test_the_answer_comes_first_then_pictures_then_what_to_use_in_full() -> None:
     table = make_table(4)
     html = write_bound_page(table, choice=table.choose())
 
     checked(html)
-    assert headings(html)[0] == "What to use"
+    assert headings(html)[:2] == ["Intervals per context", "What to use"]
+    assert html.index('class="verdict"') < html.index("<h2>")
     assert "<strong>Age=3</strong>" in html

@@ -71,7 +71,7 @@ def test_every_row_can_be_shown_and_explained_from_what_is_kept(seed: int) -> No
         named, placed, lower, upper, *_ = reader.show(i).split("|")
         assert (named, placed) == (arm, f"C={where[0]}, W={where[1]}")
         assert (lower, upper) == (f"{bound.lower:.3f}", f"{bound.upper:.3f}")
-        assert simplify(reader.explain(i)) == simplify(table.explain((arm,), where))
+        assert simplify(reader.explain(i)) == simplify(str(table.explanation((arm,), where)))
 
 
 def test_what_rows_share_is_kept_once() -> None:

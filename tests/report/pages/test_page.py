@@ -1,13 +1,10 @@
 import re
-import sys
 from html.parser import HTMLParser
-
-import pytest
 
 from boundit.report.pages.origin import describe_origin
 from boundit.report.pages.page import render_page
+from boundit.report.pages.page_answer import PageAnswer, UseGroup
 from boundit.report.pages.sections import make_bounds_section, make_notes, make_prose
-from boundit.terms.errors import MissingExtra
 from tests.report.examples import large_table, small_table
 
 VOID = {"meta", "link", "input", "br", "wbr", "path", "rect", "use"}
@@ -52,7 +49,7 @@ def test_a_page_is_well_formed_and_fetches_nothing() -> None:
             make_bounds_section(small_table()),
             make_notes("Three", ["heed <this>"]),
         ],
-        lead=["in short"],
+        answer=PageAnswer("in short"),
         facts={"rows": "8"},
         origin=describe_origin("boundit bound 'a' <b>", {"seed": 0}),
     )
@@ -72,7 +69,13 @@ def test_markup_in_names_is_never_markup_in_the_page() -> None:
     html = render_page(
         evil,
         [make_prose(evil, evil), make_notes(evil, [evil])],
-        lead=[evil],
+        answer=PageAnswer(
+            evil,
+            (evil,),
+            (UseGroup("open", evil, evil, evil, (evil,)),),
+            (UseGroup("known", evil, evil, evil, 5 * (evil,)),),
+            {evil: evil},
+        ),
         facts={evil: evil},
     )
 
@@ -97,9 +100,3 @@ def test_the_same_input_gives_the_same_page() -> None:
         )
 
     assert made() == made()
-
-
-def test_without_jinja2_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(MissingExtra, match=r"jinja2.*pip install 'boundit\[report\]'"):
-        render_page("t", [])

@@ -33,7 +33,7 @@ def test_the_page_says_every_line_that_the_text_says() -> None:
 
         assert lines == [
             line.strip().removeprefix("- ")
-            for line in table.explain(*key).splitlines()
+            for line in str(table.explanation(*key)).splitlines()
             if line.strip()
         ]
 

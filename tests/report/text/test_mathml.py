@@ -26,7 +26,9 @@ from tests.nodes import make_nodes
 from tests.report.examples import RULE
 
 X, Y, Z = make_nodes("X"), make_nodes("Y"), make_nodes("Z")
-MATH = re.compile(r'(?:<span class="formula">)?<math alttext="([^"]*)">.*?</math>(?:</span>)?')
+MATH = re.compile(
+    r'(?:<span class="formula"[^>]*>)?<math alttext="([^"]*)">.*?</math>(?:</span>)?'
+)
 DAY = Variable("U", value="datetime.date(2020, 1, 1)", bare=True)
 LAW = Term("P*", (Variable("Z"),), (Variable("X"),))
 MEAN = Term("P", (Variable("Y"),))
@@ -107,7 +109,7 @@ def test_long_terms_may_break_between_their_parts_and_short_ones_never() -> None
 
     assert draw(P(Y, X | Z)).count("<math") == 1
     assert draw(P(Y, many)).count("<math") == 42
-    assert draw(P(make_nodes("a" * 30))).startswith('<span class="formula"><math')
+    assert draw(P(make_nodes("a" * 30))).startswith('<span class="formula"')
 
 
 def test_what_no_eye_can_follow_stays_text() -> None:

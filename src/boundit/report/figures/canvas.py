@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from html import escape
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,7 @@ _REFERENCE = re.compile(r"#([mp][0-9a-f]{10})\b")
 _LONG_NUMBER = re.compile(r"\d+\.\d{3,}")
 _DPI = 72
 _SHARP = 180
+_SHOWN = 100
 _NOTE, _NOTE_LINE, _EDGE = 10.5, 15.0, 10.0
 _STYLE: dict[str, object] = {
     "font.family": ["DejaVu Sans"],
@@ -66,6 +68,16 @@ _STYLE: dict[str, object] = {
 }
 
 
+def require_matplotlib() -> None:
+    """Refuse what needs a figure where matplotlib is missing, without importing it.
+
+    Called by ``use_style``, and by the command line before any work is done: by ``reproduce``,
+    and for every file that is a figure.
+    """
+    if find_spec("matplotlib") is None:
+        raise MissingExtra("matplotlib", "plot")
+
+
 @contextmanager
 def use_style() -> Iterator[None]:
     """Set matplotlib, within a ``with``, to the one style of our figures.
@@ -73,10 +85,9 @@ def use_style() -> Iterator[None]:
     Refuses plainly when matplotlib is missing. Used by ``draw_intervals``, ``draw_curves``,
     ``draw_sensitivity`` and wherever files are written.
     """
-    try:
-        import matplotlib as mpl  # noqa: PLC0415, an optional package
-    except ImportError:
-        raise MissingExtra("matplotlib", "report") from None
+    require_matplotlib()
+    import matplotlib as mpl  # noqa: PLC0415, an optional package
+
     with mpl.rc_context(_STYLE), warnings.catch_warnings():  # type: ignore[arg-type]
         # A face lacks some letters; browsers find another for them.
         warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
@@ -87,7 +98,7 @@ def make_figure(width: float, height: float, *, arrange: bool = True) -> "Figure
     """Make an empty matplotlib figure; width and height are in pixels of a page.
 
     Matplotlib finds the room that names and numbers need, unless ``arrange`` is false. Called
-    by ``make_figure_with_note``, and by ``draw_interval_panels`` for every panel.
+    by ``make_figure_with_note``, and by ``draw_sensitivity_panels`` for every panel.
     """
     from matplotlib.figure import Figure  # noqa: PLC0415, an optional package
 
@@ -135,7 +146,7 @@ def draw_grid(axes: "Axes", which: str = "x") -> None:
 def save_figure(figure: "Figure", path: str | os.PathLike[str]) -> None:
     """Save a figure whole or not at all, as PNG or SVG by the file's suffix.
 
-    Called by ``Regret.plot``, ``write_reproduction`` and the command line.
+    Called by ``give_figure``, ``write_reproduction`` and the command line.
     """
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
@@ -143,10 +154,29 @@ def save_figure(figure: "Figure", path: str | os.PathLike[str]) -> None:
     write_whole(path, _write_png(figure) if suffix == ".png" else _write_svg(figure, "path"))
 
 
+def give_figure(figure: "Figure", path: str | os.PathLike[str] | None) -> "tuple[Axes, ...]":
+    """Save a figure, or show it where a notebook or pyplot does; give its axes.
+
+    Called by ``plot_bounds``, ``plot_sensitivity`` and ``Regret.plot``.
+    """
+    if path is not None:
+        save_figure(figure, path)
+        return tuple(figure.axes)
+    from matplotlib import pyplot as plt  # noqa: PLC0415, an optional package
+
+    with use_style():
+        # Ticks are made when first drawn, and should have our style.
+        figure.draw_without_rendering()
+    figure.set_dpi(_SHOWN)
+    # Outside our style, which would undo what a notebook sets when its backend is loaded.
+    plt.figure(FigureClass=lambda *_, **__: figure)  # type: ignore[arg-type]
+    return tuple(figure.axes)
+
+
 def write_inline_svg(figure: "Figure", *, title: str) -> str:
     """Write a figure as SVG to stand in an HTML page: ids of its own, the page's colours.
 
-    Called by ``write_curve_svgs``, ``draw_interval_panels`` and ``draw_sensitivity_panels``.
+    Called by ``write_curve_svgs`` and ``draw_sensitivity_panels``.
     """
     drawn = _write_svg(figure, "none").decode("utf-8")
     drawn = _FURNITURE.sub("", drawn[drawn.index("<svg") :])

@@ -11,15 +11,12 @@ from typing import TYPE_CHECKING
 
 from boundit.report.figures.canvas import (
     draw_grid,
-    make_figure,
     make_figure_with_note,
     use_style,
-    write_inline_svg,
 )
 from boundit.report.figures.marks import INNER_TINT, Mark
 from boundit.report.figures.whiskers import Whiskers
 from boundit.report.palette import get_light_colour
-from boundit.report.records import Panel
 from boundit.report.text.contexts import name_contexts
 from boundit.report.text.fitting import shorten_distinctly, wrap_headings
 from boundit.report.text.lettering import estimate_width, label_values
@@ -62,26 +59,10 @@ def draw_intervals(shown: Whiskers) -> "Figure":
     return figure
 
 
-def draw_interval_panels(shown: Whiskers) -> tuple[Panel, ...]:
-    """Draw the bounds of every context as an SVG of its own, for a page to lay out.
-
-    Called by ``make_intervals_section``.
-    """
-    drawn = list[Panel]()
-    names = name_contexts(shown.table, shown.contexts)
-    for context, name in zip(shown.contexts, names, strict=True):
-        with use_style():
-            figure = make_figure(_WIDTH, _measure_panel_height(shown))
-            _draw_panel(figure.subplots(), shown, context)
-        title = f"Intervals per arm, {name}"
-        drawn.append(Panel(name, write_inline_svg(figure, title=title)))
-    return tuple(drawn)
-
-
 def _measure_panel_height(shown: Whiskers) -> float:
     """Compute how high the panel of a context is without its title, in pixels.
 
-    Called by ``draw_intervals`` and ``draw_interval_panels``.
+    Called by ``draw_intervals``.
     """
     return _AXIS + len(shown.arms) * _measure_line_height(shown)
 
@@ -106,7 +87,7 @@ def _name_arms(shown: Whiskers) -> tuple[str, ...]:
 def _draw_panel(axes: "Axes", shown: Whiskers, context: Context) -> None:
     """Draw the panel of one context: its arms' bounds from top to bottom.
 
-    Called by ``draw_intervals`` and ``draw_interval_panels``.
+    Called by ``draw_intervals``.
     """
     n = len(shown.arms)
     axes.set_xlim(*shown.scale)

@@ -32,6 +32,14 @@ class Mark:
     tint: float = 1.0
 
     @property
+    def path(self) -> str:
+        """The outline of its marker as SVG, about the point (12, 7).
+
+        Read by ``Mark.key`` and ``_draw_marker``.
+        """
+        return _PATHS[self.marker]
+
+    @property
     def key(self) -> str:
         """A small sample of how the series is drawn, as SVG, for the legend of a page.
 
@@ -39,7 +47,7 @@ class Mark:
         """
         colour = write_colour_variable(self.colour)
         if self.marker:
-            shape = f'<path d="{_PATHS[self.marker]}"/>'
+            shape = f'<path d="{self.path}"/>'
         else:
             look = f'stroke-width="{self.thick}" stroke-opacity="{self.tint}"'
             shape = f'<path d="M4 7h16" {look}/>'

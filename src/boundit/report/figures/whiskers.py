@@ -104,6 +104,11 @@ class Whiskers:
             *((MISSED,) if any(map(self.has_any_miss, self._keys)) else ()),
         )
 
+    @property
+    def marks_misses(self) -> bool:
+        """Whether any interval leaves the truth out. Read by ``_PanelDrawing``."""
+        return MISSED in self.marks
+
     @cached_property
     def scale(self) -> tuple[float, float]:
         """The ends of the reward axis, the same for all panels. Read by ``_draw_panel``."""

@@ -2,6 +2,7 @@
 
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.shortest_paths import list_shortest_paths
+from boundit.report.graph.folding import FoldedGraph, fold_groups
 from boundit.report.records import PathHighlight
 from boundit.terms.bound import StepRecord
 from boundit.terms.names import join_names, write_name
@@ -31,14 +32,17 @@ def find_highlight(graph: CausalGraph, step: StepRecord) -> PathHighlight | None
         return None
     cut = graph.without_edges_into(step.into).without_edges_out_of(step.out_of)
     paths = list_shortest_paths(cut, one, other, most=MOST_PATHS)
-    edges = dict.fromkeys(edge for path in paths for edge in _list_edges(path))
-    return PathHighlight(step.between, step.given, tuple(edges), _write_caption(step, paths))
+    boxes = fold_groups(graph)
+    edges = dict.fromkeys(edge for path in paths for edge in _list_edges(path, boxes))
+    between, given = (_fold(one, boxes), _fold(other, boxes)), _fold(step.given, boxes)
+    return PathHighlight(between, given, tuple(edges), _write_caption(step, paths))
 
 
 def write_edge(a: str, sign: str, b: str) -> str:
     """Write an edge of a path so that both ways along it are written the same.
 
-    Called by ``_list_edges`` for what is lit up, and by ``draw_edge`` for what is drawn.
+    Called by ``_list_edges`` for what is lit up, by ``draw_edge`` for what is drawn, and by
+    ``_make_claim`` of the studio.
 
     >>> write_edge("X", "<-", "time of day"), write_edge("Y", "<->", "X")
     ('"time of day" -> X', 'X <-> Y')
@@ -48,13 +52,19 @@ def write_edge(a: str, sign: str, b: str) -> str:
     return f"{write_name(a)} {'->' if sign == '<-' else sign} {write_name(b)}"
 
 
-def _list_edges(path: tuple[str, ...]) -> list[str]:
-    """List the edges along a path, each as text like ``X -> Y``.
+def _fold(nodes: tuple[str, ...], boxes: FoldedGraph) -> tuple[str, ...]:
+    """List the boxes that show some nodes, each once. Called by ``find_highlight``."""
+    return tuple(dict.fromkeys(map(boxes.find_box, nodes)))
+
+
+def _list_edges(path: tuple[str, ...], boxes: FoldedGraph) -> list[str]:
+    """List the edges along a path as they are drawn, each as text like ``X -> Y``.
 
     Called by ``find_highlight``.
     """
     hops = zip(path[::2], path[1::2], path[2::2], strict=False)
-    return [write_edge(*hop) for hop in hops]
+    ends = ((boxes.find_box(a), sign, boxes.find_box(b)) for a, sign, b in hops)
+    return [write_edge(a, sign, b) for a, sign, b in ends if a != b]
 
 
 def _write_caption(step: StepRecord, paths: tuple[tuple[str, ...], ...]) -> str:

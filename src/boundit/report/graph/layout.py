@@ -77,11 +77,13 @@ class GraphLayout:
     height: float
 
 
-def lay_out_graph(graph: CausalGraph) -> GraphLayout:
+def lay_out_graph(
+    graph: CausalGraph, labels: Mapping[str, tuple[str, ...]] | None = None
+) -> GraphLayout:
     """Lay a graph out in rows, causes above effects, no edge across a node.
 
-    Gives the box of every node and the route of every edge, in pixels. Called by
-    ``draw_graph``.
+    Gives the box of every node and the route of every edge, in pixels; ``labels`` are lines of
+    nodes that have more to say than their name. Called by ``draw_graph``.
 
     >>> from boundit.graph.text import parse
     >>> found = lay_out_graph(parse("X -> Y; X <-> Y"))
@@ -89,6 +91,7 @@ def lay_out_graph(graph: CausalGraph) -> GraphLayout:
     (True, 2)
     """
     lines = {n: (*break_label(n, LONGEST), *_write_note(graph, n)) for n in graph.nodes}
+    lines |= labels or {}
     sizes = {n: _measure_node(lines[n]) for n in graph.nodes}
     rows = assign_layers(graph, {n: w + _GAP for n, (w, _) in sizes.items()}, most=_WIDEST)
     order = order_rows(graph, rows)

@@ -4,6 +4,7 @@ from html import escape
 from typing import TypeAlias
 
 from boundit.graph.causal_graph import CausalGraph
+from boundit.report.graph.folding import fold_groups
 from boundit.report.graph.layout import FONT, LINE, NodeBox, lay_out_graph
 from boundit.report.graph.strokes import draw_edge, draw_stroke
 from boundit.report.palette import write_colour_variable
@@ -31,21 +32,23 @@ def draw_graph(
 ) -> str:
     """Draw a causal graph as SVG, with a legend of the marks that occur.
 
-    Arrows are solid, hidden common causes dashed with two heads, and roles have shapes. Called
-    by ``make_graph_section``.
+    Arrows are solid, hidden common causes dashed with two heads, and roles have shapes. A group
+    whose members may be related in any way is one box. Called by ``make_graph_section``.
 
     >>> from boundit.graph.text import parse
     >>> drawing = draw_graph(parse("X -> Y; X <-> Y; Y -> [S]"), treatments="X", outcomes="Y")
     >>> drawing.startswith("<svg"), drawing.count('class="node"'), drawing.count('class="edge"')
     (True, 3, 3)
     """
-    roles = _assign_roles(graph, treatments, context, outcomes)
-    layout = lay_out_graph(graph)
+    named = _assign_roles(graph, treatments, context, outcomes)
+    folded = fold_groups(graph, named)
+    drawn_graph, roles = folded.graph, {folded.find_box(n): r for n, r in named.items()}
+    layout = lay_out_graph(drawn_graph, folded.labels)
     width = max(layout.width, _LEAST_LEGEND)
-    legend, below = _draw_legend(graph, roles, layout.height, width)
+    legend, below = _draw_legend(drawn_graph, roles, layout.height, width)
     height = layout.height + below
     drawn = [draw_edge(way) for way in layout.routes]
-    drawn += [_draw_node(n, layout.boxes[n], roles.get(n, "")) for n in graph.order]
+    drawn += [_draw_node(n, layout.boxes[n], roles.get(n, "")) for n in drawn_graph.order]
     return (
         f'<svg class="graph" xmlns="http://www.w3.org/2000/svg" role="img" '
         f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}" '

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from boundit.report.pages.origin import describe_origin
 from boundit.report.pages.page import render_page
+from boundit.report.pages.page_answer import PageAnswer
 from boundit.report.pages.sections import Section, make_notes, make_table_section
 from boundit.report.records import Grid
 from boundit.terms.formula import Line
@@ -32,13 +33,13 @@ class AnswerNotes:
 
 @dataclass(frozen=True, slots=True)
 class AnswerPage:
-    """An answer as a page shows it: sentences first, then tables, then notes.
+    """An answer as a page shows it: the answer in words first, then tables, then notes.
 
     Tables without rows and notes without remarks are left out.
     """
 
     title: str
-    lead: tuple[Line, ...]
+    answer: PageAnswer
     tables: tuple[AnswerTable, ...] = ()
     notes: tuple[AnswerNotes, ...] = ()
 
@@ -59,7 +60,9 @@ def write_answer_page(page: AnswerPage, *, command: str = "") -> str:
         if table.grid.rows
     ]
     sections += [make_notes(part.title, part.remarks) for part in page.notes if part.remarks]
-    return render_page(page.title, sections, lead=page.lead, origin=describe_origin(command))
+    return render_page(
+        page.title, sections, answer=page.answer, origin=describe_origin(command)
+    )
 
 
 def make_answer_table(

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.causal_graph import CausalGraph
 from boundit.report.figures.whiskers import Whiskers
+from boundit.report.graph.folding import fold_groups
+from boundit.report.pages.bound_answer import make_bound_answer
 from boundit.report.pages.bound_view import count_facts
 from boundit.report.pages.choice_view import make_choice_section
 from boundit.report.pages.origin import describe_origin
@@ -20,10 +22,10 @@ from boundit.report.pages.sections import (
     make_sensitivity_sections,
 )
 from boundit.report.records import Ladder, PointEstimates
+from boundit.report.text.small_counts import describe_small_counts
 from boundit.terms.bound import Key
 from boundit.terms.bound_table import NO_LOG, BoundTable
 from boundit.terms.choices.choice import Choice
-from boundit.terms.formula import Line, Sentence
 
 MOST_NODES = 60
 """Up to how many nodes a drawing helps; larger graphs are written down instead."""
@@ -46,14 +48,17 @@ def write_bound_page(
 
     ``query`` is what was asked, as text or as an EffectQuery; ``truth`` and ``points`` are
     shown beside the bounds, ``ladders`` are bounds at growing limits on selection or on hidden
-    confounding; ``choice`` is what to use in each context, and comes first. Called by
-    ``_write_report`` of the command line.
+    confounding; ``choice`` is what to use in each context: the answer, which comes first.
+    Called by ``_write_report`` of the command line.
     """
-    whiskers = Whiskers(table, truth, points)
-    sections: list[Section] = [make_choice_section(choice)] if choice is not None else []
-    sections.append(make_intervals_section(whiskers, caption=_explain_lines(table)))
-    drawn = graph if graph is not None and len(graph.nodes) <= MOST_NODES else None
+    drawn = graph if graph is not None and _count_boxes(graph) <= MOST_NODES else None
     rows = make_bounds_section(table, graph=drawn)
+    caption = _explain_lines(table, dominated=rows.dominated > 0)
+    sections: list[Section] = [
+        make_intervals_section(Whiskers(table, truth, points), caption=caption)
+    ]
+    if choice is not None and len(table.arms) > 1:
+        sections.append(make_choice_section(choice))
     sections.append(rows)
     sections += make_sensitivity_sections(ladders)
     if table.rules:
@@ -61,14 +66,21 @@ def write_bound_page(
     if table.fused != NO_LOG:
         counted = str(table.fused).splitlines()
         sections.append(make_notes("What a policy can count of the log", counted))
-    if table.caveats:
-        sections.append(make_notes("What to heed", table.caveats))
+    heed = [*table.caveats, *filter(None, [describe_small_counts(table)])]
+    if heed:
+        sections.append(make_notes("What to heed", heed))
     if graph is not None:
         sections.append(_show_graph(graph, table))
     return render_page(
         title or f"What each arm would earn: {table.outcome}",
         sections,
-        lead=_write_lead(table, _read_query(query, table)),
+        answer=make_bound_answer(
+            table,
+            _read_query(query, table),
+            choice,
+            dominated=rows.dominated,
+            drawn=graph is not None,
+        ),
         facts=count_facts(table, rows.dominated),
         origin=describe_origin(command, _list_settings(table) | dict(settings or {})),
     )
@@ -84,53 +96,40 @@ def _read_query(query: EffectQuery | str | None, table: BoundTable) -> EffectQue
     return parse_query(query) if isinstance(query, str) else query
 
 
-def _write_lead(table: BoundTable, query: EffectQuery) -> tuple[Line, ...]:
-    """Write the summary at the page's top: what was asked, and how surely it is answered.
+def _explain_lines(table: BoundTable, *, dominated: bool) -> str:
+    """Say what the lines of the figure are, what they promise, and which arms are out.
 
     Called by ``write_bound_page``.
     """
-    arms, contexts = len(table.arms), len(table.contexts)
-    low, high = table.reward_range
-    where = f"in each of {contexts:,} contexts" if table.context else "whatever the context"
-    sure = (
-        f"The confidence is {table.confidence:g}. {table.promise}"
-        if table.confidence
-        else "Sampling error is not allowed for: these are plug-in ends."
-        if table.rules
-        else "The intervals are as they were given."
-    )
-    return (
-        Sentence.of(
-            "The question is ",
-            query.formula,
-            f": what {arms:,} arm{'' if arms == 1 else 's'} would earn "
-            f"{where}, on a scale from {low:g} to {high:g}.",
-        ),
-        f"{sure} An arm is dominated where another surely earns more.",
-    )
-
-
-def _explain_lines(table: BoundTable) -> str:
-    """Say what the thin and the thick line of the figure of bounds are.
-
-    Called by ``write_bound_page``.
-    """
+    said = []
     if table.confidence:
-        return (
+        said.append(
             "The thin line is the interval. The thick part would remain however many rows were "
-            "logged; the rest of the line allows for chance, and more rows make it shorter."
+            "logged; the rest of the line allows for chance, and more rows make it shorter. "
+            f"{table.promise}"
         )
-    return ""
+    if dominated:
+        said.append("Out are arms that earn less than another one for sure.")
+    return " ".join(said)
 
 
 def _list_settings(table: BoundTable) -> dict[str, object]:
-    """Give the profile, the confidence and the inference that the bound table was made with.
+    """Give the profile, confidence, inference and models that the bound table was made with.
 
     Called by ``write_bound_page`` for the part that says what made the page.
     """
     confidence = "plug-in" if table.confidence is None else table.confidence
     inference = {"inference": table.inference} if table.inference else {}
-    return {"profile": table.profile, "confidence": confidence, **inference}
+    models = {"models": table.models} if table.models else {}
+    return {"profile": table.profile, "confidence": confidence, **inference, **models}
+
+
+def _count_boxes(graph: CausalGraph) -> int:
+    """Count the boxes that a drawing of the graph has; a group is one box.
+
+    Called by ``write_bound_page`` and ``_show_graph``.
+    """
+    return len(fold_groups(graph).graph.nodes)
 
 
 def _show_graph(graph: CausalGraph, table: BoundTable) -> Section:
@@ -138,7 +137,7 @@ def _show_graph(graph: CausalGraph, table: BoundTable) -> Section:
 
     Called by ``write_bound_page``.
     """
-    if len(graph.nodes) > MOST_NODES:
+    if _count_boxes(graph) > MOST_NODES:
         return make_prose(
             "What is assumed",
             f"A graph of {len(graph.nodes)} nodes, too many to draw:",

@@ -3,52 +3,54 @@
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from boundit.report.pages.page_answer import PageAnswer
 from boundit.report.pages.sections import BoundsSection, GraphSection, RulesSection, Section
-from boundit.report.palette import SHADES
 from boundit.report.records import Origin
+from boundit.report.stylesheet import write_stylesheet
 from boundit.report.text.mathml import draw_line
-from boundit.terms.errors import MissingExtra
-from boundit.terms.formula import Line
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 
 def render_page(
     title: str,
     sections: Sequence[Section],
     *,
-    lead: Sequence[Line] = (),
+    answer: PageAnswer | None = None,
     facts: Mapping[str, str] | None = None,
     origin: Origin | None = None,
 ) -> str:
-    """Write an HTML page: a title, a short summary, the sections, and what made it.
+    """Write an HTML page: a title, the answer, the sections, and what made it.
 
-    ``facts`` are a few numbers for the top, words to number. Formulas in ``lead`` are drawn.
-    Called by ``write_bound_page`` and ``make_reproduction_page``.
+    ``facts`` are a few numbers below the answer, words to number. Called by
+    ``write_bound_page``, ``write_answer_page`` and ``make_reproduction_page``.
     """
     templates = _load_templates()
-    script = "".join(templates.get_template(name).render() for name in _list_scripts(sections))
+    script = "".join(
+        templates.get_template(name).render() for name in _list_scripts(sections, origin)
+    )
     return templates.get_template("page.html").render(
         title=title,
-        lead=[draw_line(words) for words in lead],
+        answer=answer,
         facts=facts or {},
         sections=sections,
         origin=origin,
-        shades=SHADES,
+        style=write_stylesheet(),
         data=_write_data(sections, templates),
         script=script,
         script_sum=b64encode(sha256(script.encode()).digest()).decode(),
     )
 
 
-def _list_scripts(sections: Sequence[Section]) -> Iterator[str]:
+def _list_scripts(sections: Sequence[Section], origin: Origin | None) -> Iterator[str]:
     """List the JavaScript that a page needs: to search and show rows, to light up paths.
 
-    Most pages need none. Called by ``render_page``.
+    With a command there is something to copy. Called by ``render_page``.
     """
+    if origin and origin.command:
+        yield "copy.js"
     scripts = (s.script for s in sections if isinstance(s, BoundsSection))
     yield from filter(None, dict.fromkeys(scripts))
     explained = (s for s in sections if isinstance(s, BoundsSection | RulesSection))
@@ -57,7 +59,7 @@ def _list_scripts(sections: Sequence[Section]) -> Iterator[str]:
         yield "paths.js"
 
 
-def _write_data(sections: Sequence[Section], templates: "Environment") -> dict[int, str]:
+def _write_data(sections: Sequence[Section], templates: Environment) -> dict[int, str]:
     """Write the rows that a page shows on demand as JSON, by the number of their section.
 
     Called by ``render_page``.
@@ -72,19 +74,14 @@ def _write_data(sections: Sequence[Section], templates: "Environment") -> dict[i
     }
 
 
-def _load_templates() -> "Environment":
-    """Load the HTML templates of pages; refuse plainly when Jinja is missing.
-
-    Called by ``render_page``.
-    """
-    try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415, optional
-    except ImportError:
-        raise MissingExtra("jinja2", "report") from None
-    return Environment(
+def _load_templates() -> Environment:
+    """Load the HTML templates of pages. Called by ``render_page``."""
+    found = Environment(
         loader=PackageLoader("boundit.report.pages"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    found.filters["line"] = draw_line
+    return found

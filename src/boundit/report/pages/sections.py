@@ -9,8 +9,9 @@ from typing import ClassVar, TypeAlias
 
 from boundit.graph.causal_graph import CausalGraph
 from boundit.report.figures.curves import write_curve_svgs
-from boundit.report.figures.intervals import draw_interval_panels
+from boundit.report.figures.interval_panels import draw_interval_panels
 from boundit.report.figures.marks import Mark
+from boundit.report.figures.regret_panels import REGRET_MARKS, draw_regret_panels
 from boundit.report.figures.sensitivity import (
     describe_omission,
     draw_sensitivity_panels,
@@ -41,6 +42,7 @@ from boundit.report.records import (
     Ladder,
     Panel,
     PathHighlight,
+    RegretSpan,
     TruthComparison,
 )
 from boundit.report.text.contexts import describe_common
@@ -230,7 +232,7 @@ Section: TypeAlias = (
 def make_prose(title: str, *paragraphs: Line) -> ProseSection:
     """Make a page's section of paragraphs.
 
-    Called by ``_show_graph`` for a graph too large to draw.
+    Called by ``_show_graph`` for a graph too large to draw, and by ``_tabulate_losses``.
 
     >>> make_prose("Why", "a < b").paragraphs
     ('a &lt; b',)
@@ -314,9 +316,19 @@ def make_curves_section(
 ) -> CurvesSection:
     """Make the section that draws regret curves over rounds.
 
-    Called by ``_make_world_sections``.
+    Called by ``_show_pairs`` and ``_make_world_sections``.
     """
     return CurvesSection(title, *write_curve_svgs(curves, title=title), draw_line(caption))
+
+
+def make_regret_section(
+    panels: Sequence[tuple[str, Sequence[RegretSpan]]], *, title: str, caption: str = ""
+) -> PanelsSection:
+    """Make the section that draws the final regrets of policies, a panel for each setting.
+
+    Called by ``_draw_group``.
+    """
+    return PanelsSection(title, draw_regret_panels(panels), REGRET_MARKS, draw_line(caption))
 
 
 def make_bounds_section(

@@ -25,6 +25,7 @@ from boundit.terms.formula import (
 
 LONG = 30
 """How long a term may be before lines may break between its parts."""
+_SCROLLED = '<span class="formula" role="group" aria-label="formula" tabindex="0">'
 _LONGEST, _DEEPEST = 4000, 40
 """Beyond this a formula is no help to the eye, and stays text."""
 
@@ -72,14 +73,14 @@ class _Piece:
     def write_alone(self) -> str:
         """Write one piece of a formula as MathML; a line may break at the blanks around it.
 
-        One that is wider than a narrow page can be scrolled, for it never breaks. Called by
-        ``draw_line`` for every piece of a formula.
+        One that is wider than a narrow page can be scrolled, by the keyboard too, for it never
+        breaks. Called by ``draw_line`` for every piece of a formula.
         """
         source = self.source.strip()
         before, _, after = self.source.partition(source)
         drawn = f'<math alttext="{escape(source)}">{self.math}</math>'
         if len(source) > LONG:
-            drawn = f'<span class="formula">{drawn}</span>'
+            drawn = f"{_SCROLLED}{drawn}</span>"
         return f"{before}{drawn}{after}"
 
 

@@ -1,0 +1,55 @@
+"""A curve of tables as what is drawn of it: the bounds of each arm and context by the limit."""
+
+from boundit.bounds.sensitivity import SensitivityCurve
+from boundit.report.records import Ladder
+from boundit.terms.bound import Key
+from boundit.terms.bound_table import BoundTable
+
+
+def make_ladders(curve: SensitivityCurve) -> tuple[Ladder, ...]:
+    """Make a ``Ladder`` for each arm and context of a curve: its bounds at all limits.
+
+    Called by ``show_sensitivity``, ``plot_sensitivity``, and ``derive_ladders`` of the command
+    line.
+    """
+    edge = _find_edge(curve)
+    return tuple(
+        Ladder(
+            _name_row(curve.tables[0], key),
+            curve.limits,
+            tuple(table.bounds[key].lower for table in curve.tables),
+            tuple(table.bounds[key].upper for table in curve.tables),
+            edge,
+        )
+        for key in (curve.tables[0].bounds if curve.tables else ())
+    )
+
+
+def _find_edge(curve: SensitivityCurve) -> str:
+    """Find the edge whose limit on hidden confounding varies; empty where selection's does.
+
+    Called by ``make_ladders``.
+    """
+    pairs = list(zip(curve.limits, curve.tables, strict=True))
+    edges = curve.tables[0].confounding if curve.tables else {}
+    varied = (
+        edge
+        for edge in edges
+        if all(table.confounding.get(edge) == limit for limit, table in pairs)
+    )
+    return next(varied, "")
+
+
+def _name_row(table: BoundTable, key: Key) -> str:
+    """Name a pair of arm and context: text values alone, others as ``X=1``.
+
+    Called by ``make_ladders`` for every pair.
+    """
+    parts = [
+        ", ".join(
+            value if isinstance(value, str) else f"{name}={value}"
+            for name, value in zip(names, values, strict=True)
+        )
+        for names, values in zip((table.treatments, table.context), key, strict=True)
+    ]
+    return " | ".join(filter(None, parts))

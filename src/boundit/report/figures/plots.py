@@ -1,0 +1,35 @@
+"""Figures for users: shown in a notebook or by pyplot, or saved in a file."""
+
+from os import PathLike
+from typing import TYPE_CHECKING
+
+from boundit.bounds.sensitivity import SensitivityCurve
+from boundit.report.figures.canvas import give_figure
+from boundit.report.figures.intervals import draw_intervals
+from boundit.report.figures.ladders import make_ladders
+from boundit.report.figures.sensitivity import draw_sensitivity
+from boundit.report.figures.whiskers import Whiskers
+from boundit.terms.bound_table import BoundTable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def plot_bounds(
+    table: BoundTable, path: str | PathLike[str] | None = None
+) -> "tuple[Axes, ...]":
+    """Draw a table of bounds, a panel for each context; give the axes of the panels.
+
+    Called by ``BoundTable.plot``.
+    """
+    return give_figure(draw_intervals(Whiskers(table)), path)
+
+
+def plot_sensitivity(
+    curve: SensitivityCurve, path: str | PathLike[str] | None = None
+) -> "tuple[Axes, ...]":
+    """Draw bounds against the limit, a panel for each arm and context; give their axes.
+
+    Called by ``SensitivityCurve.plot``.
+    """
+    return give_figure(draw_sensitivity(make_ladders(curve)), path)

@@ -1,0 +1,1 @@
+"""Results as pieces of HTML that stand in a notebook."""

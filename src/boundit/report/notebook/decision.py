@@ -1,0 +1,59 @@
+"""A decision of a policy in a notebook: the arm, and the score of every arm that was scored."""
+
+from math import inf
+
+from boundit.bandit.decision import Decision
+from boundit.report.notebook.snippet import (
+    MOST_ROWS,
+    describe_cut,
+    write_snippet,
+    write_table,
+    write_words,
+)
+from boundit.report.text.lettering import format_level
+from boundit.terms.bound import Value
+
+
+def show_decision(decision: Decision) -> str:
+    """Write a decision as HTML for a notebook, the chosen arm first.
+
+    Called by ``Decision._repr_html_``.
+    """
+    capped, chances = frozenset(decision.capped), decision.propensities or {}
+    ranked = sorted(
+        decision.index.items(), key=lambda scored: (scored[0] != decision.arm, -scored[1])
+    )
+    rows = [
+        (
+            _join_values(arm),
+            "not played yet" if score == inf else f"{score:.4g}",
+            f"{chances[arm]:.3g}" if arm in chances else "",
+            ", ".join(
+                said
+                for said, holds in (
+                    ("chosen", arm == decision.arm),
+                    ("lowered by the bounds", arm in capped),
+                )
+                if holds
+            ),
+        )
+        for arm, score in ranked[:MOST_ROWS]
+    ]
+    where = f" in context {_join_values(decision.context)}" if decision.context else ""
+    branch = f"; chosen by: {decision.branch}" if decision.branch else ""
+    skipped = ""
+    if decision.skipped:
+        were = "arm was" if decision.skipped == 1 else "arms were"
+        skipped = f"{decision.skipped:,} {were} not scored: their bounds rule them out."
+    head = ("arm", "score", "propensity", "remark")
+    return write_snippet(
+        f"Use {_join_values(decision.arm)}{where}",
+        write_table(head, rows, caption="", right=(1, 2)) if rows else "",
+        write_words(describe_cut(len(rows), len(ranked), "decision.index"), skipped),
+        write_words(f"Decision {decision.id}{branch}"),
+    )
+
+
+def _join_values(values: tuple[Value, ...]) -> str:
+    """Write the values of an arm or context. Called by ``show_decision``."""
+    return ", ".join(map(format_level, values)) or "everyone"
