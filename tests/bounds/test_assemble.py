@@ -100,7 +100,7 @@ def test_what_the_other_method_would_give_is_found_when_somebody_reads_it(
     make = assembly._make_trial
 
     def note(*given: object) -> object:
-        made.append(str(given[-1]))
+        made.append(str(given[3]))
         return make(*given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(assembly, "_make_trial", note)
@@ -128,6 +128,10 @@ def test_where_many_cells_were_counted_no_table_holds_on_to_them(
 
     assert type(at_once) is dict
     assert at_once == later
+    monkeypatch.setattr(assembly, "MOST_COMPARED_NOW", 1)
+    assert assemble(PLAN, counts, confidence=0.95, compared=True).others == {}
+    monkeypatch.setattr(assembly, "MOST_KEPT", 10_000)
+    assert assemble(PLAN, counts, confidence=0.95, compared=True).others == later
     monkeypatch.setattr(assembly, "MOST_COMPARED", 1)
     assert assemble(PLAN, counts, confidence=0.95, compared=True).others == {}
 
@@ -163,7 +167,10 @@ def test_the_edges_of_what_a_policy_may_observe_come_with_the_table() -> None:
 @pytest.mark.parametrize(
     ("graph", "n_strata"),
     [
+        ("Z -> X -> Y; Z -> Y", 2),
         ("Z -> X -> Y; Z -> Y", 12),
+        ("A -> B; A -> X; B -> Y; X -> Y; B -> X", 2),
+        ("X -> Z -> Y; X <-> Y", 2),
         ("Z -> X -> Y; X <-> Y", 2),
         ("A -> X -> Y; A -> B -> Y; A -> Y; X <-> B", 2),
     ],
@@ -179,8 +186,16 @@ def test_boxes_claims_and_differences_share_one_error(
         spent["boxes"] = 1 - confidence
         return make_confident(self, rules, confidence)
 
-    def make_finder(plan: Any, counts: Any, error: float, *others: Any) -> ClaimFinder:
-        spent["claims"] = error
+    make_confident_of = BoundEvidence.make_confident_of
+
+    def make_boxes_of(self: BoundEvidence, *others: Any, **named: Any) -> Any:
+        if len(others) == 3:
+            errors = [each.errors.values for each in others[-1].values()]
+            spent["boxes"] = sum(float(each.sum()) for each in errors)
+        return make_confident_of(self, *others, **named)
+
+    def make_finder(plan: Any, counts: Any, error: Any, *others: Any) -> ClaimFinder:
+        spent["claims"] = float(np.sum(error))
         return ClaimFinder(plan, counts, error, *others)
 
     def make_contrasts(claims: Any, plan: Any, counts: Any, error: float) -> ContrastFinder:
@@ -189,6 +204,7 @@ def test_boxes_claims_and_differences_share_one_error(
         return found
 
     monkeypatch.setattr(BoundEvidence, "make_confident", make_boxes)
+    monkeypatch.setattr(BoundEvidence, "make_confident_of", make_boxes_of)
     monkeypatch.setattr(assembly, "ClaimFinder", make_finder)
     monkeypatch.setattr(assembly, "ContrastFinder", make_contrasts)
     rng = np.random.default_rng(0)

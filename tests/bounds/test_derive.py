@@ -616,3 +616,66 @@ def test_a_treatment_that_a_rule_also_sums_over_is_bounded_with_a_confidence() -
 
     assert "sequence C, X, A, unknown C, X" in table.rules
     assert all(b.lower <= 0.5 <= b.upper for b in table.bounds.values())
+
+
+def draw_related_rows(n: int) -> dict[str, list[int]]:
+    rng = np.random.default_rng(5)
+    common = rng.random(n)
+    a, b = rng.random(n) < common, rng.random(n) < common
+    t = rng.random(n) < 0.2 + 0.3 * a + 0.2 * b
+    y = rng.random(n) < 0.1 + 0.3 * t + 0.2 * a + 0.2 * b
+    return {k: v.astype(int).tolist() for k, v in {"A": a, "B": b, "T": t, "Y": y}.items()}
+
+
+def test_covariates_that_go_together_against_the_graph_get_a_caveat() -> None:
+    """Arrows from A and B to T and Y say that A and B are independent; the log does not."""
+    rows = draw_related_rows(3000)
+    each, group = "A -> T; A -> Y; B -> T; B -> Y; T -> Y", "; A <-> B"
+
+    wrong = derive_bounds(parse(each), "Y | do(T)", rows)
+    right = derive_bounds(parse(each + group), "Y | do(T)", rows)
+
+    assert [said for said in wrong.caveats if "A and B go together" in said]
+    assert not right.caveats
+
+
+def test_the_graph_is_held_against_the_counts_without_another_pass(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    passes, count_rows = list[str](), Log.count
+
+    def note_pass(log: Log, *names: object, **options: object) -> object:
+        passes.append(str(log))
+        return count_rows(log, *names, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Log, "count", note_pass)
+    each = parse("A -> T; A -> Y; B -> T; B -> Y; T -> Y")
+    table = derive_bounds(each, "Y | do(T)", draw_related_rows(1000))
+
+    assert "go together" in table.caveats[0]
+    assert len(passes) == 1
+
+
+def test_an_arm_that_causes_no_reward_in_the_graph_gets_a_caveat() -> None:
+    rows = draw_related_rows(1000)
+    base = "A -> T; A -> Y; B -> T; B -> Y; A <-> B"
+
+    turned = derive_bounds(parse(f"{base}; Y -> T"), "Y | do(T)", rows)
+    apart = derive_bounds(parse(f"{base}; T <-> Y"), "Y | do(T)", rows)
+    right = derive_bounds(parse(f"{base}; T -> Y"), "Y | do(T)", rows)
+
+    assert turned.caveats[0].startswith(
+        "by the graph T does not cause Y (it leads from Y to T), so every T earns the same"
+    )
+    assert "no arrow leads there" in apart.caveats[0]
+    assert "write 'T -> Y'" in apart.caveats[0]
+    assert not right.caveats
+
+
+def test_the_log_of_the_package_tells_what_was_bounded(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with caplog.at_level("INFO", logger="boundit"):
+        derive_bounds("X -> Y", "Y | do(X)", {"X": [0, 1] * 9, "Y": [0, 1] * 9})
+
+    assert "bounded P(Y | do(X)): 2 intervals" in caplog.text

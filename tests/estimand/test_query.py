@@ -65,6 +65,12 @@ def test_a_lone_string_is_one_name() -> None:
             "a query reads like 'Y | do(X), Z'",
         ),
         (
+            "sales (EUR) | do(X)",
+            "query 'sales (EUR) | do(X)', column 7: expected ',' or the end, found '('; "
+            "names with blanks or signs are written in double quotes; "
+            "a query reads like 'Y | do(X), Z'",
+        ),
+        (
             "P(Y",
             "query 'P(Y', column 4: expected ')', found the end of the text; "
             "a query reads like 'Y | do(X), Z'",

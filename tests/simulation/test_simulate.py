@@ -329,3 +329,11 @@ def test_policies_made_for_each_run_are_paired_with_the_others() -> None:
     assert np.array_equal(one.final("a"), one.final("b"))
     assert set(made) == set(range(5))
     assert one.settings["policies"]["b"]["run"] == 0  # type: ignore[index]
+
+
+def test_policies_that_take_long_are_told(caplog: pytest.LogCaptureFixture) -> None:
+    policies = {"watched": UCB(prior=exact_bounds(), watch=Watch()), "plain": UCB()}
+    with caplog.at_level("INFO", logger="boundit"):
+        simulate(WORLD, policies, rounds=5, runs=1)
+
+    assert "played round by round, which takes long: watched" in caplog.text

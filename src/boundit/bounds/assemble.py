@@ -27,9 +27,10 @@ from boundit.bounds.intersect import EndsCross, find_intervals, intersect_rules
 from boundit.bounds.intervals.time_uniform import bound_share_adaptively
 from boundit.bounds.lp.population import Populations
 from boundit.bounds.lp.reweighting import Reweighting
+from boundit.bounds.models.modelled_rule import OTHERS_SHARE, find_with_models
 from boundit.bounds.numbers import Numbers, PlugInNumbers
 from boundit.bounds.online import bound_weights, make_living_plans
-from boundit.bounds.plan import BoundPlan
+from boundit.bounds.plan import BoundPlan, PlannedRule
 from boundit.bounds.plan_counts import PlanCounts
 from boundit.bounds.refusals import LIMITS
 from boundit.bounds.selection_facts import FactsRefuted
@@ -52,10 +53,12 @@ from boundit.terms.sampling import Inference
 OVER = Message(
     Option("time_limit"), " was over before all arms were compared and rows explained"
 )
-MOST_COMPARED = 20
+MOST_COMPARED = 200
 """Up to how many rows a table tells what the other method to allow for chance would give."""
 MOST_KEPT = 10_000
 """Up to how many counted cells a table holds on to, until somebody asks for that."""
+MOST_COMPARED_NOW = 20
+"""Up to how many rows both methods are compared at once, where more cells were counted."""
 ROW_BYTES = 2_000
 """What a row of a table takes, with its reasons."""
 
@@ -97,6 +100,7 @@ def assemble(
     reward_range: tuple[float, float] | None = None,
     confidence: float | None = None,
     inference: Inference = "exact",
+    modelled: PlannedRule | None = None,
     compared: bool = False,
     online: bool = True,
     notes: Sequence[Note] = (),
@@ -108,6 +112,7 @@ def assemble(
     A rule is one way to bound the rewards that the graph justifies. ``plan`` and ``counts`` are
     left as they are, so that it can be called again. ``inference`` is how a ``confidence``
     allows for chance; if ``compared``, a small table says what the other inference would give.
+    ``modelled`` is a rule that models were fitted for, which shares the error with the others.
     Unless ``online``, nothing is looked for that a policy could go on learning.
     ``notes`` go to the table's caveats. Rules that the ``workspace`` has no memory or time for
     are left out, and the table says so. ``told`` hears of every rule. Called by
@@ -117,7 +122,7 @@ def assemble(
     _require_room(plan, evidence)
     trial = Trial(plan, plan, PlugInNumbers(evidence.evaluator), None)
     if confidence is not None:
-        trial = _make_trial(plan, evidence, confidence, inference)
+        trial = _make_trial(plan, evidence, confidence, inference, modelled)
     if evidence.log.exact or trial.finder:
         require_possible(trial.boxed, trial.numbers)
     bounds, of_rules = _bound_rows(trial, evidence, told)
@@ -190,11 +195,20 @@ def _make_trial(
     evidence: BoundEvidence,
     confidence: float,
     inference: Inference,
+    modelled: PlannedRule | None = None,
 ) -> Trial:
     """Choose the rules to try at a confidence, and what finds their ends by a method.
 
-    Called by ``assemble``, and by ``_compare`` for the other method.
+    A rule of models comes before all others, and takes most of the error. Called by
+    ``assemble``, and by ``_compare`` for the other method.
     """
+    if modelled is not None:
+        error = 1 - confidence
+        trial = _make_trial(plan, evidence, 1 - OTHERS_SHARE * error, inference)
+        assert trial.finder is not None
+        finder = partial(find_with_models, modelled, trial.finder, (1 - OTHERS_SHARE) * error)
+        rules = (modelled, *trial.plan.rules)
+        return replace(trial, plan=replace(trial.plan, rules=rules), finder=finder)
     if inference == "approximate":
         return _approximate(plan, evidence, confidence)
     return _allow_for_chance(plan, evidence, confidence)
@@ -247,6 +261,11 @@ def _share_out(
         return None
     try:
         sources, space = counts.split(1), evaluator.workspace
+        found = share_few(form, sources, evaluator.levels, space, error, spent)
+        # Another rule may read more of the log than its rewards.
+        if not found.look or (found.look == 1 and len(claims.rules) > 1):
+            return found
+        sources = counts.look_further(form.last.term.given, found.look)
         return share_few(form, sources, evaluator.levels, space, error, spent)
     except LIMITS:
         return None
@@ -263,8 +282,8 @@ def _favour_boxes(
 ) -> Trial:
     """Make the trial of a sum over few cells, whose boxes have errors cell by cell.
 
-    Other rules compute the same number, and lend it their boxes if they read no other cells.
-    Called by ``_allow_for_chance``.
+    Other rules compute the same number, and have boxes if they read no other cells; they lend
+    them to the rule with claims if there is one alone. Called by ``_allow_for_chance``.
     """
     rules = (p for p in boxed.rules if few.cells.keys() >= collect_extremes([p.rule]).keys())
     kept = replace(boxed, rules=tuple(rules))
@@ -272,6 +291,9 @@ def _favour_boxes(
     boxes = counts.evidence.make_confident_of(terms, confidence, few.cells)
     names = [planned.record.name for planned in kept.rules]
     finder = ClaimFinder(claims, counts, few.row_errors, boxes, names)
+    if len(claims.rules) > 1:
+        tried = tuple(p for p in plan.rules if p.record.name in claims.names.union(names))
+        return Trial(replace(plan, rules=tried), kept, boxes, finder.find, contrasts)
     own = replace(plan, rules=(claims.rules[0].planned,))
     return Trial(own, kept, boxes, partial(finder.find_among, kept.rules), contrasts)
 
@@ -321,14 +343,14 @@ def _compare_later(
     dependent = evidence.is_clustered or evidence.is_adaptive
     if confidence is None or dependent or space.budget.is_over():
         return {}
-    if _count_rows(plan, evidence) > MOST_COMPARED:
+    kept = sum(len(table.n) for table in counts.tables) <= MOST_KEPT
+    if _count_rows(plan, evidence) > (MOST_COMPARED if kept else MOST_COMPARED_NOW):
         return {}
     # Seconds of a part of a budget start to run when they are first asked for.
     space = replace(space, budget=space.budget.share(1.0))
     other: Inference = "approximate" if inference == "exact" else "exact"
     find = partial(_compare, plan, counts, reward_range, confidence, other, space)
-    kept = sum(len(table.n) for table in counts.tables)
-    return FoundLater(find) if kept <= MOST_KEPT else find()
+    return FoundLater(find) if kept else find()
 
 
 def _compare(

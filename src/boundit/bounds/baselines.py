@@ -14,6 +14,7 @@ from boundit.estimand.criteria.adjustment_sets import find_adjustment
 from boundit.estimand.language.expression import Expression, P, Product, Sum
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.read import GraphLike, require_graph
 from boundit.terms.bound import StepRecord
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.names import join_names
@@ -22,7 +23,7 @@ CP, BIASED = "condition only", "adjust for confounding only"
 
 
 def condition_only(
-    graph: CausalGraph,
+    graph: GraphLike,
     query: EffectQuery | str,
     log: object,
     *,
@@ -32,6 +33,7 @@ def condition_only(
 
     Users call it for a table to compare bounds with, and so does ``run_offline_study``.
     """
+    graph = require_graph(graph)
     asked = read_bandit_query(graph, query)
     given = frozenset(asked.treatments + asked.context)
     formula = P(frozenset(asked.outcomes), given, logged=graph.selection is not None)
@@ -39,7 +41,7 @@ def condition_only(
 
 
 def adjust_for_confounding_only(
-    graph: CausalGraph,
+    graph: GraphLike,
     query: EffectQuery | str,
     log: object,
     *,
@@ -51,6 +53,7 @@ def adjust_for_confounding_only(
     Definition 2 the range is all there is. Users call it for a table to compare bounds with,
     and so does ``run_offline_study``.
     """
+    graph = require_graph(graph)
     asked = read_bandit_query(graph, query)
     everyone = graph.induced(graph.observed)
     found = find_adjustment(everyone, treatments=asked.treatments, outcomes=asked.outcomes)

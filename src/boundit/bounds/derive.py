@@ -1,5 +1,7 @@
 """The offline half in one call: a graph, a question and a log in, a bound table out."""
 
+import logging
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -13,27 +15,36 @@ from boundit.bounds.choose_rules import (
 )
 from boundit.bounds.confounding.limited_rule import LimitedConfounding
 from boundit.bounds.confounding.reward_spread import RewardCounter, RewardSpread
+from boundit.bounds.models.fit import NO_MODELS, find_many_values, fit_models, leave_numbers
+from boundit.bounds.models.options import Models
 from boundit.bounds.plan import BoundPlan, PlannedRule, Profile, plan_bounds
 from boundit.bounds.plan_counts import KeptCounts, PlanCounts, count_within, look_at_levels
 from boundit.bounds.refusals import LIMITS, note_late
 from boundit.bounds.request import BoundRequest, hide_reward, read_request
+from boundit.bounds.reward import is_binary
+from boundit.checks.contradictions import note_contradictions
 from boundit.counts.errors import TooManyCells
 from boundit.counts.formulas.workspace import Workspace
 from boundit.counts.table import CountTable
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.projection import project
+from boundit.graph.read import GraphLike
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.long_work import TimeBudget, Told, say_nothing
 from boundit.terms.message import ANY, Message, Note, Option
-from boundit.terms.names import join_names
+from boundit.terms.names import join_names, write_name
 from boundit.terms.sampling import Inference
 
+_log = logging.getLogger(__name__)
 PLANNING = 0.4
 """Which part of the time the search for rules may take; a rule not evaluated is no use."""
+CHECKING = 0.05
+"""Which part of the time that is left after counting the graph may be held against the log."""
 
 
 def derive_bounds(
-    graph: CausalGraph,
+    graph: GraphLike,
     query: EffectQuery | str,
     log: object,
     *,
@@ -50,6 +61,7 @@ def derive_bounds(
     memory_limit: int | str | None = None,
     cluster: str | None = None,
     confounding: Mapping[str, float] | None = None,
+    models: str | Models | None = None,
     told: Told | None = None,
 ) -> BoundTable:
     """Bound what every arm would earn in every context, with the reason for each end.
@@ -108,6 +120,11 @@ def derive_bounds(
         Limits on hidden confounding by edges of the graph, as in ``{"X <-> Y": 1.5}``: given
         all that was observed before the treatment, its unseen cause moves the odds of each
         level by a factor of at most 1.5. An edge without an entry has no limit.
+    models
+        With approximate inference: where a sum over covariates is the effect, predict rewards
+        and arms by models (``"boosting"``, ``"forest"``, ``"linear"`` or ``bd.Models``) instead
+        of counting strata, so that covariates may be many, and numbers without bins. Needs the
+        extra ``ml``.
     told
         Hears what is being done, how much of it is done, and of how much.
     """
@@ -128,6 +145,7 @@ def derive_bounds(
         memory_limit=memory_limit,
         cluster=cluster,
         confounding=confounding,
+        models=models,
     )
     return derive_table(request, {}, told or say_nothing)
 
@@ -141,9 +159,13 @@ def derive_table(
     another confidence are read again only where the rules read other columns. Called by
     ``derive_bounds`` once, and by the command ``bound`` for every limit of a plot.
     """
+    start = time.monotonic()
     workspace = Workspace(request.memory_limit, TimeBudget(request.time_limit))
     plan = plan_request(request, workspace, told)
-    return derive_planned(request, plan, kept, workspace, told)
+    table = derive_planned(request, plan, kept, workspace, told)
+    seconds = time.monotonic() - start
+    _log.info("bounded %s: %d intervals, %.1f s", request.query, len(table.bounds), seconds)
+    return table
 
 
 def plan_request(request: BoundRequest, workspace: Workspace, told: Told) -> BoundPlan:
@@ -155,17 +177,24 @@ def plan_request(request: BoundRequest, workspace: Workspace, told: Told) -> Bou
     ``RivalTables.derive`` for each graph.
     """
     told("look for rules", 0, 1)
+    graph, numbers = request.graph, frozenset[str]()
+    if request.models is not None:
+        numbers = find_many_values(graph, request.query, request.log)
+        # A limit on an edge says nothing of what hidden numbers add to the edge.
+        graph = graph if request.limits else project(graph, numbers)
     plan = plan_bounds(
-        request.graph,
+        graph,
         request.query,
         profile=request.profile,
-        tables=request.tables,
+        tables=[table & graph.observed for table in request.tables],
         max_condition=request.max_condition,
         budget=workspace.budget.share(PLANNING),
         facts=request.facts,
         limits=request.limits,
     )
     plan = keep_stable(plan, request.log, request.external)
+    if numbers:
+        plan = leave_numbers(plan, numbers)
     if len(plan.needs) > FEW_COLUMNS:
         told(f"look at {len(plan.needs)} columns", 0, 1)
         levels = look_at_levels(plan, request.log, request.external, request.domain)
@@ -193,30 +222,53 @@ def derive_planned(
     ``derive_table``, and by ``RivalTables.derive`` for plans that it has not met.
     """
     plan, counts = _count_plan(request, plan, kept, workspace, told)
+    graph = request.graph
     if request.reward_range is not None and not counts.have_binary_reward:
         hidden = hide_reward(request.graph, request.query.outcomes[0])
         if hidden is not request.graph:
-            again = replace(request, graph=hidden)
+            again, graph = replace(request, graph=hidden), hidden
             plan = plan_request(again, workspace, told)
             plan, counts = _count_plan(again, plan, kept, workspace, told)
     if not counts.have_binary_reward and not request.cluster:
         plan = add_spreads(request, plan, counts, kept, workspace)
+    modelled = NO_MODELS
+    if request.models is not None:
+        modelled = fit_models(
+            request.models,
+            replace(plan, graph=graph),
+            counts,
+            request.log,
+            request.external,
+            request.reward_range,
+            request.cluster,
+            workspace,
+            told,
+        )
     table = assemble(
         plan,
         counts,
         reward_range=request.reward_range,
         confidence=request.confidence,
         inference=request.inference,
-        compared=True,
+        modelled=modelled.planned,
+        compared=modelled.planned is None,
         online=online,
         notes=(
+            *modelled.notes,
+            *_note_idle_arms(request),
+            *_note_refuted(plan, counts, workspace),
             *_note_hidden(plan, request.domain, request.reward_range),
             *_note_learning(plan, request),
         ),
         workspace=workspace,
         told=told,
     )
-    return replace(table, units=request.units, confounding=request.limits.by_edge)
+    return replace(
+        table,
+        units=request.units,
+        confounding=request.limits.by_edge,
+        models=modelled.fitted,
+    )
 
 
 def _count_plan(
@@ -293,6 +345,39 @@ def _count_values(
         with suppress(TooManyCells, *LIMITS):
             kept[key] = PlanCounts(counter.count_values(term))
     return kept[key].log if key in kept else None
+
+
+def _note_idle_arms(request: BoundRequest) -> Iterator[Note]:
+    """Yield a caveat for each arm that causes no reward in the graph, whatever the log shows.
+
+    A formula is then exact because the graph says that there is nothing to find: an arrow that
+    was drawn the wrong way round looks just so. Called by ``derive_planned``.
+    """
+    graph, (outcome,) = request.graph, request.query.outcomes
+    for arm in request.query.treatments:
+        if outcome not in graph.descendants(arm):
+            turned = arm in graph.descendants(outcome)
+            shown = f"it leads from {outcome} to {arm}" if turned else "no arrow leads there"
+            yield (
+                f"by the graph {arm} does not cause {outcome} ({shown}), so every {arm} earns "
+                "the same by assumption, not by the log; if it may, write "
+                f"'{write_name(arm)} -> {write_name(outcome)}'"
+            )
+
+
+def _note_refuted(plan: BoundPlan, counts: PlanCounts, workspace: Workspace) -> Iterator[Note]:
+    """Yield a caveat where the columns that were counted contradict the graph.
+
+    Called by ``derive_planned`` after the rows are counted.
+    """
+    asked = plan.query.treatments + plan.query.outcomes
+    yield from note_contradictions(
+        plan.graph,
+        counts.log,
+        workspace.budget.share(CHECKING),
+        binary_reward=is_binary(counts.log) and counts.log.reward is not None,
+        ungrouped=frozenset(asked),
+    )
 
 
 def _note_hidden(

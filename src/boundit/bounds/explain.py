@@ -9,7 +9,7 @@ from typing import TypeAlias, final
 import numpy as np
 
 from boundit.bounds.numbers import Ends
-from boundit.bounds.proof import EndProof, Place, TiltedProof, WorstPopulation
+from boundit.bounds.proof import EndProof, ModelProof, Place, TiltedProof, WorstPopulation
 from boundit.bounds.refusals import LIMITS
 from boundit.bounds.rules.rule import BoundRule
 from boundit.counts.formulas.evaluate import Evaluator
@@ -85,19 +85,30 @@ class Explainer:
             end = (ends.upper if upper else ends.lower)[place]
             if isinstance(proof, EndProof) and abs(proof.value - end) > NEAR:
                 proof = estimates.proof(place, upper) if estimates.proof else None
-            match proof:
-                case EndProof():
-                    return self._write_proof(proof)
-                case WorstPopulation() as worst:
-                    return self._write_population(worst)
-                case TiltedProof() as tilted:
-                    return self._write_shares(tilted)
-                case None:
-                    return ()
+            return self._write_reason(proof)
         try:
             return self._list_cell_numbers(which, place)
         except LIMITS:  # a reason less, but the end holds
             return ()
+
+    def _write_reason(
+        self, proof: EndProof | WorstPopulation | TiltedProof | ModelProof | None
+    ) -> tuple[Line, ...]:
+        """Write what an end was made from, by what kind of reason it has.
+
+        Called by ``Explainer.list_numbers``.
+        """
+        match proof:
+            case EndProof():
+                return self._write_proof(proof)
+            case WorstPopulation():
+                return self._write_population(proof)
+            case TiltedProof():
+                return self._write_shares(proof)
+            case ModelProof():
+                return self._write_predictions(proof)
+            case None:
+                return ()
 
     def explain_sampling(
         self, which: int, place: Place, ends: Ends, *, upper: bool
@@ -182,9 +193,10 @@ class Explainer:
         for levels, share in self._list_cells(which, place):
             where = ", ".join(str(self._write_level(name, i)) for name, i in levels.items())
             read = {n: i for n, i in (here | dict(levels)).items() if n in needs}
-            rows = format_count(float(self._count_log_rows(frozenset(read)).at(read)))
-            worth = "never logged" if np.isnan(share) else f"{self.scale(share):.4g}"
-            lines.append(f"{where or 'value'}: {worth} ({rows})")
+            rows = float(self._count_log_rows(frozenset(read)).at(read))
+            unknown = "never logged in some strata" if rows else "never logged"
+            worth = unknown if np.isnan(share) else f"{self.scale(share):.4g}"
+            lines.append(f"{where or 'value'}: {worth} ({format_count(rows)})")
         return tuple(lines)
 
     def _list_cells(self, which: int, place: Place) -> tuple[Cell, ...]:
@@ -202,7 +214,7 @@ class Explainer:
     def _write_proof(self, proof: EndProof) -> tuple[Line, ...]:
         """Write an end as a sum of observed probabilities, on the scale from 0 to 1.
 
-        Called by ``Explainer.list_numbers`` for ends that a response-type program proved.
+        Called by ``Explainer._write_reason`` for ends that a response-type program proved.
         """
         lines: list[Line] = [f"{proof.constant:.4g}"] if abs(proof.constant) > ROUNDING else []
         for times, cell, value in proof.terms:
@@ -216,7 +228,7 @@ class Explainer:
         """Write who would be commoner or rarer than in the log where an end is attained.
 
         A line for each kind of row: its share of everyone and of the log. Called by
-        ``Explainer.list_numbers`` for ends that come from reweighting the log.
+        ``Explainer._write_reason`` for ends that come from reweighting the log.
         """
         lines = []
         for kind in worst.kinds:
@@ -228,7 +240,7 @@ class Explainer:
     def _write_shares(self, tilted: TiltedProof) -> tuple[str, ...]:
         """Write how many got the arm and what they show, a line for each covariates' levels.
 
-        Called by ``Explainer.list_numbers`` for ends that rest on a limit on confounding.
+        Called by ``Explainer._write_reason`` for ends that rest on a limit on confounding.
         """
         lines = []
         for share in tilted.shares[:MOST_CELLS]:
@@ -237,6 +249,23 @@ class Explainer:
             chances = (f"chance of {name} {p:.4g}" for name, p in share.chances.items())
             mean = self.scale(share.mean)
             lines.append(f"{where}{', '.join(chances)}, mean with the arm {mean:.4g}")
+        return tuple(lines)
+
+    def _write_predictions(self, found: ModelProof) -> tuple[str, ...]:
+        """Write what models predict, what the rows' errors add, and where an arm is too rare.
+
+        Called by ``Explainer._write_reason`` for ends that rest on models.
+        """
+        width = self.high - self.low
+        predicted = self.low * (1 - found.unlikely) + width * found.predicted
+        lines = [
+            f"mean of what models predict: {predicted:.4g}",
+            f"mean of the rows' weighted errors: {width * found.correction:+.4g}",
+        ]
+        if found.unlikely > 0:
+            taken = self.high if found.upper else self.low
+            share = f"{found.unlikely:.2g} of the rows"
+            lines.append(f"where the arm is too rare, {share}: {taken:g}, as it may be")
         return tuple(lines)
 
     def _count_log_rows(self, names: Nodes) -> NamedArray:

@@ -2,13 +2,14 @@
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.bounds.proof import EndProof, Place, TiltedProof, WorstPopulation
+from boundit.bounds.proof import EndProof, ModelProof, Place, TiltedProof, WorstPopulation
 from boundit.counts.errors import TooLarge
 from boundit.counts.formulas.evaluate import Evaluator
 from boundit.counts.formulas.workspace import Workspace
@@ -35,9 +36,10 @@ class Ends:
     lower: Floats
     upper: Floats
     empty: NDArray[np.bool_] | None = None
-    proof: Callable[[Place, bool], EndProof | WorstPopulation | TiltedProof | None] | None = (
-        None
-    )
+    proof: (
+        Callable[[Place, bool], EndProof | WorstPopulation | TiltedProof | ModelProof | None]
+        | None
+    ) = None
     notes: tuple[Note, ...] = ()
     sampling: Callable[[Place, bool], EndSampling | None] | None = None
 
@@ -85,19 +87,38 @@ class PlugInNumbers:
     def read_ends(self, expression: Expression, wanted: Sequence[str]) -> tuple[Floats, Floats]:
         """Read a formula's estimate as both ends; 0 and 1 where nothing was logged.
 
-        A formula that does not fit into memory is summed over the cells that were seen.
-
-        Called by ``Chain.find_ends`` and every other rule, for the estimates of a table.
+        Where some of what a formula sums was never logged, and where it does not fit into
+        memory, it is summed over the cells that were seen: the others count as 0 and as 1,
+        with their weight. Called by ``Chain.find_ends`` and every other rule, for the estimates
+        of a table.
         """
         try:
             found = evaluate_formula(expression, self.evaluator, wanted).align(wanted)
         except TooLarge:
-            ends = self.evaluator.find_ends_over_seen(expression)
+            ends = self._read_seen(expression, wanted)
             if ends is None:
                 raise
-            low, high = (average_idle(end, wanted).align(wanted) for end in ends)
-            return low, high
-        return np.nan_to_num(found, nan=0.0), np.nan_to_num(found, nan=1.0)
+            return ends
+        low, high = np.nan_to_num(found, nan=0.0), np.nan_to_num(found, nan=1.0)
+        unknown = np.isnan(found)
+        if unknown.any():
+            with suppress(TooLarge):
+                least, most = self._read_seen(expression, wanted) or (low, high)
+                return np.where(unknown, least, low), np.where(unknown, most, high)
+        return low, high
+
+    def _read_seen(
+        self, expression: Expression, wanted: Sequence[str]
+    ) -> tuple[Floats, Floats] | None:
+        """Read both ends of a formula off the cells that were seen, if it can be so read.
+
+        Called by ``PlugInNumbers.read_ends``.
+        """
+        ends = self.evaluator.find_ends_over_seen(expression)
+        if ends is None:
+            return None
+        low, high = (average_idle(end, wanted).align(wanted) for end in ends)
+        return low, high
 
     def find_error(self, term: P) -> None:
         """Give None: estimates neglect chance. Called by ``LimitedConfounding.find_ends``."""
@@ -118,7 +139,7 @@ def evaluate_formula(
 def average_idle(found: NamedArray, wanted: Sequence[str]) -> NamedArray:
     """Take the mean over variables that are not ``wanted``, leaving out what is undefined.
 
-    Called by ``evaluate_formula`` and ``PlugInNumbers.read_ends``.
+    Called by ``evaluate_formula`` and ``PlugInNumbers._read_seen``.
     """
     idle = tuple(i for i, axis in enumerate(found.axes) if axis not in wanted)
     if not idle:

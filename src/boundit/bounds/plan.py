@@ -195,8 +195,10 @@ def _find_rules(
     natural = find_natural_bounds(graph, query, facts, tables, budget=budget)
     limited = list[LimitedConfounding]()
     if limits and not has_formula:
-        limiting = LimitedSearch(search, limits, facts)
-        limited = limiting.find_rules(longest=max_condition, budget=budget)
+        # What holds whatever is known of selection is tried too: facts never widen a bound.
+        for known in dict.fromkeys((facts, NOTHING_KNOWN)):
+            limiting = LimitedSearch(search, limits, known)
+            limited += limiting.find_rules(longest=max_condition, budget=budget)
     by_law = [natural] if natural else []
     return chains, sums, nested, reweighted, joint, by_law, types, limited
 

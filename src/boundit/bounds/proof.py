@@ -68,3 +68,13 @@ class TiltedProof:
 
     limits: tuple[float, ...]
     shares: tuple[ArmShare, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelProof:
+    """What models predict of a mean, how rows correct it, and where the arm is too rare."""
+
+    predicted: float
+    correction: float
+    unlikely: float
+    upper: bool

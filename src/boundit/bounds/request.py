@@ -8,6 +8,8 @@ from typing import TypedDict, get_args
 
 from boundit.bounds.confidence import NoConfidence, require_confidence
 from boundit.bounds.confounding.limits import NO_LIMITS, ConfoundingLimits, InvalidConfounding
+from boundit.bounds.models.estimators import load_scikit_learn
+from boundit.bounds.models.options import InvalidModels, Models, read_models
 from boundit.bounds.plan import Profile
 from boundit.bounds.reward import may_be_binary
 from boundit.bounds.selection_facts import SelectionFacts
@@ -17,7 +19,7 @@ from boundit.counts.read import read_log
 from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.projection import project
-from boundit.graph.read import require_graph
+from boundit.graph.read import GraphLike, require_graph
 from boundit.terms.bound import MEASURES
 from boundit.terms.bound_errors import ReservedName
 from boundit.terms.errors import BounditError, InvalidLimit, InvalidQuery, shorten
@@ -43,6 +45,7 @@ class RequestOptions(TypedDict, total=False):
     memory_limit: int | str | None
     cluster: str | None
     confounding: Mapping[str, float] | None
+    models: str | Models | None
 
 
 class UnknownProfile(BounditError):
@@ -88,6 +91,7 @@ class BoundRequest:
     memory_limit: int
     cluster: str | None = None
     limits: ConfoundingLimits = NO_LIMITS
+    models: Models | None = None
 
     @property
     def tables(self) -> list[Nodes]:
@@ -130,7 +134,7 @@ class BoundRequest:
 
 
 def read_request(
-    graph: CausalGraph,
+    graph: GraphLike,
     query: EffectQuery | str,
     log: object,
     *,
@@ -147,6 +151,7 @@ def read_request(
     memory_limit: int | str | None = None,
     cluster: str | None = None,
     confounding: Mapping[str, float] | None = None,
+    models: str | Models | None = None,
 ) -> BoundRequest:
     """Check the question and every option, then open the logs; no row is read.
 
@@ -154,6 +159,7 @@ def read_request(
     options are those of ``derive_bounds``. Called by ``derive_bounds`` and by the command
     ``bound``.
     """
+    graph = require_graph(graph)
     if profile not in get_args(Profile):
         raise UnknownProfile(profile)
     if inference not in get_args(Inference):
@@ -168,6 +174,7 @@ def read_request(
     limits = _read_limits(confounding, graph, profile)
     planned = graph if may_be_binary(reward_range) else hide_reward(graph, asked.outcomes[0])
     opened, others = read_log(log), open_external_logs(graph, external)
+    modelled = _read_models(models, profile, inference, opened)
     if cluster is not None:
         opened.find_cluster(cluster)
     if inference == "approximate":
@@ -191,7 +198,34 @@ def read_request(
         memory,
         cluster,
         limits,
+        modelled,
     )
+
+
+def _read_models(
+    given: object, profile: Profile, inference: Inference, log: Log
+) -> Models | None:
+    """Read the option ``models``, which goes with rows and approximate inference alone.
+
+    Called by ``read_request``.
+    """
+    models = read_models(given)
+    if models is None:
+        return None
+    if profile == "paper":
+        paper = Option("profile", "paper")
+        raise InvalidModels(paper, " knows no ", Option("models"), "; leave them out")
+    if inference != "approximate":
+        raise InvalidModels(
+            "intervals by ",
+            Option("models"),
+            " are approximate; pass ",
+            Option("inference", "approximate"),
+        )
+    if log.exact:
+        raise InvalidModels("an exact law has no rows to fit ", Option("models"), " on")
+    load_scikit_learn()
+    return models
 
 
 def _read_limits(
@@ -234,7 +268,6 @@ def read_bandit_query(graph: CausalGraph, query: EffectQuery | str) -> EffectQue
 
     Called by ``read_request`` and the baselines before any row is read.
     """
-    require_graph(graph)
     asked = query if isinstance(query, EffectQuery) else parse_query(query)
     asked.require_in(graph)
     if len(asked.outcomes) != 1:

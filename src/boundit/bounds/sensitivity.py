@@ -7,6 +7,8 @@ the one before it.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from os import PathLike
+from typing import TYPE_CHECKING, Any
 
 from boundit.bounds.intersect import EndsCross
 from boundit.bounds.selection_facts import FactsRefuted
@@ -14,7 +16,12 @@ from boundit.terms.bound import Bound, Key
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.found_later import FoundLater
 from boundit.terms.interval import Interval
+from boundit.terms.public_names import find_forwarded
 from boundit.terms.sampling import RowSampling
+from boundit.terms.saving.frames import FrameKind
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -44,6 +51,54 @@ class SensitivityCurve:
         pairs = zip(self.limits, self.tables, strict=True)
         return [{"sensitivity": limit} | row for limit, table in pairs for row in table.rows()]
 
+    def frame(self, to: FrameKind = "pandas") -> Any:
+        """Give the rows as a frame of pandas, ``"polars"`` or ``"arrow"``. For users."""
+        return find_forwarded("make_frame")(self.rows(), to)
+
+    def plot(self, path: str | PathLike[str] | None = None) -> "tuple[Axes, ...]":
+        """Draw the bounds against the limit, a panel for each arm and context; give their axes.
+
+        A notebook shows the figure, pyplot's ``show`` elsewhere; with a ``path`` it is saved as
+        PNG or SVG instead. For users.
+        """
+        drawn: tuple[Axes, ...] = find_forwarded("plot_sensitivity")(self, path)
+        return drawn
+
+    def summary(self) -> str:
+        """Say how the intervals widen with the limit, and up to which one arms are ruled out.
+
+        Users call it; also called by ``show_sensitivity``.
+        """
+        contradicted = ", ".join(f"{limit:g}" for limit in self.refuted)
+        said = [f"The log contradicts the limits {contradicted}."] if self.refuted else []
+        if self.limits:
+            widths = [_find_mean_width(table) for table in self.tables]
+            said.append(
+                f"From a limit of {self.limits[0]:g} to one of {self.limits[-1]:g} the "
+                f"intervals widen from {widths[0]:.3g} to {widths[-1]:.3g} on average."
+            )
+            told = [
+                g
+                for g, table in zip(self.limits, self.tables, strict=True)
+                if _rules_out(table)
+            ]
+            said.append(
+                f"Arms are ruled out up to a limit of {told[-1]:g}."
+                if told
+                else "No arm is ruled out at any limit."
+            )
+        return " ".join(said)
+
+    def __repr__(self) -> str:
+        limits = ", ".join(f"{limit:g}" for limit in self.limits)
+        rows = len(self.tables[0].bounds) if self.tables else 0
+        return f"<SensitivityCurve at limits {limits or 'none'}: {rows:,} rows each>"
+
+    def _repr_html_(self) -> str:
+        """Show in a notebook how the intervals widen with the limit."""
+        shown: str = find_forwarded("show_sensitivity")(self)
+        return shown
+
 
 def sensitivity_curve(
     bounded: Callable[[float], BoundTable], limits: Iterable[float]
@@ -66,6 +121,20 @@ def sensitivity_curve(
         found[limit] = wider
     order = sorted(found)
     return SensitivityCurve(tuple(order), tuple(found[g] for g in order), tuple(refuted[::-1]))
+
+
+def _find_mean_width(table: BoundTable) -> float:
+    """Find the mean width of a table's intervals. Called by ``SensitivityCurve.summary``."""
+    widths = [bound.upper - bound.lower for bound in table.bounds.values()]
+    return sum(widths) / max(len(widths), 1)
+
+
+def _rules_out(table: BoundTable) -> bool:
+    """Tell whether some arm surely earns less than another in some context.
+
+    Called by ``SensitivityCurve.summary``.
+    """
+    return any(table.find_dominations(where) for where in table.contexts)
 
 
 def _narrow_table(table: BoundTable, wider: BoundTable) -> BoundTable:

@@ -24,7 +24,7 @@ from boundit.counts.table import CountTable
 from boundit.counts.unmarked import find_possible_selection
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.implications import Independence, list_apart, state_independence
-from boundit.graph.read import require_graph
+from boundit.graph.read import GraphLike, require_graph
 from boundit.terms.errors import BounditError
 from boundit.terms.long_work import TimeBudget
 from boundit.terms.message import Message, Note, Option
@@ -56,7 +56,7 @@ class RowsHangTogether(BounditError):
 
 
 def check(
-    graph: CausalGraph,
+    graph: GraphLike,
     log: object,
     *,
     level: float = 0.05,
@@ -104,7 +104,7 @@ def check(
     >>> bool(report), report.findings[0].status
     (False, 'contradicted')
     """
-    require_graph(graph)
+    graph = require_graph(graph)
     if not isinstance(level, int | float) or not 0 < level < 1:
         raise NoLevel(level)
     limits = CheckLimits.read(time_limit, memory_limit)

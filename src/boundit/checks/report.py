@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 from math import isinf
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from boundit.checks.evidence import Evidence
 from boundit.checks.independence import TestOutcome
@@ -12,6 +12,8 @@ from boundit.graph.implications import Independence
 from boundit.terms.explanation import format_count
 from boundit.terms.message import Note
 from boundit.terms.names import sort_names
+from boundit.terms.public_names import find_forwarded
+from boundit.terms.saving.frames import FrameKind
 
 Status: TypeAlias = Literal["contradicted", "consistent", "untestable"]
 _SHAPES = {"any": "of any shape", "steady": "alike in all groups"}
@@ -175,6 +177,10 @@ class CheckReport:
         """
         return [finding.row() for finding in self.findings]
 
+    def frame(self, to: FrameKind = "pandas") -> Any:
+        """Give the rows as a frame of pandas, ``"polars"`` or ``"arrow"``. For users."""
+        return find_forwarded("make_frame")(self.rows(), to)
+
     def verdict(self) -> str:
         """Say in a line how many independences were tested, and how many the log contradicts.
 
@@ -191,6 +197,14 @@ class CheckReport:
         of = f"{tested} tested statement{'' if tested == 1 else 's'}"
         found = f"{len(self.contradictions) or 'none'} of {of} contradicted"
         return f"{found} (level {self.level:g} for all at once, Holm)"
+
+    def __repr__(self) -> str:
+        return f"<CheckReport {self.verdict()}>"
+
+    def _repr_html_(self) -> str:
+        """Show the verdict and every finding in a notebook."""
+        shown: str = find_forwarded("show_check")(self)
+        return shown
 
     def __str__(self) -> str:
         notes = [f"caveat: {note}" for note in self.caveats]

@@ -1,6 +1,7 @@
 """The question: ``P(y | do(x), c)``, what each arm would earn in each context."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -8,6 +9,7 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.tokens import END, Tokens
 from boundit.terms.errors import (
     InvalidName,
+    InvalidQuery,
     MalformedQuery,
     MalformedText,
     NotText,
@@ -15,7 +17,7 @@ from boundit.terms.errors import (
     RepeatedVariable,
 )
 from boundit.terms.formula import Term, Variable
-from boundit.terms.names import Nodes, is_name
+from boundit.terms.names import Nodes, is_name, sort_names
 
 _PATTERN = re.compile(
     r"""
@@ -27,6 +29,29 @@ _PATTERN = re.compile(
     re.VERBOSE,
 )
 _HINT = "variables are named without values, other names in double quotes"
+
+
+class ArmInGroup(InvalidQuery):
+    """An arm whose effects on other members of its group the graph leaves open."""
+
+    def __init__(self, name: str, group: str) -> None:
+        self.name, self.group = name, group
+        super().__init__(
+            f"the arm {name!r} is in the group {group!r}, whose members may cause each other "
+            f"in any order; take {name!r} out of the group and draw its arrows"
+        )
+
+
+def refuse_grouped(graph: CausalGraph, treatments: Iterable[str]) -> None:
+    """Refuse an arm that is a member of a group whose members may be related in any way.
+
+    What it does to the others is not in the graph. Called by ``EffectQuery.require_in`` and
+    ``read_roles``.
+    """
+    for name in sort_names(treatments):
+        for group in graph.groups:
+            if name in group.members and not group.independent:
+                raise ArmInGroup(name, group.name)
 
 
 @dataclass(frozen=True)
@@ -81,6 +106,7 @@ class EffectQuery:
         graph.require(self.variables)
         if graph.selection in self.variables:
             raise OverlappingRoles(str(graph.selection), "the selection node", "in the query")
+        refuse_grouped(graph, self.treatments)
 
     @property
     def formula(self) -> Term:
@@ -146,7 +172,8 @@ class _QueryReader:
             self._tokens.expect_mark(")")
         if self._tokens.now.kind != END:
             self._tokens.now.refuse(
-                f"expected ',' or the end, found {self._tokens.now.quotation}"
+                f"expected ',' or the end, found {self._tokens.now.quotation}; "
+                "names with blanks or signs are written in double quotes"
             )
         return EffectQuery(tuple(outcomes), tuple(treatments), tuple(context))
 

@@ -16,7 +16,7 @@ from boundit.estimand.recovery.question import Question, lighten
 from boundit.estimand.recovery.search import search
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.read import require_graph
+from boundit.graph.read import GraphLike, require_graph
 from boundit.terms.errors import OverlappingRoles
 from boundit.terms.names import Names, Nodes
 
@@ -28,7 +28,7 @@ _RC = "Algorithm 2 with Identify is complete for P(v | S=1) (Correa, Tian and Ba
 
 
 def recover(
-    graph: CausalGraph, query: EffectQuery | str, *, external: Iterable[Names] = ()
+    graph: GraphLike, query: EffectQuery | str, *, external: Iterable[Names] = ()
 ) -> Recovery:
     """Say what the log determines of ``P(y | do(x), z)``, by which formula, and why.
 
@@ -50,7 +50,7 @@ def recover(
     >>> print(recover(selected, "Y | do(X)", external=["Z"]))
     Σ_{Z} P(Y | X, Z, S=1) P(Z)
     """
-    require_graph(graph)
+    graph = require_graph(graph)
     asked = _read_question(graph, query)
     tables = _read_tables(graph, external)
     answer = compact(graph, asked, tables, Solver(graph, tables).solve(asked))

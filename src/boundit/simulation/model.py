@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from boundit.counts.named_array import NamedArray, read_level
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.projection import project
+from boundit.graph.read import GraphLike, require_graph
 from boundit.simulation.elimination import sum_product
 from boundit.simulation.errors import (
     MissingTable,
@@ -24,7 +25,7 @@ from boundit.simulation.errors import (
     SelectionNotBinary,
 )
 from boundit.simulation.tables import TableSpec, read_tables
-from boundit.terms.errors import OverlappingRoles
+from boundit.terms.errors import OverlappingRoles, shorten
 from boundit.terms.names import Names, Nodes, sort_names
 
 Rows: TypeAlias = dict[str, NDArray[np.int64]]
@@ -51,7 +52,8 @@ class Model:
     array([0.2, 0.7])
     """
 
-    def __init__(self, graph: CausalGraph, tables: Mapping[str, TableSpec]) -> None:
+    def __init__(self, graph: GraphLike, tables: Mapping[str, TableSpec]) -> None:
+        graph = require_graph(graph)
         if missing := graph.nodes - tables.keys():
             raise MissingTable(sort_names(missing)[0], frozenset(tables))
         self.graph = graph
@@ -188,7 +190,7 @@ class Model:
     def sample_log(self, n: int, rng: Generator) -> Rows:
         """Draw ``n`` rows of the population and keep those that are logged, without S.
 
-        Users make biased logs with it; also called by ``World.log``.
+        Users make biased logs with it; also called by ``World.draw_columns``.
         """
         rows = self.sample(n, rng)
         if self.graph.selection:
@@ -197,7 +199,7 @@ class Model:
         return rows
 
     def __repr__(self) -> str:
-        return f"<Model of {self.graph}>"
+        return f"<Model of {shorten(str(self.graph), 200)}>"
 
     def _compute_law(self, names: Nodes, fixed: Nodes = frozenset()) -> NamedArray:
         """Compute ``P(names | do(fixed))``: the product of all other tables, summed.

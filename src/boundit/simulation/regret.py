@@ -3,30 +3,35 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundit.bandit.errors import BadOption
-from boundit.report.figures.canvas import save_figure
+from boundit.report.figures.canvas import give_figure
 from boundit.report.figures.curves import draw_curves
+from boundit.report.frame import make_frame
+from boundit.report.notebook.curves import show_curves
 from boundit.report.records import Curve
 from boundit.simulation import regret_file
 from boundit.simulation.errors import DamagedResult
 from boundit.simulation.intervals import Correction, Floats
 from boundit.simulation.summary import (
+    CELL_HEADS,
     Band,
     Line,
     format_lines,
     format_runs,
     summarize_curves,
     summarize_final,
+    write_cells,
 )
-from boundit.terms.errors import MissingExtra
+from boundit.terms.errors import shorten
+from boundit.terms.saving.frames import FrameKind
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,13 +139,13 @@ class Regret:
             for i, at in enumerate(self.at)
         ]
 
-    def frame(self) -> "pd.DataFrame":
-        """Give the rows as a pandas frame, for users who go on in pandas."""
-        try:
-            import pandas as pd  # noqa: PLC0415, an optional package
-        except ImportError:
-            raise MissingExtra("pandas", "pandas") from None
-        return pd.DataFrame(self.rows())
+    def frame(self, to: FrameKind = "pandas", *, final: bool = False) -> Any:
+        """Give the rows as a frame of pandas, ``"polars"`` or ``"arrow"``. For users.
+
+        With ``final`` it has a row for each policy, as ``summary`` has: the regret at the end.
+        """
+        rows = [line.to_record() for line in self.summary()] if final else self.rows()
+        return make_frame(rows, to)
 
     def record(self) -> dict[str, object]:
         """Write the summary, and what was simulated, as an object for JSON.
@@ -201,12 +206,14 @@ class Regret:
             "differ beyond chance at that round."
         )
 
-    def plot(self, path: str | PathLike[str]) -> None:
-        """Draw the mean regret of all policies over the rounds into a PNG or SVG file.
+    def plot(self, path: str | PathLike[str] | None = None) -> "Axes":
+        """Draw the mean regret of all policies over the rounds, and give the axes.
 
-        Users call it, and ``simulate`` of the command line.
+        A notebook shows the figure, pyplot's ``show`` elsewhere; with a ``path`` it is saved as
+        PNG or SVG instead. Users call it, and ``simulate`` of the command line.
         """
-        save_figure(draw_curves(self.make_curves(), note=self.caption), path)
+        (axes,) = give_figure(draw_curves(self.make_curves(), note=self.caption), path)
+        return axes
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write everything to a file (npz), whole or not at all.
@@ -238,6 +245,21 @@ class Regret:
             )
         except (KeyError, TypeError, ValueError):
             raise DamagedResult(path, "its head is not that of a simulation") from None
+
+    def __repr__(self) -> str:
+        names = shorten(", ".join(self.policies), 80)
+        return f"<Regret of {names}: {format_runs(self.runs, self.rounds)}>"
+
+    def _repr_html_(self) -> str:
+        """Show the curves and the final regret of each policy in a notebook."""
+        runs = format_runs(self.runs, self.rounds)
+        return show_curves(
+            f"Cumulative regret in {self.world}: {runs}, seed {self.seed}",
+            self.make_curves(),
+            CELL_HEADS,
+            write_cells(self.summary()),
+            caption=self.caption,
+        )
 
     def __str__(self) -> str:
         head = (

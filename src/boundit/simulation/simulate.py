@@ -1,5 +1,6 @@
 """Policies in a world: every policy meets the same contexts and the same chance."""
 
+import logging
 from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing
@@ -18,6 +19,7 @@ from boundit.simulation.regret import Regret as Regret
 from boundit.simulation.world import World
 
 _T = TypeVar("_T")
+_log = logging.getLogger(__name__)
 
 POINTS = 200
 """At how many rounds regret is kept, so that memory does not grow with the rounds."""
@@ -106,7 +108,10 @@ def _play_chunks(asked: SimulationOptions, at: Places) -> Generator[Floats]:
 
     def count_slow() -> int:
         sample = draw(range(1), min(asked.rounds, SLOW_CHUNK_ROUNDS))
-        return len(sample.find_uncompiled(asked.policies))
+        slow = sample.find_uncompiled(asked.policies)
+        if slow:
+            _log.info("played round by round, which takes long: %s", ", ".join(slow))
+        return len(slow)
 
     def play(runs: range) -> Floats:
         return draw(runs, asked.rounds).compute_regret(asked.policies, at, stop)

@@ -16,6 +16,8 @@ from boundit.simulation.intervals import (
     correct_p_values,
 )
 
+CELL_HEADS = ("policy", "mean, 95 %", "median", "95 % quantile", "less than the first, 95 %")
+"""What stands above the cells that ``write_cells`` writes."""
 HIGH = 0.95
 """Which quantile of the runs stands beside mean and median: a few bad runs can make a mean."""
 
@@ -144,6 +146,25 @@ def format_lines(head: str, found: Sequence[Line]) -> str:
     return "\n".join([head, (columns + less).rstrip(), *rows])
 
 
+def write_cells(found: Sequence[Line]) -> list[tuple[str, ...]]:
+    """Write the summaries of all policies as cells of a table, a row for each policy.
+
+    Called by ``Regret._repr_html_``, under the heads of ``CELL_HEADS``.
+    """
+    return [
+        (
+            line.policy,
+            f"{line.mean:.2f}{_format_interval(line.mean_lower, line.mean_upper)}",
+            f"{line.median:.2f}",
+            f"{line.q95:.2f}",
+            ""
+            if line is found[0]
+            else f"{line.less:+.2f}{_format_interval(line.less_lower, line.less_upper)}",
+        )
+        for line in found
+    ]
+
+
 def _summarize_policy(
     policy: str, sample: Floats, less: Floats, level: float, p: float
 ) -> Line:
@@ -205,6 +226,6 @@ def _format_difference(line: Line) -> str:
 def _format_interval(lower: float, upper: float) -> str:
     """Write both ends of an interval; nothing where it is nan.
 
-    Called by ``_format_row`` and ``_format_difference``.
+    Called by ``_format_row``, ``_format_difference`` and ``write_cells``.
     """
     return f" [{lower:.2f}, {upper:.2f}]" if np.isfinite(lower) else ""

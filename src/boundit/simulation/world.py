@@ -19,6 +19,7 @@ from boundit.simulation.errors import RewardNotBinary
 from boundit.simulation.model import Model
 from boundit.terms.bound import Value
 from boundit.terms.bound_errors import OutsideDomain, WrongLength
+from boundit.terms.errors import shorten
 from boundit.terms.names import sort_names
 
 _TINY = 1e-300
@@ -37,6 +38,10 @@ class World:
     query: EffectQuery
     name: str = "a world"
     levels: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        asked = shorten(f"{self.query} in {self.model.graph}", 200)
+        return f"<{type(self).__name__} {self.name!r}: {asked}>"
 
     def __post_init__(self) -> None:
         (outcome,) = read_bandit_query(self.model.graph, self.query).outcomes
@@ -82,8 +87,15 @@ class World:
 
         Users derive bounds from it; also called by ``OfflineTables.from_world``.
         """
+        return read_log(self.draw_columns(n, seed))
+
+    def draw_columns(self, n: int, seed: int) -> dict[str, list[Value]]:
+        """Draw ``n`` rows of the population, and give the columns of those that are logged.
+
+        Users write them to a file; also called by ``World.log``.
+        """
         rows = self.model.sample_log(n, np.random.default_rng(seed))
-        return read_log({name: self._name_column(name, of) for name, of in rows.items()})
+        return {name: self._name_column(name, of) for name, of in rows.items()}
 
     def exact_log(self) -> Log:
         """Make a log without noise: the exact law of the logged rows, as endless logging shows.
@@ -186,7 +198,7 @@ class World:
     def _name_column(self, name: str, codes: NDArray[np.int64]) -> list[Value]:
         """Name the levels of a whole column of rows or cells.
 
-        Called by ``World.log`` and ``World.exact_log``.
+        Called by ``World.draw_columns`` and ``World.exact_log``.
         """
         found: list[Value] = codes.tolist()
         if name not in self.levels:

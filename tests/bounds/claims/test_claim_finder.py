@@ -18,6 +18,7 @@ from boundit.bounds.claims.pilot_choice import RowChoice, RowClaims
 from boundit.bounds.claims.sum_claims import SumClaims
 from boundit.counts.named_array import Floats
 from boundit.terms.errors import OutOfTime
+from tests.bounds.claims.choices import Rows, record_choices
 
 GRAPH = bd.parse_graph("Z -> X -> Y; Z -> Y")
 STRATA = 12
@@ -146,3 +147,54 @@ def test_claims_that_run_out_of_time_leave_their_boxes(
     monkeypatch.setattr(SumClaims, step, stop)
     table = bd.derive_bounds(GRAPH, "Y | do(X)", log)
     assert table[(0,), ()].width < 0.5
+
+
+TABLES = {
+    "back door": ("Z -> X -> Y; Z -> Y", "Y | do(X)", {"Z": 3}),
+    "rare arm": ("Z -> X -> Y; Z -> Y", "Y | do(X)", {"Z": 4}),
+    "two sums": ("A -> B; A -> X; B -> Y; X -> Y; B -> X", "Y | do(X)", {}),
+    "context": ("C -> Z; C -> X; C -> Y; Z -> X; Z -> Y; X -> Y", "Y | do(X), C", {"Z": 6}),
+    "front door": ("X -> M -> Y; X <-> Y", "Y | do(X)", {"M": 3}),
+    "unknown": ("Z -> X -> Y; Z -> Y; B -> Y; B -> [S]", "Y | do(X)", {"Z": 4}),
+    "ratio": ("W -> Z -> X -> Y; W <-> X; W <-> Y", "Y | do(X)", {}),
+    "program": ("Z -> X -> Y; X <-> Y", "Y | do(X)", {}),
+    "program in strata": ("W -> Z -> X -> Y; X <-> Y; W -> X; W -> Y", "Y | do(X)", {"W": 3}),
+    "reweighted": ("X -> Y; X -> M -> Y; M -> [S]", "Y | do(X)", {"M": 6}),
+}
+FACTS: dict[str, dict[str, object]] = {"reweighted": {"sensitivity": 1.5}}
+
+
+def draw_rows(name: str) -> Rows:
+    """Draw rows that fit the graph of a table: columns that tell nothing of each other."""
+    graph, _, sizes = TABLES[name]
+    rng = np.random.default_rng(len(name))
+    observed = sorted(bd.parse_graph(graph).observed - {"Y"})
+    n = 1_500
+    values = {column: rng.integers(0, sizes.get(column, 2), n) for column in observed}
+    if name == "rare arm":
+        values["X"] = (rng.random(n) < np.where(values["Z"] == 0, 0.03, 0.5)).astype(int)
+    values["Y"] = rng.integers(0, 2, n)
+    groups = rng.choice(4, n, p=(0.08, 0.12, 0.4, 0.4))
+    return Rows((*observed, "Y"), np.stack(list(values.values()), axis=1), groups)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_rewards_outside_the_pilot_move_no_choice_of_a_whole_table(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scales, kinds of penalties, multipliers, steps, parts of the error, order of rules."""
+    graph, query, _ = TABLES[name]
+    rows, rng = draw_rows(name), np.random.default_rng(1)
+    facts = FACTS.get(name, {})
+    chosen = record_choices(rows, graph, query, monkeypatch, **facts)
+    assert chosen
+    for _ in range(2):
+        other = rows.permute_rewards(rng, 1)
+        again = record_choices(other, graph, query, monkeypatch, **facts)
+        assert len(again) == len(chosen)
+        for one, two in zip(chosen, again, strict=True):
+            np.testing.assert_array_equal(one, two)
+    # Those of the pilot do.
+    moved = record_choices(rows.move_rewards(rng), graph, query, monkeypatch, **facts)
+    same = len(moved) == len(chosen) and all(map(np.array_equal, moved, chosen))
+    assert not same

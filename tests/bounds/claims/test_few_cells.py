@@ -1,5 +1,7 @@
 """Few cells: how the error is shared out between boxes of cells and claims on rows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from boundit.bounds.claims.few_cells import (
     FEW_SHARE,
     LEVELS_SHARE,
     FewCells,
+    choose_look,
     find_few,
     share_cells,
     share_few,
@@ -22,7 +25,7 @@ from boundit.bounds.confidence import bound_share
 from boundit.bounds.plan import plan_bounds
 from boundit.bounds.rules.chain import find_least_mean
 from boundit.counts.formulas.workspace import Workspace
-from boundit.counts.named_array import Floats
+from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.language.expression import P
 from tests.bounds.claims.tables import make_bare, make_binary
 
@@ -120,6 +123,52 @@ def test_a_cell_that_outweighs_the_others_leaves_most_of_the_error_to_boxes() ->
     assert of_means[1, 0] > 3 * of_means[1, 1]
 
 
+def test_of_many_cells_boxes_need_less_of_the_error() -> None:
+    parts = list[float]()
+    for n_strata in (2, 4, 12):
+        counts = np.full((n_strata, 2, 2), 4_000.0)
+        counts[0] *= n_strata
+        counts[0, 1] = 30.0
+        found = share(split_sources(make_binary("ZX", counts), ()), n_strata)
+        of_row = found.cells[BACK_DOOR.last.term].errors.values[1].sum()
+        parts.append(float(of_row / (of_row + found.row_errors[1])))
+    assert parts[0] > parts[1] > parts[2] > BOX_SHARE
+    assert parts[2] <= 0.3
+
+
+def test_more_rows_are_looked_at_where_the_pilot_has_doubts() -> None:
+    even, rare = np.full((2, 2, 2), 4_000.0), np.full((2, 2, 2), 4_000.0)
+    rare[0, 1] = 30.0
+    clear, doubtful = (split_sources(make_binary("ZX", n), ()) for n in (even, rare))
+    assert share(clear).look == 0
+    assert share(doubtful).look == choose_look(rare.sum()) == pytest.approx(0.03 + 500 / 24_060)
+    looked = doubtful.look_at(Z | X, 0.05, np.random.default_rng(0))
+    assert share(looked).look == 0
+    # A log that is read for its rewards alone may show all of its columns.
+    form = LevelForm((Level(P(Z, logged=False), {}), Level(P(Y, Z | X), {})), ("X",), "Y")
+    census = make_bare("Z", np.array([300.0, 700.0]))
+    sources = split_sources(make_binary("ZX", rare), (census,))
+    assert share_cells(form, sources, {"X": 2, "Z": 2}, ERROR, SPENT).look == 1
+
+
+def test_what_is_looked_at_moves_rows_and_never_the_boxes_of_weights() -> None:
+    """Those read the rows that were looked at, so that the pilot alone may choose for them."""
+    rng = np.random.default_rng(6)
+    counts, _ = draw_counts(rng, 1_500, 0.1)
+    sources = split_sources(make_binary("ZX", counts), ())
+    found = list[FewCells]()
+    for seen in ([[60, 60], [60, 60]], [[90, 1], [60, 60]], [[1, 90], [1, 60]]):
+        looked = NamedArray(("Z", "X"), np.array(seen, dtype=float))
+        split = replace(sources.log, looked=looked)
+        found.append(share(SplitSources(split, (split,))))
+        assert add_up(found[-1]) <= (1 - SPENT) * ERROR + 1e-12
+    first = BACK_DOOR.levels[0].term
+    for each in found:
+        assert (each.cells[first].errors.values == found[0].cells[first].errors.values).all()
+        assert each.cells[first].source is sources.log.rewarded[0]
+    assert (found[1].row_errors != found[0].row_errors).any()
+
+
 def test_exact_weights_need_no_error() -> None:
     counts = np.random.default_rng(3).integers(20, 90, (2, 2, 2)).astype(float)
     form = LevelForm((Level(P(Z, logged=False), {}), BACK_DOOR.last), ("X",), "Y")
@@ -137,7 +186,21 @@ def test_few_cells_are_those_of_one_sum() -> None:
         claims = plan_claims(plan, find_forms(plan), levels, 5_000.0)
         assert claims is not None
         assert find_few(claims, levels) is not None
-        assert find_few(claims, {**levels, "Z": 9, "M": 9}) is None
+        # Of a back door strata may be many, as long as the table's cells are not too many.
+        many = find_few(claims, {**levels, "Z": 9, "M": 9})
+        assert (many is None) == ("M" in graph)
+        assert find_few(claims, {**levels, "Z": 20_000, "M": 9}) is None
+    # Of several sums the value of each must be given all columns that were looked at.
+    for graph, found in (
+        ("A -> B; A -> X; B -> Y; X -> Y; B -> X", True),
+        ("Z -> X; X -> M -> Y; Z -> Y", False),
+    ):
+        plan = plan_bounds(bd.parse_graph(graph), query)
+        sizes = {**levels, "A": 2, "B": 2}
+        claims = plan_claims(plan, find_forms(plan), sizes, 5_000.0)
+        assert claims is not None
+        assert len(claims.rules) > 1
+        assert (find_few(claims, sizes) is not None) == found
     # What is unknown of a law is no sum over few cells.
     bow = plan_bounds(bd.parse_graph("Z -> X -> Y; X <-> Y"), query)
     claims = plan_claims(bow, find_forms(bow), levels, 5_000.0)
@@ -182,6 +245,31 @@ def test_rows_of_few_cells_hold_and_are_hardly_wider_than_boxes_with_all_of_the_
         ratios.append((high - low) / bound_boxes(counts))
     assert missed <= 0.05 * n_logs
     assert np.max(ratios) <= 1.05
+
+
+@pytest.mark.parametrize("n_strata", [3, 6, 10])
+def test_skewed_strata_hold_and_are_hardly_wider_than_boxes_with_all_of_the_error(
+    n_strata: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Strata and arms of all sizes, some of them with a few rows; boxes as if nothing else."""
+    rng = np.random.default_rng(n_strata)
+    ratios, missed, n_logs = list[Floats](), 0, 40
+    for place in range(n_logs):
+        strata = rng.dirichlet(np.ones(n_strata))
+        arms = 0.98 * rng.dirichlet([0.5, 0.5], n_strata) + 0.01
+        means = rng.uniform(0.05, 0.95, (n_strata, 2))
+        law = (strata[:, None] * arms)[..., None] * np.stack([1 - means, means], axis=-1)
+        counts = rng.multinomial((1_000, 4_000)[place % 2], law.ravel()).reshape(law.shape)
+        low, high = bound_widths(counts.astype(float))
+        truth = strata @ means
+        missed += bool(((truth < low) | (truth > high)).any())
+        with monkeypatch.context() as without:
+            without.setattr(assemble, "plan_claims", lambda *_, **__: None)
+            least, most = bound_widths(counts.astype(float))
+        ratios.append((high - low) / (most - least))
+    assert missed <= 0.05 * n_logs
+    assert np.mean(np.array(ratios) > 1.05) <= 0.04
+    assert np.mean(ratios) < 0.9
 
 
 FRONT_DOOR = LevelForm(

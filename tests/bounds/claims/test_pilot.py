@@ -11,7 +11,15 @@ from boundit.bounds.claims.pilot import choose_chance, make_streams, split_sourc
 from tests.bounds.claims.e_values import FACTORS, SLACK, find_e_values
 from tests.bounds.claims.forms import make_back_door
 from tests.bounds.claims.levels import Estimate, estimate
-from tests.bounds.claims.logs import Floats, Law, Logs, draw_hard_laws, list_counts, list_logs
+from tests.bounds.claims.logs import (
+    Floats,
+    Law,
+    Logs,
+    draw_hard_laws,
+    list_counts,
+    list_logs,
+    pair_logs,
+)
 from tests.bounds.claims.penalties import Payer, bet, pay_hoeffding, pay_range, pay_squares
 from tests.bounds.claims.tables import make_bare, make_binary, make_numeric
 
@@ -64,6 +72,77 @@ def average_over_pilots(
 def test_pilot_leaves_e_values(choose: Chooser) -> None:
     for law in draw_hard_laws("zxy", (2, 2, 2), draws=1):
         assert average_over_pilots(law, 5, 2, choose, rest=True) <= 1 + SLACK
+
+
+def average_over_looked(law: Law, choose: Chooser) -> float:
+    """Average e-values over logs of three rows and two more, which choose and then speak.
+
+    The strata's shares are those of the three rows, the means those of all five.
+    """
+    rest, looked = pair_logs(list_logs(law, 3), list_logs(law, 2))
+    every = Logs(rest.names, rest.counts + looked.counts, rest.probability)
+    chosen = np.array([choose(counts) for counts in looked.counts])
+    total = 0.0
+    for factor, guess in {(float(f), float(g)) for f, g in chosen}:
+        same = (chosen == (factor, guess)).all(axis=1)
+        first, last = (
+            Logs(one.names, one.counts[same], one.probability[same]) for one in (rest, every)
+        )
+        found = estimate(FORM, law, [first, last])
+        total += last.mean(find_e_values(found, factor, bet(guess)))
+    return total
+
+
+def choose_by_columns(looked: Floats) -> tuple[float, float]:
+    """Choose by a number that strata and arms seed."""
+    return choose_anyhow(looked.sum(axis=-1))
+
+
+def test_columns_of_rows_whose_rewards_speak_may_choose() -> None:
+    for law in draw_hard_laws("zxy", (2, 2, 2), draws=2):
+        assert average_over_looked(law, choose_by_columns) <= 1 + SLACK
+
+
+def test_rewards_of_rows_that_were_looked_at_may_not_choose() -> None:
+    def choose_by_reward(looked: Floats) -> tuple[float, float]:
+        return (3.0 if looked[..., 1].sum() == 2 else 0.1), 0.5
+
+    assert average_over_looked(make_one_cell_law(0.5), choose_by_reward) > 1.03
+
+
+def test_columns_that_the_value_is_not_given_may_not_choose() -> None:
+    """A column that tells of the reward beyond stratum and arm chooses as the reward does."""
+    copied = make_one_cell_law(0.5)
+
+    def choose_by_copy(looked: Floats) -> tuple[float, float]:
+        copies = looked[..., 1].sum()  # of a column that is always the reward's
+        return (3.0 if copies == 2 else 0.1), 0.5
+
+    assert average_over_looked(copied, choose_by_copy) > 1.03
+    log = make_binary(("Z", "X", "W"), np.full((2, 2, 2, 2), 40.0))
+    split = split_sources(log, ()).log.look_at(frozenset("ZX"), 0.2, np.random.default_rng(0))
+    assert split.looked is not None
+    assert split.looked.names == frozenset("ZX")
+    # Of rows that were looked at W is not known, so that the pilot's alone are counted.
+    names = frozenset("ZXW")
+    assert (split.count_columns(names).values == split.pilot.marginalize(names).values).all()
+    more = split.count_columns(frozenset("Z")).values
+    assert more.sum() == split.looked.values.sum() + split.pilot.table.rows
+    assert split.looked.values.sum() > 0
+
+
+def test_looked_at_rows_leave_their_fold_and_speak() -> None:
+    counts = draw_counts(np.random.default_rng(7), 2_000)
+    split = split_sources(make_binary(NAMES, counts), ()).log
+    looked = split.look_at(frozenset(NAMES), 0.1, np.random.default_rng(1))
+    assert looked.looked is not None
+    left = count(looked.folds[0]).sum(axis=-1)
+    assert (left + looked.looked.align(NAMES) == count(split.folds[0]).sum(axis=-1)).all()
+    assert looked.rewarded == split.rewarded
+    assert looked.undrawn is split.rewarded[0]
+    assert split.undrawn is split.folds[0]
+    whole = split.look_at(frozenset(NAMES), 1.0, np.random.default_rng(1))
+    assert whole.folds == split.folds
 
 
 def make_one_cell_law(mean: float) -> Law:

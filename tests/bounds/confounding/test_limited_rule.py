@@ -179,3 +179,56 @@ def test_a_selected_log_is_reweighted_first_and_said_to_be_not_sharp() -> None:
     assert narrower
     shown = " ".join(str(record.claim) for record in table.rules.values())
     assert "(each law bounded by itself, so not sharp)" in shown
+
+
+def test_the_worst_level_counts_of_a_covariate_whose_law_selection_hides() -> None:
+    """Nothing is known of selection; within each Z the closed form, then the worst Z."""
+    graph = parse("Z -> X; Z -> Y; X -> Y; X <-> Y; Z -> [S]")
+    rng, narrower = np.random.default_rng(8), 0
+    for _ in range(8):
+        model = draw_model(graph, rng, levels=(2,))
+        limit = measure_limit(model, "X", "Y")
+        table, plain = (
+            derive_bounds(
+                graph, "Y | do(X)", as_log(model.log()), confidence=None, confounding=some
+            )
+            for some in ({"X <-> Y": limit}, None)
+        )
+        law = model.law(("Z", "X", "Y")).align(("Z", "X", "Y"))
+        truth = model.effect(outcomes="Y", treatments="X")
+        for x in (0, 1):
+            e = law[:, x].sum(axis=1) / law.sum(axis=(1, 2))
+            q = law[:, x, 1] / law[:, x].sum(axis=1)
+            ends = [
+                np.minimum(p * (e + (1 - e) * limit), 1 - (1 - p) * (e + (1 - e) / limit))
+                for p in (1 - q, q)
+            ]
+            found = table[x, ()]
+            assert found.upper == pytest.approx(ends[1].max(), abs=1e-9)
+            assert found.lower == pytest.approx((1 - ends[0]).min(), abs=1e-9)
+            assert float(truth.at({"X": x, "Y": 1})) in found
+            narrower += found.width < plain[x, ()].width - 1e-6
+    assert narrower > 8
+    (name,) = (name for name in table.rules if name.startswith("limit"))
+    assert name.endswith("on X <-> Y, given Z, unknown Z")
+    assert "min/max over Z" in str(table.rules[name].claim)
+
+
+def test_facts_about_selection_never_widen_what_a_limit_allows() -> None:
+    graph = parse("Z -> X; Z -> Y; X -> Y; X <-> Y; Z -> [S]")
+    model = draw_model(graph, np.random.default_rng(9), levels=(2,))
+    open_, stated = (
+        derive_bounds(
+            graph,
+            "Y | do(X)",
+            as_log(model.log()),
+            confidence=None,
+            confounding={"X <-> Y": 1.5},
+            selection_rate=rate,
+        )
+        for rate in (None, (0.01, 1.0))
+    )
+
+    for x in (0, 1):
+        assert stated[x, ()].lower >= open_[x, ()].lower - 1e-9
+        assert stated[x, ()].upper <= open_[x, ()].upper + 1e-9

@@ -127,3 +127,49 @@ def test_others_alone_are_what_everyone_is_when_nobody_got_the_arm() -> None:
 
     assert float(others) == pytest.approx(0.15)
     assert float(find_least_tilted_mean(np.array(0.0), law, law, values, 2.0)) == float(others)
+
+
+def bound_by_rosenbaum(e: float, q: float, gamma: float) -> float:
+    """The upper end where two alike differ in odds by ``gamma`` at most.
+
+    Yadlowsky, Namkoong, Basu, Duchi and Tian (2022), for a binary reward: the odds of others
+    are ``gamma`` times those of people who got the arm.
+    """
+    return e * q + (1 - e) * gamma * q / (gamma * q + 1 - q)
+
+
+def test_rosenbaums_closed_form_lies_between_the_limits_root_gamma_and_gamma() -> None:
+    """His model allows for less than a limit of Gamma, and for all that its root allows for."""
+    rng = np.random.default_rng(5)
+    for _ in range(300):
+        e, q, gamma = rng.uniform(0.02, 0.98), rng.uniform(0.01, 0.99), 1 + rng.exponential(3)
+        law = np.array([1 - q, q])
+        inner, outer = (
+            find_greatest(e, law, np.arange(2.0), limit) for limit in (gamma**0.5, gamma)
+        )
+        assert inner - 1e-12 <= bound_by_rosenbaum(e, q, gamma) <= outer + 1e-12
+        # Where both branches of ours meet, the narrower limit attains his.
+        q = 1 / (1 + gamma**0.5)
+        met = find_greatest(e, np.array([1 - q, q]), np.arange(2.0), gamma**0.5)
+        assert met == pytest.approx(bound_by_rosenbaum(e, q, gamma))
+
+
+def test_models_at_rosenbaums_limit_attain_his_form_and_keep_to_ours() -> None:
+    """The unseen cause is what the arm would earn; it moves odds by the factor Gamma."""
+    rng = np.random.default_rng(6)
+    for _ in range(200):
+        share, low, gamma = (
+            rng.uniform(0.05, 0.95),
+            rng.uniform(0.05, 0.9),
+            1 + rng.exponential(3),
+        )
+        odds = np.array([low / (1 - low), low / (1 - low) / gamma])  # of the arm, by the cause
+        arm, cause = odds / (1 + odds), np.array([1 - share, share])
+        e = float(arm @ cause)
+        q = float(arm[1] * share / e)
+        average = e / (1 - e)
+
+        assert bound_by_rosenbaum(e, q, gamma) == pytest.approx(share)
+        keeps = max((odds / average).max(), (average / odds).max())
+        assert keeps <= gamma + 1e-9
+        assert find_greatest(e, np.array([1 - q, q]), np.arange(2.0), keeps) >= share - 1e-9

@@ -144,3 +144,11 @@ def test_progress_is_told() -> None:
     )
 
     assert heard[-1] == ("fit 1 worlds", 1, 1)
+
+
+def test_fewer_worlds_than_asked_for_are_told(caplog: pytest.LogCaptureFixture) -> None:
+    log = MINE.log(4000, seed=1)
+    worlds = fit_worlds(MINE.graph, MINE.query, log, n=3, seed=1, time_limit=0)
+
+    assert len(worlds) == 1
+    assert "1 of 3 worlds fit the log" in caplog.text

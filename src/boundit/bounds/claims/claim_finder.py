@@ -23,7 +23,13 @@ from boundit.bounds.claims.claim_rules import ClaimPlan, ClaimRule
 from boundit.bounds.claims.explain_claim import ClaimCells, ClaimRows
 from boundit.bounds.claims.level_form import LevelForm, RatioForm, Unmet
 from boundit.bounds.claims.numeric_claims import VARIANCES, NumericClaims
-from boundit.bounds.claims.pilot import SplitSources, make_streams, split_sources
+from boundit.bounds.claims.pilot import (
+    FOR_LOOKED,
+    SplitSources,
+    make_seed,
+    make_streams,
+    split_sources,
+)
 from boundit.bounds.claims.pilot_choice import RowChoice, RowClaims
 from boundit.bounds.claims.programs.program_claims import ProgramClaims, make_program_claims
 from boundit.bounds.claims.programs.program_form import ProgramForm
@@ -45,6 +51,7 @@ from boundit.bounds.try_rules import try_rules
 from boundit.counts.named_array import Floats
 from boundit.terms.long_work import Told
 from boundit.terms.message import Note
+from boundit.terms.names import Nodes
 from boundit.terms.sampling import EndSampling
 
 BEST_SHARE: Final = 0.8
@@ -123,6 +130,17 @@ class ClaimCounts:
                 evidence.rewards, evidence.population, n_folds=n_folds, larger=self._larger
             )
         return self._splits[n_folds]
+
+    def look_further(self, names: Nodes, chance: float) -> SplitSources:
+        """Let some columns of further rows choose, each row of the log with a chance.
+
+        Every claim's value must be given these columns. Called by ``_share_out``, before
+        anything else is read.
+        """
+        sources = (self.evidence.rewards, *self.evidence.population)
+        rng = np.random.default_rng(make_seed(sources, FOR_LOOKED))
+        self._splits[1] = self.split(1).look_at(names, chance, rng)
+        return self._splits[1]
 
 
 @final

@@ -1,16 +1,19 @@
-r"""Few cells: which part of a row's error their boxes get, decided without any reward.
+r"""Which part of a row's error the boxes of its cells get, decided without any reward.
 
 A claim on a whole sum pays for the sum of squares of what its cells weigh, boxes for the sum of
 what they weigh, but boxes have exact tails. If one cell of a row outweighs the others, boxes
 are narrower. Which it is hangs on how many rows the cells have, and the pilot shows some of
-them. A row that the pilot does not clearly find balanced leaves most of its error to boxes, so
-that these are hardly wider than if all of it were theirs.
+them. Where it leaves doubts, the columns of further rows are looked at. A row that is not
+clearly balanced then leaves boxes as much of its error as they need to be hardly wider than if
+all of it were theirs: most of it with two cells, little with many.
 
-*What may be read.* Row errors and the part of the error of the first level's boxes are chosen
-by the pilot's columns, never by a reward. Given the pilot, claims and the first level's boxes
-read the rest. Given all columns but the reward, and whether a row went to the pilot, which
-hangs on no reward, rewards are independent draws of their cells. So boxes of means may read all
-rewards, and may share a row's part of the error by how many rows their cells have.
+*What may be read.* Row errors are chosen by columns of the pilot and of the rows looked at, the
+part of the error of the first level's boxes by the pilot's alone, never by a reward. Given the
+pilot, the first level's boxes read all other rows, and claims read levels before the value off
+rows that were not looked at. Given all columns but the reward, and whether a row went to the
+pilot, which hangs on no reward, rewards are independent draws of their cells. So boxes of means
+may read all rewards, may share a row's part of the error by how many rows their cells have, and
+claims may read the rewards of rows that were looked at.
 
 *Several levels before the value*, as of a front door. Rows then share cells of the value, and
 each adds to their errors what it has for them. Levels before the value read the rest alone, and
@@ -19,7 +22,7 @@ only the pilot's columns say what a row has for each of their cells and for the 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
+from math import log2, prod
 from typing import Final
 
 import numpy as np
@@ -28,7 +31,7 @@ from scipy.special import ndtri
 
 from boundit.bounds.claims.claim_rules import BOX_SHARE, FEW_CELLS, ClaimPlan
 from boundit.bounds.claims.level_form import LevelForm
-from boundit.bounds.claims.pilot import SplitSources
+from boundit.bounds.claims.pilot import SplitRows, SplitSources
 from boundit.bounds.claims.read_form import FormReader, smooth_pilot
 from boundit.bounds.claims.sum_arrays import SumArrays, widen
 from boundit.bounds.confidence import CellErrors
@@ -36,7 +39,7 @@ from boundit.counts.formulas.workspace import Workspace
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.language.expression import P
 
-FEW_SHARE: Final = 0.73
+FEW_SHARE: Final = 0.77
 """Which part of its error a row leaves to boxes; they are then at most 5 percent wider."""
 # By rows for each cell: how wide a claim may be expected to be beside boxes. The fewer rows the
 # pilot shows of a cell, the surer it must be.
@@ -44,6 +47,12 @@ _STEPS: Final = ((200.0, 0.8), (1_000.0, 0.9), (np.inf, 1.02))
 _COST: Final = 1.05  # of a pilot, and of scales that it does not choose best
 _SHY: Final = 1.5  # by how many standard errors cells are supposed to differ from the pilot's
 _EVEN: Final = 0.2  # of a row's part, shared out evenly over its cells
+_BEFORE: Final = 0.27, 0.6  # a limit falls by so much when cells double, at most to this part
+_AFTER: Final = 0.2, 0.7
+_WEIGHTS: Final = 0.25  # what boxes of several weights have of even parts, once there is doubt
+_PARTS: Final = (0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6)  # less than which boxes may need
+MOST_BOXES: Final = 30_000
+"""Up to how many cells of a whole table: an exact interval takes some microseconds."""
 # Of sums with several levels before the value, by the pilot's columns:
 LEVELS_SHARE: Final = 0.9
 """Which part of its error a row leaves to boxes if one cell may decide it alone."""
@@ -54,24 +63,38 @@ _EFFECT: Final = 0.3  # how much what follows is supposed to differ by what a le
 
 @dataclass(frozen=True, eq=False)
 class FewCells:
-    """How the error is shared out: by intervals of each cell, and what claims on rows have."""
+    """How the error is shared out: by intervals of each cell, and what claims on rows have.
+
+    ``look`` is the chance with which columns of further rows should be looked at, for more of
+    them would make the choice a better one: 0 if it is clear or they have been, 1 where the log
+    is read for nothing but its rewards.
+    """
 
     cells: dict[P, CellErrors]
     row_errors: Floats
+    look: float = 0.0
 
 
 def find_few(plan: ClaimPlan, levels: Mapping[str, int]) -> LevelForm | None:
-    """Find the sum over few cells that a plan's claims are made of, if that is all they are.
+    """Find the sum whose cells have boxes with errors of their own beside all claims of a plan.
 
+    Of several sums for one number it is one whose strata are drawn at once, if every other's
+    value is given all columns of its own: rows of which these were looked at may then speak.
     Called by ``_share_out``.
     """
-    if len(plan.rules) != 1 or not isinstance(plan.rules[0].form, LevelForm):
+    form, n_cells = plan.rules[0].form, plan.rules[0].count_cells(levels)
+    if not isinstance(form, LevelForm):
         return None
-    form = plan.rules[0].form
-    if plan.rules[0].count_cells(levels) > FEW_CELLS:
-        return None
-    plain = _is_plain(form) if len(form.levels) == 2 else _is_layered(form)
-    return form if plain else None
+    if len(form.levels) != 2:
+        alone = len(plan.rules) == 1 and n_cells <= FEW_CELLS
+        return form if alone and _is_layered(form) else None
+    read = form.last.term.given
+    known = all(
+        isinstance(each.form, LevelForm) and each.form.last.term.given >= read
+        for each in plan.rules
+    )
+    n_boxes = n_cells * prod(levels[name] for name in form.axes)
+    return form if known and n_boxes <= MOST_BOXES and _is_plain(form) else None
 
 
 def _is_layered(form: LevelForm) -> bool:
@@ -235,28 +258,66 @@ def share_cells(
     def read(table: NamedArray) -> Floats:
         return table.align((*axes, *drawn))
 
-    seen = read(values.pilot.marginalize(last.given))
-    shares = _find_shares(read(weights.pilot.marginalize(first.free)) + 0.5, len(axes))
-    ratio = _expect_ratio(shares, seen, len(axes))
+    seen = read(values.count_columns(last.given))
+    shares = _find_shares(read(weights.count_columns(first.free)) + 0.5, len(axes))
+    weighs = _suppose_weights(shares, seen, len(axes))
+    ratio = _expect_ratio(weighs, len(axes))
     ratio *= np.sqrt(2 * np.log(2 * n_rows / error)) / -float(ndtri(error / n_boxes / 2))
-    every = values.pilot.table.rows + values.rewarded[0].table.rows
-    per_cell = every / (n_rows * n_drawn)
-    most = next(limit for rows, limit in _STEPS if per_cell < rows)
-    parts = np.where(ratio > most, FEW_SHARE, BOX_SHARE)
+    whole = read(values.pilot.marginalize(last.given))
+    whole = whole + read(values.rewarded[0].marginalize(last.given))
+    looked = values.looked is not None
+    per_cell = float(whole.sum()) / whole.size
+    doubtful = ratio > _find_limit(n_drawn, per_cell, looked=looked)
+    needed = _find_needed(weighs, len(axes), error / n_rows, error / n_boxes)
+    parts = np.where(doubtful, needed, BOX_SHARE)
 
-    of_weights = float(parts.max()) * n_given * per_given / n_boxes
+    chosen = _WEIGHTS if n_drawn > 2 else FEW_SHARE
+    of_weights = (chosen if looked else float(parts.max())) * n_given * per_given / n_boxes
     of_row = (1 - spent - of_weights) * error / n_rows
-    rows = seen + read(values.rewarded[0].marginalize(last.given))
     found = _find_shares(read(weights.folds[0].marginalize(first.free)), len(axes))
-    within = _share_row(found, rows, len(axes))
-    means = (of_row * parts).reshape(parts.shape + (1,) * len(drawn)) * within
+    means = widen(of_row * parts, whole.ndim) * _share_row(found, whole, len(axes))
     given = tuple(sorted(first.given))
     even = np.full([levels[name] for name in given], of_weights * error / n_given)
     cells = {
-        first: CellErrors(NamedArray(given, even), weights.folds[0]),
+        first: CellErrors(NamedArray(given, even), weights.undrawn),
         last: CellErrors(NamedArray((*axes, *drawn), means), None),
     }
-    return FewCells(cells, of_row * (1 - parts))
+    may_look = bool(doubtful.any()) and not looked and values is sources.log
+    look = _find_look(values, weights, float(whole.sum())) if may_look else 0.0
+    return FewCells(cells, of_row * (1 - parts), look)
+
+
+def _find_look(values: SplitRows, weights: SplitRows, rows: float) -> float:
+    """Find with which chance further rows of a log should be looked at.
+
+    All of them where it is read for its rewards alone. Called by ``share_cells``.
+    """
+    if values.is_exact:
+        return 0.0
+    return choose_look(rows) if weights is values else 1.0
+
+
+def choose_look(rows: float) -> float:
+    """Choose with which chance the columns of a row are looked at, where the pilot has doubts.
+
+    Called by ``_find_look``.
+
+    >>> choose_look(1_000), choose_look(50_000)
+    (0.1, 0.04)
+    """
+    return min(0.1, 0.03 + 500 / max(rows, 1.0))
+
+
+def _find_limit(n_cells: int, per_cell: float, *, looked: bool) -> float:
+    """Find how wide a claim may be expected to be beside boxes for a row to be left to it.
+
+    A sum of many cells has a claim that is far narrower, unless one of them outweighs the
+    others: it may then be doubted early, and boxes need little. Sooner before more rows are
+    ``looked`` at than after. Called by ``share_cells``.
+    """
+    most = next(limit for rows, limit in _STEPS if per_cell < rows)
+    slope, least = _AFTER if looked else _BEFORE
+    return most * max(least, 1 - slope * log2(max(n_cells, 2) / 2))
 
 
 def _find_shares(counts: Floats, n_axes: int) -> Floats:
@@ -269,8 +330,8 @@ def _find_shares(counts: Floats, n_axes: int) -> Floats:
     return found
 
 
-def _expect_ratio(shares: Floats, rows: Floats, n_axes: int) -> Floats:
-    """Expect the root of a row's sum of squares beside its sum, the cost of a pilot added.
+def _suppose_weights(shares: Floats, rows: Floats, n_axes: int) -> Floats:
+    """Suppose what the interval of each cell of a row weighs, by the pilot's columns.
 
     The pilot's ``rows`` are few: the cell that seems to weigh most is supposed to have fewer
     than it shows, the others more. Called by ``share_cells``.
@@ -279,8 +340,34 @@ def _expect_ratio(shares: Floats, rows: Floats, n_axes: int) -> Floats:
     first = shares / np.sqrt(rows + 0.5)
     sign = np.where(first >= first.max(axis=over, keepdims=True), -1.0, 1.0)
     supposed = np.maximum(rows + sign * _SHY * np.sqrt(rows), 0.0) + 0.5
-    weighs = shares / np.sqrt(supposed)
+    found: Floats = shares / np.sqrt(supposed)
+    return found
+
+
+def _expect_ratio(weighs: Floats, n_axes: int) -> Floats:
+    """Expect the root of a row's sum of squares beside its sum, the cost of a pilot added.
+
+    Called by ``share_cells``.
+    """
+    over = _list_cells(weighs, n_axes)
     found: Floats = _COST * np.sqrt((weighs**2).sum(axis=over)) / weighs.sum(axis=over)
+    return found
+
+
+def _find_needed(weighs: Floats, n_axes: int, of_row: float, even: float) -> Floats:
+    """Find the least part of a row's error with which boxes are as narrow as with even ones.
+
+    Few cells of a row weigh most of it and get most of its part, so that of many cells boxes
+    need little. Called by ``share_cells``.
+    """
+    over = _list_cells(weighs, n_axes)
+    within = weighs / weighs.sum(axis=over, keepdims=True)
+    n_cells = prod(weighs.shape[n_axes:])
+    within_even = (1 - _EVEN) * within + _EVEN / n_cells
+    found = np.full(weighs.shape[:n_axes], FEW_SHARE)
+    for part in sorted(_PARTS, reverse=True) if n_cells > 2 else ():
+        widths = -(within * ndtri(part * of_row * within_even / 2)).sum(axis=over)
+        found = np.where(widths <= -ndtri(even / 2), part, found)
     return found
 
 

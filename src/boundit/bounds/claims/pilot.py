@@ -10,6 +10,10 @@ same for all logs will not do. Counts are thinned cell by cell, so a number that
 successes of one cell would leave too many of them to the rest in every log alike: with one such
 seed the rest's estimates were off by .3 of a standard error on average over logs.
 
+Where the pilot's columns leave a choice open, some columns of further rows may be looked at.
+Levels before the value then read neither, but the rewards of these rows speak: given all that
+was seen of them, they are draws of their cells.
+
 A log of 0/1 rewards is drawn as successes and failures. Of a numeric reward the counts hold
 only sums, which cannot be taken apart: its pilot has no rewards, and its rewards all speak.
 """
@@ -24,13 +28,14 @@ import numpy as np
 from numpy.random import Generator, SeedSequence
 
 from boundit.bounds.binary_reward import BinaryReward
-from boundit.counts.named_array import Floats
+from boundit.counts.named_array import Floats, NamedArray
 from boundit.counts.table import CountTable
 from boundit.estimand.language.expression import P
+from boundit.terms.names import Nodes
 
 PILOT_SEED: Final = 20240226
 """Fixed once for all, beside the hash: who tries seeds and keeps the best has no guarantee."""
-FOR_PILOT, FOR_BETS, FOR_HALVES = range(3)
+FOR_PILOT, FOR_BETS, FOR_HALVES, FOR_LOOKED = range(4)
 """What a seed is made for: streams for different ends are independent."""
 _PLAIN = 60, 0.015, 0.04  # 60 rows and 1.5 percent, at most 4 percent
 _LARGER = 200, 0.04, 0.1
@@ -41,12 +46,14 @@ class SplitRows:
     """One source of counts: its pilot, the folds of the rest, and what holds the rewards.
 
     ``rewarded`` is, for each fold, the table that rewards are read off: the fold itself, or all
-    rows where the reward is numeric.
+    rows where the reward is numeric. ``looked`` counts rows outside the pilot by those of their
+    columns that choose with it; they are in no fold, unless nothing but rewards is read of it.
     """
 
     pilot: BinaryReward
     folds: tuple[BinaryReward, ...]
     rewarded: tuple[BinaryReward, ...]
+    looked: NamedArray | None = None
 
     @property
     def is_exact(self) -> bool:
@@ -55,6 +62,37 @@ class SplitRows:
         Read by ``FormReader``: its levels then pay nothing.
         """
         return self.pilot.table.exact
+
+    @property
+    def undrawn(self) -> BinaryReward:
+        """All rows but the pilot's, those that are looked at among them.
+
+        Read by ``share_cells``, for what the pilot alone chose.
+        """
+        return self.folds[0] if self.looked is None else self.rewarded[0]
+
+    def count_columns(self, names: Nodes) -> NamedArray:
+        """Count all rows that may choose, by some columns that are no rewards.
+
+        Called by ``share_cells`` and ``FormReader``.
+        """
+        found = self.pilot.marginalize(names)
+        if self.looked is None or not names <= self.looked.names:
+            return found
+        more = self.looked.marginalize(names).align(found.axes)
+        return NamedArray(found.axes, found.values + more)
+
+    def look_at(self, names: Nodes, chance: float, rng: Generator) -> "SplitRows":
+        """Let some columns of rows outside the pilot choose, each row with a chance.
+
+        With a chance of 1 all rows stay in their fold: for a log off which nothing but rewards
+        is read. Called by ``SplitSources.look_at``.
+        """
+        (rest,) = self.folds
+        if chance >= 1:
+            return replace(self, looked=rest.marginalize(names))
+        drawn, left = thin(rest, chance, rng)
+        return replace(self, folds=(left,), looked=drawn.marginalize(names))
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +110,15 @@ class SplitSources:
         if term.logged:
             return self.log
         return next(s for s in self.population if term.of | term.given <= s.rewarded[0].names)
+
+    def look_at(self, names: Nodes, chance: float, rng: Generator) -> "SplitSources":
+        """Let some columns of further rows of the log choose, and their rewards speak.
+
+        Called by ``ClaimCounts.look_further``.
+        """
+        own = self.log.look_at(names, chance, rng)
+        others = tuple(own if each is self.log else each for each in self.population)
+        return SplitSources(own, others)
 
 
 def split_sources(

@@ -91,6 +91,9 @@ class FormReader:
         rows = self.name(last, joint.marginalize(last.term.given)).align(axes)
         hits = self.name(last, joint).align(axes)
         share = hits / np.maximum(rows, 1e-300)
+        if split.looked is not None:
+            every = smooth_pilot(split.count_columns(last.term.given), frozenset(), split)
+            rows = self.name(last, every).align(axes)
         values = (np.zeros(()), np.ones(()))
         return PilotNumbers(arrays, ValuedPilot(rows, (1 - share, share), values))
 
@@ -172,7 +175,7 @@ class FormReader:
         Called by ``FormReader.read_pilot_levels``.
         """
         split = self.sources.find(level.term)
-        joint = split.pilot.marginalize(level.term.free)
+        joint = split.count_columns(level.term.free)
         if not split.is_exact:
             joint = smooth_pilot(joint, level.term.of, split)
         return self._number(level, joint, exact=split.is_exact)

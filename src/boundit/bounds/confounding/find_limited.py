@@ -73,18 +73,24 @@ class LimitedSearch:
     ) -> Iterator[LimitedConfounding]:
         """Yield the rules for one target, those of the smallest sets of covariates.
 
-        Called by ``LimitedSearch.find_rules``.
+        Where the law of a covariate is unknown its worst level counts; such a rule stands in
+        no other's way. Called by ``LimitedSearch.find_rules``.
         """
         late = self.graph.descendants(self.x | {target})
         if self.c & late:
             return
-        found = list[Nodes]()
+        known, unknown = list[Nodes](), list[Nodes]()
         for chosen in self._list_covariates(target, late, longest):
-            if budget.is_over() or len(found) == MOST_COVARIATES:
+            if budget.is_over() or len(known) == MOST_COVARIATES:
                 return
-            smaller = any(before <= frozenset(chosen) for before in found)
-            if not smaller and (rule := self._make_rule(target, chosen)):
-                found.append(frozenset(chosen))
+            own = frozenset(chosen)
+            if any(before <= own for before in known):
+                continue
+            if (rule := self._make_rule(target, chosen)) is None:
+                continue
+            found = unknown if rule.n_unknown else known
+            if len(found) < MOST_COVARIATES and not any(before <= own for before in found):
+                found.append(own)
                 yield rule
 
     def _list_covariates(
@@ -143,14 +149,14 @@ class LimitedSearch:
         given = self.c.union(covariates)
         taken = self._choose_taken(target, given)
         law = self._find_law((target,), self.x | given) if taken else None
-        links = self._weigh_covariates(covariates) if law else None
-        if not taken or law is None or links is None:
+        if not taken or law is None:
             return None
         reward = None
         if target != self.y:
             reward = self.search.recover_law(self.y, frozenset((*covariates, target)))
             if reward is None:
                 return None
+        links = self._weigh_covariates(covariates)
         steps = tuple(self._write_step(each, target, given) for each in taken)
         return LimitedConfounding(self.query, links, target, law, taken, reward, steps)
 
@@ -263,22 +269,21 @@ class LimitedSearch:
 
     def _weigh_covariates(
         self, covariates: tuple[str, ...]
-    ) -> tuple[ChainLink | ReweightedBlock, ...] | None:
-        """Give each covariate its law given the context and those before; None without one.
+    ) -> tuple[ChainLink | ReweightedBlock, ...]:
+        """Give each covariate its law given the context and those before.
 
-        Where some have no formula, all are one block of a reweighted log. Called by
-        ``LimitedSearch._make_rule``.
+        Where some have no formula, all are one block of a reweighted log; if nothing is known
+        of selection, their laws are unknown. Called by ``LimitedSearch._make_rule``.
         """
         laws = [
             self.search.recover_seen_law(name, self.c.union(covariates[:i]))
             for i, name in enumerate(covariates)
         ]
-        if all(laws):
-            return tuple(
-                ChainLink(name, law) for name, law in zip(covariates, laws, strict=True)
-            )
-        block = self._find_law(tuple(sort_names(covariates)), self.c)
-        return (block,) if isinstance(block, ReweightedBlock) else None
+        if not all(laws):
+            block = self._find_law(tuple(sort_names(covariates)), self.c)
+            if isinstance(block, ReweightedBlock):
+                return (block,)
+        return tuple(ChainLink(name, law) for name, law in zip(covariates, laws, strict=True))
 
     def _write_step(self, taken: TakenTreatment, target: str, given: Nodes) -> StepRecord:
         """Write why the limited edge is all that is open, as a step of the rule's record.

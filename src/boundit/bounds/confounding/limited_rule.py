@@ -27,7 +27,12 @@ from boundit.bounds.lp.reweighting import ReweightedBlock, Reweighting
 from boundit.bounds.numbers import UNFINISHED, Ends, Numbers
 from boundit.bounds.proof import ArmShare, Place, TiltedProof
 from boundit.bounds.rules.chain import ChainLink, KnownFormula, average_over_links
-from boundit.bounds.rules.claims import enclose, sum_over, write_reweighting
+from boundit.bounds.rules.claims import (
+    enclose,
+    sum_over,
+    take_extremes,
+    write_reweighting,
+)
 from boundit.bounds.rules.reweighted_chain import list_drawn
 from boundit.bounds.rules.rule import BoundRule
 from boundit.counts.named_array import Floats
@@ -64,8 +69,9 @@ class TakenTreatment:
 
 @dataclass(frozen=True)
 class LimitedConfounding(BoundRule):
-    """Covariates of known law, what the arm is confounded with, and treatments as they came.
+    """Covariates, what the arm is confounded with, and treatments as they came.
 
+    Of a covariate of unknown law the worst level counts.
     ``target`` is the reward or a variable on its way, ``law`` its law given arm, context and
     covariates, ``reward`` the reward's given ``target`` too, None where it is the target.
     ``taken`` has at least one treatment, the first one given no other of them. ``spread`` is
@@ -106,7 +112,7 @@ class LimitedConfounding(BoundRule):
         Read by ``LimitedConfounding.formulas`` and ``LimitedConfounding.reweightings``.
         """
         found: list[Law] = [self.law, *(each.law for each in self.taken)]
-        found += map(get_weights, self.links)
+        found += filter(None, map(get_weights, self.links))
         return tuple(found + ([self.reward] if self.reward else []))
 
     @property
@@ -141,11 +147,11 @@ class LimitedConfounding(BoundRule):
 
     @property
     def n_unknown(self) -> int:
-        """None: what is unknown of others is limited.
+        """How many covariates have a law of which nothing is known; others are limited.
 
         Read by ``rank_rule``, which prefers rules with few unknown laws.
         """
-        return 0
+        return sum(get_weights(link) is None for link in self.links)
 
     @property
     def array_variables(self) -> Nodes:
@@ -169,25 +175,44 @@ class LimitedConfounding(BoundRule):
         A bound table keeps the record and explains its ends by it. Called by ``BoundPlan.of``
         once per rule.
         """
+        shown, steps = self._write_mean(), list(self.steps)
+        if self.reward is not None:
+            shown = sum_over([self.target], shown, make_sentence(self.reward.expression))
+        for link in reversed(self.links):
+            drawn, weights = list_drawn(link), get_weights(link)
+            if weights is None:
+                shown = take_extremes(drawn, shown)
+                continue
+            shown = sum_over(drawn, write_law(weights), shown)
+            if isinstance(weights, KnownFormula):
+                steps += weights.prefix_steps(", ".join(drawn))
+        claim = Sentence.of(
+            self.query.formula,
+            " lies between " if self.n_unknown else " is ",
+            shown,
+            self._write_limits(),
+            *self._write_selection(),
+        )
+        of_selection = (step for each in self.reweightings for step in each.steps)
+        return RuleRecord(self._write_name(), claim, (*steps, *of_selection))
+
+    def _write_name(self) -> str:
+        """Write the rule's name: its limits, its covariates, and those of unknown law.
+
+        Called by ``LimitedConfounding.write_record``.
+        """
         limited = (each for each in self.taken if each.edge)
         name = "; ".join(
             f"limit {each.limit:g} on {each.name} <-> {self.target}" for each in limited
         )
         if self.links:
             name += f", given {join_names(self.covariates)}"
-        shown, steps = self._write_mean(), list(self.steps)
-        if self.reward is not None:
-            shown = sum_over([self.target], shown, make_sentence(self.reward.expression))
-        for link in reversed(self.links):
-            weights = get_weights(link)
-            shown = sum_over(list_drawn(link), write_law(weights), shown)
-            if isinstance(weights, KnownFormula):
-                steps += weights.prefix_steps(", ".join(list_drawn(link)))
-        claim = Sentence.of(
-            self.query.formula, " is ", shown, self._write_limits(), *self._write_selection()
-        )
-        of_selection = (step for each in self.reweightings for step in each.steps)
-        return RuleRecord(name, claim, (*steps, *of_selection))
+        unknown = [link for link in self.links if get_weights(link) is None]
+        if unknown:
+            name += (
+                f", unknown {join_names(name for link in unknown for name in list_drawn(link))}"
+            )
+        return name
 
     def _write_selection(self) -> Iterator[Sentence]:
         """Write by what the log is reweighted, where it is, and that the ends are not sharp.
@@ -345,14 +370,12 @@ def _tilt_spread(chance: Floats, laws: LawPair, limit: float) -> tuple[Floats, F
     return lower, -find_least_tilted_mean(chance, most, most, -high, limit)
 
 
-def get_weights(link: ChainLink | ReweightedBlock) -> Law:
-    """Get the law of the covariates of one link, which is always known.
+def get_weights(link: ChainLink | ReweightedBlock) -> Law | None:
+    """Get the law of the covariates of one link; None where it is unknown.
 
     Called by ``LimitedConfounding.laws`` and ``LimitedConfounding.write_record``.
     """
-    weights = link if isinstance(link, ReweightedBlock) else link.weights
-    assert weights is not None
-    return weights
+    return link if isinstance(link, ReweightedBlock) else link.weights
 
 
 def _draw_success(mean: Floats) -> tuple[Floats, Floats]:

@@ -41,11 +41,13 @@ class ConfoundingLimits:
     entries: tuple[tuple[Edge, float], ...] = ()
 
     @classmethod
-    def from_option(cls, given: object, graph: CausalGraph) -> Self:
+    def from_option(
+        cls, given: object, graph: CausalGraph, *, option: str = "confounding"
+    ) -> Self:
         """Read the option ``confounding``, a limit of at least 1 for each edge; None is none.
 
-        An edge is written as in a graph. Called by ``_read_limits`` before any row is read, and
-        by ``BoundRequest.with_confounding``.
+        An edge is written as in a graph; ``option`` is what errors name. Called by
+        ``_read_limits`` before any row is read, and by ``BoundRequest.with_confounding``.
         """
         if given is None:
             return cls()
@@ -57,7 +59,7 @@ class ConfoundingLimits:
             )
         found = dict[Edge, float]()
         for name, limit in given.items():
-            edge = _read_edge(name, graph)
+            edge = _read_edge(name, graph, option)
             if edge in found:
                 raise InvalidConfounding(
                     Option("confounding"),
@@ -111,7 +113,7 @@ def describe_limit(treatment: str, edge: Edge, limit: float) -> str:
     )
 
 
-def _read_edge(name: object, graph: CausalGraph) -> Edge:
+def _read_edge(name: object, graph: CausalGraph, option: str) -> Edge:
     """Read a bidirected edge from text; one that the graph lacks is refused.
 
     Called by ``ConfoundingLimits.from_option`` for every entry.
@@ -124,14 +126,14 @@ def _read_edge(name: object, graph: CausalGraph) -> Edge:
         edges, is_edge = frozenset[Edge](), False
     if not is_edge:
         raise InvalidConfounding(
-            Option("confounding"),
+            Option(option),
             f" must name an edge such as 'X <-> Y', found {shorten(repr(name), 40)}",
         )
     (edge,) = edges
     if edge not in graph.bidirected:
         has = f"it has {shorten(', '.join(map(name_edge, drawn)))}" if drawn else "it has none"
         raise InvalidConfounding(
-            Option("confounding"),
+            Option(option),
             f" limits {name_edge(edge)}, an edge that the graph lacks; {has}",
         )
     return edge

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundit.bounds.binary_reward import SUCCESS, BinaryReward
-from boundit.bounds.fused.pooled_law import LawReader
+from boundit.bounds.fused.pool_evidence import find_denied
+from boundit.bounds.fused.pooled_law import LawReader, PooledLaw
 from boundit.bounds.fused.scheme import Scheme, SchemeFactor, WeightSource
 from boundit.counts.table import CountTable
 from boundit.terms.bound import Key, Value
@@ -36,20 +37,40 @@ class PlanCounter:
 
         The pairs are all combinations of levels, in order. Called by ``plan_fused``.
         """
-        query = self.reader.query
-        (outcome,) = query.outcomes
-        given = tuple(sort_names(scheme.reward.given))
-        counted = self.log.marginalize(scheme.reward.given | {outcome})
+        (outcome,) = self.reader.query.outcomes
+        law = scheme.reward
+        denied = self._find_denied(law, (outcome,))
+        given = tuple(sort_names(law.given.union(denied)))
+        counted = self.log.marginalize(frozenset((*given, outcome)))
         rewards = counted.align((*given, outcome)).reshape(-1, 2)
-        n = self.log.table.marginalize(scheme.reward.given).align(given).reshape(-1)
+        n = self.log.table.marginalize(frozenset(given)).align(given).reshape(-1)
         return FusedPlan(
             tuple(pairs),
             tuple(self.count_factor(scheme, i) for i in range(len(scheme.factors))),
             _list_rows(self._place(given, scheme.variables)),
             tuple(np.rint(n).astype(np.int64).tolist()),
             tuple(np.clip(rewards[:, SUCCESS], 0, np.rint(n)).tolist()),
-            scheme.list_reasons(n_external=len(self.tables)),
+            (
+                *scheme.list_reasons(n_external=len(self.tables)),
+                *([law.describe_denied(denied)] if denied else []),
+            ),
+            2 ** sum(len(self.reader.list_deniable(each)) for each in scheme.list_drawn()),
         )
+
+    def _find_denied(self, law: PooledLaw, cells: tuple[str, ...]) -> tuple[str, ...]:
+        """Find what a law of some cells depends on by rows of the log, though not by the graph.
+
+        Called by ``PlanCounter.count`` for rewards, and by ``PlanCounter.count_factor``.
+        """
+        dropped = self.reader.list_deniable(law)
+        if not dropped:
+            return ()
+        given = tuple(sort_names(law.given))
+        counted = self.log.marginalize(frozenset((*given, *dropped, *cells)))
+        rows = counted.align((*given, *dropped, *cells))
+        shape = rows.shape[: len(given) + len(dropped)]
+        found = find_denied(rows.reshape(*shape, -1), len(given))
+        return tuple(dropped[i - len(given)] for i in found)
 
     def count_factor(self, scheme: Scheme, i: int) -> Factor:
         """Count one factor of a scheme: the pools of all pairs, and the rows of each.
@@ -58,19 +79,22 @@ class PlanCounter:
         """
         factor = scheme.factors[i]
         before = tuple(name for each in scheme.factors[:i] for name in each.variables)
-        given = tuple(sort_names(factor.law.given))
+        drawn = factor.law in scheme.list_drawn()
+        denied = self._find_denied(factor.law, factor.variables) if drawn else ()
+        given = tuple(sort_names(factor.law.given.union(denied)))
         found = self._count_rows(factor, given)
         none = np.zeros_like(found)
         # With one pool a tilt may be anything, and rows then say nothing.
         tilted = factor.source is WeightSource.TILT and len(found) > 1
-        drawn = factor.source is WeightSource.ROWS
+        has_rows = factor.source is WeightSource.ROWS
+        words = factor.explain(self.reader.explain_refusal(factor.law))
         return Factor(
             factor.variables,
             tuple(product(*map(self._get_levels, factor.variables))),
             _list_rows(self._place(given, before)),
-            _list_rows(found if drawn else none),
+            _list_rows(found if has_rows else none),
             _list_rows(found) if tilted else None,
-            factor.explain(self.reader.explain_refusal(factor.law)),
+            f"{words}; {factor.law.describe_denied(denied)}" if denied else words,
         )
 
     def _count_rows(self, factor: SchemeFactor, given: tuple[str, ...]) -> Numbers:

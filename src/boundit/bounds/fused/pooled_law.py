@@ -9,7 +9,7 @@ That a law can be recovered is not enough: a formula may weigh rows, and weighed
 draws.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -25,7 +25,7 @@ from boundit.estimand.recovery.question import (
 )
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
-from boundit.terms.names import Nodes, join_names
+from boundit.terms.names import Nodes, join_names, sort_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,17 @@ class PooledLaw:
         words = join_names(self.given) or "nothing"
         why = f" ({'; '.join(map(str, self.steps))})" if self.steps else ""
         return f"{self.light} depends on {words}{why}"
+
+    def describe_denied(self, denied: Sequence[str]) -> str:
+        """Say that rows of the log deny part of the pooling, which is then left out.
+
+        Called by ``PlanCounter`` for the reasons of a plan.
+        """
+        names = join_names(denied)
+        return (
+            f"rows of the log deny that {self.light} does not depend on {names}: "
+            f"what differs in {names} is not pooled, and graph or log cannot be right"
+        )
 
 
 class LawReader:
@@ -135,10 +146,21 @@ class LawReader:
             self._draws[law] = any(map(self._shows, law.forms))
         return self._draws[law]
 
+    def list_deniable(self, law: PooledLaw) -> tuple[str, ...]:
+        """List what a law does not depend on by the graph, where rows of the log could deny it.
+
+        They could if they are draws of the law given all arms and contexts too. Called by
+        ``PlanCounter`` for every law of which rows are draws.
+        """
+        asked = law.asked
+        dropped = (asked.treatments | asked.context) - law.given
+        return tuple(sort_names(dropped)) if dropped and self._shows(asked) else ()
+
     def _shows(self, asked: Question) -> bool:
         """Tell whether the log's conditional is the law: Rule 1 for selection, then Rule 2.
 
-        Called by ``LawReader.are_draws`` for both forms of a law.
+        Called by ``LawReader.are_draws`` for both forms of a law, and by
+        ``LawReader.list_deniable``.
         """
         # A policy that learned changed how treatments came about, and the law does not hang on
         # that: rows are draws of it under every policy.

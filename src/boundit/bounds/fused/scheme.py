@@ -85,6 +85,14 @@ class Scheme:
         """
         return max((factor.source for factor in self.factors), default=WeightSource.ROWS)
 
+    def list_drawn(self) -> list[PooledLaw]:
+        """List the laws of which rows of the log are draws: the reward's, and of factors.
+
+        Called by ``PlanCounter`` for what rows of the log can deny.
+        """
+        factors = [each for each in self.factors if each.source is WeightSource.ROWS]
+        return [self.reward, *(each.law for each in factors if not each.tables)]
+
     def rank(self, levels: Mapping[str, int]) -> SchemeRank:
         """Rank it: weights from rows, then up to a tilt, then from rounds; then fewest numbers.
 

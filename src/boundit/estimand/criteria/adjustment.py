@@ -31,6 +31,7 @@ from boundit.estimand.criteria.roles import read_roles
 from boundit.estimand.language.expression import Expression, P, Product, Sum
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.paths import find_proper_causal_effects, make_back_door_graph
+from boundit.graph.read import GraphLike, require_graph
 from boundit.graph.separation import open_walk
 from boundit.terms.errors import InvalidQuery
 from boundit.terms.names import Names, Nodes, join_names, sort_names
@@ -57,7 +58,7 @@ class Adjustment(NamedTuple):
 
 
 def adjusts(
-    graph: CausalGraph,
+    graph: GraphLike,
     *,
     covariates: Names,
     treatments: Names,
@@ -79,6 +80,7 @@ def adjusts(
     >>> print(adjusts(graph, covariates="Z", treatments="X", outcomes="Y"))
     no, by Theorem 1 (GACT1) (c): selection depends on the outcome [Y <- Z -> S]
     """
+    graph = require_graph(graph)
     pair, x, y = _read_question(graph, covariates, treatments, outcomes, external)
     criterion = _name_criterion(graph, pair)
 

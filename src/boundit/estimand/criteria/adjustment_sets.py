@@ -13,6 +13,7 @@ from boundit.estimand.criteria.adjustment import Adjustment
 from boundit.estimand.criteria.roles import read_roles
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.paths import find_proper_causal_effects, make_back_door_graph
+from boundit.graph.read import GraphLike, require_graph
 from boundit.graph.separators import (
     find_needed_nodes,
     find_separator,
@@ -24,7 +25,7 @@ from boundit.terms.names import Names, Nodes, sort_names
 
 
 def find_adjustment(
-    graph: CausalGraph,
+    graph: GraphLike,
     *,
     treatments: Names,
     outcomes: Names,
@@ -47,11 +48,12 @@ def find_adjustment(
     >>> find_adjustment(graph, treatments="X", outcomes="Y") is None
     True
     """
+    graph = require_graph(graph)
     return _prepare_search(graph, treatments, outcomes, external, within).find_minimal()
 
 
 def list_adjustments(
-    graph: CausalGraph,
+    graph: GraphLike,
     *,
     treatments: Names,
     outcomes: Names,
@@ -71,6 +73,7 @@ def list_adjustments(
     ['A']
     ['B']
     """
+    graph = require_graph(graph)
     return _prepare_search(graph, treatments, outcomes, external, within).list_all()
 
 

@@ -32,6 +32,7 @@ from typing import Literal, TypeAlias
 
 from boundit.estimand.criteria.roles import read_roles
 from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.read import GraphLike, require_graph
 from boundit.graph.separation import open_walk
 from boundit.terms.names import Names, Nodes
 from boundit.terms.verdict import Verdict
@@ -40,7 +41,7 @@ Reading: TypeAlias = Literal["sound", "paper"]
 
 
 def exchanges(
-    graph: CausalGraph,
+    graph: GraphLike,
     *,
     outcomes: Names,
     exchanged: Names,
@@ -63,6 +64,7 @@ def exchanges(
     >>> exchanges(graph, outcomes="Y", exchanged="Z", form="paper").holds
     True
     """
+    graph = require_graph(graph)
     y, z, x, w = read_roles(
         graph,
         {

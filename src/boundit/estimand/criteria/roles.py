@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from itertools import combinations
 
+from boundit.estimand.query import refuse_grouped
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.errors import InvalidQuery, OverlappingRoles
 from boundit.terms.names import Names, Nodes, sort_names
@@ -22,7 +23,8 @@ def read_roles(graph: CausalGraph, roles: Mapping[str, Names]) -> tuple[Nodes, .
     first of all.
 
     Raises UnknownNode for a name the graph does not have, OverlappingRoles for a variable in
-    two roles or for the selection node in any, and NoOutcome when there is none.
+    two roles or for the selection node in any, NoOutcome when there is none, and ArmInGroup
+    for a treatment whose effects on the rest of its group the graph leaves open.
 
     >>> graph = CausalGraph.of(directed=[("X", "Y"), ("Y", "S")], selection="S")
     >>> [sorted(part) for part in read_roles(graph, {"an outcome": "Y", "a treatment": ["X"]})]
@@ -42,4 +44,6 @@ it can only be one of them
             raise OverlappingRoles(sort_names(both)[0], role, other_role)
     if not parts.get("an outcome", frozenset("?")):
         raise NoOutcome
+    none = frozenset[str]()
+    refuse_grouped(graph, parts.get("a treatment", none) | parts.get("exchanged", none))
     return tuple(parts.values())

@@ -40,6 +40,7 @@ from boundit.estimand.criteria.relevance import shortlist
 from boundit.estimand.criteria.roles import read_roles
 from boundit.estimand.language.expression import Expression, P, Ratio, Sum
 from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.read import GraphLike, require_graph
 from boundit.graph.separation import open_walk
 from boundit.terms.names import Names, Nodes, join_names, sort_names
 from boundit.terms.verdict import Verdict
@@ -111,7 +112,8 @@ class SubstituteQuestion:
         selection = frozenset((graph.selection,)) if graph.selection else frozenset()
         measured = tuple(map(graph.require, tables))
         ahead, behind = graph.without_edges_into(x), graph.without_edges_out_of(x)
-        return cls(graph, y, x, c, selection, measured, ahead, behind)
+        # Between the question and its answer, members of groups may be set by hand.
+        return cls(graph.without_groups(), y, x, c, selection, measured, ahead, behind)
 
     def judge(self, variables: Nodes, form: Form) -> Substitute | Verdict:
         """Judge one set ``W`` of variables: a substitute, or the verdict that rules it out.
@@ -130,7 +132,7 @@ class SubstituteQuestion:
 
 
 def find_substitutes(
-    graph: CausalGraph,
+    graph: GraphLike,
     *,
     outcomes: Names,
     treatments: Names,
@@ -158,6 +160,7 @@ def find_substitutes(
     >>> len(find_substitutes(figure_2, **roles, form="paper"))
     0
     """
+    graph = require_graph(graph)
     question = SubstituteQuestion.of(
         graph, outcomes=outcomes, treatments=treatments, context=context, tables=tables
     )

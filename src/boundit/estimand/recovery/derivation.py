@@ -6,8 +6,10 @@ from boundit.estimand.language.expression import Expression
 from boundit.estimand.language.notation import write_text
 from boundit.estimand.language.render import write_latex
 from boundit.terms.bound import StepRecord
+from boundit.terms.errors import shorten
 from boundit.terms.formula import Line, join_line
 from boundit.terms.names import Nodes, sort_names, write_name
+from boundit.terms.public_names import find_forwarded
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +114,14 @@ class Recovery:
         if self.expression is None:
             return rf"\text{{{self._say_none()}}}"
         return write_latex(self.expression)
+
+    def __repr__(self) -> str:
+        return f"<Recovery {shorten(str(self), 200)}>"
+
+    def _repr_html_(self) -> str:
+        """Show the formula in a notebook, drawn, and the steps that led to it."""
+        shown: str = find_forwarded("show_recovery")(self)
+        return shown
 
     def __str__(self) -> str:
         if self.expression is None:

@@ -1,5 +1,6 @@
 """Worlds that a graph and a log allow, so that a policy can be tried on one's own problem."""
 
+import logging
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -11,6 +12,7 @@ from boundit.bounds.reward import is_binary
 from boundit.counts.table import CountTable
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.read import GraphLike
 from boundit.simulation.errors import NoWorldFits, RewardNotBinary
 from boundit.simulation.fitted.fitter import FIRM, WorldFitter
 from boundit.simulation.fitted.world_set import FittedWorld, FittedWorlds
@@ -19,12 +21,13 @@ from boundit.terms.bound_table import BoundTable
 from boundit.terms.long_work import TimeBudget, Told, say_nothing
 from boundit.terms.names import sort_names
 
+_log = logging.getLogger(__name__)
 TRIES = 4
 """How many models are drawn at most for each world that is asked for."""
 
 
 def fit_worlds(
-    graph: CausalGraph,
+    graph: GraphLike,
     query: EffectQuery | str,
     log: object,
     *,
@@ -165,6 +168,8 @@ def fit_to_counts(
             kept.append(world)
     if not kept:
         raise NoWorldFits(nearest, most, left)
+    if len(kept) < n:
+        _log.warning("%d of %d worlds fit the log; left out: %s", len(kept), n, left)
     return FittedWorlds(tuple(kept), bounds, most, **left)
 
 

@@ -5,6 +5,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import overload
 
+from boundit.report.notebook.snippet import (
+    MOST_ROWS,
+    describe_cut,
+    write_snippet,
+    write_table,
+    write_words,
+)
 from boundit.simulation.world import World
 from boundit.terms.bound import Key
 from boundit.terms.bound_table import BoundTable
@@ -21,6 +28,8 @@ class FittedWorld(World):
 
     distance: float = 0.0
     selection_rate: float = 1.0
+
+    __repr__ = World.__repr__
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +110,22 @@ class FittedWorlds(Sequence[FittedWorld]):
             "outside": self.outside,
             "unlogged": self.unlogged,
         }
+
+    def __repr__(self) -> str:
+        return f"<FittedWorlds: {str(self).splitlines()[0]}>"
+
+    def _repr_html_(self) -> str:
+        """Show in a notebook how many worlds fit, how well, and how far they lie apart."""
+        first, *others = (f"{line[:1].upper()}{line[1:]}." for line in str(self).splitlines())
+        shown = self.worlds[:MOST_ROWS]
+        rows = [(w.name, f"{w.distance:.4f}", f"{w.selection_rate:.3f}") for w in shown]
+        head = ("world", "distance from the log", "share that is logged")
+        return write_snippet(
+            first,
+            write_words(*others),
+            write_table(head, rows, caption="", right=(1, 2)) if rows else "",
+            write_words(describe_cut(len(shown), len(self.worlds), "record()")),
+        )
 
     def __str__(self) -> str:
         n = len(self.worlds)

@@ -1,0 +1,206 @@
+"""Estimators of scikit-learn: those that come with a kind, and those that users give.
+
+The only module that imports scikit-learn, and only when a model is about to be fitted.
+"""
+
+from collections.abc import Callable
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundit.bounds.models.options import InvalidModels, ModelKind
+from boundit.counts.named_array import Floats
+from boundit.terms.errors import BounditError, MissingExtra, shorten
+from boundit.terms.message import Option
+
+
+class BadEstimator(InvalidModels):
+    """An estimator that cannot be fitted, or does not predict."""
+
+    def __init__(self, role: str, estimator: object, problem: str) -> None:
+        self.role, self.estimator = role, type(estimator).__name__
+        super().__init__(
+            f"the model of {role} in ", Option("models"), f", {self.estimator}, {problem}"
+        )
+
+
+def load_scikit_learn() -> None:
+    """Make sure that scikit-learn is there, or name the extra that brings it.
+
+    Called by ``_read_models`` before any row is read.
+    """
+    try:
+        import sklearn  # noqa: F401, PLC0415, heavy, and an extra
+    except ModuleNotFoundError:
+        raise MissingExtra("scikit-learn", "ml") from None
+
+
+@final
+class Learner:
+    """Fits fresh copies of one estimator and gives the chances or means that they predict.
+
+    ``role`` is what it predicts, in the words of a message. With ``chances`` it predicts the
+    chance of each class, else a mean.
+    """
+
+    def __init__(self, role: str, given: object, kind: ModelKind, *, chances: bool) -> None:
+        self.role = role
+        self.estimator = make_estimator(kind, chances=chances) if given is None else given
+        if not hasattr(self.estimator, "fit"):
+            raise BadEstimator(role, given, "has no fit; give an estimator of scikit-learn")
+        self.has_chances = hasattr(self.estimator, "predict_proba")
+        if chances and not self.has_chances and role != REWARD:
+            problem = "has no predict_proba; give a classifier"
+            raise BadEstimator(role, given, problem)
+        self.chances = chances and self.has_chances
+
+    @property
+    def name(self) -> str:
+        """What the estimator is called: the last step of a pipeline, else its class.
+
+        Read by ``Learners.describe``.
+        """
+        steps = getattr(self.estimator, "steps", None)
+        return type(steps[-1][1] if steps else self.estimator).__name__
+
+    def predict_classes(
+        self, features: Floats, classes: NDArray[np.intp], n_classes: int, at: Floats
+    ) -> Floats:
+        """Fit on some rows and predict the chance of every class at others, a column each.
+
+        A class of few rows has the same chance everywhere. Called by ``_predict_fold`` for
+        arms, and by ``_compare_tables``.
+        """
+        rows = np.bincount(classes, minlength=n_classes)
+        found = np.tile(rows / max(len(classes), 1), (len(at), 1))
+        common = np.flatnonzero(rows >= FEW_ROWS)
+        if len(common) < 2:
+            return found
+        kept = np.isin(classes, common)
+        fitted = self._fit(features[kept], classes[kept])
+        predicted = self._ask(lambda: fitted.predict_proba(at), (len(at), len(common)))
+        known = np.asarray(getattr(fitted, "classes_", common), dtype=np.intp)
+        found[:, known] = predicted * (kept.sum() / len(classes))
+        return found
+
+    def predict_means(self, features: Floats, rewards: Floats, at: Floats) -> Floats:
+        """Fit on the rewards of some rows and predict the mean reward at others, in [0, 1].
+
+        Few rewards, or few successes or failures, leave nothing to fit: their mean, drawn a
+        little to the middle, stands for all. Called by ``_predict_fold`` for each arm.
+        """
+        if min(rewards.sum(), (1 - rewards).sum()) < FEW_ROWS:
+            return np.full(len(at), (rewards.sum() + 0.5) / (len(rewards) + 1))
+        if not self.chances:
+            fitted = self._fit(features, rewards)
+            return self._ask(lambda: fitted.predict(at), (len(at),)).clip(0, 1)
+        fitted = self._fit(features, rewards.astype(np.intp))
+        return self._ask(lambda: fitted.predict_proba(at), (len(at), 2))[:, 1].clip(0, 1)
+
+    def _fit(self, features: Floats, target: NDArray[Any]) -> Any:
+        """Fit a fresh copy of the estimator, its faults as one line.
+
+        Called by ``Learner.predict_classes`` and ``Learner.predict_means``.
+        """
+        from sklearn.base import clone  # noqa: PLC0415, heavy, and an extra
+
+        try:
+            return clone(self.estimator, safe=False).fit(features, target)
+        except Exception as error:
+            raise self._explain(error, "fit") from error
+
+    def _ask(self, predict: Callable[[], object], shape: tuple[int, ...]) -> Floats:
+        """Ask a fitted estimator for predictions, and refuse what are none.
+
+        Called by ``Learner.predict_classes`` and ``Learner.predict_means``.
+        """
+        try:
+            found = np.asarray(predict(), dtype=np.float64)
+        except Exception as error:
+            raise self._explain(error, "predict") from error
+        if found.shape != shape:
+            problem = f"predicted an array of shape {found.shape} where {shape} was due"
+            raise BadEstimator(self.role, self.estimator, problem)
+        if wrong := int((~np.isfinite(found)).sum()):
+            problem = f"predicted nan or infinity {wrong:,} times in {found.size:,}"
+            raise BadEstimator(self.role, self.estimator, problem)
+        return found
+
+    def _explain(self, error: Exception, doing: str) -> BounditError:
+        """Say in one line what an estimator raised. Called by ``Learner._fit``."""
+        said = shorten(" ".join(str(error).split()), 160)
+        problem = f"raised {type(error).__name__} in {doing}: {said}"
+        return BadEstimator(self.role, self.estimator, problem)
+
+
+FEW_ROWS = 8
+"""With fewer rows a class, or an arm's reward, has no model: estimators fail on so few."""
+REWARD = "the reward"
+ARM = "the arm"
+EXTERNAL = "the external table"
+
+
+def make_estimator(kind: ModelKind, *, chances: bool) -> Any:
+    """Make the estimator of a kind that predicts chances of classes, or else means.
+
+    Called by ``Learner.__init__`` where users give none.
+    """
+    match kind:
+        case "boosting":
+            return _make_boosting(chances=chances)
+        case "forest":
+            return _make_forest(chances=chances)
+        case "linear":
+            return _make_linear(chances=chances)
+
+
+def _make_boosting(*, chances: bool) -> Any:
+    """Make small trees one after another, as many as rows kept back agree with.
+
+    Called by ``make_estimator``.
+    """
+    from sklearn.ensemble import (  # noqa: PLC0415, heavy, and an extra
+        HistGradientBoostingClassifier,
+        HistGradientBoostingRegressor,
+    )
+
+    make = HistGradientBoostingClassifier if chances else HistGradientBoostingRegressor
+    return make(
+        learning_rate=0.1,
+        max_iter=200,
+        max_leaf_nodes=8,
+        min_samples_leaf=20,
+        l2_regularization=1.0,
+        early_stopping=True,
+        n_iter_no_change=10,
+        validation_fraction=0.15,
+        random_state=0,
+    )
+
+
+def _make_forest(*, chances: bool) -> Any:
+    """Make a forest whose leaves have some rows each. Called by ``make_estimator``."""
+    from sklearn.ensemble import (  # noqa: PLC0415, heavy, and an extra
+        RandomForestClassifier,
+        RandomForestRegressor,
+    )
+
+    make = RandomForestClassifier if chances else RandomForestRegressor
+    return make(n_estimators=100, min_samples_leaf=20, max_features=0.5, random_state=0)
+
+
+def _make_linear(*, chances: bool) -> Any:
+    """Make a logistic or ridge regression on features of one scale.
+
+    Called by ``make_estimator``.
+    """
+    from sklearn.linear_model import (  # noqa: PLC0415, heavy, and an extra
+        LogisticRegression,
+        Ridge,
+    )
+    from sklearn.pipeline import make_pipeline  # noqa: PLC0415
+    from sklearn.preprocessing import StandardScaler  # noqa: PLC0415
+
+    last = LogisticRegression(max_iter=1_000) if chances else Ridge()
+    return make_pipeline(StandardScaler(), last)

@@ -1,0 +1,128 @@
+from typing import Any
+
+import numpy as np
+import pytest
+
+import boundit as bd
+from boundit.bounds.models.rows import (
+    MOST_LEVELS,
+    FeatureCoding,
+    count_rows,
+    expand_rows,
+    find_numbers,
+    make_rows,
+)
+from boundit.counts.errors import Continuous, NotFinite
+from boundit.estimand.query import parse_query
+
+QUERY = parse_query("Y | do(X), C")
+ROWS: dict[str, list[Any]] = {
+    "X": [0, 1, 0, 1],
+    "C": ["a", "b", "a", "a"],
+    "Z": [0.25, -1.5, 0.25, 3.0],
+    "Y": [1, 0, 1, 1],
+    "user": [7, 7, 8, 9],
+}
+LEVELS = {"X": (0, 1), "C": ("a", "b")}
+NO_LIMIT = 10**9
+
+
+def test_rows_come_back_as_they_are_in_whatever_order() -> None:
+    turned = {name: values[::-1] for name, values in ROWS.items()}
+    tables = [
+        count_rows(bd.read_log(of), QUERY, ["Z"], None, NO_LIMIT) for of in (ROWS, turned)
+    ]
+    found = [
+        make_rows(of, FeatureCoding.of([of], ["Z"]), QUERY, LEVELS, (0, 1)) for of in tables
+    ]
+
+    for rows in found:
+        assert len(rows) == 4
+        assert rows.cluster is None
+        z = FeatureCoding.of(tables[:1], ["Z"]).n_features
+        assert rows.features.shape == (4, z)
+        assert rows.context.tolist() == [0, 0, 0, 1]
+        assert sorted(zip(rows.arm.tolist(), rows.reward.tolist(), strict=True)) == [
+            (0, 1),
+            (0, 1),
+            (1, 0),
+            (1, 1),
+        ]
+    assert (found[0].features == found[1].features).all()
+
+
+def test_numbers_with_many_values_stay_numbers() -> None:
+    numbers = np.linspace(-1, 1, 40).tolist()
+    log = bd.read_log({"Z": numbers, "X": [0, 1] * 20, "C": ["a"] * 40, "Y": [1, 0] * 20})
+    table = count_rows(log, QUERY, ["Z"], None, NO_LIMIT)
+    coding = FeatureCoding.of([table], ["Z", "C"])
+    rows = make_rows(table, coding, QUERY, LEVELS, (0, 1))
+
+    assert coding.n_features == 1
+    assert sorted(rows.features[:, 0].tolist()) == pytest.approx(numbers)
+
+
+def test_a_number_that_is_missing_is_a_level_of_its_own() -> None:
+    numbers = [None, *np.linspace(0, 1, 39).tolist()]
+    frame = {"Z": numbers, "X": [0, 1] * 20, "C": ["a"] * 40, "Y": [1, 0] * 20}
+    dropped = count_rows(bd.read_log(frame), QUERY, ["Z"], None, NO_LIMIT)
+    kept = count_rows(bd.read_log(frame, nulls="level"), QUERY, ["Z"], None, NO_LIMIT)
+    coding = FeatureCoding.of([kept], ["Z"])
+    missing = kept.levels["Z"].index(None)
+
+    assert dropped.rows == 39
+    assert "of 40 rows, those with a null were dropped: Z (1)" in dropped.caveats[0]
+    line = coding.encode(kept)[kept.codes[:, kept.variables.index("Z")] == missing]
+    assert line.tolist() == [[pytest.approx(0.5), 1.0]]
+
+
+def test_counts_are_rows_and_clusters_are_kept() -> None:
+    weighted = {name: values for name, values in ROWS.items() if name != "user"} | {
+        "n": [3, 1, 2, 1]
+    }
+    table = count_rows(bd.read_log(weighted, weight="n"), QUERY, ["Z"], None, NO_LIMIT)
+    clustered = count_rows(bd.read_log(ROWS), QUERY, ["Z"], "user", NO_LIMIT)
+
+    line, cluster = expand_rows(table)
+    assert len(line) == 7
+    assert cluster is None
+    line, cluster = expand_rows(clustered)
+    assert cluster is not None
+    assert np.bincount(cluster).tolist() == [2, 1, 1]
+
+
+def test_two_tables_share_one_coding() -> None:
+    one = bd.read_log({"Z": ["a", "b"]}).count(["Z"])
+    two = bd.read_log({"Z": ["b", "c", "c"]}).count(["Z"])
+    coding = FeatureCoding.of([one, two], ["Z"])
+
+    assert coding.encode(one).tolist()[-1] == coding.encode(two).tolist()[0]
+    assert coding.n_features == 2
+
+
+def test_rare_levels_share_a_feature_and_a_caveat_says_so() -> None:
+    levels = [f"v{i}" for i in range(MOST_LEVELS + 30)]
+    table = bd.read_log({"Z": levels * 3}).count(["Z"])
+    coding = FeatureCoding.of([table], ["Z"])
+
+    assert coding.n_features == MOST_LEVELS
+    assert f"Z has {len(levels)} levels" in str(coding.notes[0])
+
+
+def test_what_is_cut_into_bins_is_no_number() -> None:
+    log = bd.read_log({"A": [0.5, 1.5], "B": [0.5, 1.5], "C": ["x", "y"]}, bins={"A": [1]})
+
+    assert find_numbers(log, ["A", "B", "C", "D"]) == ["B"]
+
+
+def test_an_identifier_is_refused_as_everywhere() -> None:
+    many = {"C": ["a"] * 300, "Z": [f"id{i}" for i in range(300)], "X": [0] * 300}
+    with pytest.raises(Continuous):
+        count_rows(bd.read_log(many | {"Y": [1] * 300}), QUERY, ["Z"], None, NO_LIMIT)
+
+
+def test_a_reward_must_be_finite() -> None:
+    frame = {"C": ["a"] * 2, "Z": [0, 1], "X": [0, 1], "Y": [1.0, float("inf")]}
+    table = count_rows(bd.read_log(frame), QUERY, ["Z"], None, NO_LIMIT)
+    with pytest.raises(NotFinite):
+        make_rows(table, FeatureCoding.of([table], ["Z"]), QUERY, LEVELS, (0, 1))
