@@ -137,7 +137,7 @@ def test_a_limit_of_no_use_is_said_to_be_none() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "said"),
     [
-        ({"of": "X <-> Z"}, BounditError, "an edge that the graph lacks"),
+        ({"of": "X <-> Z"}, BounditError, "^of limits X <-> Z, an edge that the graph lacks"),
         ({"of": 3}, BounditError, "of must be an edge such as 'X <-> Y', or 'selection'"),
         ({"of": "selection"}, InvalidFact, "no selection node"),
         ({"of": "X <-> Y", "most": 1}, InvalidLimit, "most must be a number above 1, found 1"),

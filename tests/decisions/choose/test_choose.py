@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import boundit as bd
-from boundit.decisions.choose.choose import NoChoice, choose
+from boundit.decisions.choose.choose import NoChoice, choose, explain_use
 from boundit.decisions.choose.mean_set import DROPPED, ONE_AT_A_TIME
 from boundit.terms.bound_table import BoundTable
 
@@ -206,3 +206,63 @@ def test_an_arm_is_not_ruled_out_by_rounding() -> None:
 def test_arms_are_chosen_by_a_table_of_bounds() -> None:
     with pytest.raises(NoChoice, match="by a BoundTable, found int"):
         choose(5)  # type: ignore[arg-type]
+
+
+def test_an_explanation_ends_with_what_to_use_there_and_why() -> None:
+    """Whatever arm of the context is asked about, and word for word what is chosen."""
+    table = make_table((0.1, 0.5), (0.3, 0.9), (0.0, 0.2))
+    found = table.choose()[()]
+
+    for arm in "ABC":
+        *_, heading, said = table.explain(arm).splitlines()
+        assert heading == "What to use here, by least regret at worst:"
+        assert said == f"  {found.says}"
+    assert "at worst it earns 0.16 less" in found.says
+    assert "C is ruled out" in found.says
+
+
+def test_one_arm_leaves_nothing_to_explain() -> None:
+    assert explain_use(make_table((0.1, 0.5)), ()) == ()
+
+
+def test_an_explanation_says_what_differences_of_arms_cost() -> None:
+    """They hold one at a time, so what is promised is less sure than the intervals."""
+    table = replace(
+        make_table((0.1, 0.5), (0.3, 0.9)),
+        confidence=0.95,
+        contrasts={((), A, B): 0.1},
+        contrast_cost=1.0,
+    )
+
+    heading, *_ = explain_use(table, ())
+    assert str(table.choose().confidence) in heading
+    assert (table.choose().confidence or 1) < 0.95
+
+
+def test_means_that_contradict_each_other_are_explained_not_raised() -> None:
+    table = replace(
+        make_table((0.1, 0.5), (0.3, 0.9)),
+        confidence=0.95,
+        contrasts={((), B, A): -0.5},
+        joint=True,
+    )
+
+    assert "refute the graph" in table.explain("A").splitlines()[-1]
+
+
+def test_a_lottery_over_many_arms_is_said_in_a_few_words() -> None:
+    ends = {f"a{i}": (0.1 + 0.001 * i, 0.6 + 0.001 * i) for i in range(40)}
+    table = BoundTable.from_rows(
+        [{"Ad": name, "lower": low, "upper": high} for name, (low, high) in ends.items()],
+        outcome="Click",
+        treatments=["Ad"],
+        reward_range=(0, 1),
+    )
+    choice = table.choose()
+    found, (row,) = choice[()], choice.rows()
+
+    assert len(found.lottery) == 32
+    assert found.says.count("with chance") == 6
+    assert "and one of 27 more with chance 0." in found.says
+    assert max(map(len, str(choice).splitlines()[:2])) < 120
+    assert str(row["use"]).count(",") == 31

@@ -10,6 +10,7 @@ from scipy.optimize import linprog
 
 from boundit.decisions.choose.least_regret import (
     bound_regret,
+    certify_regret,
     find_least_regret,
     find_single,
 )
@@ -156,3 +157,22 @@ def test_equal_intervals_make_equal_chances() -> None:
     means = MeanSet.close(ARMS[:4], [0.0] * 4, [1.0] * 4, {})
 
     np.testing.assert_allclose(find_least_regret(means), 0.25)
+
+
+@given(sets())
+def test_a_certificate_meets_the_promise_and_no_lottery_is_below_it(parts: SetParts) -> None:
+    """The game seen from both sides has one value."""
+    means = close(parts)
+    leads = means.find_leads()
+    certified = certify_regret(leads)
+    least, _ = bound_regret(leads, find_least_regret(means))
+
+    assert certified is not None
+    assert certified <= least + 1e-12
+    assert abs(certified - least) < 1e-6
+    for chances in list_lotteries(len(means.arms), 6):
+        assert bound_regret(leads, chances)[0] >= certified - 1e-12
+
+
+def test_what_may_be_infinite_has_no_certificate() -> None:
+    assert certify_regret(np.array([[0.0, np.inf], [0.1, 0.0]])) is None

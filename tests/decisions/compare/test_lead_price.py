@@ -39,6 +39,8 @@ def test_half_of_the_error_more_is_paid_for_the_leads_of_one_of_two_arms() -> No
         (replace(TOLD, contrast_cost=2.5), "a"),
         (TOLD, {0: {"a": 0.5, "b": 0.5}, 1: "a"}),
         (TOLD, bd.LOGGED),
+        (TOLD, TOLD.choose("maximin")),
+        (TOLD, bd.UCB(prior=TOLD)),
     ],
 )
 def test_nothing_is_paid_where_leads_are_not_used(table: BoundTable, old: object) -> None:

@@ -69,3 +69,11 @@ def test_ends_may_cross_by_rounding_alone() -> None:
     assert make_interval(1e-12, 0.0).lower == 0
     with pytest.raises(EmptyInterval):
         make_interval(0.1, 0.0)
+
+
+def test_no_difference_is_written_without_a_sign() -> None:
+    table = make_table()
+    same = read_side("a", table, table.contexts, "new")
+
+    found = compare_in_context(table, (same, same), (0,), WHOLE, None).difference
+    assert str(found) == "[0, 0]"

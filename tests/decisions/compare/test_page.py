@@ -12,7 +12,11 @@ def test_the_verdict_leads_and_contexts_that_decide_come_first() -> None:
     (table,) = page.tables
 
     assert page.title == "Is always X=b better than always X=a?"
-    assert page.lead == (found.answer(), "The confidence is 0.95, for all of it at once.")
+    assert page.answer.verdict == found.answer()
+    assert page.answer.basis == {
+        "How sure": "Confidence 0.95, for everything said here at once.",
+        "Rests on": "Because.",
+    }
     assert [row[0] for row in table.grid.rows] == ["C=3", "C=0", "C=1", "C=2"]
     assert table.grid.rows[0][1:] == ("0.1", "0.3", "0.25", "by subtracting")
     assert page.notes[0].remarks == ("Because.",)
@@ -20,4 +24,4 @@ def test_the_verdict_leads_and_contexts_that_decide_come_first() -> None:
 
 def test_a_plug_in_answer_says_so() -> None:
     page = make_comparison_page(replace(make_comparison(0.1, 0.3), confidence=None))
-    assert page.lead[1] == "Sampling error is not allowed for."
+    assert "plug-in ends" in str(page.answer.basis["How sure"])

@@ -111,3 +111,16 @@ def test_the_word_log_is_what_the_log_did_unless_it_is_an_arm() -> None:
 
 def test_values_are_written_with_their_names() -> None:
     assert write_values(("A", "B"), (1, "x")) == "A=1, B=x"
+
+
+def test_whatever_is_no_arm_is_refused_in_one_line() -> None:
+    class Frame:
+        __hash__ = None  # type: ignore[assignment]
+
+        def __repr__(self) -> str:
+            return "   C  X\n0  0  1\n" * 40
+
+    with pytest.raises(BadPolicy) as caught:
+        read(Frame())
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 200

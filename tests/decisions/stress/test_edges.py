@@ -74,3 +74,26 @@ def test_edges_between_arm_and_reward_come_first() -> None:
         str(e) for e in ranked[1:5]
     } - {"C <-> X"}
     assert ranked[-1].ends & {"Z"}
+
+
+def test_members_of_a_group_need_no_edges_and_what_leads_into_one_leads_into_all() -> None:
+    graph = parse("Z = {A, B}; A -> M -> Y; Z -> Y; W")
+    found = [str(edge) for edge in list_missing(graph)]
+
+    assert not {"A -> B", "B -> A", "A <-> B", "M -> A", "M -> B", "W -> B", "B <-> W"} & {
+        *found
+    }
+    assert {"B -> M", "W -> A", "A <-> W", "A <-> M"} <= {*found}
+    for edge in list_missing(graph):
+        grown = add_edges(graph, [edge])
+        assert [group.name for group in grown.groups] == ["Z"]
+    assert ("W", "B") in add_edges(
+        graph, [e for e in list_missing(graph) if str(e) == "W -> A"]
+    ).directed
+
+
+def test_an_edge_may_join_what_was_called_independent() -> None:
+    graph = parse("V = independent {A, B}; V -> Y")
+    (edge,) = (each for each in list_missing(graph) if str(each) == "A -> B")
+
+    assert add_edges(graph, [edge]).groups == ()

@@ -12,10 +12,10 @@ def test_the_summary_leads_and_every_edge_has_a_row_with_what_it_means() -> None
     notes = {part.title: part.remarks for part in page.notes}
 
     assert page.title == "What would overturn it: Y | do(X)"
-    assert page.lead == (
-        replace(REPORT, pairs=(FALLEN,), unreached=(ARC,)).summary,
-        "As sure as that.",
-    )
+    summary = replace(REPORT, pairs=(FALLEN,), unreached=(ARC,)).summary
+    assert " ".join(map(str, (page.answer.verdict, *page.answer.said))) == summary
+    assert page.answer.basis["How sure"] == "As sure as that."
+    assert page.answer.basis["Heed"] == "n."
     assert standing.grid.rows == (("everyone", "X=1, surely the best (regret at most 0)"),)
     assert [row[0] for row in single.grid.rows] == ["X <-> Y", "Z -> Y", "Z -> X"]
     assert single.grid.rows[0][1:3] == ("something unseen moves X and Y", "falls in 1 context")

@@ -5,6 +5,7 @@ import pytest
 
 import boundit as bd
 from boundit.bounds.derive import derive_bounds
+from boundit.counts.errors import MissingColumn
 from boundit.decisions.stress.edges import add_edges
 from boundit.decisions.stress.unite import NoRivals, bound_rivals, unite_tables
 from boundit.graph.text import parse
@@ -94,10 +95,19 @@ def test_tables_of_different_questions_are_refused() -> None:
 
 
 def test_every_graph_must_have_the_variables_of_the_query() -> None:
-    with pytest.raises(UnknownNode):
+    with pytest.raises(UnknownNode, match=r"^graph 2: the graph has no node 'X'"):
         bound_rivals([CLEAN, parse("A -> Y")], "Y | do(X)", ROWS)
 
 
+def test_a_rival_with_a_column_that_the_log_lacks_is_named() -> None:
+    with pytest.raises(MissingColumn, match=r"^strange: the log has no column 'Q'"):
+        bound_rivals(
+            {"own": CLEAN, "strange": parse("Q -> X; Q -> Y; X -> Y")}, "Y | do(X)", ROWS
+        )
+
+
 def test_a_number_is_no_list_of_rivals() -> None:
-    with pytest.raises(NoRivals, match="a list of graphs, or graphs by name, found 5"):
+    with pytest.raises(NoRivals, match="a list of graphs, or graphs by name, found int"):
         bound_rivals(5, "Y | do(X)", ROWS)  # type: ignore[arg-type]
+    with pytest.raises(NoRivals, match="found str"):
+        bound_rivals("X -> Y", "Y | do(X)", ROWS)

@@ -9,7 +9,9 @@ def test_the_summary_leads_and_every_suggestion_has_a_row() -> None:
     (table,) = page.tables
 
     assert page.title == "What would narrow it: P(Y | do(X))"
-    assert page.lead == (REPORT.summary,)
+    assert page.answer.verdict == REPORT.verdict
+    assert " ".join(map(str, (*page.answer.said, page.answer.verdict))) == REPORT.summary
+    assert page.answer.basis["Rests on"] == f"{TABLE.basis[0].upper()}{TABLE.basis[1:]}."
     assert table.grid.rows == (
         (
             TABLE.what,

@@ -26,7 +26,7 @@ def test_text_has_widths_formulas_costs_and_what_is_of_no_use() -> None:
     assert text.splitlines()[0] == REPORT.summary
     assert REPORT.summary == (
         "The bounds are 0.400 wide on average (confidence 0.95); 0.250 would stay with endless "
-        "rows. They would narrow most, to 0.200, by a table of Z of everyone."
+        "rows. The bounds would narrow most, to 0.200, by a table of Z of everyone."
     )
     assert "0.200 (0.100 to 0.300)  a table of Z of everyone" in text
     assert "0.300  4 times the rows" in text
@@ -37,7 +37,7 @@ def test_text_has_widths_formulas_costs_and_what_is_of_no_use() -> None:
 
 def test_without_suggestions_it_says_so() -> None:
     assert str(SuggestReport(0.4, 0.4, ())).endswith(
-        "Nothing that was tried would narrow them."
+        "Nothing that was tried would narrow the bounds."
     )
 
 

@@ -18,7 +18,7 @@ from boundit.decisions.breakdown.limited_tables import LimitedClaim, LimitedTabl
 from boundit.decisions.breakdown.result import Breakdown, ChoiceChange, CurvePoint
 from boundit.decisions.choose.choose import choose
 from boundit.estimand.query import EffectQuery
-from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.read import GraphLike
 from boundit.terms.bound import Arm, Context
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.errors import InvalidLimit
@@ -31,7 +31,7 @@ PRECISION = 0.01
 
 
 def breakdown(
-    graph: CausalGraph,
+    graph: GraphLike,
     query: EffectQuery | str,
     log: object,
     *,

@@ -17,10 +17,12 @@ from boundit.decisions.breakdown.limited_tables import (
 )
 from boundit.decisions.breakdown.result import Breakdown
 from boundit.estimand.query import EffectQuery
-from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.read import GraphLike
+from boundit.report.frame import make_frame
 from boundit.terms.choices.choice import write_at_least
 from boundit.terms.errors import InvalidLimit
 from boundit.terms.long_work import Told, say_nothing
+from boundit.terms.saving.frames import FrameKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,10 @@ class Frontier:
             for limit, found in self.points
         ]
 
+    def frame(self, to: FrameKind = "pandas") -> Any:
+        """Give the rows as a frame of pandas, ``"polars"`` or ``"arrow"``. For users."""
+        return make_frame(self.rows(), to)
+
     def record(self) -> dict[str, Any]:
         """Write the curve as an object that JSON keeps. For users."""
         points = [{"limit": limit} | found.record() for limit, found in self.points]
@@ -52,6 +58,9 @@ class Frontier:
             "points": points,
         }
 
+    def __repr__(self) -> str:
+        return f"<Frontier of {self.of} against {self.against}: {len(self.points)} points>"
+
     def __str__(self) -> str:
         lines = [f"{self.claim}, by limits on {self.against} and {self.of}:"]
         for limit, found in self.points:
@@ -61,7 +70,7 @@ class Frontier:
 
 
 def breakdown_frontier(
-    graph: CausalGraph,
+    graph: GraphLike,
     query: EffectQuery | str,
     log: object,
     *,

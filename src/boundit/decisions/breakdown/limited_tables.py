@@ -53,7 +53,7 @@ class LimitedTables:
             raise InvalidConfounding(
                 f"of must be an edge such as 'X <-> Y', or {SELECTION!r}, found {of!r}"
             )
-        (edge,) = ConfoundingLimits.from_option({of: 1}, request.graph).by_edge
+        (edge,) = ConfoundingLimits.from_option({of: 1}, request.graph, option="of").by_edge
         return cls(request, edge, told)
 
     @property

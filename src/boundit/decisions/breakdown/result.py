@@ -4,8 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from boundit.report.notebook.answer import show_answer
 from boundit.terms.bound import Arm, Context
 from boundit.terms.choices.choice import write_at_least, write_at_most
+from boundit.terms.errors import shorten
+from boundit.terms.public_names import find_forwarded
 from boundit.terms.saving.codec import encode
 
 
@@ -92,6 +95,13 @@ class Breakdown:
         if self.confidence is not None:
             lines.append(f"confidence {self.confidence:g}, if the limit is true")
         return tuple(lines)
+
+    def __repr__(self) -> str:
+        return f"<Breakdown {shorten(' '.join(map(str.strip, self.sentences)), 200)}>"
+
+    def _repr_html_(self) -> str:
+        """Show from which limit on it falls in a notebook."""
+        return show_answer(find_forwarded("make_breakdown_page")(self))
 
     def __str__(self) -> str:
         return "\n".join((*self.sentences, *(f"caveat: {caveat}" for caveat in self.caveats)))

@@ -1,14 +1,20 @@
 """Which arm, or which lottery over arms, to use in each context of a table of bounds."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import get_args
 
 import numpy as np
 
 from boundit.counts.named_array import Floats
-from boundit.decisions.choose.least_regret import bound_regret, find_least_regret, find_single
-from boundit.decisions.choose.mean_set import MeanSet
+from boundit.decisions.choose.least_regret import (
+    bound_regret,
+    certify_regret,
+    find_least_regret,
+    find_single,
+)
+from boundit.decisions.choose.mean_set import MeansContradict, MeanSet
 from boundit.decisions.choose.words import describe_choice
 from boundit.terms.bound import Arm, Context
 from boundit.terms.bound_table import BoundTable
@@ -19,6 +25,8 @@ from boundit.terms.rounding import EXACT_ROUNDING, ROUNDING
 
 MOST_COST = 2.0
 """How many times the error of a table a choice may have, so that differences of arms count."""
+MOST_CERTIFIED = 2000
+"""Up to how many rows of a table choices carry a proof that no lottery regrets less."""
 MINIMAX_REGRET, MAXIMIN, OPTIMISM = get_args(ChoiceRule)
 
 
@@ -45,12 +53,48 @@ def choose(
     _require_rule(rule, optimism)
     if not bounds.bounds:
         raise NoChoice("the table of bounds has no rows, so there is no arm to choose")
-    confidence, choices = bounds.confidence, dict[Context, ContextChoice]()
-    lowered = _lower_confidence(bounds)
-    for context in bounds.contexts:
+    certified = rule == MINIMAX_REGRET and lottery and len(bounds.bounds) <= MOST_CERTIFIED
+    return _choose_in(
+        bounds, bounds.contexts, rule, optimism, lottery=lottery, certified=certified
+    )
+
+
+def explain_use(bounds: BoundTable, context: Context) -> tuple[str, ...]:
+    """Say what to use in one context by least worst-case regret, and why, a line each.
+
+    Empty where there is one arm, or no row. Called by ``BoundTable.explain``.
+    """
+    logged = any((arm, context) in bounds.bounds for arm in bounds.arms)
+    if len(bounds.arms) < 2 or not logged:
+        return ()
+    try:
+        choice = _choose_in(bounds, (context,), "minimax-regret", None, certified=False)
+    except MeansContradict as error:
+        return ("What to use here is not told:", str(error))
+    # The sentence of the row has said how sure the intervals are; what was paid is news.
+    paid = "" if choice.confidence == bounds.confidence else f" ({choice.sure})"
+    found = choice[context]
+    return (f"What to use here, by least regret at worst{paid}:", found.says, *found.marks)
+
+
+def _choose_in(
+    bounds: BoundTable,
+    contexts: Iterable[Context],
+    rule: ChoiceRule,
+    optimism: float | None,
+    *,
+    lottery: bool = True,
+    certified: bool,
+) -> Choice:
+    """Choose in some contexts of a table, with the confidence that holds for all of them.
+
+    Called by ``choose`` for every context, and by ``explain_use`` for one.
+    """
+    choices, lowered = dict[Context, ContextChoice](), _lower_confidence(bounds)
+    for context in contexts:
         means = MeanSet.from_table(bounds, context, one_arm=lowered is not None)
         chances = _choose_chances(means, rule, optimism, lottery=lottery)
-        found = _describe_context(means, context, chances, rule, optimism)
+        found = _describe_context(means, context, chances, rule, optimism, certified=certified)
         choices[context] = replace(
             found, says=describe_choice(found, bounds.treatments, rule, optimism)
         )
@@ -61,7 +105,7 @@ def choose(
         rule,
         optimism,
         choices,
-        confidence if lowered is None or not bounds.contrasts else lowered,
+        bounds.confidence if lowered is None or not bounds.contrasts else lowered,
     )
 
 
@@ -70,7 +114,7 @@ def _lower_confidence(bounds: BoundTable) -> float | None:
 
     They are the leads of the best arm, whichever it is, beside the ends that a promise needs;
     ``boundit.bounds.contrasts.contrast_cost`` counts what they cost. None where that is too
-    much, or where all hold at once anyway. Called by ``choose``.
+    much, or where all hold at once anyway. Called by ``_choose_in``.
     """
     if bounds.confidence is None or bounds.joint:
         return None
@@ -108,7 +152,7 @@ def _choose_chances(
 ) -> Floats:
     """Choose the chances of the arms in one context by a rule.
 
-    Called by ``choose`` for every context.
+    Called by ``_choose_in`` for every context.
     """
     if rule != MINIMAX_REGRET:
         chances = np.zeros(len(means.arms))
@@ -152,10 +196,14 @@ def _describe_context(
     chances: Floats,
     rule: ChoiceRule,
     optimism: float | None,
+    *,
+    certified: bool,
 ) -> ContextChoice:
     """Write down what a lottery promises in one context, but for the words.
 
-    Called by ``choose``.
+    Where ``certified``, also what no lottery promises less than.
+
+    Called by ``_choose_in``.
     """
     leads = means.find_leads()
     regret, worst = bound_regret(leads, chances)
@@ -163,7 +211,7 @@ def _describe_context(
     single_regret, single_worst = bound_regret(leads, alone)
     single = int(alone.argmax())
     drawn = [int(i) for i in np.flatnonzero(chances)]
-    floor = -means.largest({means.arms[i]: -float(chances[i]) for i in drawn})
+    floor = 0.0 - means.largest({means.arms[i]: -float(chances[i]) for i in drawn})
     apart, _ = bound_regret(replace(means, leads=None).find_leads(), chances)
     room, nothing = (size * max(1.0, abs(apart)) for size in (ROUNDING, EXACT_ROUNDING))
     beaten = np.flatnonzero((leads < -room).any(axis=1))
@@ -181,4 +229,5 @@ def _describe_context(
         by_differences=bool(regret < apart - room),
         marks=(means.mark,) if means.mark else (),
         says="",
+        certified=certify_regret(leads) if certified else None,
     )

@@ -90,6 +90,29 @@ def bound_regret(leads: Floats, chances: Floats) -> tuple[float, int]:
     return max(float(regrets[worst]), 0.0), worst
 
 
+def certify_regret(leads: Floats) -> float | None:
+    r"""Find a worst-case regret that no lottery is below: the proof that one is the best.
+
+    For any shares ``q`` of cases in which each arm is the best, a lottery regrets at least the
+    least over its arms of :math:`\sum_a q_a D_{ab}`: the game seen from the other side. It is
+    computed from ``q`` and rounded down, so that it holds whatever a solver found. None where
+    leads may be infinite. Called by ``_describe_context`` where a table is not large.
+
+    >>> certify_regret(np.array([[0.0, 0.2], [0.6, 0.0]])).__round__(9)
+    0.15
+    """
+    if not np.isfinite(leads).all():
+        return None
+    # A constant more in every entry moves the value of a game and none of its strategies.
+    shares = np.maximum(_solve_game(leads.max() - leads.T), 0.0)
+    total = shares.sum()
+    if not total > 0:
+        return None
+    parts = leads * (shares / total)[:, None]
+    slack = 4 * _EPS * (len(leads) + 2) * np.abs(parts).sum(axis=0)
+    return max(float((parts.sum(axis=0) - slack).min()), 0.0)
+
+
 def _mix_two(leads: Floats) -> Floats:
     """Mix two arms by how much each may earn more than the other (Manski).
 
@@ -128,7 +151,8 @@ def _solve_game(leads: Floats) -> Floats:
     """Find the lottery of least worst-case regret by a linear program, or zeros if it gives up.
 
     Its variables are the chances and the regret, all of them in units of the largest lead.
-    Called by ``find_least_regret`` where differences between arms are known.
+    Called by ``find_least_regret`` where differences between arms are known, and by
+    ``certify_regret`` for the other side of the game.
     """
     n, unit = len(leads), float(np.abs(leads).max())
     if unit == 0:

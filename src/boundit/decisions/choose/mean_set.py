@@ -77,7 +77,7 @@ class MeanSet:
         (``MeansContradict``); one without keeps its intervals and says so in ``mark``. Where
         differences hold one at a time (``BoundTable.joint``), intervals alone are used, unless
         what is asked is about the leads of ``one_arm`` that the truth fixes: then each
-        difference stays as it is, and moves no end. Called by ``choose`` once per context.
+        difference stays as it is, and moves no end. Called by ``_choose_in`` once per context.
         """
         box = cls._read_box(table, context)
         contrasts = table.find_contrasts(context)

@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from boundit.terms.bound import Arm
 from boundit.terms.choices.choice import (
+    MOST_DRAWN,
     ChoiceRule,
     ContextChoice,
+    cut_lottery,
     write_arm,
     write_at_least,
     write_promise,
@@ -20,7 +22,7 @@ def describe_choice(
 ) -> str:
     """Say what to use in one context, what it may cost, and which arms are ruled out.
 
-    Called by ``choose`` for every context.
+    Called by ``_choose_in`` for every context.
     """
     said = [_describe_use(found, treatments, rule, optimism)]
     if found.ties:
@@ -41,10 +43,13 @@ def _describe_use(
     """Say which arm or lottery to use, and why. Called by ``describe_choice``."""
     cost = _describe_cost(found.regret, found.against, treatments)
     if len(found.lottery) > 1:
+        shown, left = cut_lottery(found.lottery, MOST_DRAWN)
         drawn = [
             f"{write_arm(treatments, arm)} with chance {chance:.3g}"
-            for arm, chance in found.lottery.items()
+            for arm, chance in shown.items()
         ]
+        if left:
+            drawn.append(f"one of {len(left)} more with chance {sum(left.values()):.3g}")
         return f"Draw {_join(drawn)}: on average over the draw, {cost}."
     use = f"Use {write_arm(treatments, found.single)}"
     match rule:

@@ -34,7 +34,7 @@ from boundit.decisions.compare.one_context import (
 from boundit.decisions.compare.policies import Side, read_side
 from boundit.decisions.compare.question import read_question
 from boundit.decisions.compare.shares import ContextShares, read_shares
-from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.read import GraphLike
 from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.interval import Interval
@@ -51,7 +51,7 @@ def compare(
     *,
     contexts: object = None,
     log: object = None,
-    graph: CausalGraph | None = None,
+    graph: GraphLike | None = None,
     propensity: object = None,
     estimator: Estimator = "ips",
     least_propensity: float | None = None,
@@ -120,9 +120,9 @@ def compare(
         read_side(old, bounds, shares.contexts, "old"),
     )
     logged = None
-    if asked.asks_logged and graph is not None:
+    if asked.asks_logged and asked.graph is not None:
         logged = bound_logged(
-            graph,
+            asked.graph,
             bounds,
             asked.log,
             confidence=asked.log_confidence,

@@ -1,14 +1,18 @@
 """What a comparison of two policies found: an interval, a verdict, and the reasons in words."""
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from boundit.decisions.compare.policies import write_values
+from boundit.report.frame import make_frame
+from boundit.report.notebook.answer import show_answer
 from boundit.terms.bound import Context
 from boundit.terms.choices.choice import write_at_least, write_at_most
 from boundit.terms.interval import Interval
+from boundit.terms.public_names import find_forwarded
 from boundit.terms.rounding import ROUNDING
 from boundit.terms.saving.codec import encode
+from boundit.terms.saving.frames import FrameKind
 
 Finding: TypeAlias = Literal["surely better", "surely worse", "not told"]
 """What a comparison says of the new policy beside the old one."""
@@ -113,6 +117,10 @@ class Comparison:
             for found in self.differences
         ]
 
+    def frame(self, to: FrameKind = "pandas") -> Any:
+        """Give the rows as a frame of pandas, ``"polars"`` or ``"arrow"``. For users."""
+        return make_frame(self.rows(), to)
+
     def record(self) -> dict[str, object]:
         """Write the whole comparison as an object for JSON, with its verdict in words.
 
@@ -125,6 +133,13 @@ class Comparison:
         }
         found: dict[str, object] = encode(self)
         return head | found
+
+    def __repr__(self) -> str:
+        return f"<Comparison {self.answer()}>"
+
+    def _repr_html_(self) -> str:
+        """Show the verdict and every context in a notebook."""
+        return show_answer(find_forwarded("make_comparison_page")(self))
 
     def __str__(self) -> str:
         lines = [self.answer(), *self.reasons]

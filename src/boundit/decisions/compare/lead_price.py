@@ -24,16 +24,16 @@ PAID = (
 def price_leads(table: BoundTable, sides: tuple[Side, Side]) -> float | None:
     """Find the chance of missing that leads of the old policy's arms add; None if not used.
 
-    They are used where the old policy has one arm in each context, the table knows differences
-    that do not hold all at once anyway, and they do not cost more than the table's own error.
-    Called by ``compare``.
+    They are used where the old policy has one arm in each context and was not made from the
+    bounds, the table knows differences that do not hold all at once anyway, and they do not
+    cost more than the table's own error. Called by ``compare``.
     """
     if table.confidence is None or table.joint or not table.contrasts:
         return None
     new, old = sides
     if not (isinstance(new, ReadPolicy) and isinstance(old, ReadPolicy)):
         return None
-    if any(max(chances.values()) < 1 for chances in old.chances.values()):
+    if old.looked or any(max(chances.values()) < 1 for chances in old.chances.values()):
         return None
     n = len(table.arms)
     added = table.contrast_cost * (n - 1) / n

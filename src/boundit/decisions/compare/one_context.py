@@ -142,5 +142,6 @@ def make_interval(low: float, high: float) -> Interval:
 
     Called by ``compare_in_context``, ``_join_contexts`` and ``_intersect``.
     """
+    low, high = low + 0.0, high + 0.0  # no zero below zero
     close = low - high <= ROUNDING
     return Interval(min(low, high), max(low, high)) if close else Interval(low, high)

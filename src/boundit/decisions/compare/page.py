@@ -3,6 +3,7 @@
 from boundit.decisions.compare.comparison import Comparison, write_share
 from boundit.decisions.compare.policies import write_values
 from boundit.report.pages.answer_page import AnswerNotes, AnswerPage, make_answer_table
+from boundit.report.pages.page_answer import PageAnswer, write_first
 
 _HEAD = (
     "context",
@@ -12,6 +13,7 @@ _HEAD = (
     "compared",
     "mark",
 )
+_BASIS = "What this rests on"
 _CAPTION = (
     "The contexts that decide come first; below zero is less. Under one unknown, arms that "
     "both policies choose cancel."
@@ -21,7 +23,7 @@ _CAPTION = (
 def make_comparison_page(found: Comparison) -> AnswerPage:
     """Make the page of a comparison, the contexts that decide it first.
 
-    Called by ``compare`` of the command line for --report.
+    Called by ``compare`` of the command line for --report, and by ``Comparison._repr_html_``.
     """
     rows = [
         (
@@ -35,13 +37,16 @@ def make_comparison_page(found: Comparison) -> AnswerPage:
         for one in found.sort_differences()
     ]
     sure = (
-        "Sampling error is not allowed for."
+        "Sampling error is not allowed for: these are plug-in ends."
         if found.confidence is None
-        else f"The confidence is {found.confidence:g}, for all of it at once."
+        else f"Confidence {found.confidence:g}, for everything said here at once."
     )
+    basis = {"How sure": sure}
+    if found.reasons:
+        basis["Rests on"] = write_first(found.reasons, _BASIS)
     return AnswerPage(
         f"Is {found.new} better than {found.old}?",
-        (found.answer(), sure),
+        PageAnswer(found.answer(), basis=basis),
         (make_answer_table("By context", _HEAD, rows, caption=_CAPTION),),
-        (AnswerNotes("What this rests on", found.reasons),),
+        (AnswerNotes(_BASIS, found.reasons),),
     )

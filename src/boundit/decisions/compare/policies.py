@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, TypeAlias, final, runtime_checkable
 
 from boundit.bandit.decision import Decision
@@ -41,10 +41,14 @@ class Decides(Protocol):
 @final
 @dataclass(frozen=True, eq=False)
 class ReadPolicy:
-    """The chances of arms in every context asked about, and a name for sentences."""
+    """The chances of arms in every context asked about, and a name for sentences.
+
+    ``looked`` tells whether it may have been made by looking at the bounds.
+    """
 
     name: str
     chances: Mapping[Context, Chances]
+    looked: bool = False
 
     def __str__(self) -> str:
         return self.name
@@ -69,10 +73,11 @@ def read_side(
         return LOGGED
     if isinstance(given, Choice):
         lotteries = {where: found.lottery for where, found in given.choices.items()}
-        return _read_mapping(lotteries, table, contexts, role, name="the choice")
+        read = _read_mapping(lotteries, table, contexts, role, name="the choice")
+        return replace(read, looked=True)
     if isinstance(given, Decides):
         asked = {where: _ask_policy(given, table, where, role) for where in contexts}
-        return ReadPolicy(type(given).__name__, asked)
+        return ReadPolicy(type(given).__name__, asked, looked=True)
     if isinstance(given, Mapping) and given.keys() != set(table.treatments):
         name = "the policy" if role == "policy" else f"the {role} policy"
         return _read_mapping(given, table, contexts, role, name=name)

@@ -9,7 +9,7 @@ from boundit.counts.read import read_log
 from boundit.decisions.compare.measured import Logged
 from boundit.decisions.compare.shares import ANY_CONTEXTS, is_sample
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.read import require_graph
+from boundit.graph.read import GraphLike, require_graph
 from boundit.graph.separation import open_walk
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.errors import BounditError
@@ -57,7 +57,7 @@ def read_question(
     *,
     contexts: object,
     log: object,
-    graph: CausalGraph | None,
+    graph: GraphLike | None,
     propensity: object,
     confidence: float | None,
 ) -> CompareRequest:
@@ -70,8 +70,7 @@ def read_question(
         raise CannotCompare(
             f"policies are compared by a BoundTable, found {type(table).__name__}"
         )
-    if graph is not None:
-        require_graph(graph)
+    graph = None if graph is None else require_graph(graph)
     opened = None if log is None else read_log(log)
     asks_logged = any(map(_is_logged, sides))
     if all(map(_is_logged, sides)):

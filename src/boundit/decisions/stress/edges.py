@@ -53,20 +53,25 @@ def list_missing(graph: CausalGraph) -> Iterator[MissingEdge]:
     """List every edge that could be added to a graph without a cycle, bidirected ones last.
 
     Of two nodes without an order between them both arrows are listed; an arrow out of the
-    selection node too, which ``set_apart`` refuses. Called by ``StressRun.sort_edges``.
+    selection node too, which ``set_apart`` refuses. Members of a group that may be related in
+    any way need no edges, and what would lead into one of them leads into all: it is listed
+    for the first alone. Called by ``StressRun.sort_edges``.
 
     >>> from boundit.graph.text import parse
     >>> print(*list_missing(parse("X -> Y -> [S]")), sep="; ")
     X -> S; S <-> X; S <-> Y; X <-> Y
     """
-    after = {node: graph.descendants(node) for node in graph.nodes}
+    whole = {node: graph.relatives.get(node, frozenset((node,))) for node in graph.nodes}
+    after = {node: graph.descendants(whole[node]) for node in graph.nodes}
     names = sort_names(graph.nodes)
-    for one, other in permutations(names, 2):
-        if (one, other) not in graph.directed and one not in after[other]:
+    first = {sort_names(members)[0] for members in whole.values()}
+    pairs = (pair for pair in permutations(names, 2) if pair[1] in first)
+    for one, other in pairs:
+        if (one, other) not in graph.directed and after[other].isdisjoint(whole[one]):
             yield _make_edge(graph, one, "->", other)
-    known = {frozenset(pair) for pair in graph.bidirected}
-    for one, other in combinations(names, 2):
-        if frozenset((one, other)) not in known:
+    arcs = {frozenset(pair) for pair in graph.bidirected}
+    for one, other in combinations(sort_names(first), 2):
+        if frozenset((one, other)) not in arcs:
             yield _make_edge(graph, one, "<->", other)
 
 
@@ -96,6 +101,7 @@ def add_edges(graph: CausalGraph, edges: Iterable[MissingEdge]) -> CausalGraph:
         directed=[*graph.directed, *((e.one, e.other) for e in found if e.kind == "->")],
         bidirected=[*graph.bidirected, *((e.one, e.other) for e in found if e.kind == "<->")],
         selection=graph.selection,
+        groups=[group for group in graph.groups if not group.independent],
     )
 
 

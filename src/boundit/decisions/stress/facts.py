@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypedDict
 
+from boundit.bounds.models.options import Models
 from boundit.bounds.plan import Profile
 from boundit.terms.sampling import Inference
 
@@ -23,3 +24,4 @@ class Facts(TypedDict, total=False):
     memory_limit: int | str | None
     cluster: str | None
     confounding: Mapping[str, float] | None
+    models: str | Models | None

@@ -8,6 +8,7 @@ from boundit.decisions.stress.report import (
     write_tried_row,
 )
 from boundit.report.pages.answer_page import AnswerNotes, AnswerPage, make_answer_table
+from boundit.report.pages.page_answer import PageAnswer, write_first, write_sentence
 from boundit.terms.choices.choice import write_levels
 
 _READING = (
@@ -19,7 +20,7 @@ _READING = (
 def make_stress_page(report: StressReport) -> AnswerPage:
     """Make the page of what missing edges would do, the most harmful first.
 
-    Called by ``stress`` of the command line for --report.
+    Called by ``stress`` of the command line for --report, and by ``StressReport._repr_html_``.
     """
     table = report.table
     standing = [
@@ -47,9 +48,16 @@ def make_stress_page(report: StressReport) -> AnswerPage:
         )
         for title, found in kinds.items()
     )
+    verdict, *said = report.sentences
+    basis = {
+        "How sure": write_sentence(report.sure),
+        "Rests on": "The graph, but for the edges that were tried, one at a time.",
+    }
+    if report.caveats:
+        basis["Heed"] = write_first(report.caveats, "What to heed")
     return AnswerPage(
         f"What would overturn it: {report.query}",
-        (report.summary, f"{report.sure[:1].upper()}{report.sure[1:]}."),
+        PageAnswer(verdict, tuple(said), basis=basis),
         (make_answer_table("With the graph as it is", ["where", "use"], standing), *tried),
         (
             AnswerNotes("Not varied", report.not_varied),

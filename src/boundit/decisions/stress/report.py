@@ -2,23 +2,39 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from boundit.decisions.compare.comparison import Comparison
 from boundit.decisions.stress.edge_tests import EdgeTest
 from boundit.decisions.stress.edges import ApartEdge, MissingEdge
 from boundit.decisions.stress.standing import ContextStanding
 from boundit.decisions.stress.unite import unite_tables
+from boundit.report.frame import make_frame
+from boundit.report.notebook.answer import show_answer
 from boundit.terms.bound import Arm, Context, Key
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.bound_text import align_columns
 from boundit.terms.choices.choice import ChoiceRule, write_arm, write_levels, write_promise
+from boundit.terms.errors import shorten
 from boundit.terms.message import Note
+from boundit.terms.public_names import find_forwarded
 from boundit.terms.saving.codec import encode
+from boundit.terms.saving.frames import FrameKind
 
 AS_IT_IS = "the graph as it is"
 """What the reasons of united bounds call the graph to which nothing was added."""
 MOST_LINES = 20
 """How many edges the text of a report has lines for."""
-TRIED_HEAD = ("edge", "choice", "sure", "its regret", "mean width", "widest", "on the log")
+TRIED_HEAD = (
+    "edge",
+    "verdict",
+    "choice",
+    "sure",
+    "its regret",
+    "mean width",
+    "widest",
+    "on the log",
+)
 """What stands above the cells that ``write_tried_row`` writes."""
 MOST_NAMED = 3
 """How many edges the summary names."""
@@ -31,9 +47,10 @@ class TriedEdges:
     ``widened`` are the arms and contexts whose interval grows. ``fallen`` maps contexts whose
     choice falls to the arms that do best instead; several do equally well where nothing tells
     them apart. ``lost`` are contexts in which it is no longer sure which arm is best.
-    ``regret`` is the worst-case regret of today's choice. ``test`` is what ``check`` says of
-    the two variables, where it tests that no edge joins them. With a ``refusal`` there are no
-    bounds: it says why, as where the data refute the larger graph too.
+    ``regret`` is the worst-case regret of today's choice. ``comparison`` is that of two
+    policies, where it was asked for, and ``unsettled`` says that its verdict falls. ``test`` is
+    what ``check`` says of the two variables, where it tests that no edge joins them. With a
+    ``refusal`` there are no bounds: it says why, as where the data refute the larger graph too.
     """
 
     edges: tuple[MissingEdge, ...]
@@ -46,6 +63,8 @@ class TriedEdges:
     test: EdgeTest | None = None
     refusal: Note = ""
     table: BoundTable | None = field(default=None, compare=False, repr=False)
+    comparison: Comparison | None = field(default=None, compare=False, repr=False)
+    unsettled: bool = False
 
     @property
     def name(self) -> str:
@@ -78,8 +97,13 @@ class TriedEdges:
         Read by ``rank_by_harm``.
         """
         if self.refusal or self.regret is None or self.mean_width is None:
-            return (1.0, 0.0, 0.0, 0.0, 0.0)
-        return (0.0, -len(self.fallen), -len(self.lost), -self.mean_width, -self.regret)
+            return (1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        harm = (self.unsettled, len(self.fallen), len(self.lost), self.mean_width, self.regret)
+        return (0.0, *(-float(each) for each in harm))
+
+    def __repr__(self) -> str:
+        told = str(self.refusal) or ("survives" if self.survives else "the choice falls")
+        return f"<TriedEdges {self.name}: {told}>"
 
     def record(self) -> dict[str, object]:
         """Write what was found as an object for JSON, but for the table.
@@ -101,6 +125,21 @@ class TriedEdges:
             "widened": encode(self.widened, tuple[Key, ...]),
             "test": None if self.test is None else encode(self.test),
             "refusal": str(self.refusal),
+            **self._record_verdict(),
+        }
+
+    def _record_verdict(self) -> dict[str, object]:
+        """Write what becomes of the verdict on two policies, where it was asked for.
+
+        Called by ``TriedEdges.record``.
+        """
+        if self.comparison is None:
+            return {}
+        ends = self.comparison.interval
+        return {
+            "verdict": self.comparison.verdict,
+            "difference": [ends.lower, ends.upper],
+            "unsettled": self.unsettled,
         }
 
 
@@ -112,7 +151,8 @@ class StressReport:
     ``sure`` says how surely, under each graph by itself.
     ``tried`` are single edges, ``pairs`` two at once. ``apart`` are edges that would change the
     question, ``unreached`` those that no time was left for; ``not_varied`` says what was not
-    looked at.
+    looked at. ``comparison`` is that of two policies under the graph as it is, where it was
+    asked for.
     """
 
     graph: str
@@ -127,6 +167,7 @@ class StressReport:
     unreached: tuple[MissingEdge, ...] = ()
     not_varied: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
+    comparison: Comparison | None = None
 
     @property
     def has_choice(self) -> bool:
@@ -158,7 +199,15 @@ class StressReport:
 
         Users read it; also read by ``_write_lines`` and ``StressReport.record``.
         """
-        return " ".join(_summarize(self))
+        return " ".join(self.sentences)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The answer, a sentence each; the first says whether the choice survives.
+
+        Read by ``StressReport.summary`` and ``make_stress_page``.
+        """
+        return tuple(_summarize(self))
 
     def unite(self) -> BoundTable:
         """Unite the bounds of the graph and of all single edges that were tried.
@@ -169,6 +218,30 @@ class StressReport:
         tables = {AS_IT_IS: self.table}
         tables |= {f"with {t.name}": t.table for t in self.tried if t.table is not None}
         return unite_tables(tables)
+
+    def rows(self) -> list[dict[str, object]]:
+        """Write one flat dict for each edge or pair that was tried, in the report's order.
+
+        Users make a data frame of them; also called by ``StressReport.frame``.
+        """
+        return [
+            {
+                "edges": each.name,
+                "words": each.words,
+                "survives": each.survives,
+                "fallen": len(each.fallen),
+                "lost": len(each.lost),
+                "regret": each.regret,
+                "mean_width": each.mean_width,
+                "worst_width": each.worst_width,
+                "refusal": str(each.refusal),
+            }
+            for each in (*self.tried, *self.pairs)
+        ]
+
+    def frame(self, to: FrameKind = "pandas") -> Any:
+        """Give the rows as a frame of pandas, ``"polars"`` or ``"arrow"``. For users."""
+        return make_frame(self.rows(), to)
 
     def record(self) -> dict[str, object]:
         """Write the report as an object for JSON, with the rows of the graph's own bounds.
@@ -189,7 +262,15 @@ class StressReport:
             "unreached": list(map(str, self.unreached)),
             "not_varied": list(self.not_varied),
             "caveats": list(self.caveats),
+            "comparison": None if self.comparison is None else self.comparison.record(),
         }
+
+    def __repr__(self) -> str:
+        return f"<StressReport {shorten(self.summary, 200)}>"
+
+    def _repr_html_(self) -> str:
+        """Show what would overturn the answer in a notebook, the most harmful first."""
+        return show_answer(find_forwarded("make_stress_page")(self))
 
     def __str__(self) -> str:
         return "\n".join(_write_lines(self))
@@ -204,8 +285,10 @@ def rank_by_harm(found: Sequence[TriedEdges]) -> tuple[TriedEdges, ...]:
 
 
 def _summarize(report: StressReport) -> Iterator[str]:
-    """Yield the sentences that sum a report up. Called by ``StressReport.summary``."""
+    """Yield the sentences that sum a report up. Called by ``StressReport.sentences``."""
     judged = [each for each in report.tried if not each.refusal]
+    if report.comparison is not None:
+        yield _summarize_verdict(report.comparison, judged)
     yield _summarize_choice(report, judged)
     if lost := sum(bool(each.lost) for each in judged):
         yield f"Under {lost} it is no longer sure which arm is best, in places where it was."
@@ -235,11 +318,33 @@ def _summarize_choice(report: StressReport, judged: Sequence[TriedEdges]) -> str
         )
     if not fallen:
         return f"The choice survives every one of {edges} that could be tried."
+    kept = len(judged) - len(fallen) or "none"
+    return f"The choice survives {kept} of {edges}; it falls if {_name(fallen)}."
+
+
+def _summarize_verdict(comparison: Comparison, judged: Sequence[TriedEdges]) -> str:
+    """Say how many single edges the verdict on two policies survives, and which it does not.
+
+    Called by ``_summarize`` where policies are compared.
+    """
+    answer, edges = comparison.answer(), _count_edges(len(judged))
+    if comparison.verdict == "not told" or not judged:
+        return answer
+    fallen = [each for each in judged if each.unsettled]
+    if not fallen:
+        return f"{answer} The verdict survives every one of {edges} that could be tried."
+    kept = len(judged) - len(fallen) or "none"
+    return f"{answer} The verdict survives {kept} of {edges}; it falls if {_name(fallen)}."
+
+
+def _name(fallen: Sequence[TriedEdges]) -> str:
+    """Name the first edges under which something falls, and count the others.
+
+    Called by ``_summarize_choice`` and ``_summarize_verdict``.
+    """
     named = "; or if ".join(each.words for each in fallen[:MOST_NAMED])
     rest = len(fallen) - MOST_NAMED
-    more = f"; and under {rest} more" if rest > 0 else ""
-    kept = len(judged) - len(fallen) or "none"
-    return f"The choice survives {kept} of {edges}; it falls if {named}{more}."
+    return named + (f"; and under {rest} more" if rest > 0 else "")
 
 
 def _count_edges(n: int) -> str:
@@ -302,7 +407,9 @@ def list_apart(report: StressReport) -> Iterator[str]:
 def _write_table(found: Sequence[TriedEdges]) -> str:
     """Write what was tried as a table of text, a line each. Called by ``_write_lines``."""
     rows = [write_tried_row(each) for each in found[:MOST_LINES]]
-    return align_columns(list(TRIED_HEAD), list(zip(*rows, strict=True)))
+    columns = list(zip(*rows, strict=True))
+    shown = [i for i, column in enumerate(columns) if any(column)]  # nobody asked for the rest
+    return align_columns([TRIED_HEAD[i] for i in shown], [columns[i] for i in shown])
 
 
 def write_tried_row(each: TriedEdges) -> tuple[str, ...]:
@@ -312,10 +419,11 @@ def write_tried_row(each: TriedEdges) -> tuple[str, ...]:
     """
     test = "-" if each.test is None else each.test.mark
     if each.regret is None or each.mean_width is None or each.worst_width is None:
-        return each.name, str(each.refusal), "", "", "", "", test
+        return each.name, "", str(each.refusal), "", "", "", "", test
     n = len(each.fallen)
     return (
         each.name,
+        _write_verdict(each),
         f"falls in {n} context{'' if n == 1 else 's'}" if n else "survives",
         "lost" if each.lost else "-",
         write_promise(each.regret),
@@ -323,3 +431,11 @@ def write_tried_row(each: TriedEdges) -> tuple[str, ...]:
         f"{each.worst_width:.3g}",
         test,
     )
+
+
+def _write_verdict(each: TriedEdges) -> str:
+    """Write what two policies' comparison says if an edge is there, where it was asked for.
+
+    Called by ``write_tried_row``.
+    """
+    return "" if each.comparison is None else each.comparison.verdict

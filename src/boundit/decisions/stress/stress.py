@@ -1,6 +1,6 @@
 """Add every edge that a graph leaves out, one at a time, and see what becomes of the answer."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice
 from typing import Unpack, final
@@ -8,6 +8,7 @@ from typing import Unpack, final
 from boundit.bounds.request import BoundRequest, read_request
 from boundit.checks.check import NoLevel
 from boundit.decisions.choose.choose import choose
+from boundit.decisions.compare.comparison import Comparison
 from boundit.decisions.stress.edge_tests import EdgeTest, find_tests
 from boundit.decisions.stress.edges import (
     ApartEdge,
@@ -27,8 +28,11 @@ from boundit.decisions.stress.standing import (
     list_widened,
     measure_widths,
 )
+from boundit.decisions.stress.verdict import ComparedPolicies
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.groups import InvalidGroup
+from boundit.graph.read import GraphLike, require_graph
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.choices.choice import ChoiceRule
 from boundit.terms.errors import BounditError, HasCycle, InvalidLimit
@@ -37,7 +41,7 @@ from boundit.terms.message import Option
 
 
 def stress(
-    graph: CausalGraph,
+    graph: GraphLike,
     query: EffectQuery | str,
     log: object,
     *,
@@ -45,6 +49,9 @@ def stress(
     optimism: float | None = None,
     pairs: bool | int = False,
     level: float = 0.05,
+    new: object = None,
+    old: object = None,
+    contexts: object = None,
     told: Told | None = None,
     **facts: Unpack[Facts],
 ) -> StressReport:
@@ -69,6 +76,9 @@ def stress(
         the most harmful first: as many as the time allows, or so many.
     level
         The chance of any false alarm of the tests that missing edges get on the log.
+    new, old, contexts
+        Two policies, and how often contexts come, as for ``compare``: what becomes of the
+        verdict on them is said too.
     told
         Hears what is being done, how much of it is done, and of how much.
     facts
@@ -83,6 +93,8 @@ def stress(
     >>> print(report.summary.split(". ")[0])
     The choice survives none of 1 single edge; it falls if something unseen moves X and Y
     """
+    graph = require_graph(graph)
+    compared = ComparedPolicies.read(new, old, contexts)
     request = read_request(graph, query, log, **facts)
     return stress_request(
         graph,
@@ -92,6 +104,7 @@ def stress(
         pairs=pairs,
         level=level,
         told=told or say_nothing,
+        read_compared=lambda _: compared,
     )
 
 
@@ -104,10 +117,12 @@ def stress_request(
     pairs: bool | int,
     level: float,
     told: Told,
+    read_compared: Callable[[BoundTable], ComparedPolicies | None],
 ) -> StressReport:
     """Say what would overturn the answer to a request that was read under a graph.
 
-    The options are those of ``stress``. Called by ``stress``, and by the command of that name.
+    The options are those of ``stress``; policies to compare may need the table of bounds to be
+    read. Called by ``stress``, and by the command of that name.
     """
     budget = TimeBudget(request.time_limit)
     most = _read_pairs(pairs)
@@ -116,10 +131,24 @@ def stress_request(
     told("read the log", 0, 1)
     tables = RivalTables.of(request, graph.nodes)
     table = tables.derive(graph, budget)
+    compared = read_compared(table)
+    comparison = compared and compared.ask(table, graph, tables.request, budget)
     told("test what the graph leaves out", 0, 1)
     tests, notes = find_tests(graph, tables.request, budget, level)
     start = find_standing(table, rule, optimism)
-    run = StressRun(graph, request.query, tables, budget, rule, optimism, table, start, tests)
+    run = StressRun(
+        graph,
+        request.query,
+        tables,
+        budget,
+        rule,
+        optimism,
+        table,
+        start,
+        tests,
+        compared,
+        comparison,
+    )
     apart, edges = run.sort_edges()
     tried, unreached = run.try_all([(edge,) for edge in edges], told)
     ranked = rank_by_harm(tried)
@@ -140,6 +169,7 @@ def stress_request(
         tuple(edge for (edge,) in unreached),
         tuple(_list_not_varied(graph, run.count_pairs(ranked), len(of_pairs))),
         notes,
+        comparison,
     )
 
 
@@ -157,6 +187,8 @@ class StressRun:
     table: BoundTable
     standing: tuple[ContextStanding, ...]
     tests: dict[frozenset[str], EdgeTest]
+    compared: ComparedPolicies | None = None
+    comparison: Comparison | None = None
 
     def sort_edges(self) -> tuple[list[ApartEdge], list[MissingEdge]]:
         """Sort the missing edges into those that change the question and those to be tried.
@@ -199,8 +231,12 @@ class StressRun:
         """
         test = self.tests.get(edges[0].ends) if len(edges) == 1 else None
         try:
-            table = self.tables.derive(add_edges(self.graph, edges), self.budget)
+            grown = add_edges(self.graph, edges)
+            table = self.tables.derive(grown, self.budget)
             standing = find_standing(table, self.rule, self.optimism)
+            verdict = self.compared and self.compared.ask(
+                table, grown, self.tables.request, self.budget
+            )
         except BounditError as error:
             return TriedEdges(edges, test=test, refusal=error.message)
         if self.budget.is_over():
@@ -217,7 +253,17 @@ class StressRun:
             change.regret,
             test,
             table=table,
+            comparison=verdict,
+            unsettled=verdict is not None and self._is_unsettled(verdict),
         )
+
+    def _is_unsettled(self, verdict: Comparison) -> bool:
+        """Tell whether a verdict that was told before is another one now.
+
+        Called by ``StressRun.try_edges``.
+        """
+        before = self.comparison
+        return before is not None and before.verdict not in {"not told", verdict.verdict}
 
     def list_pairs(self, ranked: Sequence[TriedEdges]) -> Iterator[tuple[MissingEdge, ...]]:
         """Yield pairs of edges that the choice survives one by one, the most harmful first.
@@ -231,7 +277,7 @@ class StressRun:
             pair = (kept[one], kept[other])
             try:
                 grown = add_edges(self.graph, pair)
-            except HasCycle:
+            except (HasCycle, InvalidGroup):
                 continue
             if not grown.descendants(self.query.treatments).intersection(self.query.context):
                 yield pair

@@ -5,22 +5,26 @@ error is not shared out. It says nothing of graphs that are not among them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import permutations
 from typing import Unpack
 
 from boundit.bounds.confounding.limits import ConfoundingLimits
-from boundit.bounds.request import read_bandit_query, read_request
+from boundit.bounds.request import BoundRequest, read_bandit_query, read_request
 from boundit.decisions.stress.facts import Facts
 from boundit.decisions.stress.rival_tables import RivalTables
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.nx import is_networkx
+from boundit.graph.read import GraphLike, require_graph
 from boundit.terms.bound import Bound, Key, RuleRecord
 from boundit.terms.bound_table import PLAIN, BoundTable
 from boundit.terms.contrast import Pair
 from boundit.terms.errors import BounditError
 from boundit.terms.explanation import RANGE
 from boundit.terms.long_work import TimeBudget, Told, say_nothing
+from boundit.terms.message import Message
 from boundit.terms.names import Nodes
 from boundit.terms.rounding import ROUNDING
 
@@ -30,7 +34,7 @@ class NoRivals(BounditError):
 
 
 def bound_rivals(
-    graphs: Mapping[str, CausalGraph] | Iterable[CausalGraph],
+    graphs: Mapping[str, GraphLike] | Iterable[GraphLike],
     query: EffectQuery | str,
     log: object,
     *,
@@ -65,30 +69,59 @@ def bound_rivals(
     0  0.25   0.75   198  confounded: natural bounds of X, Y
     1  0.5    1      198  confounded: natural bounds of X, Y / range
     """
-    if not isinstance(graphs, Iterable):
-        raise NoRivals(f"rivals are a list of graphs, or graphs by name, found {graphs!r}")
-    named = dict(graphs) if isinstance(graphs, Mapping) else _name_graphs(graphs)
+    if isinstance(graphs, str) or is_networkx(graphs) or not isinstance(graphs, Iterable):
+        kind = type(graphs).__name__
+        raise NoRivals(f"rivals are a list of graphs, or graphs by name, found {kind}")
+    named = _name_graphs(graphs)
     if not named:
         raise NoRivals("there is no graph to bound; give at least one")
-    budget = TimeBudget(facts.get("time_limit"))
-    first, *others = named.values()
-    request = read_request(first, query, log, **facts)
-    for graph in others:
-        read_bandit_query(graph, query)
-        request.facts.require_in(graph)
-        ConfoundingLimits.from_option(request.limits.by_edge, graph)
+    first = next(iter(named.values()))
+    return unite_rivals(
+        read_request(first, query, log, **facts), named, told=told or say_nothing
+    )
+
+
+def unite_rivals(
+    request: BoundRequest, named: Mapping[str, CausalGraph], *, told: Told
+) -> BoundTable:
+    """Bound the question of a request under each of several graphs, and unite the tables.
+
+    The request was read under the first graph. Called by ``bound_rivals``, and by ``decide`` of
+    the command line for --rival.
+    """
+    budget = TimeBudget(request.time_limit)
+    for name, graph in named.items():
+        with _name_refusal(name):
+            read_bandit_query(graph, request.query)
+            request.facts.require_in(graph)
+            ConfoundingLimits.from_option(request.limits.by_edge, graph)
     tables = RivalTables.of(request, Nodes().union(*(graph.nodes for graph in named.values())))
     found = dict[str, BoundTable]()
     for done, (name, graph) in enumerate(named.items()):
-        (told or say_nothing)(f"bound {name}", done, len(named))
-        found[name] = tables.derive(graph, budget)
+        told(f"bound {name}", done, len(named))
+        with _name_refusal(name):
+            found[name] = tables.derive(graph, budget)
     return unite_tables(found)
+
+
+@contextmanager
+def _name_refusal(name: str) -> Iterator[None]:
+    """Put the name of a rival graph before what it is refused for.
+
+    Called by ``unite_rivals``.
+    """
+    try:
+        yield
+    except BounditError as error:
+        error.message = Message(f"{name}: ", error.message)
+        error.args = (str(error.message),)
+        raise
 
 
 def unite_tables(tables: Mapping[str, BoundTable]) -> BoundTable:
     """Unite tables of one question: for every row the hull, which holds if any table does.
 
-    Reasons keep the name of the table that set each end. Called by ``bound_rivals`` and
+    Reasons keep the name of the table that set each end. Called by ``unite_rivals`` and
     ``StressReport.unite``.
     """
     first = _require_alike(tables)
@@ -190,6 +223,13 @@ def _name_rule(table: str, rule: str) -> str:
     return rule if rule == RANGE else f"{table}: {rule}"
 
 
-def _name_graphs(graphs: Iterable[CausalGraph]) -> dict[str, CausalGraph]:
-    """Name graphs by their place in a list. Called by ``bound_rivals``."""
-    return {f"graph {i + 1}": graph for i, graph in enumerate(graphs)}
+def _name_graphs(
+    graphs: Mapping[str, GraphLike] | Iterable[GraphLike],
+) -> dict[str, CausalGraph]:
+    """Read rival graphs, and name those of a list by their place.
+
+    Called by ``bound_rivals``.
+    """
+    if isinstance(graphs, Mapping):
+        return {name: require_graph(graph) for name, graph in graphs.items()}
+    return {f"graph {i}": require_graph(graph) for i, graph in enumerate(graphs, start=1)}

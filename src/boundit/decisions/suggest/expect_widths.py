@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,8 @@ from boundit.bounds.request import read_bandit_query
 from boundit.decisions.suggest.evaluation import measure_width
 from boundit.decisions.suggest.rough_model import draw_rough_model, read_shares
 from boundit.estimand.query import EffectQuery
-from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.read import GraphLike, require_graph
+from boundit.report.frame import make_frame
 from boundit.simulation.errors import RewardNotBinary
 from boundit.simulation.fitted.fit_worlds import find_relevant
 from boundit.simulation.law_source import open_expected_log
@@ -19,6 +21,7 @@ from boundit.simulation.options import read_seed, read_whole
 from boundit.terms.long_work import TimeBudget, Told, read_time_limit, say_nothing
 from boundit.terms.sampling import Inference
 from boundit.terms.saving.codec import encode
+from boundit.terms.saving.frames import FrameKind
 
 ROWS = (10**4, 10**5, 10**6, 10**7, 10**8, 10**9)
 """The sizes of a log that are asked about unless told."""
@@ -80,6 +83,10 @@ class ExpectedWidths:
         found: list[dict[str, object]] = [encode(each) for each in self.sizes]
         return found
 
+    def frame(self, to: FrameKind = "pandas") -> Any:
+        """Give the rows as a frame of pandas, ``"polars"`` or ``"arrow"``. For users."""
+        return make_frame(self.rows(), to)
+
     def record(self) -> dict[str, object]:
         """Write everything as an object for JSON.
 
@@ -104,7 +111,7 @@ class ExpectedWidths:
 
 
 def expect_widths(
-    graph: CausalGraph,
+    graph: GraphLike,
     query: EffectQuery | str,
     *,
     rates: Mapping[str, float | Sequence[float]] | None = None,
@@ -157,6 +164,7 @@ def expect_widths(
     >>> [round(size.width, 1) for size in plan.sizes]
     [0.5, 0.5]
     """
+    graph = require_graph(graph)
     asked = read_bandit_query(graph, query)
     relevant = find_relevant(graph, asked)
     given, counts = rates or {}, levels or {}

@@ -27,7 +27,11 @@ def suggest_hidden_causes(
     Called by ``suggest``.
     """
     request, found = evaluation.request, list[Suggestion]()
-    edges = [sort_names(edge) for edge in sorted(request.graph.bidirected, key=sort_names)]
+    edges = [
+        sort_names(edge)
+        for edge in sorted(request.graph.bidirected, key=sort_names)
+        if request.graph.relatives.keys().isdisjoint(edge)
+    ]
     if request.external:
         return []  # worlds are not fitted to tables of everyone
     for i, (one, other) in enumerate(edges):
@@ -136,11 +140,14 @@ def _list_edges(evaluation: Evaluation) -> Iterator[tuple[str, CausalGraph]]:
     marks = {graph.selection: f"[{graph.selection}]"}
     for kind, edges in (("<->", graph.bidirected), ("->", graph.directed)):
         for a, b in sorted(edges):
+            if b in graph.relatives or (kind == "<->" and a in graph.relatives):
+                continue  # members of a group share such edges, and no one of them can go
             smaller = CausalGraph.of(
                 graph.nodes,
                 directed=graph.directed - ({(a, b)} if kind == "->" else set()),
                 bidirected=graph.bidirected - ({(a, b)} if kind == "<->" else set()),
                 selection=graph.selection,
+                groups=graph.groups,
             )
             direct = a in query.treatments and b == outcome and kind == "->"
             if not direct and outcome in smaller.descendants(query.treatments):

@@ -3,23 +3,36 @@
 from boundit.decisions.suggest.report import Suggestion, SuggestReport
 from boundit.estimand.query import parse_query
 from boundit.report.pages.answer_page import AnswerNotes, AnswerPage, make_answer_table
+from boundit.report.pages.page_answer import PageAnswer, write_first, write_sentence
 
 _HEAD = ("what", "expected mean width", "may be", "cost", "from what this is computed")
 _CAPTION = "The narrowest first. The mean is over all arms and contexts."
 
 
-def make_suggest_page(report: SuggestReport, query: str) -> AnswerPage:
+def make_suggest_page(report: SuggestReport, query: str = "") -> AnswerPage:
     """Make the page of what would narrow the bounds of a question, the narrowest first.
 
-    Called by ``suggest`` of the command line for --report.
+    Called by ``suggest`` of the command line for --report, and by
+    ``SuggestReport._repr_html_``, which does not know the question.
     """
     rows = [
         (each.what, f"{each.width:.3f}", each.span, each.cost, _write_basis(each))
         for each in report.suggestions
     ]
+    sure = (
+        "Sampling error is not allowed for: these are plug-in ends."
+        if report.confidence is None
+        else f"Widths are those of confidence {report.confidence:g}. Those that could be had "
+        "are expected, not promised."
+    )
+    basis = {"How sure": sure}
+    if report.suggestions:
+        basis["Rests on"] = write_sentence(report.suggestions[0].basis)
+    if report.notes:
+        basis["Heed"] = write_first(report.notes, "What to heed")
     return AnswerPage(
-        f"What would narrow it: {parse_query(query)}",
-        (report.summary,),
+        f"What would narrow it: {parse_query(query)}" if query else "What would narrow it",
+        PageAnswer(report.verdict, report.today, basis=basis),
         (make_answer_table("What could be had", _HEAD, rows, caption=_CAPTION),),
         (
             AnswerNotes("Tried, and of no use", report.useless),

@@ -1,9 +1,14 @@
 """What would narrow bounds, ranked: finished words and numbers."""
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+from boundit.report.frame import make_frame
+from boundit.report.notebook.answer import show_answer
+from boundit.terms.errors import shorten
+from boundit.terms.public_names import find_forwarded
 from boundit.terms.saving.codec import encode
+from boundit.terms.saving.frames import FrameKind
 
 Kind: TypeAlias = Literal[
     "selection rate", "external table", "hidden cause", "edge", "rows", "trial"
@@ -72,28 +77,42 @@ class SuggestReport:
     def summary(self) -> str:
         """The answer in a few sentences.
 
-        Users read it; also read by ``SuggestReport.record`` and ``make_suggest_page``.
+        Users read it; also read by ``SuggestReport.record``.
+        """
+        return " ".join((*self.today, self.verdict))
+
+    @property
+    def today(self) -> tuple[str, ...]:
+        """How wide the bounds are as they are, a sentence each.
+
+        Read by ``SuggestReport.summary`` and ``make_suggest_page``.
         """
         sure = "plug-in ends" if self.confidence is None else f"confidence {self.confidence:g}"
-        said = [
+        wide = (
             f"The bounds are {self.width:.3f} wide on average ({sure}); {self.endless:.3f} "
             "would stay with endless rows."
-        ]
-        if self.formula:
-            said.append(f"The effect is recoverable already: {self.formula}.")
-        if self.suggestions:
-            said.append(self._name_narrowest())
-        else:
-            said.append("Nothing that was tried would narrow them.")
-        return " ".join(said)
+        )
+        if not self.formula:
+            return (wide,)
+        return wide, f"The effect is recoverable already: {self.formula}."
+
+    @property
+    def verdict(self) -> str:
+        """What would narrow the bounds most, in a sentence.
+
+        Read by ``SuggestReport.summary`` and ``make_suggest_page``.
+        """
+        if not self.suggestions:
+            return "Nothing that was tried would narrow the bounds."
+        return self._name_narrowest()
 
     def _name_narrowest(self) -> str:
         """Name what would narrow bounds most; beside an edge ruled out, what can be measured.
 
-        Called by ``SuggestReport.summary``.
+        Called by ``SuggestReport.verdict``.
         """
         best = self.suggestions[0]
-        said = f"They would narrow most, to {best.width:.3f}, by {best.what}"
+        said = f"The bounds would narrow most, to {best.width:.3f}, by {best.what}"
         other = next((each for each in self.suggestions if each.kind != "edge"), best)
         if other is not best:
             said += f"; of what can be measured, to {other.width:.3f}, by {other.what}"
@@ -119,6 +138,10 @@ class SuggestReport:
             for each in self.suggestions
         ]
 
+    def frame(self, to: FrameKind = "pandas") -> Any:
+        """Give the rows as a frame of pandas, ``"polars"`` or ``"arrow"``. For users."""
+        return make_frame(self.rows(), to)
+
     def record(self) -> dict[str, object]:
         """Write the whole report as an object for JSON.
 
@@ -126,6 +149,13 @@ class SuggestReport:
         """
         found: dict[str, object] = encode(self)
         return {"summary": self.summary} | found
+
+    def __repr__(self) -> str:
+        return f"<SuggestReport {shorten(self.summary, 200)}>"
+
+    def _repr_html_(self) -> str:
+        """Show what would narrow the bounds in a notebook, the narrowest first."""
+        return show_answer(find_forwarded("make_suggest_page")(self))
 
     def __str__(self) -> str:
         lines = [self.summary]

@@ -13,7 +13,7 @@ from boundit.decisions.suggest.report import NARROWER, Suggestion, SuggestReport
 from boundit.decisions.suggest.selection_and_rows import suggest_rows, suggest_selection_rate
 from boundit.decisions.suggest.trial import suggest_trial
 from boundit.estimand.query import EffectQuery
-from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.read import GraphLike
 from boundit.simulation.errors import ModelTooLarge, NoWorldFits, RewardNotBinary
 from boundit.simulation.fitted.fit_worlds import count_relevant, find_relevant, fit_to_counts
 from boundit.simulation.fitted.world_set import FittedWorld
@@ -26,7 +26,7 @@ FITTING = 0.3
 
 
 def suggest(
-    graph: CausalGraph,
+    graph: GraphLike,
     query: EffectQuery | str,
     log: object,
     *,
