@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,6 +27,14 @@ def test_the_page_has_every_part_and_says_what_made_it() -> None:
     ):
         assert part in page
     assert "boundit reproduce --seed 4" in page
+    titles = re.findall("<h2>(.*?)</h2>", page)
+    shown = [
+        "The offline table",
+        "The offline figure",
+        "The paper&#39;s world: the policy that",
+    ]
+    assert [title[: len(part)] for title, part in zip(titles, shown, strict=False)] == shown
+    assert titles.index("Arms that are ruled out") < titles.index("What the paper claims")
     assert page.count(">misses<") >= 4
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
 
 from boundit.checks.check import check
+from boundit.checks.contradictions import LEVEL, find_contradictions
 from boundit.counts.log import Log
 from boundit.counts.named_array import NamedArray
 from boundit.counts.read import read_log
@@ -62,13 +63,16 @@ def measure_check_power(
     sizes: Sequence[int] = SIZES,
     level: float = 0.05,
     seed: int = 0,
+    by_counts: bool = False,
     told: Callable[[int], None] = lambda _: None,
 ) -> tuple[PowerPoint, ...]:
     """Count how often ``check`` contradicts a right graph and one that lacks an edge.
 
+    With ``by_counts``, how often the caveat of ``derive_bounds`` does, on the same logs.
+
     Draws ``logs`` pairs of such graphs and from each one log of every size. The graphs are the
     same for every size; ``told`` is called with how many are done. Run by ``python -m
-    boundit.studies.audits.check_power``.
+    boundit.studies.audits.check_power``, with the word ``counts`` for the caveat.
 
     >>> (point,) = measure_check_power(5, sizes=[500])
     >>> point.n, point.logs
@@ -78,8 +82,13 @@ def measure_check_power(
     for done, (trial, rng) in enumerate(draw_trials(logs, seed), start=1):
         for n in sizes:
             log = draw_log(trial.law, n, rng)
-            alarms[n] += not check(trial.true, log, level=level)
-            finds[n] += not check(trial.wrong, log, level=level)
+            if by_counts:
+                table = log.count(trial.law.axes)
+                alarms[n] += bool(find_contradictions(trial.true, table))
+                finds[n] += bool(find_contradictions(trial.wrong, table))
+            else:
+                alarms[n] += not check(trial.true, log, level=level)
+                finds[n] += not check(trial.wrong, log, level=level)
         told(done)
     return tuple(PowerPoint(n, logs, alarms[n] / logs, finds[n] / logs) for n in sizes)
 
@@ -171,4 +180,8 @@ def format_table(points: Sequence[PowerPoint], level: float = 0.05) -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(format_table(measure_check_power()) + "\n")
+    if "counts" in sys.argv[1:]:
+        found = measure_check_power(3_000, by_counts=True)
+        sys.stdout.write(format_table(found, LEVEL) + "\n")
+    else:
+        sys.stdout.write(format_table(measure_check_power()) + "\n")

@@ -162,7 +162,7 @@ def find_regret(
 ) -> tuple[float, float]:
     """Find what a lottery truly regrets and earns on average in its context.
 
-    Called by ``_judge_exact`` and ``_exceeds``.
+    Called by ``_judge_exact``, ``_exceeds`` and the audit of added edges.
     """
     where = found.context
     earned = sum(chance * means[arm, where] for arm, chance in found.lottery.items())

@@ -2,13 +2,14 @@
 
 On exact laws of random problems two random policies are compared: arms, lotteries of each
 context, or what the log did; contexts come by random shares, by those of the population, or as
-they will. A miss is a true difference outside the interval. On finite logs intervals may miss
+they will. What the bounds choose is compared with every arm, since that is told most often. A
+miss is a true difference outside the interval. On finite logs intervals may miss
 as often as their confidence says: of trials where arms were drawn by the context alone, with
 samples of contexts and propensities, and of selected logs, against what the log did. On trials
 the values of policies are estimated from propensities too.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -20,6 +21,7 @@ from boundit.bounds.derive import derive_bounds
 from boundit.counts.log import Log
 from boundit.counts.named_array import NamedArray
 from boundit.counts.read import read_log
+from boundit.decisions.choose.choose import choose
 from boundit.decisions.compare.compare import compare
 from boundit.decisions.compare.comparison import Comparison, Finding
 from boundit.decisions.compare.estimate import estimate_value
@@ -35,7 +37,7 @@ from boundit.terms.bound_table import BoundTable
 from boundit.terms.rounding import ROUNDING
 
 PAIRS = 4
-"""How many pairs of policies are compared on one problem."""
+"""How many pairs of random policies are compared on one problem."""
 CONFIDENCE = 0.9
 """Of bounds by finite logs: low, so that intervals which miss too often are seen."""
 BESIDE = 0.05
@@ -44,7 +46,7 @@ FALSE_ALARM = 0.001
 """The chance that an audit of valid intervals blames them."""
 _TRIAL = "C -> X; C -> Y; X -> Y"
 _SELECTED = "C -> Z; Z -> X; C -> Y; Z -> Y; X -> Y; Z -> [S]"
-SIZES = (100, 400, 1_600)
+SIZES = (100, 400, 1_600, 6_400)
 """How many rows drawn logs have, before selection and but for a factor."""
 _Lottery: TypeAlias = dict[Context, dict[Arm, float]]
 _Side: TypeAlias = _Lottery | Logged
@@ -190,12 +192,9 @@ def _judge_exact(problem: Problem, rng: Generator, report: ComparisonReport) -> 
     truth = _Truth.of(model, table)
     selected = model.graph.selection is not None
     rate = model.selection_rate() if selected and rate_known else None
-    for _ in range(PAIRS):
-        new, old = (_draw_side(table, rng) for _ in range(2))
-        if isinstance(new, Logged):
-            new = _draw_lottery(table, rng)
+    external = [_open_law(model.law(names)) for names in problem.tables]
+    for new, old in _list_pairs(table, rng):
         shares, contexts = _draw_shares(truth, table, rng)
-        external = [_open_law(model.law(names)) for names in problem.tables]
         found = compare(
             table,
             new,
@@ -222,15 +221,32 @@ def _judge_exact(problem: Problem, rng: Generator, report: ComparisonReport) -> 
             _note_miss(report, model.graph, problem.query, found, value, "an exact law")
 
 
+def _list_pairs(table: BoundTable, rng: Generator) -> Iterator[tuple[_Lottery, _Side]]:
+    """Yield the policies that are compared: random ones, and the choice with every arm.
+
+    Called by ``_judge_exact``.
+    """
+    for _ in range(PAIRS):
+        yield _draw_lottery(table, rng), _draw_side(table, rng)
+    choice = _read_choice(table)
+    for arm in table.arms:
+        yield choice, {where: {arm: 1.0} for where in table.contexts}
+
+
+def _read_choice(table: BoundTable) -> _Lottery:
+    """Read the lotteries that the bounds choose. Called by ``_list_pairs`` and others."""
+    return {where: dict(found.lottery) for where, found in choose(table).items()}
+
+
 def _draw_side(table: BoundTable, rng: Generator) -> _Side:
-    """Draw a policy, one in four times what the log did. Called by ``_judge_exact``."""
+    """Draw a policy, one in four times what the log did. Called by ``_list_pairs``."""
     return LOGGED if rng.random() < 0.25 else _draw_lottery(table, rng)
 
 
 def _draw_lottery(table: BoundTable, rng: Generator) -> _Lottery:
     """Draw an arm for every context, or chances of all arms.
 
-    Called by ``_draw_side``, ``_judge_exact`` and ``_judge_trial``.
+    Called by ``_draw_side``, ``_list_pairs`` and ``_judge_trial``.
     """
     n = len(table.arms)
     found = _Lottery()
@@ -241,6 +257,12 @@ def _draw_lottery(table: BoundTable, rng: Generator) -> _Lottery:
             chances = rng.dirichlet(np.ones(n))
             found[where] = dict(zip(table.arms, chances.tolist(), strict=True))
     return found
+
+
+def _draw_arm(table: BoundTable, rng: Generator) -> _Lottery:
+    """Draw one arm for all contexts, without a look at the log. Called by ``_judge_trial``."""
+    arm = table.arms[rng.integers(len(table.arms))]
+    return {where: {arm: 1.0} for where in table.contexts}
 
 
 def _draw_shares(
@@ -274,8 +296,8 @@ def _judge_trial(rng: Generator, report: ComparisonReport) -> None:
     log = read_log(columns)
     table = _bound_log(model, log)
     truth = _Truth.of(model, table)
-    new = _draw_lottery(table, rng)
-    old: _Side = LOGGED if rng.random() < 0.5 else _draw_lottery(table, rng)
+    new = _read_choice(table) if rng.random() < 0.5 else _draw_lottery(table, rng)
+    old: _Side = LOGGED if rng.random() < 0.3 else _draw_arm(table, rng)
     weighed = "p" if rng.random() < 0.5 else None
     found = compare(
         table, new, old, log=log, graph=graph, confidence=1 - BESIDE, propensity=weighed
@@ -306,7 +328,8 @@ def _judge_selected(rng: Generator, report: ComparisonReport) -> None:
     log = read_log({name: column.tolist() for name, column in rows.items()})
     rate = model.selection_rate()
     table = _bound_log(model, log, selection_rate=rate)
-    truth, new = _Truth.of(model, table), _draw_lottery(table, rng)
+    truth = _Truth.of(model, table)
+    new = _read_choice(table) if rng.random() < 0.5 else _draw_lottery(table, rng)
     found = compare(
         table,
         new,

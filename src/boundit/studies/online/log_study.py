@@ -18,7 +18,13 @@ from boundit.simulation.errors import DamagedResult
 from boundit.simulation.simulate import simulate
 from boundit.simulation.worlds import flipped_world, paper_world, random_world
 from boundit.studies.online.log_study_rows import FIRST, LogRegrets, LogRow, summarize_logs
-from boundit.studies.online.run_tables import FRESH, PLAIN, RunTables, make_sources
+from boundit.studies.online.run_tables import (
+    FRESH,
+    PLAIN,
+    UNSEEN,
+    RunTables,
+    make_sources,
+)
 from boundit.studies.online.study import Progress, require_all_runs
 from boundit.studies.online.wrong_graphs import AssumedWorld, make_wrong_worlds
 from boundit.terms.errors import BounditError, UnreadableFile
@@ -30,7 +36,8 @@ RUNS = {"paper": 200, "flipped": 200, "random": 40, "wrong": 100}
 """The groups of worlds, and how many runs each world of them has unless told."""
 POINTS = (1_000, 10_000, 30_000, 300_000)
 _WRONG_POINTS = (1_000, 30_000)
-_RANDOM = 30
+RANDOM = 30
+"""How many random worlds there are, unless told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,18 +113,20 @@ def run_log_study(
     policies: Sequence[str] = POLICIES,
     points: Sequence[int] | None = None,
     runs: int | None = None,
+    worlds: int = RANDOM,
     settings: LogStudySettings = SETTINGS,
     path: Path | None = None,
     told: Progress = lambda _, __: None,
 ) -> LogStudy:
     """Play policies from a fresh log in each run, in all worlds of some groups.
 
-    ``path`` is the file that keeps what is done, whole after every world and length of the log.
-    Called by ``_run_log_study`` of the command line.
+    Random ``worlds`` are so many. ``path`` is the file that keeps what is done, whole after
+    every world and length of the log. Called by ``_run_log_study`` of the command line, and by
+    ``run_rival_study``.
     """
     names = tuple(dict.fromkeys((FIRST, *policies)))
     kept = _load(path, settings)
-    asked = _list_parts(groups, points, runs)
+    asked = _list_parts(groups, points, runs, worlds)
     of, done = sum(part.runs for part in asked), 0
     played = list[LogRegrets]()
     for part in asked:
@@ -171,21 +180,29 @@ class _Part:
 
         Called by ``run_log_study`` for the policies that a file does not have yet.
         """
-        regret = simulate(
-            self.assumed.world,
-            make_sources(names, RunTables(self.assumed, self.points, settings.seed)),
-            rounds=settings.rounds,
-            runs=self.runs,
-            seed=settings.seed,
-            observed=settings.observed,
-            told=told,
-        )
-        whole = require_all_runs(regret, self.runs)
-        return {name: whole.final(name).tolist() for name in names}
+        tables = RunTables(self.assumed, self.points, settings.seed)
+        blind = tuple(name for name in names if name in UNSEEN)
+        seeing = tuple(name for name in names if name not in UNSEEN)
+        found = dict[str, list[float]]()
+        for some, observed in ((seeing, settings.observed), (blind, 0.0)):
+            if not some:
+                continue
+            regret = simulate(
+                self.assumed.world,
+                make_sources(some, tables),
+                rounds=settings.rounds,
+                runs=self.runs,
+                seed=settings.seed,
+                observed=observed,
+                told=told,
+            )
+            whole = require_all_runs(regret, self.runs)
+            found |= {name: whole.final(name).tolist() for name in some}
+        return found
 
 
 def _list_parts(
-    groups: Sequence[str], points: Sequence[int] | None, runs: int | None
+    groups: Sequence[str], points: Sequence[int] | None, runs: int | None, worlds: int
 ) -> list[_Part]:
     """List what a study plays: the worlds of all groups, each with every length of the log.
 
@@ -194,20 +211,20 @@ def _list_parts(
     return [
         _Part(group, assumed, length, runs or RUNS[group])
         for group in groups
-        for assumed in _list_worlds(group)
+        for assumed in _list_worlds(group, worlds)
         for length in points or (_WRONG_POINTS if group == "wrong" else POINTS)
     ]
 
 
-def _list_worlds(group: str) -> tuple[AssumedWorld, ...]:
-    """List the worlds of a group, each with the graph that is assumed.
+def _list_worlds(group: str, worlds: int) -> tuple[AssumedWorld, ...]:
+    """List the worlds of a group, each with the graph that is assumed; so many random ones.
 
     Called by ``_list_parts``.
     """
     if group == "wrong":
         return make_wrong_worlds()
     if group == "random":
-        return tuple(AssumedWorld.right(random_world(i)) for i in range(_RANDOM))
+        return tuple(AssumedWorld.right(random_world(i)) for i in range(worlds))
     return (AssumedWorld.right({"paper": paper_world, "flipped": flipped_world}[group]()),)
 
 

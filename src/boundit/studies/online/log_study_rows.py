@@ -31,9 +31,9 @@ class LogRow:
     """One policy in the worlds of a group, from logs of one length.
 
     Mean, median and 95 % quantile (``q95``) are over the runs of all worlds, ``less`` is by how
-    much less the policy regrets than LinUCB on average over the worlds, paired run by run, with
-    its 95 % interval. In ``worse`` and ``better`` of the ``worlds`` the two differ beyond
-    chance, by Bonferroni's intervals.
+    much less the policy regrets than LinUCB, or whoever it is compared with, on average over
+    the worlds, paired run by run, with its 95 % interval. In ``worse`` and ``better`` of the
+    ``worlds`` the two differ beyond chance, by Bonferroni's intervals.
     """
 
     group: str
@@ -66,21 +66,22 @@ class LogRow:
         return f"{said:<46}{self.less:>+9.1f} {interval}{counted}"
 
 
-def summarize_logs(found: Sequence[LogRegrets]) -> tuple[LogRow, ...]:
+def summarize_logs(found: Sequence[LogRegrets], first: str = FIRST) -> tuple[LogRow, ...]:
     """Sum up the regrets of each group of worlds, length of the log and policy.
 
-    Called by ``LogStudy.rows``.
+    All are compared with the policy ``first``. Called by ``LogStudy.rows`` and
+    ``RivalStudy.rows``.
     """
     grouped = dict[tuple[str, int], list[dict[str, list[float]]]]()
     for one in found:
         grouped.setdefault((one.group, one.points), []).append(one.finals)
     return tuple(
-        row for key, worlds in grouped.items() for row in _summarize_group(*key, worlds)
+        row for key, worlds in grouped.items() for row in _summarize_group(*key, worlds, first)
     )
 
 
 def _summarize_group(
-    group: str, points: int, worlds: Sequence[dict[str, list[float]]]
+    group: str, points: int, worlds: Sequence[dict[str, list[float]]], first: str
 ) -> list[LogRow]:
     """Sum up every policy that played in all worlds of a group, from logs of one length.
 
@@ -91,7 +92,7 @@ def _summarize_group(
         _summarize_policy(
             (group, points, name),
             [np.array(finals[name]) for finals in worlds],
-            [np.array(finals[FIRST]) - np.array(finals[name]) for finals in worlds],
+            [np.array(finals[first]) - np.array(finals[name]) for finals in worlds],
         )
         for name in names
     ]

@@ -11,6 +11,7 @@ from numpy.random import SeedSequence, default_rng
 from boundit.bandit.policies.lin_ucb import LinUCB
 from boundit.bandit.policies.ts import TS
 from boundit.bandit.policy import Policy
+from boundit.bounds.baselines import condition_only
 from boundit.bounds.derive import derive_bounds
 from boundit.bounds.intersect import EndsCross
 from boundit.counts.log import Log
@@ -18,6 +19,7 @@ from boundit.counts.read import read_log
 from boundit.simulation.options import PolicySource
 from boundit.studies.online.policies import FUSED, UnknownPolicy
 from boundit.studies.online.wrong_graphs import AssumedWorld
+from boundit.studies.rivals.catalogue import RIVALS, RunStart, is_rival, make_rival
 from boundit.terms.bound_table import BoundTable
 
 _LOGS = 6
@@ -42,6 +44,8 @@ PLAIN: Mapping[str, Callable[[], Policy]] = {
     "TS": lambda: TS(propensities=False),
 }
 """Policies that take nothing from a log."""
+UNSEEN: Mapping[str, FromTable] = {"Fused-unseen": FUSED["Fused"]}
+"""Policies that are told rewards alone, whatever others are told."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +63,7 @@ class RunTables:
         """Draw the log of one run as counts of its cells, which is quick at any length.
 
         Its law is that of drawing ``points`` rows of the population and keeping the logged.
-        Called by ``RunTables._derive``.
+        Called by ``RunTables._derive`` and ``RunTables._estimate``.
         """
         rng = default_rng(SeedSequence(self.seed, spawn_key=(run, _LOGS, self.points)))
         cells, chances = self._cells
@@ -72,6 +76,29 @@ class RunTables:
         Those of the last runs are kept. Called by ``make_sources`` for every policy and run.
         """
         return self._find(run)
+
+    def find_start(self, run: int) -> RunStart:
+        """Find what rivals start from in a run: its bounds, and the means of its log.
+
+        Called by ``make_sources`` for every rival and run.
+        """
+        return self._find_start(run)
+
+    @cached_property
+    def _find_start(self) -> "Callable[[int], RunStart]":
+        """The function that finds what a run starts from and keeps that of the last runs.
+
+        Read by ``RunTables.find_start``.
+        """
+        return lru_cache(maxsize=_KEPT)(self._estimate)
+
+    def _estimate(self, run: int) -> RunStart:
+        """Estimate every arm by its logged mean, beside the bounds of the same log.
+
+        Called by ``RunTables._find_start`` for runs that are not kept.
+        """
+        log, query = self.draw_log(run), self.assumed.world.query
+        return RunStart(self.find_table(run), condition_only(self.assumed.graph, query, log))
 
     @cached_property
     def _find(self) -> "Callable[[int], BoundTable | None]":
@@ -119,9 +146,17 @@ def make_sources(names: tuple[str, ...], tables: RunTables) -> dict[str, PolicyS
     def start(make: FromTable) -> Callable[[int], Policy]:
         return lambda run: make(tables.find_table(run))
 
-    found = dict[str, PolicySource]()
+    def start_rival(name: str) -> Callable[[int], Policy]:
+        return lambda run: make_rival(name, tables.find_start(run))
+
+    found, fresh = dict[str, PolicySource](), {**FRESH, **UNSEEN}
     for name in names:
-        if name not in (*PLAIN, *FRESH):
-            raise UnknownPolicy(name, [*PLAIN, *FRESH])
-        found[name] = PLAIN[name]() if name in PLAIN else start(FRESH[name])
+        if name in PLAIN:
+            found[name] = PLAIN[name]()
+        elif name in fresh:
+            found[name] = start(fresh[name])
+        elif is_rival(name):
+            found[name] = start_rival(name)
+        else:
+            raise UnknownPolicy(name, [*PLAIN, *fresh, *RIVALS])
     return found

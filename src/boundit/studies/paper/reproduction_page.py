@@ -26,6 +26,7 @@ from boundit.simulation.regret import Regret
 from boundit.simulation.summary import Line
 from boundit.simulation.worlds import paper_world
 from boundit.studies.online.study import WorldRegret
+from boundit.studies.paper.achieved import describe_achieved
 from boundit.studies.paper.offline_bounds import DIGIT, OfflineStudy
 from boundit.studies.paper.reproduction import Reproduction
 from boundit.terms.bound_errors import CannotWrite
@@ -34,6 +35,7 @@ from boundit.terms.saving.files import write_page
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_WORLDS = "The paper's world", "Where bias flips the best arm"
 FIGURES = (
     "intervals",
     "regret-paper",
@@ -75,6 +77,7 @@ _OWN_LOGS = (
 def make_reproduction_page(found: Reproduction, *, command: str) -> str:
     """Write the report on the recomputed paper as one HTML page.
 
+    What the method achieves comes first, then which claims hold, then everything else.
     Called by ``write_reproduction``.
     """
     world, offline, online = paper_world(), found.offline, found.online
@@ -82,25 +85,14 @@ def make_reproduction_page(found: Reproduction, *, command: str) -> str:
     misses = sum(row.truth not in row.ours for row in offline.rows)
     printed_misses = sum(row.printed_misses for row in offline.rows)
     sections: list[Section] = [
-        make_claims_section(found.claims, title="What the paper claims"),
-        make_graph_section(
-            world.graph,
-            treatments=query.treatments,
-            context=query.context,
-            outcomes=query.outcomes,
-            title="The paper's graph",
-            caption="Users U1, U2 meet items X1, X2; the hidden C1 moves I1 and Y (dashed), "
-            "and rows are kept by I1.",
-        ),
         make_comparison_section(
             _make_comparison(offline),
             title="The offline table",
             caption=f"{offline.points:,} points drawn, {offline.kept:,} kept. {_COLUMNS}",
         ),
         make_intervals_section(_make_whiskers(offline), title="The offline figure"),
-        make_bounds_section(
-            offline.table, title="Every interval, and why it holds", graph=world.graph
-        ),
+        *map(_show_own_logs, (online.paper, online.flip), _WORLDS),
+        *map(_show_pairs, (online.paper, online.flip), _WORLDS),
         make_table_section(
             Grid(
                 ("ruled out by", "pairs", "of"),
@@ -111,18 +103,26 @@ def make_reproduction_page(found: Reproduction, *, command: str) -> str:
             "beforehand; the other rows need nothing but the log, the last one the share of "
             "rows that were kept.",
         ),
-        *_make_world_sections(online.paper, "The paper's world"),
-        *_make_world_sections(online.flip, "Where bias flips the best arm"),
+        make_claims_section(found.claims, title="What the paper claims"),
+        make_graph_section(
+            world.graph,
+            treatments=query.treatments,
+            context=query.context,
+            outcomes=query.outcomes,
+            title="The paper's graph",
+            caption="Users U1, U2 meet items X1, X2; the hidden C1 moves I1 and Y (dashed), "
+            "and rows are kept by I1.",
+        ),
+        *_make_world_sections(online.paper, _WORLDS[0]),
+        *_make_world_sections(online.flip, _WORLDS[1]),
+        make_bounds_section(
+            offline.table, title="Every interval, and why it holds", graph=world.graph
+        ),
     ]
     return render_page(
         "Bandits from biased logs: the paper, recomputed",
         sections,
-        lead=(
-            "Huang and Wu, Robustly Improving Bandit Algorithms with Confounded and Selection "
-            "Biased Offline Data: A Causal Approach (AAAI 2024). Every number of this page was "
-            "computed by the command at its end. Beside the paper's policies stands Fused, "
-            "which we recommend, last of each world.",
-        ),
+        answer=describe_achieved(found),
         facts={
             f"of {offline.points:,} points were kept": f"{offline.kept:,}",
             f"of our {len(offline.rows)} bounds miss": f"{misses}",
@@ -204,42 +204,55 @@ def _list_naive_estimates(study: OfflineStudy) -> tuple[PointEstimates, PointEst
     )
 
 
-def _make_world_sections(played: WorldRegret, where: str) -> tuple[Section, ...]:
-    """Write the sections of the page on one world: figures of regret and tables.
+def _show_own_logs(played: WorldRegret, where: str) -> Section:
+    """Draw the regret of policies that start from a log of their own in each run.
 
-    Our own policy comes last, beside the paper's, with a log for each run.
+    Called by ``make_reproduction_page`` for each world: what a reader can expect.
+    """
+    own = played.own_logs
+    return make_curves_section(
+        own.make_curves(),
+        title=f"{where}: the policy that we recommend",
+        caption=f"{own.caption} {_OWN_LOGS}",
+    )
+
+
+def _show_pairs(played: WorldRegret, where: str) -> Section:
+    """Draw the regret of policies with and without bounds, as the paper does.
+
+    Called by ``make_reproduction_page`` for each world.
+    """
+    pairs = _keep_bound_pairs(played.regret)
+    return make_curves_section(
+        pairs.make_curves(), title=f"{where}: cumulative regret", caption=pairs.caption
+    )
+
+
+def _make_world_sections(played: WorldRegret, where: str) -> tuple[Section, ...]:
+    """Write the numbers of one world: tables of regret, and starts from biased estimates.
 
     Called by ``make_reproduction_page`` for the paper's world and the flipped one.
     """
-    pairs, started = _keep_bound_pairs(played.regret), _keep_warm_starts(played.regret)
-    own = played.own_logs
+    started, own = _keep_warm_starts(played.regret), played.own_logs
     return (
-        make_curves_section(
-            pairs.make_curves(), title=f"{where}: cumulative regret", caption=pairs.caption
+        make_table_section(
+            _tabulate_lines(own.summary()),
+            title=f"{where}: final regret with a log for each run",
+            caption="Means, medians and 95 % quantiles of the runs, with 95 % intervals; a few "
+            "bad runs can make a mean. Differences are paired, run by run. LinUCB takes "
+            "nothing from a log; LinUCB-PCB starts from the bounds of the run's log at "
+            f"confidence 0.95. {own.runs} runs.",
+        ),
+        make_table_section(
+            _tabulate_lines([*played.regret.summary(), *played.oam.summary()[1:]]),
+            title=f"{where}: final regret",
+            caption=f"As above. OAM plays {played.oam.runs} runs. -PCB starts from the bounds "
+            "of endless logging, (log) from those of the drawn log at confidence 0.95.",
         ),
         make_curves_section(
             started.make_curves(),
             title=f"{where}: starting from biased estimates",
             caption=f"{started.caption} {_STARTS}",
-        ),
-        make_table_section(
-            _tabulate_lines([*played.regret.summary(), *played.oam.summary()[1:]]),
-            title=f"{where}: final regret",
-            caption="Means, medians and 95 % quantiles of the runs, with 95 % intervals; a few "
-            "bad runs can make a mean. Differences are paired, run by run. OAM plays "
-            f"{played.oam.runs} runs. -PCB starts from the bounds of endless logging, (log) "
-            "from those of the drawn log at confidence 0.95.",
-        ),
-        make_curves_section(
-            own.make_curves(),
-            title=f"{where}: the policy that we recommend",
-            caption=f"{own.caption} {_OWN_LOGS}",
-        ),
-        make_table_section(
-            _tabulate_lines(own.summary()),
-            title=f"{where}: final regret with a log for each run",
-            caption="As above. LinUCB takes nothing from a log; LinUCB-PCB starts from the "
-            f"bounds of the run's log at confidence 0.95. {own.runs} runs.",
         ),
     )
 
@@ -247,7 +260,7 @@ def _make_world_sections(played: WorldRegret, where: str) -> tuple[Section, ...]
 def _keep_bound_pairs(regret: Regret) -> Regret:
     """Keep the regrets of policies that played both with and without bounds.
 
-    Called by ``_make_world_sections`` and ``write_reproduction`` for the first figure.
+    Called by ``_show_pairs`` and ``write_reproduction`` for the first figure.
     """
     return regret.only(*(name for name in _BOUND_PAIRS if name in regret.policies))
 
