@@ -1,0 +1,383 @@
+"""What callers ask of the service, and what they are answered: strict records for JSON.
+
+The HTTP layer reads bodies with ``read_request`` and writes answers with ``msgspec.json``; the
+engine takes and gives the same records. A field that nobody knows is an error that names it.
+Records have no cycles, so that the garbage collector need not look at them.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Literal, TypeAlias, TypeVar
+
+import msgspec
+from msgspec import Struct, field
+
+from boundit.service.config import PolicyConfig, Scalar, Values
+from boundit.service.errors import MalformedRequest
+
+T = TypeVar("T")
+RewardStatus: TypeAlias = Literal["kept", "learned", "late", "repeated"]
+"""``kept`` until the window closes, ``learned`` at once, or ``late`` and not learned."""
+_COLON = re.compile(rb"\\u003a", re.IGNORECASE)
+"""A colon that is escaped."""
+_PLACE = re.compile(r" - at `(\$[^`]*)`$")
+_UNKNOWN = re.compile(r"^Object contains unknown field `(.*)`$")
+
+
+class DecideRequest(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """One visitor: who (``id``), where (``context``), and among which ``arms``.
+
+    ``played`` is the arm that the caller played by a rule of its own, with the ``propensity``
+    that this rule gave it, if it is known: the policy learns from it and says what it would
+    have done.
+    """
+
+    id: str | None = None
+    context: Values | None = None
+    arms: list[Values] | None = None
+    played: Values | None = None
+    propensity: float | None = None
+
+
+class DecideBatchRequest(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """Several visitors at one moment: all are decided for, or none."""
+
+    decisions: list[DecideRequest]
+
+
+class ArmChance(Struct, frozen=True, gc=False):
+    """An arm and the chance that the policy plays it."""
+
+    arm: Any
+    propensity: float
+
+
+class DecideAnswer(Struct, frozen=True, gc=False):
+    """The arm to play, and what is stored of the decision.
+
+    Arms and contexts are objects by the names of their variables, or lists where nobody named
+    them. ``propensity`` is that of the arm that is played: the caller's own where it told
+    ``played``. ``state_position`` is that of the last event that the policy had learned from,
+    ``repeated`` says that the decision had been made before.
+    """
+
+    id: str
+    arm: Any
+    context: Any
+    propensity: float | None
+    propensities: list[ArmChance]
+    position: int
+    state_position: int
+    bounds_version: int
+    at: datetime
+    played: Any = None
+    repeated: bool = False
+
+
+class DecideBatchAnswer(Struct, frozen=True, gc=False):
+    """The answers of a batch, in its order."""
+
+    decisions: list[DecideAnswer]
+
+
+class RewardRequest(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """What a decision earned, what else was ``observed``, or which arm was ``played``.
+
+    Together or one by one. ``reward_id`` names one of several rewards of a decision.
+    """
+
+    id: str
+    reward: float | None = None
+    observed: dict[str, Scalar] | None = None
+    reward_id: str = ""
+    played: Values | None = None
+    propensity: float | None = None
+
+
+class RewardBatchRequest(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """Several rewards: all are taken, or none."""
+
+    rewards: list[RewardRequest]
+
+
+class RewardAnswer(Struct, frozen=True, gc=False):
+    """What became of a reward, and the position of its event."""
+
+    id: str
+    status: RewardStatus
+    position: int
+
+
+class RewardBatchAnswer(Struct, frozen=True, gc=False):
+    """The answers of a batch, in its order."""
+
+    rewards: list[RewardAnswer]
+
+
+class RefreshRequest(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """New bounds, as ``BoundTable.save`` writes them, and the arms held from now on."""
+
+    bounds: dict[str, Any]
+    arms: list[Values] | None = None
+
+
+class RefreshAnswer(Struct, frozen=True, gc=False):
+    """The version that the new bounds have, and the position from which they hold."""
+
+    bounds_version: int
+    position: int
+
+
+class PruneRequest(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """Erase what happened before a moment."""
+
+    before: datetime
+
+
+class PruneAnswer(Struct, frozen=True, gc=False):
+    """How many decisions and events were erased; ``position`` is that of the last of them."""
+
+    decisions: int
+    events: int
+    position: int
+
+
+class PolicyAnswer(Struct, frozen=True, gc=False):
+    """A policy as it is now.
+
+    ``state_position`` is where its state changed last; ``refuted`` says what contradicted the
+    present bounds, if anything did.
+    """
+
+    name: str
+    kind: str
+    arms: list[Any]
+    context: list[str] | None
+    treatments: list[str] | None
+    outcome: str | None
+    reward_range: tuple[float, float]
+    observes: list[str]
+    explore: float
+    learn: str
+    window: float | None
+    default_reward: float | None
+    rewards: str
+    shadow: bool
+    retention: float | None
+    created_at: datetime
+    position: int
+    state_position: int
+    bounds_version: int
+    n_open: int
+    n_learned: int
+    seed: int
+    options: dict[str, Any]
+    refuted: str | None = None
+    pruned_before: datetime | None = None
+    last_at: datetime | None = None
+    warnings: list[str] = field(default_factory=list)
+
+
+class DecisionView(Struct, frozen=True, gc=False):
+    """A decision with all that came of it."""
+
+    decision: DecideAnswer
+    status: Literal["open", "learned", "not learned"]
+    rewards: list[dict[str, Any]]
+    observed: dict[str, Scalar]
+    closed_at: datetime | None = None
+    closed_position: int | None = None
+    learned_reward: float | None = None
+    due: datetime | None = None
+    reason: str | None = None
+    late: int = 0
+
+
+class EventView(Struct, frozen=True, gc=False):
+    """One event of the log, as it is stored."""
+
+    position: int
+    at: datetime
+    kind: str
+    body: msgspec.Raw
+
+
+class ChanceRow(Struct, frozen=True, gc=False):
+    """The chances of all arms in one context."""
+
+    context: Any
+    propensities: list[ArmChance]
+
+
+class ChanceTable(Struct, frozen=True, gc=False):
+    """The chances of every arm in every context, for use where the caller is.
+
+    They hold as long as ``state_position`` does, which is the ETag.
+    """
+
+    policy: str
+    state_position: int
+    bounds_version: int
+    rows: list[ChanceRow]
+
+
+class TallyRow(Struct, frozen=True, gc=False):
+    """What happened to one arm on one day.
+
+    ``defaults`` are decisions learned with the default reward, ``unlearned`` those that were
+    closed without learning, ``late`` what came after the window closed.
+    """
+
+    day: str
+    arm: Any
+    decided: int
+    learned: int
+    reward_sum: float
+    defaults: int
+    unlearned: int
+    late: int
+
+
+def read_request(kind: type[T], body: bytes | str) -> T:
+    """Read a request of one kind from JSON, or raise ``MalformedRequest`` and say where.
+
+    Called by the HTTP layer for every body.
+
+    >>> read_request(RewardRequest, '{"id": "a", "rewad": 1}')
+    Traceback (most recent call last):
+    boundit.service.errors.MalformedRequest: 'rewad' is no field here; there are id, reward, ...
+    """
+    try:
+        found = msgspec.json.decode(body, type=kind)
+        repeats = _has_repeated_keys(body)
+    except msgspec.ValidationError as error:
+        raise _explain_misfit(kind, str(error)) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise MalformedRequest(f"this is no JSON: {error}") from None
+    if repeats:
+        raise MalformedRequest(
+            "a key stands twice in one object, and nobody can tell which is meant",
+            code="repeated_key",
+        )
+    return found
+
+
+def _has_repeated_keys(body: bytes | str) -> bool:
+    """Tell whether an object of some JSON has a key twice, of which readers take the last.
+
+    Written anew, the JSON then has fewer colons; one that is escaped in a text is not counted
+    before and is counted then, so that such a text is read key by key. Called by
+    ``read_request``.
+
+    >>> _has_repeated_keys('{"a": ":", "b": {"a": 1}}'), _has_repeated_keys('{"a": 1, "a": 1}')
+    (False, True)
+    """
+    text = body.encode() if isinstance(body, str) else body
+    if _COLON.search(text):
+        found = list[bool]()
+        json.loads(
+            text,
+            parse_int=str,
+            object_pairs_hook=lambda pairs: found.append(len(dict(pairs)) < len(pairs)),
+        )
+        return any(found)
+    return text.count(b":") > msgspec.json.encode(msgspec.json.decode(text)).count(b":")
+
+
+def convert_request(kind: type[T], given: object) -> T:
+    """Read a request from Python values as JSON has them; errors are those of ``read_request``.
+
+    Users of the engine call it, and the command line for a configuration.
+    """
+    try:
+        return msgspec.convert(given, type=kind)
+    except msgspec.ValidationError as error:
+        raise _explain_misfit(kind, str(error)) from None
+
+
+def _explain_misfit(kind: type, said: str) -> MalformedRequest:
+    """Make of msgspec's message one of ours: the field, where it stands, what would fit.
+
+    Called by ``read_request`` and ``convert_request``.
+    """
+    found = _PLACE.search(said)
+    where = found[1] if found else "$"
+    reason = said[: found.start()] if found else said
+    if unknown := _UNKNOWN.match(reason):
+        names = ", ".join(_list_fields(kind, where))
+        known = f"; there are {names}" if names else ""
+        return MalformedRequest(
+            f"{unknown[1]!r} is no field here{known}", where=where, code="unknown_field"
+        )
+    return MalformedRequest(
+        f"{reason[:1].lower()}{reason[1:]}".replace("`", ""), where=where, code="wrong_type"
+    )
+
+
+def _list_fields(kind: type, where: str) -> Sequence[str]:
+    """List the fields that a request has at a place, none where the place is not a record's.
+
+    Called by ``_explain_misfit``.
+    """
+    inner: dict[type, tuple[str, type[Struct]]] = {
+        DecideBatchRequest: ("$.decisions", DecideRequest),
+        RewardBatchRequest: ("$.rewards", RewardRequest),
+    }
+    path, row = inner.get(kind, ("", Struct))
+    if where == "$":
+        return [part.name for part in msgspec.structs.fields(kind)]
+    if path and re.fullmatch(re.escape(path) + r"\[[^\]]*\]", where):
+        return [part.name for part in msgspec.structs.fields(row)]
+    return ()
+
+
+class CreatePolicy(Struct, frozen=True, gc=False):
+    """Ask the engine to create a policy; answered by a ``PolicyAnswer``.
+
+    An equal configuration under a name that exists changes nothing.
+    """
+
+    config: PolicyConfig
+
+
+class Decide(Struct, frozen=True, gc=False):
+    """Ask the engine for decisions; answered by a ``DecideBatchAnswer``, all or nothing."""
+
+    policy: str
+    requests: list[DecideRequest]
+
+
+class GiveRewards(Struct, frozen=True, gc=False):
+    """Tell the engine rewards; answered by a ``RewardBatchAnswer``, all or nothing."""
+
+    policy: str
+    requests: list[RewardRequest]
+
+
+class RefreshBounds(Struct, frozen=True, gc=False):
+    """Ask the engine to replace a policy's bounds; answered by a ``RefreshAnswer``."""
+
+    policy: str
+    request: RefreshRequest
+
+
+class CloseWindows(Struct, frozen=True, gc=False):
+    """Ask the engine to close what is due, and to learn what others wrote; answered by a count.
+
+    The engine asks itself, every second where something may be due.
+    """
+
+    policy: str
+
+
+class NoteRefutation(Struct, frozen=True, gc=False):
+    """Ask the engine to write down that the bounds were refuted; it asks itself."""
+
+    policy: str
+
+
+PolicyCommand: TypeAlias = Decide | GiveRewards | RefreshBounds | CloseWindows | NoteRefutation
+Command: TypeAlias = CreatePolicy | PolicyCommand
+"""What ``Engine.submit`` takes."""

@@ -1,0 +1,159 @@
+"""The events of a policy: what happened, in one order, each as a JSON object on disk.
+
+The policy's state is the fold of ``Created``, ``Closed`` and ``Refreshed``; the others are what
+callers asked and told. ``Closed`` says by itself all that is learned, so that the fold never
+looks back.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from boundit.service.errors import StoreUnavailable
+
+T = TypeVar("T")
+
+CREATED: Final = "created"
+DECIDED: Final = "decided"
+REWARDED: Final = "rewarded"
+CLOSED: Final = "closed"
+REFRESHED: Final = "refreshed"
+REFUTED: Final = "refuted"
+PRUNED: Final = "pruned"
+NOTHING: Final = msgspec.Raw(b"null")
+STATE_KINDS: Final = (CREATED, CLOSED, REFRESHED)
+"""The kinds that change the policy's state."""
+
+
+class Created(Struct, omit_defaults=True, gc=False):
+    """A policy was created: its configuration, and the state that it starts from.
+
+    ``boundit`` is the version that wrote it; ``arms`` are those held.
+    """
+
+    config: dict[str, Any]
+    seed: int
+    state: msgspec.Raw
+    arms: list[Any]
+    boundit: str
+    bounds: msgspec.Raw = NOTHING
+
+
+class Decided(Struct, omit_defaults=True, gc=False):
+    """An arm was chosen for a visitor.
+
+    ``chances`` are those of the arms of the call in order: ``arms``, or else those held since
+    ``bounds``, the version of the bounds. ``state`` is the position of the last event that the
+    policy had learned from, ``branch`` what learning needs to know of how it was chosen.
+    ``played`` is what the caller played instead, ``propensity`` the chance that its own rule
+    gave it, ``due`` when the window closes.
+    """
+
+    id: str
+    arm: list[Any]
+    context: list[Any]
+    state: int
+    bounds: int
+    chances: msgspec.Raw = NOTHING
+    branch: str | None = None
+    arms: list[Any] | None = None
+    played: list[Any] | None = None
+    propensity: float | None = None
+    due: int | None = None
+
+
+class Rewarded(Struct, omit_defaults=True, gc=False):
+    """A caller told a reward, an observation or the arm that was played.
+
+    ``late`` says that the decision was closed already: this is kept and not learned.
+    """
+
+    id: str
+    reward: float | None = None
+    reward_id: str = ""
+    observed: dict[str, Any] | None = None
+    played: list[Any] | None = None
+    propensity: float | None = None
+    late: bool = False
+
+
+class Closed(Struct, omit_defaults=True, gc=False):
+    """A decision is over: what is learned of it, or why nothing is.
+
+    ``decision`` is the position of its event and ``at`` its time. ``arm`` is the arm played;
+    ``propensity`` the chance with which it was, if known. ``passed`` says that it was passed
+    with the call, ``other`` that the caller chose it. ``default`` says that no reward came and
+    the default stands for it; ``reason`` why nothing is learned.
+    """
+
+    id: str
+    decision: int
+    at: int
+    arm: list[Any] | None
+    context: list[Any]
+    reward: float | None = None
+    observed: dict[str, Any] | None = None
+    branch: str | None = None
+    propensity: float | None = None
+    passed: bool = False
+    other: bool = False
+    default: bool = False
+    reason: str | None = None
+
+
+class Refreshed(Struct, omit_defaults=True, gc=False):
+    """The bounds were replaced: all replicas go by version ``version`` from here on.
+
+    ``held`` are the arms from now on, ``arms`` those that were asked for.
+    """
+
+    version: int
+    bounds: msgspec.Raw
+    held: list[Any]
+    arms: list[Any] | None = None
+
+
+class Refuted(Struct, omit_defaults=True, gc=False):
+    """Rewards contradicted the bounds of a version."""
+
+    version: int
+    reason: str
+
+
+class Pruned(Struct, omit_defaults=True, gc=False):
+    """Decisions that were over before a moment are erased, up to ``position``."""
+
+    before: int
+    position: int
+
+
+write_body = msgspec.json.Encoder().encode
+"""Writes the body of an event as JSON; used wherever an event is made."""
+
+
+def make_reader(kind: type[T]) -> Callable[[str | bytes], T]:
+    """Make what reads the bodies of one kind of event, or says that the store is damaged.
+
+    Called here and where other records of the store are read, once for each kind.
+    """
+    decode = msgspec.json.Decoder(kind).decode
+
+    def read(body: str | bytes) -> T:
+        try:
+            return decode(body)
+        except (msgspec.MsgspecError, UnicodeError):
+            name = kind.__name__.strip("_").lower()
+            reason = f"a record ({name}) in the store is damaged; restore a backup"
+            raise StoreUnavailable(reason, retry_after=60) from None
+
+    return read
+
+
+read_created = make_reader(Created)
+read_decided = make_reader(Decided)
+read_rewarded = make_reader(Rewarded)
+read_closed = make_reader(Closed)
+read_refreshed = make_reader(Refreshed)
+read_refuted = make_reader(Refuted)

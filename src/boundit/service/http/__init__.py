@@ -1,0 +1,1 @@
+"""The service over HTTP: routes, keys, limits, the OpenAPI document, pages, and the server."""

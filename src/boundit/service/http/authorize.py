@@ -1,0 +1,106 @@
+"""Who may do what: keys with roles, and pages of other sites kept out."""
+
+import asyncio
+import base64
+import binascii
+from datetime import UTC, datetime
+from functools import lru_cache
+from ipaddress import ip_address
+
+from starlette.requests import Request
+
+from boundit.service.http.errors import NotAllowed, NotAuthorized
+from boundit.service.keys import ROLES, Key, KeyRing, Role
+
+NOBODY = Key("", "nobody", ROLES, datetime.fromtimestamp(0, UTC))
+"""Who calls where there are no keys."""
+
+
+class Gatekeeper:
+    """The keys there are, and the hosts that may be asked for.
+
+    Where there never was a key, everything is allowed to whoever asks for a loopback host;
+    the server listens to no other address then. Revoking the last key lets nobody in.
+    """
+
+    def __init__(self, keys: KeyRing) -> None:
+        self._keys = keys
+        self._reading: asyncio.Future[None] | None = None
+
+    async def admit(self, request: Request, role: Role | None) -> Key:
+        """Give the key of a request that may do what ``role`` may, or raise.
+
+        None asks for nothing but that the caller is known, if callers must be. Called by
+        ``Door._answer`` for every request but those for health.
+        """
+        if not self._keys.is_fresh:
+            await self._refresh()
+        if not self._keys.asks_for_keys:
+            _require_loopback(request)
+            return NOBODY
+        key = self._keys.check(_read_secret(request.headers.get("authorization", "")))
+        if key is None:
+            raise NotAuthorized("nobody knows this key")
+        if role is not None and not key.may(role):
+            raise NotAllowed(f"this key has not the role {role}; it has {', '.join(key.roles)}")
+        return key
+
+    async def _refresh(self) -> None:
+        """Read the keys again, once for all who ask meanwhile.
+
+        Called by ``Gatekeeper.admit``.
+        """
+        if self._reading is None or self._reading.done():
+            self._reading = asyncio.ensure_future(asyncio.to_thread(self._keys.refresh))
+        await asyncio.shield(self._reading)
+
+
+def _read_secret(header: str) -> str:
+    """Read the secret of a header: a bearer's, or the password that a browser asks for.
+
+    Called by ``Gatekeeper.admit``.
+    """
+    scheme, _, token = header.strip().partition(" ")
+    if scheme.lower() == "bearer" and token.strip():
+        return token.strip()
+    if scheme.lower() == "basic":
+        try:
+            text = base64.b64decode(token.strip(), validate=True).decode()
+        except (binascii.Error, ValueError):
+            raise NotAuthorized("the header Authorization is broken") from None
+        return text.partition(":")[2]
+    raise NotAuthorized("this service asks for a key")
+
+
+def _require_loopback(request: Request) -> None:
+    """Refuse a request whose Host is not this machine, as a page of another site would send.
+
+    Called by ``Gatekeeper.admit`` where there are no keys.
+    """
+    host = request.headers.get("host", "").rsplit("@", 1)[-1]
+    name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+    if not is_loopback(name):
+        raise NotAllowed(
+            "without keys only this machine may ask, by a loopback name; add a key first"
+        )
+    if request.headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}:
+        raise NotAllowed("a page of another site may not ask")
+
+
+@lru_cache(64)
+def is_loopback(host: str) -> bool:
+    """Tell whether a host names this machine alone.
+
+    Called by ``_require_loopback``, and by ``serve`` for the address to listen on.
+
+    >>> is_loopback("localhost"), is_loopback("127.0.0.2"), is_loopback("::1")
+    (True, True, True)
+    >>> is_loopback("0.0.0.0"), is_loopback("example.org")
+    (False, False)
+    """
+    if host.lower().rstrip(".") == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,129 @@
+"""The server: one process, one engine, until it is told to stop."""
+
+import gc
+import logging
+import resource
+import signal
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import uvicorn
+
+from boundit.service.engine import Engine
+from boundit.service.errors import ServiceError
+from boundit.service.http.app import make_app
+from boundit.service.http.authorize import is_loopback
+from boundit.service.http.limits import Limits
+from boundit.service.http.protocol import PatientProtocol
+from boundit.service.keys import KeyRing
+
+_log = logging.getLogger(__name__)
+_KEEP_ALIVE = 75
+_GRACE = 30
+
+
+class NeedsKeys(ServiceError):
+    """An address that others can reach, and no key to keep them out."""
+
+    status = 403
+    code = "needs_keys"
+
+    def __init__(self, host: str) -> None:
+        super().__init__(
+            f"{host} can be reached by others, and there are no keys: add one with "
+            "boundit keys add, or listen on 127.0.0.1"
+        )
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where the server listens; port 0 takes any that is free."""
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+
+
+def make_server(engine: Engine, address: Address, limits: Limits) -> uvicorn.Server:
+    """Make the server of an engine, or raise ``NeedsKeys``; it is not started.
+
+    Called by ``serve``.
+    """
+    keys = KeyRing(engine.store)
+    keys.refresh()
+    if not is_loopback(address.host) and not keys.has_keys:
+        raise NeedsKeys(address.host)
+    protocol = type("LimitedProtocol", (PatientProtocol,), {"limits": limits})
+    config = uvicorn.Config(
+        make_app(engine, limits),
+        host=address.host,
+        port=address.port,
+        loop="uvloop",
+        http=protocol,
+        ws="none",
+        lifespan="off",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        log_config=None,
+        timeout_keep_alive=_KEEP_ALIVE,
+        timeout_graceful_shutdown=_GRACE,
+        backlog=2048,
+    )
+    return uvicorn.Server(config)
+
+
+def serve(
+    engine: Engine, address: Address, limits: Limits, *, told: Callable[[str], None]
+) -> None:
+    """Serve until SIGTERM or SIGINT; then answer what came, write what waits, and stop.
+
+    ``told`` hears the address once it can be asked. Called by ``serve`` of the command line.
+    """
+    raise_file_limit(limits.connections)
+    server = make_server(engine, address, limits)
+    begin = server.startup
+
+    async def startup(sockets: list[socket.socket] | None = None) -> None:
+        await begin(sockets)
+        if server.servers:
+            told(_write_url(server.servers[0].sockets[0].getsockname()))
+
+    server.startup = startup  # type: ignore[method-assign]
+    # uvicorn raises the signal that ended it once more, when it has stopped: by then the
+    # engine still has to write what waits.
+    for signum in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(signum, _ignore)
+    # What was loaded by now stays: whoever looks for garbage need not look at it again.
+    gc.collect()
+    gc.freeze()
+    with engine:
+        server.run()
+    _log.info("stopped: all that was acknowledged is on disk")
+
+
+def _write_url(name: tuple[Any, ...]) -> str:
+    """Write the address of a socket as a URL; called by ``serve``.
+
+    >>> _write_url(("::1", 80, 0, 0))
+    'http://[::1]:80'
+    """
+    host, port = name[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _ignore(*_: object) -> None:
+    """Do nothing for a signal that was heeded already; ``serve`` hands it over."""
+
+
+def raise_file_limit(connections: int) -> None:
+    """Let the process have a file for every connection, as far as the system allows.
+
+    Called by ``serve``.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = connections + 256
+    if soft < wanted:
+        least = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (least, hard))

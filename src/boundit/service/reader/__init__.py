@@ -1,0 +1,1 @@
+"""What there is, for those who look, and whether it is as the events say."""

@@ -1,0 +1,260 @@
+"""Events in a PostgreSQL database, which any number of replicas may use.
+
+The head row of a policy is locked while a replica appends to it, and nothing else is: the order
+of positions is the order of commits. Moments are those of the database's clock.
+"""
+
+import logging
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache, partial
+from typing import Any, TypeAlias, final
+
+import psycopg
+from psycopg.pq import TransactionStatus
+
+from boundit.service.errors import StoreUnavailable
+from boundit.service.store.readers import Readers
+from boundit.service.store.schema import SCHEMA_VERSION, write_schema
+from boundit.service.store.sqlite import Clock
+from boundit.service.store.store import Transaction
+
+_log = logging.getLogger(__name__)
+_Connection: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
+_NOW = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+_LONGEST_WAIT = 16.0
+_TYPES = {
+    **dict.fromkeys(["id", "kind", "body", "outcome", "hash", "day", "arm"], "text"),
+    "reward_sum": "double precision",
+}
+"""The types of columns that are no whole numbers."""
+_SETTINGS = {
+    "search_path": "boundit",
+    "timezone": "UTC",
+    # An answer means on disk, whatever the server does for others.
+    "synchronous_commit": "on",
+    "lock_timeout": "5000",
+    "statement_timeout": "60000",
+    # A plan made while a table was empty would go through all of it once it is large.
+    "plan_cache_mode": "force_custom_plan",
+    # A replica that stands still must not keep others from writing.
+    "idle_in_transaction_session_timeout": "10000",
+}
+_READING = {**_SETTINGS, "idle_in_transaction_session_timeout": "600000"}
+"""Settings of those who read: they lock nothing, and a replay works between its statements."""
+_MAKING_TABLES = 4_702_111_234
+"""The advisory lock of whoever makes the tables."""
+
+
+@final
+class PostgresDialect:
+    """The words of PostgreSQL: its own arrays and placeholders, and rows that are locked."""
+
+    lock = " FOR UPDATE"
+
+    def write_among(self, kind: str) -> str:
+        """Write the condition that a column is one of those packed; for ``Transaction``.
+
+        As a query of its own, so that every value is looked up in the index: where statistics
+        are old, a comparison with all values of an array might go through the whole table.
+        """
+        return f"IN (SELECT unnest(?::{kind}[]))"
+
+    def translate(self, query: str) -> Any:
+        """Write a statement with the placeholders of psycopg; called by ``Transaction``."""
+        return _translate(query)
+
+    def pack(self, values: Sequence[str] | Sequence[int]) -> list[Any]:
+        """Give values as a list, which is an array; called by ``Transaction``."""
+        return list(values)
+
+    def gather(self, connection: Any) -> AbstractContextManager[object]:
+        """Send statements and the commit in one go; called by ``Transaction.gather``."""
+        return _commit_together(connection)
+
+    def add_rows(
+        self,
+        connection: _Connection,
+        table: str,
+        columns: Sequence[str],
+        rows: Sequence[Sequence[object]],
+        more: str,
+    ) -> None:
+        """Add rows to a table, as one array a column; called by ``Transaction``."""
+        # In binary, as text of arrays has to be escaped, which takes longest of all.
+        arrays = ", ".join(f"%b::{_TYPES.get(name, 'bigint')}[]" for name in columns)
+        query = f"INSERT INTO {table} ({', '.join(columns)}) SELECT * FROM unnest({arrays}) "
+        values = [list(one) for one in zip(*rows, strict=True)]
+        connection.execute((query + more).encode(), values)
+
+    def update_rows(self, connection: _Connection, rows: Sequence[Sequence[object]]) -> None:
+        """Set closed and outcome of decisions, by policy and id; called by ``Transaction``."""
+        connection.execute(
+            "UPDATE decisions d SET closed = n.closed, outcome = n.outcome "
+            "FROM unnest(%b::bigint[], %b::text[], %b::bigint[], %b::text[]) "
+            "AS n (closed, outcome, policy, id) WHERE d.policy = n.policy AND d.id = n.id",
+            [list(one) for one in zip(*rows, strict=True)],
+        )
+
+
+@contextmanager
+def _commit_together(connection: _Connection) -> Iterator[None]:
+    """Send what is written in a ``with``, and the commit, without waiting for each.
+
+    If a statement fails, the commit is not done. Called by ``PostgresDialect.gather``.
+    """
+    with connection.pipeline():
+        yield
+        ended = connection.execute("COMMIT")
+    _require_commit(ended)
+
+
+def _require_commit(ended: "psycopg.Cursor[tuple[Any, ...]]") -> None:
+    """Refuse to take an undone transaction for a commit.
+
+    Where a statement had failed, the database answers COMMIT with ROLLBACK, and with no error.
+    Called by ``_commit_together`` and ``PostgresStore.write``.
+    """
+    if ended.statusmessage != "COMMIT":
+        raise StoreUnavailable("the database undid the transaction")
+
+
+@lru_cache
+def _translate(query: str) -> str:
+    """Write a statement with the placeholders of psycopg; called by ``PostgresDialect``."""
+    return query.replace("?", "%s")
+
+
+@final
+class PostgresStore:
+    """A PostgreSQL database, in the schema ``boundit``, which is made if it is not there.
+
+    A connection that breaks is made anew, with pauses that grow; meanwhile callers are told.
+    """
+
+    def __init__(self, url: str, *, clock: Clock | None = None) -> None:
+        self._url, self._clock, self._dialect = url, clock, PostgresDialect()
+        self._writer: _Connection | None = None
+        self._readers = Readers(partial(self._connect, _READING))
+        self._wait, self._retry_at = 0.0, 0.0
+        with _explain():
+            self._writer = self._connect(_SETTINGS)
+            self._make_tables(self._writer)
+
+    def _connect(self, settings: Mapping[str, str]) -> _Connection:
+        """Open a connection; called for the writer, and for readers as they are needed."""
+        options = " ".join(f"-c {name}={value}" for name, value in settings.items())
+        return psycopg.connect(
+            self._url,
+            autocommit=True,
+            connect_timeout=5,
+            keepalives_idle=5,
+            keepalives_interval=2,
+            keepalives_count=3,
+            options=options,
+            application_name="boundit",
+        )
+
+    def _make_tables(self, connection: _Connection) -> None:
+        """Make the tables of a new database, or refuse those of another form.
+
+        Called by ``PostgresStore.__init__``.
+        """
+        with connection.transaction():
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MAKING_TABLES,))
+            made = connection.execute(
+                "SELECT to_regclass('boundit.boundit_store') IS NOT NULL"
+            ).fetchone()
+            if made != (True,):
+                connection.execute("CREATE SCHEMA IF NOT EXISTS boundit")
+                for statement in write_schema(serial="BIGSERIAL PRIMARY KEY", clustered=""):
+                    connection.execute(statement.encode())
+                connection.execute(
+                    "INSERT INTO boundit_store VALUES ('schema', %s)", (str(SCHEMA_VERSION),)
+                )
+            found = connection.execute(
+                "SELECT value FROM boundit_store WHERE name = 'schema'"
+            ).fetchone()
+        if found != (str(SCHEMA_VERSION),):
+            reason = f"the store has form {found}, and this release reads {SCHEMA_VERSION}"
+            raise StoreUnavailable(reason)
+
+    @contextmanager
+    def write(self) -> Iterator[Transaction]:
+        """Begin a transaction that commits when the ``with`` ends and undoes what raised.
+
+        Called by ``GroupWriter`` from the writer's thread alone.
+        """
+        with _explain():
+            connection = self._writer or self._reconnect()
+            try:
+                yield Transaction(connection, self._dialect, self._begin(connection))
+                if connection.info.transaction_status != TransactionStatus.IDLE:
+                    _require_commit(connection.execute("COMMIT"))
+            except BaseException:
+                self._undo(connection)
+                raise
+
+    def _undo(self, connection: _Connection) -> None:
+        """Undo a transaction that failed, or drop its connection; called by ``write``."""
+        try:
+            connection.execute("ROLLBACK")
+        except psycopg.Error:
+            self._writer = None
+            connection.close()
+
+    def _reconnect(self) -> _Connection:
+        """Connect again, unless the last attempt was a moment ago; called by ``write``."""
+        now = time.monotonic()
+        if now < self._retry_at:
+            reason = "the database cannot be reached"
+            raise StoreUnavailable(reason, retry_after=1 + int(self._retry_at - now))
+        self._wait = min(max(2 * self._wait, 0.25), _LONGEST_WAIT)
+        self._retry_at = now + self._wait
+        self._writer = self._connect(_SETTINGS)
+        self._wait = self._retry_at = 0.0
+        return self._writer
+
+    @contextmanager
+    def read(self) -> Iterator[Transaction]:
+        """Begin a transaction that sees one moment of the store; called from any thread."""
+        with _explain(), self._readers.lend() as connection:
+            now = self._begin(connection, " ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            try:
+                yield Transaction(connection, self._dialect, now)
+            finally:
+                connection.execute("ROLLBACK")
+
+    def _begin(self, connection: _Connection, mode: str = "") -> int:
+        """Begin a transaction, and read the database's clock unless another was given.
+
+        Called by ``PostgresStore.write`` and ``PostgresStore.read``.
+        """
+        with connection.pipeline():
+            connection.execute(f"BEGIN{mode}".encode())
+            clock = connection.execute(_NOW)
+        found = clock.fetchone()
+        if self._clock is not None:
+            return self._clock()
+        return int(found[0]) if found else 0
+
+    def close(self) -> None:
+        """Close all connections; called by ``Engine.stop``."""
+        self._readers.close()
+        if self._writer is not None:
+            self._writer.close()
+
+
+@contextmanager
+def _explain() -> Iterator[None]:
+    """Turn errors of the database into ``StoreUnavailable``; called around all that is done.
+
+    What they say may name hosts and users, and is for the log alone.
+    """
+    try:
+        yield
+    except psycopg.Error as error:
+        _log.warning("the database failed: %s", str(error).replace("\n", " "))
+        reason = f"the database failed ({type(error).__name__})"
+        raise StoreUnavailable(reason) from error

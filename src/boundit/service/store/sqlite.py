@@ -1,0 +1,237 @@
+"""Events in one SQLite file: a write-ahead log that is on disk before anybody is answered."""
+
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import lru_cache
+from itertools import chain
+from pathlib import Path
+from typing import TypeAlias, final
+
+from boundit.service.errors import StoreUnavailable
+from boundit.service.store.readers import Readers
+from boundit.service.store.schema import SCHEMA_VERSION, write_schema
+from boundit.service.store.store import Transaction
+
+Clock = Callable[[], int]
+"""Gives the moment, in microseconds since 1970."""
+FILE_NAME = "boundit.sqlite"
+_BUSY_MS = 5000
+_MOST_AT_ONCE = 64
+"""How many rows a statement has: with 9 columns below the 999 values that any SQLite takes."""
+_Row: TypeAlias = Sequence[object]
+
+
+def read_clock() -> int:
+    """Read the system's clock, in microseconds; called when a transaction begins."""
+    return time.time_ns() // 1000
+
+
+@final
+class SqliteDialect:
+    """The words of SQLite: a list of values is one JSON text, and one writer needs no locks."""
+
+    lock = ""
+
+    def write_among(self, kind: str) -> str:  # noqa: ARG002, a value has its own
+        """Write the condition that a column is one of those packed; for ``Transaction``."""
+        return "IN (SELECT value FROM json_each(?))"
+
+    def translate(self, query: str) -> str:
+        """Give a statement as it is; called by ``Transaction``."""
+        return query
+
+    def pack(self, values: Sequence[str] | Sequence[int]) -> str:
+        """Write values as one JSON text; called by ``Transaction``."""
+        return json.dumps(values)
+
+    def add_rows(
+        self,
+        connection: sqlite3.Connection,
+        table: str,
+        columns: Sequence[str],
+        rows: Sequence[Sequence[object]],
+        more: str,
+    ) -> None:
+        """Add rows to a table, many with each statement; called by ``Transaction``."""
+        for part in _cut_rows(rows):
+            query = _write_insert(table, tuple(columns), len(part), more)
+            connection.execute(query, list(chain.from_iterable(part)))
+
+    def update_rows(
+        self, connection: sqlite3.Connection, rows: Sequence[Sequence[object]]
+    ) -> None:
+        """Set closed and outcome of decisions, by policy and id; called by ``Transaction``."""
+        for part in _cut_rows(rows):
+            connection.execute(_write_update(len(part)), list(chain.from_iterable(part)))
+
+    def gather(self, connection: object) -> AbstractContextManager[object]:
+        """Give what does nothing, as there is nobody to wait for.
+
+        Called by ``Transaction.gather``.
+        """
+        return nullcontext(connection)
+
+
+def _cut_rows(rows: Sequence[_Row]) -> Iterator[Sequence[_Row]]:
+    """Cut rows into parts of 64, 32, 16 and so on, so that there are few statements.
+
+    A statement for each row costs more than twice as much, and the lock of the interpreter is
+    given up for each: whoever answers requests meanwhile takes it. Called by
+    ``SqliteDialect``.
+
+    >>> [len(part) for part in _cut_rows(range(150))]
+    [64, 64, 16, 4, 2]
+    """
+    start, size = 0, _MOST_AT_ONCE
+    while start < len(rows):
+        while size > len(rows) - start:
+            size //= 2
+        yield rows[start : start + size]
+        start += size
+
+
+@lru_cache
+def _write_insert(table: str, columns: tuple[str, ...], n: int, more: str) -> str:
+    """Write the statement that adds so many rows; called by ``SqliteDialect.add_rows``."""
+    row = f"({', '.join('?' * len(columns))})"
+    places = ", ".join([row] * n)
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES {places} {more}"
+
+
+@lru_cache
+def _write_update(n: int) -> str:
+    """Write the statement that changes so many rows; called by ``SqliteDialect``."""
+    places = ", ".join(["(?, ?, ?, ?)"] * n)
+    return (
+        "UPDATE decisions SET closed = v.column1, outcome = v.column2 "
+        f"FROM (VALUES {places}) AS v "
+        "WHERE decisions.policy = v.column3 AND decisions.id = v.column4"
+    )
+
+
+@final
+class SqliteStore:
+    """One SQLite file, which several processes may use at once.
+
+    ``folder`` is made if it is not there. What is committed is on disk (``synchronous=FULL``).
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], *, clock: Clock | None = None) -> None:
+        self.path = Path(folder) / FILE_NAME
+        self._paths = self.path, Path(f"{self.path}-wal")
+        self._clock, self._dialect = clock or read_clock, SqliteDialect()
+        self._readers = Readers(self._connect)
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreUnavailable(f"the folder cannot be made: {error.strerror}") from None
+        with _explain():
+            self._writer = self._connect()
+            self._make_tables()
+        self._files = self._find_files()
+
+    def _connect(self) -> sqlite3.Connection:
+        """Open a connection; called for the writer, and for readers as they are needed."""
+        connection = sqlite3.connect(
+            self.path,
+            timeout=_BUSY_MS / 1000,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=64,
+        )
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        return connection
+
+    def _make_tables(self) -> None:
+        """Make the tables of a new file, or refuse one of another form.
+
+        Called by ``SqliteStore.__init__``.
+        """
+        connection = self._writer
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            for statement in write_schema(
+                serial="INTEGER PRIMARY KEY AUTOINCREMENT", clustered="WITHOUT ROWID"
+            ):
+                connection.execute(statement)
+            connection.execute(
+                "INSERT INTO boundit_store VALUES ('schema', ?) ON CONFLICT DO NOTHING",
+                (str(SCHEMA_VERSION),),
+            )
+            found = connection.execute(
+                "SELECT value FROM boundit_store WHERE name = 'schema'"
+            ).fetchone()[0]
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+        if found != str(SCHEMA_VERSION):
+            reason = f"the store has form {found}, and this release reads {SCHEMA_VERSION}"
+            raise StoreUnavailable(reason)
+
+    @contextmanager
+    def write(self) -> Iterator[Transaction]:
+        """Begin a transaction that commits when the ``with`` ends and undoes what raised.
+
+        Called by ``GroupWriter`` from the writer's thread alone.
+        """
+        with _explain():
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield Transaction(self._writer, self._dialect, self._clock())
+                self._writer.execute("COMMIT")
+            except BaseException:
+                if self._writer.in_transaction:
+                    self._writer.execute("ROLLBACK")
+                raise
+        self._require_files()
+
+    @contextmanager
+    def read(self) -> Iterator[Transaction]:
+        """Begin a transaction that sees one moment of the store; called from any thread."""
+        with _explain(), self._readers.lend() as connection:
+            connection.execute("BEGIN")
+            try:
+                yield Transaction(connection, self._dialect, self._clock())
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+
+    def _find_files(self) -> tuple[object, ...]:
+        """Find which files the database and its log are, by their numbers on disk.
+
+        Called when the store is opened and after every commit.
+        """
+        try:
+            found = [path.stat() for path in self._paths]
+        except OSError:
+            return ()
+        return tuple((one.st_dev, one.st_ino) for one in found)
+
+    def _require_files(self) -> None:
+        """Refuse to acknowledge what was written to files that were removed or replaced.
+
+        The system goes on writing to them, and a restart would not find it. Called by
+        ``SqliteStore.write`` after the commit.
+        """
+        if self._find_files() != self._files:
+            raise StoreUnavailable("the store's file was removed or replaced", retry_after=30)
+
+    def close(self) -> None:
+        """Close all connections; called by ``Engine.stop``."""
+        self._readers.close()
+        self._writer.close()
+
+
+@contextmanager
+def _explain() -> Iterator[None]:
+    """Turn errors of SQLite into ``StoreUnavailable``; called around all that it does."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise StoreUnavailable(f"the store cannot be used: {error}") from error

@@ -1,0 +1,402 @@
+"""What the engine asks of a store: rows in, rows out, one transaction at a time.
+
+The statements are the same for both databases but for a few words, which ``Dialect`` has.
+Moments are microseconds since 1970, in UTC.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple, Protocol
+
+
+class Head(NamedTuple):
+    """The head row of a policy: where its events end, and what is counted of it."""
+
+    id: int
+    name: str
+    created_at: int
+    head: int
+    state_position: int
+    last_at: int
+    bounds_version: int
+    refuted_version: int
+    n_open: int
+    n_learned: int
+    pruned_position: int
+    pruned_before: int
+
+
+class EventRow(NamedTuple):
+    """An event as it is stored."""
+
+    position: int
+    at: int
+    kind: str
+    body: str
+
+
+class DecisionRow(NamedTuple):
+    """A decision with its event, and what callers told of it since."""
+
+    id: str
+    position: int
+    due: int | None
+    closed: int | None
+    outcome: str | None
+    at: int
+    body: str
+
+
+class SnapshotRow(NamedTuple):
+    """A state that was kept; ``base`` is 1 where pruning left it instead of events."""
+
+    position: int
+    base: int
+    boundit: str
+    checksum: str
+    state: str
+
+
+class KeyRow(NamedTuple):
+    """A key as it is stored: its hash, never itself."""
+
+    id: str
+    name: str
+    roles: str
+    hash: str
+    created_at: int
+    revoked_at: int | None
+
+
+class Connection(Protocol):
+    """What ``sqlite3`` and ``psycopg`` connections share."""
+
+    def execute(self, query: Any, params: Any = ..., /) -> Any:
+        """Run one statement; called by ``Transaction``."""
+        ...
+
+
+class Dialect(Protocol):
+    """The words in which the two databases differ."""
+
+    def translate(self, query: str) -> Any:
+        """Write a statement with the database's own placeholders; called by ``Transaction``."""
+        ...
+
+    def pack(self, values: Sequence[str] | Sequence[int]) -> Any:
+        """Make one parameter of several values; called by ``Transaction``."""
+        ...
+
+    def gather(self, connection: Any) -> AbstractContextManager[object]:
+        """Let statements be sent without waiting for each; called by ``Transaction.gather``."""
+        ...
+
+    def add_rows(
+        self,
+        connection: Any,
+        table: str,
+        columns: Sequence[str],
+        rows: Sequence[Sequence[object]],
+        more: str,
+    ) -> None:
+        """Add many rows to a table by one statement; called by ``Transaction``."""
+        ...
+
+    def update_rows(self, connection: Any, rows: Sequence[Sequence[object]]) -> None:
+        """Set closed and outcome of decisions, by policy and id; called by ``Transaction``."""
+        ...
+
+    def write_among(self, kind: str) -> str:
+        """Write the condition that a column is one of the values packed, of a type.
+
+        Called by ``Transaction``.
+        """
+        ...
+
+    @property
+    def lock(self) -> str:
+        """What locks the rows that a query reads; read by ``Transaction.lock_heads``."""
+        ...
+
+
+_ROOM = 2**16
+_HEAD = ", ".join(Head._fields)
+_DECISION = "d.id, d.position, d.due, d.closed, d.outcome, e.at, e.body"
+_JOIN = "decisions d JOIN events e ON e.policy = d.policy AND e.position = d.position"
+
+
+class Transaction:
+    """The statements of one transaction; ``now`` is its moment."""
+
+    def __init__(self, connection: Connection, dialect: Dialect, now: int) -> None:
+        self._connection, self._dialect, self.now = connection, dialect, now
+
+    def _run(self, query: str, *parameters: object) -> Any:
+        """Run one statement and give its cursor; called by every method here."""
+        return self._connection.execute(self._dialect.translate(query), parameters)
+
+    def _add_rows(
+        self, table: str, columns: str, rows: Sequence[Sequence[object]], more: str = ""
+    ) -> None:
+        """Add rows with these columns to a table; called by the methods that add rows."""
+        if rows:
+            self._dialect.add_rows(self._connection, table, columns.split(), rows, more)
+
+    def gather(self) -> AbstractContextManager[object]:
+        """Send what is written in a ``with`` without waiting for each statement's answer.
+
+        It is the last of a transaction: the commit may go with it. Called by
+        ``GroupWriter.process``.
+        """
+        return self._dialect.gather(self._connection)
+
+    def lock_heads(self, names: Sequence[str]) -> dict[str, Head]:
+        """Lock the head rows of some policies, in the order of their names, and read them.
+
+        Nobody else appends to them until this transaction ends. Called by ``GroupWriter`` when
+        a group begins.
+        """
+        among = self._dialect.write_among("text")
+        query = f"SELECT {_HEAD} FROM policies WHERE name {among} ORDER BY name"
+        rows = self._run(query + self._dialect.lock, self._dialect.pack(sorted(names)))
+        return {row[1]: Head(*row) for row in rows}
+
+    def touch(self) -> None:
+        """Write as much as a group does, which nobody reads; called by ``Engine._try_again``.
+
+        A disk that is full may have room for a little.
+        """
+        self._run(
+            "INSERT INTO boundit_store (name, value) VALUES ('room', ?) "
+            "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+            f"{self.now}".ljust(_ROOM, "."),
+        )
+
+    def list_heads(self) -> list[Head]:
+        """Read the head rows of all policies; called by ``Engine.list_policies``."""
+        return [Head(*row) for row in self._run(f"SELECT {_HEAD} FROM policies ORDER BY name")]
+
+    def get_head(self, name: str) -> Head | None:
+        """Read the head row of one policy; called where one is shown or replayed."""
+        row = self._run(f"SELECT {_HEAD} FROM policies WHERE name = ?", name).fetchone()
+        return None if row is None else Head(*row)
+
+    def get_config(self, policy: int) -> str:
+        """Read what a policy was created with; called by ``create_policy``."""
+        row = self._run("SELECT config FROM policies WHERE id = ?", policy).fetchone()
+        return str(row[0])
+
+    def add_policy(self, name: str, config: str) -> int | None:
+        """Add a policy's head row; None if the name is taken. Called by ``create_policy``."""
+        found = self._run(
+            "INSERT INTO policies (name, config, created_at, head, state_position, last_at, "
+            "bounds_version, refuted_version, n_open, n_learned, pruned_position, "
+            "pruned_before) VALUES (?, ?, ?, 0, 0, ?, 1, 0, 0, 0, 0, 0) "
+            "ON CONFLICT (name) DO NOTHING RETURNING id",
+            name,
+            config,
+            self.now,
+            self.now,
+        ).fetchone()
+        return None if found is None else int(found[0])
+
+    def update_head(self, head: Head) -> None:
+        """Write a head row back; called by ``PolicyChanges.write``."""
+        self._run(
+            "UPDATE policies SET head = ?, state_position = ?, last_at = ?, "
+            "bounds_version = ?, refuted_version = ?, n_open = ?, n_learned = ?, "
+            "pruned_position = ?, pruned_before = ? WHERE id = ?",
+            *head[3:],
+            head.id,
+        )
+
+    def add_events(self, rows: Sequence[tuple[int, int, int, str, str]]) -> None:
+        """Append events: policy, position, at, kind, body.
+
+        Called by ``PolicyChanges.write``.
+        """
+        self._add_rows("events", "policy position at kind body", rows)
+
+    def list_events(
+        self, policy: int, after: int, limit: int, kinds: Sequence[str] = ()
+    ) -> list[EventRow]:
+        """Read events past a position in order, of some kinds or of all.
+
+        Called by ``Fold.catch_up``, and where events are shown or exported.
+        """
+        query = "SELECT position, at, kind, body FROM events WHERE policy = ? AND position > ?"
+        parameters: list[object] = [policy, after]
+        if kinds:
+            query += f" AND kind IN ({', '.join('?' * len(kinds))})"
+            parameters += kinds
+        query += " ORDER BY position LIMIT ?"
+        return [EventRow(*row) for row in self._run(query, *parameters, limit)]
+
+    def list_rare_events(self, policy: int) -> list[EventRow]:
+        """Read the events that are few: created, refreshed, refuted, pruned.
+
+        Called where bounds of a version are asked for.
+        """
+        query = (
+            "SELECT position, at, kind, body FROM events WHERE policy = ? AND "
+            "kind IN ('created', 'refreshed', 'refuted', 'pruned') ORDER BY position"
+        )
+        return [EventRow(*row) for row in self._run(query, policy)]
+
+    def get_events(self, policy: int, positions: Sequence[int]) -> dict[int, EventRow]:
+        """Read events by position; called by ``Engine.get_decision`` and ``_list_rows``."""
+        query = (
+            "SELECT position, at, kind, body FROM events WHERE policy = ? AND position "
+            + self._dialect.write_among("bigint")
+        )
+        rows = self._run(query, policy, self._dialect.pack(positions))
+        return {row[0]: EventRow(*row) for row in rows}
+
+    def find_decisions(self, policy: int, ids: Sequence[str]) -> dict[str, DecisionRow]:
+        """Find decisions by their ids; called by ``PolicyChanges.look_up`` once a group."""
+        query = f"SELECT {_DECISION} FROM {_JOIN} WHERE d.policy = ? AND d.id "
+        query += self._dialect.write_among("text")
+        rows = self._run(query, policy, self._dialect.pack(ids))
+        return {row[0]: DecisionRow(*row) for row in rows}
+
+    def find_pruned(self, policy: int, hashes: Sequence[str]) -> set[str]:
+        """Find which ids, by their hashes, were pruned; called by ``PolicyChanges.look_up``."""
+        among = self._dialect.write_among("text")
+        query = f"SELECT hash FROM pruned WHERE policy = ? AND hash {among}"
+        return {row[0] for row in self._run(query, policy, self._dialect.pack(hashes))}
+
+    def list_due(self, policy: int, at: int, limit: int) -> list[DecisionRow]:
+        """List open decisions whose windows are over, in the order in which they close.
+
+        Called by ``close_due``.
+        """
+        query = (
+            f"SELECT {_DECISION} FROM {_JOIN} WHERE d.policy = ? AND d.closed IS NULL "
+            "AND d.due IS NOT NULL AND d.due <= ? ORDER BY d.due, d.position LIMIT ?"
+        )
+        return [DecisionRow(*row) for row in self._run(query, policy, at, limit)]
+
+    def find_next_due(self, policy: int) -> int | None:
+        """Find when the next window of a policy closes; called by ``Upkeep.list_closings``."""
+        query = (
+            "SELECT MIN(due) FROM decisions WHERE policy = ? AND closed IS NULL "
+            "AND due IS NOT NULL"
+        )
+        found = self._run(query, policy).fetchone()[0]
+        return None if found is None else int(found)
+
+    def add_decisions(
+        self, rows: Sequence[tuple[int, str, int, int | None, int | None, str | None]]
+    ) -> None:
+        """Add decisions: policy, id, position, due, closed, outcome.
+
+        Called by ``PolicyChanges.write``.
+        """
+        self._add_rows("decisions", "policy id position due closed outcome", rows)
+
+    def update_decisions(self, rows: Sequence[tuple[int | None, str | None, int, str]]) -> None:
+        """Set closed and outcome of decisions, by policy and id.
+
+        Called by ``PolicyChanges.write``.
+        """
+        self._dialect.update_rows(self._connection, rows)
+
+    def add_tallies(self, policy: int, rows: Mapping[tuple[str, str], Sequence[float]]) -> None:
+        """Add to the counts by day and arm; called by ``PolicyChanges.write``."""
+        counts = ("decided", "learned", "reward_sum", "defaults", "unlearned", "late")
+        more = ", ".join(f"{name} = tallies.{name} + excluded.{name}" for name in counts)
+        self._add_rows(
+            "tallies",
+            f"policy day arm {' '.join(counts)}",
+            [(policy, *key, *row) for key, row in sorted(rows.items())],
+            f"ON CONFLICT (policy, day, arm) DO UPDATE SET {more}",
+        )
+
+    def add_snapshot(self, policy: int, row: SnapshotRow) -> None:
+        """Store a snapshot, unless there is one; called by ``keep_snapshot``."""
+        self._run(
+            "INSERT INTO snapshots (policy, position, base, boundit, checksum, state) "
+            "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            policy,
+            *row,
+        )
+
+    def list_snapshots(self, policy: int) -> list[SnapshotRow]:
+        """Read the snapshots of a policy; called by ``start_fold`` and ``keep_snapshot``."""
+        rows = self._run(
+            "SELECT position, base, boundit, checksum, state FROM snapshots WHERE policy = ?",
+            policy,
+        )
+        return [SnapshotRow(*row) for row in rows]
+
+    def drop_snapshot(self, policy: int, row: SnapshotRow) -> None:
+        """Drop a snapshot; called by ``keep_snapshot`` and ``keep_base``."""
+        self._run(
+            "DELETE FROM snapshots WHERE policy = ? AND position = ? AND base = ?",
+            policy,
+            row.position,
+            row.base,
+        )
+
+    def erase(
+        self, policy: int, ids: Sequence[str], hashes: Sequence[str], positions: Sequence[int]
+    ) -> None:
+        """Erase decisions and their events, and keep the hashes of their ids.
+
+        Called by ``erase_some``.
+        """
+        among, pack = self._dialect.write_among, self._dialect.pack
+        gone = [(policy, one) for one in hashes]
+        self._add_rows("pruned", "policy hash", gone, "ON CONFLICT DO NOTHING")
+        query = f"DELETE FROM decisions WHERE policy = ? AND id {among('text')}"
+        self._run(query, policy, pack(ids))
+        query = f"DELETE FROM events WHERE policy = ? AND position {among('bigint')}"
+        self._run(query, policy, pack(positions))
+
+    def add_key(self, row: KeyRow) -> None:
+        """Store a key; called by ``add_key``."""
+        self._run(
+            "INSERT INTO keys (id, name, roles, hash, created_at, revoked_at) "
+            "VALUES (?, ?, ?, ?, ?, ?)",
+            *row,
+        )
+
+    def list_keys(self) -> list[KeyRow]:
+        """Read all keys; called by ``KeyRing.refresh`` and ``list_keys``."""
+        rows = self._run(
+            "SELECT id, name, roles, hash, created_at, revoked_at FROM keys "
+            "ORDER BY created_at, id"
+        )
+        return [KeyRow(*row) for row in rows]
+
+    def revoke_key(self, id: str) -> None:  # noqa: A002, the word users know
+        """Note that a key is revoked now; called by ``revoke_key``."""
+        self._run("UPDATE keys SET revoked_at = ? WHERE id = ?", self.now, id)
+
+    def list_tallies(self, policy: int) -> list[tuple[Any, ...]]:
+        """Read the counts by day and arm; called by ``Engine.list_tallies``."""
+        rows: list[tuple[Any, ...]] = self._run(
+            "SELECT day, arm, decided, learned, reward_sum, defaults, unlearned, late "
+            "FROM tallies WHERE policy = ? ORDER BY day, arm",
+            policy,
+        ).fetchall()
+        return rows
+
+
+class Store(Protocol):
+    """A place for events: transactions that write, one at a time, and others that read."""
+
+    def write(self) -> AbstractContextManager[Transaction]:
+        """Begin a transaction that commits when the ``with`` ends and undoes what raised.
+
+        Called by ``GroupWriter`` from the writer's thread alone.
+        """
+        ...
+
+    def read(self) -> AbstractContextManager[Transaction]:
+        """Begin a transaction that sees one moment of the store; called from any thread."""
+        ...
+
+    def close(self) -> None:
+        """Close all connections; called by ``Engine.stop``."""
+        ...

@@ -1,0 +1,185 @@
+"""Arms and contexts between JSON and a policy: read strictly, written by name.
+
+JSON has no dates: a level of another type is matched by its text, and written as that text. It
+has one kind of number: 1.0 is the level 1, and is kept as that. ``true`` is no number.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from boundit.bandit.serialization import decode_values, encode_values
+from boundit.bandit.spec import PLAIN
+from boundit.service.config import AnyPolicy, Values
+from boundit.service.errors import Unprocessable
+from boundit.terms.bound import Arm, Context, Value
+from boundit.terms.errors import BounditError, shorten
+
+_MOST_KEPT = 4096
+
+
+class VariableNames:
+    """The names and levels of a policy's treatments and context variables.
+
+    Made anew when the bounds are refreshed, which may add levels.
+    """
+
+    def __init__(self, policy: AnyPolicy) -> None:
+        table, self.spec = policy.monitor.prior.table, policy.spec
+        self.treatments = table.treatments if table else None
+        self.context = self.spec.context
+        self.outcome = table.outcome if table else None
+        self._arm_levels = _list_levels(self.spec.arm_levels)
+        self._context_levels = _list_levels(self.spec.context_levels)
+        self._written: dict[Arm, Any] = {}
+
+    def read_context(self, given: Values | None) -> Context:
+        """Read a visitor's context, or raise ``Unprocessable`` and say why.
+
+        Called by ``read_visit`` for every decision.
+        """
+        if given is None:
+            values: tuple[Value, ...] = ()
+        elif isinstance(given, dict):
+            values = _pick("context", given, self.context)
+        else:
+            values = tuple(given) if isinstance(given, list) else (given,)
+        if self._context_levels:
+            values = _match_levels(values, self._context_levels, "$.context")
+        try:
+            return self.spec.read_context(values)
+        except BounditError as error:
+            raise Unprocessable(str(error), where="$.context") from None
+
+    def read_arm(self, given: Values, where: str = "$.played") -> Arm:
+        """Read one arm, or raise ``Unprocessable`` and say why.
+
+        Called by ``read_visit`` for arms that come with a decision, and by ``take_reward`` for
+        the arm that was played.
+        """
+        if isinstance(given, dict):
+            values = _pick("arm", given, self.treatments, where)
+        else:
+            values = tuple(given) if isinstance(given, list) else (given,)
+        if self._arm_levels:
+            values = _match_levels(values, self._arm_levels, where)
+        try:
+            self.spec.require_arm(values)
+        except BounditError as error:
+            raise Unprocessable(str(error), where=where) from None
+        return values
+
+    def write_arm(self, arm: Arm) -> Any:
+        """Write an arm for an answer: an object by treatment, or a list where none are named.
+
+        Called wherever an answer has an arm.
+        """
+        # Equal is not enough to be the same: True equals 1, and is another text.
+        found = self._written.get(arm)
+        if found is None or isinstance(arm[0] if arm else None, bool):
+            found = _write_named(self.treatments, arm)
+            if len(self._written) < _MOST_KEPT:
+                self._written[arm] = found
+        return found
+
+    def write_context(self, context: Context) -> Any:
+        """Write a context for an answer: an object by name, or a list where none are named.
+
+        Called wherever an answer has a context.
+        """
+        return _write_named(self.context, context)
+
+
+def encode_level_list(values: Sequence[Value]) -> list[Any]:
+    """Write an arm or a context for an event, so that the types of its levels are kept.
+
+    Called wherever an event is made.
+    """
+    if PLAIN.issuperset(map(type, values)):
+        return list(values)
+    return encode_values(values)
+
+
+def decode_level_list(record: Sequence[Any]) -> tuple[Value, ...]:
+    """Read an arm or a context of an event; called wherever an event is read."""
+    if PLAIN.issuperset(map(type, record)):
+        return tuple(record)
+    return decode_values(record)
+
+
+def write_value(value: Value) -> Any:
+    """Write one level for an answer: itself, or its text where JSON has no such type.
+
+    Called by ``_write_named`` and ``_list_levels``, and by ``list_rows`` for an export.
+    """
+    if type(value) in PLAIN:
+        return value
+    write = getattr(value, "isoformat", None)
+    return str(value) if write is None else write()
+
+
+def _write_named(names: Sequence[str] | None, values: Sequence[Value]) -> Any:
+    """Write values by name, or as a list where nobody named them.
+
+    Called by ``VariableNames.write_arm`` and ``VariableNames.write_context``.
+    """
+    if not PLAIN.issuperset(map(type, values)):
+        values = [write_value(value) for value in values]
+    if names is None or len(names) != len(values):
+        return list(values)
+    return dict(zip(names, values, strict=True))
+
+
+def _list_levels(levels: Sequence[Sequence[Value]]) -> Sequence[Mapping[Any, Value]]:
+    """List for each variable its levels by what JSON has for them, which may be their text.
+
+    Empty where all levels are texts, which nothing else is equal to. Called by
+    ``VariableNames.__init__``.
+    """
+    if all(type(level) is str for one in levels for level in one):
+        return ()
+    return [{write_value(level): level for level in one} for one in levels]
+
+
+def _match_levels(
+    values: tuple[Value, ...], levels: Sequence[Mapping[Any, Value]], where: str
+) -> tuple[Value, ...]:
+    """Replace values by the levels that they stand for, or refuse a truth value for a number.
+
+    Python takes ``True`` for 1, and nobody who sends it means that. Called by
+    ``VariableNames.read_context`` and ``VariableNames.read_arm``.
+    """
+    if len(values) != len(levels):
+        return values
+    found = [known.get(value, value) for value, known in zip(values, levels, strict=True)]
+    for value, level in zip(values, found, strict=True):
+        if (type(value) is bool) != (type(level) is bool):
+            sent, meant = (msgspec.json.encode(one).decode() for one in (value, level))
+            raise Unprocessable(f"{sent} is no level here; send {meant}", where=where)
+    return tuple(found)
+
+
+def _pick(
+    what: str,
+    given: Mapping[str, Value],
+    names: Sequence[str] | None,
+    where: str = "$.context",
+) -> tuple[Value, ...]:
+    """Put the values of an object in the order of the names, which must be exactly its keys.
+
+    Called by ``VariableNames.read_context`` and ``VariableNames.read_arm``.
+    """
+    if names is None:
+        reason = f"nobody named the variables of this policy's {what}; give a list"
+        raise Unprocessable(reason, where=where)
+    try:
+        values = tuple([given[name] for name in names])
+    except KeyError as missing:
+        raise Unprocessable(f"the {what} has no value for {missing}", where=where) from None
+    if len(given) > len(names):
+        unknown = next(name for name in given if name not in names)
+        shown = ", ".join(names)
+        reason = f"the {what} has no variable {shorten(repr(unknown), 40)}; it has {shown}"
+        raise Unprocessable(reason, where=where)
+    return values

@@ -1,0 +1,1 @@
+"""What one transaction does: commands in, events and answers out."""

@@ -1,0 +1,282 @@
+"""What one transaction will write for one policy, gathered before anything is written.
+
+A command makes a ``Draft``; if it is refused, the draft is dropped and nothing of it remains.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any
+
+from msgspec import Struct, field
+
+from boundit.service.events import (
+    CLOSED,
+    Closed,
+    Decided,
+    make_reader,
+    read_decided,
+    write_body,
+)
+from boundit.service.fold import Fold
+from boundit.service.moments import to_datetime, write_day
+from boundit.service.store.store import DecisionRow, Head, Transaction
+from boundit.service.values import write_value
+
+_DECIDED, _LEARNED, _SUM, _DEFAULTS, _UNLEARNED, _LATE = range(6)
+
+
+class OutcomeReward(Struct, array_like=True, gc=False):
+    """One reward of a decision, and the position of its event."""
+
+    reward_id: str
+    reward: float
+    position: int
+
+
+class Outcome(Struct, omit_defaults=True, gc=False):
+    """What callers told of a decision since it was made, in the events at ``positions``."""
+
+    rewards: list[OutcomeReward] = field(default_factory=list)
+    observed: dict[str, Any] = field(default_factory=dict)
+    played: list[Any] | None = None
+    propensity: float | None = None
+    late: int = 0
+    positions: list[int] = field(default_factory=list)
+
+
+_read_outcome = make_reader(Outcome)
+
+
+class KnownDecision:
+    """A decision as the group sees it: stored, or made in this very group."""
+
+    __slots__ = ("_body", "_decided", "_outcome", "at", "closed", "due", "id", "position")
+
+    def __init__(self, row: DecisionRow, decided: Decided | None = None) -> None:
+        self.id, self.position, self.due, self.closed = (
+            row.id,
+            row.position,
+            row.due,
+            row.closed,
+        )
+        self.at, self._body, self._decided = row.at, row.body, decided
+        self._outcome = row.outcome
+
+    @property
+    def decided(self) -> Decided:
+        """The event; read by ``answer_again`` and ``close_decision``."""
+        if self._decided is None:
+            self._decided = read_decided(self._body)
+        return self._decided
+
+    def read_outcome(self) -> Outcome:
+        """Read a copy of what was told, which may be changed; called by ``take_reward``."""
+        return Outcome() if self._outcome is None else _read_outcome(self._outcome)
+
+    def list_positions(self) -> list[int]:
+        """List the positions of all its events; called by ``erase_some``."""
+        closed = [] if self.closed is None else [self.closed]
+        return [self.position, *self.read_outcome().positions, *closed]
+
+    def change(self, outcome: Outcome, closed: int | None) -> "KnownDecision":
+        """Make the decision as it is once more was told; called by ``Draft.change``."""
+        text = write_body(outcome).decode()
+        row = DecisionRow(self.id, self.position, self.due, closed, text, self.at, self._body)
+        return KnownDecision(row, self._decided)
+
+    def list_change(self, policy: int) -> tuple[int | None, str | None, int, str]:
+        """List what is written of a change; called by ``PolicyChanges.write``."""
+        return self.closed, self._outcome, policy, self.id
+
+    def list_row(self, policy: int) -> tuple[int, str, int, int | None, int | None, str | None]:
+        """List what is written of a new decision; called by ``PolicyChanges.write``."""
+        return policy, self.id, self.position, self.due, self.closed, self._outcome
+
+
+class PolicyChanges:
+    """All that a group does to one policy."""
+
+    def __init__(self, transaction: Transaction, head: Head, fold: Fold) -> None:
+        self.transaction, self.fold = transaction, fold
+        self.at = max(transaction.now, head.last_at)
+        self.moment, self.day = to_datetime(self.at), write_day(self.at)
+        self._first, self.head = head, head
+        self.known: dict[str, KnownDecision] = {}
+        self.pruned: frozenset[str] = frozenset()
+        self._events: list[tuple[int, int, int, str, str]] = []
+        self._added: dict[str, KnownDecision] = {}
+        self._changed: dict[str, KnownDecision] = {}
+        self._tallies: dict[tuple[str, str], list[float]] = {}
+        self._closings: list[tuple[int, Closed]] = []
+        self._refreshed: tuple[int, str] | None = None
+
+    def look_up(self, ids: Sequence[str]) -> None:
+        """Find stored decisions by their ids, and which of the others were pruned.
+
+        Called by ``_process`` once for all commands of a policy.
+        """
+        wanted = [name for name in dict.fromkeys(ids) if name not in self.known]
+        if not wanted:
+            return
+        rows = self.transaction.find_decisions(self.fold.id, wanted)
+        self.known.update((name, KnownDecision(row)) for name, row in rows.items())
+        if self.head.pruned_position:
+            hashes = {hash_id(name): name for name in wanted if name not in rows}
+            gone = self.transaction.find_pruned(self.fold.id, list(hashes))
+            self.pruned |= {hashes[one] for one in gone}
+
+    def merge(self, draft: "Draft") -> None:
+        """Take over what a command does, as it was not refused.
+
+        Called by ``take_rewards`` and its like after every command.
+        """
+        policy, at, head = self.fold.id, self.at, self.head
+        self._events += [
+            (policy, position, at, kind, body)
+            for position, (kind, body) in enumerate(draft.events, head.head + 1)
+        ]
+        for known in draft.added:
+            self.known[known.id] = self._added[known.id] = known
+        for known in draft.changed.values():
+            self.known[known.id] = known
+            place = self._added if known.id in self._added else self._changed
+            place[known.id] = known
+        for key, counts in draft.tallies.items():
+            mine = self._tallies.setdefault(key, [0, 0, 0.0, 0, 0, 0])
+            for i, count in enumerate(counts):
+                mine[i] += count
+        closings = draft.closings
+        self._closings += closings
+        self.head = head._replace(
+            head=head.head + len(draft.events),
+            state_position=closings[-1][0] if closings else head.state_position,
+            last_at=at if draft.events else head.last_at,
+            n_open=head.n_open + len(draft.added) - len(closings),
+            n_learned=head.n_learned + sum(closed.reason is None for _, closed in closings),
+        )
+
+    def refresh(self, version: int, position: int, body: str) -> None:
+        """Note that the bounds are replaced by an event; called by ``refresh_policy``."""
+        self.head = self.head._replace(bounds_version=version, state_position=position)
+        self._refreshed = position, body
+
+    def prune(self, before: int) -> None:
+        """Note that what is over before a moment is erased; called by ``keep_base``."""
+        self.head = self.head._replace(pruned_before=max(before, self.head.pruned_before))
+
+    def erase(self, position: int, n_open: int) -> None:
+        """Note up to where decisions are erased, and how many were open.
+
+        Called by ``erase_some``.
+        """
+        head = self.head
+        self.head = head._replace(pruned_position=position, n_open=head.n_open - n_open)
+
+    def refute(self, version: int) -> None:
+        """Note that the bounds of a version are refuted; called by ``note_refutation``."""
+        self.head = self.head._replace(refuted_version=version)
+
+    def write(self) -> None:
+        """Write everything to the store, the head row last.
+
+        Called by ``GroupWriter`` before the commit.
+        """
+        if self.head == self._first:
+            return
+        transaction, policy = self.transaction, self.fold.id
+        if self._events:
+            transaction.add_events(self._events)
+        if self._added:
+            transaction.add_decisions([one.list_row(policy) for one in self._added.values()])
+        if self._changed:
+            changes = [one.list_change(policy) for one in self._changed.values()]
+            transaction.update_decisions(changes)
+        if self._tallies:
+            transaction.add_tallies(policy, self._tallies)
+        transaction.update_head(self.head)
+
+    def settle(self) -> None:
+        """Fold into memory what was committed; called by ``GroupWriter`` after the commit."""
+        self.fold.learn(self._closings)
+        if self._refreshed is not None:
+            self.fold.refresh(*self._refreshed)
+        self.fold.position = self.head.head
+
+
+class Draft:
+    """What one command does, as long as it may still be refused."""
+
+    def __init__(self, changes: PolicyChanges) -> None:
+        self.changes = changes
+        self.events: list[tuple[str, str]] = []
+        self.added: list[KnownDecision] = []
+        self.changed: dict[str, KnownDecision] = {}
+        self.tallies: dict[tuple[str, str], list[float]] = {}
+        self.closings: list[tuple[int, Closed]] = []
+
+    def find(self, id: str) -> KnownDecision | None:  # noqa: A002, the word users know
+        """Find a decision as it is by now; called by ``find_decision``."""
+        return self.changed.get(id) or self.changes.known.get(id)
+
+    def append(self, kind: str, body: Any) -> int:
+        """Append an event; gives the position that it will have.
+
+        Called wherever a command makes an event.
+        """
+        self.events.append((kind, write_body(body).decode()))
+        return self.changes.head.head + len(self.events)
+
+    def close(self, known: KnownDecision, outcome: Outcome, closed: Closed) -> int:
+        """Close a decision; gives the position of the event.
+
+        Called by ``close_decision``.
+        """
+        position = self.append(CLOSED, closed)
+        self.closings.append((position, closed))
+        self.change(known, outcome, position)
+        arm = tuple(closed.arm) if closed.arm else ()
+        if closed.reason is None:
+            assert closed.reward is not None
+            self.count(arm, _LEARNED)
+            self.count(arm, _SUM, closed.reward)
+            if closed.default:
+                self.count(arm, _DEFAULTS)
+        else:
+            self.count(arm, _UNLEARNED)
+        return position
+
+    def change(self, known: KnownDecision, outcome: Outcome, closed: int | None) -> None:
+        """Note what was told of a decision, and whether it is closed.
+
+        Called by ``_keep`` and ``Draft.close``.
+        """
+        self.changed[known.id] = known.change(outcome, closed)
+
+    def count_decided(self, arms: Iterable[Sequence[Any]]) -> None:
+        """Count decisions by the arms played; called by ``_write``."""
+        for arm in arms:
+            self.count(arm, _DECIDED)
+
+    def count_late(self, arm: Sequence[Any]) -> None:
+        """Count what came after a decision was closed; called by ``_keep``."""
+        self.count(arm, _LATE)
+
+    def count(self, arm: Sequence[Any], what: int, amount: float = 1) -> None:
+        """Add to one count of an arm on the day of the group; called by the methods here."""
+        key = self.changes.day, _spell_arm(tuple(arm))
+        self.tallies.setdefault(key, [0, 0, 0.0, 0, 0, 0])[what] += amount
+
+
+def hash_id(id: str) -> str:  # noqa: A002, the word users know
+    """Hash the id of a decision to what is kept of it once it was erased.
+
+    Called by ``PolicyChanges.look_up``, ``erase_some`` and ``Engine.get_decision``.
+    """
+    return blake2b(id.encode(), digest_size=16).hexdigest()
+
+
+@lru_cache(4096, typed=True)
+def _spell_arm(arm: tuple[Any, ...]) -> str:
+    """Spell an arm as the text that counts are kept under; called by ``Draft.count``."""
+    return write_body([write_value(value) for value in arm]).decode()

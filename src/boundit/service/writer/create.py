@@ -1,0 +1,139 @@
+"""A policy is created, or its bounds are replaced: events of their own."""
+
+import json
+from collections.abc import Mapping
+from copy import deepcopy
+from secrets import randbits
+from typing import Any
+
+import msgspec
+from msgspec import structs
+
+from boundit import __version__
+from boundit.service.commands import CreatePolicy, RefreshAnswer, RefreshBounds
+from boundit.service.config import (
+    AnyPolicy,
+    PolicyConfig,
+    describe_config,
+    make_policy,
+    read_arm_values,
+    read_bounds,
+)
+from boundit.service.errors import PolicyExists, Unprocessable
+from boundit.service.events import CREATED, NOTHING, REFRESHED, Created, Refreshed, write_body
+from boundit.service.store.store import Head, Transaction
+from boundit.service.values import encode_level_list
+from boundit.service.writer.changes import Draft, PolicyChanges
+from boundit.terms.errors import BounditError, shorten
+from boundit.terms.saving.bound_file import compute_checksum
+
+_LONGEST_NAME = 200
+
+
+class NewPolicy:
+    """A policy that was made of a configuration, and is not stored yet.
+
+    Made before the transaction begins, as large tables take a while to read.
+    """
+
+    def __init__(self, config: PolicyConfig) -> None:
+        self.config = config
+        seed = randbits(63) if config.seed is None else config.seed
+        self.policy = make_policy(structs.replace(config, seed=seed))
+        _require_names(self.policy)
+        state = msgspec.json.encode(self.policy.state())
+        self.created = Created(
+            describe_config(config),
+            seed,
+            msgspec.Raw(state),
+            [encode_level_list(arm) for arm in self.policy.spec.arms],
+            __version__,
+            NOTHING if config.bounds is None else msgspec.Raw(_spell_bounds(config.bounds)),
+        )
+
+    def write_config(self) -> str:
+        """Write the configuration as the text that a repeated request is compared with.
+
+        Called by ``create_policy``.
+        """
+        bounds = self.config.bounds
+        digest = None if bounds is None else compute_checksum(bounds)
+        record = {**self.created.config, "bounds": digest}
+        return msgspec.json.encode(record, order="sorted").decode()
+
+
+def _require_names(policy: AnyPolicy) -> None:
+    """Refuse variables whose names cannot be columns of a log.
+
+    Called by ``NewPolicy.__init__``.
+    """
+    names, table = policy.spec.context or (), policy.monitor.prior.table
+    if table is not None:
+        names = (*names, *table.treatments, table.outcome)
+    for name in names:
+        if not (0 < len(name) <= _LONGEST_NAME and name.isprintable()):
+            reason = f"a variable's name is 1 to {_LONGEST_NAME} printable characters, found"
+            raise Unprocessable(f"{reason} {shorten(repr(name), 60)}", where="$.context")
+
+
+def create_policy(transaction: Transaction, new: NewPolicy) -> Head:
+    """Store a new policy, unless one of an equal configuration has the name already.
+
+    Gives its head row. Called by ``_create``.
+    """
+    name, config = new.config.name, new.write_config()
+    policy = transaction.add_policy(name, config)
+    head = transaction.lock_heads([name])[name]
+    if policy is None:
+        if transaction.get_config(head.id) != config:
+            raise PolicyExists(name)
+        return head
+    body = write_body(new.created).decode()
+    transaction.add_events([(policy, 1, transaction.now, CREATED, body)])
+    head = head._replace(head=1, state_position=1)
+    transaction.update_head(head)
+    return head
+
+
+def prepare_policy(command: CreatePolicy) -> NewPolicy:
+    """Make the policy of a request, or refuse it; called by ``Engine._prepare``."""
+    return NewPolicy(command.config)
+
+
+def refresh_policy(changes: PolicyChanges, command: RefreshBounds) -> RefreshAnswer:
+    """Replace the bounds of a policy, or refuse a table that does not fit it.
+
+    Called by ``_refresh``, alone in its group.
+    """
+    fold, request = changes.fold, command.request
+    table = read_bounds(request.bounds)
+    names = table.treatments
+    arms = None
+    if request.arms is not None:
+        given = [read_arm_values(arm, names) for arm in request.arms]
+        arms = [arm if isinstance(arm, tuple) else (arm,) for arm in given]
+    trial = deepcopy(fold.policy)
+    try:
+        trial.refresh(table, arms=arms)
+    except BounditError as error:
+        raise Unprocessable(str(error), where="$.bounds") from None
+    version = changes.head.bounds_version + 1
+    body = Refreshed(
+        version,
+        msgspec.Raw(_spell_bounds(request.bounds)),
+        [encode_level_list(arm) for arm in trial.spec.arms],
+        None if arms is None else [encode_level_list(arm) for arm in arms],
+    )
+    draft = Draft(changes)
+    position = draft.append(REFRESHED, body)
+    changes.merge(draft)
+    changes.refresh(version, position, draft.events[-1][1])
+    return RefreshAnswer(version, position)
+
+
+def _spell_bounds(record: Mapping[str, Any]) -> bytes:
+    """Write a table of bounds as JSON, as it came.
+
+    Called by ``NewPolicy.__init__`` and ``refresh_policy``.
+    """
+    return json.dumps(record, ensure_ascii=False).encode()

@@ -1,0 +1,237 @@
+"""Rewards of a group: held against what was told before, kept, learned at once, or late."""
+
+from math import isfinite
+from typing import Any
+
+from boundit.service.commands import (
+    GiveRewards,
+    RewardAnswer,
+    RewardBatchAnswer,
+    RewardRequest,
+)
+from boundit.service.errors import (
+    DecisionPruned,
+    NoSuchDecision,
+    RewardDiffers,
+    ServiceError,
+    Unprocessable,
+)
+from boundit.service.events import REWARDED, Rewarded
+from boundit.service.values import decode_level_list, encode_level_list
+from boundit.service.writer.changes import (
+    Draft,
+    KnownDecision,
+    Outcome,
+    OutcomeReward,
+    PolicyChanges,
+)
+from boundit.service.writer.close import close_decision, combine_rewards
+from boundit.service.writer.decide import (
+    LONGEST_ID,
+    is_id,
+    require_id,
+    require_playable,
+    require_propensity,
+)
+from boundit.terms.errors import BounditError, shorten
+
+MOST_REWARDS = 1000
+"""How many rewards of one decision are kept."""
+MOST_OBSERVED = 1000
+"""How many variables of one decision are kept."""
+
+
+def take_rewards(changes: PolicyChanges, command: GiveRewards) -> RewardBatchAnswer:
+    """Take the rewards of one command, all or none.
+
+    Called by ``_process``.
+    """
+    draft, answers = Draft(changes), list[RewardAnswer]()
+    for row, request in enumerate(command.requests):
+        try:
+            answers.append(take_reward(draft, request))
+        except ServiceError as error:
+            error.row = row
+            raise
+    changes.merge(draft)
+    return RewardBatchAnswer(answers)
+
+
+def take_reward(draft: Draft, request: RewardRequest) -> RewardAnswer:
+    """Take what a caller tells of one decision; an equal repeat changes nothing.
+
+    Called by ``take_rewards``.
+    """
+    known = find_decision(draft, request.id)
+    outcome = known.read_outcome()
+    late = known.closed is not None
+    position = draft.changes.head.head + len(draft.events) + 1
+    repeated = outcome.positions[-1] if outcome.positions else known.position
+    news = False
+    if request.played is not None or request.propensity is not None:
+        news |= _tell_played(draft, known, outcome, request)
+    if request.observed:
+        news |= _tell_observed(draft, outcome, request, late=late)
+    if request.reward is not None:
+        before = _find_reward(outcome, request.reward_id)
+        if before is not None and before.reward == request.reward:
+            repeated = before.position
+        else:
+            _tell_reward(draft, outcome, request, before, position, late=late)
+            news = True
+    elif request.played is None and not request.observed:
+        raise Unprocessable("give a reward, what was observed, or the arm that was played")
+    if not news:
+        return RewardAnswer(known.id, "repeated", repeated)
+    return _keep(draft, known, outcome, request)
+
+
+def find_decision(draft: Draft, id: str) -> KnownDecision:  # noqa: A002, the word users know
+    """Find a decision of the policy, or say that there is none, or none any more.
+
+    Called by ``take_reward``.
+    """
+    known = draft.find(id)
+    if known is None:
+        require_id(id)
+        if id in draft.changes.pruned:
+            raise DecisionPruned(id)
+        raise NoSuchDecision(id)
+    return known
+
+
+def _keep(
+    draft: Draft, known: KnownDecision, outcome: Outcome, request: RewardRequest
+) -> RewardAnswer:
+    """Write down what is new, and learn it where the policy learns at once.
+
+    Called by ``take_reward``.
+    """
+    late, fold = known.closed is not None, draft.changes.fold
+    played = None if request.played is None else fold.names.read_arm(request.played)
+    event = Rewarded(
+        known.id,
+        request.reward,
+        request.reward_id,
+        request.observed,
+        None if played is None else encode_level_list(played),
+        request.propensity,
+        late,
+    )
+    outcome.late += late
+    position = draft.append(REWARDED, event)
+    outcome.positions.append(position)
+    decided = known.decided
+    arm = decided.played or outcome.played or decided.arm
+    if late:
+        draft.count_late(decode_level_list(arm))
+        draft.change(known, outcome, known.closed)
+        return RewardAnswer(known.id, "late", position)
+    has_arm = not fold.config.shadow or (decided.played or outcome.played) is not None
+    if fold.config.learns_at_once and outcome.rewards and has_arm:
+        close_decision(draft, known, outcome)
+        return RewardAnswer(known.id, "learned", position)
+    draft.change(known, outcome, None)
+    return RewardAnswer(known.id, "kept", position)
+
+
+def _tell_played(
+    draft: Draft, known: KnownDecision, outcome: Outcome, request: RewardRequest
+) -> bool:
+    """Note the arm that was played; gives whether that is new.
+
+    Called by ``take_reward``.
+    """
+    if request.propensity is not None:
+        require_propensity(request.propensity, played=request.played is not None)
+    if request.played is None:
+        return False
+    fold, decided = draft.changes.fold, known.decided
+    arm = fold.names.read_arm(request.played)
+    before = decided.played if decided.played is not None else outcome.played
+    if before is not None:
+        if decode_level_list(before) != arm:
+            raise RewardDiffers(
+                known.id, "the arm played", tuple(before), arm, where="$.played"
+            )
+        chance = outcome.propensity if decided.played is None else decided.propensity
+        if request.propensity not in (None, chance):
+            raise RewardDiffers(
+                known.id, "the propensity", chance, request.propensity, where="$.propensity"
+            )
+        return False
+    passed = None if decided.arms is None else [decode_level_list(one) for one in decided.arms]
+    require_playable(fold, arm, passed)
+    outcome.played, outcome.propensity = encode_level_list(arm), request.propensity
+    return True
+
+
+def _tell_observed(
+    draft: Draft, outcome: Outcome, request: RewardRequest, *, late: bool
+) -> bool:
+    """Note what was observed besides the reward; gives whether any of it is new.
+
+    Called by ``take_reward``.
+    """
+    observed: dict[str, Any] = dict(request.observed or {})
+    for name in observed:
+        if not is_id(name):
+            reason = f"a variable's name is 1 to {LONGEST_ID} printable characters, found"
+            raise Unprocessable(f"{reason} {shorten(repr(name), 60)}", where="$.observed")
+    new = {name: value for name, value in observed.items() if name not in outcome.observed}
+    for name, value in observed.items():
+        before = outcome.observed.get(name, value)
+        if before != value:
+            raise RewardDiffers(request.id, name, before, value, where=f"$.observed.{name}")
+    if not new:
+        return False
+    if len(outcome.observed) + len(new) > MOST_OBSERVED:
+        reason = f"more than {MOST_OBSERVED:,} variables of one decision were observed"
+        raise Unprocessable(reason, where="$.observed")
+    merged = {**outcome.observed, **new}
+    if not late:
+        try:
+            draft.changes.fold.policy.check_observed(merged)
+        except BounditError as error:
+            raise Unprocessable(str(error), where="$.observed") from None
+    outcome.observed = merged
+    return True
+
+
+def _find_reward(outcome: Outcome, reward_id: str) -> OutcomeReward | None:
+    """Find a reward by its name; called by ``take_reward``."""
+    return next((each for each in outcome.rewards if each.reward_id == reward_id), None)
+
+
+def _tell_reward(
+    draft: Draft,
+    outcome: Outcome,
+    request: RewardRequest,
+    before: OutcomeReward | None,
+    position: int,
+    *,
+    late: bool,
+) -> None:
+    """Note a reward that is new, or refuse it; called by ``take_reward``."""
+    fold, reward = draft.changes.fold, request.reward
+    assert reward is not None
+    if request.reward_id:
+        require_id(request.reward_id, "$.reward_id")
+    if before is not None:
+        if fold.config.rewards != "last" or request.reward_id or late:
+            raise RewardDiffers(
+                request.id, "the reward", before.reward, reward, where="$.reward"
+            )
+        outcome.rewards.remove(before)
+    outcome.rewards.append(OutcomeReward(request.reward_id, reward, position))
+    if len(outcome.rewards) > MOST_REWARDS:
+        reason = f"decision {request.id!r} has more than {MOST_REWARDS:,} rewards"
+        raise Unprocessable(reason, where="$.reward_id")
+    added_up = fold.config.rewards == "sum" and not late
+    total = combine_rewards("sum", outcome.rewards) if added_up else reward
+    try:
+        if not isfinite(reward):
+            raise Unprocessable("a reward is a finite number", where="$.reward")
+        fold.policy.spec.read_reward(total, request.id)
+    except BounditError as error:
+        raise Unprocessable(str(error), where="$.reward") from None

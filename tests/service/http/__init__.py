@@ -1,0 +1,1 @@
+"""Tests of the service over HTTP, by a real server on a port of its own."""

@@ -1,0 +1,118 @@
+"""Slow, endless and half-open connections cost the others nothing."""
+
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from http.client import HTTPConnection
+from pathlib import Path
+
+import pytest
+
+from boundit.service.http.limits import Limits
+from boundit.service.store.sqlite import SqliteStore
+from tests.service.http.served import Served, run_server
+from tests.service.kit import make_config, run_engine
+
+LIMITS = Limits(header_seconds=0.5, body_seconds=0.5, header_bytes=4096, connections=400)
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    with (
+        run_engine(SqliteStore(tmp_path), make_config(kind="UCB")) as engine,
+        run_server(engine, LIMITS) as found,
+    ):
+        yield found
+
+
+def read_all(connection: socket.socket) -> bytes:
+    connection.settimeout(30)
+    parts = list[bytes]()
+    while part := connection.recv(65_536):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def connect(served: Served) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", served.port), timeout=30)
+
+
+def test_headers_that_do_not_come_end_the_connection(served: Served) -> None:
+    with connect(served) as silent, connect(served) as slow:
+        slow.sendall(b"GET /healthz HTTP/1.1\r\nHost: loc")
+
+        assert b"408" in read_all(silent).splitlines()[0]
+        assert b"the headers did not arrive in time" in read_all(slow)
+
+
+def test_a_body_that_does_not_come_is_refused(served: Served) -> None:
+    with connect(served) as slow:
+        slow.sendall(
+            b"POST /v1/policies/ads/decide HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+            b"Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{"
+        )
+        answer = read_all(slow)
+
+    assert b"408" in answer.splitlines()[0]
+    assert b"too_slow" in answer
+
+
+def test_headers_without_end_are_refused(served: Served) -> None:
+    with connect(served) as endless:
+        # In one piece: what is sent to a closed connection can cost the answer on its way.
+        endless.sendall(
+            b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 20_000 + b"\r\n\r\n"
+        )
+        answer = read_all(endless)
+
+    assert b"431" in answer.splitlines()[0]
+
+
+def test_what_is_no_http_is_refused_as_json(served: Served) -> None:
+    with connect(served) as odd:
+        odd.sendall(b"\x16\x03\x01\x02\x00\x01\x00 hello\r\n\r\n")
+        answer = read_all(odd)
+
+    assert b"400" in answer.splitlines()[0]
+    assert b'"code":"no_http"' in answer
+
+
+def test_half_open_connections_do_not_keep_others_out(served: Served) -> None:
+    held = [connect(served) for _ in range(300)]
+    try:
+        begun = time.monotonic()
+        answer = served.post("/v1/policies/ads/decide", {"context": {"Age": 1}})
+
+        assert answer.status == 200
+        assert time.monotonic() - begun < 20
+    finally:
+        for one in held:
+            one.close()
+
+
+def test_more_connections_than_are_taken_get_an_answer(tmp_path: Path) -> None:
+    # Patient enough that none of them ends before the last is made, however slow the machine.
+    limits = Limits(header_seconds=300, connections=20)
+    with (
+        run_engine(SqliteStore(tmp_path), make_config(kind="UCB")) as engine,
+        run_server(engine, limits) as served,
+        ExitStack() as held,
+    ):
+        for _ in range(limits.connections):
+            held.enter_context(connect(served))
+        with connect(served) as late:
+            assert b"503" in read_all(late).splitlines()[0]
+
+
+def test_a_connection_serves_one_request_after_another(served: Served) -> None:
+    kept = HTTPConnection("127.0.0.1", served.port, timeout=30)
+    kept.connect()
+    own_port = kept.sock.getsockname()[1]
+    for _ in range(3):
+        kept.request("GET", "/healthz")
+        answer = kept.getresponse()
+        answer.read()
+        assert answer.status == 200
+        assert kept.sock.getsockname()[1] == own_port
+    kept.close()

@@ -1,0 +1,108 @@
+import time
+from contextlib import nullcontext, suppress
+
+import psycopg
+import pytest
+
+from boundit.service.errors import StoreUnavailable
+from boundit.service.store.postgres import PostgresStore
+from boundit.service.store.store import Transaction
+from tests.service.kit import decide, make_config, reward, run_engine
+
+
+def _kill_connections(url: str) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE application_name = 'boundit' AND datname = current_database()"
+        )
+
+
+def _add_and_kill(transaction: Transaction, url: str) -> None:
+    transaction.add_policy("b", "{}")
+    _kill_connections(url)
+
+
+def _add_and_fail(transaction: Transaction, *, together: bool) -> None:
+    transaction.add_policy("b", "{}")
+    with suppress(psycopg.Error):
+        transaction._connection.execute("SELECT 1 / 0")
+    with transaction.gather() if together else nullcontext():
+        pass
+
+
+def test_a_lost_connection_is_an_error_and_then_made_anew(postgres_url: str) -> None:
+    with run_engine(PostgresStore(postgres_url), make_config()) as engine:
+        decide(engine, "a")
+        _kill_connections(postgres_url)
+        with pytest.raises(StoreUnavailable) as caught:
+            decide(engine, "b")
+        assert "127.0.0.1" not in str(caught.value)
+        assert not decide(engine, "b").repeated
+        assert decide(engine, "a").repeated
+        assert len(engine.list_events("ads")) == 3
+        _kill_connections(postgres_url)
+        with pytest.raises(StoreUnavailable):
+            engine.list_events("ads")
+        assert len(engine.list_events("ads")) == 3
+
+
+def test_a_connection_lost_within_a_transaction_leaves_nothing(postgres_url: str) -> None:
+    store = PostgresStore(postgres_url)
+    with run_engine(store, make_config()) as engine:
+        decide(engine, "a")
+        with pytest.raises(StoreUnavailable), store.write() as transaction:
+            _add_and_kill(transaction, postgres_url)
+        assert reward(engine, "a", 1.0).status == "learned"
+        assert [one.name for one in engine.list_policies()] == ["ads"]
+        assert engine.replay("ads", decisions=True).differences == []
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_a_transaction_that_the_database_undoes_is_no_commit(
+    postgres_url: str, together: bool
+) -> None:
+    """PostgreSQL answers COMMIT with ROLLBACK, and no error, once a statement has failed."""
+    store = PostgresStore(postgres_url)
+    with pytest.raises(StoreUnavailable, match="undid"), store.write() as transaction:
+        _add_and_fail(transaction, together=together)
+    with store.read() as transaction:
+        assert transaction.list_heads() == []
+    store.close()
+
+
+def test_moments_are_those_of_the_database(postgres_url: str) -> None:
+    store = PostgresStore(postgres_url)
+    with store.read() as transaction:
+        assert abs(transaction.now / 1e6 - time.time()) < 60
+    store.close()
+
+
+def test_a_replica_that_stands_still_does_not_block_others(postgres_url: str) -> None:
+    one, other = PostgresStore(postgres_url), PostgresStore(postgres_url)
+    with run_engine(one, make_config()) as engine:
+        with psycopg.connect(postgres_url, autocommit=True) as connection:
+            connection.execute("SET search_path = boundit")
+            connection.execute("BEGIN")
+            connection.execute("SELECT * FROM policies FOR UPDATE")
+            assert one._writer is not None
+            one._writer.execute("SET lock_timeout = 50")
+            with pytest.raises(StoreUnavailable):
+                decide(engine, "a")
+            connection.execute("ROLLBACK")
+        assert not decide(engine, "a").repeated
+        found = other._writer
+        assert found is not None
+        row = found.execute("SHOW idle_in_transaction_session_timeout").fetchone()
+        assert row == ("10s",)
+        with other.read() as transaction:  # which locks nothing, and may take its time
+            row = transaction._run("SHOW idle_in_transaction_session_timeout").fetchone()
+        assert row == ("10min",)
+    other.close()
+
+
+def test_a_database_that_cannot_be_reached_is_said_without_its_address() -> None:
+    with pytest.raises(StoreUnavailable) as caught:
+        PostgresStore("postgresql://nobody:secret@127.0.0.1:1/none")
+    assert "secret" not in str(caught.value)
+    assert "127.0.0.1" not in str(caught.value)

@@ -1,0 +1,75 @@
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from boundit.service.commands import Decide, DecideRequest
+from boundit.service.errors import StoreUnavailable
+from boundit.service.store.sqlite import FILE_NAME, SqliteStore
+from tests.service.kit import decide, make_config, run_engine
+
+
+def test_commits_are_on_disk_before_they_are_answered(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    with store.read() as transaction:
+        found = [
+            transaction._run(f"PRAGMA {name}").fetchone()[0]
+            for name in ("journal_mode", "synchronous")
+        ]
+    store.close()
+
+    assert found == ["wal", 2]
+
+
+def test_a_full_disk_is_an_error_and_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    with run_engine(store, make_config()) as engine:
+        acknowledged = [decide(engine).id for _ in range(5)]
+        pages = store._writer.execute("PRAGMA page_count").fetchone()[0]
+        store._writer.execute(f"PRAGMA max_page_count = {pages + 4}")
+        with pytest.raises(StoreUnavailable, match="full"):
+            engine.run(Decide("ads", [DecideRequest(None, 0)] * 1000))
+        store._writer.execute("PRAGMA max_page_count = 1000000")
+        acknowledged += [decide(engine).id for _ in range(5)]
+        found = [engine.get_decision("ads", name).status for name in acknowledged]
+
+    assert found == ["open"] * 10
+
+
+def test_a_locked_database_is_an_error(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    with run_engine(store, make_config()) as engine:
+        store._writer.execute("PRAGMA busy_timeout = 10")
+        other = sqlite3.connect(tmp_path / FILE_NAME, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreUnavailable, match="locked"):
+            decide(engine, "a")
+        other.execute("ROLLBACK")
+        other.close()
+        assert not decide(engine, "a").repeated
+
+
+@pytest.mark.parametrize("end", ["", "-wal"])
+def test_a_file_that_was_removed_acknowledges_nothing(tmp_path: Path, end: str) -> None:
+    with run_engine(SqliteStore(tmp_path), make_config()) as engine:
+        decide(engine, "a")
+        (tmp_path / f"{FILE_NAME}{end}").unlink()
+        with pytest.raises(StoreUnavailable, match="removed or replaced"):
+            decide(engine, "b")
+
+
+def test_a_store_of_another_form_is_refused(tmp_path: Path) -> None:
+    SqliteStore(tmp_path).close()
+    with sqlite3.connect(tmp_path / FILE_NAME) as connection:
+        connection.execute("UPDATE boundit_store SET value = '99'")
+    connection.close()
+
+    with pytest.raises(StoreUnavailable, match="form 99"):
+        SqliteStore(tmp_path)
+
+
+def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_bytes(b"no database at all, " * 100)
+
+    with pytest.raises(StoreUnavailable, match="not a database"):
+        SqliteStore(tmp_path)

@@ -1,0 +1,54 @@
+from contextlib import suppress
+
+import pytest
+
+from boundit.service.store.store import Head, Store
+
+
+def test_a_transaction_that_raises_leaves_nothing(store: Store) -> None:
+    with suppress(ZeroDivisionError), store.write() as transaction:
+        assert transaction.add_policy("a", "{}") is not None
+        1 / 0  # noqa: B018, something raises
+    with store.read() as transaction:
+        assert transaction.list_heads() == []
+
+
+def test_a_name_is_taken_once(store: Store) -> None:
+    with store.write() as transaction:
+        first = transaction.add_policy("a", "{}")
+        assert transaction.add_policy("a", "{}") is None
+        head = transaction.lock_heads(["a", "b"])["a"]
+    assert head == Head(first or 0, "a", transaction.now, 0, 0, transaction.now, 1, *[0] * 5)
+
+
+def test_what_is_read_is_of_one_moment(store: Store) -> None:
+    with store.write() as transaction:
+        transaction.add_policy("a", "{}")
+    with store.read() as reading:
+        assert len(reading.list_heads()) == 1
+        with store.write() as transaction:
+            transaction.add_policy("b", "{}")
+        assert len(reading.list_heads()) in (1, 2)
+    with store.read() as reading:
+        assert [head.name for head in reading.list_heads()] == ["a", "b"]
+
+
+@pytest.mark.parametrize("n", [1, 63, 64, 150])
+def test_any_number_of_rows_is_added_and_changed(store: Store, n: int) -> None:
+    with store.write() as transaction:
+        policy = transaction.add_policy("a", "{}") or 0
+        events = [(policy, i, i, "decided", f'{{"i": {i}}}') for i in range(1, n + 1)]
+        transaction.add_events(events)
+        transaction.add_decisions(
+            [(policy, f"v{i}", i, None, None, None) for i in range(1, n + 1)]
+        )
+        changes = [(i + n, f"[{i}]", policy, f"v{i}") for i in range(1, n + 1)]
+        transaction.update_decisions(changes)
+    with store.read() as transaction:
+        rows = transaction.list_events(policy, 0, 10**6)
+        found = transaction.find_decisions(policy, [f"v{i}" for i in range(1, n + 1)])
+
+    assert [tuple(row) for row in rows] == [event[1:] for event in events]
+    assert {one.position: (one.closed, one.outcome) for one in found.values()} == {
+        i: (i + n, f"[{i}]") for i in range(1, n + 1)
+    }

@@ -1,0 +1,110 @@
+import resource
+from collections.abc import Callable
+from concurrent.futures import wait
+from pathlib import Path
+
+import pytest
+
+from boundit.service.commands import (
+    CloseWindows,
+    CreatePolicy,
+    Decide,
+    DecideRequest,
+    GiveRewards,
+    RefreshBounds,
+    RefreshRequest,
+    RewardRequest,
+)
+from boundit.service.errors import StoreUnavailable
+from boundit.service.store.sqlite import SqliteStore
+from boundit.service.store.store import Store
+from boundit.service.writer.create import prepare_policy
+from boundit.service.writer.group import GroupWriter
+from tests.service.kit import (
+    decide,
+    make_config,
+    make_table,
+    reward,
+    run_engine,
+    save,
+)
+
+
+def test_decisions_of_a_group_see_the_state_before_it(
+    open_store: Callable[[], Store],
+) -> None:
+    with run_engine(open_store(), make_config()) as engine:
+        decide(engine, "a")
+    writer = GroupWriter(open_store())
+
+    answers = writer.process(
+        [
+            GiveRewards("ads", [RewardRequest("a", 1.0)]),
+            Decide("ads", [DecideRequest("b", 0)]),
+        ]
+    )
+
+    assert answers[1].decisions[0].position == 3
+    assert answers[1].decisions[0].state_position == 1
+    assert answers[0].rewards[0].position == 4
+    assert writer.folds["ads"].state_position == 5
+
+
+def test_new_bounds_come_alone_and_the_rest_waits(store: Store) -> None:
+    refresh = RefreshBounds("ads", RefreshRequest(save(make_table(top=0.8))))
+    with run_engine(store, make_config()) as engine:
+        writer = GroupWriter(engine.store)
+        answers = writer.process([Decide("ads", [DecideRequest("a", 0)]), refresh])
+        assert answers[0] is None
+        assert answers[1].bounds_version == 2
+        futures = [
+            engine.submit(refresh),
+            engine.submit(Decide("ads", [DecideRequest("a", 0)])),
+        ]
+        wait(futures)
+        assert futures[1].result().decisions[0].id == "a"
+
+
+def test_two_commands_with_one_new_id_follow_each_other(store: Store) -> None:
+    with run_engine(store, make_config()) as engine:
+        writer = GroupWriter(engine.store)
+        same = [Decide("ads", [DecideRequest("a", 0)])] * 2
+        answers = writer.process(same)
+        assert answers[1] is None
+        assert writer.process(same[:1])[0].decisions[0].repeated
+
+
+def test_a_refutation_is_an_event_once(store: Store) -> None:
+    rows = make_config(kind="UCB", options={"watch": {"alpha": 0.2}}, arms=["C"])
+    with run_engine(store, rows) as engine:
+        for i in range(60):
+            decide(engine, f"{i}", 0)
+            reward(engine, f"{i}", 1.0)
+        found = [event for event in engine.list_events("ads") if event.kind == "refuted"]
+        shown = engine.show_policy("ads")
+        engine.run(CloseWindows("ads"))
+
+    assert len(found) == 1
+    assert shown.refuted is not None
+    assert "refuted at level" in shown.refuted
+
+
+def test_a_policy_that_was_not_committed_is_not_remembered(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    writer = GroupWriter(store)
+    new = prepare_policy(CreatePolicy(make_config(kind="UCB")))
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (store.path.stat().st_size, limits[1]))
+    try:
+        with pytest.raises(StoreUnavailable):
+            writer.process([new, Decide("ads", [DecideRequest("a", 0)])])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    with run_engine(SqliteStore(tmp_path), make_config(kind="TS")):
+        pass  # another process takes the name, and the number that was given back
+
+    answers = writer.process([Decide("ads", [DecideRequest("a", 0)])])
+
+    assert writer.folds["ads"].config.kind == "TS"
+    assert answers[0].decisions[0].position == 2
+    store.close()

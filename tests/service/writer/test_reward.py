@@ -1,0 +1,132 @@
+import pytest
+
+from boundit.service.commands import CloseWindows, GiveRewards, RewardRequest
+from boundit.service.errors import NoSuchDecision, RewardDiffers, Unprocessable
+from boundit.service.store.store import Store
+from tests.service.kit import SetClock, decide, make_config, reward, run_engine
+
+
+def test_an_equal_repeat_changes_nothing_and_another_is_refused(store: Store) -> None:
+    with run_engine(store, make_config()) as engine:
+        decide(engine, "a")
+        first = reward(engine, "a", 1.0)
+        again = reward(engine, "a", 1.0)
+        with pytest.raises(RewardDiffers):
+            reward(engine, "a", 0.0)
+        shown = engine.show_policy("ads")
+
+    assert (first.status, again.status) == ("learned", "repeated")
+    assert first.position == again.position
+    assert (shown.position, shown.n_learned) == (4, 1)
+
+
+def test_the_last_reward_replaces_while_the_window_is_open(
+    store: Store, clock: SetClock
+) -> None:
+    with run_engine(store, make_config(window=60.0, rewards="last")) as engine:
+        decide(engine, "a")
+        assert [reward(engine, "a", one).status for one in (0.1, 0.7, 0.7)] == [
+            "kept",
+            "kept",
+            "repeated",
+        ]
+        clock.move(60)
+        engine.run(CloseWindows("ads"))
+        with pytest.raises(RewardDiffers):
+            reward(engine, "a", 0.2)
+        assert reward(engine, "a", 0.7).status == "repeated"
+        assert reward(engine, "a", 0.2, reward_id="later").status == "late"
+        found = engine.get_decision("ads", "a")
+
+    assert (found.learned_reward, found.late) == (0.7, 1)
+
+
+def test_what_comes_late_is_kept_and_not_learned(store: Store, clock: SetClock) -> None:
+    with run_engine(store, make_config(window=60.0, default_reward=0.0)) as engine:
+        decide(engine, "a")
+        clock.move(60)
+        engine.run(CloseWindows("ads"))
+        before = engine.show_policy("ads").state_position
+        assert reward(engine, "a", 1.0).status == "late"
+        assert reward(engine, "a", 1.0).status == "repeated"
+        found = engine.get_decision("ads", "a")
+        kinds = [event.kind for event in engine.list_events("ads")]
+        tallies = engine.list_tallies("ads")
+
+        assert engine.show_policy("ads").state_position == before
+    assert (found.learned_reward, found.late) == (0.0, 1)
+    assert kinds == ["created", "decided", "closed", "rewarded"]
+    assert sum(row.late for row in tallies) == 1
+
+
+def test_observations_come_with_the_reward_or_by_themselves(store: Store) -> None:
+    with run_engine(store, make_config()) as engine:
+        decide(engine, "a")
+        assert reward(engine, "a", observed={"Mood": 1}).status == "kept"
+        assert reward(engine, "a", observed={"Mood": 1}).status == "repeated"
+        with pytest.raises(RewardDiffers, match="Mood"):
+            reward(engine, "a", observed={"Mood": 2})
+        assert reward(engine, "a", 1.0, observed={"Mood": 1, "Sky": "x"}).status == "learned"
+        assert reward(engine, "a", observed={"Late": 1}).status == "late"
+        found = engine.get_decision("ads", "a")
+
+    assert found.observed == {"Mood": 1, "Sky": "x", "Late": 1}
+
+
+def test_an_unknown_decision_is_said(store: Store) -> None:
+    with run_engine(store, make_config()) as engine, pytest.raises(NoSuchDecision):
+        reward(engine, "nobody", 1.0)
+
+
+def test_a_batch_of_rewards_is_taken_whole_or_not_at_all(store: Store) -> None:
+    with run_engine(store, make_config()) as engine:
+        decide(engine, "a")
+        batch = [RewardRequest("a", 1.0), RewardRequest("b", 1.0)]
+        with pytest.raises(NoSuchDecision) as caught:
+            engine.run(GiveRewards("ads", batch))
+        assert caught.value.row == 1
+        assert engine.show_policy("ads").position == 2
+        twice = [RewardRequest("a", 1.0), RewardRequest("a", 1.0)]
+        found = engine.run(GiveRewards("ads", twice)).rewards
+    assert [one.status for one in found] == ["learned", "repeated"]
+
+
+@pytest.mark.parametrize(
+    ("request_", "where"),
+    [
+        (RewardRequest("a"), None),
+        (RewardRequest("a", 1.5), "$.reward"),
+        (RewardRequest("a", float("nan")), "$.reward"),
+        (RewardRequest("a", 0.5, reward_id="x" * 300), "$.reward_id"),
+        (RewardRequest("a", played="Z"), "$.played"),
+        (RewardRequest("a", propensity=0.5), "$.propensity"),
+    ],
+)
+def test_rewards_that_cannot_be_meant_are_refused(
+    store: Store, request_: RewardRequest, where: str | None
+) -> None:
+    with run_engine(store, make_config()) as engine:
+        decide(engine, "a")
+        with pytest.raises(Unprocessable) as caught:
+            engine.run(GiveRewards("ads", [request_]))
+        assert caught.value.where == where
+        assert engine.show_policy("ads").position == 2
+
+
+def test_a_sum_beyond_the_range_is_refused(store: Store) -> None:
+    with run_engine(store, make_config(window=60.0, rewards="sum")) as engine:
+        decide(engine, "a")
+        reward(engine, "a", 0.6, reward_id="one")
+        with pytest.raises(Unprocessable, match="from 0 to 1"):
+            reward(engine, "a", 0.6, reward_id="two")
+        assert reward(engine, "a", 0.4, reward_id="two").status == "kept"
+
+
+def test_the_arm_played_is_told_once(store: Store) -> None:
+    with run_engine(store, make_config(shadow=True)) as engine:
+        decide(engine, "a")
+        assert reward(engine, "a", 1.0).status == "kept"
+        assert reward(engine, "a", played="B").status == "learned"
+        assert reward(engine, "a", played={"Ad": "B"}).status == "repeated"
+        with pytest.raises(RewardDiffers):
+            reward(engine, "a", played="C")
