@@ -1,0 +1,25 @@
+"""Which arm, or which lottery, to use in each context: what ``boundit decide`` says."""
+
+from msgspec import Struct
+
+from boundit.studio.answers.bound import ContextUse, CountKeeper, derive, describe_choice
+from boundit.studio.asked import AskedProject
+from boundit.terms.long_work import Told
+
+
+class ChooseAnswer(Struct, frozen=True):
+    """What to use in each context, and how surely."""
+
+    choice: tuple[ContextUse, ...]
+    sure: str
+    caveats: tuple[str, ...]
+
+
+def answer_choose(asked: AskedProject, keeper: CountKeeper, told: Told) -> ChooseAnswer:
+    """Choose an arm or a lottery in every context.
+
+    A worker finds it in ``ANSWERS`` for the kind "choose".
+    """
+    table = derive(asked, keeper, told)
+    found = table.choose()
+    return ChooseAnswer(describe_choice(found), found.sure, table.caveats)

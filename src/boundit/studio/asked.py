@@ -1,0 +1,175 @@
+"""A project made ready to be asked: its graph, its question, and its log opened as it says."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec.structs import replace
+
+from boundit.bounds.request import BoundRequest, read_request
+from boundit.counts.files import FileSource, find_files
+from boundit.counts.log import Log
+from boundit.counts.read import read_log
+from boundit.estimand.query import EffectQuery
+from boundit.graph.causal_graph import CausalGraph
+from boundit.studio.drawing import make_graph, make_query, without_edges
+from boundit.studio.errors import RefusedRequest, StudioError
+from boundit.studio.folder import Folder
+from boundit.studio.project import Project
+
+
+@dataclass(frozen=True)
+class AskedProject:
+    """A project and the folder that its files are in."""
+
+    project: Project
+    folder: Folder
+
+    @property
+    def graph(self) -> CausalGraph:
+        """The graph without the edges that are switched off; read by every answer."""
+        return make_graph(without_edges(self.project))
+
+    @property
+    def query(self) -> EffectQuery:
+        """The question; read by every answer but ``answer_check``."""
+        return make_query(self.project)
+
+    @property
+    def log_key(self) -> str:
+        """What the counts of the project's logs hang on: files as they are now, and options.
+
+        Read by ``derive``.
+        """
+        data, settings = self.project.data, self.project.settings
+        files = [name for name in (data.file, *settings.external) if name]
+        return repr((data, settings.missing, [self.folder.stamp(name) for name in files]))
+
+    def open_log(self) -> Log:
+        """Open the log as the project says; no row is read. Called by every answer."""
+        data = self.project.data
+        return read_log(
+            [self._name_log()],
+            columns=data.columns or None,
+            bins=data.bins or None,
+            weight=data.weight,
+            nulls=self.project.settings.missing,
+        )
+
+    def open_file(self) -> FileSource:
+        """Open the log's file as it is, whatever the project says of it.
+
+        Called by ``answer_look``.
+        """
+        return find_files([self._name_log()])
+
+    def _name_log(self) -> str:
+        """Give the name of the log's file, or say that none is chosen.
+
+        Called by ``AskedProject.open_log`` and ``AskedProject.open_file``.
+        """
+        file = self.project.data.file
+        if file is None:
+            raise RefusedRequest(
+                "no log is chosen",
+                where="data.file",
+                hint="Drop a CSV or Parquet file on the page, or choose one of the folder.",
+            )
+        return self._name(file, "data.file")
+
+    def open_external(self) -> list[Log]:
+        """Open the tables of everyone, each by those options whose columns it has.
+
+        Called by ``AskedProject.make_request`` and ``answer_suggest``.
+        """
+        named = self.project.settings.external
+        return [
+            self._open_table(self._name(file, f"settings.external[{i}]"))
+            for i, file in enumerate(named)
+        ]
+
+    def _open_table(self, file: str) -> Log:
+        """Open one table of everyone; called by ``AskedProject.open_external``."""
+        opened = read_log([file], nulls=self.project.settings.missing)
+        options = choose_fitting(self.project, opened)
+        return read_log([file], **options) if options else opened
+
+    def make_request(self) -> BoundRequest:
+        """Check the question and every setting, and open all logs; no row is read.
+
+        Called by every answer that needs bounds.
+        """
+        return read_request(
+            self.graph,
+            self.query,
+            self.open_log(),
+            external=self.open_external(),
+            **self.options,
+        )
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of ``derive_bounds`` that the settings stand for, external tables aside.
+
+        Read by ``AskedProject.make_request``.
+        """
+        settings = self.project.settings
+        return {
+            "confidence": settings.confidence,
+            "inference": settings.inference,
+            "selection_rate": settings.selection_rate,
+            "sensitivity": settings.sensitivity,
+            "confounding": settings.confounding or None,
+            "reward_range": settings.reward_range,
+            "domain": self.project.data.levels or None,
+        }
+
+    def _name(self, file: str, where: str) -> str:
+        """Give the name of a file of the folder, or say what is wrong with it.
+
+        The worker stands in the folder, so that messages name files as people do. Called by
+        ``AskedProject._name_log`` and ``AskedProject.open_external``.
+        """
+        try:
+            self.folder.find(file)
+        except StudioError as error:
+            error.where = where
+            raise
+        return file
+
+
+def choose_fitting(project: Project, table: Log) -> dict[str, Any]:
+    """Choose those options of a project's log that hold for a table of everyone as well.
+
+    None where it is read as it is. Called by ``AskedProject._open_table``, and by
+    ``write_python`` for the same table.
+    """
+    data, kinds = project.data, table.source.kinds
+    columns = {node: column for node, column in data.columns.items() if column in kinds}
+    bins = {
+        node: edges
+        for node, edges in data.bins.items()
+        if (of := kinds.get(columns.get(node, node))) is not None and of.may_be_summed
+    }
+    weight = data.weight if data.weight in kinds else None
+    if not (columns or bins or weight):
+        return {}
+    return {
+        "columns": columns or None,
+        "bins": bins or None,
+        "weight": weight,
+        "nulls": project.settings.missing,
+    }
+
+
+def keep_asked(project: Project) -> Project:
+    """Keep what answers hang on: no places, no name, no text, no settings of simulations.
+
+    Called by ``make_key``, so that moving a node asks nothing anew.
+    """
+    nodes = tuple(replace(node, x=None, y=None) for node in project.graph.nodes)
+    return replace(
+        project,
+        name="",
+        graph=replace(project.graph, nodes=nodes, text=None),
+        simulate=type(project.simulate)(),
+    )

@@ -1,0 +1,335 @@
+"""Drawings and graphs: what a person drew, as text of any format and as a causal graph."""
+
+from collections.abc import Iterable
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from boundit.estimand.query import EffectQuery
+from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.draft import GraphDraft
+from boundit.graph.formats.detect import ReadFormat
+from boundit.graph.formats.drafts import draft_graph, list_lines, write_draft
+from boundit.report.graph.layout import GraphLayout, lay_out_graph
+from boundit.report.graph.svg import draw_graph
+from boundit.studio.errors import MalformedProject, RefusedRequest
+from boundit.studio.project import (
+    Drawing,
+    DrawnEdge,
+    DrawnGroup,
+    DrawnNode,
+    Project,
+    ProjectQuery,
+)
+from boundit.terms.errors import BounditError, HasCycle, InvalidName, MalformedText
+from boundit.terms.names import is_name, sort_names
+
+DrawnFormat: TypeAlias = Literal["boundit", "dagitty", "dot", "json", "svg"]
+_SMALL, _APART = 25.0, 150.0
+"""Places within so few units are none of pixels; and how far apart nodes then stand."""
+
+
+class ReadDrawing(Struct, frozen=True):
+    """A drawing that was read from text, and what came with it."""
+
+    graph: Drawing
+    text: str
+    format: ReadFormat
+    positions_given: bool
+    query: ProjectQuery | None
+    notes: tuple[str, ...]
+
+
+def read_drawing(text: str) -> ReadDrawing:
+    """Read a drawing from text of any format, or raise and say at which line and column.
+
+    What is no causal graph, such as a cycle, can be drawn all the same. Called for
+    ``/api/graph/read``.
+    """
+    try:
+        found, draft = draft_graph(text)
+        require_names(draft.nodes)
+    except MalformedText as error:
+        raise MalformedProject(
+            error.reason, where="text", line=error.line, column=error.column
+        ) from None
+    except BounditError as error:
+        raise MalformedProject(str(error), where="text") from None
+    own = found == "text"
+    drawing = draw_draft(draft, text=text if own and not _is_plain(text, draft) else None)
+    asked = None
+    if draft.outcomes or draft.exposures:
+        outcome = sort_names(draft.outcomes)[0] if draft.outcomes else None
+        asked = ProjectQuery(outcome=outcome, treatments=tuple(sort_names(draft.exposures)))
+    return ReadDrawing(
+        graph=drawing,
+        text=text if own else write_drawing(drawing, "boundit"),
+        format=found,
+        positions_given=bool(draft.positions),
+        query=asked,
+        notes=() if own else _list_losses(found, text),
+    )
+
+
+def _is_plain(text: str, draft: GraphDraft) -> bool:
+    """Tell whether a text is just what we would write; called by ``read_drawing``."""
+    lines = list_lines(_drop_implied(draft))
+    return text.strip() in {"\n".join(lines), "; ".join(lines)}
+
+
+def _list_losses(found: ReadFormat, text: str) -> tuple[str, ...]:
+    """Say what of another format's text is not kept; called by ``read_drawing``."""
+    if found == "json":
+        return ()
+    commented = found != "gml" and any(mark in text for mark in ("//", "/*", "#"))
+    what = "Comments and looks" if commented else "Looks, such as colours,"
+    return (f"{what} of the {_SPOKEN[found]} text are not kept; nodes and edges all are.",)
+
+
+_SPOKEN = {"dagitty": "DAGitty", "dot": "DOT", "gml": "GML", "json": "JSON", "text": "graph"}
+
+
+def draw_draft(draft: GraphDraft, *, text: str | None = None) -> Drawing:
+    """Make the drawing of a draft; places are in pixels.
+
+    Called by ``read_drawing`` and for examples.
+    """
+    draft = _drop_implied(draft)
+    places = _scale(draft.positions)
+    nodes = [
+        DrawnNode(
+            name=name,
+            hidden=name in draft.hidden,
+            selection=name in draft.selections,
+            x=places[name][0] if name in places else None,
+            y=places[name][1] if name in places else None,
+        )
+        for name in sort_names(draft.nodes)
+    ]
+    edges = [DrawnEdge(tail=a, head=b) for a, b in sorted(draft.directed)]
+    arcs = sorted({(min(pair), max(pair)) for pair in draft.bidirected})
+    edges += [DrawnEdge(tail=a, head=b, kind="<->") for a, b in arcs]
+    groups = [
+        DrawnGroup(
+            name=group.name,
+            members=tuple(sort_names(group.members)),
+            independent=group.independent,
+        )
+        for group in draft.groups.values()
+    ]
+    return Drawing(nodes=tuple(nodes), edges=tuple(edges), groups=tuple(groups), text=text)
+
+
+def _drop_implied(draft: GraphDraft) -> GraphDraft:
+    """Leave out hidden causes of two members of a group, which the group says already.
+
+    Called by ``draw_draft`` and ``make_draft``.
+    """
+    inner = {
+        frozenset((one, other))
+        for group in draft.groups.values()
+        if not group.independent
+        for one in group.members
+        for other in group.members
+        if one != other
+    }
+    draft.bidirected = {pair for pair in draft.bidirected if frozenset(pair) not in inner}
+    return draft
+
+
+def _scale(places: dict[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
+    """Bring the places of another program to pixels; those in pixels stay as they are.
+
+    Called by ``draw_draft``.
+    """
+    if len(places) < 2:
+        return places
+    xs, ys = zip(*places.values(), strict=True)
+    span = max(max(xs) - min(xs), max(ys) - min(ys))
+    if not 0 < span <= _SMALL:
+        return places
+    factor = _APART * len(places) ** 0.5 / span
+    return {
+        name: (round((x - min(xs)) * factor + 60, 1), round((y - min(ys)) * factor + 60, 1))
+        for name, (x, y) in places.items()
+    }
+
+
+def make_draft(drawing: Drawing) -> GraphDraft:
+    """Make the draft of a drawing, or refuse one that names a node twice or not at all.
+
+    Called by ``write_drawing``, ``make_graph`` and ``lay_out_drawing``.
+    """
+    draft = GraphDraft(
+        hidden={node.name for node in drawing.nodes if node.hidden},
+        selections={node.name for node in drawing.nodes if node.selection},
+    )
+    for i, node in enumerate(drawing.nodes):
+        _add_node(draft, node, f"graph.nodes[{i}].name")
+    for i, edge in enumerate(drawing.edges):
+        for end in (edge.tail, edge.head):
+            if end not in draft.nodes:
+                raise MalformedProject(
+                    f"this edge ends at {end!r}, which is no node", where=f"graph.edges[{i}]"
+                )
+        draft.connect(edge.tail, edge.kind, edge.head)
+    for i, group in enumerate(drawing.groups):
+        _add_group(draft, group, f"graph.groups[{i}]")
+    return _drop_implied(draft)
+
+
+def _add_node(draft: GraphDraft, node: DrawnNode, where: str) -> None:
+    """Add a node to a draft, or refuse its name; called by ``make_draft``."""
+    if node.name in draft.nodes:
+        raise MalformedProject(
+            f"{node.name!r} is drawn twice; a node has one name", where=where
+        )
+    if not is_name(node.name):
+        raise MalformedProject(str(InvalidName(node.name)), where=where)
+    draft.nodes.add(node.name)
+    if node.x is not None and node.y is not None:
+        draft.positions[node.name] = node.x, node.y
+
+
+def _add_group(draft: GraphDraft, group: DrawnGroup, where: str) -> None:
+    """Add a group to a draft, or refuse it; called by ``make_draft``."""
+    try:
+        draft.add_group(group.name, group.members, independent=group.independent)
+    except BounditError as error:
+        raise MalformedProject(str(error), where=where) from None
+    if unknown := [name for name in group.members if name not in draft.nodes]:
+        raise MalformedProject(f"{unknown[0]!r} is no node", where=f"{where}.members")
+
+
+def require_names(names: Iterable[str]) -> None:
+    """Refuse names of nodes that cannot be written down; called by ``read_drawing``."""
+    for name in names:
+        if not is_name(name):
+            raise InvalidName(name)
+
+
+def write_drawing(drawing: Drawing, to: DrawnFormat, query: ProjectQuery | None = None) -> str:
+    """Write a drawing in a format; the person's own text is kept where it is asked for.
+
+    With a ``query`` the drawing has its roles. Called for ``/api/graph/write``.
+    """
+    if to == "boundit" and drawing.text is not None:
+        return drawing.text
+    asked = query or ProjectQuery()
+    if to == "svg":
+        return _draw_picture(drawing, asked)
+    draft = make_draft(drawing)
+    if to == "boundit":
+        return "\n".join([*list_lines(draft), ""])
+    if to == "dagitty":
+        draft.exposures = set(asked.treatments) & draft.nodes
+        draft.outcomes = {asked.outcome or ""} & draft.nodes
+    try:
+        return write_draft(draft, to)
+    except BounditError as error:
+        raise RefusedRequest(str(error), where="graph") from None
+
+
+def _draw_picture(drawing: Drawing, asked: ProjectQuery) -> str:
+    """Draw a drawing as SVG with a legend, the roles of those nodes that it has.
+
+    Called by ``write_drawing``.
+    """
+    graph = make_graph(drawing)
+    return draw_graph(
+        graph,
+        treatments=graph.nodes.intersection(asked.treatments),
+        context=graph.nodes.intersection(asked.context),
+        outcomes=graph.nodes.intersection([asked.outcome or ""]),
+    )
+
+
+def without_edges(project: Project) -> Drawing:
+    """Give the drawing of a project without the edges that are switched off.
+
+    Read by ``AskedProject.graph``, and called by ``write_command`` for the graph that it shows.
+    """
+    cut = {_key(edge) for edge in project.without_edges}
+    kept = tuple(edge for edge in project.graph.edges if _key(edge) not in cut)
+    return replace(project.graph, edges=kept)
+
+
+def make_graph(drawing: Drawing) -> CausalGraph:
+    """Make the causal graph of a drawing, or say what is wrong with it.
+
+    Called by every job, and by ``_draw_picture``.
+    """
+    try:
+        return make_draft(drawing).make_graph()
+    except BounditError as error:
+        if isinstance(error, MalformedProject):
+            raise
+        raise RefusedRequest(str(error), where="graph") from None
+
+
+def _key(edge: DrawnEdge) -> tuple[str, str, str]:
+    """Name an edge so that both ways to write a two-headed one are the same.
+
+    Called by ``without_edges``.
+    """
+    ends = sorted((edge.tail, edge.head)) if edge.kind == "<->" else [edge.tail, edge.head]
+    return ends[0], edge.kind, ends[1]
+
+
+def make_query(project: Project) -> EffectQuery:
+    """Make the question of a project, or say what it lacks. Called by every job that asks."""
+    asked = project.query
+    if asked.outcome is None:
+        raise RefusedRequest("no reward is marked", where="query.outcome", hint=_MARK)
+    if not asked.treatments:
+        raise RefusedRequest("no arm is marked", where="query.treatments", hint=_MARK)
+    try:
+        return EffectQuery((asked.outcome,), asked.treatments, asked.context)
+    except BounditError as error:
+        raise RefusedRequest(str(error), where="query") from None
+
+
+_MARK = "Choose a node, and say whether it is an arm, the reward or a context."
+
+
+class PlacedNode(Struct, frozen=True):
+    """Where the middle of a node stands, in pixels."""
+
+    x: float
+    y: float
+
+
+class PlacedDrawing(Struct, frozen=True):
+    """A place for every node, and how much room the drawing takes."""
+
+    positions: dict[str, PlacedNode]
+    width: float
+    height: float
+
+
+def lay_out_drawing(drawing: Drawing) -> PlacedDrawing:
+    """Find a place for every node, causes above effects; hidden nodes have places too.
+
+    A drawing with a cycle is laid out without one edge of it. Called for
+    ``/api/graph/layout``.
+    """
+    draft = make_draft(drawing)
+    if not draft.nodes:
+        return PlacedDrawing({}, 0, 0)
+    found = _lay_out(draft)
+    places = {
+        name: PlacedNode(round(box.x, 1), round(box.y, 1)) for name, box in found.boxes.items()
+    }
+    return PlacedDrawing(places, round(found.width), round(found.height))
+
+
+def _lay_out(draft: GraphDraft) -> GraphLayout:
+    """Lay a draft out as a graph of all its nodes; called by ``lay_out_drawing``."""
+    arrows = {(a, b) for a, b in draft.directed if a != b}
+    arcs = {(a, b) for a, b in draft.bidirected if a != b}
+    while True:
+        try:
+            return lay_out_graph(CausalGraph.of(draft.nodes, directed=arrows, bidirected=arcs))
+        except HasCycle as error:
+            arrows.discard((error.cycle[-2], error.cycle[-1]))

@@ -1,0 +1,165 @@
+"""The folder that the studio may read and write: names inside it, and nothing else."""
+
+import os
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from msgspec import Struct
+
+from boundit.counts.formats.file_format import KINDS, find_format
+from boundit.studio.errors import NoSuchPart, OutsideFolder, StudioError, UploadRefused
+from boundit.terms.errors import shorten
+from boundit.terms.saving.files import write_page
+
+OWN = ".boundit-studio"
+"""The folder in the folder that is ours: the draft lies there."""
+MOST_FILES, MOST_FOLDERS = 2_000, 5_000
+"""How many logs are listed, and how many folders are looked into for them."""
+_DEEPEST, _LONGEST = 4, 1_000
+_PATTERNS = frozenset("*?[]")
+
+
+class FolderFile(Struct, frozen=True):
+    """A log in the folder: its name from there, its size and its kind."""
+
+    name: str
+    bytes: int
+    kind: str
+
+
+class Folder:
+    """A folder whose files can be named, and none outside it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.resolve()
+
+    def find(self, name: str) -> Path:
+        """Find the file that a name means, or raise; links that lead out are refused.
+
+        Called for every file that a project names.
+        """
+        shown = shorten(repr(name), 80)
+        _require_plain(name, shown)
+        try:
+            found = (self.path / name).resolve()
+            inside = found.is_relative_to(self.path)
+            there = inside and found.is_file()
+        except (OSError, RuntimeError):  # a name that is too long, a link that leads to itself
+            inside, there = True, False
+        if not inside:
+            raise OutsideFolder(f"{shown} leads out of the folder")
+        if not there:
+            raise NoSuchPart(
+                f"there is no file {shown} in the folder",
+                hint="Put it there, drop it on the page, or choose another one.",
+            )
+        return found
+
+    def stamp(self, name: str) -> tuple[str, int, int] | None:
+        """Tell a file as it is now from the same file changed; None where it is not there.
+
+        Read for what is kept of answers, by ``make_key`` and ``AskedProject.log_key``.
+        """
+        try:
+            found = self.find(name).stat()
+        except (StudioError, OSError):
+            return None
+        return name, found.st_size, found.st_mtime_ns
+
+    def list_files(self) -> list[FolderFile]:
+        """List the logs in the folder, by name; called for ``/api/files``."""
+        return sorted(self._walk(), key=lambda file: file.name)
+
+    def _walk(self) -> Iterator[FolderFile]:
+        """Walk through the folder, not deep, past hidden places and links that lead out.
+
+        Called by ``Folder.list_files``.
+        """
+        count = 0
+        for root, folders, names in islice(os.walk(self.path), MOST_FOLDERS):
+            at = Path(root).relative_to(self.path)
+            deep = len(at.parts) >= _DEEPEST
+            folders[:] = [] if deep else sorted(f for f in folders if not f.startswith("."))
+            for name in sorted(names):
+                kind, shown = find_format(name), (at / name).as_posix()
+                if kind is None or name.startswith(".") or count >= MOST_FILES:
+                    continue
+                try:
+                    size = self.find(shown).stat().st_size
+                except (OutsideFolder, NoSuchPart, OSError):
+                    continue
+                count += 1
+                yield FolderFile(shown, size, kind.value)
+
+    def choose_name(self, name: str) -> str:
+        """Choose the name of a file that is dropped on the page, one that nothing has yet.
+
+        Called for ``/api/files/upload``.
+        """
+        base = name.replace("\\", "/").rpartition("/")[2].strip()
+        if not base or base.startswith((".", "-")) or not base.isprintable() or len(base) > 150:
+            raise UploadRefused(f"{shorten(repr(name), 80)} cannot be the name of a file")
+        if find_format(base) is None:
+            raise UploadRefused(
+                f"{shorten(repr(base), 80)} is no {KINDS} file by its name",
+                hint="Name it log.csv, log.csv.gz, log.parquet, log.jsonl or such.",
+            )
+        plain = "".join("_" if c in _PATTERNS or c in ':"<>|' else c for c in base)
+        stem, dot, ending = plain.partition(".")
+        found, n = plain, 1
+        while (self.path / found).exists() or (self.path / found).is_symlink():
+            n += 1
+            found = f"{stem}-{n}{dot}{ending}"
+        return found
+
+    def keep(self, name: str, text: str) -> str:
+        """Write a file of an example where none is yet, and give its name.
+
+        Called by ``open_example``.
+        """
+        path = self.path / name
+        if path.parent.is_symlink():
+            raise OutsideFolder(f"{path.parent.name} is a link; remove it, or start elsewhere")
+        if not path.exists():
+            path.parent.mkdir(exist_ok=True)
+            write_page(path, text)
+        return name
+
+    def save_draft(self, text: str) -> None:
+        """Keep a project as it is just now, whole or not at all; called for ``/api/draft``."""
+        self._own().mkdir(exist_ok=True)
+        write_page(self._own() / "draft.json", text)
+
+    def load_draft(self) -> str | None:
+        """Load the project that was kept last; None where there is none that can be read.
+
+        Called for ``/api/start``.
+        """
+        try:
+            return (self._own() / "draft.json").read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            return None
+
+    def _own(self) -> Path:
+        """The place for what is ours, or raise if it is a link to somewhere else.
+
+        Called by ``Folder.save_draft`` and ``Folder.load_draft``.
+        """
+        own = self.path / OWN
+        if own.is_symlink():
+            raise OutsideFolder(f"{OWN} is a link; remove it, so that drafts stay here")
+        return own
+
+
+def _require_plain(name: str, shown: str) -> None:
+    """Refuse what is no plain name of a file inside a folder; called by ``Folder.find``."""
+    if not name or len(name) > _LONGEST or not name.isprintable():
+        raise OutsideFolder(f"{shown} is no name of a file in the folder")
+    if _PATTERNS & set(name) or "://" in name or name.startswith("-"):
+        raise OutsideFolder(
+            f"{shown} is no plain name of a file; rename it without *, ?, [ and ]"
+        )
+    path = Path(name)
+    if path.is_absolute() or ".." in path.parts or "\\" in name:
+        raise OutsideFolder(f"{shown} is not in the folder; name a file inside it")

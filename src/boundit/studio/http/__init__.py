@@ -1,0 +1,1 @@
+"""The studio's page and its calls, over HTTP on this machine alone."""

@@ -1,0 +1,178 @@
+"""A worker: a process that answers one job at a time, and hears when it is to stop.
+
+``python -m boundit.studio.jobs.worker FOLDER`` reads jobs as lines of JSON from its standard
+input and writes what happens as lines of JSON. When its input ends, so does it.
+"""
+
+import os
+import queue
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, TypeAlias
+
+import msgspec
+from msgspec import Raw, Struct
+
+from boundit.studio.answers.bound import CountKeeper, answer_bound
+from boundit.studio.answers.check import answer_check
+from boundit.studio.answers.choose import answer_choose
+from boundit.studio.answers.look import answer_look
+from boundit.studio.answers.recover import answer_recover
+from boundit.studio.answers.report import answer_report
+from boundit.studio.answers.simulate import answer_simulate
+from boundit.studio.answers.stress import answer_stress
+from boundit.studio.answers.suggest import answer_suggest
+from boundit.studio.asked import AskedProject
+from boundit.studio.errors import StudioError
+from boundit.studio.folder import Folder
+from boundit.studio.project import Project
+from boundit.studio.refusals import Refusal, make_refusal, refuse
+from boundit.terms.errors import BounditError
+from boundit.terms.long_work import Told
+
+JobKind: TypeAlias = Literal[
+    "look", "bound", "recover", "check", "choose", "stress", "suggest", "simulate", "report"
+]
+ANSWERS: Mapping[JobKind, Callable[[AskedProject, CountKeeper, Told], Any]] = {
+    "look": answer_look,
+    "bound": answer_bound,
+    "recover": answer_recover,
+    "check": answer_check,
+    "choose": answer_choose,
+    "stress": answer_stress,
+    "suggest": answer_suggest,
+    "simulate": answer_simulate,
+    "report": answer_report,
+}
+"""What answers each kind of job."""
+_SACRIFICE = "500"
+"""How gladly the system ends a worker where memory is short, rather than the server."""
+
+
+class JobOrder(Struct, frozen=True):
+    """What a worker is asked to do; ``stop`` names a job that is not wanted any more."""
+
+    id: str = ""
+    kind: JobKind = "bound"
+    project: Project = Project()
+    stop: str = ""
+
+
+class JobMessage(Struct, frozen=True, omit_defaults=True):
+    """What a worker tells: that it is ready, how far it is, a result or why there is none."""
+
+    id: str
+    what: Literal["ready", "progress", "result", "error", "stopped"]
+    words: str = ""
+    done: int = 0
+    total: int = 0
+    result: Raw = Raw(b"null")
+    error: Refusal | None = None
+
+
+class JobStopped(Exception):
+    """Work that is not wanted any more."""
+
+
+class OutOfMemory(StudioError):
+    """Work that takes more memory than there is."""
+
+    status = 507
+    code = "out_of_memory"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this takes more memory than there is",
+            hint="Ask of fewer contexts, or cut numbers into fewer bins.",
+        )
+
+
+class FailedJob(StudioError):
+    """A bug of ours in a worker."""
+
+    status = 500
+    code = "bug"
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(
+            f"a bug of ours ({type(error).__name__}: {error}); nothing was changed"
+        )
+
+
+class Worker:
+    """The loop of a worker: a thread hears orders, the main one answers them."""
+
+    def __init__(self, folder: Folder, orders: BinaryIO, out: BinaryIO) -> None:
+        self._folder, self._orders, self._out = folder, orders, out
+        self._waiting: queue.Queue[JobOrder] = queue.Queue()
+        self._stopped = set[str]()
+        self._keeper = CountKeeper()
+
+    def run(self) -> None:
+        """Answer jobs until there are no more to come; called when the process begins."""
+        threading.Thread(target=self._hear, daemon=True).start()
+        self._tell(JobMessage("", "ready"))
+        while True:
+            order = self._waiting.get()
+            self._tell(self._answer(order))
+            self._stopped.discard(order.id)
+
+    def _hear(self) -> None:
+        """Hear orders as they come; at their end the process ends, whatever it is doing.
+
+        Runs in a thread of ``Worker.run``.
+        """
+        for line in self._orders:
+            order = msgspec.json.decode(line, type=JobOrder)
+            if order.stop:
+                self._stopped.add(order.stop)
+            else:
+                self._waiting.put(order)
+        os._exit(0)
+
+    def _answer(self, order: JobOrder) -> JobMessage:
+        """Answer one job, or say why not; called by ``Worker.run``."""
+
+        def tell(words: str, done: int, total: int) -> None:
+            if order.id in self._stopped:
+                raise JobStopped
+            self._tell(JobMessage(order.id, "progress", words, done, total))
+
+        try:
+            tell("begin", 0, 1)
+            found = ANSWERS[order.kind](
+                AskedProject(order.project, self._folder), self._keeper, tell
+            )
+            return JobMessage(order.id, "result", result=Raw(msgspec.json.encode(found)))
+        except JobStopped:
+            return JobMessage(order.id, "stopped")
+        except BounditError as error:
+            return JobMessage(order.id, "error", error=make_refusal(refuse(error)))
+        except MemoryError:
+            self._keeper = CountKeeper()
+            return JobMessage(order.id, "error", error=make_refusal(OutOfMemory()))
+        except Exception as error:  # noqa: BLE001, a bug must be an answer too
+            return JobMessage(order.id, "error", error=make_refusal(FailedJob(error)))
+
+    def _tell(self, message: JobMessage) -> None:
+        """Write a message as one line; called by ``Worker.run`` and ``Worker._answer``."""
+        self._out.write(msgspec.json.encode(message) + b"\n")
+        self._out.flush()
+
+
+def main() -> None:
+    """Run a worker of the folder that the command names; what others print goes to stderr."""
+    folder = Folder(Path(sys.argv[1]))
+    os.chdir(folder.path)
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    with suppress(OSError):  # another system, or not allowed
+        Path("/proc/self/oom_score_adj").write_text(_SACRIFICE)
+    Worker(folder, sys.stdin.buffer, out).run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,306 @@
+// @ts-check
+/** The log: choose or drop a file, see its columns beside the nodes, and cut numbers into bins. */
+
+/** @import { Column, DataLook, Problem } from "./types.js" */
+/** @import { Studio } from "./studio.js" */
+/** @import { Answers } from "./answers.js" */
+import { announce, count, element, redraw, wait, whenNew } from "./dom.js";
+import { BinHistogram } from "./histogram.js";
+import { drawFault, faultOf, makeRepeat } from "./studio.js";
+import { ask, upload } from "./transport.js";
+
+const MISSING = [
+  ["drop", "leave such rows out"],
+  ["level", "take “missing” for a level"],
+  ["refuse", "refuse to answer"],
+];
+const FEW_LEVELS = 8;
+
+/** @param {HTMLElement} root @param {Studio} studio @param {Answers} answers @param {number} limit bytes that may be uploaded */
+export function showData(root, studio, answers, limit) {
+  const { store } = studio;
+  /** @type {{name: string, bytes: number}[]} */
+  let files = [];
+  /** @type {DataLook | null} */
+  let look = null;
+  let looked = "";
+  let asked = 0;
+  const chooser = element("div", { class: "chooser" });
+  const state = element("div", { class: "state", "aria-live": "polite" });
+  const columns = element("div", { class: "columns" });
+  const settings = element("div", { class: "data-settings" });
+  root.append(chooser, state, columns, settings, makeRepeat(studio, "check"));
+
+  const input = element("input", { type: "file", id: "log-file", class: "unseen", accept: ".csv,.tsv,.parquet,.jsonl,.ndjson,.gz,.zst,.arrow,.feather" });
+  const select = element("select", { id: "log-choice", "data-key": "file" });
+  const drop = element("div", { class: "drop" },
+    element("label", { for: "log-file", class: "button" }, "Choose a file"), input,
+    element("span", {}, " or drop it here: CSV, Parquet, JSON lines or Arrow. Nothing leaves this machine."));
+  chooser.append(
+    element("div", { class: "field" }, element("label", { for: "log-choice" }, "The log"), select), drop);
+
+  input.addEventListener("change", () => input.files?.[0] && void send(input.files[0]));
+  select.addEventListener("change", () => choose(select.value || null));
+  for (const name of ["dragenter", "dragover"]) {
+    drop.addEventListener(name, (event) => {
+      event.preventDefault();
+      drop.classList.add("over");
+    });
+  }
+  drop.addEventListener("dragleave", () => drop.classList.remove("over"));
+  drop.addEventListener("drop", (event) => {
+    event.preventDefault();
+    drop.classList.remove("over");
+    const [file] = event.dataTransfer?.files ?? [];
+    if (file) void send(file);
+  });
+
+  /** @param {File} file */
+  const send = async (file) => {
+    if (limit && file.size > limit) {
+      redraw(state, drawFault({ where: "data.file", message: `${file.name} has ${count(file.size / 1e6)} MB; at most ${count(limit / 1e6)} MB can be dropped.`, hint: "Put it into the studio's folder and choose it above." }));
+      return;
+    }
+    redraw(state, element("p", { class: "quiet" }, `Copying ${file.name} …`));
+    try {
+      const { name } = await upload(file.name, file);
+      await list();
+      choose(name);
+    } catch (error) {
+      redraw(state, drawFault(faultOf(error)));
+    }
+    input.value = "";
+  };
+
+  /** @param {string | null} name */
+  const choose = (name) => {
+    looked = ""; // the same name can hold another file now
+    store.change(name ? `log ${name}` : "no log", (draft) => {
+      draft.data.file = name;
+    });
+    void inspect();
+  };
+
+  const list = async () => {
+    try {
+      files = (await ask("/api/files")).files;
+    } catch (error) {
+      redraw(state, drawFault(faultOf(error)));
+    }
+    showFiles();
+  };
+
+  const showFiles = () => {
+    const { file } = store.project.data;
+    const names = files.map((each) => each.name);
+    if (file && !names.includes(file)) names.unshift(file);
+    redraw(select,
+      element("option", { value: "" }, names.length ? "none chosen" : "no file in the folder yet"),
+      ...names.map((name) => element("option", { value: name }, name)));
+    select.value = file ?? "";
+  };
+
+  const inspect = async () => {
+    const { project } = store;
+    const key = JSON.stringify([
+      project.data, project.settings.missing,
+      project.graph.nodes.map(({ name, hidden, selection }) => [name, hidden, selection]),
+    ]);
+    if (key === looked) return;
+    looked = key;
+    asked += 1;
+    const mine = asked;
+    if (!project.data.file) {
+      look = null;
+      redraw(state, element("p", { class: "quiet" }, "Choose the log: one row for each decision that was kept, one column for each node that was measured."));
+      show();
+      return;
+    }
+    try {
+      const found = await ask("/api/data/look", { project });
+      if (mine !== asked) return;
+      look = found;
+      const own = found.problems.filter((/** @type {Problem} */ each) => !isBesideColumn(each, found, project));
+      redraw(state,
+        element("p", {}, element("strong", {}, `${count(found.n_rows)} rows`), `, ${found.columns.length} columns in ${project.data.file}`),
+        ...own.map(drawFault));
+    } catch (error) {
+      if (mine !== asked) return;
+      look = null;
+      redraw(state, drawFault(faultOf(error)));
+    }
+    show();
+  };
+
+  /** What the log's look and the last answer found wrong. */
+  const listProblems = () => (answers.fault && !answers.stale ? [...(look?.problems ?? []), answers.fault] : look?.problems ?? []);
+  const showWhenNew = whenNew(() => {
+    showColumns(columns, studio, look && { ...look, problems: listProblems() });
+    showSettings(settings, studio, look, files.map((each) => each.name));
+  });
+  const show = () => {
+    const { data, graph, settings: kept } = store.project;
+    const nodes = graph.nodes.map(({ name, hidden, selection }) => [name, hidden, selection]);
+    showWhenNew([look, listProblems(), data, nodes, kept.missing, kept.external, files]);
+  };
+
+  const inspectSoon = wait(250, () => void inspect());
+  store.addEventListener("change", () => {
+    showFiles();
+    show();
+    inspectSoon();
+  });
+  answers.addEventListener("bounds", show);
+  select.addEventListener("focus", () => void list());
+  void list();
+  void inspect();
+  show();
+}
+
+/** @param {Problem} problem @param {DataLook} look @param {import("./types.js").Project} project */
+function isBesideColumn({ where }, look, project) {
+  const name = /^data\.(?:columns|bins|levels)\.(.+)$/.exec(where ?? "")?.[1];
+  return name !== undefined && (look.unmatched_nodes.includes(name) || look.columns.some((each) => each.node === name || each.name === name) || project.graph.nodes.some((node) => node.name === name));
+}
+
+/** @param {HTMLElement} root @param {Studio} studio @param {DataLook | null} look */
+function showColumns(root, studio, look) {
+  if (!look) {
+    root.replaceChildren();
+    return;
+  }
+  const { graph } = studio.project;
+  const measured = graph.nodes.filter((node) => !node.hidden && !node.selection);
+  const lost = measured.filter((node) => !look.columns.some((each) => each.node === node.name));
+  const used = measured.flatMap((node) => look.columns.filter((each) => each.node === node.name));
+  const rest = look.columns.filter((each) => !each.node);
+  redraw(root,
+    lost.length > 0 &&
+      element("section", { class: "lost" },
+        element("h3", {}, lost.length === 1 ? "A node without a column" : `${lost.length} nodes without a column`),
+        ...lost.map((node) => drawLost(studio, look, node.name))),
+    used.length > 0 &&
+      element("ul", { class: "column-list" }, ...used.map((column) => drawColumn(studio, look, column))),
+    rest.length > 0 &&
+      element("details", { class: "rest", "data-key": "rest" },
+        element("summary", {}, `${rest.length} column${rest.length === 1 ? "" : "s"} that the graph does not name`),
+        element("ul", { class: "column-list" }, ...rest.map((column) => drawColumn(studio, look, column)))));
+}
+
+/** @param {Studio} studio @param {DataLook} look @param {string} name */
+function drawLost(studio, look, name) {
+  const problems = look.problems.filter(({ where }) => where === `data.columns.${name}`);
+  const near = look.suggestions[name];
+  return element("div", { class: "field faulty", "data-node": name },
+    element("label", { for: `column of ${name}` }, name),
+    makeColumnChoice(studio, look, name),
+    near ? element("button", { type: "button", class: "small", "data-key": `near ${name}`, onclick: () => match(studio, name, near) }, `Take ${near}`) : null,
+    ...problems.map(drawFault));
+}
+
+/** @param {Studio} studio @param {DataLook} look @param {string} name */
+function makeColumnChoice(studio, look, name) {
+  const current = look.columns.find((each) => each.node === name)?.name ?? studio.project.data.columns[name] ?? "";
+  const select = element("select", {
+    id: `column of ${name}`, "data-key": `column of ${name}`, "aria-label": `Column of ${name}`,
+    onchange: () => match(studio, name, select.value),
+  }, element("option", { value: "" }, "no column"),
+  ...look.columns.map((each) => element("option", { value: each.name }, each.name)));
+  select.value = current;
+  return select;
+}
+
+/** Say which column holds a node. @param {Studio} studio @param {string} name @param {string} column */
+function match(studio, name, column) {
+  studio.store.change(column ? `${name} is ${column}` : `${name} by its own name`, (draft) => {
+    if (column && column !== name) draft.data.columns[name] = column;
+    else delete draft.data.columns[name];
+  });
+  announce(`${name}: ${column || "no column"}`);
+}
+
+/** @param {Studio} studio @param {DataLook} look @param {Column} column */
+function drawColumn(studio, look, column) {
+  const { node } = column;
+  const problems = look.problems.filter(({ where }) =>
+    where === `data.bins.${node}` || where === `data.columns.${node}` || where === `data.levels.${node}` || where === `data.columns.${column.name}`);
+  const facts = [
+    column.kind === "number" ? "number" : `${count(column.n_levels)} level${column.n_levels === 1 ? "" : "s"}`,
+    column.n_missing > 0 && `${count(column.n_missing)} missing`,
+  ].filter(Boolean).join(", ");
+  return element("li", { class: problems.length ? "column faulty" : "column", "data-column": column.name },
+    element("div", { class: "column-head" },
+      node ? element("strong", {}, node) : element("span", {}, column.name),
+      node ? makeColumnChoice(studio, look, node) : null,
+      element("span", { class: "quiet" }, facts)),
+    ...problems.map(drawFault),
+    column.levels.length > 0 && !column.histogram && drawLevels(column),
+    node !== null && column.histogram && drawHistogram(studio, column, node));
+}
+
+/** @param {Column} column */
+function drawLevels(column) {
+  const most = Math.max(...column.levels.map((each) => each.n), 1);
+  const more = column.n_levels - Math.min(FEW_LEVELS, column.levels.length);
+  return element("ul", { class: "levels" },
+    ...column.levels.slice(0, FEW_LEVELS).map(({ value, n }) =>
+      element("li", {}, element("span", { class: "level" }, value === null ? "missing" : String(value)),
+        element("meter", { max: most, value: n, "aria-hidden": "true" }), element("span", { class: "quiet" }, count(n)))),
+    more > 0 ? element("li", { class: "quiet" }, `and ${count(more)} more`) : null);
+}
+
+/** @param {Studio} studio @param {Column} column @param {string} node */
+function drawHistogram(studio, column, node) {
+  const picture = new BinHistogram();
+  if (column.histogram) picture.show(node, column.histogram, studio.project.data.bins[node] ?? []);
+  picture.addEventListener("bins", (event) => {
+    const bins = /** @type {CustomEvent<number[]>} */ (event).detail;
+    studio.store.change(bins.length ? `cut ${node} at ${bins.join(", ")}` : `do not cut ${node}`, (draft) => {
+      if (bins.length) draft.data.bins[node] = bins;
+      else delete draft.data.bins[node];
+    }, `bins of ${node}`);
+  });
+  return picture;
+}
+
+/** @param {HTMLElement} root @param {Studio} studio @param {DataLook | null} look @param {string[]} files */
+function showSettings(root, studio, look, files) {
+  if (!look) {
+    root.replaceChildren();
+    return;
+  }
+  const { settings, data } = studio.project;
+  const missing = element("select", { id: "missing", "data-key": "missing" },
+    ...MISSING.map(([value, words]) => element("option", { value }, words)));
+  missing.value = settings.missing;
+  missing.addEventListener("change", () =>
+    studio.store.change("missing values", (draft) => {
+      draft.settings.missing = missing.value;
+    }));
+  const weight = element("select", { id: "weight", "data-key": "weight" },
+    element("option", { value: "" }, "no: each row is one"),
+    ...look.columns.filter((each) => !each.node).map((each) => element("option", { value: each.name }, each.name)));
+  weight.value = data.weight ?? "";
+  weight.addEventListener("change", () =>
+    studio.store.change("weights", (draft) => {
+      draft.data.weight = weight.value || null;
+    }));
+  const others = files.filter((name) => name !== data.file);
+  redraw(root,
+    element("div", { class: "field" }, element("label", { for: "missing" }, "Where a value is missing"), missing),
+    element("div", { class: "field" }, element("label", { for: "weight" }, "Does a column say how many rows a row stands for?"), weight),
+    others.length > 0 &&
+      element("details", { class: "rest", "data-key": "external", ...(settings.external.length ? { open: true } : {}) },
+        element("summary", {}, "Tables of everybody, without selection"),
+        element("p", { class: "quiet" }, "A census, say: it tells how common contexts are among all, not only among those logged."),
+        ...others.map((name) =>
+          element("label", { class: "check-line" },
+            element("input", {
+              type: "checkbox", "data-key": `external ${name}`, ...(settings.external.includes(name) ? { checked: true } : {}),
+              onchange: () =>
+                studio.store.change(`external ${name}`, (draft) => {
+                  const had = draft.settings.external.includes(name);
+                  draft.settings.external = had ? draft.settings.external.filter((each) => each !== name) : [...draft.settings.external, name];
+                }),
+            }), ` ${name}`))));
+}

@@ -1,0 +1,187 @@
+// @ts-check
+/**
+ * Edits of a project's graph and of what names its nodes: pure bookkeeping on the document.
+ * Every function changes the draft that it is given; the store keeps the one before.
+ */
+
+/** @import { Edge, EdgeKind, Graph, GraphNode, Pair, Project } from "./types.js" */
+
+/** @typedef {"arm" | "reward" | "context" | "hidden" | "selection" | "none"} Role */
+
+/** @param {Graph} graph @param {string} name @returns {GraphNode | undefined} */
+export function findNode(graph, name) {
+  return graph.nodes.find((node) => node.name === name);
+}
+
+/** Tell whether two edges join the same nodes in the same way. @param {Pair} a @param {Pair} b */
+export function sameEdge(a, b) {
+  if (a.kind !== b.kind) return false;
+  if (a.tail === b.tail && a.head === b.head) return true;
+  return a.kind !== "->" && a.tail === b.head && a.head === b.tail;
+}
+
+/** Name an edge, the same for both ways of writing `<->`. @param {Pair} edge */
+export function keyOf(edge) {
+  const [a, b] = edge.kind === "->" ? [edge.tail, edge.head] : [edge.tail, edge.head].sort();
+  return JSON.stringify([edge.kind, a, b]);
+}
+
+/** List the edges between two nodes. @param {Graph} graph @param {string} a @param {string} b */
+export function listBetween(graph, a, b) {
+  return graph.edges.filter(
+    (edge) => (edge.tail === a && edge.head === b) || (edge.tail === b && edge.head === a),
+  );
+}
+
+/** Find a name that no node has: A, B, ..., Z, A1. @param {Graph} graph */
+export function makeName(graph) {
+  const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  for (let round = 0; ; round += 1) {
+    for (const letter of letters) {
+      const name = round ? `${letter}${round}` : letter;
+      if (!findNode(graph, name)) return name;
+    }
+  }
+}
+
+/** @param {Project} draft @param {string} name @param {number} x @param {number} y */
+export function addNode(draft, name, x, y) {
+  draft.graph.nodes.push({ name, hidden: false, selection: false, x, y });
+  draft.graph.text = null;
+}
+
+/** Remove a node and all that names it. @param {Project} draft @param {string} name */
+export function removeNode(draft, name) {
+  const { graph } = draft;
+  graph.nodes = graph.nodes.filter((node) => node.name !== name);
+  for (const edge of graph.edges.filter((each) => each.tail === name || each.head === name)) {
+    removeEdge(draft, edge);
+  }
+  for (const group of graph.groups ?? []) {
+    group.members = group.members.filter((member) => member !== name);
+  }
+  graph.groups = (graph.groups ?? []).filter((group) => group.members.length > 1);
+  dropRoles(draft, name);
+  delete draft.data.columns[name];
+  delete draft.data.bins[name];
+  delete draft.data.levels[name];
+  graph.text = null;
+}
+
+/**
+ * Rename a node wherever the project names it. Its column stays the one it had.
+ *
+ * @param {Project} draft
+ * @param {string} before
+ * @param {string} after
+ */
+export function renameNode(draft, before, after) {
+  /** @param {string} name */
+  const swap = (name) => (name === before ? after : name);
+  const { graph, query, data } = draft;
+  for (const node of graph.nodes) node.name = swap(node.name);
+  for (const edge of [...graph.edges, ...draft.without_edges]) {
+    edge.tail = swap(edge.tail);
+    edge.head = swap(edge.head);
+  }
+  for (const group of graph.groups ?? []) group.members = group.members.map(swap);
+  query.outcome = query.outcome === null ? null : swap(query.outcome);
+  query.treatments = query.treatments.map(swap);
+  query.context = query.context.map(swap);
+  for (const record of [data.columns, data.bins, data.levels]) renameKey(record, before, after);
+  forgetLimits(draft, (edge) => edge.includes(before));
+  graph.text = null;
+}
+
+/**
+ * Forget the limits on hidden causes of edges that are no more, or are called otherwise.
+ *
+ * @param {Project} draft
+ * @param {(edge: string) => boolean} which by the edge as it is written
+ */
+function forgetLimits(draft, which) {
+  const kept = Object.entries(draft.settings.confounding).filter(([edge]) => !which(edge));
+  draft.settings.confounding = Object.fromEntries(kept);
+}
+
+/** @param {Record<string, any>} record @param {string} before @param {string} after */
+function renameKey(record, before, after) {
+  if (!(before in record)) return;
+  record[after] = record[before];
+  delete record[before];
+}
+
+/** @param {Project} draft @param {string} tail @param {string} head @param {EdgeKind} kind */
+export function addEdge(draft, tail, head, kind) {
+  draft.graph.edges.push({ tail, head, kind });
+  draft.graph.text = null;
+}
+
+/** Remove an edge, and what was supposed of it. @param {Project} draft @param {Edge} edge */
+export function removeEdge(draft, edge) {
+  draft.graph.edges = draft.graph.edges.filter((each) => !sameEdge(each, edge));
+  draft.without_edges = draft.without_edges.filter((each) => !sameEdge(each, edge));
+  if (edge.kind === "<->") {
+    forgetLimits(draft, (text) => text.includes(edge.tail) && text.includes(edge.head));
+  }
+  draft.graph.text = null;
+}
+
+/** Turn an arrow round, or make it `<->`. @param {Project} draft @param {Edge} edge @param {Edge} into */
+export function replaceEdge(draft, edge, into) {
+  draft.without_edges = draft.without_edges.filter((each) => !sameEdge(each, edge));
+  draft.graph.edges = draft.graph.edges
+    .filter((each) => !sameEdge(each, into) || sameEdge(each, edge))
+    .map((each) => (sameEdge(each, edge) ? into : each));
+  draft.graph.text = null;
+}
+
+/** Find what a node is in the question and the log. @param {Project} project @param {string} name */
+export function listRoles(project, name) {
+  const { query } = project;
+  const node = findNode(project.graph, name);
+  /** @type {Role[]} */
+  const roles = [];
+  if (query.treatments.includes(name)) roles.push("arm");
+  if (query.outcome === name) roles.push("reward");
+  if (query.context.includes(name)) roles.push("context");
+  if (node?.hidden) roles.push("hidden");
+  if (node?.selection) roles.push("selection");
+  return roles;
+}
+
+/**
+ * Give a node a role, or take it away where it has it. A node has one role at most, and one node
+ * at most decides selection.
+ *
+ * @param {Project} draft
+ * @param {string} name
+ * @param {Role} role
+ */
+export function toggleRole(draft, name, role) {
+  const node = findNode(draft.graph, name);
+  if (!node) return;
+  const had = listRoles(draft, name).includes(role);
+  if (node.hidden || node.selection || role === "hidden" || role === "selection") {
+    draft.graph.text = null; // brackets and hidden nodes are written in the text
+  }
+  dropRoles(draft, name);
+  node.hidden = false;
+  node.selection = false;
+  if (had) return;
+  if (role === "arm") draft.query.treatments.push(name);
+  if (role === "reward") draft.query.outcome = name;
+  if (role === "context") draft.query.context.push(name);
+  if (role === "hidden") node.hidden = true;
+  if (role === "selection") {
+    for (const each of draft.graph.nodes) each.selection = each === node;
+  }
+}
+
+/** @param {Project} draft @param {string} name */
+function dropRoles(draft, name) {
+  const { query } = draft;
+  query.treatments = query.treatments.filter((each) => each !== name);
+  query.context = query.context.filter((each) => each !== name);
+  if (query.outcome === name) query.outcome = null;
+}

@@ -1,0 +1,170 @@
+// @ts-check
+/** Beside the drawing: what the selected part is, what it claims, and what can be done with it. */
+
+/** @import { Edge, EdgeKind, Pair } from "./types.js" */
+/** @import { Studio } from "./studio.js" */
+import { element, redraw, whenNew } from "./dom.js";
+import { findNode, listBetween, listRoles, sameEdge } from "./graph.js";
+import { say } from "./editor.js";
+
+/** @type {[import("./graph.js").Role, string, string, string][]} */
+const ROLES = [
+  ["arm", "Arm", "1", "what is chosen"],
+  ["reward", "Reward", "2", "what it earns"],
+  ["context", "Context", "3", "known before choosing"],
+  ["hidden", "Hidden", "4", "never written down"],
+  ["selection", "Selection", "5", "decides which rows were kept"],
+];
+
+/** @param {HTMLElement} root @param {Studio} studio */
+export function showInspector(root, studio) {
+  const { editor, store } = studio;
+  const draw = whenNew(() => redraw(root, ...describe(studio)));
+  const show = () => {
+    const { graph, query, without_edges } = studio.project;
+    const nodes = graph.nodes.map(({ name, hidden, selection }) => [name, hidden, selection]);
+    draw([editor.selected, editor.connecting, nodes, graph.edges, query, without_edges, studio.claims]);
+  };
+  editor.addEventListener("selection", show);
+  studio.addEventListener("claims", show);
+  store.addEventListener("change", show);
+  show();
+}
+
+/** @param {Studio} studio @returns {Node[]} */
+function describe(studio) {
+  const { nodes, edge } = studio.editor.selected;
+  if (studio.editor.connecting) return describeConnecting(studio);
+  if (edge) return describeEdge(studio, edge);
+  if (nodes.length >= 2) return describePair(studio, nodes[0], nodes[1]);
+  if (nodes.length === 1 && findNode(studio.project.graph, nodes[0])) return describeNode(studio, nodes[0]);
+  return describeGraph(studio);
+}
+
+/** @param {Studio} studio */
+function describeConnecting({ editor }) {
+  const { from, kind } = /** @type {{from: string, kind: EdgeKind}} */ (editor.connecting);
+  return [
+    element("p", {}, element("strong", {}, `${from} ${kind === "->" ? "→" : "↔"} …`),
+      " Choose the other node: click it, or go there with the arrow keys and press Enter."),
+    makeButton("Give up", "giveup", () => editor.stopConnecting()),
+  ];
+}
+
+/** @param {Studio} studio */
+function describeGraph({ claims, project }) {
+  if (project.graph.nodes.length === 0) return [];
+  const faults = claims.problems.filter(({ where }) => where === null || where.startsWith("graph"));
+  return [
+    ...faults.map(({ message }) => element("p", { class: "fault", role: "alert" }, message)),
+    element("p", { class: "quiet" },
+      "Select a node or an edge to read what it claims. Select two nodes (with Shift) to read what it claims that no edge joins them."),
+    claims.selection ? element("p", {}, claims.selection) : element("span", {}),
+  ];
+}
+
+/** @param {Studio} studio @param {string} name */
+function describeNode(studio, name) {
+  const { editor, project, claims } = studio;
+  const roles = listRoles(project, name);
+  const edges = project.graph.edges.filter((edge) => edge.tail === name || edge.head === name);
+  const faults = claims.problems.filter(({ lit }) => lit?.nodes.includes(name));
+  return [
+    element("div", { class: "row" },
+      element("strong", { class: "what" }, name),
+      makeButton("Rename", "rename", () => editor.rename(name), "Enter"),
+      makeButton("Connect →", "connect", () => editor.connect("->"), "C"),
+      makeButton("Connect ↔", "both", () => editor.connect("<->"), "B"),
+      makeButton("Delete", "delete", () => editor.remove(), "Delete")),
+    element("div", { class: "row roles", role: "group", "aria-label": `Role of ${name}` },
+      ...ROLES.map(([role, label, key, words]) =>
+        element("button", {
+          type: "button", class: `chip ${role}`, "aria-pressed": String(roles.includes(role)),
+          "data-key": `role ${role}`, title: `${words} (key ${key})`, onclick: () => editor.toggleRole(role),
+        }, label))),
+    ...faults.map(({ message }) => element("p", { class: "fault", role: "alert" }, message)),
+    edges.length > 0
+      ? element("ul", { class: "claims" }, ...edges.map((edge) => element("li", {}, makeEdgeLink(studio, edge), ` ${findClaim(studio, edge)}`)))
+      : element("p", { class: "quiet" }, "No edge joins it yet: it moves nothing and nothing moves it."),
+  ];
+}
+
+/** @param {Studio} studio @param {Edge} edge */
+function describeEdge(studio, edge) {
+  const { editor, project, store } = studio;
+  const { tail, head } = edge;
+  const without = project.without_edges.some((each) => sameEdge(each, edge));
+  /** @type {[Edge, string][]} */
+  const ways = [
+    [{ tail, head, kind: "->" }, `${tail} → ${head}`],
+    [{ tail: head, head: tail, kind: "->" }, `${head} → ${tail}`],
+    [{ tail, head, kind: "<->" }, `${tail} ↔ ${head}`],
+  ];
+  const faults = studio.claims.problems.filter(({ lit }) => lit?.edges.some((each) => sameEdge(each, edge)));
+  return [
+    element("div", { class: "row", role: "group", "aria-label": "Kind of edge" },
+      ...ways.map(([into, label], i) =>
+        element("button", {
+          type: "button", class: "chip", "aria-pressed": String(sameEdge(into, edge)), "data-key": `way ${i}`,
+          onclick: () => editor.turn(into),
+        }, label)),
+      makeButton("Delete", "delete", () => editor.remove(), "Delete")),
+    ...faults.map(({ message }) => element("p", { class: "fault", role: "alert" }, message)),
+    element("p", {}, findClaim(studio, edge)),
+    element("label", { class: "check-line" },
+      element("input", {
+        type: "checkbox", ...(without ? { checked: true } : {}), "data-key": "without",
+        onchange: () =>
+          store.change(without ? `suppose ${say(edge)} again` : `suppose no ${say(edge)}`, (draft) => {
+            draft.without_edges = without
+              ? draft.without_edges.filter((each) => !sameEdge(each, edge))
+              : [...draft.without_edges, edge];
+          }),
+      }),
+      " What if it were absent? Leave it out of the answers, and keep it in the drawing."),
+  ];
+}
+
+/** @param {Studio} studio @param {string} a @param {string} b */
+function describePair(studio, a, b) {
+  const { project, claims, editor } = studio;
+  const drawn = listBetween(project.graph, a, b);
+  const missing = claims.missing.filter((each) => (each.tail === a && each.head === b) || (each.tail === b && each.head === a));
+  return [
+    element("p", {}, element("strong", { class: "what" }, `${a} and ${b}`)),
+    element("ul", { class: "claims" },
+      ...drawn.map((edge) => element("li", {}, makeEdgeLink(studio, edge), ` ${findClaim(studio, edge)}`)),
+      ...missing.map((pair, i) =>
+        element("li", { class: "missing" },
+          element("span", { class: "absent" }, `No ${say(pair)}:`), ` ${pair.claim} `,
+          makeButton("Add it", `add ${i}`, () => {
+            editor.select({ nodes: [pair.tail, pair.head] });
+            editor.connect(pair.kind);
+          })))),
+    drawn.length + missing.length === 0
+      ? element("p", { class: "quiet" }, "Nothing can be said of these two yet.")
+      : element("span", {}),
+    makeButton("Remove both nodes", "delete", () => editor.remove(), "Delete"),
+  ];
+}
+
+/** @param {Studio} studio @param {Pair} edge */
+function findClaim({ claims }, edge) {
+  return claims.edges.find((each) => sameEdge(each, edge))?.claim ?? "";
+}
+
+/** @param {Studio} studio @param {Edge} edge */
+function makeEdgeLink({ editor }, edge) {
+  return element("button", {
+    type: "button", class: "link", "data-key": say(edge),
+    onclick: () => editor.select({ edge }),
+  }, say(edge));
+}
+
+/** @param {string} label @param {string} key @param {() => void} act @param {string} [shortcut] */
+function makeButton(label, key, act, shortcut) {
+  return element("button", {
+    type: "button", class: "small", "data-key": key, onclick: act,
+    ...(shortcut ? { title: `${label} (${shortcut})` } : {}),
+  }, label);
+}

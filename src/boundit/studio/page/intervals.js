@@ -1,0 +1,147 @@
+// @ts-check
+/** The picture of a bound table: an interval for each arm in each context, on one scale. */
+
+/** @import { BoundResult, BoundRow, Level } from "./types.js" */
+import { count, element, shape, write } from "./dom.js";
+
+const LEFT = 118;
+const RIGHT = 118;
+const ROW = 28;
+const HEAD = 26;
+
+/** Write an arm as one says it: call, or with names where two things are chosen at once. @param {string[]} names @param {Level[]} levels */
+export function sayArm(names, levels) {
+  return names.length > 1 ? sayContext(names, levels) : levels.map(String).join(", ");
+}
+
+/** Write a context with its names: Age older. @param {string[]} names @param {Level[]} levels */
+export function sayContext(names, levels) {
+  return names.map((name, i) => `${name} ${levels[i]}`).join(", ");
+}
+
+/** Name a row of a table, whatever its numbers. @param {{arm: Level[], context: Level[]}} row */
+export function rowKey({ arm, context }) {
+  return JSON.stringify([arm, context]);
+}
+
+/** @param {BoundResult} result @returns {[string, BoundRow[]][]} */
+function groupByContext({ rows, context }) {
+  /** @type {Map<string, BoundRow[]>} */
+  const groups = new Map();
+  for (const row of rows) {
+    const name = sayContext(context, row.context);
+    const group = groups.get(name);
+    if (group) group.push(row);
+    else groups.set(name, [row]);
+  }
+  return [...groups];
+}
+
+/**
+ * Draw the intervals of a table. Thin is where the truth lies with the confidence asked for, thick
+ * is what the log's estimates alone would give; `before` is drawn behind, to compare with.
+ *
+ * @param {BoundResult} result
+ * @param {{
+ *   width: number, chosen?: string | null, before?: BoundResult | null,
+ *   onChoose?: ((row: BoundRow) => void) | null,
+ * }} options
+ */
+export function drawIntervals(result, { width, chosen = null, before = null, onChoose = null }) {
+  const [low, high] = result.reward_range ?? [0, 1];
+  const left = Math.min(LEFT, width * 0.27);
+  const right = width < 480 ? 8 : RIGHT;
+  /** @param {number} value */
+  const place = (value) => left + ((value - low) / (high - low || 1)) * (width - left - right);
+  const picks = new Set(result.answer.choice.flatMap(({ lottery, context }) => lottery.map(([arm]) => rowKey({ arm, context }))));
+  const old = new Map(before?.rows.map((row) => [rowKey(row), row]));
+  const parts = [];
+  let y = 4;
+  for (const [context, rows] of groupByContext(result)) {
+    if (context) {
+      parts.push(shape("text", { class: "group", x: 0, y: y + 16 }, context));
+      y += HEAD;
+    }
+    for (const row of rows) {
+      const key = rowKey(row);
+      parts.push(drawRow(row, {
+        y, place, left, right, width, context, arm: sayArm(result.treatments, row.arm), pick: picks.has(key), chosen: chosen === key, before: old.get(key) ?? null, onChoose,
+      }));
+      y += ROW;
+    }
+    y += 6;
+  }
+  const grid = ticks(low, high).map((value) =>
+    shape("g", { class: "tick" },
+      shape("line", { x1: place(value), x2: place(value), y1: 0, y2: y }),
+      shape("text", { x: place(value), y: y + 15 }, write(value))));
+  return shape("svg", {
+    class: "intervals", viewBox: `0 0 ${width} ${y + 22}`, width, height: y + 22, role: "group",
+    "aria-label": "Intervals of what each arm would earn; choose one to read its reason",
+  }, ...grid, ...parts);
+}
+
+/** @param {BoundRow} row @param {any} how */
+function drawRow(row, { y, place, left, right, width, context, arm, pick, chosen, before, onChoose }) {
+  const out = row.out !== null;
+  const middle = y + ROW / 2;
+  const words = `${arm}${context ? ` where ${context}` : ""}: between ${write(row.lower)} and ${write(row.upper)}${out ? ", out" : ""}${pick ? ", the choice" : ""}`;
+  const part = shape("g", {
+    class: ["interval", out && "out", pick && "pick", chosen && "chosen"].filter(Boolean).join(" "),
+    ...(onChoose ? { role: "button", tabindex: "0", "aria-pressed": String(chosen), "data-key": rowKey(row) } : { role: "img" }),
+    "aria-label": words,
+  },
+  shape("rect", { class: "ground", x: 0, y: y + 1, width, height: ROW - 2, rx: 5 }),
+  shape("text", { class: "arm", x: left - 10, y: middle + 5 }, arm.length > 16 ? `${arm.slice(0, 15)}…` : arm),
+  before && shape("rect", { class: "before", x: place(before.lower), y: middle - 8, width: Math.max(2, place(before.upper) - place(before.lower)), height: 16, rx: 3 }),
+  shape("line", { class: "span", x1: place(row.lower), x2: Math.max(place(row.upper), place(row.lower) + 2), y1: middle, y2: middle }),
+  shape("line", { class: "cap", x1: place(row.lower), x2: place(row.lower), y1: middle - 6, y2: middle + 6 }),
+  shape("line", { class: "cap", x1: place(row.upper), x2: place(row.upper), y1: middle - 6, y2: middle + 6 }),
+  shape("rect", { class: "core", x: place(row.lower_estimate), y: middle - 5, width: Math.max(3, place(row.upper_estimate) - place(row.lower_estimate)), height: 10, rx: 2 }),
+  right > 20 && shape("text", { class: "ends", x: width - 4, y: middle + 4.5 }, `${out ? "out · " : ""}${row.lower.toFixed(2)} – ${row.upper.toFixed(2)}`));
+  if (onChoose) {
+    part.addEventListener("click", () => onChoose(row));
+    part.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" || event.key === " ") {
+        event.preventDefault();
+        onChoose(row);
+      } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+        event.preventDefault();
+        const all = [...(part.ownerSVGElement?.querySelectorAll(".interval") ?? [])];
+        const next = all[all.indexOf(part) + (event.key === "ArrowDown" ? 1 : -1)];
+        if (next instanceof SVGElement) next.focus();
+      }
+    });
+  }
+  return part;
+}
+
+/** Find about five round numbers on a scale. @param {number} low @param {number} high */
+export function ticks(low, high) {
+  const span = high - low || 1;
+  const rough = span / 5;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 2.5, 5, 10].map((each) => each * power).find((each) => each >= rough) ?? rough;
+  const found = [];
+  for (let value = Math.ceil(low / step - 1e-9) * step; value <= high + step * 1e-9; value += step) found.push(Number(value.toPrecision(10)));
+  return found;
+}
+
+/** Write the same as a table, with all its numbers. @param {BoundResult} result */
+export function drawTable(result) {
+  const names = [...result.treatments, ...result.context];
+  return element("div", { class: "box", tabindex: "0", role: "region", "aria-label": "The bounds as a table" },
+    element("table", {},
+      element("thead", {}, element("tr", {},
+        ...names.map((name) => element("th", { scope: "col" }, name)),
+        ...["lower", "upper", "rows"].map((name) => element("th", { scope: "col", class: "number" }, name)),
+        element("th", { scope: "col" }, "by"))),
+      element("tbody", {}, ...result.rows.map((row) =>
+        element("tr", {},
+          ...[...row.arm, ...row.context].map((value, i) =>
+            i === 0 ? element("th", { scope: "row" }, String(value)) : element("td", {}, String(value))),
+          element("td", { class: "number" }, write(row.lower)),
+          element("td", { class: "number" }, write(row.upper)),
+          element("td", { class: "number" }, count(row.n)),
+          element("td", {}, row.lower_rule === row.upper_rule ? row.lower_rule : `${row.lower_rule} / ${row.upper_rule}`))))));
+}

@@ -1,0 +1,112 @@
+// @ts-check
+/** Try a policy: play it with and without the bounds, on worlds that fit the log. */
+
+/** @import { SimulateResult } from "./types.js" */
+/** @import { Studio } from "./studio.js" */
+/** @import { Answers } from "./answers.js" */
+import { element, redraw, whenNew } from "./dom.js";
+import { basisOf } from "./answers.js";
+import { drawCurves, drawCurveTable } from "./curves.js";
+import { drawFault, faultOf, JobLine, makeRepeat } from "./studio.js";
+
+/** @param {HTMLElement} root @param {Studio} studio @param {Answers} answers @param {string[]} policies */
+export function showPolicy(root, studio, answers, policies) {
+  const { store } = studio;
+  const line = new JobLine("Playing the policies");
+  const form = element("div", { class: "policy-form" });
+  const button = element("button", { type: "button", class: "primary", "data-key": "play" }, "Play");
+  const why = element("span", { class: "quiet ask-why" });
+  const shown = element("div", { class: "picture", "aria-live": "polite" });
+  root.append(form, element("div", { class: "ask-line" }, button, line.root, why), shown, makeRepeat(studio, "simulate"));
+  /** @type {SimulateResult | null} */
+  let result = null;
+  let basis = "";
+
+  const depends = () => basisOf(store.project) + JSON.stringify(store.project.simulate);
+  const drawForm = whenNew(() => redraw(form, ...makeForm(studio, policies)));
+  const show = () => {
+    drawForm(store.project.simulate);
+    button.disabled = !answers.ready || store.project.simulate.policies.length === 0;
+    why.hidden = !button.disabled;
+    why.textContent = !answers.ready ? "Ask a question of a log first." : store.project.simulate.policies.length ? "" : "Choose a policy.";
+    shown.classList.toggle("stale-part", result !== null && basis !== depends());
+  };
+  const draw = () => {
+    if (!result) return;
+    const curves = Object.entries(result.curves).map(([name, curve]) => ({ ...curve, name: sayPolicy(name), bounds: hasBounds(name) }));
+    redraw(shown, element("p", { class: "lead" }, result.sentence),
+      element("h3", {}, "Regret: what was lost to not knowing the best arm"),
+      drawCurves(curves, Math.max(300, shown.clientWidth || 560)),
+      element("p", { class: "quiet" }, result.caption), drawCurveTable(curves),
+      ...[result.worlds, ...result.caveats].filter(Boolean).map((each) => element("p", { class: "quiet" }, each)));
+  };
+  button.addEventListener("click", async () => {
+    const { project } = store;
+    const asked = depends();
+    try {
+      const found = await line.run("simulate", project);
+      if (found) {
+        result = found;
+        basis = asked;
+        draw();
+      } else if (line.cancelled && !result) {
+        redraw(shown, element("p", { class: "quiet" }, "Cancelled. Play again when you like."));
+      }
+    } catch (error) {
+      result = null;
+      redraw(shown, drawFault(faultOf(error)));
+    }
+    show();
+  });
+  store.addEventListener("change", show);
+  answers.addEventListener("bounds", show);
+  let width = 0;
+  new ResizeObserver(() => {
+    if (Math.abs(shown.clientWidth - width) < 2) return;
+    width = shown.clientWidth;
+    draw();
+  }).observe(shown);
+  show();
+}
+
+/** @param {Studio} studio @param {string[]} policies */
+function makeForm(studio, policies) {
+  const { simulate } = studio.project;
+  /** @param {"rounds" | "runs"} name @param {string} words @param {number} most */
+  const number = (name, words, most) =>
+    element("div", { class: "field" }, element("label", { for: `simulate ${name}` }, words),
+      element("input", {
+        type: "number", id: `simulate ${name}`, min: 1, max: most, step: 1, value: simulate[name], "data-key": name,
+        onchange: (/** @type {Event} */ event) => {
+          const typed = /** @type {HTMLInputElement} */ (event.target).valueAsNumber;
+          if (Number.isInteger(typed) && typed >= 1 && typed <= most) {
+            studio.store.change(`${words.toLowerCase()} ${typed}`, (draft) => {
+              draft.simulate[name] = typed;
+            });
+          }
+        },
+      }));
+  return [
+    number("rounds", "Rounds", 1_000_000), number("runs", "Runs", 1_000),
+    element("fieldset", { class: "chips" }, element("legend", {}, "Policies"),
+      ...policies.map((name) =>
+        element("button", {
+          type: "button", class: "chip", "data-key": `policy ${name}`, "aria-pressed": String(simulate.policies.includes(name)),
+          onclick: () =>
+            studio.store.change(`policy ${name}`, (draft) => {
+              const had = draft.simulate.policies.includes(name);
+              draft.simulate.policies = had ? draft.simulate.policies.filter((each) => each !== name) : [...draft.simulate.policies, name];
+            }),
+        }, sayPolicy(name)))),
+  ];
+}
+
+/** Tell whether a policy starts from the log. @param {string} name */
+function hasBounds(name) {
+  return name === "Fused" || name.endsWith("-PCB");
+}
+
+/** @param {string} name */
+function sayPolicy(name) {
+  return name.endsWith("-PCB") ? `${name.slice(0, -4)} with bounds` : name;
+}

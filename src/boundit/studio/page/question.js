@@ -1,0 +1,56 @@
+// @ts-check
+/** The question: which arm, which reward, which contexts; by clicking, and written as text. */
+
+/** @import { Studio } from "./studio.js" */
+import { element, redraw, whenNew } from "./dom.js";
+import { listRoles, toggleRole } from "./graph.js";
+import { drawFault, makeCopy } from "./studio.js";
+
+/** @type {[import("./graph.js").Role, string, string][]} */
+const PARTS = [
+  ["arm", "Arm", "what is chosen"],
+  ["reward", "Reward", "what counts"],
+  ["context", "Contexts", "known before; may be none"],
+];
+
+/** @param {HTMLElement} root @param {Studio} studio */
+export function showQuestion(root, studio) {
+  const drawNew = whenNew(() => redraw(root, ...draw(studio)));
+  const show = () => {
+    const { graph, query } = studio.project;
+    const nodes = graph.nodes.map(({ name, hidden, selection }) => [name, hidden, selection]);
+    drawNew([nodes, query, studio.claims.query, studio.claims.problems]);
+  };
+  studio.store.addEventListener("change", show);
+  studio.addEventListener("claims", show);
+  show();
+}
+
+/** @param {Studio} studio */
+function draw(studio) {
+  const { project, claims } = studio;
+  const nodes = project.graph.nodes.filter((node) => !node.hidden && !node.selection);
+  if (nodes.length === 0) return [element("p", { class: "quiet" }, "Draw a graph first: its nodes are what you can ask about.")];
+  const faults = claims.problems.filter(({ where }) => where?.startsWith("query"));
+  const rows = PARTS.map(([role, title, words]) =>
+    element("div", { class: "question-row", role: "group", "aria-label": title },
+      element("div", { class: "question-title" }, element("strong", {}, title), element("span", { class: "quiet" }, words)),
+      element("div", { class: "chips" },
+        ...nodes.map((node) =>
+          element("button", {
+            type: "button", class: `chip ${role}`, "data-key": `${role} ${node.name}`,
+            "aria-pressed": String(listRoles(project, node.name).includes(role)),
+            onclick: () => studio.store.change(`${node.name} as ${role}`, (draft) => toggleRole(draft, node.name, role)),
+          }, node.name)))));
+  const text = claims.query ?? "";
+  return [
+    ...rows,
+    element("div", { class: "query" },
+      element("span", { class: "quiet" }, "As text"),
+      studio.hasQuestion && text
+        ? element("code", { class: "query-text" }, text)
+        : element("span", {}, "Choose an arm and a reward."),
+      studio.hasQuestion && text ? makeCopy(text, "the question") : null),
+    ...faults.map(drawFault),
+  ];
+}

@@ -1,0 +1,211 @@
+// @ts-check
+/** The graph as text, in step with the drawing both ways; what cannot be read is said where. */
+
+/** @import { Graph, Query } from "./types.js" */
+/** @import { Studio } from "./studio.js" */
+import { announce, element, wait } from "./dom.js";
+import { faultOf } from "./studio.js";
+import { findNode, sameEdge } from "./graph.js";
+import { placeNodes } from "./placing.js";
+import { ask } from "./transport.js";
+
+/** What the server calls our own notation. */
+const OWN = "text";
+const KEPT = "boundit studio: unfinished text";
+
+/** @param {HTMLElement} root @param {Studio} studio */
+export function showText(root, studio) {
+  const { store } = studio;
+  const area = element("textarea", {
+    id: "graph-text", rows: 9, spellcheck: "false", autocapitalize: "off", autocomplete: "off",
+    "aria-describedby": "text-fault text-note", placeholder: "Arm -> Reward\nArm <-> Reward\nReward -> [Kept]",
+  });
+  const lines = element("pre", { class: "line-numbers", "aria-hidden": "true" });
+  const fault = element("p", { id: "text-fault", class: "fault", role: "alert" });
+  const note = element("p", { id: "text-note", class: "quiet" });
+  const take = element("button", { type: "button", class: "small", hidden: true }, "Use the drawing's text");
+  root.append(
+    element("label", { for: "graph-text", class: "label" }, "The graph as text"),
+    element("div", { class: "text-box" }, lines, area), fault, note, take);
+
+  /** The text that says what the drawing says; the area may be ahead of it. */
+  let read = "";
+  let asked = 0;
+  let faultLine = 0;
+
+  const unfinished = () => area.value !== read;
+  const number = () => {
+    const rows = Math.max(1, area.value.split("\n").length);
+    lines.replaceChildren(
+      ...Array.from({ length: rows }, (_, i) =>
+        element("span", i + 1 === faultLine ? { class: "at" } : {}, `${i + 1}\n`)));
+    lines.scrollTop = area.scrollTop;
+  };
+
+  /** @param {string} text */
+  const show = (text) => {
+    read = text;
+    if (area.value !== text) area.value = text;
+    settle();
+  };
+
+  const settle = () => {
+    fault.textContent = "";
+    area.removeAttribute("aria-invalid");
+    faultLine = 0;
+    take.hidden = true;
+    localStorage.removeItem(KEPT);
+    number();
+  };
+
+  /** @param {unknown} error */
+  const complain = (error) => {
+    const { message, line, column, hint } = faultOf(error);
+    faultLine = line ?? 0;
+    fault.replaceChildren();
+    if (line) {
+      fault.append(element("button", {
+        type: "button", class: "link", onclick: () => goTo(line, column ?? 1),
+      }, `Line ${line}${column ? `, column ${column}` : ""}`), ": ");
+    }
+    fault.append([message, hint].filter(Boolean).join(" "));
+    area.setAttribute("aria-invalid", "true");
+    take.hidden = false;
+    number();
+  };
+
+  /** @param {number} line @param {number} column */
+  const goTo = (line, column) => {
+    const start = area.value.split("\n").slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, 0) + column - 1;
+    area.focus();
+    area.setSelectionRange(start, Math.min(start + 1, area.value.length));
+  };
+
+  const readArea = async () => {
+    const text = area.value;
+    if (text === read) {
+      settle();
+      return;
+    }
+    asked += 1;
+    const mine = asked;
+    try {
+      const answer = await ask("/api/graph/read", { text });
+      answer.graph = await placeNodes(answer.graph, store.project.graph);
+      // Not a blank of what is being typed changes under the hand.
+      if (answer.format === OWN) answer.graph.text = text;
+      if (mine !== asked) return;
+      takeGraph(studio, answer);
+      read = area.value;
+      note.textContent = [...(answer.notes ?? []), nameFormat(answer.format)].filter(Boolean).join(" ");
+      if (answer.format === OWN) settle();
+      else await write();
+    } catch (error) {
+      if (mine === asked) complain(error);
+    }
+  };
+
+  /** Fetch the drawing as text, unless it still is what the person wrote. */
+  const write = async () => {
+    const { graph } = store.project;
+    asked += 1;
+    const mine = asked;
+    if (graph.text !== null) {
+      show(graph.text);
+      return;
+    }
+    if (graph.nodes.length === 0) {
+      show("");
+      return;
+    }
+    try {
+      const { text } = await ask("/api/graph/write", { graph, format: "boundit" });
+      if (mine === asked) show(text);
+    } catch (error) {
+      if (mine === asked) complain(error);
+    }
+  };
+
+  const readSoon = wait(350, () => void readArea());
+  const writeSoon = wait(80, () => void write());
+
+  area.addEventListener("input", () => {
+    asked += 1; // what is on its way is of an older text
+    faultLine = 0;
+    number();
+    try {
+      localStorage.setItem(KEPT, JSON.stringify({ text: area.value, beside: meaning(store.project.graph) }));
+    } catch {
+      // No room: half-typed text is lost by a reload, nothing else.
+    }
+    readSoon();
+  });
+  area.addEventListener("scroll", () => (lines.scrollTop = area.scrollTop));
+  area.addEventListener("keydown", (event) => {
+    // The browser's own undo has the letters of an unfinished text, the page's has the rest.
+    if (unfinished() && (event.ctrlKey || event.metaKey) && /^[zy]$/i.test(event.key)) event.stopPropagation();
+  });
+  take.addEventListener("click", () => {
+    area.value = read;
+    void write();
+    announce("The text is the drawing's again");
+  });
+
+  store.addEventListener("change", (event) => {
+    const before = /** @type {CustomEvent} */ (event).detail.before.graph;
+    const after = store.project.graph;
+    if (meaning(before) === meaning(after) && before.text === after.text) return;
+    if (after.text !== null && after.text === area.value) {
+      read = area.value;
+      settle();
+    } else if (unfinished() && document.activeElement === area) {
+      note.textContent = "The drawing has changed since; the text above is not read yet.";
+    } else {
+      if (before.text?.includes("#") && after.text === null) {
+        note.textContent = "Drawing by hand wrote the text anew, without its comments. Undo brings them back.";
+      }
+      writeSoon();
+    }
+  });
+
+  const kept = JSON.parse(localStorage.getItem(KEPT) ?? "null");
+  void write().then(() => {
+    if (!kept || kept.beside !== meaning(store.project.graph)) return;
+    area.value = kept.text;
+    void readArea();
+  });
+}
+
+/** What a graph says, without where it is drawn. @param {Graph} graph */
+function meaning(graph) {
+  return JSON.stringify([graph.nodes.map(({ name, hidden, selection }) => [name, hidden, selection]), graph.edges, graph.groups ?? []]);
+}
+
+/**
+ * Take what was read into the project. Roles of nodes that are gone go, and roles that came with
+ * the text are taken where there were none.
+ *
+ * @param {Studio} studio
+ * @param {{graph: Graph, query?: Query | null}} answer
+ */
+function takeGraph(studio, answer) {
+  studio.store.change("type the graph", (draft) => {
+    draft.graph = answer.graph;
+    /** @param {string} name */
+    const measured = (name) => {
+      const node = findNode(draft.graph, name);
+      return node !== undefined && !node.hidden && !node.selection;
+    };
+    const { query } = draft;
+    query.treatments = query.treatments.filter(measured);
+    query.context = query.context.filter(measured);
+    if (query.outcome !== null && !measured(query.outcome)) query.outcome = null;
+    if (answer.query && query.outcome === null && query.treatments.length === 0) draft.query = answer.query;
+    draft.without_edges = draft.without_edges.filter((edge) => draft.graph.edges.some((each) => sameEdge(each, edge)));
+  }, "type the graph");
+}
+
+/** @param {string} format */
+function nameFormat(format) {
+  return format === OWN ? "" : `Read as ${format}.`;
+}

@@ -1,0 +1,157 @@
+// @ts-check
+/** Talk with the server on this machine: questions, uploads, and jobs that tell how far they are. */
+
+/** @import { Fault, Project } from "./types.js" */
+
+/** What the server refused, with the one line it gave and where it belongs. */
+export class Refusal extends Error {
+  /** @param {Fault} fault */
+  constructor(fault) {
+    super(fault.message);
+    this.fault = fault;
+  }
+}
+
+/** A job was cancelled: by the person, or because a newer question replaced it. */
+export class Cancelled extends Error {}
+
+/**
+ * Ask the server one thing and wait for its answer.
+ *
+ * @param {string} path
+ * @param {unknown} [body] none: a GET
+ * @param {{keepalive?: boolean}} [options]
+ * @returns {Promise<any>}
+ */
+export async function ask(path, body, options = {}) {
+  const request = body === undefined ? {} : makeRequest(JSON.stringify(body), "application/json");
+  return readAnswer(await reach(path, { ...request, ...options }));
+}
+
+/**
+ * Send a file as it is.
+ *
+ * @param {string} name
+ * @param {Blob} file
+ * @returns {Promise<{name: string}>}
+ */
+export async function upload(name, file) {
+  const path = `/api/files/upload?name=${encodeURIComponent(name)}`;
+  return readAnswer(await reach(path, makeRequest(file, "application/octet-stream")));
+}
+
+/**
+ * @param {BodyInit} body
+ * @param {string} type
+ * @returns {RequestInit}
+ */
+function makeRequest(body, type) {
+  return { method: "POST", headers: { "Content-Type": type }, body };
+}
+
+/**
+ * @param {string} path
+ * @param {RequestInit} request
+ */
+async function reach(path, request) {
+  try {
+    return await fetch(path, { credentials: "same-origin", ...request });
+  } catch {
+    throw new Refusal({
+      code: "unreachable",
+      message: "The studio's server does not answer. Start `boundit studio` again; your work is kept.",
+      where: null,
+      hint: null,
+    });
+  }
+}
+
+/** @param {Response} response */
+async function readAnswer(response) {
+  const answer = await response.json().catch(() => null);
+  if (response.ok && answer !== null) return answer;
+  throw new Refusal(
+    answer?.error ?? {
+      code: String(response.status),
+      message: `The server answered ${response.status} and no reason.`,
+      where: null,
+      hint: null,
+    },
+  );
+}
+
+/**
+ * @typedef {{done: number, total: number | null, words: string}} Progress
+ * @typedef {{result: Promise<any>, cancel: () => void}} Job
+ */
+
+/**
+ * Run long work in a worker of the server. The result comes as a promise; `cancel` ends the
+ * worker at once.
+ *
+ * @param {string} kind
+ * @param {Project} project
+ * @param {(progress: Progress) => void} onProgress
+ * @returns {Job}
+ */
+export function run(kind, project, onProgress) {
+  let id = "";
+  let stopped = false;
+  /** @type {EventSource | null} */
+  let events = null;
+  /** @type {(reason: Error) => void} */
+  let refuse = () => {};
+
+  /** @param {any} started @returns {Promise<any>} */
+  const listen = (started) =>
+    new Promise((resolve, reject) => {
+      id = started.id;
+      refuse = reject;
+      if (stopped) {
+        end();
+        return;
+      }
+      events = new EventSource(`/api/jobs/${encodeURIComponent(id)}/events`);
+      let ended = false;
+      /** @param {string} name @param {(data: any) => void} take */
+      const on = (name, take) =>
+        events?.addEventListener(name, (event) => {
+          if (!(event instanceof MessageEvent) || ended) return;
+          if (name !== "progress") {
+            ended = true;
+            events?.close();
+          }
+          take(JSON.parse(event.data || "null"));
+        });
+      on("progress", onProgress);
+      on("result", resolve);
+      on("error", (data) => reject(new Refusal(data?.error ?? data)));
+      on("cancelled", () => reject(new Cancelled("cancelled")));
+      events.onerror = () => {
+        if (ended || events?.readyState !== EventSource.CLOSED) return;
+        reject(
+          new Refusal({
+            code: "lost",
+            message: "The connection to the studio's server was lost while it worked.",
+            where: null,
+            hint: "Start `boundit studio` again if it ended, then ask once more.",
+          }),
+        );
+      };
+    });
+
+  const end = () => {
+    events?.close();
+    if (id) ask(`/api/jobs/${encodeURIComponent(id)}/cancel`, {}).catch(() => {});
+    refuse(new Cancelled("cancelled"));
+  };
+
+  return {
+    result: ask("/api/jobs", { kind, project }).then(listen),
+    cancel: () => {
+      if (stopped) return;
+      stopped = true;
+      end();
+    },
+  };
+}

@@ -1,0 +1,69 @@
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from boundit.studio.drawing import read_drawing
+from boundit.studio.project import DataSource, Project
+from tests.studio.projects import answer, list_projects
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_columns_have_kinds_levels_gaps_and_nodes(folder: Path) -> None:
+    found = answer(list_projects(folder)["shop"], "look", folder)
+    columns = {column["name"]: column for column in found["columns"]}
+
+    assert found["n_rows"] == 600
+    age = columns["age in years"]
+    assert (age["kind"], age["node"], age["holds"]) == ("number", "Age", "numbers")
+    assert sum(age["histogram"]["counts"]) + age["n_missing"] == 600
+    assert age["n_missing"] > 0
+    assert len(age["histogram"]["edges"]) == len(age["histogram"]["counts"]) + 1
+    ad = columns["Ad kind"]
+    assert (ad["kind"], ad["node"], ad["n_levels"]) == ("level", "Ad kind", 2)
+    assert sum(level["n"] for level in ad["levels"]) == 600
+    assert columns["Click"]["kind"] == "level"
+    assert columns["Click"]["histogram"] is None
+    assert found["unmatched_nodes"] == []
+    assert found["problems"] == []
+
+
+def test_a_wrong_column_is_a_problem_with_its_place_and_a_guess(folder: Path) -> None:
+    project = list_projects(folder)["shop"]
+    data = DataSource(file=project.data.file, bins={"Ad kind": (1.0,)})
+    graph = read_drawing('"Age in Years" -> Ad_Kind; Ad_Kind -> Click; Weather -> Click').graph
+    found = answer(Project(graph=graph, data=data), "look", folder)
+
+    assert found["unmatched_nodes"] == ["Ad_Kind", "Age in Years", "Weather"]
+    assert found["suggestions"] == {"Ad_Kind": "Ad kind", "Age in Years": "age in years"}
+    places = [problem["where"] for problem in found["problems"]]
+    assert places == [
+        "data.bins.Ad kind",
+        "data.columns.Ad_Kind",
+        "data.columns.Age in Years",
+        "data.columns.Weather",
+    ]
+    assert "hidden" in found["problems"][-1]["hint"]
+
+
+def test_a_log_without_rows_is_said_to_have_none(folder: Path) -> None:
+    (folder / "none.csv").write_text("X,Y\n")
+    found = answer(Project(data=DataSource(file="none.csv")), "look", folder)
+
+    assert found["n_rows"] == 0
+    assert found["problems"][0]["message"] == "the log has no rows"
+
+
+def test_a_column_that_misleads_at_its_start_is_read_all_the_same(folder: Path) -> None:
+    rows = "\n".join(["1"] * 30_000 + ["many"])
+    (folder / "late.csv").write_text(f"X\n{rows}\n")
+    project = replace(Project(), data=DataSource(file="late.csv"))
+    found = answer(project, "look", folder)
+
+    assert found["n_rows"] == 30_001
+    assert found["columns"][0]["holds"] == "text"

@@ -1,0 +1,187 @@
+"""Jobs in real worker processes: progress, results that are kept, ends of every kind."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from boundit.studio.errors import NoSuchPart
+from boundit.studio.examples import open_example
+from boundit.studio.folder import Folder
+from boundit.studio.jobs.pool import Job, JobPool, make_key
+from boundit.studio.jobs.worker import JobMessage
+from boundit.studio.project import Project, SimulateSettings
+
+WAIT = 300.0
+
+
+def run(folder: Path, body: Callable[[JobPool, Project], Awaitable[None]]) -> None:
+    """Run a test on a loop of its own, with the pharmacy and a pool of one worker."""
+
+    async def main() -> None:
+        place = Folder(folder)
+        pool = JobPool(place, most_workers=1)
+        try:
+            async with asyncio.timeout(WAIT):
+                await body(pool, open_example("pharmacy", place))
+        finally:
+            pool.close()
+
+    asyncio.run(main())
+
+
+async def wait(job: Job) -> JobMessage:
+    while job.ended is None:
+        await job.changed.wait()
+    return job.ended
+
+
+async def wait_for_progress(pool: JobPool, job: Job) -> None:
+    async for message in pool.follow(job.id):
+        assert message.what == "progress", message
+        if message.words != "begin":
+            return
+
+
+def make_long(project: Project, runs: int = 900) -> Project:
+    """A job that takes longer than any test waits."""
+    return replace(project, simulate=SimulateSettings(rounds=900_000, runs=runs))
+
+
+def test_a_job_tells_how_far_it_is_and_then_its_result(tmp_path: Path) -> None:
+    async def body(pool: JobPool, project: Project) -> None:
+        job = pool.submit("bound", project, "a")
+        told = [message async for message in pool.follow(job.id)]
+
+        assert [message.what for message in told[:-1]] == ["progress"] * (len(told) - 1)
+        assert told[-1].what == "result"
+        found = msgspec.json.decode(bytes(told[-1].result))
+        assert len(found["rows"]) == 6
+
+        again = pool.submit("bound", replace(project, name="moved"), "b")
+        assert again.ended is not None, "what was answered is answered at once"
+        assert bytes(again.ended.result) == bytes(told[-1].result)
+
+    run(tmp_path, body)
+
+
+def test_the_newest_of_a_kind_and_page_wins(tmp_path: Path) -> None:
+    async def body(pool: JobPool, project: Project) -> None:
+        first = pool.submit("simulate", make_long(project), "a")
+        await wait_for_progress(pool, first)
+        same = pool.submit("simulate", make_long(project), "a")
+        assert same is first
+        others = [pool.submit("bound", project, page) for page in "ab"]
+        newer = pool.submit(
+            "simulate", replace(project, simulate=SimulateSettings(rounds=50, runs=1)), "a"
+        )
+
+        assert (await wait(first)).what == "stopped"
+        for job in (*others, newer):
+            assert (await wait(job)).what == "result"
+
+    run(tmp_path, body)
+
+
+def test_cancel_ends_the_work_at_once_and_the_next_is_done(tmp_path: Path) -> None:
+    async def body(pool: JobPool, project: Project) -> None:
+        job = pool.submit("simulate", make_long(project), "a")
+        await wait_for_progress(pool, job)
+        (worker,) = pool._workers
+        waiting = pool.submit("check", project, "a")
+        pool.cancel(waiting.id)
+        pool.cancel(job.id)
+        pool.cancel(job.id)
+
+        assert (await wait(job)).what == "stopped"
+        assert (await wait(waiting)).what == "stopped"
+        assert (await wait(pool.submit("recover", project, "a"))).what == "result"
+        assert worker.ending == -signal.SIGKILL
+        assert worker not in pool._workers
+
+    run(tmp_path, body)
+
+
+def test_a_worker_that_dies_is_an_honest_error_and_is_replaced(tmp_path: Path) -> None:
+    async def body(pool: JobPool, project: Project) -> None:
+        job = pool.submit("simulate", make_long(project), "a")
+        await wait_for_progress(pool, job)
+        (worker,) = pool._workers
+        os.kill(worker._process.pid, signal.SIGKILL)
+        ended = await wait(job)
+
+        assert ended.what == "error"
+        assert ended.error is not None
+        assert ended.error.code == "worker_died"
+        assert "signal 9" in ended.error.message
+        assert "memory" in ended.error.message
+        assert ended.error.hint
+        assert (await wait(pool.submit("recover", project, "a"))).what == "result"
+
+    run(tmp_path, body)
+
+
+def test_a_worker_that_cannot_begin_fails_what_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def body(pool: JobPool, project: Project) -> None:
+        monkeypatch.setattr("sys.executable", "/bin/false")
+        ended = await wait(pool.submit("recover", project, "a"))
+
+        assert ended.error is not None
+        assert ended.error.code == "worker_died"
+        assert "code" in ended.error.message
+
+    run(tmp_path, body)
+
+
+def test_what_the_library_refuses_is_told_with_its_place(tmp_path: Path) -> None:
+    async def body(pool: JobPool, project: Project) -> None:
+        gone = replace(project, data=replace(project.data, file="gone.csv"))
+        ended = await wait(pool.submit("bound", gone, "a"))
+
+        assert ended.error is not None
+        assert (ended.error.where, ended.error.code) == ("data.file", "not_there")
+        bins = replace(project, data=replace(project.data, bins={"Age": (1.0,)}))
+        ended = await wait(pool.submit("bound", bins, "a"))
+        assert ended.error is not None
+        assert ended.error.where == "data.bins.Age" or "Age" in ended.error.message
+
+    run(tmp_path, body)
+
+
+def test_an_unknown_job_is_refused(tmp_path: Path) -> None:
+    async def body(pool: JobPool, _: Project) -> None:
+        with pytest.raises(NoSuchPart):
+            pool.cancel("nix")
+        with pytest.raises(NoSuchPart):
+            pool.find("nix")
+
+    run(tmp_path, body)
+
+
+def test_a_key_hangs_on_what_is_asked_and_on_the_file_alone(tmp_path: Path) -> None:
+    folder = Folder(tmp_path)
+    project = open_example("pharmacy", folder)
+    key = make_key("bound", project, folder)
+    moved = replace(project.graph.nodes[0], x=1.0)
+    nodes = (moved, *project.graph.nodes[1:])
+
+    assert make_key("bound", replace(project, name="other"), folder) == key
+    graph = replace(project.graph, nodes=nodes, text=None)
+    assert make_key("bound", replace(project, graph=graph), folder) == key
+    assert make_key("bound", make_long(project), folder) == key
+    assert make_key("simulate", make_long(project), folder) != make_key(
+        "simulate", project, folder
+    )
+    assert make_key("check", project, folder) != key
+    asked = replace(project, settings=replace(project.settings, confidence=0.9))
+    assert make_key("bound", asked, folder) != key
+    with folder.find(str(project.data.file)).open("a") as file:
+        file.write("older,mild,call,1,1\n")
+    assert make_key("bound", project, folder) != key

@@ -1,0 +1,175 @@
+"""Stories of the answer: ask, read a reason and see its paths, suppose, stress, and cancel."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+import boundit as bd
+from tests.studio.stories.kit import PHONE, RunningStudio, Visit, heavy
+from tests.studio.stories.test_data import write_log
+
+QUESTION = "Refill | do(Reminder), Age"
+
+
+@pytest.mark.view(PHONE)
+def test_the_pharmacy_s_question_is_answered_with_the_library_s_numbers(
+    visitor: Visit, studio: RunningStudio
+) -> None:
+    visitor.open_example("pharmacy")
+    expect(visitor.find(".query-text")).to_have_text(QUESTION)
+    visitor.ask()
+
+    graph = bd.parse_graph(visitor.read_text())
+    table = bd.derive_bounds(
+        graph, QUESTION, studio.folder / visitor.read_project()["data"]["file"]
+    )
+    assert visitor.read_intervals() == {
+        f"{arm} where Age {age}": (float(f"{each.lower:.4g}"), float(f"{each.upper:.4g}"))
+        for ((arm,), (age,)), each in table.bounds.items()
+    }
+    visitor.find("#answers").get_by_role("button", name="Show the table").click()
+    expect(visitor.find("#answers tbody tr")).to_have_count(6)
+    assert visitor.overflow() <= 0
+
+
+def test_a_reason_lights_its_paths(visitor: Visit) -> None:
+    visitor.open_example("pharmacy")
+    visitor.ask()
+    visitor.find("#answers .interval").first.press("Enter")
+    expect(visitor.find(".reason h3")).to_contain_text("Why call")
+    visitor.find(".reason .lights").first.click()
+
+    expect(visitor.find("graph-editor .lit")).to_be_visible()
+    assert visitor.find("graph-editor .edge.path").count() > 0
+    visitor.find(".reason .lights").first.click()
+    expect(visitor.find("graph-editor .edge.path")).to_have_count(0)
+
+
+def test_the_check_is_told_on_the_pair_that_it_speaks_of(visitor: Visit) -> None:
+    visitor.open_example("pharmacy")
+    visitor.ask()
+
+    expect(visitor.find(".canvas .check").first).to_be_attached()
+    expect(visitor.find(".checks-list details").last).to_contain_text("contradicted")
+    steps = visitor.find(".checks-list details").first.locator("li")
+    assert "[object" not in " ".join(steps.all_text_contents())
+
+
+def test_moving_the_selection_rate_moves_the_intervals(visitor: Visit) -> None:
+    visitor.open_example("pharmacy")
+    visitor.ask()
+    before = visitor.read_intervals()
+    visitor.go("whatif")
+    visitor.find("[data-key='rate on']").check()
+    visitor.find("[data-key='rate range']").press("ArrowLeft")
+    expect(visitor.find("#whatif-body .before").first).to_be_attached()
+    visitor.wait_for_new_answer()
+
+    after = visitor.read_intervals()
+    assert after != before
+    assert visitor.read_project()["settings"]["selection_rate"] == 0.49
+    visitor.find("[data-key='rate on']").uncheck()
+    visitor.wait_for_new_answer()
+    assert visitor.read_intervals() == before
+
+
+def test_an_edge_is_supposed_absent_and_stays_in_the_drawing(visitor: Visit) -> None:
+    visitor.open_example("pharmacy")
+    visitor.ask()
+    before = visitor.read_intervals()
+    visitor.go("whatif")
+    visitor.find(".edge-toggles summary").click()
+    visitor.find(".edge-toggles").get_by_label("Illness → Kept").uncheck()
+    visitor.wait_for_new_answer()
+
+    expect(visitor.edge("->", "Illness", "Kept")).to_have_class(re.compile("without"))
+    assert visitor.read_intervals() != before
+
+
+def test_what_would_overturn_and_what_would_narrow_are_ranked(
+    visitor: Visit, tmp_path: Path
+) -> None:
+    ask_of_clicks(visitor, tmp_path)
+    visitor.go("whatif")
+    for kind in ("stress", "suggest"):
+        visitor.find(f"[data-key={kind}]").click()
+        part = visitor.find(".ranked-part").filter(has=visitor.find(f"[data-key={kind}]"))
+        expect(part.locator(".ranked-list li").first).to_be_visible()
+        expect(part.locator(".lead")).not_to_be_empty()
+
+
+def test_a_long_game_is_cancelled_at_once(visitor: Visit, tmp_path: Path) -> None:
+    ask_of_clicks(visitor, tmp_path)
+    visitor.go("policy")
+    fill_number(visitor, "rounds", 1_000_000)
+    fill_number(visitor, "runs", 1_000)
+    visitor.find("[data-key=play]").click()
+    visitor.find("#policy-body [data-key=cancel]").click()
+
+    expect(visitor.find("#policy-body .job-inside")).to_be_hidden()
+    expect(visitor.find("#policy-body .picture")).to_contain_text("Cancelled")
+    visitor.undo()
+    visitor.go("ask")
+    expect(visitor.find("#say-ask")).to_have_text("answered")
+
+
+@heavy
+def test_policies_are_tried_with_and_without_bounds(visitor: Visit, tmp_path: Path) -> None:
+    ask_of_clicks(visitor, tmp_path)
+    visitor.go("policy")
+    fill_number(visitor, "rounds", 200)
+    fill_number(visitor, "runs", 3)
+    visitor.find("[data-key=play]").click()
+
+    expect(visitor.find("#policy-body .curve")).to_have_count(3)
+    expect(visitor.find("#policy-body tbody tr")).to_have_count(3)
+    visitor.require_accessible()
+
+
+def test_nothing_jumps_while_a_new_answer_is_worked_out(visitor: Visit) -> None:
+    visitor.open_example("pharmacy")
+    visitor.ask()
+    expect(visitor.find(".checks-list details").last).to_be_visible()
+    place = measure_answer(visitor)
+    visitor.go("whatif")
+    visitor.find("[data-key='confidence number']").fill("0.9")
+    visitor.find("[data-key='confidence number']").press("Enter")
+    visitor.go("ask")
+    assert measure_answer(visitor) == place
+    visitor.wait_for_answer()
+    assert measure_answer(visitor) == place
+
+
+def measure_answer(visitor: Visit) -> list[int]:
+    """Measure where the answer begins in its part, below the progress, and its picture's size.
+
+    A new answer's words may take fewer lines than the old one's.
+    """
+    script = """(each) => {
+      const picture = each.querySelector(".picture");
+      return [each.querySelector(".answer").offsetTop - each.closest(".panel").offsetTop,
+        picture.offsetWidth, picture.offsetHeight];
+    }"""
+    found: list[int] = visitor.find("#answers").evaluate(script)
+    return found
+
+
+def ask_of_clicks(visitor: Visit, folder: Path) -> None:
+    """Ask a small log, of which all else is worked out quickly too."""
+    visitor.begin_empty()
+    visitor.type_text("Age -> Ad -> Click; Age -> Click; Ad <-> Click")
+    expect(visitor.find(".node")).to_have_count(3)
+    visitor.find("#log-file").set_input_files(write_log(folder / "clicks.csv", grouped=True))
+    expect(visitor.find("#data-body .state")).to_contain_text("300 rows")
+    visitor.go("ask")
+    for role, name in (("arm", "Ad"), ("reward", "Click")):
+        visitor.find(f"#question [data-key='{role} {name}']").click()
+    visitor.ask()
+
+
+def fill_number(visitor: Visit, key: str, value: int) -> None:
+    field = visitor.find(f"#policy-body [data-key={key}]")
+    field.fill(str(value))
+    field.press("Tab")

@@ -1,0 +1,115 @@
+"""Stories of the log: a wrong column, missing values, bins that are moved and taken back."""
+
+import csv
+import random
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from tests.studio.stories.kit import Visit
+
+GRAPH = "Age -> Ad -> Click; Age -> Click"
+
+
+def test_a_dropped_file_with_a_wrong_column_is_mended_on_the_page(
+    visitor: Visit, tmp_path: Path
+) -> None:
+    visitor.begin_empty()
+    visitor.type_text(GRAPH)
+    expect(visitor.find(".node")).to_have_count(3)
+    drop_file(visitor, write_log(tmp_path / "clicks.csv", age="years"))
+
+    lost = visitor.find(".lost [data-node=Age]")
+    expect(visitor.find("#data-body .state")).to_contain_text("300 rows")
+    expect(lost.locator(".fault")).to_contain_text("Age")
+    lost.get_by_label("Column of Age").select_option("years")
+    expect(visitor.find(".lost")).to_have_count(0)
+    assert visitor.read_project()["data"]["columns"] == {"Age": "years"}
+    visitor.undo()
+    expect(lost).to_be_visible()
+
+
+def test_bins_are_moved_by_keys_and_taken_back(visitor: Visit, tmp_path: Path) -> None:
+    visitor.begin_empty()
+    visitor.type_text(GRAPH)
+    expect(visitor.find(".node")).to_have_count(3)
+    visitor.find("#log-file").set_input_files(write_log(tmp_path / "clicks.csv"))
+    column = visitor.find("[data-column=Age]")
+    column.get_by_role("button", name="Add an edge").click()
+    first = read_bins(visitor)
+    column.get_by_role("slider").focus()
+    visitor.page.keyboard.press("Shift+ArrowRight")
+    moved = read_bins(visitor)
+
+    assert first["Age"] != moved["Age"]
+    expect(column.get_by_role("slider")).to_be_focused()
+    for _ in range(2):  # both changes are one where they follow each other closely
+        if read_bins(visitor):
+            visitor.page.keyboard.press("Control+z")
+    assert read_bins(visitor) == {}
+
+
+def test_what_an_answer_refuses_is_told_beside_the_column(
+    visitor: Visit, tmp_path: Path
+) -> None:
+    visitor.begin_empty()
+    visitor.type_text(GRAPH)
+    expect(visitor.find(".node")).to_have_count(3)
+    visitor.find("#log-file").set_input_files(write_log(tmp_path / "clicks.csv"))
+    visitor.go("ask")
+    for role, name in (("arm", "Ad"), ("reward", "Click")):
+        visitor.find(f"#question [data-key='{role} {name}']").click()
+    visitor.find("#answers button.primary").click()
+    expect(visitor.find("#answers .fault")).to_contain_text("Age")
+    visitor.find("[data-key=mend]").click()
+
+    column = visitor.find("[data-column=Age]")
+    expect(column.locator(".fault")).to_contain_text("continuous")
+    column.get_by_role("button", name="Add an edge").click()
+    visitor.go("ask")
+    visitor.wait_for_answer()
+
+
+def test_a_file_that_is_no_log_is_refused_beside_the_choice(
+    visitor: Visit, tmp_path: Path
+) -> None:
+    visitor.begin_empty()
+    odd = tmp_path / "notes.docx"
+    odd.write_bytes(b"PK\x03\x04 not a table")
+    visitor.find("#log-file").set_input_files(odd)
+
+    expect(visitor.find("#data-body .state .fault")).to_be_visible()
+    expect(visitor.find("#log-choice")).to_have_value("")
+
+
+def read_bins(visitor: Visit) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = visitor.read_project()["data"]["bins"]
+    return found
+
+
+def write_log(path: Path, age: str = "Age", *, grouped: bool = False) -> Path:
+    """Write a log of 300 clicks, ages as numbers unless ``grouped``."""
+    draw = random.Random(1)
+    with path.open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow([age, "Ad", "Click"])
+        for _ in range(300):
+            years = round(draw.uniform(18, 80), 1)
+            said = ("young" if years < 50 else "old") if grouped else years
+            rows.writerow([said, draw.choice("AB"), int(draw.random() < years / 100)])
+    return path
+
+
+def drop_file(visitor: Visit, path: Path) -> None:
+    """Drop a file on the page as a hand does."""
+    visitor.go("data")
+    transfer = visitor.page.evaluate_handle(
+        """([name, text]) => {
+          const transfer = new DataTransfer();
+          transfer.items.add(new File([text], name, {type: "text/csv"}));
+          return transfer;
+        }""",
+        [path.name, path.read_text()],
+    )
+    for event in ("dragenter", "dragover", "drop"):
+        visitor.find(".drop").dispatch_event(event, {"dataTransfer": transfer})

@@ -1,0 +1,71 @@
+"""The types that the page's modules state are true, by TypeScript's checker."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from boundit.studio.http.pages import PAGE
+
+CHECKER = "typescript@5.9.3"
+OPTIONS = (
+    "--noEmit --allowJs --checkJs --strict --noUnusedLocals --noUnusedParameters "
+    "--target es2022 --module es2022 --moduleResolution bundler --lib es2022,dom,dom.iterable"
+)
+
+
+@pytest.fixture(scope="module")
+def checker() -> Path:
+    """The checker from npm, kept outside of the repository for the next run."""
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("no npm on this machine to get TypeScript's checker with")
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    place = cache / "boundit-tests" / CHECKER
+    found = place / "node_modules" / ".bin" / "tsc"
+    if not found.exists():
+        place.mkdir(parents=True, exist_ok=True)
+        quiet = ("--no-audit", "--no-fund", "--ignore-scripts", "--loglevel", "error")
+        command = [npm, "install", "--prefix", str(place), *quiet, CHECKER]
+        ran = subprocess.run(command, capture_output=True, text=True, check=False)
+        if ran.returncode:
+            pytest.skip(f"npm cannot get {CHECKER} here: {ran.stderr[-300:]}")
+    return found
+
+
+def check_types(checker: Path, *files: Path) -> str:
+    command = [str(checker), *OPTIONS.split(), *map(str, files)]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+
+
+def test_types_of_all_modules_are_true(checker: Path) -> None:
+    assert check_types(checker, *sorted(PAGE.glob("*.js"))) == ""
+
+
+def test_a_wrong_type_is_found(checker: Path, tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.js"
+    wrong.write_text("/** @type {number} */\nexport const wrong = 'text';\n")
+
+    assert "not assignable to type 'number'" in check_types(checker, wrong)
+
+
+def test_every_module_is_reached_from_the_page() -> None:
+    """No dead file: each is loaded by the page or imported by another."""
+    index = (PAGE / "index.html").read_text(encoding="utf-8")
+    said = index + "".join(path.read_text(encoding="utf-8") for path in PAGE.glob("*.js"))
+    lost = [path.name for path in PAGE.iterdir() if f"/{path.name}" not in said]
+
+    assert lost == ["index.html"]
+
+
+def test_no_style_or_script_stands_within_the_page() -> None:
+    """The content policy would refuse them in silence."""
+    index = (PAGE / "index.html").read_text(encoding="utf-8")
+
+    assert "style=" not in index
+    assert "<style" not in index
+    assert "<script>" not in index
+    assert "http://" not in index
+    assert "https://" not in index

@@ -1,0 +1,89 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from msgspec.structs import replace
+
+from boundit.graph.draft import GraphDraft
+from boundit.studio.drawing import draw_draft, read_drawing
+from boundit.studio.errors import MalformedProject
+from boundit.studio.examples import open_example
+from boundit.studio.folder import Folder
+from boundit.studio.project import DataSource, Project, ProjectQuery, Settings
+from boundit.studio.project_file import name_file, read_project, write_project
+from tests.graph.formats.test_drafts import drafts
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "studio_project.json"
+
+
+def make_project() -> Project:
+    return Project(
+        name="Golden",
+        graph=read_drawing(
+            "# why\nZ = {Age, Sex}; Z -> X -> Y; U -> X; hidden U; Y -> [S]"
+        ).graph,
+        query=ProjectQuery(outcome="Y", treatments=("X",), context=("Age",)),
+        data=DataSource(file="log.csv", bins={"Age": (30, 45)}, levels={"X": (1, "a", True)}),
+        settings=Settings(selection_rate=(0.3, 0.6), confounding={"X <-> Y": 1.5}),
+    )
+
+
+def test_the_format_is_that_of_the_golden_file() -> None:
+    """Whoever changes the format writes a new version, and keeps reading this one."""
+    assert write_project(make_project()) == GOLDEN.read_text(encoding="utf-8")
+    assert read_project(GOLDEN.read_text(encoding="utf-8")) == make_project()
+
+
+@given(drafts())
+def test_a_project_is_read_back_as_it_was_written(draft: GraphDraft) -> None:
+    project = Project(graph=draw_draft(draft))
+
+    assert read_project(write_project(project)) == project
+
+
+@pytest.mark.parametrize("name", ["pharmacy", "paper", "empty"])
+def test_examples_are_read_back(name: str, tmp_path: Path) -> None:
+    project = open_example(name, Folder(tmp_path))
+
+    assert read_project(write_project(project)) == project
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "said"),
+    [
+        ("nix", None, "no JSON"),
+        ("[]", "format", "no project file"),
+        ('{"nodes": []}', "format", "no project file"),
+        ('{"format": "boundit project", "version": 7}', "version", "version 7"),
+        ('{"format": "boundit project", "version": 1, "ghost": 1}', None, "'ghost'"),
+        (
+            '{"format": "boundit project", "version": 1, "graph": {"text": "X -> Y"}}',
+            "graph.text",
+            "says something else",
+        ),
+        (
+            '{"format": "boundit project", "version": 1, "graph": {"text": "X -> -> Y"}}',
+            "graph.text",
+            "expected a node",
+        ),
+    ],
+)
+def test_what_is_no_project_is_refused_in_one_line(
+    text: str, where: str | None, said: str
+) -> None:
+    with pytest.raises(MalformedProject, match=said) as caught:
+        read_project(text)
+
+    assert caught.value.where == where
+    assert "\n" not in str(caught.value)
+
+
+def test_a_text_that_says_something_else_is_not_written() -> None:
+    project = make_project()
+    with pytest.raises(MalformedProject):
+        write_project(replace(project, graph=replace(project.graph, text="X -> Y")))
+
+
+def test_a_file_is_named_for_its_project() -> None:
+    assert name_file(Project()) == "project.boundit.json"
+    assert name_file(Project(name="../../etc/passwd")) == "etc-passwd.boundit.json"
