@@ -1,4 +1,5 @@
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -184,7 +185,7 @@ def test_caveats_go_to_stderr(capsys: pytest.CaptureFixture[str], log: str) -> N
     ("arguments", "said"),
     [
         ([GRAPH, QUERY, "none.csv"], "no log at 'none.csv'"),
-        ([GRAPH, QUERY, "*.nope"], "no Parquet or CSV file matches"),
+        ([GRAPH, QUERY, "*.nope"], "no Parquet, CSV, JSON lines or Arrow file matches"),
         ([GRAPH, QUERY, "empty.csv"], "it has no rows"),
         ([GRAPH, QUERY, "cut.parquet"], "not a whole Parquet file"),
         ([GRAPH, QUERY, "odd.csv"], "no column"),
@@ -313,6 +314,8 @@ def test_the_page_holds_the_table_and_the_command(pharmacy: Path, tmp_path: Path
         (("--plug-in", "--confidence", "0.9"), "--plug-in neglects sampling error"),
         (("--plug-in", "--inference", "approximate"), "error; leave out --inference"),
         (("--profile", "paper", "--inference", "approximate"), "out --inference approximate"),
+        (("--models", "linear"), "by --models are approximate; pass --inference approximate"),
+        (("--models", "magic"), "'magic' is not one of"),
     ],
 )
 def test_facts_that_make_no_sense_are_refused_in_one_line(
@@ -345,3 +348,31 @@ def test_a_page_begins_with_what_to_use_unless_contexts_are_too_many(
     monkeypatch.setattr("boundit.cli.bound.MOST_CHOSEN", 1)
     answer(capsys, *asked)
     assert "What to use" not in Path("out.html").read_text(encoding="utf-8")
+
+
+def test_models_serve_numbers_and_stand_in_json_and_page(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    dice = random.Random(0)
+    lines = ["Age,X,Y"]
+    for _ in range(600):
+        age = dice.uniform(20, 60)
+        x = dice.random() < (age - 10) / 60
+        y = dice.random() < (age - 10) / 80 + 0.2 * x
+        lines.append(f"{age},{x:d},{y:d}")
+    Path("ages.csv").write_text("\n".join(lines))
+    graph = "Age -> X -> Y; Age -> Y"
+    asked = ("bound", graph, "Y | do(X)", "ages.csv", "--inference", "approximate")
+    refused, _, why = answer(capsys, *asked)
+    options = ("--models", "linear", "--report", "page.html", "--json")
+    code, out, _ = answer(capsys, *asked, *options)
+    record, page = json.loads(out), Path("page.html").read_text(encoding="utf-8")
+
+    assert (refused, code) == (2, 0)
+    assert "--bins" in why
+    assert record["models"].startswith("reward by LogisticRegression, arm by")
+    assert {row["lower_rule"] for row in record["rows"]} == {"adjustment by models"}
+    assert "models that come near the truth" in record["promise"]
+    assert record["models"] in page
+    assert "adjustment by models" in page

@@ -85,3 +85,20 @@ def test_implications_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
         0,
         "nothing: every pair stays connected\n",
     )
+
+
+def test_groups_are_shown_and_kept_and_gml_files_are_read(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    text = "Z = {Age, Income, Sex}; X -> Y; Z -> X; Z -> Y"
+    code, shown = answer(capsys, "graph", "show", text)
+    assert code == 0
+    assert f"graph         {text}\n" in shown
+    assert "{Age, Income, Sex}  {X}  {Y}" in shown
+
+    (tmp_path / "g.dot").write_text(answer(capsys, "graph", "convert", text, "--to", "dot")[1])
+    assert answer(capsys, "graph", "convert", str(tmp_path / "g.dot")) == (0, f"{text}\n")
+
+    nodes = 'node [ id 0 label "X" ] node [ id 1 label "Y" ]'
+    (tmp_path / "g.gml").write_text(f"graph [ directed 1 {nodes} edge [source 0 target 1] ]")
+    assert answer(capsys, "graph", "convert", str(tmp_path / "g.gml")) == (0, "X -> Y\n")

@@ -11,8 +11,10 @@ import pytest
 from scipy.stats import chisquare
 
 import boundit as bd
-from boundit.cli import init as module
-from boundit.cli.init import (
+from boundit.cli.init import COMMANDS, make_example
+from boundit.cli.main import main
+from boundit.simulation.pharmacy import (
+    AGES,
     ANSWERED,
     ANSWERS_MORE,
     CHOSEN,
@@ -20,17 +22,15 @@ from boundit.cli.init import (
     IF_ANSWERED,
     IF_FAMILY,
     IF_SERIOUS,
+    ILLNESSES,
     KEPT,
     OLDER,
     PATIENTS,
     QUERY,
     REFILLS,
+    REMINDERS,
     SERIOUS,
-    make_example,
 )
-from boundit.cli.main import main
-
-AGES, ILLNESSES, REMINDERS = module.AGES, module.ILLNESSES, module.REMINDERS
 
 
 def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -51,7 +51,7 @@ def test_the_policy_of_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> No
     """As its lines stand there, from the file that the last command writes."""
     (block,) = re.findall(r"```python\n(.*?)```", make_example()["README.md"], re.DOTALL)
     answer(capsys, "init", ".")
-    answer(capsys, *module.COMMANDS[-1])
+    answer(capsys, *COMMANDS[-1])
 
     found: dict[str, object] = {}
     exec(block, found)
@@ -103,7 +103,7 @@ def test_every_printed_command_works_as_printed(
 def test_the_readme_has_the_same_commands() -> None:
     shown = re.findall(r"^\$ boundit (.*)$", make_example()["README.md"], flags=re.MULTILINE)
 
-    assert [tuple(shlex.split(line)) for line in shown] == list(module.COMMANDS)
+    assert [tuple(shlex.split(line)) for line in shown] == list(COMMANDS)
 
 
 def test_the_graph_is_that_of_the_model() -> None:

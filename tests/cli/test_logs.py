@@ -1,5 +1,8 @@
 """The files of a log, and the options by which they and external tables are read."""
 
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -126,7 +129,7 @@ def test_options_are_read_from_the_command_line() -> None:
     [
         (["--columns", "Age"], "'--columns': 'Age' is not of the form NODE=COLUMN"),
         (["--bins", "Age="], "'--bins': 'Age=' is not of the form NODE=EDGE,..."),
-        (["--bins", "Age=old"], "'--bins': the edge 'old' is no number"),
+        (["--bins", "Age=old"], "'--bins': the edge 'old' is no number; of a date, log its"),
         (["--domain", "=1"], "'--domain': '=1' is not of the form NODE=LEVEL,..."),
         (["--columns", "A=a", "--columns", "A=b"], "'--columns': 'A' is given twice"),
         (["--nulls", "keep"], "'keep' is not one of 'drop', 'level', 'refuse'"),
@@ -140,4 +143,55 @@ def test_what_is_no_option_is_refused_by_its_flag(arguments: list[str], said: st
 
 
 def test_the_log_is_required() -> None:
-    assert "Missing argument 'LOG...'" in run().output
+    assert "Missing argument 'LOG...': files, or --sql with --connection" in run().output
+
+
+@pytest.fixture
+def database(folder: Path) -> str:
+    """The tables of the folder in SQLite, and its URL."""
+    with closing(sqlite3.connect(folder / "shop.db")) as connection:
+        connection.execute("CREATE TABLE log (age, n)")
+        connection.execute("INSERT INTO log VALUES (17, 5), (44, 2)")
+        connection.execute("CREATE TABLE census AS SELECT age, 10 * n AS n FROM log")
+        connection.commit()
+    return f"sqlite:///{folder / 'shop.db'}"
+
+
+@pytest.mark.parametrize("sql", ["log", "select * from log where n > 0"])
+def test_a_query_stands_in_the_place_of_files(folder: Path, database: str, sql: str) -> None:
+    files = LogFiles((str(folder / "log.csv"),), "n", {"Age": "age"}, {"Age": [18, 40]})
+    rows = replace(files, files=(), sql=sql, connection=database)
+    opened = rows.open(["select * from census", str(folder / "census.csv")])
+
+    assert rows.given
+    assert not LogFiles(()).given
+    assert opened.log.count(["Age"]).n.tolist() == files.open().log.count(["Age"]).n.tolist()
+    assert opened.external[0].count(["Age"]).n.tolist() == [50, 20]
+    assert opened.files == [str(folder / "census.csv"), str(folder / "shop.db")]
+
+
+def test_sql_and_connection_are_read_from_the_command_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = LogFiles((), sql="select 1", connection="sqlite:///a.db")
+    flags = ("--sql", "select 1", "--connection", "sqlite:///a.db")
+
+    assert run(*flags).output == f"{rows} {{}}\n"
+    monkeypatch.setenv("BOUNDIT_CONNECTION", "sqlite:///a.db")
+    assert run(*flags[:2]).output == f"{rows} {{}}\n"
+    assert run("log.csv").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["a.csv", "--sql", "log", "--connection", "x"], "--sql stands in the place of LOG"),
+        (["--sql", "log"], "--sql needs --connection, as sqlite:///file.db or postgresql://"),
+        (["a.csv", "--connection", "x"], "--connection needs --sql, a query or a table's name"),
+    ],
+)
+def test_half_a_database_is_refused(arguments: list[str], said: str) -> None:
+    answer = run(*arguments)
+
+    assert answer.exit_code == 2
+    assert said in answer.output

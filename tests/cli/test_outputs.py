@@ -1,5 +1,7 @@
 """Files that commands write: refused early, told of, and never over an input."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import click
@@ -70,3 +72,33 @@ def test_a_link_to_the_input_is_the_input() -> None:
         answer = run("in.json", "--out", name)
         assert answer.exit_code == 2
         assert "would write over" in answer.output
+
+
+def test_without_matplotlib_pages_are_written_and_figures_refused_before_any_work(
+    tmp_path: Path,
+) -> None:
+    """As after ``pip install boundit``, in a process of its own."""
+    (tmp_path / "log.csv").write_text("X,Y\n" + "0,0\n1,1\n0,1\n1,0\n" * 20)
+    bound = ["bound", "X -> Y", "Y | do(X)", "log.csv"]
+    page, figure = ["--report", "page.html"], ["--sensitivity-plot", "limits.svg"]
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        blocked = "import sys; sys.modules['matplotlib'] = None; "
+        code = f"{blocked}from boundit.cli.main import main; main({list(arguments)!r})"
+        return subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    written = run(*bound, *page)
+    assert (written.returncode, written.stderr) == (0, "wrote page.html\n")
+    assert 'class="intervals"' in (tmp_path / "page.html").read_text(encoding="utf-8")
+    for refused in (run(*bound, *figure), run("reproduce", "--out", "paper")):
+        assert refused.returncode == 2
+        assert refused.stderr == (
+            "error: this needs matplotlib; install it with: pip install 'boundit[plot]'\n"
+        )
+    assert not (tmp_path / "paper").exists()

@@ -239,6 +239,33 @@ def test_rewards_that_cannot_come_so_are_refused(
     assert says in err
 
 
+def test_the_study_of_rivals_keeps_its_runs_and_writes_a_page(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    out, page = tmp_path / "rivals.json", tmp_path / "rivals.html"
+    flags = ("--study", "rivals", "--world", "random", "--worlds", "1", "--log-points", "600")
+    small = ("--runs", "2", "--rounds", "30", "--policies", "GLUE*,MIN-UCB@0.5")
+    code, text, err = answer(capsys, *flags, *small, "--out", str(out), "--report", str(page))
+
+    assert code == 0, err
+    assert "random, 600 points; 2 runs" in text
+    assert set(json.loads(out.read_text())["regrets"][0]["finals"]) == {
+        *("LinUCB", "Fused", "GLUE*", "MIN-UCB@0.5")
+    }
+    assert "Where we lose" in page.read_text()
+    code, again, _ = answer(capsys, *flags, *small, "--out", str(out))
+    assert again == text
+    for wrong, line in (
+        (("--study", "logs", "--worlds", "2"), "--worlds goes with --log alone"),
+        (("--study", "logs", "--report", "a.html"), "--report goes with --study rivals alone"),
+        (("--study", "rivals", "--policies", "GLUES"), "did you mean 'GLUE'"),
+        (("--study", "rivals", "--plot", "a.svg"), "the study rivals has no curves"),
+    ):
+        code, _, err = answer(capsys, *wrong)
+        assert code != 0
+        assert line in err
+
+
 def test_the_study_of_logs_takes_worlds_policies_and_lengths(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -393,7 +393,7 @@ def _audit_stress(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT00
 
     Prints how often the graph without it misses. Called by ``audit`` for --of stress.
     """
-    from boundit.studies.audits.added_edges import audit_added_edges  # noqa: PLC0415
+    from boundit.studies.audits.added_edges import CONFIDENCE, audit_added_edges  # noqa: PLC0415
 
     with show_progress("models") as advance:
         report = audit_added_edges(models, seed=seed, told=lambda done: advance(done, models))
@@ -405,6 +405,14 @@ def _audit_stress(models: int, seed: int, as_json: bool) -> bool:  # noqa: FBT00
             f"the graph lacks\nwith the edge added: {report.rows:,} intervals and "
             f"{report.contrasts:,} differences, unions included, "
             f"{len(report.misses):,} misses; in {report.kept:,} models the edge had no say\n"
+            f"{report.choices:,} choices by them promise a regret, and {report.verdicts:,} "
+            "comparisons with an arm are told; wrong ones are misses too\n"
+            f"{report.promises.made:,} drawn logs at confidence {CONFIDENCE:g}: "
+            f"{report.promises.failed:,} break a promise "
+            f"(chance {report.promises.chance:.2g}); "
+            f"{report.drawn_verdicts:,} comparisons told, {report.comparisons.failed:,} of "
+            f"{report.comparisons.made:,} intervals miss "
+            f"(chance {report.comparisons.chance:.2g})\n"
             f"without it: {report.without:,} models are missed, {report.refuted:,} refute it"
         )
         for miss in report.misses[:10]:

@@ -8,9 +8,19 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from boundit.cli.assumptions import (
+    confidence_option,
+    confounding_option,
+    external_option,
+    inference_option,
+    plug_in_option,
+    reward_range_option,
+    selection_rate_option,
+    sensitivity_option,
+)
 from boundit.cli.flags import write_with_flags
 from boundit.cli.logs import LogFiles, log_argument, node_option, read_levels
-from boundit.cli.numbers import Number, RangeOfNumbers, read_limit, read_rate
+from boundit.cli.numbers import Number
 from boundit.cli.options import graph_argument, json_option, memory_limit_option, report_option
 from boundit.cli.outputs import (
     OutputFile,
@@ -40,9 +50,7 @@ MOST_CHOSEN = 10_000
 @graph_argument
 @click.argument("query")
 @log_argument
-@click.option(
-    "--external", multiple=True, metavar="FILE", help="A table without selection; repeatable."
-)
+@external_option
 @click.option(
     "--external-weight",
     metavar="COLUMN",
@@ -55,31 +63,10 @@ MOST_CHOSEN = 10_000
     read=read_levels,
     help="Levels beyond those logged; repeatable.",
 )
-@click.option(
-    "--reward-range",
-    type=RangeOfNumbers(),
-    metavar="LOW HIGH",
-    help="What the reward can be; only a 0/1 reward needs none.",
-)
-@click.option(
-    "--selection-rate",
-    type=read_rate,
-    metavar="RATE[,RATE]",
-    help="Which share of everyone was logged: a number, or a range such as 0.3,0.6.",
-)
-@click.option(
-    "--sensitivity",
-    type=Number(1),
-    metavar="G",
-    help="No kind of row was logged more than G times as often as the average, or as seldom.",
-)
-@node_option(
-    "--confounding",
-    metavar="'X <-> Y=LIMIT'",
-    read=read_limit,
-    help="The unseen cause in an edge moves the odds of a treatment by at most this factor; "
-    "repeatable.",
-)
+@reward_range_option
+@selection_rate_option
+@sensitivity_option
+@confounding_option
 @click.option(
     "--profile",
     type=click.Choice(["sound", "paper"]),
@@ -87,27 +74,20 @@ MOST_CHOSEN = 10_000
     show_default=True,
     help="Everything that holds, or the printed method, which can miss the truth.",
 )
+@confidence_option
+@inference_option
 @click.option(
-    "--confidence",
-    type=Number(0, 1, min_open=True, max_open=True),
-    metavar="CHANCE",
-    default=0.95,
-    show_default=True,
-    help="The chance that every interval of the table holds.",
-)
-@click.option(
-    "--inference",
-    type=click.Choice(["exact", "approximate"]),
-    default="exact",
-    show_default=True,
-    help="The confidence holds whatever the size of the log, or nearly and on large ones.",
+    "--models",
+    type=click.Choice(["boosting", "forest", "linear"]),
+    help="With --inference approximate: predict rewards and arms where covariates are too many "
+    "to count, or numbers. Needs the extra ml.",
 )
 @click.option(
     "--cluster",
     metavar="COLUMN",
     help="A column whose rows belong together, as those of one user.",
 )
-@click.option("--plug-in", is_flag=True, help="Neglect sampling error instead.")
+@plug_in_option
 @click.option(
     "--max-condition",
     type=click.IntRange(0),
@@ -129,6 +109,11 @@ MOST_CHOSEN = 10_000
     type=OutputFile(".json"),
     metavar="FILE.json",
     help="Save the table, for bd.BoundTable.load.",
+)
+@click.option(
+    "--no-counts",
+    is_flag=True,
+    help="With --out: leave counts of rows out of the file, to keep them private.",
 )
 @report_option
 @click.option(
@@ -160,6 +145,7 @@ def bound(
     profile: str,
     confidence: float,
     inference: str,
+    models: str | None,
     cluster: str | None,
     max_condition: int,
     time_limit: float | None,
@@ -171,13 +157,15 @@ def bound(
     *,
     plug_in: bool,
     explained: bool,
+    no_counts: bool,
     as_json: bool,
 ) -> None:
     """Bound what every arm of QUERY would earn in every context, from LOG files.
 
-    QUERY reads 'REWARD | do(ARM), CONTEXT'. A LOG is a Parquet or CSV file, a pattern or a
-    folder, with a column for every node that was measured. --columns, --bins, --nulls and
-    --weight hold for external tables too, where they have the columns.
+    QUERY reads 'REWARD | do(ARM), CONTEXT'. A LOG is a Parquet, CSV, JSON lines or
+    Arrow file, a pattern or a folder, with a column for every node that was measured; or --sql
+    stands in its place. --columns, --bins, --nulls and --weight hold for external tables too,
+    where they have the columns.
 
     \b
     Examples:
@@ -187,6 +175,7 @@ def bound(
       boundit bound graph.txt 'Click | do(Ad)' counts.csv --weight n --external census.csv
       boundit bound graph.txt 'Click | do(Ad)' log.csv --sensitivity-plot limits.svg
       boundit bound graph.txt 'Click | do(Ad)' log.csv --confounding 'Ad <-> Click=1.5'
+      boundit bound graph.txt 'Click | do(Ad)' --sql clicks --connection sqlite:///shop.db
     """
     from boundit.bounds.derive import derive_table  # noqa: PLC0415, keeps --help quick
 
@@ -201,6 +190,7 @@ def bound(
         plug_in=plug_in,
         profile=profile,
         inference=inference,
+        models=models,
         selection_rate=selection_rate,
         sensitivity=sensitivity,
         reward_range=reward_range,
@@ -215,7 +205,7 @@ def bound(
     with show_steps() as tell:
         table = derive_table(request, kept, tell)
     if out is not None:
-        table.save(out)
+        table.save(out, counts=not no_counts)
         notify_written(out)
     table = replace(table, caveats=tuple(map(write_with_flags, table.notes)))
     ladders: tuple[Ladder, ...] = ()
@@ -341,6 +331,7 @@ def _print_table(table: "BoundTable", *, explained: bool, as_json: bool) -> None
             "confounding": dict(table.confounding),
             "fused": str(table.fused).splitlines(),
         }
+        answer |= {"models": table.models} if table.models else {}
         print_json(answer | ({"explanations": reasons} if explained else {}))
     elif explained:
         click.echo("\n\n".join([*reasons, f"What a policy can count:\n{table.fused}"]))

@@ -51,8 +51,8 @@ def check(
 ) -> None:
     """Test on LOG files what GRAPH says of logged rows; exit 1 when something contradicts.
 
-    A LOG is a Parquet or CSV file, a pattern or a folder, with a column for every node that was
-    measured.
+    A LOG is a Parquet, CSV, JSON lines or Arrow file, a pattern or a folder, with a column for
+    every node that was measured; or --sql stands in its place.
 
     \b
     Examples:

@@ -2,30 +2,15 @@
 
 import csv
 import tempfile
-from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
-from random import Random
 from shlex import join
 
 import click
 
 from boundit.cli.options import json_option
 from boundit.cli.outputs import print_json
-
-QUERY = "Refill | do(Reminder), Age"
-PATIENTS, SEED = 20_000, 7
-AGES, ILLNESSES = ("younger", "older"), ("mild", "serious")
-REMINDERS = ("letter", "text", "call")
-
-# The model of the story: chances as the README of the example states them.
-OLDER = 0.5
-SERIOUS = {"younger": 0.3, "older": 0.6}
-CHOSEN = {"mild": (0.35, 0.45, 0.2), "serious": (0.2, 0.2, 0.6)}
-ANSWERED = {"younger": (0.1, 0.6, 0.7), "older": (0.1, 0.2, 0.7)}
-FAMILY, ANSWERS_MORE = 0.5, 0.2
-REFILLS, IF_ANSWERED, IF_FAMILY, IF_SERIOUS = 0.2, 0.5, 0.1, -0.2
-KEPT = {"mild": 0.4, "serious": 0.9}
+from boundit.simulation.pharmacy import COLUMNS, GRAPH, PATIENTS, QUERY, draw_kept_rows
 
 COMMANDS = (
     ("graph", "show", "graph.txt"),
@@ -35,26 +20,6 @@ COMMANDS = (
     ("bound", "graph.txt", QUERY, "log.csv", "--explain"),
     ("bound", "graph.txt", QUERY, "log.csv", "--out", "bounds.json"),
 )
-
-GRAPH = """\
-# A pharmacy reminds patients to refill their prescriptions. Which reminder works, for whom?
-# One statement a line, '#' starts a comment. An edge says: may cause.
-
-Age -> Illness              # older patients are more often seriously ill
-Illness -> Reminder         # the pharmacist sees how ill you are, and calls serious cases
-Age -> Answered             # hardly any older patient reads texts
-Reminder -> Answered        # a reminder works by being answered
-Answered -> Refill          # the reward: 1 if the prescription is refilled
-Illness -> Refill           # serious cases refill less, whatever one sends them
-
-# '<->': something that nobody wrote down moves both. Here it is family at home.
-Answered <-> Refill
-
-# '[...]' marks the selection node: what decides whether a row was kept.
-Illness -> [Kept]           # files of serious cases are kept more carefully
-
-# What is *not* written is what you claim. That Age has no arrow into Reminder, say.
-"""
 
 README = """\
 # Which reminder makes patients refill?
@@ -149,35 +114,12 @@ def init(directory: Path, *, force: bool, as_json: bool) -> None:
 
 def make_example() -> dict[str, str]:
     """Make every file of the example: its name and its text. Called by ``init``."""
-    log = list(_draw_kept_rows())
+    log = list(draw_kept_rows())
     rows = StringIO()
-    csv.writer(rows, lineterminator="\n").writerows([_COLUMNS, *log])
+    csv.writer(rows, lineterminator="\n").writerows([COLUMNS, *log])
     commands = "\n".join(f"$ {join(['boundit', *command])}" for command in COMMANDS)
     story = README.format(rows=len(log), patients=PATIENTS, commands=commands)
     return {"graph.txt": GRAPH, "log.csv": rows.getvalue(), "README.md": story}
-
-
-_COLUMNS = ("Age", "Illness", "Reminder", "Answered", "Refill")
-
-
-def _draw_kept_rows() -> Iterator[tuple[str, str, str, int, int]]:
-    """Draw the patients of the example one by one; keep the rows that the pharmacy logs.
-
-    Called by ``make_example`` for the log.
-    """
-    rng = Random(SEED)
-    for _ in range(PATIENTS):
-        draws = [rng.random() for _ in range(7)]
-        age = AGES[draws[0] < OLDER]
-        illness = ILLNESSES[draws[1] < SERIOUS[age]]
-        family = draws[2] < FAMILY
-        letter, text, _ = CHOSEN[illness]
-        sent = (draws[3] >= letter) + (draws[3] >= letter + text)
-        answered = draws[4] < ANSWERED[age][sent] + ANSWERS_MORE * family
-        refills = REFILLS + IF_ANSWERED * answered + IF_FAMILY * family
-        refill = draws[5] < refills + IF_SERIOUS * (illness == "serious")
-        if draws[6] < KEPT[illness]:
-            yield age, illness, REMINDERS[sent], int(answered), int(refill)
 
 
 def _write_files(files: dict[str, str], directory: Path, *, force: bool) -> None:

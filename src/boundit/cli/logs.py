@@ -1,13 +1,14 @@
-"""The log of a command: its files, and the options by which they are read."""
+"""The log of a command: its files or its query, and the options by which they are read."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from math import isfinite
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 import click
+from click.core import ParameterSource
 
 if TYPE_CHECKING:
     from boundit.counts.cells import ColumnKind
@@ -29,7 +30,8 @@ class OpenedLogs(NamedTuple):
 class LogFiles:
     """Files, and how to read them; what is said of a column holds for external tables too.
 
-    That a policy learned while it wrote the rows is said of the log alone.
+    In place of files there may be ``sql``, a query or a table's name in the database at
+    ``connection``. That a policy learned while it wrote the rows is said of the log alone.
     """
 
     files: tuple[str, ...]
@@ -39,6 +41,13 @@ class LogFiles:
     nulls: "Nulls" = "drop"
     exact: bool = False
     adaptive: bool = False
+    sql: str | None = None
+    connection: str | None = field(default=None, repr=False)
+
+    @property
+    def given(self) -> bool:
+        """Whether there is a log at all. Read by ``read_asked`` and ``compare``."""
+        return bool(self.files) or self.sql is not None
 
     def open(
         self, external: Iterable[str] = (), external_weight: str | None = None
@@ -54,7 +63,7 @@ class LogFiles:
         if external_weight is not None and all(t.weight != external_weight for t in tables):
             where = f"has a column {external_weight!r}" if tables else "is given"
             raise click.UsageError(f"--external-weight: no --external table {where}")
-        return OpenedLogs(log, tables, _list_files([log, *tables]))
+        return OpenedLogs(log, tables, _list_files([log, *tables], self.connection))
 
     def _open_external(self, file: str, weight: str | None) -> "Log":
         """Open one external table by those options whose columns it has.
@@ -62,13 +71,17 @@ class LogFiles:
         Called by ``LogFiles.open`` for every table; it is opened once to see its columns, and
         again where options hold.
         """
+        from boundit.counts.databases.open import is_query  # noqa: PLC0415, keeps --help quick
+
         plain = LogFiles((file,), nulls=self.nulls)
+        if self.connection is not None and is_query(file):
+            plain = LogFiles((), nulls=self.nulls, sql=file, connection=self.connection)
         opened = _open_log(plain)
-        fitting = self._keep_fitting_options(file, opened.source.kinds, weight)
+        fitting = self._keep_fitting_options(plain, opened.source.kinds, weight)
         return opened if fitting == plain else _open_log(fitting)
 
     def _keep_fitting_options(
-        self, file: str, kinds: "Mapping[str, ColumnKind]", weight: str | None
+        self, plain: "LogFiles", kinds: "Mapping[str, ColumnKind]", weight: str | None
     ) -> "LogFiles":
         """Keep the options of the log whose columns an external table has too.
 
@@ -79,7 +92,8 @@ class LogFiles:
         numbers = {name for name, kind in kinds.items() if kind.may_be_summed}
         bins = {n: edges for n, edges in self.bins.items() if columns.get(n, n) in numbers}
         exact = self.exact and bool(weights)
-        return LogFiles((file,), (*weights, None)[0], columns, bins, self.nulls, exact)
+        weight = (*weights, None)[0]
+        return replace(plain, weight=weight, columns=columns, bins=bins, exact=exact)
 
 
 def node_option(
@@ -109,8 +123,8 @@ def node_option(
 def log_argument(command: _Command) -> _Command:
     """Give a command its LOG argument as ``LogFiles``, with the options by which it is read.
 
-    These are --columns, --bins, --nulls, --weight, --exact and --adaptive. Decorates ``bound``
-    and ``check``.
+    These are --sql, --connection, --columns, --bins, --nulls, --weight, --exact and --adaptive.
+    Decorates ``bound`` and ``check``.
     """
 
     @wraps(command)
@@ -123,15 +137,64 @@ def log_argument(command: _Command) -> _Command:
         nulls: "Nulls",
         exact: bool,
         adaptive: bool,
+        sql: str | None,
+        connection: str | None,
         **others: object,
     ) -> None:
-        rows = LogFiles(log, weight, columns, bins, nulls, exact, adaptive)
+        require_one_place("LOG", log, sql, connection)
+        if not (log or sql):
+            message = "Missing argument 'LOG...': files, or --sql with --connection."
+            raise click.UsageError(message)
+        rows = LogFiles(
+            log, weight, columns, bins, nulls, exact, adaptive, sql=sql, connection=connection
+        )
         command(*arguments, log=rows, **others)
 
     decorated: Callable[..., None] = run
     for decorate in reversed(_OPTIONS):
         decorated = decorate(decorated)
     return cast("_Command", decorated)
+
+
+def require_one_place(
+    files_name: str, files: Sequence[str], sql: str | None, connection: str | None
+) -> None:
+    """Refuse a query beside files, and a query or a connection without the other.
+
+    ``files_name`` is what the command calls its files. Called by ``log_argument``, and by
+    ``read_asked``, ``compare`` and ``simulate``.
+    """
+    if files and sql is not None:
+        raise click.UsageError(f"--sql stands in the place of {files_name}; give one of them")
+    if sql is not None and connection is None:
+        message = (
+            "--sql needs --connection, as sqlite:///file.db or postgresql://user@host/name"
+        )
+        raise click.UsageError(message)
+    if sql is None and connection is not None and not _is_used_elsewhere():
+        raise click.UsageError("--connection needs --sql, a query or a table's name")
+
+
+def _is_used_elsewhere() -> bool:
+    """Tell whether a connection without a query serves: for an external table, or by habit.
+
+    One that the environment holds need not be used. Called by ``require_one_place``.
+    """
+    from boundit.counts.databases.open import is_query  # noqa: PLC0415, keeps --help quick
+
+    context = click.get_current_context()
+    asked = context.get_parameter_source("connection") is ParameterSource.COMMANDLINE
+    return not asked or any(map(is_query, context.params.get("external", ())))
+
+
+def database_options(command: _Command) -> _Command:
+    """Give a command --sql and --connection, for a log in a database.
+
+    Decorates ``compare`` and ``simulate``; ``log_argument`` gives them to others.
+    """
+    for decorate in reversed(_DATABASE_OPTIONS):
+        command = decorate(command)
+    return command
 
 
 def _open_log(asked: LogFiles) -> "Log":
@@ -142,13 +205,14 @@ def _open_log(asked: LogFiles) -> "Log":
     from boundit.counts.read import read_log  # noqa: PLC0415, keeps --help quick
 
     return read_log(
-        list(asked.files),
+        list(asked.files) if asked.sql is None else asked.sql,
+        connection=None if asked.sql is None else asked.connection,
         weight=asked.weight,
         columns=asked.columns or None,
         bins=asked.bins or None,
         nulls=asked.nulls,
         exact=asked.exact,
-        adaptive=asked.adaptive,
+        adaptive=asked.adaptive or None,
     )
 
 
@@ -182,7 +246,8 @@ def _read_edges(text: str) -> list[float]:
         try:
             edges.append(float(edge))
         except ValueError:
-            raise click.BadParameter(f"the edge {edge!r} is no number") from None
+            message = f"the edge {edge!r} is no number; of a date, log its week or month"
+            raise click.BadParameter(message) from None
     return edges
 
 
@@ -202,19 +267,37 @@ def _gather_entries(
     return found
 
 
-def _list_files(logs: Iterable["Log"]) -> list[str]:
+def _list_files(logs: Iterable["Log"], connection: str | None) -> list[str]:
     """List the paths of all files behind opened logs, so that no output overwrites one.
 
     Called by ``LogFiles.open``.
     """
-    from boundit.counts.files import FileSource  # noqa: PLC0415, keeps --help quick
+    from boundit.counts.databases.address import ConnectionUrl  # noqa: PLC0415, keeps --help quick
+    from boundit.counts.files import FileSource  # noqa: PLC0415
 
     sources = [log.source for log in logs]
-    return [path for of in sources if isinstance(of, FileSource) for path in of.paths]
+    files = [path for of in sources if isinstance(of, FileSource) for path in of.paths]
+    database = None if connection is None else ConnectionUrl(connection).file
+    return files if database is None else [*files, str(database)]
 
 
+_DATABASE_OPTIONS = (
+    click.option(
+        "--sql",
+        metavar="QUERY|TABLE",
+        help="In place of files: a query, or a table's name, in the database at --connection.",
+    ),
+    click.option(
+        "--connection",
+        metavar="URL",
+        envvar="BOUNDIT_CONNECTION",
+        help="sqlite:///file.db, duckdb:///file.db or postgresql://user@host/name; "
+        "BOUNDIT_CONNECTION may hold it.",
+    ),
+)
 _OPTIONS = (
-    click.argument("log", nargs=-1, required=True),
+    click.argument("log", nargs=-1),
+    *_DATABASE_OPTIONS,
     click.option(
         "--weight",
         metavar="COLUMN",

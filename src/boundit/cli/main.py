@@ -18,17 +18,22 @@ from boundit.cli.completion import completion
 from boundit.cli.decisions.breakdown import breakdown
 from boundit.cli.decisions.compare import compare
 from boundit.cli.decisions.decide import decide
+from boundit.cli.decisions.plan import plan
 from boundit.cli.decisions.stress import stress
+from boundit.cli.decisions.suggest import suggest
 from boundit.cli.flags import write_with_flags
 from boundit.cli.graph import graph
 from boundit.cli.init import init
 from boundit.cli.options import INTERRUPTED
 from boundit.cli.outputs import notify
-from boundit.cli.plan import plan
 from boundit.cli.recover import recover
 from boundit.cli.reproduce import reproduce
+from boundit.cli.service.keys import keys
+from boundit.cli.service.policies import policies
+from boundit.cli.service.replay import replay
+from boundit.cli.service.serve import serve
 from boundit.cli.simulate import simulate
-from boundit.cli.suggest import suggest
+from boundit.cli.studio import studio
 from boundit.terms.errors import BounditError
 
 NONSENSE, BUG = 2, 3
@@ -39,8 +44,8 @@ NONSENSE, BUG = 2, 3
 def app() -> None:
     """Bound what each arm would earn, from a causal graph and a biased log.
 
-    GRAPH is a file (our own text, DOT, dagitty or JSON), '-' for standard input, or the text
-    itself, as in 'X -> Y; X <-> Y; Y -> [S]'.
+    GRAPH is a file (our own text, DOT, dagitty, GML or JSON), '-' for standard input, or the
+    text itself, as in 'X -> Y; X <-> Y; Y -> [S]'.
 
     A first look: 'boundit init', then the commands it prints.
 
@@ -64,11 +69,16 @@ for command in (
     decide,
     graph,
     init,
+    keys,
     plan,
+    policies,
     recover,
+    replay,
     reproduce,
+    serve,
     simulate,
     stress,
+    studio,
     suggest,
 ):
     app.add_command(command)

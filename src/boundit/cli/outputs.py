@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from boundit.counts.databases.passwords import hide_password
+
 if TYPE_CHECKING:
     from boundit.report.pages.answer_page import AnswerPage
 
 INPUTS = "boundit.inputs"
 """Where a context keeps the files that arguments were read from so far."""
+_FIGURES = (".png", ".svg")
 _COLOURS = {"error": "red", "caveat": "yellow", "note": "yellow", "wrote": "green"}
 
 
@@ -37,7 +40,8 @@ class OutputFile(click.Path):
     ) -> str | bytes | os.PathLike[str]:
         """Refuse the name of an output file by its ending or folder, before any work is done.
 
-        Called by click for every option that names one.
+        So is a figure where matplotlib is missing. Called by click for every option that names
+        one.
         """
         path = Path(value)
         if path.suffix.lower() not in self.suffixes:
@@ -46,6 +50,10 @@ class OutputFile(click.Path):
         if not path.parent.is_dir():
             place = str(path.parent)
             self.fail(f"cannot write {str(path)!r}: there is no folder {place!r}", param, ctx)
+        if path.suffix.lower() in _FIGURES:
+            from boundit.report.figures.canvas import require_matplotlib  # noqa: PLC0415, quick --help
+
+            require_matplotlib()
         return super().convert(value, param, ctx)
 
 
@@ -77,11 +85,12 @@ def notify_written(path: object) -> None:
 
 
 def spell_command() -> str:
-    """Write the command that runs as a shell would have it.
+    """Write the command that runs as a shell would have it, without passwords.
 
-    Called by ``_write_report`` and ``write_answer``, whose pages say what made them.
+    Called by ``_write_report``, ``write_answer`` and ``_write_rival_page``, whose pages say
+    what made them.
     """
-    return shlex.join(["boundit", *sys.argv[1:]])
+    return hide_password(shlex.join(["boundit", *sys.argv[1:]]))
 
 
 def write_answer(path: Path, page: "AnswerPage") -> None:
@@ -99,13 +108,13 @@ def write_answer(path: Path, page: "AnswerPage") -> None:
 def notify(what: str, message: str) -> None:
     """Print a remark beside the answer on stderr, its kind (error, note) in colour.
 
-    Called for errors by ``_print_refusal``, for caveats by ``_print_table``, and for files by
-    ``notify_written``.
+    A password in it is hidden. Called for errors by ``_print_refusal``, for caveats by
+    ``_print_table``, and for files by ``notify_written``.
     """
     colour = False if os.environ.get("NO_COLOR") else None
     mark = "" if what == "wrote" else ":"
     head = click.style(f"{what}{mark}", fg=_COLOURS[what])
-    click.echo(f"{head} {message}", err=True, color=colour)
+    click.echo(f"{head} {hide_password(message)}", err=True, color=colour)
 
 
 def print_json(record: object) -> None:

@@ -62,9 +62,11 @@ def reproduce(
       boundit reproduce --quick --out /tmp/paper
       boundit reproduce --runs 1000 --seed 7
     """
-    from boundit.studies.paper.reproduction import reproduce_paper  # noqa: PLC0415, keeps --help quick
+    from boundit.report.figures.canvas import require_matplotlib  # noqa: PLC0415, keeps --help quick
+    from boundit.studies.paper.reproduction import reproduce_paper  # noqa: PLC0415
     from boundit.studies.paper.reproduction_page import write_reproduction  # noqa: PLC0415
 
+    require_matplotlib()
     with show_progress("runs") as advance:
         found = reproduce_paper(
             points=points, runs=runs, rounds=rounds, seed=seed, quick=quick, told=advance

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from boundit.bounds.plan_counts import KeptCounts
     from boundit.bounds.request import BoundRequest
     from boundit.report.records import Ladder
-    from boundit.terms.bound import Key
     from boundit.terms.bound_table import BoundTable
 
 LIMITS = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
@@ -31,7 +30,7 @@ def derive_ladders(
     """
     from boundit.bounds.derive import derive_table  # noqa: PLC0415, keeps --help quick
     from boundit.bounds.sensitivity import sensitivity_curve  # noqa: PLC0415
-    from boundit.report.records import Ladder  # noqa: PLC0415
+    from boundit.report.figures.ladders import make_ladders  # noqa: PLC0415
 
     with show_progress("limits") as advance:
 
@@ -45,31 +44,7 @@ def derive_ladders(
     if curve.refuted:
         shown = ", ".join(f"{limit:g}" for limit in curve.refuted)
         notify("note", f"the log refutes the limits {shown}")
-    return tuple(
-        Ladder(
-            _name_row(curve.tables[0], key),
-            curve.limits,
-            tuple(table.bounds[key].lower for table in curve.tables),
-            tuple(table.bounds[key].upper for table in curve.tables),
-            edge,
-        )
-        for key in (curve.tables[0].bounds if curve.tables else ())
-    )
-
-
-def _name_row(table: "BoundTable", key: "Key") -> str:
-    """Name a pair of arm and context: text values alone, others as ``X=1``.
-
-    Called by ``derive_ladders`` for every pair.
-    """
-    parts = [
-        ", ".join(
-            value if isinstance(value, str) else f"{name}={value}"
-            for name, value in zip(names, values, strict=True)
-        )
-        for names, values in zip((table.treatments, table.context), key, strict=True)
-    ]
-    return " | ".join(filter(None, parts))
+    return make_ladders(curve)
 
 
 def choose_edge(request: "BoundRequest") -> str:

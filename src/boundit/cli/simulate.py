@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from boundit.cli.logs import LogFiles
+from boundit.cli.logs import LogFiles, database_options, require_one_place
 from boundit.cli.options import INTERRUPTED, is_path, json_option, load_graph, seed_option
 from boundit.cli.outputs import (
     OutputFile,
     notify_written,
     print_json,
     refuse_overwriting,
+    spell_command,
     write_json,
 )
 from boundit.cli.progress import show_progress, show_steps
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from boundit.simulation.regret import Regret
     from boundit.simulation.world import World
     from boundit.studies.online.catalogue import StudyResult
+    from boundit.studies.online.rival_study import RivalStudy
 
 POLICIES = "LinUCB,Fused,LinUCB-PCB,UCB,UCB-PCB"
 RUNS, ROUNDS, POINTS = 10, 2_000, 30_000
@@ -37,7 +39,7 @@ LOG_OPTIONS = ("drawn", "query", "weight", "fitted")
 WORLDS = {"paper": "paper", "flipped": "flipped", "random": "random:7"}
 FEEDBACK = ("delay", "law", "window", "missing", "default", "batch")
 """The flags that say how rewards come."""
-WITHOUT_CURVES = ("suite", "ceilings", "logs")
+WITHOUT_CURVES = ("suite", "ceilings", "logs", "rivals")
 """Studies that compare worlds, and have no curve to draw."""
 
 
@@ -58,6 +60,7 @@ WITHOUT_CURVES = ("suite", "ceilings", "logs")
     help="Play in worlds that fit this log, and start from its bounds; needs --graph and "
     "--query. Repeatable.",
 )
+@database_options
 @click.option(
     "--graph",
     "drawn",
@@ -71,7 +74,8 @@ WITHOUT_CURVES = ("suite", "ceilings", "logs")
     "fitted",
     type=click.IntRange(1),
     metavar="N",
-    help=f"With --log: in how many worlds that fit it; {FITTED} unless told.",
+    help=f"With --log: in how many worlds that fit it, {FITTED} unless told. With the study of "
+    "rivals: in how many random ones.",
 )
 @click.option(
     "--policies",
@@ -144,7 +148,10 @@ WITHOUT_CURVES = ("suite", "ceilings", "logs")
 @click.option(
     "--study",
     type=click.Choice(
-        ["paper", "flip", "suite", "watch", "living", "theorem6", "ceilings", "logs"]
+        [
+            *("paper", "flip", "suite", "watch", "living", "theorem6", "ceilings"),
+            *("logs", "rivals"),
+        ]
     ),
     help="Play one of our own studies instead, at the size we report unless told.",
 )
@@ -153,7 +160,7 @@ WITHOUT_CURVES = ("suite", "ceilings", "logs")
     type=click.FloatRange(0, 1),
     metavar="SHARE",
     help="In which share of rounds policies see what helps them besides the reward: in none "
-    "unless told, with --study logs in all.",
+    "unless told, with the studies of logs and rivals in all.",
 )
 @click.option(
     "--out",
@@ -167,12 +174,20 @@ WITHOUT_CURVES = ("suite", "ceilings", "logs")
     metavar="FILE",
     help="Draw the curves: png or svg.",
 )
+@click.option(
+    "--report",
+    type=OutputFile(".html"),
+    metavar="FILE",
+    help="With the study of rivals: write a page with its tables and pictures.",
+)
 @json_option
 @click.pass_context
 def simulate(
     context: click.Context,
     place: str,
     logs: tuple[str, ...],
+    sql: str | None,
+    connection: str | None,
     drawn: str | None,
     query: str | None,
     weight: str | None,
@@ -193,6 +208,7 @@ def simulate(
     observed: float | None,
     out: Path | None,
     plot: Path | None,
+    report: Path | None,
     *,
     as_json: bool,
 ) -> None:
@@ -209,7 +225,8 @@ def simulate(
 
     The study of logs draws a fresh log for each run, in the worlds paper, flipped, random and
     wrong (those that the assumed graph gets wrong) or in one of these; --out keeps what is
-    done, and the same command goes on from it.
+    done, and the same command goes on from it. The study of rivals does so with policies of
+    other papers: GLUE, say, or with a tuned constant 'GLUE*', or with any 'GLUE@0.5'.
 
     \b
     Examples:
@@ -222,11 +239,14 @@ def simulate(
       boundit simulate --log log.csv --graph graph.txt --query 'Click | do(Ad), Age'
       boundit simulate --study watch --plot watch.svg
       boundit simulate --study logs --world wrong --log-points 30000 --out logs.json
+      boundit simulate --study rivals --worlds 5 --out rivals.json --report rivals.html
     """
     # A watch that drops its bounds says so each time; here that is what is being counted.
     logging.getLogger("boundit").addHandler(logging.NullHandler())
-    _check_targets(study, out, plot)
-    _check_log_options(context, study, logs, drawn, query)
+    _check_targets(study, out, plot, report)
+    require_one_place("--log", logs, sql, connection)
+    log = LogFiles(logs, weight, sql=sql, connection=connection)
+    _check_log_options(context, study, drawn, query, logged=log.given)
     refuse_overwriting(context, [place, *logs])
     if study is not None:
         found, curves, asked = _answer_study(context, study, runs, rounds, seed, out)
@@ -244,8 +264,7 @@ def simulate(
             _read_feedback(given),
         )
         played: FittedRegret | Regret
-        if logs:
-            log = LogFiles(logs, weight)
+        if log.given:
             played = _play_fitted(log, str(drawn), str(query), fitted, how)
             curves, asked = played.pooled, asked * len(played.worlds)
         else:
@@ -263,8 +282,10 @@ def simulate(
         context.exit(INTERRUPTED)
 
 
-def _check_targets(study: str | None, out: Path | None, plot: Path | None) -> None:
-    """Refuse an --out of the wrong ending, and a --plot of a study without curves.
+def _check_targets(
+    study: str | None, out: Path | None, plot: Path | None, report: Path | None
+) -> None:
+    """Refuse an --out of the wrong ending, a --plot without curves, a --report without a page.
 
     Called by ``simulate`` before anything is played.
     """
@@ -274,6 +295,8 @@ def _check_targets(study: str | None, out: Path | None, plot: Path | None) -> No
         raise click.UsageError(f"--out {out}: {what} saved as {kept}; name the file so")
     if plot is not None and study in WITHOUT_CURVES:
         raise click.UsageError(f"the study {study} has no curves to plot; leave out --plot")
+    if report is not None and study != "rivals":
+        raise click.UsageError("--report goes with --study rivals alone")
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,24 +330,35 @@ class _Play:
 def _check_log_options(
     context: click.Context,
     study: str | None,
-    logs: tuple[str, ...],
     drawn: str | None,
     query: str | None,
+    *,
+    logged: bool,
 ) -> None:
     """Refuse --log without a graph and a question, and flags that do not go with it.
 
     Called by ``simulate`` before anything is played.
     """
-    clashing = ("place", "log_points") if logs else LOG_OPTIONS
+    clashing = _list_clashing(study, logged=logged)
     for parameter in context.command.params:
         given = context.get_parameter_source(str(parameter.name))
         if parameter.name in clashing and given is ParameterSource.COMMANDLINE:
-            how = "does not go with --log" if logs else "goes with --log alone"
+            how = "does not go with --log" if logged else "goes with --log alone"
             raise click.UsageError(f"{parameter.opts[0]} {how}")
-    if logs and study is not None:
+    if logged and study is not None:
         raise click.UsageError("--study does not go with --log")
-    if logs and (drawn is None or query is None):
+    if logged and (drawn is None or query is None):
         raise click.UsageError("--log needs --graph and --query, as 'boundit bound' does")
+
+
+def _list_clashing(study: str | None, *, logged: bool) -> tuple[str, ...]:
+    """List the options that do not go with a log of one's own, or with nothing else.
+
+    Called by ``_check_log_options``.
+    """
+    if logged:
+        return "place", "log_points"
+    return tuple(name for name in LOG_OPTIONS if study != "rivals" or name != "fitted")
 
 
 def _play_fitted(
@@ -392,9 +426,9 @@ def _answer_study(
 
     Called by ``simulate`` for --study.
     """
-    if study == "logs":
+    if study in ("logs", "rivals"):
         _refuse_options(context, "workers", *FEEDBACK)
-        return _run_log_study(context, runs, rounds, seed, out), None, 0
+        return _run_log_study(context, study, runs, rounds, seed, out), None, 0
     _refuse_options(
         context, "place", "policies", "log_points", "observed", "workers", *FEEDBACK
     )
@@ -404,38 +438,63 @@ def _answer_study(
 
 
 def _run_log_study(
-    context: click.Context, runs: int | None, rounds: int | None, seed: int, out: Path | None
+    context: click.Context,
+    study: str,
+    runs: int | None,
+    rounds: int | None,
+    seed: int,
+    out: Path | None,
 ) -> "StudyResult":
-    """Run the study of fresh logs, with those worlds, policies and lengths that were named.
+    """Run the study of fresh logs or that of rivals, with what of them was named.
 
-    Called by ``_answer_study`` for --study logs.
+    That is worlds, policies, and lengths of the log. Called by ``_answer_study`` for --study
+    logs and rivals.
     """
-    from boundit.studies.online import log_study  # noqa: PLC0415
+    from boundit.studies.online import log_study, rival_study  # noqa: PLC0415
 
+    rivals = study == "rivals"
     given = {
         name: context.params[name]
-        for name in ("place", "policies", "log_points", "observed")
+        for name in ("place", "policies", "log_points", "observed", "fitted")
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
     }
     group, groups = given.get("place"), tuple(log_study.RUNS)
     if group is not None and group not in groups:
         raise click.BadParameter(
-            f"the study of logs has the worlds {', '.join(groups)}", param_hint="'--world'"
+            f"the study of {study} has the worlds {', '.join(groups)}", param_hint="'--world'"
         )
-    names = _read_policy_names(given["policies"]) if "policies" in given else log_study.POLICIES
-    settings = log_study.LogStudySettings(
-        rounds or log_study.ROUNDS, seed, given.get("observed", 1.0)
-    )
+    names = rival_study.POLICIES if rivals else log_study.POLICIES
+    options: dict[str, Any] = {
+        "groups": groups if group is None else (group,),
+        "policies": _read_policy_names(given["policies"]) if "policies" in given else names,
+        "points": (given["log_points"],) if "log_points" in given else None,
+        "runs": runs,
+        "worlds": given.get("fitted", log_study.RANDOM),
+        "settings": log_study.LogStudySettings(
+            rounds or log_study.ROUNDS, seed, given.get("observed", 1.0)
+        ),
+        "path": out,
+    }
     with show_progress("runs") as advance:
-        return log_study.run_log_study(
-            groups=groups if group is None else (group,),
-            policies=names,
-            points=(given["log_points"],) if "log_points" in given else None,
-            runs=runs,
-            settings=settings,
-            path=out,
-            told=advance,
-        )
+        if not rivals:
+            return log_study.run_log_study(**options, told=advance)
+        found = rival_study.run_rival_study(**options, told=advance)
+    _write_rival_page(context, found)
+    return found
+
+
+def _write_rival_page(context: click.Context, found: "RivalStudy") -> None:
+    """Write the page of the study of rivals to --report, where one is given.
+
+    Called by ``_run_log_study``.
+    """
+    from boundit.studies.online.rival_page import make_rival_page  # noqa: PLC0415
+    from boundit.terms.saving.files import write_page  # noqa: PLC0415
+
+    report = context.params["report"]
+    if report is not None:
+        write_page(report, make_rival_page(found, command=spell_command()))
+        notify_written(report)
 
 
 def _run_study(

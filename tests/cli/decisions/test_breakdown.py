@@ -85,5 +85,5 @@ def test_a_page_has_the_sentences_of_the_record(
     )
     first = html.escape(json.loads(out)["says"].splitlines()[0], quote=False)
 
-    assert f'<p class="lead">{first}</p>' in page.read_text("utf-8")
+    assert f'<p class="verdict">{first}.</p>' in page.read_text("utf-8")
     assert err == f"wrote {page}\n"

@@ -120,7 +120,7 @@ def test_a_page_has_the_answer_and_writes_over_nothing_that_is_read(
     answer = ask(folder, "1", "0", "--report", str(page))
     assert answer.exit_code == 0
     first = answer.stdout.splitlines()[0]
-    assert f'<p class="lead">{first}</p>' in page.read_text("utf-8")
+    assert f'<p class="verdict">{first}</p>' in page.read_text("utf-8")
 
     again = ask(folder, "1", str(page), "--report", str(page))
     assert again.exit_code == 2

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from boundit.decisions.stress.unite import bound_rivals
+from boundit.graph.text import parse
 from boundit.terms.bound_table import BoundTable
 from tests.cli.test_bound import GRAPH, QUERY, answer
 from tests.cli.test_bound import log as log
@@ -90,3 +92,33 @@ def test_json_has_the_caveats_that_text_is_followed_by(
 
     assert any("a factor of at most 1.5" in note for note in record["caveats"])
     assert err == "".join(f"caveat: {note}\n" for note in record["caveats"])
+
+
+def test_a_page_has_the_answer(capsys: pytest.CaptureFixture[str], bounds: str) -> None:
+    assert answer(capsys, "decide", bounds, "--report", "out.html")[0] == 0
+    assert "Draw A with chance 0.2" in Path("out.html").read_text("utf-8")
+
+
+def test_with_rival_graphs_the_promise_holds_if_any_is_right(
+    capsys: pytest.CaptureFixture[str], log: str
+) -> None:
+    rival = "Z -> X -> Y; Z -> Y; X <-> Y; Z -> [S]"
+    alone = json.loads(answer(capsys, "decide", GRAPH, QUERY, log, "--json")[1])
+    found = json.loads(
+        answer(capsys, "decide", GRAPH, QUERY, log, "--rival", rival, "--json")[1]
+    )
+
+    regrets = [[one["regret"] for _, one in each["choices"]] for each in (alone, found)]
+    assert all(less <= more for less, more in zip(*regrets, strict=True))
+
+    united = bound_rivals([parse(GRAPH), parse(rival)], QUERY, log)
+    assert regrets[1] == [each.regret for each in united.choose().values()]
+
+
+def test_a_rival_of_a_saved_table_is_refused(
+    capsys: pytest.CaptureFixture[str], bounds: str
+) -> None:
+    code, _, err = answer(capsys, "decide", bounds, "--rival", GRAPH)
+
+    assert code == 2
+    assert "give GRAPH QUERY LOG" in err

@@ -5,7 +5,7 @@ import click
 import pytest
 
 from boundit.cli.decisions.policy_files import read_contexts, read_policy
-from boundit.decisions.compare.measured import LOGGED
+from boundit.decisions.compare.measured import LOGGED, Measured
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.errors import UnreadableFile
 
@@ -35,8 +35,16 @@ def test_arms_are_levels_with_commas_and_keep_their_types() -> None:
     assert read_policy("choice", TABLE) == TABLE.choose()
 
 
+def test_a_measured_value_has_its_error_and_the_confidence_of_that() -> None:
+    assert read_policy("0.33+-0.02", TABLE) == Measured(0.33, error=0.02)
+    assert read_policy("0.33 +- 0.02 @ 0.99", TABLE) == Measured(
+        0.33, error=0.02, confidence=0.99
+    )
+
+
 @pytest.mark.parametrize(
-    ("text", "said"), [("a", "a value for each of X, Z"), ("a,9", "Z has no level '9'")]
+    ("text", "said"),
+    [("a", "a value for each of X, Z"), ("a,9", "Z has no level '9'"), ("1+-x", "0.33")],
 )
 def test_what_is_no_arm_is_refused(text: str, said: str) -> None:
     with pytest.raises(click.UsageError, match=said):

@@ -1,6 +1,7 @@
 """``boundit stress``: in words, as JSON, and with the options of ``bound``."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -47,5 +48,23 @@ def test_a_page_has_the_sentences_of_the_record(
     code, out, err = answer(capsys, *asked)
 
     assert code == 0
-    assert f'<p class="lead">{json.loads(out)["summary"]}</p>' in page.read_text("utf-8")
+    assert json.loads(out)["summary"] == " ".join(
+        re.findall(
+            r'<p class="(?:verdict|verdict long|lead)">(.*?)</p>', page.read_text("utf-8")
+        )
+    )
     assert err.endswith(f"wrote {page}\n")
+
+
+def test_two_policies_are_compared_under_every_edge(
+    capsys: pytest.CaptureFixture[str], log: str
+) -> None:
+    arms = ("--new", "choice", "--old", "0")
+    record = json.loads(answer(capsys, "stress", GRAPH, QUERY, log, "--json", *arms)[1])
+
+    assert record["comparison"]["new"] == "the choice"
+    assert {"verdict", "difference", "unsettled"} <= record["tried"][0].keys()
+
+    code, _, err = answer(capsys, "stress", GRAPH, QUERY, log, "--new", "choice")
+    assert code == 2
+    assert "--new is compared with another policy; give both" in err

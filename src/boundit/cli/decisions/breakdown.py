@@ -6,8 +6,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from boundit.cli.logs import LogFiles, log_argument, node_option, read_levels
-from boundit.cli.numbers import Number, RangeOfNumbers, read_limit, read_rate
+from boundit.cli.assumptions import (
+    confidence_option,
+    confounding_option,
+    external_option,
+    inference_option,
+    plug_in_option,
+    reward_range_option,
+    selection_rate_option,
+    sensitivity_option,
+)
+from boundit.cli.logs import LogFiles, log_argument, read_levels
+from boundit.cli.numbers import Number
 from boundit.cli.options import graph_argument, json_option, memory_limit_option, report_option
 from boundit.cli.outputs import print_json, refuse_overwriting, write_answer
 from boundit.cli.progress import show_steps
@@ -49,46 +59,16 @@ if TYPE_CHECKING:
     show_default=True,
     help="The largest limit that is looked at.",
 )
+@external_option
+@reward_range_option
+@selection_rate_option
+@sensitivity_option
+@confounding_option
+@confidence_option
+@inference_option
+@plug_in_option
 @click.option(
-    "--external", multiple=True, metavar="FILE", help="A table without selection; repeatable."
-)
-@click.option(
-    "--reward-range",
-    type=RangeOfNumbers(),
-    metavar="LOW HIGH",
-    help="What the reward can be; only a 0/1 reward needs none.",
-)
-@click.option(
-    "--selection-rate",
-    type=read_rate,
-    metavar="RATE[,RATE]",
-    help="Which share of everyone was logged: a number, or a range such as 0.3,0.6.",
-)
-@click.option("--sensitivity", type=Number(1), metavar="G", help="A limit on selection.")
-@node_option(
-    "--confounding",
-    metavar="'X <-> Y=LIMIT'",
-    read=read_limit,
-    help="A limit on the unseen cause in an edge; repeatable.",
-)
-@click.option(
-    "--confidence",
-    type=Number(0, 1, min_open=True, max_open=True),
-    metavar="CHANCE",
-    default=0.95,
-    show_default=True,
-    help="The chance that every interval of a table holds.",
-)
-@click.option(
-    "--inference",
-    type=click.Choice(["exact", "approximate"]),
-    default="exact",
-    show_default=True,
-    help="The confidence holds whatever the size of the log, or nearly and on large ones.",
-)
-@click.option("--plug-in", is_flag=True, help="Neglect sampling error instead.")
-@click.option(
-    "--time-limit", type=Number(0), metavar="SECONDS", help="For the table of each limit."
+    "--time-limit", type=Number(0), metavar="SECONDS", help="For all limits that are looked at."
 )
 @memory_limit_option
 @report_option

@@ -1,13 +1,20 @@
 """``boundit compare``: whether one policy is surely better than another, by bounds."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from boundit.cli.assumptions import (
+    external_option,
+    plug_in_option,
+    selection_rate_option,
+    sensitivity_option,
+)
 from boundit.cli.decisions.policy_files import read_contexts, read_policy
-from boundit.cli.logs import LogFiles
-from boundit.cli.numbers import Number, read_rate
+from boundit.cli.logs import LogFiles, database_options, require_one_place
+from boundit.cli.numbers import Number
 from boundit.cli.options import (
     is_path,
     json_option,
@@ -35,6 +42,7 @@ if TYPE_CHECKING:
     "of --log, or whatever they are.",
 )
 @click.option("--log", multiple=True, metavar="FILE", help="The rows of the log; repeatable.")
+@database_options
 @click.option("--weight", metavar="COLUMN", help="How many rows a row of --log stands for.")
 @click.option("--exact", is_flag=True, help="The weights are the shares of an exact law.")
 @click.option("--adaptive", is_flag=True, help="A policy learned while it wrote the log.")
@@ -65,22 +73,10 @@ if TYPE_CHECKING:
     show_default=True,
     help="The chance that all holds which is read beside the bounds.",
 )
-@click.option("--plug-in", is_flag=True, help="Neglect the error of samples instead.")
-@click.option(
-    "--external", multiple=True, metavar="FILE", help="A table without selection; repeatable."
-)
-@click.option(
-    "--selection-rate",
-    type=read_rate,
-    metavar="RATE[,RATE]",
-    help="Which share of everyone was logged: a number, or a range such as 0.3,0.6.",
-)
-@click.option(
-    "--sensitivity",
-    type=Number(1),
-    metavar="G",
-    help="No kind of row was logged more than G times as often as the average, or as seldom.",
-)
+@plug_in_option
+@external_option
+@selection_rate_option
+@sensitivity_option
 @click.option("--time-limit", type=Number(0), metavar="SECONDS", help="For what the log did.")
 @memory_limit_option
 @report_option
@@ -93,6 +89,8 @@ def compare(
     old: str,
     contexts: str | None,
     log: tuple[str, ...],
+    sql: str | None,
+    connection: str | None,
     weight: str | None,
     graph: str | None,
     propensity: str | None,
@@ -115,8 +113,8 @@ def compare(
 
     A policy is an arm ('A', or 'A,1' for two treatments); a CSV or JSON file with the columns
     of contexts and arms, and 'chance' where an arm is not always chosen; the state of a
-    policy; 'choice', what the bounds choose; or 'log', what the log did (with --log and
-    --graph).
+    policy; 'choice', what the bounds choose; 'log', what the log did (with --log and --graph);
+    or a measured value with its error, and the confidence of that ('0.33+-0.02@0.99').
 
     Exits 1 unless NEW is surely better.
 
@@ -124,6 +122,7 @@ def compare(
     Examples:
       boundit compare bounds.json B A
       boundit compare bounds.json B A --report out.html
+      boundit compare bounds.json B 0.33+-0.02@0.99
       boundit compare bounds.json new.csv old.csv --contexts shares.csv
       boundit compare bounds.json B log --log log.csv --graph graph.txt
       boundit compare bounds.json new.json log --log log.csv --graph graph.txt --propensity p
@@ -135,16 +134,19 @@ def compare(
     named = filter(None, (bounds, new, old, contexts, graph, *log, *external))
     refuse_overwriting(context, filter(is_path, named))
     table = BoundTable.load(bounds)
-    files = LogFiles(log, weight, exact=exact, adaptive=adaptive)
+    require_one_place("--log", log, sql, connection)
+    files = LogFiles(
+        log, weight, exact=exact, adaptive=adaptive, sql=sql, connection=connection
+    )
     with show_steps() as tell:
-        if log:
+        if files.given:
             tell("what the log did", 0, 1)
         found = ask(
             table,
             read_policy(new, table),
             read_policy(old, table),
             contexts=None if contexts is None else read_contexts(contexts, table),
-            log=_open_log(files, table) if log else None,
+            log=_open_log(files, table) if files.given else None,
             graph=None if graph is None else load_graph(graph),
             propensity=propensity,
             estimator=estimator,
@@ -174,8 +176,4 @@ def _open_log(files: LogFiles, table: "BoundTable") -> "Log":
     bins = {name: edges for name, edges in table.bins.items() if name in opened.columns}
     if not bins:
         return opened
-    return (
-        LogFiles(files.files, files.weight, {}, bins, files.nulls, files.exact, files.adaptive)
-        .open()
-        .log
-    )
+    return replace(files, bins=bins).open().log

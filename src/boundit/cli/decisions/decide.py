@@ -1,6 +1,7 @@
 """``boundit decide``: which arm, or which lottery over arms, to use in each context."""
 
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -8,10 +9,10 @@ from click.core import ParameterSource
 
 from boundit.cli.bound import bound, make_request
 from boundit.cli.flags import write_with_flags
-from boundit.cli.logs import LogFiles
+from boundit.cli.logs import LogFiles, require_one_place
 from boundit.cli.numbers import Number
-from boundit.cli.options import json_option, load_graph
-from boundit.cli.outputs import notify, print_json
+from boundit.cli.options import json_option, load_graph, report_option
+from boundit.cli.outputs import notify, print_json, write_answer
 from boundit.cli.progress import show_steps
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from boundit.graph.causal_graph import CausalGraph
     from boundit.terms.bound_table import BoundTable
 
-_ANSWERS = ("explained", "as_json")
+_ANSWERS = ("explained", "as_json", "no_counts")
 
 
 def _is_asked(parameter: click.Parameter) -> bool:
@@ -60,7 +61,16 @@ def bound_options(command: click.Command) -> click.Command:
     metavar="H",
     help="With --rule optimism: 0 looks at lower ends alone, 1 at upper ends.",
 )
+@click.option(
+    "--rival",
+    "rivals",
+    multiple=True,
+    metavar="GRAPH",
+    help="Another graph that may be the right one instead: what is promised holds if any of "
+    "them is; repeatable.",
+)
 @click.option("--single", is_flag=True, help="One arm in each context, and no lottery.")
+@report_option
 @json_option
 @click.pass_context
 def decide(
@@ -71,6 +81,8 @@ def decide(
     log: tuple[str, ...],
     rule: str,
     optimism: float | None,
+    rivals: tuple[str, ...],
+    report: Path | None,
     *,
     single: bool,
     as_json: bool,
@@ -89,16 +101,24 @@ def decide(
       boundit decide bounds.json
       boundit decide bounds.json --rule maximin --json
       boundit decide graph.txt 'Click | do(Ad), Age' log.csv --single
+      boundit decide graph.txt 'Click | do(Ad), Age' log.csv --rival other.txt
+      boundit decide bounds.json --report out.html
     """
-    if query is None:
-        table = _load_table(context, source)
+    if query is not None:
+        table = _derive_table(context, (source, *rivals), query, log, asked)
+    elif rivals:
+        raise click.UsageError("--rival is another graph for a log; give GRAPH QUERY LOG")
     else:
-        table = _derive_table(context, source, query, log, asked)
+        table = _load_table(context, source)
     choice = table.choose(
         rule,  # type: ignore[arg-type]
         optimism=optimism,
         lottery=not single,
     )
+    if report is not None:
+        from boundit.decisions.choose.page import make_choice_page  # noqa: PLC0415, as above
+
+        write_answer(report, make_choice_page(choice, table.caveats))
     if as_json:
         print_json({"sure": choice.sure, **choice.record(), "caveats": table.caveats})
         return
@@ -126,20 +146,25 @@ def _load_table(context: click.Context, path: str) -> "BoundTable":
 
 def _derive_table(
     context: click.Context,
-    graph: str,
+    sources: tuple[str, ...],
     query: str,
     files: tuple[str, ...],
     asked: dict[str, Any],
 ) -> "BoundTable":
-    """Bound what is asked of a log, as ``boundit bound`` does.
+    """Bound what is asked of a log, as ``boundit bound`` does, if any of some graphs is right.
 
     Called by ``decide`` with a query.
     """
     from boundit.bounds.derive import derive_table  # noqa: PLC0415, keeps --help quick
+    from boundit.decisions.stress.unite import unite_rivals  # noqa: PLC0415
 
-    request = read_asked(context, load_graph(graph), query, files, asked)
+    graphs = {source: load_graph(source) for source in sources}
+    request = read_asked(context, graphs[sources[0]], query, files, asked)
     with show_steps() as tell:
-        table = derive_table(request, {}, tell)
+        if len(graphs) > 1:
+            table = unite_rivals(request, graphs, told=tell)
+        else:
+            table = derive_table(request, {}, tell)
     return replace(table, caveats=tuple(map(write_with_flags, table.notes)))
 
 
@@ -154,9 +179,10 @@ def read_asked(
 
     Called by ``_derive_table`` and ``stress``.
     """
-    if not files:
-        raise click.UsageError("a query needs the LOG files that answer it")
     names = {field.name for field in fields(LogFiles)}
-    reading = {name: asked[name] for name in names & asked.keys()}
+    log = LogFiles(files, **{name: asked[name] for name in names & asked.keys()})
+    require_one_place("LOG", files, log.sql, log.connection)
+    if not log.given:
+        raise click.UsageError("a query needs the LOG files that answer it, or --sql")
     options = {name: value for name, value in asked.items() if name not in names}
-    return make_request(context, graph, query, LogFiles(files, **reading), **options)
+    return make_request(context, graph, query, log, **options)

@@ -20,11 +20,12 @@ CHANCE, SHARE = "chance", "share"
 
 
 def read_policy(text: str, table: "BoundTable") -> object:
-    """Read a policy: ``log``, ``choice``, a file, or the levels of an arm as text.
+    """Read a policy: ``log``, ``choice``, a measured value, a file, or an arm's levels.
 
     A file is the state of a policy (JSON), or rows of contexts and arms, with a column
     ``chance`` where an arm is not always chosen (CSV, or JSON); in JSON also an object from
-    contexts to arms. Called by ``compare`` for NEW and OLD.
+    contexts to arms. A measured value is its number, ``+-`` its error, and ``@`` the
+    confidence of that. Called by ``compare`` for NEW and OLD, and by ``stress``.
     """
     if text == "log":
         from boundit.decisions.compare.measured import LOGGED  # noqa: PLC0415, as above
@@ -32,6 +33,8 @@ def read_policy(text: str, table: "BoundTable") -> object:
         return LOGGED
     if text == "choice":
         return table.choose()
+    if "+-" in text and not is_path(text):
+        return _read_measured(text)
     if not is_path(text):
         return _read_arm(text, table)
     found = _read_file(text)
@@ -64,6 +67,26 @@ def read_contexts(text: str, table: "BoundTable") -> object:
     opened = read_log(text)
     bins = {n: e for n, e in table.bins.items() if n in opened.columns and n in table.context}
     return read_log(text, bins=bins) if bins else opened
+
+
+def _read_measured(text: str) -> object:
+    """Read a measured value with its error, as in ``0.33+-0.02@0.99``.
+
+    Called by ``read_policy``.
+    """
+    from boundit.decisions.compare.measured import Measured  # noqa: PLC0415, keeps --help quick
+
+    value, _, rest = text.partition("+-")
+    error, _, confidence = rest.partition("@")
+    try:
+        numbers = float(value), float(error)
+        chance = float(confidence) if confidence else None
+    except ValueError:
+        raise click.UsageError(
+            f"{text!r} is no measured value; write it as 0.33+-0.02, or with the confidence of "
+            "its error as 0.33+-0.02@0.99"
+        ) from None
+    return Measured(numbers[0], error=numbers[1], confidence=chance)
 
 
 def _read_share_file(
@@ -192,7 +215,7 @@ def _find_level(table: "BoundTable", name: str, text: str, path: str) -> object:
         if str(level).casefold() == text.casefold():
             return level
     known = shorten(", ".join(map(str, table.levels[name])))
-    hint = "" if path else "; a policy is an arm, a file, 'choice' or 'log'"
+    hint = "" if path else "; a policy is an arm, a file, 'choice', 'log' or 0.33+-0.02"
     where = f" in {path!r}" if path else ""
     raise click.UsageError(f"{name} has no level {text!r}{where}, it has {known}{hint}")
 

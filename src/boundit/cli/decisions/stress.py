@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from boundit.cli.decisions.decide import bound_options, read_asked
+from boundit.cli.decisions.policy_files import read_contexts, read_policy
 from boundit.cli.flags import write_with_flags
 from boundit.cli.numbers import Number
 from boundit.cli.options import graph_argument, json_option, report_option
@@ -14,14 +15,16 @@ from boundit.cli.outputs import notify, print_json, write_answer
 from boundit.cli.progress import show_steps
 
 if TYPE_CHECKING:
+    from boundit.decisions.stress.verdict import ComparedPolicies
     from boundit.graph.causal_graph import CausalGraph
+    from boundit.terms.bound_table import BoundTable
 
 
 @bound_options
 @click.command(short_help="Say which missing edges would overturn the answer.")
 @graph_argument
 @click.argument("query")
-@click.argument("log", nargs=-1, required=True)
+@click.argument("log", nargs=-1)
 @click.option(
     "--rule",
     type=click.Choice(["minimax-regret", "maximin", "optimism"]),
@@ -51,6 +54,17 @@ if TYPE_CHECKING:
     show_default=True,
     help="The chance of any false alarm of the tests that missing edges get on the log.",
 )
+@click.option(
+    "--new",
+    metavar="POLICY",
+    help="A policy to compare with --old, as for 'boundit compare': its verdict is tried too.",
+)
+@click.option("--old", metavar="POLICY", help="The policy that --new is compared with.")
+@click.option(
+    "--contexts",
+    metavar="FILE|any|log",
+    help="How often contexts come, for --new and --old.",
+)
 @report_option
 @json_option
 @click.pass_context
@@ -64,6 +78,9 @@ def stress(
     optimism: float | None,
     pairs: int,
     level: float,
+    new: str | None,
+    old: str | None,
+    contexts: str | None,
     report: Path | None,
     *,
     as_json: bool,
@@ -80,6 +97,7 @@ def stress(
       boundit stress graph.txt 'Click | do(Ad), Age' log.csv
       boundit stress graph.txt 'Click | do(Ad)' log.csv --pairs 50 --time-limit 60
       boundit stress graph.txt 'Click | do(Ad)' log.csv --selection-rate 0.3 --json
+      boundit stress graph.txt 'Click | do(Ad)' log.csv --new B --old A
       boundit stress graph.txt 'Click | do(Ad)' log.csv --report out.html
     """
     from boundit.decisions.stress.page import make_stress_page  # noqa: PLC0415, keeps --help quick
@@ -95,6 +113,7 @@ def stress(
             pairs=pairs,
             level=level,
             told=tell,
+            read_compared=lambda table: _read_compared(new, old, contexts, table),
         )
     found = replace(found, notes=tuple(map(write_with_flags, found.notes)))
     if report is not None:
@@ -105,3 +124,19 @@ def stress(
     click.echo(str(found))
     for note in found.caveats:
         notify("caveat", note)
+
+
+def _read_compared(
+    new: str | None, old: str | None, contexts: str | None, table: "BoundTable"
+) -> "ComparedPolicies | None":
+    """Read the policies that --new and --old name, once the arms are known.
+
+    Called by ``stress``.
+    """
+    from boundit.decisions.stress.verdict import ComparedPolicies  # noqa: PLC0415, as above
+
+    return ComparedPolicies.read(
+        None if new is None else read_policy(new, table),
+        None if old is None else read_policy(old, table),
+        None if contexts is None else read_contexts(contexts, table),
+    )

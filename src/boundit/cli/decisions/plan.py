@@ -5,6 +5,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from boundit.cli.assumptions import (
+    confidence_option,
+    inference_option,
+)
 from boundit.cli.logs import node_option
 from boundit.cli.numbers import Number
 from boundit.cli.options import graph_argument, json_option, seed_option
@@ -84,21 +88,8 @@ def _read_sizes(text: str) -> list[int]:
     metavar="N",
     help="How many random models with these rates are drawn.",
 )
-@click.option(
-    "--confidence",
-    type=Number(0, 1, min_open=True, max_open=True),
-    metavar="CHANCE",
-    default=0.95,
-    show_default=True,
-    help="The chance that every interval of the table will hold.",
-)
-@click.option(
-    "--inference",
-    type=click.Choice(["exact", "approximate"]),
-    default="exact",
-    show_default=True,
-    help="How chance will be allowed for.",
-)
+@confidence_option
+@inference_option
 @click.option(
     "--time-limit",
     type=Number(0),

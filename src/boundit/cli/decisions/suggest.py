@@ -6,8 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
+from boundit.cli.assumptions import (
+    confidence_option,
+    external_option,
+    inference_option,
+    plug_in_option,
+    reward_range_option,
+    selection_rate_option,
+    sensitivity_option,
+)
 from boundit.cli.logs import LogFiles, log_argument, node_option, read_levels
-from boundit.cli.numbers import Number, RangeOfNumbers, read_rate
+from boundit.cli.numbers import Number
 from boundit.cli.options import (
     graph_argument,
     json_option,
@@ -26,9 +35,7 @@ if TYPE_CHECKING:
 @graph_argument
 @click.argument("query")
 @log_argument
-@click.option(
-    "--external", multiple=True, metavar="FILE", help="A table without selection; repeatable."
-)
+@external_option
 @click.option(
     "--external-weight",
     metavar="COLUMN",
@@ -40,27 +47,12 @@ if TYPE_CHECKING:
     read=read_levels,
     help="Levels beyond those logged; repeatable.",
 )
-@click.option(
-    "--reward-range",
-    type=RangeOfNumbers(),
-    metavar="LOW HIGH",
-    help="What the reward can be; only a 0/1 reward needs none.",
-)
-@click.option(
-    "--selection-rate",
-    type=read_rate,
-    metavar="RATE[,RATE]",
-    help="Which share of everyone was logged, if that is known already.",
-)
-@click.option(
-    "--confidence",
-    type=Number(0, 1, min_open=True, max_open=True),
-    metavar="CHANCE",
-    default=0.95,
-    show_default=True,
-    help="The chance that every interval of the table holds.",
-)
-@click.option("--plug-in", is_flag=True, help="Neglect sampling error instead.")
+@reward_range_option
+@selection_rate_option
+@sensitivity_option
+@confidence_option
+@inference_option
+@plug_in_option
 @click.option(
     "--worlds",
     type=click.IntRange(1),
@@ -98,7 +90,9 @@ def suggest(
     domain: Mapping[str, Sequence[object]],
     reward_range: tuple[float, float] | None,
     selection_rate: float | tuple[float, float] | None,
+    sensitivity: float | None,
     confidence: float,
+    inference: str,
     worlds: int,
     trial: int,
     time_limit: float | None,
@@ -133,7 +127,9 @@ def suggest(
             read.log,
             confidence=None if plug_in or log.exact else confidence,
             external=read.external,
+            inference=inference,  # type: ignore[arg-type]
             selection_rate=selection_rate,
+            sensitivity=sensitivity,
             reward_range=reward_range,
             domain=domain,
             worlds=worlds,

@@ -1,0 +1,49 @@
+"""``boundit replay`` proves states, and says where they differ."""
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from boundit.service.store.sqlite import SqliteStore
+from tests.cli.test_bound import answer
+from tests.service.kit import decide, make_config, reward, run_engine
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    with run_engine(SqliteStore(tmp_path), make_config(kind="UCB")) as engine:
+        for i in range(30):
+            decide(engine, f"v{i}", age=i % 3)
+            reward(engine, f"v{i}", float(i % 2))
+    return tmp_path
+
+
+def test_equal_states_are_proved(capsys: pytest.CaptureFixture[str], shop: Path) -> None:
+    code, out, _ = answer(capsys, "replay", "--data", str(shop), "--decisions")
+    record = json.loads(answer(capsys, "replay", "ads", "--data", str(shop), "--json")[1])
+
+    assert code == 0
+    assert "policy ads: 30 closed decisions folded again" in out
+    assert record[0]["differences"] == []
+
+
+def test_a_state_that_was_changed_is_told(
+    capsys: pytest.CaptureFixture[str], shop: Path
+) -> None:
+    with sqlite3.connect(shop / "boundit.sqlite") as connection:
+        changed = connection.execute(
+            "UPDATE events SET body = replace(body, '\"reward\":1.0', '\"reward\":0.0') "
+            "WHERE kind = 'closed'"
+        ).rowcount
+    code, out, _ = answer(capsys, "replay", "--data", str(shop))
+
+    assert changed > 0
+    assert code == 1, out
+
+
+def test_a_policy_that_is_not_there_is_refused(
+    capsys: pytest.CaptureFixture[str], shop: Path
+) -> None:
+    assert answer(capsys, "replay", "none", "--data", str(shop))[0] == 2

@@ -1,0 +1,92 @@
+"""``boundit serve`` in a process of its own: it answers, and stops with all on disk."""
+
+import os
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from boundit.service.engine import Engine
+from boundit.service.store.postgres import PostgresStore
+from boundit.service.store.sqlite import SqliteStore
+from tests.cli.service.served import Caller, run_serve
+from tests.cli.test_bound import answer
+
+ARMS = ("--kind", "UCB", "--arms", "A,B", "--reward-range", "0", "1")
+
+
+def test_it_serves_until_it_is_told_to_stop(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    where = ("--data", str(tmp_path / "shop"))
+    answer(capsys, "policies", "create", "p", *where, *ARMS)
+    with run_serve(where) as server:
+        _, found = server.ask("GET", "/v1/policies")
+        code = server.stop()
+
+    assert [one["name"] for one in found["policies"]] == ["p"]
+    assert code == 0
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_one_of_two_servers_is_stopped_under_load_and_the_other_goes_on(
+    kind: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+) -> None:
+    """Both answer at once, from one folder or one database; what was answered is there."""
+    if kind == "postgres":
+        url = str(request.getfixturevalue("postgres_url"))
+        where = ("--store", url)
+    else:
+        where = ("--data", str(tmp_path))
+    answer(capsys, "policies", "create", "p", *where, *ARMS)
+    with run_serve(where) as one, run_serve(where) as other, ExitStack() as ends:
+        callers = [Caller(server, f"{i}") for i, server in enumerate([one, other] * 2)]
+        for caller in callers:
+            ends.callback(caller.stop)
+        assert all(caller.begun.wait(120) for caller in callers)
+        code = one.stop()
+        for caller in callers:
+            caller.begun.clear()
+        assert all(caller.begun.wait(120) for caller in callers[1::2])
+        ends.close()
+        status, again = other.ask("POST", "/v1/policies/p/decide", {"id": "0-1"})
+        last = other.stop()
+    store = PostgresStore(url) if kind == "postgres" else SqliteStore(tmp_path)
+    with Engine(store) as engine:
+        for caller in callers:
+            for name in caller.decided:
+                found = engine.get_decision("p", name)
+                assert (found.status == "learned") >= (name in set(caller.rewarded))
+        report = engine.replay("p", decisions=True)
+
+    assert (code, last) == (0, 0)
+    assert (status, again["repeated"]) == (200, True)
+    assert {one for caller in callers for one in caller.refused} <= {503}
+    assert report.differences == []
+
+
+def test_compiled_code_is_kept_in_a_folder_of_its_own(tmp_path: Path) -> None:
+    """Where there is no policy nothing is compiled, and nobody waits for it."""
+    folder = tmp_path / "kernels"
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder)}
+    with run_serve(("--data", str(tmp_path / "shop")), environment) as server:
+        status, _ = server.ask("GET", "/readyz")
+        assert server.stop() == 0
+
+    assert status == 200
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert not list(folder.rglob("*decide*.nbc"))
+
+
+def test_an_address_that_others_reach_is_refused_without_keys(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    code, _, err = answer(
+        capsys, "serve", "--data", str(tmp_path / "shop"), "--host", "0.0.0.0", "--port", "0"
+    )
+
+    assert code == 2
+    assert "boundit keys add" in err

@@ -1,0 +1,44 @@
+"""Options that several commands share mean the same in each, and refuse the same."""
+
+from collections.abc import Iterator
+
+import click
+import pytest
+
+from boundit.cli.bound import bound
+from boundit.cli.decisions.breakdown import breakdown
+from boundit.cli.decisions.compare import compare
+from boundit.cli.decisions.decide import decide
+from boundit.cli.decisions.plan import plan
+from boundit.cli.decisions.stress import stress
+from boundit.cli.decisions.suggest import suggest
+
+COMMANDS = (bound, breakdown, compare, decide, plan, stress, suggest)
+# Another sentence is meant: a rate that is supposed, a chance of what stands beside bounds.
+OWN = {("plan", "--selection-rate"), ("compare", "--confidence")}
+SHARED = [
+    "--external",
+    "--reward-range",
+    "--selection-rate",
+    "--sensitivity",
+    "--confounding",
+    "--confidence",
+    "--inference",
+    "--plug-in",
+]
+
+
+def list_options(flag: str) -> Iterator[click.Option]:
+    for command in COMMANDS:
+        for option in command.params:
+            own = (command.name, flag) in OWN
+            if isinstance(option, click.Option) and flag in option.opts and not own:
+                yield option
+
+
+@pytest.mark.parametrize("flag", SHARED)
+def test_a_shared_option_says_the_same_everywhere(flag: str) -> None:
+    found = list(list_options(flag))
+
+    assert len(found) > 1
+    assert len({(option.help, option.metavar, str(option.default)) for option in found}) == 1
