@@ -1,4 +1,7 @@
-"""Run every benchmark, or those named: ``python -m benchmarks separation``."""
+"""Run every benchmark, or those named: ``python -m benchmarks separation``.
+
+Options after a single name are its own: ``python -m benchmarks service --seconds 1``.
+"""
 
 import sys
 import warnings
@@ -20,10 +23,18 @@ NAMES = (
     "memory",
     "propensities",
     "many_arms",
+    "stress",
+    "covariates",
+    "ml",
+    "late_rewards",
+    "service",
 )
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")  # what peers warn of is theirs
+    if sys.argv[2:] and sys.argv[2].startswith("--"):
+        import_module(f"benchmarks.{sys.argv[1]}").run(sys.argv[2:])
+        sys.exit()
     for name in sys.argv[1:] or NAMES:
         import_module(f"benchmarks.{name}").run()
         print(flush=True)
