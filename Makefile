@@ -1,7 +1,7 @@
 # Two commands: `make reproduce` and `make test`. Each sets everything up on a fresh machine.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help reproduce test lint house docs format fuzz bench clean
+.PHONY: help reproduce test stories lint house docs figures format fuzz crash crash-small bench wheel constraints clean
 
 VENV := .venv
 RUN := $(VENV)/bin/
@@ -11,13 +11,16 @@ EVERY := LinUCB-PCB,LinUCB-shared-PCB,UCB-PCB,KL-UCB-PCB,TS-PCB,LinTS-PCB,LinTS-
 READY_DOCS := $(VENV)/.ready-docs
 
 help:  ## Say what can be made
-	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 reproduce: $(READY)  ## The paper end to end: reproduction/report.html
 	@$(RUN)boundit reproduce
 
 test: lint  ## Lint, then tests and doctests
 	$(RUN)pytest -n 2
+
+stories: $(READY)  ## The studio in a real browser: every story, width and scheme
+	BOUNDIT_STORIES=all $(RUN)pytest -n 2 tests/studio/stories
 
 lint: $(READY)  ## Format check, lint, types, import contracts
 	$(RUN)ruff format --check .
@@ -32,6 +35,11 @@ docs: $(READY_DOCS)  ## Build the documentation into site/
 	$(RUN)python -m tools.docs
 	$(RUN)zensical build --clean
 
+figures: $(READY)  ## Draw the pictures of the README and of the documentation
+	$(RUN)python -m tools.figures
+	$(RUN)python -m tools.widths
+	$(RUN)python -m tests.studio.stories.pictures
+
 format: $(READY)  ## Format the code and mend what lint can mend
 	$(RUN)ruff format .
 	$(RUN)ruff check --fix .
@@ -39,15 +47,33 @@ format: $(READY)  ## Format the code and mend what lint can mend
 fuzz: $(READY)  ## A million hostile inputs to every parser
 	$(RUN)python -m tests.fuzz --inputs 1000000
 
+crash: $(READY)  ## Kill -9 a thousand times under load, engines and databases
+	$(RUN)python -m tests.service.crash --store sqlite --kills 500
+	$(RUN)python -m tests.service.crash --store postgres --kills 500
+
+crash-small: $(READY)  ## The same a hundred times, as continuous integration does
+	$(RUN)python -m tests.service.crash --store sqlite --kills 60
+	$(RUN)python -m tests.service.crash --store postgres --kills 40
+
 bench: $(READY_BENCH)  ## Speed beside other libraries, as ratios of one run
 	$(RUN)python -m benchmarks
+
+wheel: $(READY)  ## Build what would be released, and try it without this folder
+	$(RUN)python -m tests.wheel
+
+constraints:  ## Pin what these commands install to what is newest now
+	@bash tools/make_venv.sh build/newest
+	@build/newest/bin/python -m pip install --quiet --disable-pip-version-check '.[dev,docs]'
+	@build/newest/bin/python -m pip freeze --exclude boundit > build/newest/frozen
+	@(head -n 2 constraints.txt; cat build/newest/frozen) > build/newest/constraints.txt
+	@mv build/newest/constraints.txt constraints.txt && rm -r build/newest
 
 clean:  ## Remove what was installed and built
 	rm -rf $(VENV) build dist site .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
-$(READY): pyproject.toml tools/make_venv.sh
+$(READY): pyproject.toml constraints.txt tools/make_venv.sh
 	@bash tools/make_venv.sh $(VENV)
-	@$(RUN)python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(RUN)python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@$(RUN)boundit simulate --rounds 2 --runs 2 --policies $(EVERY) > /dev/null  # compiles
 	@touch $@
 
@@ -56,5 +82,5 @@ $(READY_BENCH): $(READY)
 	@touch $@
 
 $(READY_DOCS): $(READY)
-	@$(RUN)python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs]'
+	@$(RUN)python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,docs]'
 	@touch $@

@@ -10,15 +10,19 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 
 import click
+import networkx as nx
 
 from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.dagitty import parse_dagitty, write_dagitty
-from boundit.graph.dot import parse_dot, write_dot
-from boundit.graph.read import parse_graph
-from boundit.graph.record import parse_json, write_json
+from boundit.graph.formats.dagitty import parse_dagitty
+from boundit.graph.formats.dot import parse_dot
+from boundit.graph.formats.gml import parse_gml
+from boundit.graph.nx import to_networkx
+from boundit.graph.read import format_graph, parse_graph
+from boundit.graph.record import parse_json
 from boundit.graph.text import parse
 from boundit.terms.errors import BounditError
 
@@ -30,6 +34,12 @@ SEEDS = (
     'dag "m" { bb="0,0,1,1" X [exposure,pos="-2,0"] U [latent] S [selected] X -> {Y S} <- U }',
     '{"nodes": ["X"], "directed": [["X", "Y"]], "bidirected": [["X", "Y"]], "selection": "Y"}',
     '{"directed": [["C", "Y"]], "hidden": ["C"], "query": {"y": ["Y"], "do": ["X"]}}',
+    'Z = {Age, Sex,\n Income}; V = independent {A, "b c"}; Z -> X -> Y; V <-> Z; W -> Age',
+    'digraph { A [related="Z"]; B [related="Z"]; C [independent="V"]; A -> X [dir=both] }',
+    'dag { A [related="Z"] B [related=Z] C [independent="V"] {A B} -> X C <-> X }',
+    '{"groups": [{"name": "Z", "members": ["A", "B"], "independent": true}], "nodes": ["C"]}',
+    'graph [directed 1 node [id 0 label "X"] node [id 1 label "&#233;" graphics [x 1.5]]\n'
+    'node [ id "U" observed "no" related "Z" ] edge [source 0 target 1 bidirected 1]]',
     "P(Y1, Y2 | do(X1, X2), C)",
     'Y | Z, do("a b")',
 )
@@ -38,17 +48,26 @@ PIECES = (
     "->", "<-", "<->", "--", "hidden ", "digraph {", "dag {", "do(", "//", "/*", "*/", "null",
     "[latent]", "[selected]", "[dir=both]", '"', "X -> X", "subgraph", "node", "1e999",
     "{" * 60, "[" * 3000, "X -> Y; Y -> X;", "[S]", "[T]", "A" * 500,
+    "Z = {", "}", "= independent {", "{A, B}", "Z -> Y;", "W -> Z;", '[related="Z"]',
+    "graph [", "node [", "id 0", "edge [source 0 target 1]", "directed 1", "&quot;",
 )  # fmt: skip
+
+
+def write_gml(graph: CausalGraph) -> str:
+    """Write a graph as GML, as networkx does."""
+    return "\n".join(nx.generate_gml(to_networkx(graph)))
+
 
 Parser = Callable[[str], CausalGraph | EffectQuery]
 # Each parser, how what it read is written down again, and the seeds of its own format.
 PARSERS: tuple[tuple[Parser, Callable[..., str], tuple[str, ...]], ...] = (
-    (parse_graph, str, SEEDS[:7]),
-    (parse, str, SEEDS[:2]),
-    (parse_dot, write_dot, SEEDS[2:4]),
-    (parse_dagitty, write_dagitty, SEEDS[4:5]),
-    (parse_json, write_json, SEEDS[5:7]),
-    (parse_query, str, SEEDS[7:]),
+    (parse_graph, str, SEEDS[:12]),
+    (parse, str, (*SEEDS[:2], SEEDS[7])),
+    (parse_dot, partial(format_graph, to="dot"), (*SEEDS[2:4], SEEDS[8])),
+    (parse_dagitty, partial(format_graph, to="dagitty"), (SEEDS[4], SEEDS[9])),
+    (parse_json, partial(format_graph, to="json"), (*SEEDS[5:7], SEEDS[10])),
+    (parse_gml, write_gml, SEEDS[11:12]),
+    (parse_query, str, SEEDS[12:]),
 )
 
 

@@ -6,7 +6,7 @@
 import shutil
 from pathlib import Path
 
-from tools.reference import write_cli_page, write_python_page
+from tools.reference import write_cli_page, write_glance_page, write_python_page
 
 ROOT = Path(__file__).parents[1]
 TARGET = ROOT / "build" / "docs"
@@ -19,7 +19,12 @@ def assemble_pages(target: Path) -> None:
         ROOT / "docs", target, ignore=shutil.ignore_patterns("*.py", "__pycache__", ".*")
     )
     (target / "reference").mkdir()
-    for name, text in (("python.md", write_python_page()), ("cli.md", write_cli_page())):
+    pages = {
+        "at-a-glance.md": write_glance_page(),
+        "python.md": write_python_page(),
+        "cli.md": write_cli_page(),
+    }
+    for name, text in pages.items():
         (target / "reference" / name).write_text(text, encoding="utf-8")
 
 

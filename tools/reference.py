@@ -18,6 +18,12 @@ On this page you look up every public name of boundit: how it is called, and wha
 back. It is written from the docstrings, whose examples are run by the tests. Import as
 `import boundit as bd`.
 """
+_GLANCE_HEAD = """\
+# The API at a glance
+
+On this page you see all public names of boundit, a line each; the links go to [the
+reference](python.md). Import as `import boundit as bd`.
+"""
 _CLI_HEAD = """\
 # Command line reference
 
@@ -32,6 +38,7 @@ _CHAPTERS: dict[str, str] = {
     "checks": "Checks: does the log contradict the graph?",
     "bandit": "Policies: how to act",
     "decisions": "Decisions: what to do now, and what would overturn it",
+    "service": "Service: policies that outlive the process",
     "simulation": "Simulation: worlds whose truth is known",
     "report": "Reports: what to tell",
     "terms": "Values every part shares",
@@ -51,6 +58,34 @@ def write_python_page() -> str:
             parts.append(f"## {_CHAPTERS.get(room, room)}\n")
             parts += [_write_entry(name, attrgetter(name)(boundit)) for name in names]
     return "\n".join(parts)
+
+
+def write_glance_page() -> str:
+    """Write a table of the public names of each room, with the first sentence of each."""
+    homes: dict[str, list[str]] = {room: [] for room in _CHAPTERS}
+    for name in boundit.__all__:
+        found = getattr(boundit, name)
+        if not inspect.ismodule(found):
+            homes[found.__module__.split(".")[1]].append(name)
+    parts = [_GLANCE_HEAD]
+    for room, names in homes.items():
+        if names:
+            rows = [f"| {_link_entry(name)} | {_find_first_sentence(name)} |" for name in names]
+            table = ["| Name | What it is for |", "|---|---|", *rows]
+            parts.append(f"## {_CHAPTERS[room]}\n\n" + "\n".join(table) + "\n")
+    return "\n".join(parts)
+
+
+def _link_entry(name: str) -> str:
+    """Link a name to its entry in the reference."""
+    return f"[`bd.{name}`](python.md#{name.lower()})"
+
+
+def _find_first_sentence(name: str) -> str:
+    """Find what a public name is for: the first sentence of its docstring, fit for a table."""
+    text = convert_to_markdown(inspect.getdoc(getattr(boundit, name)) or "").strip()
+    first = re.split(r"(?<=[.:;])\s", " ".join(text.split("\n\n")[0].split()))[0]
+    return first.rstrip(".:;").replace("|", "\\|")
 
 
 def list_public_names() -> list[str]:

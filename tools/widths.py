@@ -44,7 +44,7 @@ def bound_example(text: str) -> list[SizedBounds]:
     for rows in SIZES:
         log = known["draw"](rows)  # type: ignore[operator]
         exact, near = (
-            derive_bounds(known["graph"], QUERY, log, inference=inference)  # type: ignore[arg-type]
+            derive_bounds(known["graph"], QUERY, log, inference=inference)
             for inference in ("exact", "approximate")
         )
         found.append(SizedBounds(rows, exact.bounds[KEY], near.bounds[KEY]))

@@ -25,4 +25,21 @@ __getattr__, __dir__, __all__ = attach_names(
     },
 )
 
+# What values of the lower rooms hand to later ones, which are loaded when first asked for.
 forward("choose", "boundit.decisions.choose.choose")
+forward("explain_use", "boundit.decisions.choose.choose")
+forward("make_frame", "boundit.report.frame")
+forward("plot_bounds", "boundit.report.figures.plots")
+forward("plot_sensitivity", "boundit.report.figures.plots")
+forward("summarize_bounds", "boundit.report.text.summary")
+forward("show_bounds", "boundit.report.notebook.bounds")
+forward("show_check", "boundit.report.notebook.check")
+forward("show_choice", "boundit.report.notebook.choice")
+forward("show_decision", "boundit.report.notebook.decision")
+forward("show_graph", "boundit.report.notebook.graph")
+forward("show_recovery", "boundit.report.notebook.recovery")
+forward("show_sensitivity", "boundit.report.notebook.sensitivity")
+forward("make_breakdown_page", "boundit.decisions.breakdown.page")
+forward("make_comparison_page", "boundit.decisions.compare.page")
+forward("make_stress_page", "boundit.decisions.stress.page")
+forward("make_suggest_page", "boundit.decisions.suggest.page")

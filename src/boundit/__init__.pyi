@@ -4,6 +4,7 @@ from boundit import bandit as bandit
 from boundit import bounds as bounds
 from boundit import estimand as estimand
 from boundit import graph as graph
+from boundit import service as service
 from boundit.bandit.decision import Decision as Decision
 from boundit.bandit.fused.policy import Fused as Fused
 from boundit.bandit.learned.warm_start import WarmStart as WarmStart
@@ -17,6 +18,7 @@ from boundit.bandit.policy import Policy as Policy
 from boundit.bandit.prior.watch import Watch as Watch
 from boundit.bandit.warm_up import warm_up as warm_up
 from boundit.bounds.derive import derive_bounds as derive_bounds
+from boundit.bounds.models.options import Models as Models
 from boundit.bounds.sensitivity import SensitivityCurve as SensitivityCurve
 from boundit.bounds.sensitivity import sensitivity_curve as sensitivity_curve
 from boundit.checks.check import check as check
@@ -61,6 +63,7 @@ from boundit.graph.nx import to_networkx as to_networkx
 from boundit.graph.read import format_graph as format_graph
 from boundit.graph.read import parse_graph as parse_graph
 from boundit.graph.read import read_graph as read_graph
+from boundit.service.client import Client as Client
 from boundit.simulation.feedback.feedback import Feedback as Feedback
 from boundit.simulation.fitted.fit_worlds import fit_worlds as fit_worlds
 from boundit.simulation.fitted.world_set import FittedWorlds as FittedWorlds

@@ -466,3 +466,35 @@ def test_others_play_round_by_round_where_rounds_narrow_their_bounds(name: str) 
 def test_the_error_of_living_bounds_is_a_chance(living: object) -> None:
     with pytest.raises(BadOption, match="living must be"):
         UCB(arms=["A"], living=living)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_adopted_decision_teaches_what_the_own_one_does(name: str) -> None:
+    own, other = make(name, prior=table(0.2), seed=1), make(name, prior=table(0.2), seed=1)
+    for i in range(30):
+        decision = own.decide(CONTEXTS[i % len(CONTEXTS)], id=f"{i}")
+        adopted = other.adopt(decision.context, decision.arm, id=f"{i}", branch=decision.branch)
+        own.learn(decision, i % 2)
+        other.learn(adopted, i % 2)
+
+    assert other.state() == own.state()
+
+
+def test_an_arm_that_is_not_held_is_adopted_only_if_it_was_passed() -> None:
+    policy = LinUCB(arms=[1, 2], context=["Age"])
+
+    policy.learn(policy.adopt((0.5,), (7,), id="a", passed=True), 1.0)
+
+    assert policy.n_learned == 1
+    with pytest.raises(BadArm, match="not held"):
+        policy.adopt((0.5,), (7,), id="b")
+
+
+def test_observations_are_checked_as_learning_would() -> None:
+    policy = make("UCB", prior=living_table())
+    before = policy.state()
+
+    policy.check_observed({"W": 0})
+    with pytest.raises(OutsideDomain):
+        policy.check_observed({"W": 99})
+    assert policy.state() == before

@@ -121,6 +121,8 @@ def test_a_record_is_read_back(given: dict[str, object]) -> None:
         ({"reward_range": (1, 0)}, BadOption),
         ({"reward_range": 3}, BadOption),
         ({"reward_range": (0, np.inf)}, BadOption),
+        ({"reward_range": (-1e308, 1e308)}, BadOption),
+        ({"reward_range": (0, 10**400)}, BadOption),
         ({"prior": TABLE, "arms": [("A", "B")]}, WrongLength),
     ],
 )

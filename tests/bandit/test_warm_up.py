@@ -62,6 +62,24 @@ def test_progress_is_told() -> None:
         warm_up(simulations=1)  # type: ignore[arg-type]
 
 
+def test_only_the_kinds_that_are_named_are_compiled() -> None:
+    heard = list[str]()
+
+    warm_up(kinds=["UCB", "TS"], told=lambda step, *_: heard.append(step))
+    warm_up(kinds=[], told=lambda step, *_: heard.append(step))
+
+    assert heard == [
+        "compile UCB",
+        "compile UCB, exploring",
+        "compile TS",
+        "compiled",
+        "compiled",
+    ]
+    for wrong in ("UCB", ["none"]):
+        with pytest.raises(BounditError, match="kinds must be a list of UCB, KLUCB"):
+            warm_up(kinds=wrong)
+
+
 def test_whole_runs_are_compiled_if_asked() -> None:
     warm_up(simulations=True)
     before = _count_compiled()

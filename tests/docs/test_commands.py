@@ -4,33 +4,49 @@ A ```console block is what a terminal shows: ``$`` and a command, then its outpu
 ``...`` stands for anything. The commands of a page run in order in one folder with a copy of
 docs/data. A command without output is run all the same. It must exit with 0, unless the next
 line asks ``$ echo $?``. A ```sh block has what takes too long here: its commands must parse.
+
+A page that starts a server (``$ boundit serve ... &``) is played from top to bottom, its Python
+between its commands, on a port that is free.
 """
 
 import contextlib
 import re
 import shlex
 import shutil
-from collections.abc import Iterator
-from doctest import ELLIPSIS, OutputChecker
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from doctest import ELLIPSIS, DocTestParser, DocTestRunner
 from io import StringIO
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from boundit.cli.main import app, main
-from tests.docs.pages import DOCS, PAGES, ROOT, Block, name_page, read_blocks
+from tests.docs.pages import (
+    DOCS,
+    PAGES,
+    ROOT,
+    Command,
+    name_page,
+    read_blocks,
+    read_commands,
+    split_commands,
+    starts_server,
+)
 
 RUN_OR_DATA = {"console", "python", "sh", "text", "dot", "dagitty", "json", "csv"}
+PLAYED_PAGES = [page for page in PAGES if starts_server(page)]
 CONSOLE_PAGES = [
-    page for page in PAGES if any(b.language == "console" for b in read_blocks(page))
+    page
+    for page in PAGES
+    if page not in PLAYED_PAGES and any(b.language == "console" for b in read_blocks(page))
 ]
+PORT = "8000"
+"""The port that pages speak of."""
 TARGETS = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
-
-
-class Command(NamedTuple):
-    line: str
-    expected: str
 
 
 class Shell:
@@ -39,9 +55,16 @@ class Shell:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._monkeypatch = monkeypatch
         self.code = 0
+        self.port = find_free_port()
+        self._server: subprocess.Popen[str] | None = None
 
     def run(self, line: str) -> str:
         match shlex.split(line):
+            case ["boundit", "serve", *arguments, "&"]:
+                return self._start_server(arguments)
+            case ["kill", "%1"]:
+                self.stop_server()
+                return ""
             case ["boundit", *arguments]:
                 return self._run_boundit(arguments)
             case ["cd", directory]:
@@ -70,41 +93,74 @@ class Shell:
         self.code = left.value.code
         return screen.getvalue()
 
+    def _start_server(self, arguments: list[str]) -> str:
+        """Start a server and give what it says until it can be asked."""
+        assert self._server is None
+        command = [sys.executable, "-m", "boundit", "serve", *arguments, "--port", self.port]
+        self._server = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        assert self._server.stdout is not None
+        said = ""
+        for line in self._server.stdout:
+            said += line
+            if line.startswith("serving on"):
+                break
+        return said.replace(self.port, PORT)
 
-def read_commands(block: Block) -> Iterator[Command]:
-    first, *parts = re.split(r"^\$ ", block.text, flags=re.MULTILINE)
-    assert not first.strip(), f"a console block opens with '$ ', not {first!r}"
-    for part in parts:
-        line, _, expected = part.partition("\n")
-        while line.endswith("\\"):
-            more, _, expected = expected.partition("\n")
-            line = f"{line[:-1].rstrip()} {more.strip().removeprefix('> ')}"
-        yield Command(line, expected)
+    def stop_server(self) -> None:
+        """Stop the server, if one runs, as an operator does."""
+        server, self._server = self._server, None
+        if server is not None:
+            server.send_signal(signal.SIGTERM)
+            server.communicate(timeout=120)
+            self.code = server.returncode
+
+
+def find_free_port() -> str:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return str(probe.getsockname()[1])
 
 
 @pytest.fixture
-def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
     shutil.copytree(DOCS / "data", tmp_path / "docs" / "data")
     shutil.copytree(DOCS / "data", tmp_path / "data")
     monkeypatch.chdir(tmp_path)
-    return Shell(monkeypatch)
+    found = Shell(monkeypatch)
+    yield found
+    found.stop_server()
 
 
 @pytest.mark.parametrize("page", CONSOLE_PAGES, ids=name_page)
 def test_every_command_prints_what_the_page_says(page: Path, shell: Shell) -> None:
-    listed = [
-        command
-        for b in read_blocks(page)
-        if b.language == "console"
-        for command in read_commands(b)
-    ]
+    play_commands(shell, list(read_commands(page)))
+
+
+@pytest.mark.parametrize("page", PLAYED_PAGES, ids=name_page)
+def test_a_page_with_a_server_is_played_from_top_to_bottom(page: Path, shell: Shell) -> None:
+    names = dict[str, object]()
+    for block in read_blocks(page):
+        if block.language == "console":
+            play_commands(shell, list(split_commands(block.text)))
+        elif block.language == "python":
+            names = play_python(block.text.replace(PORT, shell.port), names, name_page(page))
+
+
+def play_python(text: str, names: dict[str, object], page: str) -> dict[str, object]:
+    """Run a block of Python with the names of those before it, and give all names."""
+    said = StringIO()
+    test = DocTestParser().get_doctest(text, names, page, page, 0)
+    runner = DocTestRunner(optionflags=ELLIPSIS, verbose=False)
+    runner.run(test, out=said.write, clear_globs=False)
+    assert not said.getvalue(), said.getvalue()
+    return test.globs
+
+
+def play_commands(shell: Shell, listed: Sequence[Command]) -> None:
     for command, later in zip(listed, [*listed[1:], None], strict=True):
         got = shell.run(command.line)
-        if command.expected.strip():
-            same = OutputChecker().check_output(
-                command.expected.rstrip() + "\n", got.rstrip() + "\n", ELLIPSIS
-            )
-            assert same, f"$ {command.line}\n{got}"
+        assert command.expects(got), f"$ {command.line}\n{got}"
         if not (later and later.line == "echo $?"):
             assert shell.code == 0, f"$ {command.line}\n{got}"
 
@@ -134,12 +190,13 @@ def test_long_commands_make_sense(page: Path) -> None:
                     assert words[:2] in ([], ["pip", "install"], ["git", "clone"]), line
 
 
-def test_a_wrong_output_is_noticed(shell: Shell) -> None:
+def test_a_wrong_output_is_noticed(shell: Shell, tmp_path: Path) -> None:
     """The checks above can fail."""
-    block = Block("console", "$ boundit --version\nboundit 99\n$ echo $?\n0\n")
-    version, code = read_commands(block)
+    page = tmp_path / "page.md"
+    page.write_text("```console\n$ boundit --version\nboundit 99\n$ echo $?\n0\n```\n")
+    version, code = read_commands(page)
 
-    assert not OutputChecker().check_output(version.expected, shell.run(version.line), ELLIPSIS)
+    assert not version.expects(shell.run(version.line))
     assert shell.run(code.line) == code.expected
     with pytest.raises(AssertionError, match="pages may not use 'rm -r x'"):
         shell.run("rm -r x")

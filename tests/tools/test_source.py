@@ -72,3 +72,15 @@ def test_a_stranger_sees_path_name_and_docstring_alone(source: Source) -> None:
     assert "b.py  step\n\n    Go one step.\n\n    Called by ``start`` once." in cards
     assert "def " not in cards
     assert "step: a.py::start" in write_answers(drawn, source)
+
+
+def test_a_forwarded_function_is_called_by_who_asks_for_it(tmp_path: Path) -> None:
+    (tmp_path / "__init__.py").write_text('forward("show", "boundit.late")')
+    (tmp_path / "late.py").write_text('def show():\n    """Called by ``Early.look``."""\n')
+    (tmp_path / "early.py").write_text(
+        'class Early:\n    def look(self):\n        return find_forwarded("show")(self)\n'
+    )
+    source = Source(tmp_path)
+
+    assert list(source.list_false_callers()) == []
+    assert source.list_unreached(lambda each: each.name == "look") == []

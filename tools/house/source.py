@@ -76,6 +76,7 @@ class Source:
         self.classes: list[tuple[str, str]] = []
         self.mentions: list[Mention] = []
         self.folders: dict[str, list[str]] = defaultdict(list)
+        self._forwarded = _read_forwarded(package)
         for path in sorted(package.rglob("*.py")):
             where = path.relative_to(package)
             if where.name != "__init__.py":
@@ -106,10 +107,21 @@ class Source:
             elif isinstance(child, ast.Name):
                 home, name = imports.get(child.id, (path, child.id))
                 self.mentions.append(Mention(path, ".".join(inside), name, home))
+            elif isinstance(child, ast.Call) and (forwarded := self._find_forwarded(child)):
+                name, home = forwarded
+                self.mentions.append(Mention(path, ".".join(inside), name, home))
             elif isinstance(child, ast.Attribute):
                 module = _find_module(child.value, imports)
                 self.mentions.append(Mention(path, ".".join(inside), child.attr, module))
             self._read(child, path, within, imports, is_function=below)
+
+    def _find_forwarded(self, call: ast.Call) -> tuple[str, str] | None:
+        """Find the function that a value asks a later room for, and its file."""
+        match call:
+            case ast.Call(ast.Name("find_forwarded"), [ast.Constant(str(name))]):
+                return name, self._forwarded[name]
+            case _:
+                return None
 
     @cached_property
     def by_place(self) -> Mapping[tuple[str, str], Function]:
@@ -175,6 +187,22 @@ class Source:
         return not any(
             f"{path}::{'.'.join(parts[:i])}" in waiting for i in range(1, len(parts) + 1)
         )
+
+
+def _read_forwarded(package: Path) -> dict[str, str]:
+    """Map the functions that the package forwards to when imported to their files."""
+    first = package / "__init__.py"
+    tree = ast.parse(first.read_text(encoding="utf-8") if first.exists() else "")
+    found = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(
+                ast.Name("forward"), [ast.Constant(str(name)), ast.Constant(str(home))]
+            ):
+                found[name] = f"{home[8:].replace('.', '/')}.py"
+            case _:
+                pass
+    return found
 
 
 def _read_function(

@@ -355,6 +355,42 @@ class BasePolicy(ABC, Generic[S]):
             features = () if row >= 0 else self.statistics.find_features(context, arm)
             scores.explore_arm(arm, row, features)
 
+    def adopt(
+        self,
+        context: object,
+        arm: Arm,
+        *,
+        id: str,  # noqa: A002, the word users know
+        branch: str | None = EXPLORED,
+        passed: bool = False,
+    ) -> Decision:
+        """Make the decision that somebody else took, so that its reward can be learned.
+
+        ``branch`` is the part of this algorithm that chose, unless it was a rule of another's;
+        ``passed`` says that the arm came with the call and need not be held. Users call it for
+        an arm that a person or another policy played, and ``Fold._make_decision`` for one that
+        was stored.
+        """
+        with self._lock:
+            values = self.spec.read_context(context)
+            self.spec.require_arm(arm)
+            if not passed and arm not in self.spec.held_arms and arm not in self.spec.retired:
+                raise BadArm(arm, "it is not held")
+            cell = values
+            if self.spec.bins and not self.sees_numbers:
+                cell = self.spec.find_cell(values)
+            features = self.statistics.find_features(cell, arm)
+        index = {arm: 0.0} if passed else None
+        return Decision(id, arm, values, features, index, propensity=None, branch=branch)
+
+    def check_observed(self, observed: Mapping[str, object]) -> None:
+        """Refuse what no round can have shown, as ``learn`` would; nothing is learned.
+
+        Users call it before a reward is known; also called by ``_tell_observed``.
+        """
+        with self._lock:
+            self._read(observed)
+
     def learn(
         self,
         decision: Decision,

@@ -11,6 +11,7 @@ from boundit.bandit.scores import FeatureRows
 from boundit.bandit.serialization import Record, decode_values, encode_values
 from boundit.bandit.spec import BanditSpec
 from boundit.terms.bound import Arm, Context
+from boundit.terms.public_names import find_forwarded
 from boundit.terms.saving.codec import decode, encode
 
 _make_blank = object.__new__
@@ -244,7 +245,7 @@ class Decision:
     def _values(self) -> dict[str, object]:
         """Give arm, context and all reasons, by the names of the constructor's arguments.
 
-        Called by ``Decision.__eq__``, ``Decision.__reduce__`` and ``Decision.__repr__``.
+        Called by ``Decision.__eq__`` and ``Decision.__reduce__``.
         """
         return {
             "id": self.id,
@@ -259,8 +260,13 @@ class Decision:
         }
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={value!r}" for name, value in self._values().items())
-        return f"Decision({shown})"
+        # The scores of very many arms, and chances that must be worked out first, stay away.
+        return f"Decision(id={self.id!r}, arm={self.arm!r}, context={self.context!r})"
+
+    def _repr_html_(self) -> str:
+        """Show the arm and the scores behind it in a notebook."""
+        shown: str = find_forwarded("show_decision")(self)
+        return shown
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Decision):

@@ -65,6 +65,7 @@ class Scores:
     """What read the context of the call, where one visitor was decided for."""
     _features: tuple[float, ...] = ()
     _wanted: bool = True
+    _like: "Scores | None" = None
 
     def __init__(
         self,
@@ -86,7 +87,8 @@ class Scores:
     def repeat(self, found: tuple[int, int], score_table: Floats) -> "Scores":
         """Make scores of another visitor of the same context, by a table of their own.
 
-        Called by ``ScoreBatch.make`` and ``Decisions.make_scores``.
+        The chances of arms to win are the same for both, and worked out once. Called by
+        ``ScoreBatch.make`` and ``Decisions.make_scores``.
         """
         made = Scores(
             self.ranked_arms,
@@ -97,7 +99,7 @@ class Scores:
             self._branch,
             wanted=self._wanted,
         )
-        made.allowed, made.explore = self.allowed, self.explore
+        made.allowed, made.explore, made._like = self.allowed, self.explore, self
         return made
 
     @property
@@ -173,20 +175,22 @@ class Scores:
     def best(self) -> int:
         """The row of the arm that won, also where another was played to explore.
 
-        Read by ``Scores._chances`` and by ``_share_tie`` of the fused policy.
+        Read by ``Scores.chances`` and by ``_share_tie`` of the fused policy.
         """
         return self.winner
 
     @cached_property
-    def _chances(self) -> list[float]:
+    def chances(self) -> list[float]:
         """The chance of each row of the score table to win by the algorithm's own draws.
 
         Read by ``Scores.propensity`` and ``Scores.propensities``.
         """
-        if self._win_chances is not None:
-            found: list[float] = self._win_chances(self).tolist()
-            return found
-        return [float(i == self.best) for i in range(len(self.ranked_arms))]
+        if self._win_chances is None:
+            return [float(i == self.best) for i in range(len(self.ranked_arms))]
+        if self._like is not None:
+            return self._like.chances
+        found: list[float] = self._win_chances(self).tolist()
+        return found
 
     @cached_property
     def propensity(self) -> float | None:
@@ -197,9 +201,9 @@ class Scores:
         if not self._wanted:
             return None
         if not self.explore:
-            return 1.0 if self._win_chances is None else self._chances[self.winner]
+            return 1.0 if self._win_chances is None else self.chances[self.winner]
         row = self.find_row(self.arm)
-        return self._mix(self._chances[row] if row >= 0 else 0.0)
+        return self._mix(self.chances[row] if row >= 0 else 0.0)
 
     @cached_property
     def propensities(self) -> dict[Arm, float] | None:
@@ -211,7 +215,7 @@ class Scores:
             return None
         found = dict.fromkeys(self.allowed or self.ranked_arms.arms, 0.0)
         for i, arm in self.ranked_arms.in_call_order:
-            found[arm] = self._chances[i]
+            found[arm] = self.chances[i]
         return {arm: self._mix(chance) for arm, chance in found.items()}
 
     def _mix(self, chance: float) -> float:

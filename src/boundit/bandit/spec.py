@@ -36,6 +36,8 @@ Unseen: TypeAlias = Literal["error", "range"]
 UNIT = (0.0, 1.0)
 PLAIN = frozenset({int, float, str, bool, type(None)})
 """Types whose values are levels as they are, and cheap to look up."""
+_WIDEST = 1e100
+"""How wide a range of rewards may be: differences and squares of them must be numbers."""
 _MOST_CONTEXTS = 2**14
 """How many contexts are remembered as read."""
 
@@ -445,14 +447,15 @@ def _agree_on_range(
     They must agree; with neither it is 0 to 1. Called by ``BanditSpec.of``.
     """
     if given is None:
-        low, high = prior.reward_range if prior else UNIT
-        return float(low), float(high)
+        given = prior.reward_range if prior else UNIT
     try:
         low, high = map(float, given)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise BadOption("reward_range", "two numbers (low, high)", given) from None
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise BadOption("reward_range", "two finite numbers, the lower first", given)
+    if high - low > _WIDEST:
+        raise BadOption("reward_range", f"at most {_WIDEST:g} wide", given)
     if prior and (low, high) != tuple(prior.reward_range):
         raise ForeignBounds("rewards", (low, high), tuple(prior.reward_range))
     return low, high

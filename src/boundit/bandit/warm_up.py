@@ -4,6 +4,7 @@ Kernels are compiled for the types they are first called with, and these are alw
 what a service will call is called here, by playing all policies in a small world.
 """
 
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 
 from boundit.bandit.base import BasePolicy
 from boundit.bandit.batch.environment import FiniteEnvironment, SideObservation
+from boundit.bandit.errors import BadOption
 from boundit.bandit.fused.policy import Fused
 from boundit.bandit.oam.policy import OAM
 from boundit.bandit.options import read_flag
@@ -31,24 +33,47 @@ _ROUNDS = 24
 _ARMS, _CONTEXTS = ((0,), (1,)), ((0,), (1,))
 
 
-def warm_up(*, simulations: bool = False, told: Told | None = None) -> None:
+def warm_up(
+    *,
+    simulations: bool = False,
+    kinds: Collection[str] | None = None,
+    told: Told | None = None,
+) -> None:
     """Compile all kernels of the policies now, or load those that were compiled before.
 
     So that no visitor waits for it: call it when a service starts, before its first request,
     or when its image is built. Compiling takes a minute or two, loading less than a second.
+    ``kinds`` are the policies that will be used (``["TS"]``), unless it is all of them.
     What is compiled is kept beside the installed package, or in the folder that the environment
     variable ``NUMBA_CACHE_DIR`` names; where neither that nor the home may be written to, it
     lives as long as the process. ``simulations`` are whole runs, as ``simulate`` plays them.
     ``told`` hears what is compiled, how much of it is done, and of how much.
     """
     tell, whole_runs = told or say_nothing, read_flag("simulations", simulations)
-    policies, environment = _make_policies(), _make_environment()
+    environment = _make_environment()
+    policies = _make_policies()
+    if kinds is not None:
+        policies = _keep_kinds(policies, kinds)
     for i, (name, policy) in enumerate(policies.items()):
         tell(f"compile {name}", i, len(policies))
         _play_rounds(policy)
         if whole_runs:
             _play_runs(policy, environment)
     tell("compiled", len(policies), len(policies))
+
+
+def _keep_kinds(
+    policies: Mapping[str, BasePolicy[Any]], kinds: Collection[str]
+) -> dict[str, BasePolicy[Any]]:
+    """Keep the policies of some kinds, or refuse a name that no policy has.
+
+    Called by ``warm_up``.
+    """
+    names = {name: type(policy).__name__ for name, policy in policies.items()}
+    if isinstance(kinds, str) or not set(kinds) <= set(names.values()):
+        known = ", ".join(dict.fromkeys(names.values()))
+        raise BadOption("kinds", f"a list of {known}", kinds)
+    return {name: policies[name] for name, kind in names.items() if kind in kinds}
 
 
 def _make_policies() -> dict[str, BasePolicy[Any]]:

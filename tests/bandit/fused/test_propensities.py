@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from boundit.bandit.fused.propensities import compute_propensities
+from tests.bandit.fused.plain_propensities import compute_plain_propensities
 
 
 def draw_shares(table: np.ndarray, weights: np.ndarray, n: int, seed: int) -> np.ndarray:
@@ -19,6 +20,31 @@ def draw_shares(table: np.ndarray, weights: np.ndarray, n: int, seed: int) -> np
     best = found == found.max(axis=1, keepdims=True)
     winner = (best * rng.random(best.shape)).argmax(axis=1)
     return np.bincount(winner, minlength=arms) / n
+
+
+def draw_table(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Draw what a decision keeps: few or many rounds, parts of successes, ties, any doubt."""
+    rng = np.random.default_rng(seed)
+    arms, taus = int(rng.integers(1, 8)), int(rng.integers(1, 5))
+    played = rng.integers(0, (2, 30, 5_000)[seed % 3], arms)
+    wins = rng.binomial(played, rng.choice([0.02, 0.5, 0.97])) * (1 - 0.3 * (seed % 2))
+    points = rng.uniform(0.2, 1.1, (arms, 2 * taus)) + 1.5 * (seed % 11 == 0)
+    points[arms // 2] = points[0]
+    rows = [
+        rng.uniform(0, (0.0, 0.05, 1.0)[seed % 3], arms),
+        rng.uniform(0, 0.5, arms) * (seed % 4 > 0),
+        1 + wins,
+        1 + played - wins,
+    ]
+    return np.column_stack([*rows, points]), rng.dirichlet(np.ones(taus))
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_chances_are_those_of_the_formula(seed: int) -> None:
+    table, weights = draw_table(seed)
+    found = compute_propensities(table, weights)
+    assert found == pytest.approx(compute_plain_propensities(table, weights), abs=2e-6)
+    assert found.sum() == pytest.approx(1)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -67,3 +93,9 @@ def test_hundreds_of_arms_are_no_trouble() -> None:
     found = compute_propensities(np.column_stack([*rows, points]), np.full(6, 1 / 6))
     assert found.sum() == pytest.approx(1)
     assert (found >= 0).all()
+
+
+def test_ties_of_all_arms_are_shared_evenly_and_indices_may_pass_every_reward() -> None:
+    """Before the first round all arms may have one index, above 1 where nothing is known."""
+    tied = np.array([[0.08 / 300, 0.01, 1, 1, 1.3, 1.3]] * 300)
+    assert compute_propensities(tied, np.ones(1)) == pytest.approx(np.full(300, 1 / 300))

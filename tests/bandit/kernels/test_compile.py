@@ -12,6 +12,7 @@ from boundit.bandit.kernels.compile import (
     hash_kernel_sources,
     inline_kernel,
 )
+from boundit.bandit.kernels.ucb import decide_ucb
 
 
 @inline_kernel
@@ -59,9 +60,11 @@ def test_what_is_kept_is_fresh_only_while_every_kernel_is_as_it_was(tmp_path: Pa
 
     assert before == same
     assert hash_kernel_sources(tmp_path) != before
+    room = hash_kernel_sources(Path(compile_kernel.__code__.co_filename).parents[1])
+    kept = decide_ucb._cache._cache_file._source_stamp  # type: ignore[attr-defined]
+    assert kept == room
     kept = add_up._cache._cache_file._source_stamp  # type: ignore[attr-defined]
-    room = Path(compile_kernel.__code__.co_filename).parents[1]
-    assert kept == hash_kernel_sources(room)
+    assert kept == room + hash_kernel_sources(Path(__file__).parent)
 
 
 def test_where_nothing_may_be_kept_kernels_are_compiled_all_the_same(

@@ -33,3 +33,18 @@ def test_each_has_a_table_where_arms_are_drawn() -> None:
     assert (second.arm, second.index, second.skipped) == (("A",), {("A",): 0.4}, 1)
     assert (second.allowed, second.explore) == ((("A",), ("B",), ("C",)), 0.3)
     assert second.propensities == pytest.approx({("A",): 0.8, ("B",): 0.1, ("C",): 0.1})
+
+
+def test_chances_are_worked_out_once_for_all_visitors_of_a_context() -> None:
+    asked = list[Scores]()
+
+    def find_chances(scores: Scores) -> np.ndarray:
+        asked.append(scores)
+        return np.array([0.3, 0.7])
+
+    tables, found = np.stack([ARMS.blank_table] * 3), np.array([[1, 0], [0, 0], [1, 0]])
+    shared = Scores(ARMS, (1, 0), tables[0], win_chances=find_chances)
+    batch = ScoreBatch(shared, found, tables)
+
+    assert [batch.make(i).propensity for i in range(3)] == [0.7, 0.3, 0.7]
+    assert asked == [shared]

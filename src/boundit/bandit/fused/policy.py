@@ -382,6 +382,15 @@ class Fused(BasePolicy[FusedBeliefs]):
         """
         self.statistics.take(decision, reward, observed)
 
+    def check_observed(self, observed: Mapping[str, object]) -> None:
+        """Refuse what no round can have shown, also of the plan's variables.
+
+        Users call it before a reward is known; also called by ``_tell_observed``.
+        """
+        with self._lock:
+            shown, _ = self._read(observed)
+            self.statistics.reader.read(shown)
+
     def refresh(self, prior: BoundTable, *, arms: Arms | None = None) -> None:
         """Count the rows of another table's log instead; what was learned stays.
 

@@ -8,6 +8,7 @@ of two mixtures to the largest likelihood is an e-process: at no time is it expe
 1, whichever arms are played, and rewards between 0 and 1 are allowed. Laws of which rows of the
 log are draws have the same with more than two cells, and so has the mean over all of these,
 fixed by the plan: by Ville's inequality it ever reaches 1/alpha with chance at most alpha.
+Where rows of the log have a say in what is pooled, alpha is shared by all ways to pool it.
 """
 
 import math
@@ -84,18 +85,18 @@ class LogEvidence:
         self._conclude()
 
     def _conclude(self) -> None:
-        """Keep a refutation once the mean of all evidence has reached ``1 / ALPHA``.
+        """Keep a refutation once the mean of all evidence is as high as the level needs.
 
         Called by ``LogEvidence.judge`` and ``LogEvidence.judge_all``.
         """
         if self.refutation is not None or not self._logs.size:
             return
-        top = float(self._logs.max())
+        top, needed = float(self._logs.max()), self.plan.n_ways / ALPHA
         # No mean is above its largest part.
-        if top < -math.log(ALPHA):
+        if top < math.log(needed):
             return
         evidence = float(np.exp(np.minimum(self._logs, _HIGHEST)).mean())
-        if evidence >= 1.0 / ALPHA:
+        if evidence >= needed:
             self.refutation = self._name(int(self._logs.argmax()), evidence)
 
     def _name(self, place: int, evidence: float) -> LogRefutation:

@@ -5,12 +5,14 @@ bits inlined in a whole run or called for one decision, on any machine. Compiled
 beside its source, or in ``NUMBA_CACHE_DIR``, or in the user's own cache; where none of these
 may be written to, each process compiles for itself. Numba would take it for fresh as long as
 that one file has the same date and size; but a kernel inlines others, and an installed file may
-keep its date through an upgrade. So what is kept is stamped with all kernels.
+keep its date through an upgrade. So what is kept is stamped with all kernels of this room, and
+with those beside it where a kernel lies elsewhere.
 """
 
 from collections.abc import Callable
 from functools import cache, partial
 from hashlib import sha256
+from inspect import getfile
 from pathlib import Path
 from typing import ParamSpec, TypeVar, cast
 
@@ -29,7 +31,7 @@ def compile_kernel(loop: Callable[P, T]) -> Callable[P, T]:
     Other threads go on while it runs. For whatever Python calls, such as ``decide_ucb``, and
     for what is too long to inline.
     """
-    return _stamp(_compile(loop))
+    return _stamp(_compile(loop), Path(getfile(loop)).parent)
 
 
 def inline_kernel(step: Callable[P, T]) -> Callable[P, T]:
@@ -38,7 +40,7 @@ def inline_kernel(step: Callable[P, T]) -> Callable[P, T]:
     A call costs more than most steps do. For what is done for every arm, such as
     ``find_best_arm``.
     """
-    return _stamp(_compile(step, forceinline=True))
+    return _stamp(_compile(step, forceinline=True), Path(getfile(step)).parent)
 
 
 def _compile(function: Callable[P, T], *, forceinline: bool = False) -> object:
@@ -53,15 +55,18 @@ def _compile(function: Callable[P, T], *, forceinline: bool = False) -> object:
         return make()(function)
 
 
-def _stamp(made: object) -> Callable[P, T]:
+def _stamp(made: object, folder: Path) -> Callable[P, T]:
     """Let numba reuse a compiled kernel only while the sources of all kernels are the same.
 
-    Gives the kernel back. Called by ``compile_kernel`` and ``inline_kernel`` when a module with
-    kernels is imported.
+    Those of this room, and of the kernel's own ``folder``. Gives the kernel back. Called by
+    ``compile_kernel`` and ``inline_kernel`` when a module with kernels is imported.
     """
     kept = getattr(getattr(made, "_cache", None), "_cache_file", None)
     if kept is not None:  # None where numba finds no folder to keep anything in
-        kept._source_stamp = hash_kernel_sources(_ROOM)  # noqa: SLF001, numba has no door for it
+        stamp = hash_kernel_sources(_ROOM)
+        if not folder.is_relative_to(_ROOM):
+            stamp += hash_kernel_sources(folder)
+        kept._source_stamp = stamp  # noqa: SLF001, numba has no door for it
     return cast("Callable[P, T]", made)
 
 

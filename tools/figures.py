@@ -1,0 +1,158 @@
+"""``python -m tools.figures``: the pictures of the README and of the documentation.
+
+The gallery's graphs are those of its page, the bounds those of ``boundit init pharmacy``, the
+regret that of the paper's world. ``--check`` draws what is quick, writes nothing and says what
+is stale.
+"""
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from doctest import DocTestParser
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import click
+
+from boundit.bandit.fused.policy import Fused
+from boundit.bandit.policies.lin_ucb import LinUCB
+from boundit.bounds.baselines import condition_only
+from boundit.bounds.derive import derive_bounds
+from boundit.cli.init import make_example
+from boundit.estimand.query import parse_query
+from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.read import parse_graph
+from boundit.report.figures.canvas import write_inline_svg
+from boundit.report.figures.curves import draw_curves
+from boundit.report.figures.intervals import draw_intervals
+from boundit.report.figures.whiskers import Whiskers
+from boundit.report.graph.svg import draw_graph
+from boundit.report.records import PointEstimates
+from boundit.report.stylesheet import write_palette
+from boundit.simulation.simulate import simulate
+from boundit.simulation.worlds import paper_world
+from tools.house.source import ROOT
+
+if TYPE_CHECKING:
+    from boundit.bandit.policy import Policy
+    from boundit.terms.bound import Key
+
+FIGURES = ROOT / "docs" / "figures"
+GALLERY = ROOT / "docs" / "explanation" / "gallery.md"
+QUESTION = "Refill | do(Reminder), Age"
+TRUTH = {
+    ("letter", "younger"): 0.29,
+    ("text", "younger"): 0.54,
+    ("call", "younger"): 0.59,
+    ("letter", "older"): 0.23,
+    ("text", "older"): 0.28,
+    ("call", "older"): 0.53,
+}
+"""What ``boundit init`` says of its own example."""
+ROWS, ROUNDS, RUNS = 30_000, 15_000, 100
+
+
+def stand_alone(drawn: str) -> str:
+    """Give an SVG of a page the palette of its own, so that it can stand in a file."""
+    style = f"<style>{write_palette()} svg {{ background: var(--paper); }}</style>"
+    head = re.sub(r"<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', drawn, count=1)
+    if drawn.count('xmlns="http://www.w3.org/2000/svg"'):
+        head = drawn
+    return re.sub(r"(<svg [^>]*>)", lambda tag: tag[1] + style, head, count=1) + "\n"
+
+
+def draw_gallery(text: str) -> Iterator[tuple[str, str]]:
+    """Draw the graph of every part of the gallery, from the Python of the page."""
+    for part in text.split("\n## ")[1:]:
+        picture = re.search(r"\(\.\./figures/([\w-]+\.svg)\)", part)
+        if picture is None:
+            continue
+        known: dict[str, object] = {"bd": sys.modules["boundit"]}
+        for example in DocTestParser().get_examples(part):
+            if example.source.startswith(("graph =", "query =")):
+                exec(example.source, known)  # the page is ours, and its code runs in tests
+        graph, query = known["graph"], parse_query(str(known["query"]))
+        assert isinstance(graph, CausalGraph)
+        drawn = draw_graph(
+            graph,
+            treatments=query.treatments,
+            context=query.context,
+            outcomes=query.outcomes,
+            title=part.partition("\n")[0],
+        )
+        yield picture[1], stand_alone(drawn)
+
+
+def draw_pharmacy() -> Iterator[tuple[str, str]]:
+    """Draw the graph of the pharmacy, and its bounds beside averages and the truth."""
+    with TemporaryDirectory() as folder:
+        for name, text in make_example().items():
+            Path(folder, name).write_text(text, encoding="utf-8")
+        graph = parse_graph(Path(folder, "graph.txt").read_text(encoding="utf-8"))
+        log = Path(folder, "log.csv")
+        table = derive_bounds(graph, QUESTION, log)
+        averages = condition_only(graph, QUESTION, log)
+    query = parse_query(QUESTION)
+    drawn = draw_graph(
+        graph,
+        treatments=query.treatments,
+        context=query.context,
+        outcomes=query.outcomes,
+        title="The pharmacy: what is assumed",
+    )
+    yield "pharmacy-graph.svg", stand_alone(drawn)
+    means = {key: bound.lower_estimate for key, bound in averages.bounds.items()}
+    truth: dict[Key, float] = {((arm,), (age,)): mean for (arm, age), mean in TRUTH.items()}
+    shown = Whiskers(table, truth, (PointEstimates("average of the log", means),))
+    said = "Bounds of the pharmacy's log hold the truth, which its averages miss"
+    yield (
+        "pharmacy-bounds.svg",
+        stand_alone(write_inline_svg(draw_intervals(shown), title=said)),
+    )
+
+
+def draw_regret() -> Iterator[tuple[str, str]]:
+    """Draw what policies regret in the paper's world, with a log and without it."""
+    world = paper_world()
+    tables = cache(
+        lambda run: derive_bounds(world.graph, world.query, world.log(ROWS, seed=run))
+    )
+    policies: dict[str, Policy | Callable[[int], Policy]] = {
+        "no log": LinUCB(),
+        "the paper's bounds": lambda run: LinUCB(prior=tables(run).plain()),
+        "Fused": lambda run: Fused(prior=tables(run)),
+    }
+    regret = simulate(world, policies, rounds=ROUNDS, runs=RUNS, seed=0, observed=True)
+    note = (
+        f"means of {RUNS} runs, each from a log of {ROWS:,} points, rounds show what they may; "
+        "thin: medians; bands: 95 % intervals of the difference from the first"
+    )
+    figure = draw_curves(regret.make_curves(), note=note)
+    said = "Cumulative regret without a log, with the paper's bounds, and with Fused"
+    yield "regret.svg", stand_alone(write_inline_svg(figure, title=said))
+
+
+@click.command()
+@click.option("--check", is_flag=True, help="Write nothing; say which quick picture is stale.")
+def main(*, check: bool) -> None:
+    """Draw the pictures of the documentation."""
+    quick = [*draw_gallery(GALLERY.read_text(encoding="utf-8")), *draw_pharmacy()]
+    if check:
+        stale = [
+            name
+            for name, drawn in quick
+            if (FIGURES / name).read_text(encoding="utf-8") != drawn
+        ]
+        for name in stale:
+            click.echo(f"stale: docs/figures/{name}; run python -m tools.figures", err=True)
+        sys.exit(bool(stale))
+    FIGURES.mkdir(exist_ok=True)
+    for name, drawn in [*quick, *draw_regret()]:
+        (FIGURES / name).write_text(drawn, encoding="utf-8")
+        click.echo(f"wrote docs/figures/{name}")
+
+
+if __name__ == "__main__":
+    main()
