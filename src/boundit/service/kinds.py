@@ -1,14 +1,18 @@
-"""The kinds of policies in use are compiled before a visitor has to wait for them."""
+"""The kinds of policies in use are compiled before a visitor has to wait for them.
+
+And never within a transaction: others wait for its locks, and a database ends one that is idle.
+"""
 
 import logging
 import threading
+from collections.abc import Collection
 
 import msgspec
 from msgspec import Struct
 
 from boundit.bandit.warm_up import warm_up
 from boundit.service.errors import ServiceError
-from boundit.service.store.store import Store
+from boundit.service.store.store import Head, Store, Transaction
 
 _log = logging.getLogger(__name__)
 EVERY = 1.0
@@ -22,6 +26,41 @@ class _Made(Struct):
 
 
 _read_made = msgspec.json.Decoder(_Made).decode
+_compiled: set[str] = set()
+"""The kinds that this process has compiled: kernels belong to the process."""
+_compiling = threading.Lock()
+
+
+class NotCompiled(Exception):  # noqa: N818, no error: it says what to do first
+    """A kind of policy has to be compiled before a transaction can go on with it."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind)
+        self.kind = kind
+
+
+def require_compiled(kind: str) -> None:
+    """Raise ``NotCompiled`` for a kind that is not; called by ``GroupWriter._open``."""
+    if kind not in _compiled:
+        raise NotCompiled(kind)
+
+
+def compile_kinds(kinds: Collection[str]) -> None:
+    """Compile some kinds, or load them, each once; others who ask meanwhile wait.
+
+    Called by ``GroupWriter.process`` between transactions, and by ``KindCompiler``.
+    """
+    with _compiling:
+        if new := sorted(set(kinds) - _compiled):
+            try:
+                warm_up(kinds=new)
+            finally:  # what failed here fails again, and is told, where a kernel is called
+                _compiled.update(new)
+
+
+def read_kind(transaction: Transaction, head: Head) -> str:
+    """Read the kind of a policy; called by ``GroupWriter._open`` and ``KindCompiler``."""
+    return _read_made(transaction.get_config(head.id)).kind
 
 
 class KindCompiler:
@@ -33,7 +72,6 @@ class KindCompiler:
     def __init__(self, store: Store, every: float = EVERY) -> None:
         self._store, self._every = store, every
         self._seen: dict[int, str] = {}
-        self._compiled: set[str] = set()
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._work, name="boundit kinds", daemon=True)
 
@@ -45,13 +83,8 @@ class KindCompiler:
         with self._store.read() as transaction:
             for head in transaction.list_heads():
                 if head.id not in self._seen:
-                    self._seen[head.id] = _read_made(transaction.get_config(head.id)).kind
-        return sorted(set(self._seen.values()) - self._compiled)
-
-    def compile(self, kinds: list[str]) -> None:
-        """Compile some kinds, or load them; called by whoever asked ``find_new``."""
-        warm_up(kinds=kinds)
-        self._compiled.update(kinds)
+                    self._seen[head.id] = read_kind(transaction, head)
+        return sorted(set(self._seen.values()) - _compiled)
 
     def start(self) -> None:
         """Go on in a thread of its own; called by ``serve`` of the command line."""
@@ -65,8 +98,7 @@ class KindCompiler:
         """Compile what becomes needed until the end; the thread runs it."""
         while not self._end.wait(self._every):
             try:
-                if kinds := self.find_new():
-                    self.compile(kinds)
+                compile_kinds(self.find_new())
             except ServiceError as error:
                 _log.info("kinds are not looked after: %s", error)
             except Exception:  # noqa: BLE001, whoever needs it compiles it then

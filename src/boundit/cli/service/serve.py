@@ -82,7 +82,7 @@ def serve(
     from boundit.service.http.limits import Limits  # noqa: PLC0415
     from boundit.service.http.server import Address  # noqa: PLC0415
     from boundit.service.http.server import serve as run_server  # noqa: PLC0415
-    from boundit.service.kinds import KindCompiler  # noqa: PLC0415
+    from boundit.service.kinds import KindCompiler, compile_kinds  # noqa: PLC0415
 
     logging.basicConfig(
         stream=sys.stderr,
@@ -94,7 +94,7 @@ def serve(
     if kinds:
         names = ", ".join(kinds)
         notify("note", f"compiling {names}, or loading it; then the service is ready")
-        compiler.compile(kinds)
+        compile_kinds(kinds)
     limits = Limits(body=max_body * _MEGABYTE, batch=max_batch, rate=rate)
     compiler.start()
     run_server(Engine(opened), Address(host, port), limits, told=_tell_address)

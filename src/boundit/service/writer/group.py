@@ -17,6 +17,7 @@ from boundit.service.describe import show_policy
 from boundit.service.errors import NoSuchPolicy, ServiceError
 from boundit.service.events import REFUTED, Refuted
 from boundit.service.fold import Fold
+from boundit.service.kinds import NotCompiled, compile_kinds, read_kind, require_compiled
 from boundit.service.load import load_fold
 from boundit.service.store.store import Head, Store, Transaction
 from boundit.service.writer.changes import Draft, PolicyChanges
@@ -50,6 +51,17 @@ class GroupWriter:
         None means that it has to wait for the next group. Raises ``StoreUnavailable`` if
         nothing was committed, or nobody knows; what is in memory is then as it was. Called by
         ``Engine``.
+        """
+        while True:
+            try:
+                return self._commit(commands)
+            except NotCompiled as found:  # nothing was written yet
+                compile_kinds([found.kind])
+
+    def _commit(self, commands: Sequence[Prepared]) -> list[Answer]:
+        """Do what ``process`` says, unless a kind of policy has to be compiled before.
+
+        Called by ``GroupWriter.process``.
         """
         answers, opened = dict[int, Answer](), dict[str, PolicyChanges]()
         created = dict[str, Fold]()
@@ -85,7 +97,7 @@ class GroupWriter:
         """Bring a policy's fold up to its head, which is locked, and open a changes on it.
 
         One that this group created counts from the commit on. Called by
-        ``GroupWriter.process``.
+        ``GroupWriter._commit``.
         """
         head = heads.get(name)
         if head is None:
@@ -93,14 +105,16 @@ class GroupWriter:
             raise NoSuchPolicy(name)
         fold = created.get(name) or self.folds.get(name)
         if fold is None or fold.id != head.id or _has_missed(fold, head):
+            require_compiled(read_kind(transaction, head))
             fold = self.folds[name] = load_fold(transaction, head)
+        require_compiled(fold.config.kind)
         fold.catch_up(transaction, head)
         return PolicyChanges(transaction, head, fold)
 
     def _settle(self, name: str, changes: PolicyChanges) -> None:
         """Fold into memory what was committed; a fold that fails is read anew.
 
-        Called by ``GroupWriter.process``.
+        Called by ``GroupWriter._commit``.
         """
         try:
             changes.settle()
@@ -116,7 +130,7 @@ class GroupWriter:
 def _create(transaction: Transaction, new: NewPolicy, created: dict[str, Fold]) -> Answer:
     """Create a policy and note its fold, or give its error.
 
-    Called by ``GroupWriter.process``.
+    Called by ``GroupWriter._commit``.
     """
     try:
         head = create_policy(transaction, new)
@@ -138,7 +152,7 @@ def _process(changes: PolicyChanges, commands: Mapping[int, OwnCommand]) -> dict
     """Process the commands of one policy: decisions first, then what changes its state.
 
     So every decision of a group sees the state before it. What changes more than that comes
-    alone, and the rest waits. Called by ``GroupWriter.process``.
+    alone, and the rest waits. Called by ``GroupWriter._commit``.
     """
     for i, command in commands.items():
         alone = _ALONE.get(type(command))
