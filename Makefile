@@ -1,7 +1,7 @@
 # Two commands: `make reproduce` and `make test`. Each sets everything up on a fresh machine.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help reproduce test stories lint house docs figures format fuzz crash crash-small bench wheel constraints clean
+.PHONY: help reproduce test again stories lint house docs figures format fuzz crash crash-small bench wheel constraints clean
 
 VENV := .venv
 RUN := $(VENV)/bin/
@@ -18,6 +18,9 @@ reproduce: $(READY)  ## The paper end to end: reproduction/report.html
 
 test: lint  ## Lint, then tests and doctests
 	$(RUN)pytest -n 2
+
+again: $(READY)  ## The tests that failed last, alone
+	$(RUN)pytest --last-failed --last-failed-no-failures none
 
 stories: $(READY)  ## The studio in a real browser: every story, width and scheme
 	BOUNDIT_STORIES=all $(RUN)pytest -n 2 tests/studio/stories

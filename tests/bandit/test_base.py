@@ -233,18 +233,18 @@ def test_a_repeat_waits_until_the_first_is_done(monkeypatch: pytest.MonkeyPatch)
     def slowly(_: Decision, reward: float, _observed: object) -> None:
         taken.append(reward)
         inside.set()
-        go_on.wait(5)
+        go_on.wait(60)
 
     monkeypatch.setattr(policy, "take", slowly)
     first = Thread(target=policy.learn, args=(decision, 1.0))
     second = Thread(target=policy.learn, args=(decision, 0.5))
     first.start()
-    inside.wait(5)
+    inside.wait(60)
     second.start()
     second.join(0.1)
     go_on.set()
-    first.join(5)
-    second.join(5)
+    first.join(60)
+    second.join(60)
 
     assert taken == [1.0]
 

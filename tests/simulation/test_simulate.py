@@ -223,7 +223,7 @@ def test_a_signal_ends_a_long_simulation_at_once() -> None:
     ) as child:
         assert child.stdout is not None
         assert child.stdout.readline() == "go\n"
-        for _ in range(20):  # whoever is impatient presses twice
+        for _ in range(300):  # whoever is impatient presses twice
             time.sleep(1)
             if child.poll() is not None:
                 break

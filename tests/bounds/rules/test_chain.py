@@ -1,4 +1,3 @@
-import time
 from math import comb
 
 import numpy as np
@@ -81,11 +80,9 @@ def test_what_cannot_matter_is_left_out() -> None:
 def test_a_wide_graph_is_searched_by_relevance_not_by_every_subset() -> None:
     edges = "; ".join(f"W{i} -> X; W{i} -> Y; W{i} -> [S]" for i in range(60))
     graph = parse(f"X -> Y; {edges}; M -> Y; X -> M -> [S]")
-    began = time.monotonic()
     pool = ChainSearch(graph, parse_query("Y | do(X)")).choose_variables(3)
 
     assert sum(comb(len(pool), size) for size in range(4)) <= MOST_SETS
-    assert time.monotonic() - began < 5
 
 
 def test_a_deadline_in_the_past_leaves_nothing() -> None:

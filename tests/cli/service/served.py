@@ -55,10 +55,13 @@ def run_serve(
 
 
 class Caller:
-    """Decides and rewards all the time, and notes what was acknowledged and what was not."""
+    """Decides and rewards all the time, and notes what was acknowledged and what was not.
 
-    def __init__(self, server: Server, name: str) -> None:
-        self.server, self.name = server, name
+    A ``patient`` one tries again what is refused for now, as clients do.
+    """
+
+    def __init__(self, server: Server, name: str, *, patient: bool = False) -> None:
+        self.server, self.name, self.patient = server, name, patient
         self.decided: list[str] = []
         self.rewarded: list[str] = []
         self.refused: list[int] = []
@@ -78,6 +81,8 @@ class Caller:
                     ("reward", {"id": id_, "reward": i % 2}, self.rewarded),
                 ):
                     status, _ = self.server.ask("POST", f"/v1/policies/p/{path}", body)
+                    while status == 503 and self.patient and not self._end.is_set():
+                        status, _ = self.server.ask("POST", f"/v1/policies/p/{path}", body)
                     if status != 200:
                         self.refused.append(status)
                         return

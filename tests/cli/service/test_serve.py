@@ -43,7 +43,9 @@ def test_one_of_two_servers_is_stopped_under_load_and_the_other_goes_on(
         where = ("--data", str(tmp_path))
     answer(capsys, "policies", "create", "p", *where, *ARMS)
     with run_serve(where) as one, run_serve(where) as other, ExitStack() as ends:
-        callers = [Caller(server, f"{i}") for i, server in enumerate([one, other] * 2)]
+        callers = [
+            Caller(server, f"{i}", patient=True) for i, server in enumerate([one, other] * 2)
+        ]
         for caller in callers:
             ends.callback(caller.stop)
         assert all(caller.begun.wait(120) for caller in callers)
