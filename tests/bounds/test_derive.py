@@ -33,7 +33,7 @@ from boundit.terms.names import Nodes
 from tests.bounds.exact import as_log, ends, questions
 from tests.paper import TABLE_1_ROWS
 
-GOLDEN = Path(__file__).parents[1] / "golden"
+GOLDEN = Path(__file__).parents[1] / "golden" / "files"
 CONFOUNDED = parse("Z -> X -> Y; Z -> Y; Z -> [S]")
 MEDIATED = parse("Z -> X -> M -> Y; Z -> Y")
 ROWS: dict[str, list[object]] = {

@@ -13,7 +13,7 @@ from boundit.studio.project import DataSource, Project, ProjectQuery, Settings
 from boundit.studio.project_file import name_file, read_project, write_project
 from tests.graph.formats.test_drafts import drafts
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "studio_project.json"
+GOLDEN = Path(__file__).parents[1] / "golden" / "files" / "studio_project.json"
 
 
 def make_project() -> Project:

@@ -31,7 +31,7 @@ _compiled: set[str] = set()
 _compiling = threading.Lock()
 
 
-class NotCompiled(Exception):  # noqa: N818, no error: it says what to do first
+class NotCompiled(Exception):
     """A kind of policy has to be compiled before a transaction can go on with it."""
 
     def __init__(self, kind: str) -> None:

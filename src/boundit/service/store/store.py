@@ -146,7 +146,7 @@ class Transaction:
         """Send what is written in a ``with`` without waiting for each statement's answer.
 
         It is the last of a transaction: the commit may go with it. Called by
-        ``GroupWriter.process``.
+        ``GroupWriter._commit``.
         """
         return self._dialect.gather(self._connection)
 
