@@ -145,12 +145,12 @@ def measure(task: Task) -> Numbers:
     for log in range(task.first, task.last):
         key = [task.seed, zlib.crc32(task.cell.encode()), task.n, log]
         counts = world.draw(task.n, np.random.default_rng(key))
-        started = time.perf_counter()
+        started = time.process_time()
         if task.method == "AIPW":
             widths, hits, contrasts = measure_aipw(world, counts, task.confidence)
         else:
             widths, hits, contrasts = measure_table(world, counts, task)
-        found["seconds"].append([time.perf_counter() - started])
+        found["seconds"].append([time.process_time() - started])
         found["widths"].append(widths)
         found["hits"].append(hits)
         found["contrasts"].append(contrasts)
@@ -246,6 +246,9 @@ class Result:
     widest: float | None = None
     """The greatest of these ratios over single intervals."""
     contrasts_wider: float | None = None
+    contrasts_widest: float | None = None
+    slower: float | None = None
+    """Median time beside that of another checkout."""
 
     @property
     def reached(self) -> str:
@@ -311,17 +314,28 @@ def compare(found: Numbers, old: Numbers) -> dict[str, float]:
     ]
     if not pairs:
         return {}
-    after, before = (float(np.sum(join_rows(numbers))) for numbers in (found, old))
+    ours, theirs = (
+        np.array(
+            [
+                width
+                for one, a, b in zip(
+                    numbers["contrasts"], found["widths"], old["widths"], strict=True
+                )
+                if a and b
+                for width in one
+            ]
+        )
+        for numbers in (found, old)
+    )
     return {
         "wider": float(np.sum([a for a, _ in pairs]) / np.sum([b for _, b in pairs])),
         "widest": float(max((a / np.maximum(b, TOLERANCE)).max() for a, b in pairs)),
-        "contrasts_wider": after / before if before else float("nan"),
+        "contrasts_wider": float(ours.sum() / theirs.sum()) if ours.size else float("nan"),
+        "contrasts_widest": (
+            float((ours / np.maximum(theirs, TOLERANCE)).max()) if ours.size else float("nan")
+        ),
+        "slower": float(np.median(found["seconds"]) / np.median(old["seconds"])),
     }
-
-
-def join_rows(found: Numbers) -> list[float]:
-    """The widths of all differences of arms, of all logs."""
-    return [value for one in found["contrasts"] for value in one]
 
 
 HEAD = (
@@ -342,7 +356,8 @@ def show(result: Result) -> None:
     if result.wider is not None:
         text += (
             f"  mean {result.wider:.3f}, most {result.widest:.3f}, "
-            f"differences {result.contrasts_wider:.3f}"
+            f"differences {result.contrasts_wider:.3f}, most {result.contrasts_widest:.3f}; "
+            f"time {result.slower:.1f}"
         )
     click.echo(text)
 
