@@ -36,7 +36,7 @@ from boundit.bandit.fused.linear import LinearCells, make_encoding
 from boundit.bandit.fused.observation import LeafReader
 from boundit.bandit.fused.particles import ParticleCounts, Particles, make_no_particles
 from boundit.bandit.fused.refutation import LogEvidence
-from boundit.bandit.fused.runs import is_blind
+from boundit.bandit.fused.runs import is_blind, learn_blind_rounds
 from boundit.bandit.kernels.arrays import Floats
 from boundit.bandit.kernels.score_table import STATISTICS
 from boundit.bandit.learned.features import FeatureEncoding
@@ -202,8 +202,22 @@ class FusedBeliefs:
             self._find_row(kind.context, pair)
             for kind, pair in zip(batch.kinds, pairs, strict=True)
         ]
-        for i, (leaf, may_be) in enumerate(shown):
-            reward, place = (float(batch.rewards[i]) - low) / (high - low), batch.places[i]
+        rewards = (batch.rewards - low) / (high - low)
+        if self.linear is None and self.has_particles and all(leaf < 0 for leaf, _ in shown):
+            learn_blind_rounds(
+                self.layout,
+                self.counts,
+                self.laws,
+                self.learned,
+                np.array(pairs, np.int64)[batch.places],
+                rewards,
+                np.array([may_be for _, may_be in shown]),
+                self._scratch,
+            )
+            return
+        for place, reward, (leaf, may_be) in zip(
+            batch.places.tolist(), rewards.tolist(), shown, strict=True
+        ):
             self._learn(rows[place], pairs[place], reward, leaf, may_be)
 
     def _learn(

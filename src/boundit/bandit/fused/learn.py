@@ -232,7 +232,7 @@ def learn_round(
 
     ``may_be`` are the leaves that it may have ended in. ``predicted`` is how likely particles
     found the reward and the mean they expected, negative where cells and pools decide. Called
-    by ``FusedBeliefs._learn`` for a reward, and by ``play_fused`` in every round.
+    by ``FusedBeliefs._learn`` for a reward, by ``learn_blind_rounds`` and by ``play_fused``.
     """
     chances = np.ones(counts.taus.shape[0])
     if pair < layout.cells.shape[0]:

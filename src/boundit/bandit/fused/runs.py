@@ -37,9 +37,33 @@ class Sights(NamedTuple):
 def is_blind(totals: Floats) -> bool:
     """Tell whether so few rounds showed the plan's variables that particles decide.
 
-    Called by ``play_fused`` and ``FusedBeliefs.is_blind``.
+    Called by ``play_fused``, ``learn_blind_rounds`` and ``FusedBeliefs.is_blind``.
     """
     return bool(totals[N_SEEN] * FEW < totals[N_LEARNED])
+
+
+@compile_kernel
+def learn_blind_rounds(
+    layout: FusedLayout,
+    counts: FusedCounts,
+    laws: ParticleLaws,
+    learned: ParticleCounts,
+    pairs: Places,
+    rewards: Floats,
+    may_be: NDArray[np.bool_],
+    scratch: Floats,
+) -> None:
+    """Learn rounds that showed too little, in their order, once particles are there.
+
+    Each as ``FusedBeliefs._learn`` would; ``may_be`` has a row for each. Called by
+    ``FusedBeliefs.take_many``: to go in and out of compiled code takes longer than a round.
+    """
+    for i in range(pairs.size):
+        predicted, blind = (-1.0, -1.0), is_blind(counts.totals)
+        if pairs[i] < layout.cells.shape[0]:
+            found = learn_particles(laws, learned, pairs[i], rewards[i])
+            predicted = found if blind else predicted
+        learn_round(layout, counts, pairs[i], rewards[i], -1, may_be[i], predicted, scratch)
 
 
 @inline_kernel
