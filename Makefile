@@ -1,7 +1,7 @@
 # Two commands: `make reproduce` and `make test`. Each sets everything up on a fresh machine.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help reproduce test again stories lint house docs figures format fuzz crash crash-small bench wheel constraints clean
+.PHONY: help reproduce test again stories lint house docs figures format fuzz requests crash crash-small bench wheel constraints clean
 
 VENV := .venv
 RUN := $(VENV)/bin/
@@ -49,6 +49,9 @@ format: $(READY)  ## Format the code and mend what lint can mend
 
 fuzz: $(READY)  ## A million hostile inputs to every parser
 	$(RUN)python -m tests.fuzz --inputs 1000000
+
+requests: $(READY)  ## Thousands of requests by the OpenAPI document, to a running server
+	BOUNDIT_EXAMPLES=1000 $(RUN)pytest tests/service/http/test_operations.py
 
 crash: $(READY)  ## Kill -9 a thousand times under load, engines and databases
 	$(RUN)python -m tests.service.crash --store sqlite --kills 500

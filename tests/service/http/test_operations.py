@@ -1,5 +1,10 @@
-"""The document holds for a running server: schemathesis draws requests by it."""
+"""The document holds for a running server: schemathesis draws requests by it.
 
+A few for each operation, always the same; ``BOUNDIT_EXAMPLES`` asks for so many, and for others
+each time (``make requests``).
+"""
+
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -32,9 +37,10 @@ CHECKS = [
     response_schema_conformance,
     negative_data_rejection,
 ]
-FEW = settings(
-    max_examples=8,
-    derandomize=True,
+EXAMPLES = int(os.environ.get("BOUNDIT_EXAMPLES", "0"))
+DRAWN = settings(
+    max_examples=EXAMPLES or 8,
+    derandomize=not EXAMPLES,
     deadline=None,
     database=None,
     phases=[Phase.explicit, Phase.generate],
@@ -83,7 +89,7 @@ def test_every_answer_is_one_that_the_document_promises(
         paths.append({"policy": "ads"})
     for path in paths:
 
-        @FEW
+        @DRAWN
         @given(case=operation.as_strategy(mode, path_parameters=path))
         def ask(case: "schemathesis.Case[Any]") -> None:
             case.call_and_validate(checks=CHECKS, timeout=60)
