@@ -5,7 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from boundit.service.commands import CloseWindows, CreatePolicy, Decide, DecideRequest
+from boundit.service.commands import (
+    CloseWindows,
+    CreatePolicy,
+    Decide,
+    DecideRequest,
+    GiveRewards,
+    RewardRequest,
+)
 from boundit.service.engine import Engine
 from boundit.service.errors import (
     EngineStopped,
@@ -161,3 +168,60 @@ def test_a_store_that_fails_is_a_problem_until_it_works_again(tmp_path: Path) ->
         assert engine.problem is None
         assert (engine.counts.store_failures, engine.counts.rows) == (1, 3)
     assert engine.problem == "the writer does not run"
+
+
+def _visit(name: str) -> Decide:
+    return Decide("ads", [DecideRequest(name, 0)])
+
+
+async def _ask_many(engine: Engine, n: int, first: str) -> list[str]:
+    found = await asyncio.gather(*(engine.ask(_visit(f"{first}{i}")) for i in range(n)))
+    told = (GiveRewards("ads", [RewardRequest(f"{first}{i}", i % 2)]) for i in range(n))
+    await asyncio.gather(*map(engine.ask, told))
+    return [one.decisions[0].id for one in found]
+
+
+def test_loops_and_threads_write_side_by_side_and_replay_agrees(store: Store) -> None:
+    with run_engine(store, make_config(), tick=0.01) as engine:
+        threads = [
+            threading.Thread(target=lambda i=i: asyncio.run(_ask_many(engine, 30, f"{i}-")))
+            for i in range(3)
+        ]
+        for thread in threads:
+            thread.start()
+        for i in range(30):
+            decide(engine, f"own {i}")
+            reward(engine, f"own {i}", 1.0)
+        for thread in threads:
+            thread.join()
+        shown = engine.show_policy("ads")
+        report = engine.replay("ads", decisions=True)
+
+    assert (shown.n_open, shown.n_learned) == (0, 120)
+    assert shown.position == 1 + 3 * 120
+    assert report.differences == []
+
+
+def test_a_loop_that_cannot_write_at_once_leaves_it_to_the_writer(tmp_path: Path) -> None:
+    async def ask(engine: Engine) -> None:
+        await engine.ask(_visit("first"))
+        with SqliteStore(tmp_path).write():  # so that nobody can begin
+            waiting = asyncio.ensure_future(engine.ask(_visit("second")))
+            done, _ = await asyncio.wait([waiting], timeout=0.05)
+            assert not done
+        await waiting
+
+    with run_engine(SqliteStore(tmp_path), make_config()) as engine:
+        asyncio.run(ask(engine))
+        assert engine.show_policy("ads").n_open == 2
+
+
+def test_a_loop_that_ended_before_it_wrote_keeps_nobody_from_writing(tmp_path: Path) -> None:
+    async def leave(engine: Engine) -> None:
+        asyncio.ensure_future(engine.ask(_visit("left")))  # noqa: RUF006, nobody waits for it
+        await asyncio.sleep(0)
+
+    with run_engine(SqliteStore(tmp_path), make_config()) as engine:
+        asyncio.run(leave(engine))
+        assert asyncio.run(engine.ask(_visit("next"))).decisions[0].id == "next"
+        assert not decide(engine, "own").repeated

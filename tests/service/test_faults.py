@@ -137,11 +137,13 @@ def test_a_read_only_file_refuses_and_tells_that_it_is_not_ready(tmp_path: Path)
     with run_engine(store, make_config(kind="UCB")) as engine, run_server(engine) as served:
         visitors = Visitors(served)
         assert visitors.come()
-        store._writer.execute("PRAGMA query_only = 1")
+        for connection in (store._writer, store._hurried):
+            connection.execute("PRAGMA query_only = 1")
         assert not visitors.come()
         assert served.get("/readyz").status == 503
         assert served.get("/v1/policies/ads/events").status == 200
-        store._writer.execute("PRAGMA query_only = 0")
+        for connection in (store._writer, store._hurried):
+            connection.execute("PRAGMA query_only = 0")
         assert visitors.ask("v2")
         assert served.get("/readyz").status == 200
         visitors.check(engine)

@@ -37,6 +37,7 @@ from boundit.service.errors import (
     NoSuchDecision,
     NoSuchPolicy,
     ServiceError,
+    TakesLong,
     Unavailable,
 )
 from boundit.service.fold import Fold
@@ -65,6 +66,12 @@ QUEUE = 20_000
 """How many rows may wait to be written."""
 TICK = 1.0
 """How often, in seconds, windows are looked after."""
+_FEW_ROWS = 64
+"""So many rows an event loop writes by itself, where the store is near."""
+_SLOW = 0.05
+"""After a write that took so many seconds a loop leaves the next ones to the writer."""
+_PAUSE = 1.0
+"""For so many seconds."""
 
 
 class EngineCounts(Struct):
@@ -83,6 +90,9 @@ class Engine:
 
     ``submit`` takes a command and gives a future, ``run`` waits for its answer, ``ask`` is for
     event loops. An answer means that it is on disk. Everything may be called from any thread.
+
+    A thread writes, one group after the other. Where the store is near and few rows wait, the
+    event loop that asks takes a turn of its own: to hand them over takes longer.
 
     >>> from tempfile import TemporaryDirectory
     >>> from boundit.service.commands import DecideRequest, RewardRequest
@@ -111,6 +121,8 @@ class Engine:
         self._upkeep = Upkeep(store, self._writer)
         self._retention = Retention(store, self.prune, erase_every)
         self._problem: str | None = None
+        self._turn, self._pause_until = threading.Lock(), 0.0
+        self._planned_in: asyncio.AbstractEventLoop | None = None
         self._thread = threading.Thread(target=self._work, name="boundit writer", daemon=True)
 
     def start(self) -> None:
@@ -191,9 +203,57 @@ class Engine:
             prepared = await asyncio.to_thread(self._prepare, command)
         else:
             prepared = self._prepare(command)
-        future = loop.create_future()
-        self._queue.put(Waiting(prepared, _count_rows(command), future, loop))
+        future, rows = loop.create_future(), _count_rows(command)
+        here = rows <= _FEW_ROWS and self._may_write_here(command)
+        self._queue.put(Waiting(prepared, rows, future, loop), wake=not here)
+        if here and self._planned_in is not loop:
+            self._planned_in = loop
+            # Whoever else is heard in this round of the loop is written in the same group.
+            loop.call_soon(self._write_here, loop)
         return await future
+
+    def _may_write_here(self, command: Command) -> bool:
+        """Tell whether an event loop may write a command by itself; called by ``ask``."""
+        return (
+            self.store.is_near
+            and isinstance(command, Decide | GiveRewards)
+            and command.policy in self._writer.folds
+            and time.monotonic() >= self._pause_until
+        )
+
+    def _write_here(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Write what waits, in the thread of an event loop, or leave it to the writer's.
+
+        That is where there is much, or something that takes long. ``ask`` plans it.
+        """
+        self._planned_in = None
+        if not self._turn.acquire(blocking=False):
+            self._queue.wake()
+            return
+        begun, group = time.monotonic(), self._queue.take_few(_FEW_ROWS)
+        try:
+            if group:
+                self._write(group, loop)
+            else:
+                self._queue.wake()
+        except TakesLong:
+            self._queue.put_back(group, 0)
+        finally:
+            self._turn.release()
+        if time.monotonic() - begun > _SLOW:
+            self._pause_until = time.monotonic() + _PAUSE
+        # The answers go out in the next round of the loop; then it learns.
+        loop.call_soon(loop.call_soon, self._settle_here)
+
+    def _settle_here(self) -> None:
+        """Learn what ``_write_here`` wrote, unless the writer's thread is at it."""
+        if self._turn.acquire(blocking=False):
+            try:
+                self._writer.settle()
+            finally:
+                self._turn.release()
+        if self._writer.refuted:
+            self._queue.wake()
 
     def _prepare(self, command: Command) -> Prepared:
         """Do what takes long in the caller's thread; called by ``submit`` and ``ask``."""
@@ -206,11 +266,21 @@ class Engine:
         """Write groups until the engine stops; the writer's thread runs it."""
         ticked = time.monotonic()
         while (group := self._queue.take(ticked + self._tick - time.monotonic())) is not None:
-            if group:
-                self._write(group)
-            if time.monotonic() >= ticked + self._tick and not self._look_after():
-                ticked = time.monotonic()
-        self._upkeep.keep_snapshots(1)
+            with self._turn:
+                if group:
+                    self._write(group)
+                if time.monotonic() >= ticked + self._tick and not self._look_after():
+                    ticked = time.monotonic()
+                self._note_refutations()
+        with self._turn:
+            self._writer.settle()
+            self._upkeep.keep_snapshots(1)
+
+    def _note_refutations(self) -> None:
+        """Write down which policies' bounds were refuted; called by ``_work``."""
+        refuted, self._writer.refuted = self._writer.refuted, set()
+        if refuted:
+            self._write_own([NoteRefutation(name) for name in sorted(refuted)])
 
     def _look_after(self) -> bool:
         """Close windows that are due and keep snapshots; gives whether more are due.
@@ -218,6 +288,7 @@ class Engine:
         Called by ``_work`` every second, and between groups as long as more are due.
         """
         try:
+            self._writer.settle()
             self._upkeep.keep_snapshots()
             self._try_again()
             found = self._write_own(self._upkeep.list_closings())
@@ -241,30 +312,52 @@ class Engine:
         else:
             self._problem = None
 
-    def _write(self, group: list[Waiting]) -> None:
-        """Write a group and answer it; called by ``_work``."""
+    def _write(
+        self, group: list[Waiting], here: asyncio.AbstractEventLoop | None = None
+    ) -> None:
+        """Write a group and answer it, ``here`` for the loop that does, in a hurry.
+
+        Called by ``_work`` and ``_write_here``.
+        """
         begun = time.perf_counter()
-        answers = self._process([one.command for one in group])
+        answers = self._process([one.command for one in group], hurry=here is not None)
         pairs = list(zip(group, answers, strict=True))
         done = [(one, answer) for one, answer in pairs if answer is not None]
         n_rows = sum(one.rows for one, _ in done)
         self._queue.put_back([one for one, answer in pairs if answer is None], n_rows)
-        deliver(done)
+        self._hand_back(done, here)
         self.counts.groups += 1
         self.counts.rows += n_rows
         self.counts.refused += sum(isinstance(answer, ServiceError) for _, answer in done)
         self.counts.seconds_writing += time.perf_counter() - begun
-        refuted, self._writer.refuted = self._writer.refuted, set()
-        if refuted:
-            self._write_own([NoteRefutation(name) for name in sorted(refuted)])
 
-    def _process(self, commands: Sequence[Prepared]) -> Sequence[Answer]:
+    def _hand_back(
+        self,
+        done: Sequence[tuple[Waiting, Answer]],
+        here: asyncio.AbstractEventLoop | None,
+    ) -> None:
+        """Hand answers back: to visitors before the policy learns, to who looks at it after.
+
+        Called by ``_write``.
+        """
+        early, late = list[tuple[Waiting, Answer]](), list[tuple[Waiting, Answer]]()
+        for pair in done:
+            is_visit = isinstance(pair[0].command, Decide | GiveRewards)
+            (early if is_visit and pair[0].loop is not None else late).append(pair)
+        deliver(early, here)
+        if late or here is None:
+            self._writer.settle()
+            deliver(late, here)
+
+    def _process(self, commands: Sequence[Prepared], *, hurry: bool) -> Sequence[Answer]:
         """Process commands in one transaction; if that fails, all have the error.
 
         Called by ``_write``.
         """
         try:
-            answers = self._writer.process(commands)
+            answers = self._writer.process(commands, hurry=hurry)
+        except TakesLong:
+            raise
         except ServiceError as error:
             self.counts.store_failures += 1
             self._problem = str(error)
@@ -281,7 +374,7 @@ class Engine:
     def _write_own(self, commands: Sequence[OwnCommand]) -> list[Answer]:
         """Write commands of the engine's own, and give their answers.
 
-        Called by ``_write`` and ``_look_after``.
+        Called by ``_note_refutations`` and ``_look_after``.
         """
         if not commands:
             return []

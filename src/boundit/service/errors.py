@@ -177,6 +177,13 @@ class FailedCommand(ServiceError):
         super().__init__(f"a bug of ours ({type(error).__name__}); nothing was changed")
 
 
+class TakesLong(Exception):
+    """What would keep an event loop waiting, such as a lock of another process.
+
+    No error: raised before anything was changed, so that a thread with more time does it.
+    """
+
+
 class Unavailable(ServiceError):
     """Something that cannot be done now and may be in ``retry_after`` seconds."""
 

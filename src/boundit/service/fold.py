@@ -11,6 +11,7 @@ import msgspec
 from boundit.bandit.base import BatchStatistics
 from boundit.bandit.decision import Decision
 from boundit.bandit.scores import EXPLORED
+from boundit.bandit.spec import PLAIN
 from boundit.service.commands import ArmChance
 from boundit.service.config import KINDS, AnyPolicy, PolicyConfig, read_bounds
 from boundit.service.errors import StoreUnavailable
@@ -147,7 +148,7 @@ class Fold:
         seen = [closed.observed for closed in closings]
         try:
             self.policy.learn_many(
-                [self._make_decision(closed) for closed in closings],
+                self._make_decisions(closings),
                 [_require_reward(closed) for closed in closings],
                 observed=seen if any(seen) else None,
             )
@@ -189,6 +190,27 @@ class Fold:
         return self.policy.adopt(
             context, arm, id=closed.id, branch=branch, passed=closed.passed
         )
+
+    def _make_decisions(self, closings: Sequence[Closed]) -> list[Decision]:
+        """Make the decisions that closings teach; those alike are checked once.
+
+        Called by ``Fold._learn_together``.
+        """
+        known, found = dict[object, Decision](), list[Decision]()
+        for closed in closings:
+            levels = *(closed.arm or ()), *closed.context
+            alike = levels, len(closed.context), closed.branch, closed.other, closed.passed
+            # Other levels are objects of JSON, which cannot be looked up.
+            plain = PLAIN.issuperset(map(type, levels))
+            made = known.get(alike) if plain else None
+            if made is not None:
+                found.append(Decision.of(closed.id, made.arm, made.context, made.reasons))
+                continue
+            made = self._make_decision(closed)
+            if plain:
+                known[alike] = made
+            found.append(made)
+        return found
 
     def refresh(self, position: int, body: str | bytes) -> None:
         """Go by other bounds from here on.

@@ -33,6 +33,7 @@ class VariableNames:
         self._arm_levels = _list_levels(self.spec.arm_levels)
         self._context_levels = _list_levels(self.spec.context_levels)
         self._written: dict[Arm, Any] = {}
+        self._read: dict[tuple[Any, ...], Context] = {}
 
     def read_context(self, given: Values | None) -> Context:
         """Read a visitor's context, or raise ``Unprocessable`` and say why.
@@ -45,6 +46,23 @@ class VariableNames:
             values = _pick("context", given, self.context)
         else:
             values = tuple(given) if isinstance(given, list) else (given,)
+        # Equal is not enough to be the same, so types count; and -0.0 equals 0.0.
+        types = tuple(map(type, values))
+        if float in types:
+            return self._check_context(values)
+        found = self._read.get((values, types))
+        if found is None:
+            found = self._check_context(values)
+            if len(self._read) >= _MOST_KEPT:
+                self._read.clear()
+            self._read[values, types] = found
+        return found
+
+    def _check_context(self, values: tuple[Value, ...]) -> Context:
+        """Check the values of a context, and give the levels that they stand for.
+
+        Called by ``VariableNames.read_context`` for what it has not read before.
+        """
         if self._context_levels:
             values = _match_levels(values, self._context_levels, "$.context")
         try:
@@ -148,7 +166,7 @@ def _match_levels(
     """Replace values by the levels that they stand for, or refuse a truth value for a number.
 
     Python takes ``True`` for 1, and nobody who sends it means that. Called by
-    ``VariableNames.read_context`` and ``VariableNames.read_arm``.
+    ``VariableNames._check_context`` and ``VariableNames.read_arm``.
     """
     if len(values) != len(levels):
         return values

@@ -8,6 +8,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from boundit.service.commands import Decide, GiveRewards
 from boundit.service.errors import EngineStopped, QueueFull
 from boundit.service.writer.group import Answer, Prepared
 
@@ -48,8 +49,11 @@ class CommandQueue:
             self._is_open = False
             self._changed.notify_all()
 
-    def put(self, waiting: Waiting) -> None:
-        """Let a command wait, or refuse it; called by ``Engine`` for every command."""
+    def put(self, waiting: Waiting, *, wake: bool = True) -> None:
+        """Let a command wait, or refuse it; called by ``Engine`` for every command.
+
+        The writer's thread is woken unless somebody else is about to take it.
+        """
         with self._changed:
             if not self._is_open:
                 raise EngineStopped
@@ -57,7 +61,27 @@ class CommandQueue:
                 raise QueueFull(self._most)
             self._waiting.append(waiting)
             self._rows += waiting.rows
+            if wake:
+                self._changed.notify()
+
+    def wake(self) -> None:
+        """Wake the writer's thread; called by ``Engine`` where a loop leaves it work."""
+        with self._changed:
             self._changed.notify()
+
+    def take_few(self, most: int) -> list[Waiting]:
+        """Take all that waits if it is at most so many rows of visitors, else nothing.
+
+        Called by ``Engine`` in the event loop.
+        """
+        with self._changed:
+            if not self._is_open or self._rows > most:
+                return []
+            if not all(isinstance(one.command, Decide | GiveRewards) for one in self._waiting):
+                return []
+            group = list(self._waiting)
+            self._waiting.clear()
+            return group
 
     def take(self, patience: float) -> list[Waiting] | None:
         """Take what waits, up to a group; none if nothing comes in time, None at the end.
@@ -79,17 +103,21 @@ class CommandQueue:
     def put_back(self, again: Sequence[Waiting], n_done: int) -> None:
         """Let commands wait in front of all others, and count off the rows that are done.
 
-        Called by the writer after every group.
+        Called by ``Engine`` after every group.
         """
         with self._changed:
             self._waiting.extendleft(reversed(again))
             self._rows -= n_done
+            if again:
+                self._changed.notify()
 
 
-def deliver(done: Iterable[tuple[Waiting, Answer]]) -> None:
+def deliver(
+    done: Iterable[tuple[Waiting, Answer]], here: asyncio.AbstractEventLoop | None = None
+) -> None:
     """Hand answers to those who wait: threads one by one, an event loop all at once.
 
-    Called by ``Engine`` after the commit.
+    ``here`` is the loop that calls it, if one does. Called by ``Engine`` after the commit.
     """
     by_loop = defaultdict[asyncio.AbstractEventLoop, list[tuple[Any, Answer]]](list)
     for waiting, answer in done:
@@ -98,6 +126,9 @@ def deliver(done: Iterable[tuple[Waiting, Answer]]) -> None:
         elif isinstance(waiting.future, Future) and not waiting.future.cancelled():
             settle(waiting.future, answer)
     for loop, pairs in by_loop.items():
+        if loop is here:
+            resolve(pairs)
+            continue
         # A loop that was closed has nobody left who waits.
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(resolve, pairs)

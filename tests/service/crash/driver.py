@@ -264,12 +264,12 @@ class CrashRun:
             if row is None:
                 self.report.faults.append(f"{name} was acknowledged and is lost")
                 continue
-            decided = KnownDecision(row).decided
+            decided = KnownDecision(*row).decided
             if (decided.arm, decided.propensity, row.position) != ([arm], propensity, position):
                 self.report.faults.append(f"{name} is not what was acknowledged")
         for name, value in self.rewarded.items():
             row = rows.get(name)
-            found = KnownDecision(row).read_outcome().rewards if row else []
+            found = KnownDecision(*row).read_outcome().rewards if row else []
             if [one.reward for one in found] != [value]:
                 self.report.faults.append(f"the reward of {name} was acknowledged and is lost")
 

@@ -1,5 +1,6 @@
 """An engine in a process of its own: commands come as JSON lines, and answers go back."""
 
+import asyncio
 import json
 import os
 import signal
@@ -26,7 +27,8 @@ class Fuse:
     def __init__(self, store: Store) -> None:
         self.left = {"statement": 0, "answer": 0}
         if isinstance(store, SqliteStore):
-            store._writer.set_trace_callback(lambda _: self.burn("statement"))
+            for connection in (store._writer, store._hurried):
+                connection.set_trace_callback(lambda _: self.burn("statement"))
             return
         send: Any = psycopg.Connection.execute
 
@@ -57,6 +59,8 @@ def serve(open_store: Callable[[], Store], commands: int, answers: int) -> NoRet
         error = future.exception()
         answer(number, _show(future.result()) if error is None else _explain(error))
 
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, daemon=True).start()
     try:
         store = _open(open_store)
         fuse = Fuse(store)
@@ -68,7 +72,7 @@ def serve(open_store: Callable[[], Store], commands: int, answers: int) -> NoRet
                     continue
                 number = request.pop("n")
                 try:
-                    future = engine.submit(_read(request))
+                    future = _submit(engine, _read(request), loop if number % 2 else None)
                 except ServiceError as error:
                     answer(number, _explain(error))
                     continue
@@ -76,6 +80,15 @@ def serve(open_store: Callable[[], Store], commands: int, answers: int) -> NoRet
     except ServiceError as error:
         answer(-1, _explain(error))
     os._exit(0)
+
+
+def _submit(
+    engine: Engine, command: Decide | GiveRewards, loop: asyncio.AbstractEventLoop | None
+) -> Any:
+    """Ask as a thread does, or as a server does from its event loop."""
+    if loop is None:
+        return engine.submit(command)
+    return asyncio.run_coroutine_threadsafe(engine.ask(command), loop)
 
 
 def _open(open_store: Callable[[], Store]) -> Store:

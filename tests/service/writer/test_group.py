@@ -15,7 +15,7 @@ from boundit.service.commands import (
     RefreshRequest,
     RewardRequest,
 )
-from boundit.service.errors import StoreUnavailable
+from boundit.service.errors import StoreUnavailable, TakesLong
 from boundit.service.store.sqlite import SqliteStore
 from boundit.service.store.store import Store
 from boundit.service.writer.create import prepare_policy
@@ -47,6 +47,8 @@ def test_decisions_of_a_group_see_the_state_before_it(
     assert answers[1].decisions[0].position == 3
     assert answers[1].decisions[0].state_position == 1
     assert answers[0].rewards[0].position == 4
+    assert writer.folds["ads"].state_position == 1
+    writer.settle()
     assert writer.folds["ads"].state_position == 5
 
 
@@ -108,3 +110,18 @@ def test_a_policy_that_was_not_committed_is_not_remembered(tmp_path: Path) -> No
     assert writer.folds["ads"].config.kind == "TS"
     assert answers[0].decisions[0].position == 2
     store.close()
+
+
+def test_in_a_hurry_nothing_is_read_and_nobody_waited_for(tmp_path: Path) -> None:
+    visit = [Decide("ads", [DecideRequest("a", 0)])]
+    with run_engine(SqliteStore(tmp_path), make_config()):
+        pass
+    writer, other = GroupWriter(SqliteStore(tmp_path)), SqliteStore(tmp_path)
+    with pytest.raises(TakesLong):
+        writer.process(visit, hurry=True)
+    writer.process([CloseWindows("ads")])
+    with other.write(), pytest.raises(TakesLong):
+        writer.process(visit, hurry=True)
+
+    assert not writer.process(visit, hurry=True)[0].decisions[0].repeated
+    assert writer.process(visit)[0].decisions[0].repeated

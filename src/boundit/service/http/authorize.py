@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import binascii
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from ipaddress import ip_address
@@ -10,6 +11,7 @@ from ipaddress import ip_address
 from starlette.requests import Request
 
 from boundit.service.http.errors import NotAllowed, NotAuthorized
+from boundit.service.http.limits import read_headers
 from boundit.service.keys import ROLES, Key, KeyRing, Role
 
 NOBODY = Key("", "nobody", ROLES, datetime.fromtimestamp(0, UTC))
@@ -35,10 +37,12 @@ class Gatekeeper:
         """
         if not self._keys.is_fresh:
             await self._refresh()
+        headers = read_headers(request)
         if not self._keys.asks_for_keys:
-            _require_loopback(request)
+            _require_loopback(headers)
             return NOBODY
-        key = self._keys.check(_read_secret(request.headers.get("authorization", "")))
+        header = headers.get(b"authorization", b"").decode("latin-1")
+        key = self._keys.check(_read_secret(header))
         if key is None:
             raise NotAuthorized("nobody knows this key")
         if role is not None and not key.may(role):
@@ -72,26 +76,35 @@ def _read_secret(header: str) -> str:
     raise NotAuthorized("this service asks for a key")
 
 
-def _require_loopback(request: Request) -> None:
+def _require_loopback(headers: Mapping[bytes, bytes]) -> None:
     """Refuse a request whose Host is not this machine, as a page of another site would send.
 
     Called by ``Gatekeeper.admit`` where there are no keys.
     """
-    host = request.headers.get("host", "").rsplit("@", 1)[-1]
-    name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
-    if not is_loopback(name):
+    if not _names_loopback(headers.get(b"host", b"")):
         raise NotAllowed(
             "without keys only this machine may ask, by a loopback name; add a key first"
         )
-    if request.headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}:
+    if headers.get(b"sec-fetch-site", b"none") not in {b"none", b"same-origin"}:
         raise NotAllowed("a page of another site may not ask")
+
+
+@lru_cache(64)
+def _names_loopback(host: bytes) -> bool:
+    """Tell whether the header Host, with a port or without, names this machine alone.
+
+    Called by ``_require_loopback``.
+    """
+    text = host.decode("latin-1").rsplit("@", 1)[-1]
+    name = text[1:].partition("]")[0] if text.startswith("[") else text.partition(":")[0]
+    return is_loopback(name)
 
 
 @lru_cache(64)
 def is_loopback(host: str) -> bool:
     """Tell whether a host names this machine alone.
 
-    Called by ``_require_loopback``, and by ``serve`` for the address to listen on.
+    Called by ``_names_loopback``, and by ``make_server`` for the address to listen on.
 
     >>> is_loopback("localhost"), is_loopback("127.0.0.2"), is_loopback("::1")
     (True, True, True)

@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
+from starlette.types import Receive
 
 from boundit.service.errors import MalformedRequest
 from boundit.service.http.errors import (
@@ -16,6 +17,9 @@ from boundit.service.http.errors import (
     WrongMediaType,
 )
 
+WHOLE = "boundit.whole"
+"""What the scope of a request has once all of its body was received."""
+_JSON = b"application/json"
 _MOST_CALLERS = 10_000
 """How many callers a ``RateLimiter`` remembers; those who are idle are forgotten first."""
 
@@ -33,34 +37,49 @@ class Limits:
     connections: int = 4_096
 
 
+def read_headers(request: Request) -> dict[bytes, bytes]:
+    """Read the headers of a request by name; of one that comes twice the first counts.
+
+    Called by ``read_body`` and ``Gatekeeper.admit`` for every request: at a tenth of what it
+    costs to ask Starlette for each.
+    """
+    return dict(reversed(request.scope["headers"]))
+
+
 async def read_body(request: Request, limits: Limits) -> bytes:
     """Read the body of a request that must be JSON, within the limits of size and time.
 
     Called by ``Door._answer`` for every request that has one.
     """
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
+    headers = read_headers(request)
+    kind = headers.get(b"content-type", b"")
+    if kind != _JSON and kind.partition(b";")[0].strip().lower() != _JSON:
         raise WrongMediaType
-    length = request.headers.get("content-length", "")
+    length = headers.get(b"content-length", b"")
     if length.isdigit() and int(length) > limits.body:
         raise BodyTooLarge(limits.body)
+    if WHOLE in request.scope:
+        return await _read_stream(request.receive, limits.body)
     try:
         async with asyncio.timeout(limits.body_seconds):
-            return await _read_stream(request, limits.body)
+            return await _read_stream(request.receive, limits.body)
     except TimeoutError:
         raise TooSlow(limits.body_seconds) from None
-    except ClientDisconnect:
-        raise MalformedRequest("the connection ended within the body") from None
 
 
-async def _read_stream(request: Request, most: int) -> bytes:
+async def _read_stream(receive: Receive, most: int) -> bytes:
     """Read what comes until it ends or is too much; called by ``read_body``."""
-    parts, size = list[bytes](), 0
-    async for part in request.stream():
+    parts, size, more = list[bytes](), 0, True
+    while more:
+        message = await receive()
+        if message["type"] != "http.request":
+            raise MalformedRequest("the connection ended within the body")
+        part: bytes = message.get("body", b"")
         size += len(part)
         if size > most:
             raise BodyTooLarge(most)
         parts.append(part)
+        more = message.get("more_body", False)
     return b"".join(parts) if len(parts) != 1 else parts[0]
 
 

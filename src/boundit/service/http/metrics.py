@@ -1,10 +1,19 @@
 """What Prometheus reads: requests, times, and how far each policy has come."""
 
+from bisect import bisect_left
 from collections.abc import Iterator
+from itertools import accumulate
+from typing import final
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
 from prometheus_client.registry import Collector
+from prometheus_client.utils import floatToGoString
 
 from boundit.service.engine import Engine
 from boundit.service.errors import ServiceError
@@ -13,39 +22,68 @@ _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 1
 
 
 class Metrics:
-    """The counters of one app, and the policies as they are when somebody asks."""
+    """The counts of one app, and the policies as they are when somebody asks."""
 
     def __init__(self, engine: Engine) -> None:
-        self._registry = CollectorRegistry()
-        self._requests = Counter(
-            "boundit_requests",
-            "Requests, by operation and status.",
-            ["operation", "status"],
-            registry=self._registry,
-        )
-        self._seconds = Histogram(
-            "boundit_request_seconds",
-            "Time from the first byte of a body to the answer.",
-            ["operation"],
-            buckets=_SECONDS,
-            registry=self._registry,
-        )
+        self._registry, self._counts = CollectorRegistry(), RequestCounts()
+        self._registry.register(self._counts)
         self._registry.register(PolicyCollector(engine))
-        self._known: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
 
     def note(self, operation: str, status: int, seconds: float) -> None:
         """Count a request; called by ``Door.answer`` for each."""
-        known = self._known.get((operation, status))
-        if known is None:
-            requests = self._requests.labels(operation, str(status))
-            known = self._known[operation, status] = requests, self._seconds.labels(operation)
-        requests, times = known
-        requests.inc()
-        times.observe(seconds)
+        self._counts.note(operation, status, seconds)
 
     def write(self) -> bytes:
         """Write all as Prometheus reads it; called for ``/metrics``."""
         return generate_latest(self._registry)
+
+
+@final
+class RequestCounts(Collector):
+    """Requests by operation and status, and how long they took.
+
+    Counted by the event loop alone, which needs no locks for it.
+    """
+
+    def __init__(self) -> None:
+        self._requests: dict[tuple[str, int], int] = {}
+        self._buckets: dict[str, list[int]] = {}
+        self._seconds: dict[str, float] = {}
+
+    def note(self, operation: str, status: int, seconds: float) -> None:
+        """Count a request; called by ``Metrics.note``."""
+        key = operation, status
+        self._requests[key] = self._requests.get(key, 0) + 1
+        if operation not in self._buckets:
+            self._buckets[operation] = [0] * (len(_SECONDS) + 1)
+            self._seconds[operation] = 0.0
+        self._buckets[operation][bisect_left(_SECONDS, seconds)] += 1
+        self._seconds[operation] += seconds
+
+    def describe(self) -> Iterator[Metric]:
+        """Say nothing before it is asked; the registry calls it."""
+        return iter(())
+
+    def collect(self) -> Iterator[Metric]:
+        """Give what was counted; the registry calls it for every page of metrics."""
+        requests = CounterMetricFamily(
+            "boundit_requests",
+            "Requests, by operation and status.",
+            labels=["operation", "status"],
+        )
+        for (operation, status), n in list(self._requests.items()):
+            requests.add_metric([operation, str(status)], n)
+        yield requests
+        times = HistogramMetricFamily(
+            "boundit_request_seconds",
+            "Time from the first byte of a body to the answer.",
+            labels=["operation"],
+        )
+        ends = [*map(floatToGoString, _SECONDS), "+Inf"]
+        for operation, buckets in list(self._buckets.items()):
+            below = list(zip(ends, map(float, accumulate(buckets)), strict=True))
+            times.add_metric([operation], below, self._seconds[operation])
+        yield times
 
 
 class PolicyCollector(Collector):

@@ -7,7 +7,7 @@ import msgspec
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from boundit.service.http.answers import ErrorAnswer, ErrorDetail
-from boundit.service.http.limits import Limits
+from boundit.service.http.limits import WHOLE, Limits
 
 
 class PatientProtocol(HttpToolsProtocol):
@@ -62,6 +62,14 @@ class PatientProtocol(HttpToolsProtocol):
         self._stop_clock()
         if not self.transport.is_closing():
             super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """Note that all of the body is there, so that nobody needs a clock to wait for it.
+
+        The parser calls it.
+        """
+        self.scope[WHOLE] = True  # type: ignore[literal-required]
+        super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no HTTP as all else is refused; ``data_received`` calls it."""

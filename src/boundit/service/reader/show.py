@@ -37,7 +37,7 @@ MOST_CHANCES = 100_000
 
 def show_decision(fold: Fold, row: DecisionRow, closing: EventRow | None) -> DecisionView:
     """Show a decision with all that came of it; called by ``Engine.get_decision``."""
-    known = KnownDecision(row)
+    known = KnownDecision(*row)
     outcome = known.read_outcome()
     closed = None if closing is None else read_closed(closing.body)
     status: Literal["open", "learned", "not learned"] = "open"

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, final
 import psycopg
 from psycopg.pq import TransactionStatus
 
-from boundit.service.errors import StoreUnavailable
+from boundit.service.errors import StoreUnavailable, TakesLong
 from boundit.service.store.readers import Readers
 from boundit.service.store.schema import SCHEMA_VERSION, write_schema
 from boundit.service.store.sqlite import Clock
@@ -77,7 +77,7 @@ class PostgresDialect:
         self,
         connection: _Connection,
         table: str,
-        columns: Sequence[str],
+        columns: tuple[str, ...],
         rows: Sequence[Sequence[object]],
         more: str,
     ) -> None:
@@ -133,6 +133,8 @@ class PostgresStore:
     A connection that breaks is made anew, with pauses that grow; meanwhile callers are told.
     """
 
+    is_near = False
+
     def __init__(self, url: str, *, clock: Clock | None = None) -> None:
         self._url, self._clock, self._dialect = url, clock, PostgresDialect()
         self._writer: _Connection | None = None
@@ -181,11 +183,13 @@ class PostgresStore:
             raise StoreUnavailable(reason)
 
     @contextmanager
-    def write(self) -> Iterator[Transaction]:
+    def write(self, *, hurry: bool = False) -> Iterator[Transaction]:
         """Begin a transaction that commits when the ``with`` ends and undoes what raised.
 
         Called by ``GroupWriter`` from the writer's thread alone.
         """
+        if hurry:
+            raise TakesLong
         with _explain():
             connection = self._writer or self._reconnect()
             try:

@@ -1,6 +1,5 @@
 """Events in one SQLite file: a write-ahead log that is on disk before anybody is answered."""
 
-import json
 import os
 import sqlite3
 import time
@@ -11,7 +10,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeAlias, final
 
-from boundit.service.errors import StoreUnavailable
+from boundit.service.errors import StoreUnavailable, TakesLong
+from boundit.service.events import write_body
 from boundit.service.store.readers import Readers
 from boundit.service.store.schema import SCHEMA_VERSION, write_schema
 from boundit.service.store.store import Transaction
@@ -46,19 +46,19 @@ class SqliteDialect:
 
     def pack(self, values: Sequence[str] | Sequence[int]) -> str:
         """Write values as one JSON text; called by ``Transaction``."""
-        return json.dumps(values)
+        return write_body(values).decode()
 
     def add_rows(
         self,
         connection: sqlite3.Connection,
         table: str,
-        columns: Sequence[str],
+        columns: tuple[str, ...],
         rows: Sequence[Sequence[object]],
         more: str,
     ) -> None:
         """Add rows to a table, many with each statement; called by ``Transaction``."""
         for part in _cut_rows(rows):
-            query = _write_insert(table, tuple(columns), len(part), more)
+            query = _write_insert(table, columns, len(part), more)
             connection.execute(query, list(chain.from_iterable(part)))
 
     def update_rows(
@@ -120,9 +120,11 @@ class SqliteStore:
     ``folder`` is made if it is not there. What is committed is on disk (``synchronous=FULL``).
     """
 
+    is_near = True
+
     def __init__(self, folder: str | os.PathLike[str], *, clock: Clock | None = None) -> None:
         self.path = Path(folder) / FILE_NAME
-        self._paths = self.path, Path(f"{self.path}-wal")
+        self._paths = str(self.path), f"{self.path}-wal"
         self._clock, self._dialect = clock or read_clock, SqliteDialect()
         self._readers = Readers(self._connect)
         try:
@@ -132,6 +134,8 @@ class SqliteStore:
         with _explain():
             self._writer = self._connect()
             self._make_tables()
+            self._hurried = self._connect()
+            self._hurried.execute("PRAGMA busy_timeout = 0")
         self._files = self._find_files()
 
     def _connect(self) -> sqlite3.Connection:
@@ -175,20 +179,23 @@ class SqliteStore:
             raise StoreUnavailable(reason)
 
     @contextmanager
-    def write(self) -> Iterator[Transaction]:
+    def write(self, *, hurry: bool = False) -> Iterator[Transaction]:
         """Begin a transaction that commits when the ``with`` ends and undoes what raised.
 
-        Called by ``GroupWriter`` from the writer's thread alone.
+        In a ``hurry`` nobody is waited for. Called by ``GroupWriter``, by one thread at a time.
         """
-        with _explain():
-            self._writer.execute("BEGIN IMMEDIATE")
+        writer = self._hurried if hurry else self._writer
+        try:  # what ``_explain`` does, which costs more for every group
+            _begin(writer, hurry=hurry)
             try:
-                yield Transaction(self._writer, self._dialect, self._clock())
-                self._writer.execute("COMMIT")
+                yield Transaction(writer, self._dialect, self._clock())
+                writer.execute("COMMIT")
             except BaseException:
-                if self._writer.in_transaction:
-                    self._writer.execute("ROLLBACK")
+                if writer.in_transaction:
+                    writer.execute("ROLLBACK")
                 raise
+        except sqlite3.Error as error:
+            raise StoreUnavailable(f"the store cannot be used: {error}") from error
         self._require_files()
 
     @contextmanager
@@ -208,7 +215,7 @@ class SqliteStore:
         Called when the store is opened and after every commit.
         """
         try:
-            found = [path.stat() for path in self._paths]
+            found = [os.stat(path) for path in self._paths]  # noqa: PTH116, it costs half
         except OSError:
             return ()
         return tuple((one.st_dev, one.st_ino) for one in found)
@@ -225,7 +232,21 @@ class SqliteStore:
     def close(self) -> None:
         """Close all connections; called by ``Engine.stop``."""
         self._readers.close()
+        self._hurried.close()
         self._writer.close()
+
+
+def _begin(connection: sqlite3.Connection, *, hurry: bool) -> None:
+    """Begin to write; in a hurry raise ``TakesLong`` where another process does.
+
+    Called by ``SqliteStore.write``.
+    """
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+    except sqlite3.OperationalError as error:
+        if hurry and error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
+            raise TakesLong from None
+        raise
 
 
 @contextmanager

@@ -95,7 +95,7 @@ class Dialect(Protocol):
         self,
         connection: Any,
         table: str,
-        columns: Sequence[str],
+        columns: tuple[str, ...],
         rows: Sequence[Sequence[object]],
         more: str,
     ) -> None:
@@ -121,6 +121,13 @@ class Dialect(Protocol):
 
 _ROOM = 2**16
 _HEAD = ", ".join(Head._fields)
+_COUNTS = ("decided", "learned", "reward_sum", "defaults", "unlearned", "late")
+_TALLIES = ("policy", "day", "arm", *_COUNTS)
+_ADD_UP = "ON CONFLICT (policy, day, arm) DO UPDATE SET " + ", ".join(
+    f"{name} = tallies.{name} + excluded.{name}" for name in _COUNTS
+)
+_EVENT = ("policy", "position", "at", "kind", "body")
+_NEW_DECISION = ("policy", "id", "position", "due", "closed", "outcome")
 _DECISION = "d.id, d.position, d.due, d.closed, d.outcome, e.at, e.body"
 _JOIN = "decisions d JOIN events e ON e.policy = d.policy AND e.position = d.position"
 
@@ -136,11 +143,28 @@ class Transaction:
         return self._connection.execute(self._dialect.translate(query), parameters)
 
     def _add_rows(
-        self, table: str, columns: str, rows: Sequence[Sequence[object]], more: str = ""
+        self,
+        table: str,
+        columns: tuple[str, ...],
+        rows: Sequence[Sequence[object]],
+        more: str = "",
     ) -> None:
         """Add rows with these columns to a table; called by the methods that add rows."""
         if rows:
-            self._dialect.add_rows(self._connection, table, columns.split(), rows, more)
+            self._dialect.add_rows(self._connection, table, columns, rows, more)
+
+    def _run_among(
+        self, query: str, column: str, kind: str, values: Sequence[Any], *before: object
+    ) -> Any:
+        """Run a query whose last condition is that a column is one of some values.
+
+        One value, as most requests have, is compared as it is: that costs half as much.
+        Called by those who look up.
+        """
+        if len(values) == 1:
+            return self._run(f"{query}{column} = ?", *before, values[0])
+        among = self._dialect.write_among(kind)
+        return self._run(f"{query}{column} {among}", *before, self._dialect.pack(values))
 
     def gather(self) -> AbstractContextManager[object]:
         """Send what is written in a ``with`` without waiting for each statement's answer.
@@ -156,9 +180,12 @@ class Transaction:
         Nobody else appends to them until this transaction ends. Called by ``GroupWriter`` when
         a group begins.
         """
-        among = self._dialect.write_among("text")
-        query = f"SELECT {_HEAD} FROM policies WHERE name {among} ORDER BY name"
-        rows = self._run(query + self._dialect.lock, self._dialect.pack(sorted(names)))
+        query = f"SELECT {_HEAD} FROM policies WHERE name "
+        if len(names) == 1:
+            rows = self._run(f"{query}= ?{self._dialect.lock}", names[0])
+        else:
+            query += f"{self._dialect.write_among('text')} ORDER BY name{self._dialect.lock}"
+            rows = self._run(query, self._dialect.pack(sorted(names)))
         return {row[1]: Head(*row) for row in rows}
 
     def touch(self) -> None:
@@ -215,7 +242,7 @@ class Transaction:
 
         Called by ``PolicyChanges.write``.
         """
-        self._add_rows("events", "policy position at kind body", rows)
+        self._add_rows("events", _EVENT, rows)
 
     def list_events(
         self, policy: int, after: int, limit: int, kinds: Sequence[str] = ()
@@ -245,25 +272,20 @@ class Transaction:
 
     def get_events(self, policy: int, positions: Sequence[int]) -> dict[int, EventRow]:
         """Read events by position; called by ``Engine.get_decision`` and ``_list_rows``."""
-        query = (
-            "SELECT position, at, kind, body FROM events WHERE policy = ? AND position "
-            + self._dialect.write_among("bigint")
-        )
-        rows = self._run(query, policy, self._dialect.pack(positions))
+        query = "SELECT position, at, kind, body FROM events WHERE policy = ? AND "
+        rows = self._run_among(query, "position", "bigint", positions, policy)
         return {row[0]: EventRow(*row) for row in rows}
 
     def find_decisions(self, policy: int, ids: Sequence[str]) -> dict[str, DecisionRow]:
         """Find decisions by their ids; called by ``PolicyChanges.look_up`` once a group."""
-        query = f"SELECT {_DECISION} FROM {_JOIN} WHERE d.policy = ? AND d.id "
-        query += self._dialect.write_among("text")
-        rows = self._run(query, policy, self._dialect.pack(ids))
-        return {row[0]: DecisionRow(*row) for row in rows}
+        query = f"SELECT {_DECISION} FROM {_JOIN} WHERE d.policy = ? AND "
+        rows = self._run_among(query, "d.id", "text", ids, policy)
+        return {row[0]: DecisionRow._make(row) for row in rows}
 
     def find_pruned(self, policy: int, hashes: Sequence[str]) -> set[str]:
         """Find which ids, by their hashes, were pruned; called by ``PolicyChanges.look_up``."""
-        among = self._dialect.write_among("text")
-        query = f"SELECT hash FROM pruned WHERE policy = ? AND hash {among}"
-        return {row[0] for row in self._run(query, policy, self._dialect.pack(hashes))}
+        query = "SELECT hash FROM pruned WHERE policy = ? AND "
+        return {row[0] for row in self._run_among(query, "hash", "text", hashes, policy)}
 
     def list_due(self, policy: int, at: int, limit: int) -> list[DecisionRow]:
         """List open decisions whose windows are over, in the order in which they close.
@@ -292,7 +314,7 @@ class Transaction:
 
         Called by ``PolicyChanges.write``.
         """
-        self._add_rows("decisions", "policy id position due closed outcome", rows)
+        self._add_rows("decisions", _NEW_DECISION, rows)
 
     def update_decisions(self, rows: Sequence[tuple[int | None, str | None, int, str]]) -> None:
         """Set closed and outcome of decisions, by policy and id.
@@ -303,14 +325,8 @@ class Transaction:
 
     def add_tallies(self, policy: int, rows: Mapping[tuple[str, str], Sequence[float]]) -> None:
         """Add to the counts by day and arm; called by ``PolicyChanges.write``."""
-        counts = ("decided", "learned", "reward_sum", "defaults", "unlearned", "late")
-        more = ", ".join(f"{name} = tallies.{name} + excluded.{name}" for name in counts)
-        self._add_rows(
-            "tallies",
-            f"policy day arm {' '.join(counts)}",
-            [(policy, *key, *row) for key, row in sorted(rows.items())],
-            f"ON CONFLICT (policy, day, arm) DO UPDATE SET {more}",
-        )
+        found = [(policy, *key, *row) for key, row in sorted(rows.items())]
+        self._add_rows("tallies", _TALLIES, found, _ADD_UP)
 
     def add_snapshot(self, policy: int, row: SnapshotRow) -> None:
         """Store a snapshot, unless there is one; called by ``keep_snapshot``."""
@@ -347,7 +363,7 @@ class Transaction:
         """
         among, pack = self._dialect.write_among, self._dialect.pack
         gone = [(policy, one) for one in hashes]
-        self._add_rows("pruned", "policy hash", gone, "ON CONFLICT DO NOTHING")
+        self._add_rows("pruned", ("policy", "hash"), gone, "ON CONFLICT DO NOTHING")
         query = f"DELETE FROM decisions WHERE policy = ? AND id {among('text')}"
         self._run(query, policy, pack(ids))
         query = f"DELETE FROM events WHERE policy = ? AND position {among('bigint')}"
@@ -386,10 +402,19 @@ class Transaction:
 class Store(Protocol):
     """A place for events: transactions that write, one at a time, and others that read."""
 
-    def write(self) -> AbstractContextManager[Transaction]:
+    @property
+    def is_near(self) -> bool:
+        """Whether it lies on this machine: a commit is a wait for a disk, not for a network.
+
+        Read by ``Engine``.
+        """
+        ...
+
+    def write(self, *, hurry: bool = False) -> AbstractContextManager[Transaction]:
         """Begin a transaction that commits when the ``with`` ends and undoes what raised.
 
-        Called by ``GroupWriter`` from the writer's thread alone.
+        In a ``hurry`` it raises ``TakesLong`` where it would have to wait for another. Called
+        by ``GroupWriter``, by one thread at a time.
         """
         ...
 

@@ -3,6 +3,7 @@
 A command makes a ``Draft``; if it is refused, the draft is dropped and nothing of it remains.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from hashlib import blake2b
@@ -20,8 +21,9 @@ from boundit.service.events import (
 )
 from boundit.service.fold import Fold
 from boundit.service.moments import to_datetime, write_day
-from boundit.service.store.store import DecisionRow, Head, Transaction
+from boundit.service.store.store import Head, Transaction
 from boundit.service.values import write_value
+from boundit.terms.bound import Arm
 
 _DECIDED, _LEARNED, _SUM, _DEFAULTS, _UNLEARNED, _LATE = range(6)
 
@@ -53,15 +55,19 @@ class KnownDecision:
 
     __slots__ = ("_body", "_decided", "_outcome", "at", "closed", "due", "id", "position")
 
-    def __init__(self, row: DecisionRow, decided: Decided | None = None) -> None:
-        self.id, self.position, self.due, self.closed = (
-            row.id,
-            row.position,
-            row.due,
-            row.closed,
-        )
-        self.at, self._body, self._decided = row.at, row.body, decided
-        self._outcome = row.outcome
+    def __init__(
+        self,
+        id: str,  # noqa: A002, the word users know
+        position: int,
+        due: int | None,
+        closed: int | None,
+        outcome: str | None,
+        at: int,
+        body: str,
+        decided: Decided | None = None,
+    ) -> None:
+        self.id, self.position, self.due, self.closed = id, position, due, closed
+        self._outcome, self.at, self._body, self._decided = outcome, at, body, decided
 
     @property
     def decided(self) -> Decided:
@@ -81,9 +87,10 @@ class KnownDecision:
 
     def change(self, outcome: Outcome, closed: int | None) -> "KnownDecision":
         """Make the decision as it is once more was told; called by ``Draft.change``."""
-        text = write_body(outcome).decode()
-        row = DecisionRow(self.id, self.position, self.due, closed, text, self.at, self._body)
-        return KnownDecision(row, self._decided)
+        text, decided = write_body(outcome).decode(), self._decided
+        return KnownDecision(
+            self.id, self.position, self.due, closed, text, self.at, self._body, decided
+        )
 
     def list_change(self, policy: int) -> tuple[int | None, str | None, int, str]:
         """List what is written of a change; called by ``PolicyChanges.write``."""
@@ -120,7 +127,7 @@ class PolicyChanges:
         if not wanted:
             return
         rows = self.transaction.find_decisions(self.fold.id, wanted)
-        self.known.update((name, KnownDecision(row)) for name, row in rows.items())
+        self.known.update((name, KnownDecision(*row)) for name, row in rows.items())
         if self.head.pruned_position:
             hashes = {hash_id(name): name for name in wanted if name not in rows}
             gone = self.transaction.find_pruned(self.fold.id, list(hashes))
@@ -235,15 +242,14 @@ class Draft:
         position = self.append(CLOSED, closed)
         self.closings.append((position, closed))
         self.change(known, outcome, position)
-        arm = tuple(closed.arm) if closed.arm else ()
+        counts = self._find_counts(_spell_arm(tuple(closed.arm or ())))
         if closed.reason is None:
             assert closed.reward is not None
-            self.count(arm, _LEARNED)
-            self.count(arm, _SUM, closed.reward)
-            if closed.default:
-                self.count(arm, _DEFAULTS)
+            counts[_LEARNED] += 1
+            counts[_SUM] += closed.reward
+            counts[_DEFAULTS] += closed.default
         else:
-            self.count(arm, _UNLEARNED)
+            counts[_UNLEARNED] += 1
         return position
 
     def change(self, known: KnownDecision, outcome: Outcome, closed: int | None) -> None:
@@ -253,19 +259,22 @@ class Draft:
         """
         self.changed[known.id] = known.change(outcome, closed)
 
-    def count_decided(self, arms: Iterable[Sequence[Any]]) -> None:
+    def count_decided(self, arms: Iterable[Arm]) -> None:
         """Count decisions by the arms played; called by ``_write``."""
-        for arm in arms:
-            self.count(arm, _DECIDED)
+        for arm, n in Counter(map(_spell_arm, arms)).items():
+            self._find_counts(arm)[_DECIDED] += n
 
-    def count_late(self, arm: Sequence[Any]) -> None:
+    def count_late(self, arm: Arm) -> None:
         """Count what came after a decision was closed; called by ``_keep``."""
-        self.count(arm, _LATE)
+        self._find_counts(_spell_arm(arm))[_LATE] += 1
 
-    def count(self, arm: Sequence[Any], what: int, amount: float = 1) -> None:
-        """Add to one count of an arm on the day of the group; called by the methods here."""
-        key = self.changes.day, _spell_arm(tuple(arm))
-        self.tallies.setdefault(key, [0, 0, 0.0, 0, 0, 0])[what] += amount
+    def _find_counts(self, arm: str) -> list[float]:
+        """Find the counts of an arm on the day of the group; called by the methods here."""
+        key = self.changes.day, arm
+        found = self.tallies.get(key)
+        if found is None:
+            found = self.tallies[key] = [0, 0, 0.0, 0, 0, 0]
+        return found
 
 
 def hash_id(id: str) -> str:  # noqa: A002, the word users know
@@ -278,5 +287,5 @@ def hash_id(id: str) -> str:  # noqa: A002, the word users know
 
 @lru_cache(4096, typed=True)
 def _spell_arm(arm: tuple[Any, ...]) -> str:
-    """Spell an arm as the text that counts are kept under; called by ``Draft.count``."""
+    """Spell an arm as the text that counts are kept under; called by ``Draft``."""
     return write_body([write_value(value) for value in arm]).decode()

@@ -28,7 +28,7 @@ def close_due(changes: PolicyChanges) -> int:
     draft = Draft(changes)
     for row in rows:
         # What was told in this very group is in what the changes know.
-        known = changes.known.get(row.id) or KnownDecision(row)
+        known = changes.known.get(row.id) or KnownDecision(*row)
         if known.closed is None:
             close_decision(draft, known, known.read_outcome())
     changes.merge(draft)

@@ -28,7 +28,6 @@ from boundit.service.errors import (
 from boundit.service.events import DECIDED, Decided
 from boundit.service.fold import Chances, Fold
 from boundit.service.moments import to_datetime
-from boundit.service.store.store import DecisionRow
 from boundit.service.values import decode_level_list, encode_level_list
 from boundit.service.writer.changes import Draft, KnownDecision, PolicyChanges
 from boundit.terms.bound import Arm, Context
@@ -316,8 +315,9 @@ def _write(draft: Draft, plan: DecidePlan, chosen: Sequence[Chosen]) -> DecideBa
             due,
         )
         position = draft.append(DECIDED, decided)
-        row = DecisionRow(visit.id, position, due, None, None, changes.at, "")
-        draft.added.append(KnownDecision(row, decided))
+        draft.added.append(
+            KnownDecision(visit.id, position, due, None, None, changes.at, "", decided)
+        )
         played_arms.append(arm if played is None else played)
         made.append(
             DecideAnswer(

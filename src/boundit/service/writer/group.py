@@ -14,7 +14,7 @@ from boundit.service.commands import (
     RefreshBounds,
 )
 from boundit.service.describe import show_policy
-from boundit.service.errors import NoSuchPolicy, ServiceError
+from boundit.service.errors import NoSuchPolicy, ServiceError, TakesLong
 from boundit.service.events import REFUTED, Refuted
 from boundit.service.fold import Fold
 from boundit.service.kinds import NotCompiled, compile_kinds, read_kind, require_compiled
@@ -28,6 +28,8 @@ from boundit.service.writer.prune import EraseSome, KeepBase, erase_some, keep_b
 from boundit.service.writer.reward import take_rewards
 
 _log = logging.getLogger(__name__)
+_AT_HAND = 1000
+"""So many events of others are folded in a hurry."""
 Answer: TypeAlias = Any
 """What a command is answered, or the ``ServiceError`` that it is refused with."""
 OwnCommand: TypeAlias = PolicyCommand | KeepBase | EraseSome
@@ -37,28 +39,32 @@ Prepared: TypeAlias = OwnCommand | NewPolicy
 class GroupWriter:
     """Turns groups of commands into transactions, and keeps the folds of policies.
 
-    Used from the writer's thread alone.
+    Used by one thread at a time.
     """
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self.folds: dict[str, Fold] = {}
         self.refuted: set[str] = set()
+        self._unsettled: dict[str, PolicyChanges] = {}
 
-    def process(self, commands: Sequence[Prepared]) -> list[Answer]:
+    def process(self, commands: Sequence[Prepared], *, hurry: bool = False) -> list[Answer]:
         """Process commands in one transaction; gives an answer, an error, or None for each.
 
         None means that it has to wait for the next group. Raises ``StoreUnavailable`` if
-        nothing was committed, or nobody knows; what is in memory is then as it was. Called by
-        ``Engine``.
+        nothing was committed, or nobody knows; what is in memory is then as it was. What was
+        committed is folded into memory by ``settle``, before the next group at the latest, so
+        that nobody need wait for that. In a ``hurry`` it raises ``TakesLong``, before anything
+        was changed, where a policy has to be read or others waited for. Called by ``Engine``.
         """
+        self.settle()
         while True:
             try:
-                return self._commit(commands)
+                return self._commit(commands, hurry=hurry)
             except NotCompiled as found:  # nothing was written yet
                 compile_kinds([found.kind])
 
-    def _commit(self, commands: Sequence[Prepared]) -> list[Answer]:
+    def _commit(self, commands: Sequence[Prepared], *, hurry: bool) -> list[Answer]:
         """Do what ``process`` says, unless a kind of policy has to be compiled before.
 
         Called by ``GroupWriter.process``.
@@ -66,7 +72,7 @@ class GroupWriter:
         answers, opened = dict[int, Answer](), dict[str, PolicyChanges]()
         created = dict[str, Fold]()
         by_policy = defaultdict[str, dict[int, OwnCommand]](dict)
-        with self._store.write() as transaction:
+        with self._store.write(hurry=hurry) as transaction:
             for i, command in enumerate(commands):
                 if isinstance(command, NewPolicy):
                     answers[i] = _create(transaction, command, created)
@@ -75,6 +81,8 @@ class GroupWriter:
             heads = transaction.lock_heads(list(by_policy)) if by_policy else {}
             for name, mine in by_policy.items():
                 try:
+                    if hurry:
+                        self._require_at_hand(name, heads.get(name))
                     opened[name] = self._open(transaction, name, heads, created)
                     answers |= _process(opened[name], mine)
                 except ServiceError as error:
@@ -83,9 +91,14 @@ class GroupWriter:
                 for changes in opened.values():
                     changes.write()
         self.folds |= created
-        for name, changes in opened.items():
-            self._settle(name, changes)
+        self._unsettled = opened
         return [answers[i] for i in range(len(commands))]
+
+    def settle(self) -> None:
+        """Fold into memory what the last group committed; called by ``Engine``."""
+        unsettled, self._unsettled = self._unsettled, {}
+        for name, changes in unsettled.items():
+            self._settle(name, changes)
 
     def _open(
         self,
@@ -111,10 +124,19 @@ class GroupWriter:
         fold.catch_up(transaction, head)
         return PolicyChanges(transaction, head, fold)
 
+    def _require_at_hand(self, name: str, head: Head | None) -> None:
+        """Raise ``TakesLong`` for a policy that is not in memory, or far behind its head.
+
+        Called by ``GroupWriter._commit`` in a hurry.
+        """
+        fold = self.folds.get(name)
+        if fold is None or head is None or head.head - fold.position > _AT_HAND:
+            raise TakesLong
+
     def _settle(self, name: str, changes: PolicyChanges) -> None:
         """Fold into memory what was committed; a fold that fails is read anew.
 
-        Called by ``GroupWriter._commit``.
+        Called by ``GroupWriter.settle``.
         """
         try:
             changes.settle()
@@ -162,8 +184,9 @@ def _process(changes: PolicyChanges, commands: Mapping[int, OwnCommand]) -> dict
             return answers
     changes.look_up(_list_ids(commands.values()))
     decides = {i: one for i, one in commands.items() if isinstance(one, Decide)}
-    found: dict[int, Answer]
-    found = dict(zip(decides, decide_group(changes, list(decides.values())), strict=True))
+    found = dict[int, Answer]()
+    if decides:
+        found.update(zip(decides, decide_group(changes, list(decides.values())), strict=True))
     for i, command in commands.items():
         match command:
             case GiveRewards():

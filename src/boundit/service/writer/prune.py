@@ -131,7 +131,7 @@ def _find_over(
         if found is not None and (
             row.kind == CLOSED or (found.closed is None and found.due is None)
         ):
-            over[found.id] = KnownDecision(found)
+            over[found.id] = KnownDecision(*found)
     return over
 
 
