@@ -15,10 +15,7 @@ from boundit.counts.errors import (
 from boundit.counts.table import CountTable
 from boundit.counts.tabulate import Nulls, Request, tabulate
 from boundit.counts.unmarked import ask_by_name
-from boundit.terms.names import sort_names
-
-ADAPTIVE_COLUMN = "boundit_adaptive"
-"""The column by which a log says that a policy learned while it was written."""
+from boundit.terms.names import ADAPTIVE_COLUMN, sort_names
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -20,11 +20,12 @@ from boundit.counts.errors import InvalidOption
 from boundit.counts.files import find_files, read_dataset
 from boundit.counts.formats.file_format import find_format
 from boundit.counts.frames import read_frame
-from boundit.counts.log import ADAPTIVE_COLUMN, Log
+from boundit.counts.log import Log
 from boundit.counts.relations import RelationSource
 from boundit.counts.tabulate import Nulls
 from boundit.terms.errors import shorten
 from boundit.terms.message import ANY, Option
+from boundit.terms.names import ADAPTIVE_COLUMN
 
 
 def read_log(

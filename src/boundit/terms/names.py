@@ -13,6 +13,8 @@ _PLAIN = re.compile(r"[\w.]+")
 # Digit runs count as numbers when sorting, so that X2 comes before X10.
 _RUNS = re.compile(r"(\d+)")
 KEYWORDS = frozenset({"hidden", "do"})
+ADAPTIVE_COLUMN = "boundit_adaptive"
+"""The column by which a log says that a policy learned while it was written."""
 
 
 def read_nodes(names: Names) -> Nodes:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from boundit.service import kinds
 from boundit.service.commands import (
     CloseWindows,
     CreatePolicy,
@@ -125,3 +126,16 @@ def test_in_a_hurry_nothing_is_read_and_nobody_waited_for(tmp_path: Path) -> Non
 
     assert not writer.process(visit, hurry=True)[0].decisions[0].repeated
     assert writer.process(visit)[0].decisions[0].repeated
+
+
+def test_in_a_hurry_nothing_is_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = GroupWriter(SqliteStore(tmp_path))
+    visit = [Decide("ads", [DecideRequest("a", 0)])]
+    writer.process([prepare_policy(CreatePolicy(make_config()))])
+    monkeypatch.setattr(kinds, "_compiled", set())
+    with pytest.raises(TakesLong):
+        writer.process(visit, hurry=True)
+
+    assert not writer.process(visit)[0].decisions[0].repeated

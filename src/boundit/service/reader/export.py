@@ -11,11 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
-import duckdb
 import msgspec
 
 from boundit.bandit.learned.features import FeatureEncoding
-from boundit.counts.log import ADAPTIVE_COLUMN
 from boundit.service.errors import NoSuchPolicy, Unprocessable
 from boundit.service.events import (
     CLOSED,
@@ -32,6 +30,7 @@ from boundit.service.store.store import Head, Store
 from boundit.service.values import decode_level_list, write_value
 from boundit.terms.bound import Arm
 from boundit.terms.errors import BounditError, shorten
+from boundit.terms.names import ADAPTIVE_COLUMN
 
 Format: TypeAlias = Literal["csv", "jsonl", "parquet", "dsjson", "obp"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -227,6 +226,8 @@ def _write_parquet(store: Store, head: Head, fold: Fold) -> Iterator[bytes]:
         numbered = {f"c{i}": kind for i, kind in enumerate(kinds.values())}
         with lines.open("wb") as rows:
             rows.writelines(_join_lines(_list_numbered(store, head, columns)))
+        import duckdb  # noqa: PLC0415, 30 MB that a server needs for this alone
+
         with duckdb.connect() as connection:
             read = connection.read_json(
                 str(lines), columns=numbered, format="newline_delimited"

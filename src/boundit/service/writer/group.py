@@ -55,13 +55,16 @@ class GroupWriter:
         nothing was committed, or nobody knows; what is in memory is then as it was. What was
         committed is folded into memory by ``settle``, before the next group at the latest, so
         that nobody need wait for that. In a ``hurry`` it raises ``TakesLong``, before anything
-        was changed, where a policy has to be read or others waited for. Called by ``Engine``.
+        was changed, where a policy has to be read or compiled, or others waited for. Called by
+        ``Engine``.
         """
         self.settle()
         while True:
             try:
                 return self._commit(commands, hurry=hurry)
             except NotCompiled as found:  # nothing was written yet
+                if hurry:
+                    raise TakesLong from None
                 compile_kinds([found.kind])
 
     def _commit(self, commands: Sequence[Prepared], *, hurry: bool) -> list[Answer]:
