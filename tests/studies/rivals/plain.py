@@ -15,7 +15,7 @@ import numpy as np
 from boundit.bandit.kernels.rng import branch_stream, draw_uniform, open_stream
 from boundit.studies.rivals.facts import PairFact, PairFacts
 
-WEIGHTS = (0.5, 0.0, 0.125, 0.25, 0.75, 0.875, 1.0)
+WEIGHTS = 8
 
 
 @dataclass
@@ -30,7 +30,7 @@ class PlainRival:
     rewards: dict[tuple[Any, Any], list[float]] = field(default_factory=dict)
     left: dict[tuple[Any, Any], tuple[int, int]] = field(default_factory=dict)
     losses: dict[tuple[Any, Any], float] = field(default_factory=dict)
-    earned: list[float] = field(default_factory=lambda: [0.0] * len(WEIGHTS))
+    costs: list[float] = field(default_factory=lambda: [0.0] * WEIGHTS)
     history: dict[Any, list[tuple[np.ndarray, float]]] = field(default_factory=dict)
 
     def decide(self, context: Any, t: int) -> int:
@@ -128,22 +128,36 @@ class PlainRival:
             )
         return first_best(scores)
 
+    @property
+    def explored(self) -> float:
+        return min(0.05 * self.scale, 1.0)
+
+    @property
+    def weights(self) -> list[float]:
+        low = [self.explored / (1 + self.explored)]
+        high = [(1 + low[0]) / 2]
+        while len(low) < 4:
+            low.append(low[-1] / 2)
+        while len(high) < 2:
+            high.append((1 + high[-1]) / 2)
+        return [0.0, *reversed(low), *high, 1.0]
+
     def find_chosen(self, context: Any) -> int:
-        return self.find_greedy(context, WEIGHTS[self.earned.index(max(self.earned))])
+        return self.find_greedy(context, self.weights[self.costs.index(min(self.costs))])
 
     def choose_arrow(self, context: Any, t: int) -> int:
         uniform = draw(open_stream(self.seed, t))
-        explore = 0.05 * self.scale
+        explore = self.explored
         if uniform < explore:
             return int(uniform / explore * len(self.arms))
         return self.find_chosen(context)
 
     def learn_arrow(self, context: Any, row: int, reward: float) -> None:
-        explore = 0.05 * self.scale
+        explore = self.explored
         chance = explore / len(self.arms) + (1 - explore) * (self.find_chosen(context) == row)
-        for i, weight in enumerate(WEIGHTS):
+        for i, weight in enumerate(self.weights):
             if self.find_greedy(context, weight) == row:
-                self.earned[i] += reward / chance
+                self.costs[i] += (1 - reward) / chance
 
     def find_chances(self, context: Any) -> tuple[np.ndarray, float]:
         k, now = len(self.arms), self.find_time(context)

@@ -5,6 +5,7 @@ import pytest
 
 from boundit.studies.rivals.arrow_kernels import (
     WEIGHTS,
+    compute_weight,
     decide_arrow,
     find_greedy_row,
     learn_arrow,
@@ -20,26 +21,52 @@ def make_block() -> np.ndarray:
     return block
 
 
+def list_weights(explore: float = 0.05) -> list[float]:
+    return [compute_weight(i, explore) for i in range(WEIGHTS)]
+
+
+def test_weights_go_from_the_log_alone_to_rounds_alone() -> None:
+    found, middle = list_weights(0.1), 0.1 / 1.1
+
+    assert found == sorted(found)
+    assert (found[0], found[-1]) == (0.0, 1.0)
+    assert found[4] == pytest.approx(middle)
+    assert found[1] == pytest.approx(middle / 8)
+    assert found[6] == pytest.approx(1 - (1 - middle) / 4)
+
+
 def test_the_greedy_arm_goes_over_from_the_log_to_rounds() -> None:
-    found = [find_greedy_row(make_block(), weight) for weight in sorted(WEIGHTS)]
+    found = [find_greedy_row(make_block(), weight) for weight in list_weights()]
     assert found == sorted(found)
     assert (found[0], found[-1]) == (0, 1)
 
 
-def test_rewards_count_by_propensity_for_those_who_would_have_chosen_the_arm() -> None:
-    block, earned = make_block(), np.zeros(WEIGHTS.size)
-    learn_arrow(block, earned, 1.0, 1, 1.0)
-    greedy = np.array([find_greedy_row(block, weight) for weight in WEIGHTS])
+def test_costs_count_by_propensity_for_those_who_would_have_chosen_the_arm() -> None:
+    block, costs = make_block(), np.zeros(WEIGHTS)
+    learn_arrow(block, costs, 1.0, 0, 1.0)
+    assert not costs.any()
+    learn_arrow(block, costs, 1.0, 0, 0.0)
+    greedy = np.array([find_greedy_row(block, weight) for weight in list_weights()])
 
-    assert (earned > 0).tolist() == (greedy == 1).tolist()
-    assert earned.max() == pytest.approx(1 / 0.025 if greedy[0] == 0 else 1 / 0.975)
-    assert WEIGHTS[earned.argmax()] in WEIGHTS[greedy == 1]
+    assert (costs > 0).tolist() == (greedy == 0).tolist()
+    assert costs.max() == pytest.approx(1 / 0.975)
+    explored = np.zeros(WEIGHTS)
+    learn_arrow(block, explored, 1.0, 1, 0.0)
+    assert explored.max() == pytest.approx(1 / 0.025)
+
+
+def test_the_log_is_believed_until_another_weight_costs_less() -> None:
+    stream = np.uint64(2**63 - 1)
+    costs = np.zeros(WEIGHTS)
+    assert decide_arrow(make_block(), costs, 1e-9, stream) == 0
+    costs[:-1] = 1.0
+    assert decide_arrow(make_block(), costs, 1e-9, stream) == 1
 
 
 def test_a_share_of_rounds_explores() -> None:
     streams = np.random.default_rng(0).integers(0, 2**63, 4_000, dtype=np.uint64)
-    earned = np.zeros(WEIGHTS.size)
-    found = [decide_arrow(make_block(), earned, 2.0, stream) for stream in streams]
-    usual = find_greedy_row(make_block(), WEIGHTS[0])
+    costs = np.zeros(WEIGHTS)
+    found = [decide_arrow(make_block(), costs, 2.0, stream) for stream in streams]
+    usual = find_greedy_row(make_block(), 0.0)
 
     assert np.mean(np.array(found) != usual) == pytest.approx(0.05, abs=0.015)

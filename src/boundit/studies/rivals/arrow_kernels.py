@@ -1,11 +1,13 @@
 """ARRoW-CB (Zhang, Agarwal, Daume, Langford and Negahban 2019): how much to weigh the log.
 
 A model is fitted for each of several weights between log and rounds; the one whose choices
-would have earned most in the rounds so far, by inverse propensities, is played, and a share of
-rounds explores. That data of two sources are weighed, and the weight is learned, is from the
-paper's abstract; the list of weights, progressive validation and the share are from memory.
-Models here are means of each arm and context. In the paper a row of the log tells the cost of
-every arm; a row of ours tells that of one.
+would have cost least in the rounds so far, by inverse propensities, is played, and a share of
+rounds explores. Weights, costs, their order and the share were checked against the authors'
+code, Vowpal Wabbit's ``warm_cb`` and the scripts of their experiments (``warmcb_scripts``): 8
+weights from 0, the log alone, which is played first, to 1, rounds alone, halving towards both
+from ``e / (1 + e)`` for a share e; theirs is .05 unless told, and .0125 to .1 in experiments.
+Models here are means of each arm and context, in which every round counts once. In the paper a
+row of the log tells the cost of every arm; a row of ours tells that of one.
 
 The option ``scale``, 1 unless tuned, multiplies the share of rounds that explore.
 """
@@ -25,9 +27,26 @@ from boundit.studies.rivals.columns import (
     TOTAL,
 )
 
-WEIGHTS = np.array([0.5, 0.0, 0.125, 0.25, 0.75, 0.875, 1.0])
-"""How much rounds weigh against rows of the log; the first is played until one is better."""
+WEIGHTS = 8
+"""How many weights of rounds against rows of the log there are."""
+_MIDDLE = WEIGHTS // 2
 _EXPLORE = 0.05
+
+
+@inline_kernel
+def compute_weight(place: int, explore: float) -> float:
+    """Compute how much rounds weigh against rows of the log at one place of the list.
+
+    Called by ``_find_best_weight`` and ``learn_arrow``.
+    """
+    middle = explore / (1.0 + explore)
+    if place == 0:
+        return 0.0
+    if place == WEIGHTS - 1:
+        return 1.0
+    if place <= _MIDDLE:
+        return middle / 2.0 ** (_MIDDLE - place)
+    return 1.0 - (1.0 - middle) / 2.0 ** (place - _MIDDLE)
 
 
 @compile_kernel
@@ -44,25 +63,26 @@ def find_greedy_row(block: Floats, weight: float) -> int:
 
 
 @inline_kernel
-def _find_best_weight(earned: Floats) -> int:
-    """Find the weight whose choices would have earned most, the first among equals.
+def _find_best_weight(costs: Floats, explore: float) -> float:
+    """Find the weight whose choices would have cost least, the first among equals.
 
     Called by ``decide_arrow`` and ``learn_arrow``.
     """
     best = 0
-    for i in range(1, earned.size):
-        if earned[i] > earned[best]:
+    for i in range(1, WEIGHTS):
+        if costs[i] < costs[best]:
             best = i
-    return best
+    return compute_weight(best, explore)
 
 
 @compile_kernel
-def decide_arrow(block: Floats, earned: Floats, scale: float, stream: np.uint64) -> int:
+def decide_arrow(block: Floats, costs: Floats, scale: float, stream: np.uint64) -> int:
     """Make one decision of ARRoW-CB; gives the arm's row.
 
     Called by ``decide_rival``.
     """
-    row, explore = find_greedy_row(block, WEIGHTS[_find_best_weight(earned)]), _EXPLORE * scale
+    explore = min(_EXPLORE * scale, 1.0)
+    row = find_greedy_row(block, _find_best_weight(costs, explore))
     uniform, _ = draw_uniform(stream)
     if uniform >= explore:
         return row
@@ -71,14 +91,15 @@ def decide_arrow(block: Floats, earned: Floats, scale: float, stream: np.uint64)
 
 
 @compile_kernel
-def learn_arrow(block: Floats, earned: Floats, scale: float, row: int, reward: float) -> None:
-    """Credit a reward to the weights that would have chosen its arm, by its propensity.
+def learn_arrow(block: Floats, costs: Floats, scale: float, row: int, reward: float) -> None:
+    """Charge what a round cost to the weights that would have chosen its arm.
 
-    The round itself is counted by ``learn_rival``, which calls this before.
+    The cost is divided by the arm's propensity. The round itself is counted by
+    ``learn_rival``, which calls this before.
     """
     explore = min(_EXPLORE * scale, 1.0)
-    greedy = find_greedy_row(block, WEIGHTS[_find_best_weight(earned)])
+    greedy = find_greedy_row(block, _find_best_weight(costs, explore))
     chance = explore / block.shape[0] + (1.0 - explore if greedy == row else 0.0)
-    for i in range(WEIGHTS.size):
-        if find_greedy_row(block, WEIGHTS[i]) == row:
-            earned[i] += reward / chance
+    for i in range(WEIGHTS):
+        if find_greedy_row(block, compute_weight(i, explore)) == row:
+            costs[i] += (1.0 - reward) / chance

@@ -47,7 +47,7 @@ class RivalBlocks:
         Called by ``RivalBlocks.__init__``, and by ``RivalPolicy.play_batch`` for whole runs.
         """
         if self.kind != R_OFUL or not self.spec.arms:
-            return np.zeros((1, WEIGHTS.size))
+            return np.zeros((1, WEIGHTS))
         x = self._encoding.encode(self._sample_context, self.spec.arms[0])
         return make_untrained(len(self.spec.arms), x.size)
 

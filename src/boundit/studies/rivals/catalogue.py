@@ -26,7 +26,6 @@ TUNED = {
     "GLUE": 0.5,
     "R-OFUL": 0.35,
     "MIN-UCB": 0.15,
-    "ARRoW-CB": 2.0,
     WARM: 1.0,
 }
 """The constant that did best, where it is not the paper's own; docs/explanation/rivals.md has

@@ -1,8 +1,9 @@
 """EXP3-IX (Neu 2015), in each context by itself: it needs no law of rewards at all.
 
 An arm's chance falls exponentially in its estimated losses; an estimate divides a loss by the
-chance and a little more, the implicit exploration of the paper's title. The rates for
-an unknown horizon, ``eta = 2 gamma = sqrt(log K / (K t))``, are from memory.
+chance and a little more, the implicit exploration of the paper's title. That estimate and
+``gamma = eta / 2`` agree with public implementations; the rate for an unknown horizon, ``eta =
+sqrt(log K / (K t))``, is from memory.
 
 The option ``scale``, 1 unless tuned, multiplies both rates.
 """
