@@ -250,11 +250,14 @@ def test_the_study_of_rivals_keeps_its_runs_and_writes_a_page(
     assert code == 0, err
     assert "random, 600 points; 2 runs" in text
     assert set(json.loads(out.read_text())["regrets"][0]["finals"]) == {
-        *("LinUCB", "Fused", "GLUE*", "MIN-UCB@0.5")
+        *("LinUCB", "Fused", "Fused-unseen", "GLUE*", "MIN-UCB@0.5")
     }
     assert "Where we lose" in page.read_text()
-    code, again, _ = answer(capsys, *flags, *small, "--out", str(out))
+    text_page = tmp_path / "rivals.md"
+    kept = ("--out", str(out), "--report", str(text_page))
+    code, again, _ = answer(capsys, *flags, *small, *kept)
     assert again == text
+    assert "| policy | mean | median |" in text_page.read_text()
     for wrong, line in (
         (("--study", "logs", "--worlds", "2"), "--worlds goes with --log alone"),
         (("--study", "logs", "--report", "a.html"), "--report goes with --study rivals alone"),
@@ -279,6 +282,14 @@ def test_the_study_of_logs_takes_worlds_policies_and_lengths(
     assert answer(capsys, *flags, *SMALL, "--policies", "LinUCB-PCB")[1] == text
     code, _, err = answer(capsys, "--study", "logs", "--world", "random:3")
     assert (code, "paper, flipped, random, wrong" in err) == (2, True)
+    several = ("--study", "logs", "--world", "paper,flipped", "--log-points", "900,800")
+    code, text, _ = answer(capsys, *several, *SMALL, "--policies", "LinUCB")
+    heads = [line for line in text.splitlines() if "points;" in line]
+    assert heads == [
+        f"{world}, {n} points; 2 runs" for world in ("paper", "flipped") for n in (900, 800)
+    ]
+    code, _, err = answer(capsys, "--log-points", "900,800")
+    assert (code, "several lengths go with --study" in err) == (2, True)
     code, _, err = answer(capsys, *flags, *SMALL, "--observed", "0.5")
     assert (code, "name another file" in err) == (2, True)
     code, _, err = answer(capsys, "--study", "watch", "--observed", "0.5")

@@ -70,3 +70,23 @@ def read_limit(text: str) -> float:
     if not (isfinite(limit) and limit >= 1):
         raise click.BadParameter(f"{text!r} is no limit; write a number from 1 on")
     return limit
+
+
+LEAST_POINTS, MOST_POINTS = 500, 10_000_000
+"""How short and how long a log that is drawn may be."""
+
+
+def read_lengths(text: str) -> tuple[int, ...]:
+    """Read the length of a log, or several with commas between, each once, in the order given.
+
+    Called by click for --log-points.
+    """
+    try:
+        found = tuple(dict.fromkeys(int(part) for part in text.split(",")))
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is no number; write 1000, or 1000,30000") from None
+    if not all(LEAST_POINTS <= length <= MOST_POINTS for length in found):
+        raise click.BadParameter(
+            f"{text!r} is not in the range {LEAST_POINTS:,} to {MOST_POINTS:,}"
+        )
+    return found

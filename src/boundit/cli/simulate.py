@@ -11,6 +11,7 @@ import click
 from click.core import ParameterSource
 
 from boundit.cli.logs import LogFiles, database_options, require_one_place
+from boundit.cli.numbers import read_lengths
 from boundit.cli.options import INTERRUPTED, is_path, json_option, load_graph, seed_option
 from boundit.cli.outputs import (
     OutputFile,
@@ -99,10 +100,10 @@ WITHOUT_CURVES = ("suite", "ceilings", "logs", "rivals")
 @seed_option
 @click.option(
     "--log-points",
-    type=click.IntRange(500, 10_000_000),
+    type=read_lengths,
     metavar="N",
     help="Bound from a log of so many points, at confidence 0.95; else from the exact law, and "
-    f"Fused from a log of {POINTS:,}.",
+    f"Fused from a log of {POINTS:,}. With the studies of logs and rivals several, 1000,30000.",
 )
 @click.option(
     "--delay",
@@ -176,9 +177,10 @@ WITHOUT_CURVES = ("suite", "ceilings", "logs", "rivals")
 )
 @click.option(
     "--report",
-    type=OutputFile(".html"),
+    type=OutputFile(".html", ".md"),
     metavar="FILE",
-    help="With the study of rivals: write a page with its tables and pictures.",
+    help="With the study of rivals: write a page with its tables and pictures (html), or the "
+    "tables alone (md).",
 )
 @json_option
 @click.pass_context
@@ -196,7 +198,7 @@ def simulate(
     rounds: int | None,
     runs: int | None,
     seed: int,
-    log_points: int | None,
+    log_points: tuple[int, ...] | None,
     delay: float | None,
     law: str | None,
     window: int | None,
@@ -224,9 +226,10 @@ def simulate(
     LinUCB_Biased-N start from biased estimates that count for N rows: 1, 10, 100 or counts.
 
     The study of logs draws a fresh log for each run, in the worlds paper, flipped, random and
-    wrong (those that the assumed graph gets wrong) or in one of these; --out keeps what is
-    done, and the same command goes on from it. The study of rivals does so with policies of
-    other papers: GLUE, say, or with a tuned constant 'GLUE*', or with any 'GLUE@0.5'.
+    wrong (those that the assumed graph gets wrong) or in some of these; --out keeps what is
+    done, also where Ctrl-C ends it, and the same command goes on from it. The study of rivals
+    does so with policies of other papers: GLUE, say, or with a tuned constant 'GLUE*', or with
+    any 'GLUE@0.5'.
 
     \b
     Examples:
@@ -240,6 +243,7 @@ def simulate(
       boundit simulate --study watch --plot watch.svg
       boundit simulate --study logs --world wrong --log-points 30000 --out logs.json
       boundit simulate --study rivals --worlds 5 --out rivals.json --report rivals.html
+      boundit simulate --study rivals --world paper,wrong --log-points 1000,30000 --runs 5
     """
     # A watch that drops its bounds says so each time; here that is what is being counted.
     logging.getLogger("boundit").addHandler(logging.NullHandler())
@@ -268,7 +272,7 @@ def simulate(
             played = _play_fitted(log, str(drawn), str(query), fitted, how)
             curves, asked = played.pooled, asked * len(played.worlds)
         else:
-            played = curves = _play_policies(_load_world(place), log_points, how)
+            played = curves = _play_policies(_load_world(place), _read_one(log_points), how)
         record, text = played.record(), str(played)
         if out is not None:
             curves.save(out)
@@ -458,16 +462,12 @@ def _run_log_study(
         for name in ("place", "policies", "log_points", "observed", "fitted")
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
     }
-    group, groups = given.get("place"), tuple(log_study.RUNS)
-    if group is not None and group not in groups:
-        raise click.BadParameter(
-            f"the study of {study} has the worlds {', '.join(groups)}", param_hint="'--world'"
-        )
+    groups = _read_groups(given["place"]) if "place" in given else tuple(log_study.RUNS)
     names = rival_study.POLICIES if rivals else log_study.POLICIES
     options: dict[str, Any] = {
-        "groups": groups if group is None else (group,),
+        "groups": groups,
         "policies": _read_policy_names(given["policies"]) if "policies" in given else names,
-        "points": (given["log_points"],) if "log_points" in given else None,
+        "points": given.get("log_points"),
         "runs": runs,
         "worlds": given.get("fitted", log_study.RANDOM),
         "settings": log_study.LogStudySettings(
@@ -483,17 +483,46 @@ def _run_log_study(
     return found
 
 
-def _write_rival_page(context: click.Context, found: "RivalStudy") -> None:
-    """Write the page of the study of rivals to --report, where one is given.
+def _read_groups(place: str) -> tuple[str, ...]:
+    """Read the groups of worlds in --world, separated by commas, that a study is to play.
 
     Called by ``_run_log_study``.
     """
-    from boundit.studies.online.rival_page import make_rival_page  # noqa: PLC0415
+    from boundit.studies.online.log_study import RUNS as GROUPS  # noqa: PLC0415
+
+    named = tuple(dict.fromkeys(part.strip() for part in place.split(",")))
+    if unknown := [name for name in named if name not in GROUPS]:
+        message = f"{unknown[0]!r} is none of the study's worlds {', '.join(GROUPS)}"
+        raise click.BadParameter(message, param_hint="'--world'")
+    return named
+
+
+def _read_one(lengths: tuple[int, ...] | None) -> int | None:
+    """Take the one length of a log where several make no sense; None where none was given.
+
+    Called by ``simulate`` without --study.
+    """
+    if lengths is not None and len(lengths) > 1:
+        message = "several lengths go with --study logs and rivals alone"
+        raise click.BadParameter(message, param_hint="'--log-points'")
+    return lengths[0] if lengths else None
+
+
+def _write_rival_page(context: click.Context, found: "RivalStudy") -> None:
+    """Write the page of the study of rivals, or its text, to --report, where one is given.
+
+    Called by ``_run_log_study``.
+    """
+    from boundit.studies.online.rival_page import (  # noqa: PLC0415
+        make_rival_page,
+        write_rival_text,
+    )
     from boundit.terms.saving.files import write_page  # noqa: PLC0415
 
     report = context.params["report"]
     if report is not None:
-        write_page(report, make_rival_page(found, command=spell_command()))
+        write = write_rival_text if report.suffix.lower() == ".md" else make_rival_page
+        write_page(report, write(found, command=spell_command()))
         notify_written(report)
 
 

@@ -10,6 +10,7 @@ from boundit.simulation.errors import DamagedResult
 from boundit.simulation.simulate import simulate
 from boundit.studies.online import log_study
 from boundit.studies.online.log_study import LogStudySettings, OtherStudy, run_log_study
+from boundit.studies.online.policies import UnknownPolicy
 
 SMALL: dict[str, Any] = {
     "groups": ("flipped",),
@@ -23,7 +24,8 @@ def test_every_world_and_length_has_its_policies() -> None:
     heard = list[tuple[int, int]]()
     study = run_log_study(**SMALL, told=lambda *at: heard.append(at))
 
-    assert heard[-1] == (6, 6)
+    whole = 6 * len(log_study.POLICIES)
+    assert heard[-1] == (whole, whole)
     assert [(row.points, row.policy) for row in study.rows()] == [
         (n, name) for n in (500, 2_000) for name in log_study.POLICIES
     ]
@@ -34,24 +36,61 @@ def test_every_world_and_length_has_its_policies() -> None:
 
 
 def test_a_study_goes_on_from_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, played = tmp_path / "logs.json", list[tuple[str, ...]]()
+    """Whatever was played when Ctrl-C came is kept, also within a world."""
+    path, played = tmp_path / "logs.json", list[str]()
     whole = run_log_study(**SMALL)
+    all_played = [name for _ in SMALL["points"] for name in log_study.POLICIES]
 
     def stop(*given: Any, **options: Any) -> Any:
-        if len(played) == 1:
+        if len(played) == 3:
             raise KeyboardInterrupt
-        played.append(tuple(given[1]))
+        played.extend(given[1])
         return simulate(*given, **options)
 
     monkeypatch.setattr(log_study, "simulate", stop)
     with pytest.raises(KeyboardInterrupt):
         run_log_study(**SMALL, path=path)
+    assert played == all_played[:3]
     played.clear()
-    found = run_log_study(**SMALL, path=path)
-    assert len(played) == 1
-    assert found.regrets == whole.regrets
+    with pytest.raises(KeyboardInterrupt):
+        run_log_study(**SMALL, path=path)
+    assert played == all_played[3:6]
+    played.clear()
+    monkeypatch.setattr(log_study, "simulate", simulate)
     assert run_log_study(**SMALL, path=path).regrets == whole.regrets
-    assert len(played) == 1
+    monkeypatch.setattr(log_study, "simulate", stop)
+    assert run_log_study(**SMALL, path=path).regrets == whole.regrets
+    assert not played
+
+
+def test_a_crash_loses_no_more_than_the_last_seconds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file is written while the study goes on, not only when it ends."""
+    path, seen = tmp_path / "logs.json", list[int]()
+
+    def look(*given: Any, **options: Any) -> Any:
+        kept = json.loads(path.read_text())["regrets"] if path.exists() else []
+        seen.append(sum(len(one["finals"]) for one in kept))
+        return simulate(*given, **options)
+
+    monkeypatch.setattr(log_study, "simulate", look)
+    monkeypatch.setattr(log_study, "KEEP_SECONDS", 0.0)
+    run_log_study(**SMALL, policies=("LinUCB-PCB",), path=path)
+    assert seen == [0, 1, 2, 3]
+
+
+def test_each_group_may_have_runs_of_its_own() -> None:
+    options = SMALL | {"groups": ("paper", "flipped"), "points": (500,), "policies": ()}
+    study = run_log_study(**options | {"runs": {"paper": 2, "flipped": 4}})
+
+    assert [(row.group, row.runs) for row in study.rows()] == [("paper", 2), ("flipped", 4)]
+
+
+def test_nobody_plays_where_a_name_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_study, "simulate", pytest.fail)
+    with pytest.raises(UnknownPolicy):
+        run_log_study(**SMALL, policies=("LinUCB-PCB", "GLUES"))
 
 
 def test_an_added_policy_plays_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

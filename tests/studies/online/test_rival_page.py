@@ -1,29 +1,35 @@
 """The page of the study of rivals says who wins, where we lose, and has a picture of each."""
 
-from boundit.studies.online.log_study import LogStudy, LogStudySettings
-from boundit.studies.online.log_study_rows import LogRegrets
-from boundit.studies.online.rival_page import make_rival_page
-from boundit.studies.online.rival_study import RivalStudy
+from boundit.studies.online.rival_page import make_rival_page, write_rival_text
+from tests.studies.online.rival_examples import make_rival_study
 
-
-def make_study(glue: float) -> RivalStudy:
-    finals = {
-        "LinUCB": [100.0, 110.0, 104.0],
-        "Fused": [50.0, 52.0, 49.0],
-        "GLUE": [glue, glue + 1, glue],
-    }
-    regrets = [LogRegrets("paper", "paper", n, finals) for n in (1_000, 30_000)]
-    return RivalStudy(LogStudy(tuple(regrets), LogStudySettings(rounds=60)))
+COMMAND = "boundit simulate --study rivals"
 
 
 def test_the_page_says_where_we_win_and_where_we_lose() -> None:
-    won = make_rival_page(make_study(80.0), command="boundit simulate --study rivals")
-    lost = make_rival_page(make_study(10.0), command="boundit simulate --study rivals")
+    won = make_rival_page(make_rival_study(80.0), command=COMMAND)
+    lost = make_rival_page(make_rival_study(10.0), command=COMMAND)
 
-    assert "lowest mean regret in 2 of 2 settings" in won
+    assert "every policy of another paper in 2 of 2 settings" in won
     assert "Nowhere beyond chance" in won
-    assert "lowest mean regret in 0 of 2 settings" in lost
-    assert "paper at 1,000 points; paper at 30,000 points" in lost
+    assert "every policy of another paper in 0 of 2 settings" in lost
+    assert "in 2: paper, 1,000 points; paper, 30,000 points" in lost
     assert won.count('<svg class="intervals"') == 2
-    assert "boundit simulate --study rivals" in won
+    assert COMMAND in won
     assert "GLUE" in won
+
+
+def test_the_text_has_all_tables_of_the_page() -> None:
+    text = write_rival_text(make_rival_study(60.0), command=COMMAND)
+
+    assert text.startswith("# Rivals")
+    assert f"Written by `{COMMAND}`: 60 rounds, seed 0" in text
+    assert [line for line in text.splitlines() if line.startswith("## ")] == [
+        "## Who regrets least, where",
+        "## Where we lose",
+        "## In how many settings each regrets less, level, or more",
+        "## paper, 1,000 points",
+        "## paper, 30,000 points",
+    ]
+    assert r"| GLUE\* | 60.3 | 60.0 | 60.9 |" in text
+    assert "Nowhere beyond chance." in write_rival_text(make_rival_study(90.0), command=COMMAND)

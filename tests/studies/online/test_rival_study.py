@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 
 from boundit.studies.online.log_study import LogStudySettings, run_log_study
-from boundit.studies.online.rival_study import POLICIES, RivalStudy, group_rows, run_rival_study
+from boundit.studies.online.rival_study import (
+    OUR_POLICIES,
+    POLICIES,
+    RivalStudy,
+    group_rows,
+    judge,
+    run_rival_study,
+)
 
 SETTINGS = LogStudySettings(rounds=60)
 
@@ -26,14 +33,26 @@ def test_all_policies_play_and_are_held_against_linucb_and_fused(study: RivalStu
         own = np.array(finals[name])
         assert row.plain.less == pytest.approx((np.array(finals["LinUCB"]) - own).mean())
         assert row.fused.less == pytest.approx((np.array(finals["Fused"]) - own).mean())
-        assert row.verdict in ("", "less", "more")
-    assert rows["Fused"].verdict == ""
+        assert row.blind.less == pytest.approx((np.array(finals["Fused-unseen"]) - own).mean())
+        assert judge(row.fused) in ("", "less", "more")
+    assert judge(rows["Fused"].fused) == judge(rows["Fused-unseen"].blind) == ""
     assert finals["Fused"] != finals["Fused-unseen"]
     text = str(study)
     assert "flipped, 600 points; 3 runs" in text
-    assert len(group_rows(study.rows())) == 1
+    assert len(group_rows(study)) == 1
     record = json.loads(json.dumps(study.record(), allow_nan=False))
     assert record["rows"][0]["fused_less"] is not None
+    assert record["rows"][0]["unseen_less"] is not None
+
+
+def test_a_setting_lists_those_who_are_not_ours(study: RivalStudy) -> None:
+    (setting,) = group_rows(study)
+    others = setting.list_others()
+    means = [row.plain.mean for row in others]
+
+    assert {row.plain.policy for row in others} == set(POLICIES) - set(OUR_POLICIES)
+    assert means == sorted(means)
+    assert setting.find("GLUE*").plain.policy == "GLUE*"
 
 
 def test_the_unseen_are_told_rewards_alone() -> None:

@@ -8,13 +8,16 @@ policy that is added plays alone.
 """
 
 import json
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import groupby
 from pathlib import Path
+from typing import Self
 
 from boundit.simulation.errors import DamagedResult
+from boundit.simulation.options import PolicySource
 from boundit.simulation.simulate import simulate
 from boundit.simulation.worlds import flipped_world, paper_world, random_world
 from boundit.studies.online.log_study_rows import FIRST, LogRegrets, LogRow, summarize_logs
@@ -38,6 +41,9 @@ POINTS = (1_000, 10_000, 30_000, 300_000)
 _WRONG_POINTS = (1_000, 30_000)
 RANDOM = 30
 """How many random worlds there are, unless told."""
+KEEP_SECONDS = 5.0
+"""What is done is written this often, so that a crash loses no more; Ctrl-C loses nothing but
+the policy that is under way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +118,7 @@ def run_log_study(
     groups: Sequence[str] = tuple(RUNS),
     policies: Sequence[str] = POLICIES,
     points: Sequence[int] | None = None,
-    runs: int | None = None,
+    runs: int | Mapping[str, int] | None = None,
     worlds: int = RANDOM,
     settings: LogStudySettings = SETTINGS,
     path: Path | None = None,
@@ -120,31 +126,35 @@ def run_log_study(
 ) -> LogStudy:
     """Play policies from a fresh log in each run, in all worlds of some groups.
 
-    Random ``worlds`` are so many. ``path`` is the file that keeps what is done, whole after
-    every world and length of the log. Called by ``_run_log_study`` of the command line, and by
-    ``run_rival_study``.
+    ``runs`` may be other for each group. Random ``worlds`` are so many. ``path`` is the file
+    that keeps what is done, one policy after the other, and that a later call goes on from.
+    ``told`` hears how many runs of all policies are done. Called by ``_run_log_study`` of the
+    command line, and by ``run_rival_study``.
     """
     names = tuple(dict.fromkeys((FIRST, *policies)))
-    kept = _load(path, settings)
     asked = _list_parts(groups, points, runs, worlds)
-    of, done = sum(part.runs for part in asked), 0
+    of, done = len(names) * sum(part.runs for part in asked), 0
     played = list[LogRegrets]()
-    for part in asked:
-        found = kept.setdefault(part.key, {})
-        if missing := tuple(name for name in names if name not in found):
-            found |= part.play(missing, settings, partial(_tell, told, done, of))
-            _keep(path, kept, settings)
-        finals = {name: found[name] for name in names}
-        played.append(
-            LogRegrets(part.summed_with, part.assumed.world.name, part.points, finals)
-        )
-        done += part.runs
-        told(done, of)
+    with _Keeper(path, settings) as keeper:
+        for part in asked:
+            found = keeper.kept.setdefault(part.key, {})
+            tables = RunTables(part.assumed, part.points, settings.seed, part.runs)
+            for name, source in make_sources(names, tables).items():
+                if name not in found:
+                    tell = partial(_tell, told, done, of)
+                    found[name] = part.play(name, source, settings, tell)
+                    keeper.keep_now_and_then()
+                done += part.runs
+                told(done, of)
+            finals = {name: found[name] for name in names}
+            played.append(
+                LogRegrets(part.summed_with, part.assumed.world.name, part.points, finals)
+            )
     return LogStudy(tuple(played), settings)
 
 
 def _tell(told: Progress, before: int, of: int, now: int) -> None:
-    """Tell how many runs of all parts are done, when ``now`` of a part are.
+    """Tell how many runs of all policies are done, when ``now`` of one policy are.
 
     Used by ``run_log_study`` for every part that it plays.
     """
@@ -174,42 +184,42 @@ class _Part:
         return self.assumed.world.name if self.group == "wrong" else self.group
 
     def play(
-        self, names: tuple[str, ...], settings: LogStudySettings, told: Callable[[int], None]
-    ) -> dict[str, list[float]]:
-        """Play some policies, each run from its own log; gives their final regrets.
+        self,
+        name: str,
+        source: PolicySource,
+        settings: LogStudySettings,
+        told: Callable[[int], None],
+    ) -> list[float]:
+        """Play one policy, each run from its own log; gives its final regrets.
 
         Called by ``run_log_study`` for the policies that a file does not have yet.
         """
-        tables = RunTables(self.assumed, self.points, settings.seed)
-        blind = tuple(name for name in names if name in UNSEEN)
-        seeing = tuple(name for name in names if name not in UNSEEN)
-        found = dict[str, list[float]]()
-        for some, observed in ((seeing, settings.observed), (blind, 0.0)):
-            if not some:
-                continue
-            regret = simulate(
-                self.assumed.world,
-                make_sources(some, tables),
-                rounds=settings.rounds,
-                runs=self.runs,
-                seed=settings.seed,
-                observed=observed,
-                told=told,
-            )
-            whole = require_all_runs(regret, self.runs)
-            found |= {name: whole.final(name).tolist() for name in some}
-        return found
+        regret = simulate(
+            self.assumed.world,
+            {name: source},
+            rounds=settings.rounds,
+            runs=self.runs,
+            seed=settings.seed,
+            observed=0.0 if name in UNSEEN else settings.observed,
+            told=told,
+        )
+        finals: list[float] = require_all_runs(regret, self.runs).final(name).tolist()
+        return finals
 
 
 def _list_parts(
-    groups: Sequence[str], points: Sequence[int] | None, runs: int | None, worlds: int
+    groups: Sequence[str],
+    points: Sequence[int] | None,
+    runs: int | Mapping[str, int] | None,
+    worlds: int,
 ) -> list[_Part]:
     """List what a study plays: the worlds of all groups, each with every length of the log.
 
     Called by ``run_log_study``.
     """
+    times = {**RUNS, **runs} if isinstance(runs, Mapping) else dict.fromkeys(RUNS, runs)
     return [
-        _Part(group, assumed, length, runs or RUNS[group])
+        _Part(group, assumed, length, times[group] or RUNS[group])
         for group in groups
         for assumed in _list_worlds(group, worlds)
         for length in points or (_WRONG_POINTS if group == "wrong" else POINTS)
@@ -232,10 +242,51 @@ _Kept = dict[tuple[str, str, int, int], dict[str, list[float]]]
 """Final regrets by group, world, length of the log and runs; then by policy, run by run."""
 
 
+class _Keeper:
+    """Regrets played so far, read from a file where one is named, and written to it again."""
+
+    def __init__(self, path: Path | None, settings: LogStudySettings) -> None:
+        self._path, self._settings = path, settings
+        self.kept = _load(path, settings)
+        self._written, self._is_new = time.monotonic(), False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Write what is not written yet, also where a Ctrl-C or an error ends the study."""
+        if self._is_new:
+            self._write()
+
+    def keep_now_and_then(self) -> None:
+        """Note that something new was played, and write all where the last time is long ago.
+
+        Called by ``run_log_study`` after every policy.
+        """
+        self._is_new = True
+        if time.monotonic() - self._written >= KEEP_SECONDS:
+            self._write()
+
+    def _write(self) -> None:
+        """Write all regrets, whole or not at all, where a file is named.
+
+        Called by ``_Keeper.keep_now_and_then`` and ``_Keeper.__exit__``.
+        """
+        if self._path is not None:
+            found = [
+                {"runs": times, **asdict(LogRegrets(group, world, length, finals))}
+                for (group, world, length, times), finals in self.kept.items()
+                if finals
+            ]
+            body = {"format": FORMAT, "settings": asdict(self._settings), "regrets": found}
+            write_page(self._path, json.dumps(body) + "\n")
+        self._written, self._is_new = time.monotonic(), False
+
+
 def _load(path: Path | None, settings: LogStudySettings) -> _Kept:
     """Read what an earlier study of the same settings has kept; nothing without a file.
 
-    Called by ``run_log_study`` first.
+    Called by ``_Keeper.__init__``.
     """
     if path is None or not path.exists():
         return {}
@@ -258,18 +309,3 @@ def _load(path: Path | None, settings: LogStudySettings) -> _Kept:
     if of != settings:
         raise OtherStudy(path, of, settings)
     return kept
-
-
-def _keep(path: Path | None, kept: _Kept, settings: LogStudySettings) -> None:
-    """Write all regrets played so far, whole or not at all, where a file is named.
-
-    Called by ``run_log_study`` after every world and length of the log.
-    """
-    if path is None:
-        return
-    found = [
-        {"group": group, "runs": times, **asdict(LogRegrets(group, world, length, finals))}
-        for (group, world, length, times), finals in kept.items()
-    ]
-    body = {"format": FORMAT, "settings": asdict(settings), "regrets": found}
-    write_page(path, json.dumps(body) + "\n")

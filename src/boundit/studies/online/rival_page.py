@@ -1,4 +1,7 @@
-"""The page of ``boundit simulate --study rivals``: who regrets least where, with pictures."""
+"""The page of ``boundit simulate --study rivals``: who regrets least where, with pictures.
+
+``make_rival_page`` writes it as HTML, ``write_rival_text`` its tables as Markdown.
+"""
 
 from collections.abc import Sequence
 
@@ -8,32 +11,53 @@ from boundit.report.pages.page_answer import PageAnswer
 from boundit.report.pages.sections import (
     PanelsSection,
     Section,
-    TableSection,
     make_prose,
     make_regret_section,
     make_table_section,
 )
 from boundit.report.records import Grid, RegretSpan
-from boundit.studies.online.log_study_rows import FIRST, LogRow
 from boundit.studies.online.rival_study import (
+    BLIND,
     OUR_POLICIES,
     OURS,
-    RivalRow,
     RivalStudy,
+    Setting,
     group_rows,
 )
-
-_HEAD = (
-    *("policy", "mean", "median", "95 % quantile"),
-    *(f"less than {FIRST}", "95 %", f"less than {OURS}", "95 %"),
+from boundit.studies.online.rival_tables import (
+    describe_standing,
+    tabulate_best,
+    tabulate_counts,
+    tabulate_losses,
+    tabulate_rows,
 )
+
+_TITLE = "Rivals: the same visitors, luck and logs for all"
 _BASIS = (
     "Each run draws a log of its own; all policies meet the same visitors, luck and logs, and "
-    "differences are paired, run by run, with 95 % intervals, one by one."
+    "differences are paired, run by run, with 95 % intervals, one by one; runs are drawn, "
+    "worlds are not."
 )
 _CONSTANTS = (
     "A name with * has the constant that did best of several on the paper's and the flipped "
     "world, where those of Fused were chosen too."
+)
+_TOLD = (
+    f"{OURS} is told the variable that its plan names after each round; {BLIND} is told "
+    "rewards alone, as all rivals are."
+)
+_BEST = (
+    "Who regrets least, where",
+    "Mean final regrets. The best of the others is chosen after the fact, which favours it.",
+)
+_LOSSES = (
+    "Where we lose",
+    "Policies that regret less than one of ours beyond chance, each interval by itself: of "
+    "forty that mean nothing, one would stand here.",
+)
+_COUNTS = (
+    "In how many settings each regrets less, level, or more",
+    "Less and more are beyond chance, each interval by itself.",
 )
 
 
@@ -42,147 +66,82 @@ def make_rival_page(study: RivalStudy, *, command: str) -> str:
 
     Called by ``_write_rival_page`` of the command line.
     """
-    grouped = group_rows(study.rows())
-    names = tuple(dict.fromkeys(group for (group, _), _ in grouped))
-    sections: list[Section] = [_tabulate_best(grouped), _tabulate_losses(grouped)]
-    for name in names:
-        own = [(points, rows) for (group, points), rows in grouped if group == name]
-        sections.append(_draw_group(name, own))
-    for (group, points), rows in grouped:
-        sections.append(_tabulate_rows(f"{group}, {points:,} points", rows))
+    settings = group_rows(study)
+    names = tuple(dict.fromkeys(setting.group for setting in settings))
+    losses = tabulate_losses(settings)
+    sections: list[Section] = [
+        _make_table(tabulate_best(settings), *_BEST),
+        _make_table(losses, *_LOSSES)
+        if losses.rows
+        else make_prose(_LOSSES[0], "Nowhere beyond chance."),
+        _make_table(tabulate_counts(settings), *_COUNTS),
+        *(_draw_group(name, [one for one in settings if one.group == name]) for name in names),
+        *(_make_table(tabulate_rows(one), one.name, f"{one.size}.") for one in settings),
+    ]
     return render_page(
-        "Rivals: the same visitors, luck and logs for all",
+        _TITLE,
         sections,
-        answer=_describe_found(grouped),
+        answer=PageAnswer(
+            describe_standing(settings, OURS),
+            (describe_standing(settings, BLIND),),
+            basis={"How sure": _BASIS, "Constants": _CONSTANTS, "Who is told what": _TOLD},
+        ),
         facts={
-            "settings: worlds, and a length of the log": f"{len(grouped)}",
-            "policies": f"{len({row.plain.policy for _, rows in grouped for row in rows})}",
+            "settings: worlds, and a length of the log": f"{len(settings)}",
+            "policies": f"{len(settings[0].rows)}",
             "rounds a run": f"{study.settings.rounds:,}",
         },
         origin=describe_origin(command, {"seed": study.settings.seed}),
     )
 
 
-_Grouped = Sequence[tuple[tuple[str, int], list[RivalRow]]]
+def write_rival_text(study: RivalStudy, *, command: str) -> str:
+    """Write what the study of rivals found as Markdown: all tables of the page, no pictures.
 
-
-def _describe_found(grouped: _Grouped) -> PageAnswer:
-    """Say in how many settings Fused regrets least, and where it loses.
-
-    Called by ``make_rival_page``.
+    Called by ``_write_rival_page`` of the command line.
     """
-    least = sum(_find_best(rows).plain.policy == OURS for _, rows in grouped)
-    lost = [
-        f"{group} at {points:,} points"
-        for (group, points), rows in grouped
-        if _list_ahead(rows)
+    settings = group_rows(study)
+    losses = tabulate_losses(settings)
+    parts = [
+        f"# {_TITLE}",
+        f"Written by `{command}`: {study.settings}.",
+        f"{_BASIS} {_CONSTANTS} {_TOLD}",
+        *(describe_standing(settings, ours) for ours in (OURS, BLIND)),
+        *_write_table(tabulate_best(settings), *_BEST),
+        *_write_table(losses, *_LOSSES),
+        *_write_table(tabulate_counts(settings), *_COUNTS),
     ]
-    where = f"beyond chance in {len(lost)}: {'; '.join(lost)}." if lost else "in none."
-    return PageAnswer(
-        f"Beside {FIRST} and policies of other papers, {OURS} has the lowest mean regret in "
-        f"{least} of {len(grouped)} settings.",
-        (f"Some policy of another paper, or {FIRST}, regrets less than {OURS} {where}",),
-        basis={"How sure": _BASIS, "Constants": _CONSTANTS},
-    )
+    for setting in settings:
+        parts += _write_table(tabulate_rows(setting), setting.name, f"{setting.size}.")
+    return "\n\n".join(parts) + "\n"
 
 
-def _is_other(row: RivalRow) -> bool:
-    """Tell whether a row is of none of our policies. Called by ``_find_best`` and others."""
-    return row.plain.policy not in OUR_POLICIES
+def _make_table(grid: Grid, title: str, caption: str) -> Section:
+    """Make a section of the page of a table. Called by ``make_rival_page``."""
+    return make_table_section(grid, title=title, caption=caption)
 
 
-def _find_best(rows: Sequence[RivalRow]) -> RivalRow:
-    """Find the row of the lowest mean among Fused and all that are not ours.
+def _write_table(grid: Grid, title: str, caption: str) -> list[str]:
+    """Write a table of the page in Markdown, with its title and what is said of it.
 
-    Called by ``_describe_found``.
+    Called by ``write_rival_text``.
     """
-    some = [row for row in rows if _is_other(row) or row.plain.policy == OURS]
-    return min(some, key=lambda row: row.plain.mean)
+    if not grid.rows:
+        return [f"## {title}", "Nowhere beyond chance."]
+    lines = [grid.head, ("---",) * len(grid.head), *grid.rows]
+    # A star would be read as emphasis.
+    table = "\n".join(f"| {' | '.join(map(str, line))} |".replace("*", r"\*") for line in lines)
+    return [f"## {title}", caption, table]
 
 
-def _list_ahead(rows: Sequence[RivalRow]) -> list[RivalRow]:
-    """List the rows not ours that regret less than Fused beyond chance, the least first.
-
-    Called by ``_describe_found`` and ``_tabulate_losses``.
-    """
-    ahead = [row for row in rows if _is_other(row) and row.verdict == "less"]
-    return sorted(ahead, key=lambda row: row.plain.mean)
-
-
-def _tabulate_best(grouped: _Grouped) -> TableSection:
-    """Make the table of Fused beside the best of the others, setting by setting.
-
-    Called by ``make_rival_page``.
-    """
-    rows = []
-    for (group, points), members in grouped:
-        by_name = {row.plain.policy: row for row in members}
-        best = min(filter(_is_other, members), key=lambda row: row.plain.mean, default=None)
-        if best is None:
-            continue
-        rows.append(
-            (
-                f"{group}, {points:,}",
-                f"{by_name[FIRST].plain.mean:,.1f}",
-                f"{by_name[OURS].plain.mean:,.1f}",
-                best.plain.policy,
-                f"{best.plain.mean:,.1f}",
-                *_write_less(best.fused),
-            )
-        )
-    return make_table_section(
-        Grid(
-            (
-                "worlds, points",
-                FIRST,
-                OURS,
-                "best other",
-                "its mean",
-                f"less than {OURS}",
-                "95 %",
-            ),
-            tuple(rows),
-        ),
-        title="Who regrets least, where",
-        caption="Mean final regrets. The best of the others is chosen after the fact, which "
-        "favours it.",
-    )
-
-
-def _tabulate_losses(grouped: _Grouped) -> Section:
-    """Make the table of all policies that regret less than Fused beyond chance, if any do.
-
-    Called by ``make_rival_page``.
-    """
-    rows = tuple(
-        (
-            f"{group}, {points:,}",
-            row.plain.policy,
-            f"{row.plain.mean:,.1f}",
-            *_write_less(row.fused),
-        )
-        for (group, points), members in grouped
-        for row in _list_ahead(members)
-    )
-    title = "Where we lose"
-    if not rows:
-        return make_prose(title, "Nowhere beyond chance.")
-    return make_table_section(
-        Grid(("worlds, points", "policy", "mean", f"less than {OURS}", "95 %"), rows),
-        title=title,
-        caption="Beyond chance, each interval by itself: of forty that mean nothing, one or "
-        "two would stand here.",
-    )
-
-
-def _draw_group(name: str, settings: Sequence[tuple[int, list[RivalRow]]]) -> PanelsSection:
+def _draw_group(name: str, settings: Sequence[Setting]) -> PanelsSection:
     """Draw the final regrets in one group of worlds, a panel for each length of the log.
 
     Called by ``make_rival_page``.
     """
     panels = [
         (
-            f"{points:,} points",
+            f"{setting.points:,} points",
             [
                 RegretSpan(
                     row.plain.policy,
@@ -191,39 +150,11 @@ def _draw_group(name: str, settings: Sequence[tuple[int, list[RivalRow]]]) -> Pa
                     row.plain.q95,
                     ours=row.plain.policy in OUR_POLICIES,
                 )
-                for row in sorted(rows, key=lambda row: row.plain.mean)
+                for row in sorted(setting.rows, key=lambda row: row.plain.mean)
             ],
         )
-        for points, rows in settings
+        for setting in settings
     ]
     return make_regret_section(
         panels, title=f"{name}: final regret", caption="The lowest mean stands first."
     )
-
-
-def _tabulate_rows(title: str, rows: Sequence[RivalRow]) -> TableSection:
-    """Make the table of all policies in one setting. Called by ``make_rival_page``."""
-    cells = tuple(
-        (
-            row.plain.policy,
-            f"{row.plain.mean:,.1f}",
-            f"{row.plain.median:,.1f}",
-            f"{row.plain.q95:,.1f}",
-            *_write_less(row.plain),
-            *_write_less(row.fused),
-        )
-        for row in rows
-    )
-    plain = rows[0].plain
-    worlds = f"{plain.worlds} worlds, " if plain.worlds > 1 else ""
-    return make_table_section(
-        Grid(_HEAD, cells), title=title, caption=f"{worlds}{plain.runs:,} runs."
-    )
-
-
-def _write_less(row: LogRow) -> tuple[str, str]:
-    """Write by how much less a policy regrets, and the interval of it, as two cells.
-
-    Called by ``_tabulate_rows``, ``_tabulate_best`` and ``_tabulate_losses``.
-    """
-    return f"{row.less:+,.1f}", f"[{row.less_lower:,.1f}, {row.less_upper:,.1f}]"

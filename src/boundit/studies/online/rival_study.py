@@ -1,16 +1,17 @@
 """Policies of other papers beside ours: the same visitors, luck and logs for all.
 
 It plays the study of logs with the rivals, each as its paper has it and with a tuned constant,
-and holds every policy against LinUCB, which takes nothing from a log, and against Fused, run by
-run.
+and holds every policy against LinUCB, which takes nothing from a log, and run by run against
+Fused twice: told the variable of its plan, and told rewards alone, as all rivals are.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from pathlib import Path
 
 from boundit.studies.online.log_study import (
+    POINTS,
     RANDOM,
     SETTINGS,
     LogStudy,
@@ -23,43 +24,56 @@ from boundit.studies.online.study import Progress
 from boundit.studies.rivals.catalogue import RIVALS
 
 OURS = "Fused"
-OUR_POLICIES = (OURS, *UNSEEN, "Fused-trusting", "LinUCB-PCB")
+(BLIND,) = UNSEEN
+"""Fused, told rewards alone."""
+OUR_POLICIES = (OURS, BLIND, "Fused-trusting", "LinUCB-PCB")
 """Policies of this package that start from a log."""
 POLICIES = (FIRST, *OUR_POLICIES, *RIVALS)
+RUNS = {"paper": 60, "flipped": 60, "random": 3, "wrong": 10}
+"""How many runs each world of a group has unless told: the size at which we report."""
 
 
 @dataclass(frozen=True, slots=True)
 class RivalRow:
-    """One policy in the worlds of a group: its regrets, held against LinUCB's and Fused's."""
+    """One policy in the worlds of a group: its regrets, held against LinUCB's and Fused's.
+
+    ``fused`` is against Fused that is told the variable of its plan, ``blind`` against Fused
+    that is told rewards alone.
+    """
 
     plain: LogRow
     fused: LogRow
-
-    @property
-    def verdict(self) -> str:
-        """Whether the policy regrets more or less than Fused beyond chance, or neither.
-
-        Read by ``RivalRow.__str__`` and by the page.
-        """
-        if self.fused.less_lower > 0:
-            return "less"
-        return "more" if self.fused.less_upper < 0 else ""
+    blind: LogRow
 
     def to_record(self) -> dict[str, object]:
-        """Write the row for JSON: that against LinUCB, and differences from Fused.
+        """Write the row for JSON: that against LinUCB, and differences from both Fused.
 
         Called by ``RivalStudy.record``.
         """
         names = ("less", "less_lower", "less_upper", "worse", "better")
-        against = self.fused.to_record()
-        return {**self.plain.to_record(), **{f"fused_{name}": against[name] for name in names}}
+        found = self.plain.to_record()
+        for label, row in (("fused", self.fused), ("unseen", self.blind)):
+            against = row.to_record()
+            found |= {f"{label}_{name}": against[name] for name in names}
+        return found
 
     def __str__(self) -> str:
-        one, other = self.plain, self.fused
+        one = self.plain
         said = f"{one.policy:<16}{one.mean:>9.1f} ({one.median:.1f}, {one.q95:.1f})"
-        return (
-            f"{said:<44}{_write_less(one):>26}{_write_less(other):>28}  {self.verdict}".rstrip()
+        against = "".join(
+            f"{f'{_write_less(row)} {judge(row)}':>33}" for row in (one, self.fused, self.blind)
         )
+        return f"{said:<42}{against}".rstrip()
+
+
+def judge(row: LogRow) -> str:
+    """Say whether a policy regrets more or less than whom it is held against, beyond chance.
+
+    Empty where it is neither. Called by ``RivalRow.__str__`` and by the pages.
+    """
+    if row.less_lower > 0:
+        return "less"
+    return "more" if row.less_upper < 0 else ""
 
 
 def _write_less(row: LogRow) -> str:
@@ -84,11 +98,10 @@ class RivalStudy:
     def rows(self) -> tuple[RivalRow, ...]:
         """Sum up each policy in each group of worlds, from logs of each length.
 
-        Called by ``RivalStudy.record``, ``RivalStudy.__str__`` and ``make_rival_page``.
+        Called by ``RivalStudy.record``, ``RivalStudy.__str__`` and ``group_rows``.
         """
-        plain = summarize_logs(self.study.regrets)
-        fused = summarize_logs(self.study.regrets, OURS)
-        return tuple(RivalRow(*pair) for pair in zip(plain, fused, strict=True))
+        compared = (summarize_logs(self.study.regrets, whom) for whom in (FIRST, OURS, BLIND))
+        return tuple(RivalRow(*rows) for rows in zip(*compared, strict=True))
 
     def record(self) -> dict[str, object]:
         """Write the rows and what made them as an object for JSON.
@@ -100,27 +113,62 @@ class RivalStudy:
 
     def __str__(self) -> str:
         lines = [
-            f"a log for each run; {self.settings}; {', '.join(UNSEEN)}: in none",
-            f"final regret as mean (median, q95), and how much less than {FIRST}'s and "
-            f"{OURS}'s, paired, with 95 % intervals; a name with * has a tuned constant",
+            f"a log for each run; {self.settings}; {BLIND}: in none",
+            f"final regret as mean (median, q95), and how much less than that of {FIRST}, "
+            f"{OURS} and {BLIND}, paired, with 95 % intervals; a name with * has a tuned "
+            "constant",
         ]
-        for (group, points), members in group_rows(self.rows()):
-            worlds, runs = members[0].plain.worlds, members[0].plain.runs
-            some = f"{worlds} worlds, " if worlds > 1 else ""
-            head = f"{group}, {points:,} points; {some}{runs:,} runs"
-            lines += ["", head, *map(str, members)]
+        for setting in group_rows(self):
+            lines += ["", setting.heading, *map(str, setting.rows)]
         return "\n".join(lines)
 
 
-def group_rows(
-    rows: Sequence[RivalRow],
-) -> list[tuple[tuple[str, int], list[RivalRow]]]:
-    """Group rows by worlds and length of the log, as they come.
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Worlds that are summed up together, a length of the log, and the row of every policy."""
 
-    Called by ``RivalStudy.__str__`` and ``make_rival_page``.
+    group: str
+    points: int
+    rows: tuple[RivalRow, ...]
+
+    @property
+    def name(self) -> str:
+        """Worlds and length. Read by the pages."""
+        return f"{self.group}, {self.points:,} points"
+
+    @property
+    def size(self) -> str:
+        """How many worlds and runs were played. Read by the pages."""
+        plain = self.rows[0].plain
+        return f"{f'{plain.worlds} worlds, ' if plain.worlds > 1 else ''}{plain.runs:,} runs"
+
+    @property
+    def heading(self) -> str:
+        """Worlds, length and runs. Read by ``RivalStudy.__str__``."""
+        return f"{self.name}; {self.size}"
+
+    def find(self, policy: str) -> RivalRow:
+        """Find the row of a policy. Called by the pages."""
+        return next(row for row in self.rows if row.plain.policy == policy)
+
+    def list_others(self) -> list[RivalRow]:
+        """List the rows of policies that are not ours, the lowest mean first.
+
+        LinUCB is among them. Called by the pages.
+        """
+        others = [row for row in self.rows if row.plain.policy not in OUR_POLICIES]
+        return sorted(others, key=lambda row: row.plain.mean)
+
+
+def group_rows(study: RivalStudy) -> list[Setting]:
+    """Group the rows of a study by worlds and length of the log, as they come.
+
+    Called by ``RivalStudy.__str__`` and the pages.
     """
-    found = groupby(rows, lambda row: (row.plain.group, row.plain.points))
-    return [(key, list(members)) for key, members in found]
+    found = groupby(study.rows(), lambda row: (row.plain.group, row.plain.points))
+    settings = [Setting(*key, tuple(rows)) for key, rows in found]
+    names = list(dict.fromkeys(setting.group for setting in settings))
+    return sorted(settings, key=lambda one: (names.index(one.group), one.points))
 
 
 def run_rival_study(
@@ -128,7 +176,7 @@ def run_rival_study(
     groups: Sequence[str],
     policies: Sequence[str] = POLICIES,
     points: Sequence[int] | None = None,
-    runs: int | None = None,
+    runs: int | Mapping[str, int] | None = None,
     worlds: int = RANDOM,
     settings: LogStudySettings = SETTINGS,
     path: Path | None = None,
@@ -136,15 +184,15 @@ def run_rival_study(
 ) -> RivalStudy:
     """Play rivals, LinUCB and Fused from a fresh log in each run, in the worlds of some groups.
 
-    ``path`` is the file that keeps what is done, whole after every world and length of the log;
-    the study of logs reads it too. Called by ``_run_log_study`` of the command line.
+    ``path`` is the file that keeps what is done, policy by policy; the study of logs reads it
+    too. Called by ``_run_log_study`` of the command line.
     """
     return RivalStudy(
         run_log_study(
             groups=groups,
-            policies=tuple(dict.fromkeys((OURS, *policies))),
-            points=points,
-            runs=runs,
+            policies=tuple(dict.fromkeys((FIRST, OURS, BLIND, *policies))),
+            points=points or POINTS,
+            runs=runs or RUNS,
             worlds=worlds,
             settings=settings,
             path=path,

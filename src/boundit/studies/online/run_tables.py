@@ -25,8 +25,7 @@ from boundit.terms.bound_table import BoundTable
 _LOGS = 6
 """The stream of a run's randomness that its log is drawn from; 0 to 5 are the simulation's."""
 _KEPT = 128
-"""How many runs' tables are kept: a chunk of runs plays one policy after the other, and a
-second simulation may want the same runs."""
+"""How many runs' tables are kept unless told, where one policy plays after the other."""
 
 FromTable: TypeAlias = Callable[[BoundTable | None], Policy]
 
@@ -52,12 +51,14 @@ UNSEEN: Mapping[str, FromTable] = {"Fused-unseen": FUSED["Fused"]}
 class RunTables:
     """The bounds of a fresh log of ``points`` rows for each run, under an assumed graph.
 
-    A run's log hangs on the seed, its number and the points alone.
+    A run's log hangs on the seed, its number and the points alone. What was derived last is
+    kept for so many runs.
     """
 
     assumed: AssumedWorld
     points: int
     seed: int
+    kept: int = _KEPT
 
     def draw_log(self, run: int) -> Log:
         """Draw the log of one run as counts of its cells, which is quick at any length.
@@ -90,7 +91,7 @@ class RunTables:
 
         Read by ``RunTables.find_start``.
         """
-        return lru_cache(maxsize=_KEPT)(self._estimate)
+        return lru_cache(maxsize=self.kept)(self._estimate)
 
     def _estimate(self, run: int) -> RunStart:
         """Estimate every arm by its logged mean, beside the bounds of the same log.
@@ -106,7 +107,7 @@ class RunTables:
 
         Read by ``RunTables.find_table``.
         """
-        return lru_cache(maxsize=_KEPT)(self._derive)
+        return lru_cache(maxsize=self.kept)(self._derive)
 
     def _derive(self, run: int) -> BoundTable | None:
         """Derive the bounds of a run's log at confidence 0.95.
@@ -140,7 +141,8 @@ class RunTables:
 def make_sources(names: tuple[str, ...], tables: RunTables) -> dict[str, PolicySource]:
     """Make the named policies for a simulation: as they are, or a new one for each run's log.
 
-    Called by ``_Part.play`` for every world and length of the log, and by ``_play_own_logs``.
+    Called by ``run_log_study`` for every world and length of the log, and by
+    ``_play_own_logs``.
     """
 
     def start(make: FromTable) -> Callable[[int], Policy]:
