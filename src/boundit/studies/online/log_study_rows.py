@@ -133,5 +133,5 @@ def _compute_error(less: Sequence[np.ndarray]) -> float:
     freedom = sum(len(gap) - 1 for gap in less)
     if min(map(len, less)) < 2:
         return float("nan")
-    square = sum(float(stats.sem(gap)) ** 2 for gap in less)
+    square = sum(float(gap.var(ddof=1)) / len(gap) for gap in less)
     return float(stats.t.ppf((1 + LEVEL) / 2, freedom) * np.sqrt(square) / len(less))

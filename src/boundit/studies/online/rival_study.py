@@ -7,6 +7,7 @@ Fused twice: told the variable of its plan, and told rewards alone, as all rival
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 
@@ -84,7 +85,7 @@ def _write_less(row: LogRow) -> str:
     return f"{row.less:+.1f} [{row.less_lower:.1f}, {row.less_upper:.1f}]"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RivalStudy:
     """The regrets of all policies in every world and from logs of every length."""
 
@@ -100,6 +101,11 @@ class RivalStudy:
 
         Called by ``RivalStudy.record``, ``RivalStudy.__str__`` and ``group_rows``.
         """
+        return self._rows
+
+    @cached_property
+    def _rows(self) -> tuple[RivalRow, ...]:
+        """The rows, summed up once, as that takes seconds. Read by ``RivalStudy.rows``."""
         compared = (summarize_logs(self.study.regrets, whom) for whom in (FIRST, OURS, BLIND))
         return tuple(RivalRow(*rows) for rows in zip(*compared, strict=True))
 
