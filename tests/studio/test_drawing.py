@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -135,6 +137,18 @@ def test_a_picture_has_a_legend_and_roles() -> None:
     assert picture.startswith("<svg")
     assert 'class="legend"' in picture
     assert "treatment" in picture
+
+
+def test_a_picture_keeps_where_nodes_stand() -> None:
+    """An effect above its cause stays above it, which no automatic layout would do."""
+    places = {"X": (0.0, 300.0), "Y": (40.0, 0.0)}
+    nodes = tuple(DrawnNode(name=name, x=x, y=y) for name, (x, y) in places.items())
+    placed = Drawing(nodes=nodes, edges=(DrawnEdge(tail="X", head="Y"),))
+
+    heights = re.findall(
+        r'class="node".*?<text[^>]* y="([\d.]+)"', write_drawing(placed, "svg")
+    )
+    assert float(heights[0]) - float(heights[1]) == 300
 
 
 def test_a_question_says_what_it_lacks() -> None:

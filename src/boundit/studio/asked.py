@@ -79,7 +79,7 @@ class AskedProject:
     def open_external(self) -> list[Log]:
         """Open the tables of everyone, each by those options whose columns it has.
 
-        Called by ``AskedProject.make_request`` and ``answer_suggest``.
+        Called by ``AskedProject.make_request``.
         """
         named = self.project.settings.external
         return [
@@ -93,17 +93,21 @@ class AskedProject:
         options = choose_fitting(self.project, opened)
         return read_log([file], **options) if options else opened
 
-    def make_request(self) -> BoundRequest:
+    def make_request(self, *, limits: bool = True) -> BoundRequest:
         """Check the question and every setting, and open all logs; no row is read.
 
-        Called by every answer that needs bounds.
+        Without ``limits`` on hidden confounding where they cannot be used. Called by every
+        answer that needs bounds.
         """
+        options = self.options
+        if not limits:
+            options["confounding"] = None
         return read_request(
             self.graph,
             self.query,
             self.open_log(),
             external=self.open_external(),
-            **self.options,
+            **options,
         )
 
     @property

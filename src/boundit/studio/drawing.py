@@ -232,16 +232,18 @@ def write_drawing(drawing: Drawing, to: DrawnFormat, query: ProjectQuery | None 
 
 
 def _draw_picture(drawing: Drawing, asked: ProjectQuery) -> str:
-    """Draw a drawing as SVG with a legend, the roles of those nodes that it has.
+    """Draw a drawing as SVG with a legend, its nodes where they stand, with their roles.
 
     Called by ``write_drawing``.
     """
     graph = make_graph(drawing)
+    places = {n.name: (n.x, n.y) for n in drawing.nodes if n.x is not None and n.y is not None}
     return draw_graph(
         graph,
         treatments=graph.nodes.intersection(asked.treatments),
         context=graph.nodes.intersection(asked.context),
         outcomes=graph.nodes.intersection([asked.outcome or ""]),
+        places=places if graph.nodes <= places.keys() else None,
     )
 
 

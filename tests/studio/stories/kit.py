@@ -102,7 +102,7 @@ class Visit:
 
     def open_example(self, name: str) -> None:
         if not self.find("#start").is_visible():
-            self.page.get_by_role("button", name="Examples").click()
+            self.page.get_by_role("button", name="Examples", exact=True).click()
         self.find(f"[data-example='{name}']").click()
         expect(self.find("#start")).to_be_hidden()
 

@@ -75,6 +75,28 @@ def test_moving_the_selection_rate_moves_the_intervals(visitor: Visit) -> None:
     assert visitor.read_intervals() == before
 
 
+def test_a_slider_is_dragged_all_the_way(visitor: Visit) -> None:
+    """One that is off too: taking hold of it supposes it."""
+    visitor.open_example("pharmacy")
+    visitor.ask()
+    visitor.go("whatif")
+    slider = visitor.find("[data-key='rate range']")
+    slider.scroll_into_view_if_needed()
+    box = slider.bounding_box()
+    assert box is not None
+    middle = box["y"] + box["height"] / 2
+    mouse = visitor.page.mouse
+    mouse.move(box["x"] + box["width"] * 0.5, middle)
+    mouse.down()
+    for share in (0.6, 0.7, 0.8):
+        mouse.move(box["x"] + box["width"] * share, middle, steps=3)
+        visitor.wait_for_new_answer()  # which redraws the part
+    mouse.up()
+
+    rate = visitor.read_project()["settings"]["selection_rate"]
+    assert 0.75 < rate < 0.88
+
+
 def test_an_edge_is_supposed_absent_and_stays_in_the_drawing(visitor: Visit) -> None:
     visitor.open_example("pharmacy")
     visitor.ask()
@@ -98,6 +120,40 @@ def test_what_would_overturn_and_what_would_narrow_are_ranked(
         part = visitor.find(".ranked-part").filter(has=visitor.find(f"[data-key={kind}]"))
         expect(part.locator(".ranked-list li").first).to_be_visible()
         expect(part.locator(".lead")).not_to_be_empty()
+
+
+def test_what_would_narrow_is_shown_while_more_is_tried(visitor: Visit) -> None:
+    visitor.open_example("pharmacy")
+    visitor.ask()
+    visitor.go("whatif")
+    visitor.find("[data-key=suggest]").click()
+    part = visitor.find(".ranked-part").filter(has=visitor.find("[data-key=suggest]"))
+    expect(part.get_by_text("So far; more is being tried.")).to_be_visible()
+    expect(part.locator(".ranked-list li").first).to_be_visible()
+    part.locator("[data-key=cancel]").click()
+    expect(part.get_by_text("This was found until then:")).to_be_visible()
+    expect(part.locator(".ranked-list li").first).to_be_visible()
+
+
+def test_a_contradiction_is_told_beside_the_button(visitor: Visit, tmp_path: Path) -> None:
+    visitor.begin_empty()
+    visitor.type_text("Age -> Ad; Ad -> Click")
+    expect(visitor.find(".node")).to_have_count(3)
+    path = tmp_path / "clicks.csv"
+    clicks = {"old": (1, 0, 0, 0), "young": (1, 1, 1, 0)}
+    rows = [f"{age},{ad},{one}" for age in clicks for ad in "AB" for one in clicks[age]] * 25
+    path.write_text("\n".join(["Age,Ad,Click", *rows]) + "\n")
+    visitor.find("#log-file").set_input_files(path)
+    expect(visitor.find("#data-body .state")).to_contain_text("400 rows")
+    visitor.go("ask")
+    for role, name in (("arm", "Ad"), ("reward", "Click")):
+        visitor.find(f"#question [data-key='{role} {name}']").click()
+    visitor.ask()
+    visitor.find("[data-key=contradicted]").click()
+
+    expect(visitor.find(".statements .tag.bad").first).to_be_visible()
+    expect(visitor.find("#inspector .what")).to_contain_text("Age and Click")
+    visitor.require_accessible()
 
 
 def test_a_long_game_is_cancelled_at_once(visitor: Visit, tmp_path: Path) -> None:

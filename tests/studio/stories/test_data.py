@@ -35,7 +35,7 @@ def test_bins_are_moved_by_keys_and_taken_back(visitor: Visit, tmp_path: Path) -
     expect(visitor.find(".node")).to_have_count(3)
     visitor.find("#log-file").set_input_files(write_log(tmp_path / "clicks.csv"))
     column = visitor.find("[data-column=Age]")
-    column.get_by_role("button", name="Add an edge").click()
+    column.get_by_role("button", name="Add a cut").click()
     first = read_bins(visitor)
     column.get_by_role("slider").focus()
     visitor.page.keyboard.press("Shift+ArrowRight")
@@ -65,7 +65,7 @@ def test_what_an_answer_refuses_is_told_beside_the_column(
 
     column = visitor.find("[data-column=Age]")
     expect(column.locator(".fault")).to_contain_text("continuous")
-    column.get_by_role("button", name="Add an edge").click()
+    column.get_by_role("button", name="Add a cut").click()
     visitor.go("ask")
     visitor.wait_for_answer()
 
@@ -80,6 +80,85 @@ def test_a_file_that_is_no_log_is_refused_beside_the_choice(
 
     expect(visitor.find("#data-body .state .fault")).to_be_visible()
     expect(visitor.find("#log-choice")).to_have_value("")
+
+
+def test_a_reward_in_amounts_is_asked_for_its_range(visitor: Visit, tmp_path: Path) -> None:
+    ask_of_amounts(visitor, tmp_path)
+    expect(visitor.find("#answers .fault")).to_contain_text("range of the reward")
+    visitor.find("[data-key=mend]").click()
+
+    column = visitor.find("[data-column=Spent]")
+    expect(column.locator(".fault").first).to_contain_text("not 0/1")
+    expect(column.get_by_role("button", name="Add a cut")).to_have_count(0)
+    visitor.page.get_by_label("The least that Spent can be").fill("90")
+    most = visitor.page.get_by_label("The most that Spent can be")
+    most.fill("80")
+    most.press("Tab")
+    expect(column.locator(".range .fault")).to_have_text("The least must be below the most.")
+    visitor.page.get_by_label("The least that Spent can be").fill("0")
+    visitor.page.get_by_label("The least that Spent can be").press("Tab")
+    visitor.go("ask")
+    visitor.wait_for_answer()
+    assert visitor.read_project()["settings"]["reward_range"] == [0, 80]
+    assert all(0 <= low <= high <= 80 for low, high in visitor.read_intervals().values())
+    visitor.undo()
+    assert visitor.read_project()["settings"]["reward_range"] is None
+
+
+def test_a_level_that_the_log_lacks_is_declared_and_taken_back(
+    visitor: Visit, tmp_path: Path
+) -> None:
+    visitor.begin_empty()
+    visitor.type_text(GRAPH)
+    expect(visitor.find(".node")).to_have_count(3)
+    visitor.find("#log-file").set_input_files(write_log(tmp_path / "clicks.csv", grouped=True))
+    column = visitor.find("[data-column=Age]")
+    column.get_by_text("Further levels").click()
+    field = column.get_by_label("A further level of Age")
+    for typed, fault in (("old", "The log has old already."), (" ", "Type the value first.")):
+        field.fill(typed)
+        field.press("Enter")
+        expect(column.locator(".further .fault")).to_have_text(fault)
+    field.fill("ancient")
+    field.press("Enter")
+    expect(column.get_by_text("Further levels: 1")).to_be_visible()
+    expect(field).to_be_focused()
+    visitor.require_accessible()
+
+    assert visitor.read_project()["data"]["levels"] == {"Age": ["ancient"]}
+    visitor.page.get_by_label("Take away ancient of Age").click()
+    assert visitor.read_project()["data"]["levels"] == {}
+    visitor.undo()
+    assert visitor.read_project()["data"]["levels"] == {"Age": ["ancient"]}
+
+
+def test_another_question_does_not_keep_the_old_answer(visitor: Visit, tmp_path: Path) -> None:
+    visitor.open_example("pharmacy")
+    visitor.ask()
+    visitor.open_example("empty")
+    ask_of_amounts(visitor, tmp_path, begun=True)
+
+    expect(visitor.find("#answers .fault")).to_contain_text("range of the reward")
+    expect(visitor.find("#answers .intervals")).to_have_count(0)
+    expect(visitor.find("#answers .verdict")).to_have_count(0)
+
+
+def ask_of_amounts(visitor: Visit, folder: Path, *, begun: bool = False) -> None:
+    """Ask what ads earn, in money, with no word on how much that can be."""
+    if not begun:
+        visitor.begin_empty()
+    visitor.type_text("Ad -> Spent")
+    expect(visitor.find(".node")).to_have_count(2)
+    path, draw = folder / "spent.csv", random.Random(2)
+    rows = (f"{draw.choice('AB')},{draw.randint(1, 60)}" for _ in range(300))
+    path.write_text("\n".join(["Ad,Spent", *rows]) + "\n")
+    visitor.find("#log-file").set_input_files(path)
+    expect(visitor.find("#data-body .state")).to_contain_text("rows")
+    visitor.go("ask")
+    for role, name in (("arm", "Ad"), ("reward", "Spent")):
+        visitor.find(f"#question [data-key='{role} {name}']").click()
+    if not begun:  # then it is asked by itself
+        visitor.find("#answers button.primary").click()
 
 
 def read_bins(visitor: Visit) -> dict[str, list[float]]:

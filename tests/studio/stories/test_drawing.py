@@ -42,6 +42,18 @@ def test_the_paper_s_graph_is_drawn_from_nothing_with_a_mouse(visitor: Visit) ->
     expect(visitor.find(".query-text")).to_have_text("Y | do(X1, X2), U1, U2")
 
 
+def test_a_first_node_stays_where_it_was_put(visitor: Visit) -> None:
+    visitor.begin_empty()
+    box = visitor.find("graph-editor").bounding_box()
+    assert box is not None
+    add_node(visitor, "First", (0.25, 0.3))
+
+    found = visitor.node("First").bounding_box()
+    assert found is not None
+    assert abs(found["x"] + found["width"] / 2 - box["x"] - box["width"] * 0.25) < 12
+    assert abs(found["y"] + found["height"] / 2 - box["y"] - box["height"] * 0.3) < 12
+
+
 def test_a_graph_is_drawn_with_the_keyboard_alone(visitor: Visit) -> None:
     visitor.begin_empty()
     press = visitor.page.keyboard.press

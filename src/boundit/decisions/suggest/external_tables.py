@@ -24,7 +24,7 @@ def suggest_external_tables(
 ) -> list[Suggestion]:
     """Ask which tables of everyone would narrow the bounds, and by how much.
 
-    What they would hold is taken from worlds that fit the log. Called by ``suggest``.
+    What they would hold is taken from worlds that fit the log. Called by ``suggest_in_turn``.
     """
     if evaluation.request.graph.selection is None:
         return []

@@ -24,7 +24,7 @@ def suggest_hidden_causes(
     """Ask what it would tell to measure the hidden cause behind each ``<->``.
 
     It then is a variable of the log, with the levels that it has in worlds that fit the log.
-    Called by ``suggest``.
+    Called by ``suggest_in_turn``.
     """
     request, found = evaluation.request, list[Suggestion]()
     edges = [
@@ -93,7 +93,7 @@ def suggest_edges(evaluation: Evaluation, told: Told) -> tuple[list[Suggestion],
 
     Edges from an arm to the reward are not asked about, nor those without which no arm would
     move it. Edges whose absence the log contradicts come by name, after the suggestions. Called
-    by ``suggest``.
+    by ``suggest_in_turn``.
     """
     graph, found, there = evaluation.request.graph, list[Suggestion](), list[str]()
     edges = list(_list_edges(evaluation))

@@ -12,7 +12,7 @@ TIMES = 4
 def suggest_selection_rate(evaluation: Evaluation) -> list[Suggestion]:
     """Ask what the selection rate would tell, at the middle and the ends of what can be.
 
-    A rate near 0 says nothing, so that its width is today's. Called by ``suggest``.
+    A rate near 0 says nothing, so that its width is today's. Called by ``suggest_in_turn``.
     """
     request = evaluation.request
     if request.graph.selection is None or request.facts.rate is not None:
@@ -61,7 +61,7 @@ def suggest_rows(evaluation: Evaluation) -> list[Suggestion]:
     """Ask what four times the rows would tell, of each kind alike.
 
     The part of the width that is sampling error about halves, the rest stays. Called by
-    ``suggest``.
+    ``suggest_in_turn``.
     """
     if evaluation.rows is None or evaluation.request.confidence is None:
         return []

@@ -1,6 +1,6 @@
 """What would narrow the bounds of a log: obtainable things alone, ranked by expected width."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from boundit.bounds.derive import derive_table
@@ -94,36 +94,56 @@ def suggest(
         time_limit=time_limit,
         memory_limit=memory_limit,
     )
-    tell = told or say_nothing
-    evaluation = _start_evaluation(asked, tell)
-    drawn, notes = _fit_worlds(evaluation, n_worlds, number, tell)
-    plain, _ = _fit_worlds(evaluation, n_worlds, number, tell, plain=True)
+    *_, found = suggest_in_turn(
+        asked, worlds=n_worlds, trial=n_rounds, seed=number, told=told or say_nothing
+    )
+    return found
+
+
+def suggest_in_turn(
+    asked: BoundRequest, *, worlds: int = 3, trial: int = 1_000, seed: int = 0, told: Told
+) -> Iterator[SuggestReport]:
+    """Yield what would narrow the bounds as far as it is known, and last of all the whole.
+
+    What takes a moment comes before what needs worlds that fit the log, which take longest.
+    Called by ``suggest``, and by ``answer_suggest`` for a page that shows each.
+    """
+    evaluation = _start_evaluation(asked, told)
+    found = [*suggest_rows(evaluation), *suggest_selection_rate(evaluation)]
+    edges, there = suggest_edges(evaluation, told)
+    found += edges
+    yield _rank(evaluation, found, ())
+    drawn, notes = _fit_worlds(evaluation, worlds, seed, told)
+    found += suggest_trial(evaluation, drawn, trial)
+    yield _rank(evaluation, found, ())
+    found += suggest_external_tables(evaluation, drawn, told)
+    yield _rank(evaluation, found, ())
+    plain, _ = _fit_worlds(evaluation, worlds, seed, told, plain=True)
+    found += suggest_hidden_causes(evaluation, plain or drawn, told)
+    yield _rank(evaluation, found, [*notes, *_list_notes(evaluation, there)])
+
+
+def _list_notes(evaluation: Evaluation, there: Sequence[str]) -> Iterator[str]:
+    """List what was left out and why; ``there`` are edges that the log itself shows.
+
+    Called by ``suggest_in_turn`` at its end.
+    """
     if dropped := evaluation.counts.dropped:
         gone = ", ".join(f"{name} ({count:,})" for name, count in dropped.items())
-        notes.append(f"rows without a value were left out, whatever is asked: {gone}")
+        yield f"rows without a value were left out, whatever is asked: {gone}"
     if evaluation.request.external:
-        notes.append("hidden causes were not tried: worlds are not fitted to external tables")
-    found = [
-        *suggest_rows(evaluation),
-        *suggest_selection_rate(evaluation),
-        *suggest_trial(evaluation, drawn, n_rounds),
-        *suggest_external_tables(evaluation, drawn, tell),
-        *suggest_hidden_causes(evaluation, plain or drawn, tell),
-    ]
-    edges, there = suggest_edges(evaluation, tell)
-    found += edges
+        yield "hidden causes were not tried: worlds are not fitted to external tables"
     if there:
         said = ", ".join(there)
-        notes.append(f"the log contradicts the graph without these edges: {said}")
+        yield f"the log contradicts the graph without these edges: {said}"
     if evaluation.budget.is_over():
-        notes.append("the time limit ended the search; other things may help as well")
-    return _rank(evaluation, found, notes)
+        yield "the time limit ended the search; other things may help as well"
 
 
 def _start_evaluation(asked: BoundRequest, told: Told) -> Evaluation:
     """Count all that bears on the question, once, and bound it as the log stands today.
 
-    Called by ``suggest``.
+    Called by ``suggest_in_turn``.
     """
     budget = TimeBudget(asked.time_limit)
     budget.count_seconds()
@@ -140,8 +160,8 @@ def _fit_worlds(
 ) -> tuple[Sequence[FittedWorld], list[str]]:
     """Draw worlds that fit the log, or say in a note why there are none.
 
-    Called by ``suggest`` for tables of everyone, and for ``plain`` worlds with hidden causes
-    that could be measured.
+    Called by ``suggest_in_turn`` for tables of everyone, and for ``plain`` worlds with hidden
+    causes that could be measured.
     """
     if plain and not evaluation.request.graph.bidirected:
         return (), []
@@ -166,7 +186,7 @@ def _rank(
 ) -> SuggestReport:
     """Rank suggestions by expected width, and set apart those that are of no use.
 
-    Called by ``suggest``.
+    Called by ``suggest_in_turn``.
     """
     today = evaluation.width
     helps = [each for each in found if each.width < today * (1 - NARROWER)]

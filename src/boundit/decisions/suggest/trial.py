@@ -62,7 +62,7 @@ def suggest_trial(
     """Ask what a randomised trial of so many rounds of each arm in each context would tell.
 
     It also says after how many rounds a trial alone is as narrow as the bounds are today, and
-    how many it takes to tell the best arm from the next. Called by ``suggest``.
+    how many it takes to tell the best arm from the next. Called by ``suggest_in_turn``.
     """
     table = evaluation.table
     low, high = table.reward_range

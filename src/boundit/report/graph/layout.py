@@ -18,7 +18,7 @@ LONGEST = 18
 _HEIGHT = 34
 _LEAST_WIDTH = 44
 _GAP, _LANE_GAP = 22.0, 9.0
-_MARGIN = 16.0
+MARGIN = 16.0
 _WIDEST = 620.0
 _LEAN = 4.0
 """How far a lane may lean within its row."""
@@ -57,7 +57,8 @@ class NodeBox:
 class EdgeRoute:
     """An edge: the points where it enters and leaves each row; an arc stays above one row.
 
-    ``side`` is to which side it bends, so that an arrow between the same nodes has room.
+    ``side`` is to which side it bends, so that an arrow between the same nodes has room. One
+    with a ``handle`` is a single curve that is drawn towards it.
     """
 
     edge: Edge
@@ -65,6 +66,7 @@ class EdgeRoute:
     points: tuple[Point, ...]
     arc: bool = False
     side: int = 0
+    handle: Point | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +92,9 @@ def lay_out_graph(
     >>> found.boxes["X"].bottom < found.boxes["Y"].top, len(found.routes)
     (True, 2)
     """
-    lines = {n: (*break_label(n, LONGEST), *_write_note(graph, n)) for n in graph.nodes}
+    lines = {n: write_lines(graph, n) for n in graph.nodes}
     lines |= labels or {}
-    sizes = {n: _measure_node(lines[n]) for n in graph.nodes}
+    sizes = {n: measure_node(lines[n]) for n in graph.nodes}
     rows = assign_layers(graph, {n: w + _GAP for n, (w, _) in sizes.items()}, most=_WIDEST)
     order = order_rows(graph, rows)
     x = _place_across(order, sizes)
@@ -104,7 +106,7 @@ def lay_out_graph(
     }
     right = max(*x.values(), *(box.x + box.width / 2 for box in boxes.values()))
     routes = _route_edges(order, boxes, x, tops, bottoms)
-    return GraphLayout(boxes, tuple(routes), right + _MARGIN, bottoms[-1] + _MARGIN)
+    return GraphLayout(boxes, tuple(routes), right + MARGIN, bottoms[-1] + MARGIN)
 
 
 def _place_across(
@@ -118,21 +120,26 @@ def _place_across(
     widths = {s: sizes[s.name][0] if s.lane is None else 2.0 for s in slots}
     gaps = {s: _GAP if s.lane is None else _LANE_GAP for s in slots}
     placed = place_slots(order, widths, gaps)
-    return {slot: x + _MARGIN for slot, x in placed.items()}
+    return {slot: x + MARGIN for slot, x in placed.items()}
+
+
+def write_lines(graph: CausalGraph, node: str) -> tuple[str, ...]:
+    """Write the lines of a node's label; called by ``lay_out_graph`` and ``_make_boxes``."""
+    return (*break_label(node, LONGEST), *_write_note(graph, node))
 
 
 def _write_note(graph: CausalGraph, node: str) -> tuple[str, ...]:
     """Write the word "selected" for the selection node, nothing for others.
 
-    It stands below the node's name. Called by ``lay_out_graph``.
+    It stands below the node's name. Called by ``write_lines``.
     """
     return ("selected",) if node == graph.selection else ()
 
 
-def _measure_node(lines: tuple[str, ...]) -> tuple[float, float]:
+def measure_node(lines: tuple[str, ...]) -> tuple[float, float]:
     """Compute how wide and high the box around a node's name is, in pixels.
 
-    Called by ``lay_out_graph``.
+    Called by ``lay_out_graph`` and ``_make_boxes``.
     """
     width = max(estimate_width(line, FONT) for line in lines) + 22
     return max(width, _LEAST_WIDTH), _HEIGHT + LINE * (len(lines) - 1)
@@ -151,7 +158,7 @@ def _place_rows(
     for link in drawing.links:
         for a, b in pairwise(link.slots):
             reach[b.row] = max(reach[b.row], abs(x[a] - x[b]))
-    tops, bottoms, at = list[float](), list[float](), _MARGIN
+    tops, bottoms, at = list[float](), list[float](), MARGIN
     for i, row in enumerate(drawing.rows):
         if i:
             at += 50 + min(70, 0.14 * reach[i])

@@ -38,7 +38,20 @@ def make_curves(way: EdgeRoute) -> list[CubicCurve]:
 
     Called by ``draw_edge``.
     """
+    if way.handle is not None:
+        return [_make_bow(way.points[0], way.points[-1], way.handle)]
     return _make_arc(way) if way.arc else _make_route_curves(way)
+
+
+def _make_bow(start: Point, end: Point, handle: Point) -> CubicCurve:
+    """Make the cubic curve that is the quadratic one with this handle.
+
+    Called by ``make_curves``.
+    """
+    near, far = (
+        (x + 2 / 3 * (handle[0] - x), y + 2 / 3 * (handle[1] - y)) for x, y in (start, end)
+    )
+    return start, near, far, end
 
 
 def draw_stroke(curves: list[CubicCurve], *, two_headed: bool) -> str:

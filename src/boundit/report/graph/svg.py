@@ -1,11 +1,13 @@
 """A causal graph as a drawing: SVG that stands in a page or by itself, light and dark."""
 
+from collections.abc import Mapping
 from html import escape
 from typing import TypeAlias
 
 from boundit.graph.causal_graph import CausalGraph
 from boundit.report.graph.folding import fold_groups
-from boundit.report.graph.layout import FONT, LINE, NodeBox, lay_out_graph
+from boundit.report.graph.layout import FONT, LINE, NodeBox, Point, lay_out_graph
+from boundit.report.graph.placed import place_graph
 from boundit.report.graph.strokes import draw_edge, draw_stroke
 from boundit.report.palette import write_colour_variable
 from boundit.report.text.lettering import estimate_width
@@ -29,11 +31,13 @@ def draw_graph(
     context: Names = (),
     outcomes: Names = (),
     title: str = "The causal graph",
+    places: Mapping[str, Point] | None = None,
 ) -> str:
     """Draw a causal graph as SVG, with a legend of the marks that occur.
 
     Arrows are solid, hidden common causes dashed with two heads, and roles have shapes. A group
-    whose members may be related in any way is one box. Called by ``make_graph_section``.
+    whose members may be related in any way is one box. Nodes stand at their ``places`` if these
+    are given and there is no group. Called by ``make_graph_section``.
 
     >>> from boundit.graph.text import parse
     >>> drawing = draw_graph(parse("X -> Y; X <-> Y; Y -> [S]"), treatments="X", outcomes="Y")
@@ -43,7 +47,10 @@ def draw_graph(
     named = _assign_roles(graph, treatments, context, outcomes)
     folded = fold_groups(graph, named)
     drawn_graph, roles = folded.graph, {folded.find_box(n): r for n, r in named.items()}
-    layout = lay_out_graph(drawn_graph, folded.labels)
+    if places is not None and not graph.groups:
+        layout = place_graph(graph, places)
+    else:
+        layout = lay_out_graph(drawn_graph, folded.labels)
     width = max(layout.width, _LEAST_LEGEND)
     legend, below = _draw_legend(drawn_graph, roles, layout.height, width)
     height = layout.height + below

@@ -77,7 +77,7 @@ def break_label(text: str, limit: int) -> tuple[str, ...]:
 
     Its end stays, in which long names differ most often.
 
-    Called by ``lay_out_graph`` for names of nodes.
+    Called by ``write_lines`` for names of nodes.
 
     >>> break_label("time of day", 8), break_label("neighbourhood_income", 12)
     (('time', 'of day'), ('neighbourho…', 'income'))

@@ -158,11 +158,12 @@ def _list_problems(
         asked.open_log()
     except BounditError as error:
         found = refuse(error)
-        yield DataProblem(found.where, str(found), getattr(found, "hint", None))
+        if found.where not in {f"data.columns.{name}" for name in unmatched}:  # told below
+            yield DataProblem(found.where, str(found), getattr(found, "hint", None))
     for name in unmatched:
         yield DataProblem(
             f"data.columns.{name}",
-            f"{name} has no column in the log",
+            f"{name} has no column in the log.",
             "Match it to a column, mark it as hidden if nobody recorded it, or as selection if "
             "it says which rows are kept.",
         )

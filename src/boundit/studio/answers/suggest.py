@@ -2,12 +2,13 @@
 
 from msgspec import Struct
 
-from boundit.decisions.suggest.report import Suggestion
-from boundit.decisions.suggest.suggest import suggest
+from boundit.decisions.suggest.report import Suggestion, SuggestReport
+from boundit.decisions.suggest.suggest import suggest_in_turn
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.draft import GraphDraft
 from boundit.report.graph.highlights import write_edge
 from boundit.studio.answers.bound import CountKeeper
+from boundit.studio.answers.progress import show_part
 from boundit.studio.asked import AskedProject
 from boundit.studio.claims import LitParts
 from boundit.studio.drawing import make_draft
@@ -48,21 +49,21 @@ class SuggestAnswer(Struct, frozen=True):
 def answer_suggest(asked: AskedProject, _: CountKeeper, told: Told) -> SuggestAnswer:
     """Say what would narrow the intervals of a project, and by how much.
 
-    A worker finds it in ``ANSWERS`` for the kind "suggest".
+    What is known is shown while the rest is tried. A worker finds it in ``ANSWERS`` for the
+    kind "suggest".
     """
-    options = asked.options
-    limited = options.pop("confounding")
-    found = suggest(
-        asked.graph,
-        asked.query,
-        asked.open_log(),
-        external=asked.open_external(),
-        told=told,
-        **options,
-    )
+    request = asked.make_request(limits=False)
+    for found in suggest_in_turn(request, told=told):
+        answer = _describe_all(asked, found)
+        show_part(told, answer)
+    return answer
+
+
+def _describe_all(asked: AskedProject, found: SuggestReport) -> SuggestAnswer:
+    """Describe all that is suggested; called by ``answer_suggest``."""
     edges, draft = _list_edges(asked.graph), make_draft(asked.project.graph)
     notes = list(found.notes)
-    if limited:
+    if asked.options["confounding"]:
         notes.append(
             "the limits on hidden confounding are not used here: widths are without them"
         )
@@ -79,7 +80,7 @@ def answer_suggest(asked: AskedProject, _: CountKeeper, told: Told) -> SuggestAn
 def _describe(
     each: Suggestion, before: float, edges: dict[str, DrawnEdge], draft: GraphDraft
 ) -> NarrowItem:
-    """Describe one suggestion; called by ``answer_suggest``."""
+    """Describe one suggestion; called by ``_describe_all``."""
     said = f"{each.what[:1].upper()}{each.what[1:]}: the mean width becomes {each.width:.3f}."
     edge = edges.get(each.what)
     shown = edge and light_edge(draft, write_edge(edge.tail, edge.kind, edge.head))
@@ -103,7 +104,7 @@ def _describe(
 def _list_edges(graph: CausalGraph) -> dict[str, DrawnEdge]:
     """List the edges of a graph by the words in which a suggestion speaks of them.
 
-    Called by ``answer_suggest``.
+    Called by ``_describe_all``.
     """
     found = dict[str, DrawnEdge]()
     marks = {graph.selection: f"[{graph.selection}]"}

@@ -1,4 +1,4 @@
-"""Messages of a job as server-sent events: progress, then one result, error or cancelled."""
+"""Messages of a job as server-sent events: progress and parts, then how it ended."""
 
 from collections.abc import AsyncIterator
 
@@ -29,8 +29,8 @@ def write_event(message: JobMessage) -> bytes:
     b'event: progress\ndata: {"done":1,"total":2,"words":"count rows"}\n\n'
     """
     match message.what:
-        case "result":
-            name, data = "result", bytes(message.result)
+        case "result" | "part":
+            name, data = str(message.what), bytes(message.result)
         case "error":
             name, data = "error", msgspec.json.encode(message.error)
         case "stopped":

@@ -54,6 +54,7 @@ class Job:
     key: str
     project: Project
     progress: JobMessage | None = None
+    part: JobMessage | None = None
     ended: JobMessage | None = None
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -63,6 +64,8 @@ class Job:
             return
         if message.what == "progress":
             self.progress = message
+        elif message.what == "part":
+            self.part = message
         else:
             self.ended = message
         self.changed.set()
@@ -125,14 +128,17 @@ class JobPool:
     async def follow(self, id_: str) -> AsyncIterator[JobMessage]:
         """Give the messages of a job as they come, the last one says how it ended.
 
-        Progress that nobody heard in time is left out. Called for ``/api/jobs/{id}/events``.
+        Progress and parts that nobody heard in time are left out. Called for
+        ``/api/jobs/{id}/events``.
         """
-        job, told = self.find(id_), None
+        job, told = self.find(id_), list[JobMessage]()
         while True:
             changed = job.changed
-            if job.progress is not None and job.progress is not told:
-                told = job.progress
-                yield told
+            known = [each for each in (job.part, job.progress) if each is not None]
+            for each in known:
+                if all(each is not heard for heard in told):
+                    yield each
+            told = known
             if job.ended is not None:
                 yield job.ended
                 return
@@ -211,7 +217,7 @@ class JobPool:
             if message.what == "result" and job.ended is None:
                 self._keep(job.key, message.result)
             job.note(message)
-        if message is not None and message.what not in {"ready", "progress"}:
+        if message is not None and message.what not in {"ready", "progress", "part"}:
             worker.job = None
         if not self._closed:
             self._assign()

@@ -20,6 +20,7 @@ from boundit.studio.answers.bound import CountKeeper, answer_bound
 from boundit.studio.answers.check import answer_check
 from boundit.studio.answers.choose import answer_choose
 from boundit.studio.answers.look import answer_look
+from boundit.studio.answers.progress import JobProgress
 from boundit.studio.answers.recover import answer_recover
 from boundit.studio.answers.report import answer_report
 from boundit.studio.answers.simulate import answer_simulate
@@ -62,10 +63,13 @@ class JobOrder(Struct, frozen=True):
 
 
 class JobMessage(Struct, frozen=True, omit_defaults=True):
-    """What a worker tells: that it is ready, how far it is, a result or why there is none."""
+    """What a worker tells: that it is ready, how far it is, a result or why there is none.
+
+    A part is a result as far as it is known.
+    """
 
     id: str
-    what: Literal["ready", "progress", "result", "error", "stopped"]
+    what: Literal["ready", "progress", "part", "result", "error", "stopped"]
     words: str = ""
     done: int = 0
     total: int = 0
@@ -141,10 +145,13 @@ class Worker:
                 raise JobStopped
             self._tell(JobMessage(order.id, "progress", words, done, total))
 
+        def show(part: Struct) -> None:
+            self._tell(JobMessage(order.id, "part", result=Raw(msgspec.json.encode(part))))
+
         try:
             tell("begin", 0, 1)
             found = ANSWERS[order.kind](
-                AskedProject(order.project, self._folder), self._keeper, tell
+                AskedProject(order.project, self._folder), self._keeper, JobProgress(tell, show)
             )
             return JobMessage(order.id, "result", result=Raw(msgspec.json.encode(found)))
         except JobStopped:

@@ -7,6 +7,9 @@ import { announce, count, element, redraw, wait, whenNew } from "./dom.js";
 import { drawIntervals, drawTable, rowKey, sayArm, sayContext } from "./intervals.js";
 import { drawFault, faultOf, JobLine, makeRepeat } from "./studio.js";
 
+/** Of how many contexts it is told one by one what to use. */
+const MOST_TOLD = 50;
+
 /** What the answer depends on: not where nodes stand, nor what the simulation plays. @param {import("./types.js").Project} project */
 export function basisOf({ graph, query, data, settings, without_edges }) {
   const nodes = graph.nodes.map(({ name, hidden, selection }) => [name, hidden, selection]);
@@ -29,6 +32,7 @@ export class Answers extends EventTarget {
   /** Whether it is asked again by itself when something changes. */
   live = false;
   #basis = "";
+  #subject = "";
   #asking = "";
   #studio;
 
@@ -43,6 +47,7 @@ export class Answers extends EventTarget {
     });
     studio.store.addEventListener("change", () => {
       if (basisOf(studio.project) !== this.#basis) {
+        if (this.#subject !== subjectOf(studio.project)) this.#forget();
         this.#tell();
         soon();
       }
@@ -90,6 +95,7 @@ export class Answers extends EventTarget {
       this.result = result;
       this.fault = null;
       this.#basis = basis;
+      this.#subject = subjectOf(project);
       announce(result.answer.sentence);
     } catch (error) {
       this.fault = faultOf(error);
@@ -115,9 +121,21 @@ export class Answers extends EventTarget {
     this.#tell();
   }
 
+  /** Forget an answer to another question: dimmed, it would still be taken for this one's. */
+  #forget() {
+    this.result = null;
+    this.check = null;
+    this.recovery = null;
+  }
+
   #tell() {
     this.dispatchEvent(new CustomEvent("bounds"));
   }
+}
+
+/** What an answer is about: other settings of the same answer can be compared with it. @param {import("./types.js").Project} project */
+function subjectOf({ query, data }) {
+  return JSON.stringify([query.outcome, query.treatments, data.file]);
 }
 
 /** @param {HTMLElement} root @param {Studio} studio @param {Answers} answers */
@@ -141,8 +159,9 @@ export function showAnswers(root, studio, answers) {
   const show = () => {
     const { result, fault } = answers;
     button.disabled = !answers.ready || answers.busy;
-    why.textContent = answers.ready ? "" : missing(studio);
-    why.hidden = answers.ready;
+    const contradicted = !answers.stale && answers.check?.contradicted;
+    redraw(why, !answers.ready ? missing(studio) : contradicted && element("button", { type: "button", class: "link heed-check", "data-key": "contradicted", onclick: showContradiction }, "The log contradicts the graph: see where"));
+    why.hidden = why.childNodes.length === 0;
     root.classList.toggle("stale", (answers.stale || fault !== null) && result !== null);
     redraw(answer, ...(fault && !answers.stale ? drawRefusal(answers, fault) : []), ...(result ? drawSentence(result) : []));
     redraw(remarks, ...(result ? drawRemarks(result) : []));
@@ -206,20 +225,28 @@ export function showAnswers(root, studio, answers) {
         element("ul", {}, ...row.sampling.map((each) => element("li", {}, each)))));
   });
 
+  const showContradiction = () => {
+    const details = checks.querySelector("[data-key='check']");
+    details?.setAttribute("open", "");
+    details?.scrollIntoView({ block: "center" });
+    const first = details?.querySelector(".bad + button");
+    if (first instanceof HTMLElement) first.click();
+  };
+
   const showChecks = () => {
     const { check, recovery, result } = answers;
+    studio.editor.showChecks(result && check ? check.statements : []);
     if (!result || (!check && !recovery)) {
       redraw(checks);
       return;
     }
-    studio.editor.showChecks(check?.statements ?? []);
     redraw(checks,
       recovery && element("details", { "data-key": "recover" },
         element("summary", {}, recovery.sentence),
         recovery.formula ? element("p", {}, element("code", {}, recovery.formula)) : null,
         recovery.steps.length ? element("ol", {}, ...recovery.steps.map((each) => element("li", {}, each.words))) : null),
       check && element("details", { "data-key": "check" },
-        element("summary", {}, check.sentence),
+        element("summary", {}, check.contradicted && element("span", { class: "tag bad" }, "contradicted"), check.contradicted && " ", check.sentence),
         element("ul", { class: "statements" }, ...check.statements.map((each) =>
           element("li", {},
             element("span", { class: each.verdict === "contradicted" ? "tag bad" : "tag good" }, each.verdict), " ",
@@ -249,7 +276,7 @@ function missing(studio) {
 
 /** Say why there is no answer, and lead to where that can be mended. @param {Answers} answers @param {import("./types.js").Fault} fault */
 function drawRefusal(answers, fault) {
-  const elsewhere = fault.where?.startsWith("data.");
+  const elsewhere = /^(data\.|settings\.reward_range)/.test(fault.where ?? "");
   return [
     drawFault(fault),
     elsewhere && element("button", {
@@ -276,6 +303,10 @@ function drawRemarks({ answer, caveats }) {
   const said = remarks.some((each) => each.includes("onfidence")) ? remarks : [...remarks, sure];
   return [
     ...said.filter(Boolean).map((words) => element("p", { class: "quiet" }, words)),
+    answer.choice.length > 0 && element("details", { "data-key": "uses" },
+      element("summary", {}, "What to use"),
+      element("ul", { class: "heed" }, ...answer.choice.slice(0, MOST_TOLD).map((each) => element("li", {}, each.words))),
+      answer.choice.length > MOST_TOLD && element("p", { class: "quiet" }, `and ${count(answer.choice.length - MOST_TOLD)} contexts more; the report has them all`)),
     caveats.length > 0 && element("details", { "data-key": "caveats" },
       element("summary", {}, caveats.length === 1 ? "One caveat" : `${caveats.length} caveats`),
       element("ul", { class: "heed" }, ...caveats.map((each) => element("li", {}, each)))),

@@ -6,6 +6,7 @@
 /** @import { Answers } from "./answers.js" */
 import { announce, count, element, redraw, wait, whenNew } from "./dom.js";
 import { BinHistogram } from "./histogram.js";
+import { isZeroOne, makeFurtherLevels, makeRewardRange } from "./known.js";
 import { drawFault, faultOf, makeRepeat } from "./studio.js";
 import { ask, upload } from "./transport.js";
 
@@ -24,6 +25,8 @@ export function showData(root, studio, answers, limit) {
   /** @type {DataLook | null} */
   let look = null;
   let looked = "";
+  /** The file that is looked at below. @type {string | null} */
+  let shown = null;
   let asked = 0;
   const chooser = element("div", { class: "chooser" });
   const state = element("div", { class: "state", "aria-live": "polite" });
@@ -116,10 +119,12 @@ export function showData(root, studio, answers, limit) {
       show();
       return;
     }
+    if (!look || project.data.file !== shown) redraw(state, element("p", { class: "quiet" }, `Reading ${project.data.file} …`));
     try {
       const found = await ask("/api/data/look", { project });
       if (mine !== asked) return;
       look = found;
+      shown = project.data.file;
       const own = found.problems.filter((/** @type {Problem} */ each) => !isBesideColumn(each, found, project));
       redraw(state,
         element("p", {}, element("strong", {}, `${count(found.n_rows)} rows`), `, ${found.columns.length} columns in ${project.data.file}`),
@@ -133,15 +138,20 @@ export function showData(root, studio, answers, limit) {
   };
 
   /** What the log's look and the last answer found wrong. */
-  const listProblems = () => (answers.fault && !answers.stale ? [...(look?.problems ?? []), answers.fault] : look?.problems ?? []);
+  const listProblems = () => {
+    const found = look?.problems ?? [];
+    const { fault } = answers;
+    if (!fault || answers.stale || found.some(({ where }) => where !== null && where === fault.where)) return found;
+    return [...found, fault];
+  };
   const showWhenNew = whenNew(() => {
     showColumns(columns, studio, look && { ...look, problems: listProblems() });
     showSettings(settings, studio, look, files.map((each) => each.name));
   });
   const show = () => {
-    const { data, graph, settings: kept } = store.project;
+    const { data, graph, query, settings: kept } = store.project;
     const nodes = graph.nodes.map(({ name, hidden, selection }) => [name, hidden, selection]);
-    showWhenNew([look, listProblems(), data, nodes, kept.missing, kept.external, files]);
+    showWhenNew([look, listProblems(), data, nodes, kept.missing, kept.external, kept.reward_range, query.outcome, files]);
   };
 
   const inspectSoon = wait(250, () => void inspect());
@@ -222,8 +232,10 @@ function match(studio, name, column) {
 /** @param {Studio} studio @param {DataLook} look @param {Column} column */
 function drawColumn(studio, look, column) {
   const { node } = column;
+  const rewarded = node !== null && node === studio.project.query.outcome;
   const problems = look.problems.filter(({ where }) =>
-    where === `data.bins.${node}` || where === `data.columns.${node}` || where === `data.levels.${node}` || where === `data.columns.${column.name}`);
+    where === `data.bins.${node}` || where === `data.columns.${node}` || where === `data.levels.${node}` || where === `data.columns.${column.name}`
+    || (rewarded && where?.startsWith("settings.reward_range")));
   const facts = [
     column.kind === "number" ? "number" : `${count(column.n_levels)} level${column.n_levels === 1 ? "" : "s"}`,
     column.n_missing > 0 && `${count(column.n_missing)} missing`,
@@ -235,7 +247,14 @@ function drawColumn(studio, look, column) {
       element("span", { class: "quiet" }, facts)),
     ...problems.map(drawFault),
     column.levels.length > 0 && !column.histogram && drawLevels(column),
-    node !== null && column.histogram && drawHistogram(studio, column, node));
+    node !== null && column.histogram && drawHistogram(studio, column, node, rewarded),
+    rewarded && needsRange(studio, column) && makeRewardRange(studio, column, node),
+    node !== null && !rewarded && !column.histogram && makeFurtherLevels(studio, column, node));
+}
+
+/** @param {Studio} studio @param {Column} column */
+function needsRange({ project }, column) {
+  return project.settings.reward_range !== null || (column.holds === "numbers" && !isZeroOne(column));
 }
 
 /** @param {Column} column */
@@ -249,10 +268,11 @@ function drawLevels(column) {
     more > 0 ? element("li", { class: "quiet" }, `and ${count(more)} more`) : null);
 }
 
-/** @param {Studio} studio @param {Column} column @param {string} node */
-function drawHistogram(studio, column, node) {
+/** Draw a column's numbers with where they are cut; a reward is not cut, but averaged. @param {Studio} studio @param {Column} column @param {string} node @param {boolean} rewarded */
+function drawHistogram(studio, column, node, rewarded) {
   const picture = new BinHistogram();
-  if (column.histogram) picture.show(node, column.histogram, studio.project.data.bins[node] ?? []);
+  const bins = studio.project.data.bins[node] ?? [];
+  if (column.histogram) picture.show(node, column.histogram, bins, { cuts: !rewarded || bins.length > 0 });
   picture.addEventListener("bins", (event) => {
     const bins = /** @type {CustomEvent<number[]>} */ (event).detail;
     studio.store.change(bins.length ? `cut ${node} at ${bins.join(", ")}` : `do not cut ${node}`, (draft) => {

@@ -283,9 +283,10 @@ export class GraphEditor extends HTMLElement {
     this.#update();
     if (kept.length !== nodes.length || (edge && !edgeStays)) this.select({ nodes: kept });
     const old = new Set(before.graph.nodes.map((node) => node.name));
-    const another = before.graph.nodes.length > 0 && !graph.nodes.some((node) => old.has(node.name));
+    const another = !graph.nodes.some((node) => old.has(node.name));
     const away = graph.nodes.some((node) => !this.#view.holds(node));
-    if (another || old.size === 0 || (away && this.#view.fitted)) this.fit();
+    const one = graph.nodes.length < 2; // a first node stays under the hand, named or not
+    if ((another && !one) || (away && (another || this.#view.fitted))) this.fit();
   }
 
   #update() {

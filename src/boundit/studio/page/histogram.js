@@ -24,12 +24,13 @@ export class BinHistogram extends HTMLElement {
    * @param {string} name
    * @param {{edges: number[], counts: number[]}} histogram
    * @param {number[]} bins
+   * @param {{cuts?: boolean}} [options] whether it may be cut
    */
-  show(name, histogram, bins) {
+  show(name, histogram, bins, { cuts = true } = {}) {
     this.#name = name;
     this.#histogram = histogram;
     this.#bins = [...bins];
-    if (!this.isConnected || this.childElementCount === 0) this.append(this.#svg, this.#list);
+    if (!this.isConnected || this.childElementCount === 0) this.append(this.#svg, ...(cuts ? [this.#list] : []));
     this.#draw();
   }
 
@@ -67,7 +68,7 @@ export class BinHistogram extends HTMLElement {
   #drawEdge(value, i) {
     const part = shape("g", {
       class: "bin-edge", role: "slider", tabindex: "0", "data-key": `edge ${i}`,
-      "aria-label": `Edge ${i + 1} of ${this.#bins.length} of the bins of ${this.#name}`,
+      "aria-label": `Cut ${i + 1} of ${this.#bins.length} of ${this.#name}; Delete takes it away`,
       "aria-valuenow": value, "aria-valuemin": this.#low, "aria-valuemax": this.#high, "aria-valuetext": write(value),
       transform: `translate(${this.#place(value)} 0)`,
     }, shape("line", { y1: 0, y2: HEIGHT + 4 }), shape("rect", { x: -5, y: 0, width: 10, height: 16, rx: 3 }));
@@ -75,7 +76,7 @@ export class BinHistogram extends HTMLElement {
       const step = ((this.#high - this.#low) / 100) * (event.shiftKey ? 10 : 1);
       const moves = /** @type {Record<string, number>} */ ({ ArrowLeft: -step, ArrowDown: -step, ArrowRight: step, ArrowUp: step });
       if (event.key === "Delete" || event.key === "Backspace") this.#tell(this.#bins.filter((_, j) => j !== i));
-      else if (moves[event.key]) this.#tell(this.#bins.map((each, j) => (j === i ? round(each + moves[event.key]) : each)));
+      else if (moves[event.key]) this.#tell(this.#bins.map((each, j) => (j === i ? this.#round(each + moves[event.key]) : each)));
       else return;
       event.preventDefault();
     });
@@ -94,7 +95,7 @@ export class BinHistogram extends HTMLElement {
       const box = this.#svg.getBoundingClientRect();
       const x = ((moved.clientX - box.left) / box.width) * WIDTH;
       const share = Math.min(1, Math.max(0, (x - 10) / (WIDTH - 20)));
-      value = round(this.#low + share * (this.#high - this.#low));
+      value = this.#round(this.#low + share * (this.#high - this.#low));
       part.setAttribute("transform", `translate(${this.#place(value)} 0)`);
     };
     part.addEventListener("pointermove", move);
@@ -107,28 +108,39 @@ export class BinHistogram extends HTMLElement {
   #drawInputs() {
     return [
       element("span", { class: "quiet" }, this.#bins.length ? "Cut at" : "Not cut: every number is a level of its own."),
-      ...this.#bins.map((value, i) =>
+      ...this.#bins.flatMap((value, i) => [
         element("input", {
-          type: "number", step: "any", value: write(value), "data-key": `input ${i}`, "aria-label": `Edge ${i + 1} of ${this.#name}`,
+          type: "number", step: "any", value, "data-key": `input ${i}`, "aria-label": `Cut ${i + 1} of ${this.#name}`,
           onchange: (/** @type {Event} */ event) => {
-            const typed = Number(/** @type {HTMLInputElement} */ (event.target).value);
-            if (Number.isFinite(typed)) this.#tell(this.#bins.map((each, j) => (j === i ? typed : each)));
+            const typed = /** @type {HTMLInputElement} */ (event.target).valueAsNumber; // NaN where it was emptied
+            this.#tell(this.#bins.map((each, j) => (j === i ? typed : each)).filter(Number.isFinite));
           },
-        })),
-      element("button", { type: "button", class: "small", "data-key": "add", onclick: () => this.#add() }, "Add an edge"),
+        }),
+        this.#bins.length > 1 && element("button", {
+          type: "button", class: "small", "data-key": `drop ${i}`, "aria-label": `Take away cut ${write(value)} of ${this.#name}`,
+          onclick: () => this.#tell(this.#bins.filter((_, j) => j !== i)),
+        }, "✕"),
+      ]),
+      element("button", { type: "button", class: "small", "data-key": "add", onclick: () => this.#add() }, "Add a cut"),
       this.#bins.length > 0 &&
         element("button", { type: "button", class: "small", "data-key": "clear", onclick: () => this.#tell([]) }, "Do not cut"),
     ].filter((each) => each instanceof Node);
   }
 
-  /** Add an edge in the widest gap. */
+  /** Add a cut in the widest gap. */
   #add() {
     const all = [this.#low, ...this.#bins, this.#high];
     let best = 0;
     for (let i = 1; i + 1 < all.length; i += 1) {
       if (all[i + 1] - all[i] > all[best + 1] - all[best]) best = i;
     }
-    this.#tell([...this.#bins, round((all[best] + all[best + 1]) / 2)]);
+    this.#tell([...this.#bins, this.#round((all[best] + all[best + 1]) / 2)]);
+  }
+
+  /** Keep a cut short enough to read, and fine enough for how far the numbers reach. @param {number} value */
+  #round(value) {
+    const unit = 10 ** (Math.floor(Math.log10(this.#high - this.#low || 1)) - 2);
+    return Number((Math.round(value / unit) * unit).toPrecision(12));
   }
 
   /** @param {number[]} bins */
@@ -136,11 +148,6 @@ export class BinHistogram extends HTMLElement {
     const sorted = [...new Set(bins)].sort((a, b) => a - b);
     this.dispatchEvent(new CustomEvent("bins", { detail: sorted }));
   }
-}
-
-/** Keep an edge short enough to read. @param {number} value */
-function round(value) {
-  return Number(value.toPrecision(3));
 }
 
 customElements.define("bin-histogram", BinHistogram);

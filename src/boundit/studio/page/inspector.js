@@ -58,7 +58,7 @@ function describeGraph({ claims, project }) {
   return [
     ...faults.map(({ message }) => element("p", { class: "fault", role: "alert" }, message)),
     element("p", { class: "quiet" },
-      "Select a node or an edge to read what it claims. Select two nodes (with Shift) to read what it claims that no edge joins them."),
+      "Select a node or an edge to read what it claims; a node lists the edges that it lacks too. With Shift, two nodes are selected."),
     claims.selection ? element("p", {}, claims.selection) : element("span", {}),
   ];
 }
@@ -86,7 +86,20 @@ function describeNode(studio, name) {
     edges.length > 0
       ? element("ul", { class: "claims" }, ...edges.map((edge) => element("li", {}, makeEdgeLink(studio, edge), ` ${findClaim(studio, edge)}`)))
       : element("p", { class: "quiet" }, "No edge joins it yet: it moves nothing and nothing moves it."),
+    listMissing(studio, name),
   ];
+}
+
+/** List what a node claims by the edges that it lacks, for hands without a Shift key too. @param {Studio} studio @param {string} name */
+function listMissing({ claims, editor }, name) {
+  const missing = claims.missing.filter((each) => each.tail === name || each.head === name);
+  if (missing.length === 0) return element("span", {});
+  return element("details", { "data-key": "missing" },
+    element("summary", {}, missing.length === 1 ? "One missing edge, and what that claims" : `${missing.length} missing edges, and what they claim`),
+    element("ul", { class: "lacking" }, ...missing.map((pair) =>
+      element("li", {}, element("button", {
+        type: "button", class: "link", "data-key": `no ${say(pair)}`, onclick: () => editor.select({ nodes: [pair.tail, pair.head] }),
+      }, `No ${say(pair)}:`), ` ${pair.claim}`))));
 }
 
 /** @param {Studio} studio @param {Edge} edge */

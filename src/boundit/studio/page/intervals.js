@@ -55,6 +55,7 @@ export function drawIntervals(result, { width, chosen = null, before = null, onC
   const place = (value) => left + ((value - low) / (high - low || 1)) * (width - left - right);
   const picks = new Set(result.answer.choice.flatMap(({ lottery, context }) => lottery.map(([arm]) => rowKey({ arm, context }))));
   const old = new Map(before?.rows.map((row) => [rowKey(row), row]));
+  const digits = high - low <= 1 ? 2 : high - low <= 100 ? 1 : 0;
   const parts = [];
   let y = 4;
   for (const [context, rows] of groupByContext(result)) {
@@ -65,7 +66,7 @@ export function drawIntervals(result, { width, chosen = null, before = null, onC
     for (const row of rows) {
       const key = rowKey(row);
       parts.push(drawRow(row, {
-        y, place, left, right, width, context, arm: sayArm(result.treatments, row.arm), pick: picks.has(key), chosen: chosen === key, before: old.get(key) ?? null, onChoose,
+        y, place, left, right, width, context, arm: sayArm(result.treatments, row.arm), pick: picks.has(key), chosen: chosen === key, before: old.get(key) ?? null, onChoose, digits,
       }));
       y += ROW;
     }
@@ -82,7 +83,7 @@ export function drawIntervals(result, { width, chosen = null, before = null, onC
 }
 
 /** @param {BoundRow} row @param {any} how */
-function drawRow(row, { y, place, left, right, width, context, arm, pick, chosen, before, onChoose }) {
+function drawRow(row, { y, place, left, right, width, context, arm, pick, chosen, before, onChoose, digits }) {
   const out = row.out !== null;
   const middle = y + ROW / 2;
   const words = `${arm}${context ? ` where ${context}` : ""}: between ${write(row.lower)} and ${write(row.upper)}${out ? ", out" : ""}${pick ? ", the choice" : ""}`;
@@ -98,7 +99,7 @@ function drawRow(row, { y, place, left, right, width, context, arm, pick, chosen
   shape("line", { class: "cap", x1: place(row.lower), x2: place(row.lower), y1: middle - 6, y2: middle + 6 }),
   shape("line", { class: "cap", x1: place(row.upper), x2: place(row.upper), y1: middle - 6, y2: middle + 6 }),
   shape("rect", { class: "core", x: place(row.lower_estimate), y: middle - 5, width: Math.max(3, place(row.upper_estimate) - place(row.lower_estimate)), height: 10, rx: 2 }),
-  right > 20 && shape("text", { class: "ends", x: width - 4, y: middle + 4.5 }, `${out ? "out · " : ""}${row.lower.toFixed(2)} – ${row.upper.toFixed(2)}`));
+  right > 20 && shape("text", { class: "ends", x: width - 4, y: middle + 4.5 }, `${out ? "out · " : ""}${row.lower.toFixed(digits)} – ${row.upper.toFixed(digits)}`));
   if (onChoose) {
     part.addEventListener("click", () => onChoose(row));
     part.addEventListener("keydown", (event) => {

@@ -81,6 +81,7 @@ async function start() {
   /** @param {Project} project @param {string} label */
   const show = (project, label) => {
     store.open(label, project);
+    for (const each of PANELS) get(`panel-${each}`).scrollTop = 0;
     editor.select({});
     editor.fit();
     announce(`${label}: done`);
@@ -99,7 +100,7 @@ async function start() {
   const goTo = showNavigation(studio, answers);
   answers.addEventListener("mend", () => goTo("data"));
   showHeader(studio);
-  showStart(begun.examples, draft !== null, async (example) => {
+  showStart(begun.examples, store, async (example) => {
     const { project } = await ask("/api/examples/open", { name: example.name });
     show(await complete(project), `open ${example.title}`);
     goTo(project.data?.file ? "ask" : "data");
@@ -212,11 +213,11 @@ function showHeader({ store }) {
 
 /**
  * @param {Example[]} examples
- * @param {boolean} hasDraft
+ * @param {ProjectStore} store
  * @param {(example: Example) => Promise<void>} open
  * @param {() => void} tour
  */
-function showStart(examples, hasDraft, open, tour) {
+function showStart(examples, store, open, tour) {
   const dialog = /** @type {HTMLDialogElement} */ (get("start"));
   const fault = get("start-fault");
   redraw(get("examples"), ...examples.map((example) =>
@@ -231,9 +232,16 @@ function showStart(examples, hasDraft, open, tour) {
         }
       },
     }, element("strong", {}, example.title), element("span", {}, example.words)))));
-  get("start-button").addEventListener("click", openStart);
+  get("start-button").addEventListener("click", () => {
+    sayClose();
+    openStart();
+  });
   get("start-close").addEventListener("click", () => dialog.close());
-  get("start-close").textContent = hasDraft ? "Go on with what is here" : "Begin with an empty sheet";
+  const sayClose = () => {
+    const { graph, data } = store.project;
+    get("start-close").textContent = graph.nodes.length || data.file ? "Go on with what is here" : "Begin with an empty sheet";
+  };
+  sayClose();
   get("start-tour").addEventListener("click", () => {
     dialog.close();
     tour();

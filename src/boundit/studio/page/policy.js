@@ -4,7 +4,7 @@
 /** @import { SimulateResult } from "./types.js" */
 /** @import { Studio } from "./studio.js" */
 /** @import { Answers } from "./answers.js" */
-import { element, redraw, whenNew } from "./dom.js";
+import { count, element, redraw, whenNew } from "./dom.js";
 import { basisOf } from "./answers.js";
 import { drawCurves, drawCurveTable } from "./curves.js";
 import { drawFault, faultOf, JobLine, makeRepeat } from "./studio.js";
@@ -17,6 +17,7 @@ export function showPolicy(root, studio, answers, policies) {
   const button = element("button", { type: "button", class: "primary", "data-key": "play" }, "Play");
   const why = element("span", { class: "quiet ask-why" });
   const shown = element("div", { class: "picture", "aria-live": "polite" });
+  redraw(shown, element("p", { class: "quiet" }, "Play shows what each policy loses, round by round, to not knowing the best arm: less is better."));
   root.append(form, element("div", { class: "ask-line" }, button, line.root, why), shown, makeRepeat(studio, "simulate"));
   /** @type {SimulateResult | null} */
   let result = null;
@@ -73,19 +74,26 @@ export function showPolicy(root, studio, answers, policies) {
 function makeForm(studio, policies) {
   const { simulate } = studio.project;
   /** @param {"rounds" | "runs"} name @param {string} words @param {number} most */
-  const number = (name, words, most) =>
-    element("div", { class: "field" }, element("label", { for: `simulate ${name}` }, words),
-      element("input", {
-        type: "number", id: `simulate ${name}`, min: 1, max: most, step: 1, value: simulate[name], "data-key": name,
-        onchange: (/** @type {Event} */ event) => {
-          const typed = /** @type {HTMLInputElement} */ (event.target).valueAsNumber;
-          if (Number.isInteger(typed) && typed >= 1 && typed <= most) {
-            studio.store.change(`${words.toLowerCase()} ${typed}`, (draft) => {
-              draft.simulate[name] = typed;
-            });
-          }
-        },
-      }));
+  const number = (name, words, most) => {
+    const fault = element("p", { class: "fault", role: "alert", id: `fault of ${name}` });
+    const input = element("input", {
+      type: "number", id: `simulate ${name}`, min: 1, max: most, step: 1, value: simulate[name], "data-key": name,
+      "aria-describedby": `fault of ${name}`,
+      onchange: () => {
+        const typed = input.valueAsNumber;
+        const fits = Number.isInteger(typed) && typed >= 1 && typed <= most;
+        fault.textContent = fits ? "" : `A whole number from 1 to ${count(most)}; it stays ${count(simulate[name])}.`;
+        if (!fits) {
+          input.value = String(simulate[name]);
+          return;
+        }
+        studio.store.change(`${words.toLowerCase()} ${typed}`, (draft) => {
+          draft.simulate[name] = typed;
+        });
+      },
+    });
+    return element("div", { class: "field" }, element("label", { for: `simulate ${name}` }, words), input, fault);
+  };
   return [
     number("rounds", "Rounds", 1_000_000), number("runs", "Runs", 1_000),
     element("fieldset", { class: "chips" }, element("legend", {}, "Policies"),

@@ -148,15 +148,18 @@ export class JobLine {
    *
    * @param {string} kind
    * @param {Project} project
+   * @param {(part: any) => void} [onPart] hears the result as far as it is known
    * @returns {Promise<any>} null if it was cancelled or replaced
    */
-  async run(kind, project) {
+  async run(kind, project, onPart = () => {}) {
     this.drop();
     this.cancelled = false;
     const job = run(kind, project, (progress) => {
       if (this.#job !== job) return;
       this.#words.textContent = progress.words || this.doing;
       if (progress.total) this.#bar.value = progress.done / progress.total;
+    }, (part) => {
+      if (this.#job === job) onPart(part);
     });
     this.#job = job;
     this.#bar.removeAttribute("value");

@@ -92,9 +92,10 @@ async function readAnswer(response) {
  * @param {string} kind
  * @param {Project} project
  * @param {(progress: Progress) => void} onProgress
+ * @param {(part: any) => void} [onPart] hears the result as far as it is known
  * @returns {Job}
  */
-export function run(kind, project, onProgress) {
+export function run(kind, project, onProgress, onPart = () => {}) {
   let id = "";
   let stopped = false;
   /** @type {EventSource | null} */
@@ -117,13 +118,14 @@ export function run(kind, project, onProgress) {
       const on = (name, take) =>
         events?.addEventListener(name, (event) => {
           if (!(event instanceof MessageEvent) || ended) return;
-          if (name !== "progress") {
+          if (name !== "progress" && name !== "part") {
             ended = true;
             events?.close();
           }
           take(JSON.parse(event.data || "null"));
         });
       on("progress", onProgress);
+      on("part", onPart);
       on("result", resolve);
       on("error", (data) => reject(new Refusal(data?.error ?? data)));
       on("cancelled", () => reject(new Cancelled("cancelled")));

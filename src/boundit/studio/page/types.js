@@ -73,7 +73,7 @@
  * }} SimulateResult
  *
  * @typedef {{
- *   name: string, kind: string, levels: {value: string | number | null, n: number}[],
+ *   name: string, kind: string, holds: string, levels: {value: string | number | null, n: number}[],
  *   n_levels: number, n_missing: number,
  *   histogram: {edges: number[], counts: number[]} | null, node: string | null,
  * }} Column

@@ -1,7 +1,7 @@
 // @ts-check
 /** What if: suppositions as sliders that redraw the intervals, and what would narrow or overturn. */
 
-/** @import { BoundResult, Edge, Project, RankedItem, RankedResult } from "./types.js" */
+/** @import { BoundResult, Project, RankedItem, RankedResult } from "./types.js" */
 /** @import { Studio } from "./studio.js" */
 /** @import { Answers } from "./answers.js" */
 import { element, redraw, whenNew, write } from "./dom.js";
@@ -9,48 +9,11 @@ import { basisOf } from "./answers.js";
 import { keyOf, sameEdge } from "./graph.js";
 import { say } from "./editor.js";
 import { drawIntervals } from "./intervals.js";
+import { showSliders } from "./sliders.js";
 import { drawFault, faultOf, JobLine, makeRepeat } from "./studio.js";
 
 /** How many entries of a ranked list are shown before one asks for more. */
 const FIRST = 6;
-
-/**
- * @typedef {{
- *   key: string, title: string, words: string, where: string, low: number, high: number, step: number,
- *   first: number, optional: boolean, read: (project: Project) => number | null,
- *   put: (draft: Project, value: number | null) => void,
- * }} Supposition
- */
-
-/** @type {Supposition[]} */
-const SUPPOSITIONS = [
-  {
-    key: "rate", title: "Selection rate", words: "the share of everybody that was logged", where: "settings.selection_rate",
-    low: 0.01, high: 1, step: 0.01, first: 0.5, optional: true,
-    read: ({ settings }) => (Array.isArray(settings.selection_rate) ? settings.selection_rate[0] : settings.selection_rate),
-    put: (draft, value) => {
-      draft.settings.selection_rate = value;
-    },
-  },
-  {
-    key: "G", title: "Limit G", words: "on selection: no kind of row was logged more than G times as often as the average, or as seldom", where: "settings.sensitivity",
-    low: 1, high: 5, step: 0.05, first: 2, optional: true,
-    read: ({ settings }) => settings.sensitivity,
-    put: (draft, value) => {
-      draft.settings.sensitivity = value;
-    },
-  },
-];
-
-/** @type {Supposition} */
-const CONFIDENCE = {
-  key: "confidence", title: "Confidence", words: "the chance that all intervals hold at once", where: "settings.confidence",
-  low: 0.5, high: 0.999, step: 0.001, first: 0.95, optional: false,
-  read: ({ settings }) => settings.confidence,
-  put: (draft, value) => {
-    draft.settings.confidence = value;
-  },
-};
 
 /** @param {HTMLElement} root @param {Studio} studio @param {Answers} answers */
 export function showWhatIf(root, studio, answers) {
@@ -68,13 +31,13 @@ export function showWhatIf(root, studio, answers) {
   /** The answer with nothing supposed, to compare with. @type {{basis: string, result: BoundResult} | null} */
   let base = null;
 
-  const drawSliders = whenNew(() => redraw(sliders, ...listSuppositions(studio).map((each) => makeSlider(studio, answers, each)), makeInference(studio)));
+  const drawSliders = showSliders(sliders, studio, answers);
   const drawEdges = whenNew(() => redraw(edges, makeEdgeToggles(studio)));
 
   const show = () => {
     const { project } = store;
-    const { settings, without_edges, graph, query } = project;
-    drawSliders([settings, graph.nodes.map((node) => node.selection), studio.claims.edges, query, answers.fault]);
+    const { without_edges, graph } = project;
+    drawSliders();
     drawEdges([without_edges, graph.edges]);
     const { result } = answers;
     const neutral = makeNeutral(project);
@@ -109,75 +72,6 @@ function makeNeutral(project) {
 /** @param {Project} project */
 function isNeutral(project) {
   return basisOf(makeNeutral(project)) === basisOf(project);
-}
-
-/** List the sliders that this graph has a use for. @param {Studio} studio @returns {Supposition[]} */
-function listSuppositions({ project, claims }) {
-  const selected = project.graph.nodes.some((node) => node.selection);
-  const arms = new Set(project.query.treatments);
-  const hidden = claims.edges.filter((edge) => edge.kind === "<->" && (arms.has(edge.tail) || arms.has(edge.head)));
-  return [
-    ...(selected ? SUPPOSITIONS : []),
-    ...hidden.map((edge) => makeLimit(edge)),
-    CONFIDENCE,
-  ];
-}
-
-/** @param {Edge & {text: string}} edge @returns {Supposition} */
-function makeLimit(edge) {
-  return {
-    key: `limit ${edge.text}`, title: `Limit on ${say(edge)}`, words: "the unseen cause moves the odds of the arm by at most this factor",
-    where: `settings.confounding.${edge.text}`, low: 1, high: 10, step: 0.1, first: 2, optional: true,
-    read: ({ settings }) => settings.confounding[edge.text] ?? null,
-    put: (draft, value) => {
-      if (value === null) delete draft.settings.confounding[edge.text];
-      else draft.settings.confounding[edge.text] = value;
-    },
-  };
-}
-
-/** @param {Studio} studio @param {Answers} answers @param {Supposition} supposition */
-function makeSlider(studio, answers, supposition) {
-  const { key, title, words, low, high, step, first, optional, where } = supposition;
-  const value = supposition.read(studio.project);
-  const on = value !== null;
-  /** @param {number | null} next */
-  const put = (next) =>
-    studio.store.change(next === null ? `suppose no ${title}` : `${title} ${next}`, (draft) => supposition.put(draft, next), `slider ${key}`);
-  /** @param {Event} event */
-  const slide = (event) => {
-    const typed = /** @type {HTMLInputElement} */ (event.target).valueAsNumber;
-    if (Number.isFinite(typed)) put(typed);
-  };
-  const id = `suppose ${key}`;
-  const faults = answers.fault?.where?.startsWith(where) ? [drawFault(answers.fault)] : [];
-  return element("div", { class: on ? "supposition" : "supposition off", "data-where": where },
-    element("div", { class: "supposition-head" },
-      optional
-        ? element("label", {}, element("input", { type: "checkbox", "data-key": `${key} on`, ...(on ? { checked: true } : {}), onchange: () => put(on ? null : first) }), ` ${title}`)
-        : element("label", { for: id }, title),
-      element("input", {
-        type: "number", step: "any", min: low, "data-key": `${key} number`, "aria-label": `${title} as a number`,
-        value: on ? write(value) : "", ...(on ? {} : { disabled: true }), onchange: slide,
-      })),
-    element("input", {
-      type: "range", id, min: low, max: high, step, "data-key": `${key} range`, "aria-label": title,
-      value: value ?? first, ...(on ? {} : { disabled: true }), oninput: slide,
-    }),
-    element("p", { class: "quiet" }, words), ...faults);
-}
-
-/** @param {Studio} studio */
-function makeInference(studio) {
-  const select = element("select", { id: "inference", "data-key": "inference" },
-    element("option", { value: "exact" }, "at every size of log (exact)"),
-    element("option", { value: "approximate" }, "nearly, on large logs (approximate)"));
-  select.value = studio.project.settings.inference;
-  select.addEventListener("change", () =>
-    studio.store.change(`${select.value} inference`, (draft) => {
-      draft.settings.inference = select.value;
-    }));
-  return element("div", { class: "field" }, element("label", { for: "inference" }, "The confidence holds"), select);
 }
 
 /** @param {Studio} studio */
@@ -220,17 +114,27 @@ function makeRanked(studio, answers, kind, title, doing) {
   let basis = "";
   button.addEventListener("click", async () => {
     const { project } = studio;
-    try {
-      const running = line.run(kind, project);
-      const result = /** @type {RankedResult | null} */ (await running);
-      if (!result) {
-        if (line.cancelled) redraw(list, element("p", { class: "quiet" }, "Cancelled. Ask again when you like."));
-        return;
-      }
+    let begun = false;
+    /** @param {RankedResult} result @param {string} [words] */
+    const draw = (result, words = "") => {
+      begun = true;
       basis = basisOf(project);
-      redraw(list, ...drawRanked(studio, result));
+      redraw(list, words && element("p", { class: "quiet" }, words), ...drawRanked(studio, result));
+      show();
+    };
+    list.setAttribute("aria-busy", "true"); // it is read aloud once it is whole
+    try {
+      const result = await line.run(kind, project, (part) => draw(part, "So far; more is being tried."));
+      if (result) draw(result);
+      else if (line.cancelled) {
+        const told = "Cancelled. Ask again when you like.";
+        if (begun) list.firstElementChild?.replaceWith(element("p", { class: "quiet" }, `${told} This was found until then:`));
+        else redraw(list, element("p", { class: "quiet" }, told));
+      }
     } catch (error) {
       redraw(list, drawFault(faultOf(error)));
+    } finally {
+      list.removeAttribute("aria-busy");
     }
     show();
   });

@@ -1,0 +1,28 @@
+"""Who hears how far an answer has come, and what of it is known already."""
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from boundit.terms.long_work import Told
+
+
+class JobProgress:
+    """Hears of progress as any ``Told`` does, and of parts of an answer that can be shown."""
+
+    def __init__(self, tell: Told, show: Callable[[Struct], None]) -> None:
+        self._tell, self._show = tell, show
+
+    def __call__(self, step: str, done: int, of: int) -> None:
+        """Hear what is being done; every answer calls it."""
+        self._tell(step, done, of)
+
+    def show(self, answer: Struct) -> None:
+        """Hear an answer as far as it is known; called by ``show_part``."""
+        self._show(answer)
+
+
+def show_part(told: Told, answer: Struct) -> None:
+    """Show a part of an answer to whoever wants parts; called by ``answer_suggest``."""
+    if isinstance(told, JobProgress):
+        told.show(answer)

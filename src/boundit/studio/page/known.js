@@ -1,0 +1,107 @@
+// @ts-check
+/** What is known of a column besides its rows: levels that the log lacks, and the reward's range. */
+
+/** @import { Column } from "./types.js" */
+/** @import { Studio } from "./studio.js" */
+import { announce, element, write } from "./dom.js";
+
+/** @typedef {string | number} DeclaredLevel */
+
+/**
+ * Fields for levels that can occur though the log has none of them.
+ *
+ * @param {Studio} studio @param {Column} column @param {string} node
+ */
+export function makeFurtherLevels(studio, column, node) {
+  const declared = studio.project.data.levels[node] ?? [];
+  const fault = element("p", { class: "fault", id: `fault of levels of ${node}`, role: "alert" });
+  const input = element("input", {
+    type: "text", "data-key": `further ${node}`, "aria-label": `A further level of ${node}`, placeholder: "a value",
+    "aria-describedby": `fault of levels of ${node}`, autocomplete: "off",
+  });
+  /** @param {DeclaredLevel[]} levels @param {string} label */
+  const put = (levels, label) =>
+    studio.store.change(label, (draft) => {
+      if (levels.length) draft.data.levels[node] = levels;
+      else delete draft.data.levels[node];
+    });
+  const form = element("form", { class: "row further-form" }, input, element("button", { type: "submit", class: "small", "data-key": `add further ${node}` }, "Add"));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const level = readLevel(input.value.trim(), column);
+    const why = level === null ? sayWanted(column) : findTwin(level, declared, column);
+    fault.textContent = why;
+    if (why || level === null) return;
+    put([...declared, level], `further level ${level} of ${node}`);
+    announce(`${node} can be ${level} too`);
+  });
+  return element("details", { class: "further", "data-key": `levels of ${node}`, ...(declared.length ? { open: true } : {}) },
+    element("summary", {}, declared.length ? `Further levels: ${declared.length}` : "Further levels"),
+    element("p", { class: "quiet" }, "Values that can occur though the log has none of them: selection may have hidden them."),
+    declared.length > 0 && element("ul", { class: "levels" }, ...declared.map((level) =>
+      element("li", {}, element("span", { class: "level" }, String(level)),
+        element("button", {
+          type: "button", class: "small", "data-key": `drop ${node} ${level}`, "aria-label": `Take away ${level} of ${node}`,
+          onclick: () => put(declared.filter((each) => each !== level), `no further level ${level} of ${node}`),
+        }, "✕")))),
+    form, fault);
+}
+
+/** Read a level as the column holds it: numbers as numbers. @param {string} typed @param {Column} column @returns {DeclaredLevel | null} */
+function readLevel(typed, { holds }) {
+  if (typed === "") return null;
+  if (holds !== "numbers") return typed;
+  return Number.isFinite(Number(typed)) ? Number(typed) : null;
+}
+
+/** @param {Column} column */
+function sayWanted({ holds }) {
+  return holds === "numbers" ? "This column holds numbers: type one." : "Type the value first.";
+}
+
+/** Say that a level is there already, if it is. @param {DeclaredLevel} level @param {DeclaredLevel[]} declared @param {Column} column */
+function findTwin(level, declared, column) {
+  if (declared.includes(level)) return `${level} is declared already.`;
+  return column.levels.some(({ value }) => value === level) ? `The log has ${level} already.` : "";
+}
+
+/** Whether a column's reward needs no range: all that was logged is 0 or 1. @param {Column} column */
+export function isZeroOne({ levels, n_levels: n }) {
+  return n <= 2 && levels.every(({ value }) => value === null || value === 0 || value === 1);
+}
+
+/**
+ * Two fields for the least and the most that the reward can be; nothing is said until both are.
+ *
+ * @param {Studio} studio @param {Column} column @param {string} node
+ */
+export function makeRewardRange(studio, column, node) {
+  const kept = studio.project.settings.reward_range;
+  const seen = column.histogram?.edges ?? column.levels.flatMap(({ value }) => (typeof value === "number" ? [value] : []));
+  const fault = element("p", { class: "fault", id: "fault of the range", role: "alert" });
+  /** @param {string} name @param {number | undefined} value @param {number} found */
+  const field = (name, value, found) => element("input", {
+    type: "number", step: "any", "data-key": `range ${name}`, "aria-label": `The ${name} that ${node} can be`,
+    "aria-describedby": "fault of the range", value: value ?? "",
+    placeholder: Number.isFinite(found) ? write(found) : "", onchange: () => put(),
+  });
+  const least = field("least", kept?.[0], Math.min(...seen));
+  const most = field("most", kept?.[1], Math.max(...seen));
+  /** @param {[number, number] | null} range */
+  const keep = (range) =>
+    studio.store.change(range ? `${node} lies between ${range[0]} and ${range[1]}` : `no range of ${node}`, (draft) => {
+      draft.settings.reward_range = range;
+    });
+  const put = () => {
+    const [low, high] = [least.valueAsNumber, most.valueAsNumber];
+    const given = [low, high].filter(Number.isFinite).length;
+    fault.textContent = given === 2 && low >= high ? "The least must be below the most." : "";
+    if (given === 0) keep(null);
+    else if (given === 2 && low < high) keep([low, high]);
+  };
+  return element("div", { class: "range" },
+    element("p", {}, element("span", {}, `What can ${node} be?`), " between ", least, " and ", most,
+      kept && element("button", { type: "button", class: "small", "data-key": "no range", onclick: () => keep(null) }, "No range")),
+    element("p", { class: "quiet" }, "The least and the most that the reward can be at all; the log may not show the extremes."),
+    fault);
+}

@@ -1,0 +1,20 @@
+from msgspec import Struct
+
+from boundit.studio.answers.progress import JobProgress, show_part
+from boundit.terms.long_work import say_nothing
+
+
+class Part(Struct, frozen=True):
+    n: int
+
+
+def test_parts_are_shown_to_whoever_wants_them() -> None:
+    steps, parts = list[tuple[str, int, int]](), list[Struct]()
+    progress = JobProgress(lambda *step: steps.append(step), parts.append)
+
+    progress("count", 1, 2)
+    show_part(progress, Part(3))
+    show_part(say_nothing, Part(4))
+
+    assert steps == [("count", 1, 2)]
+    assert parts == [Part(3)]
