@@ -34,6 +34,11 @@ def test_a_job_over_http_ends_in_one_result(studio: ServedStudio) -> None:
     assert run_job(studio, "bound", project) == events[-1:]
 
 
+def test_a_part_of_a_result_is_an_event_of_its_own() -> None:
+    part = JobMessage("a", "part", result=Raw(b'{"items":[]}'))
+    assert write_event(part) == b'event: part\ndata: {"items":[]}\n\n'
+
+
 def test_a_refusal_is_an_event_with_its_place(studio: ServedStudio) -> None:
     project = studio.post("/api/examples/open", {"name": "paper"}).json["project"]
     project["data"]["file"] = "../../etc/passwd"

@@ -70,6 +70,21 @@ def test_a_job_tells_how_far_it_is_and_then_its_result(tmp_path: Path) -> None:
     run(tmp_path, body)
 
 
+def test_what_is_known_of_a_result_is_told_before_the_whole(tmp_path: Path) -> None:
+    async def body(pool: JobPool, project: Project) -> None:
+        job = pool.submit("suggest", project, "a")
+        async for message in pool.follow(job.id):
+            if message.what == "part":
+                break
+        found = msgspec.json.decode(bytes(message.result))
+        assert message.what == "part"
+        assert found["items"]
+        assert job.ended is None
+        pool.cancel(job.id)
+
+    run(tmp_path, body)
+
+
 def test_the_newest_of_a_kind_and_page_wins(tmp_path: Path) -> None:
     async def body(pool: JobPool, project: Project) -> None:
         first = pool.submit("simulate", make_long(project), "a")
