@@ -8,11 +8,11 @@ from tools import results
 
 
 def test_what_is_kept_is_read_back(tmp_path: Path) -> None:
-    kept = Kept("one", "boundit audit --models 3", "abc", 0, 1.5, "a\n\nb")
+    kept = Kept("one", "boundit audit --models 3", "abc", 0, "a\n\nb")
     path = tmp_path / "one.txt"
     path.write_text(kept.write(), encoding="utf-8")
 
-    assert Kept.read(path) == Kept("one", kept.command, "abc", 0, 1.5, "a\n\nb\n")
+    assert Kept.read(path) == Kept("one", kept.command, "abc", 0, "a\n\nb\n")
 
 
 def test_a_command_is_run_once_for_a_commit(

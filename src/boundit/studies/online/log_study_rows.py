@@ -70,7 +70,7 @@ def summarize_logs(found: Sequence[LogRegrets], first: str = FIRST) -> tuple[Log
     """Sum up the regrets of each group of worlds, length of the log and policy.
 
     All are compared with the policy ``first``. Called by ``LogStudy.rows`` and
-    ``RivalStudy.rows``.
+    ``RivalStudy._rows``.
     """
     grouped = dict[tuple[str, int], list[dict[str, list[float]]]]()
     for one in found:
