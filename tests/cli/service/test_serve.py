@@ -1,6 +1,9 @@
 """``boundit serve`` in a process of its own: it answers, and stops with all on disk."""
 
 import os
+import signal
+import subprocess
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -81,6 +84,29 @@ def test_compiled_code_is_kept_in_a_folder_of_its_own(tmp_path: Path) -> None:
     assert status == 200
     assert folder.stat().st_mode & 0o777 == 0o700
     assert not list(folder.rglob("*decide*.nbc"))
+
+
+def test_ctrl_c_ends_it_while_it_compiles(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    where = ("--data", str(tmp_path / "shop"))
+    answer(capsys, "policies", "create", "p", *where, *ARMS)
+    with subprocess.Popen(
+        [sys.executable, "-m", "boundit", "serve", *where, "--port", "0"],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kernels")},
+    ) as process:
+        assert process.stderr is not None
+        said = process.stderr.readline()
+        while not list((tmp_path / "kernels").rglob("*.nbi")):  # it is at it
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        rest = process.stderr.read()
+
+    assert "compiling UCB" in said
+    assert rest == ""
+    assert process.returncode == -signal.SIGINT
 
 
 def test_an_address_that_others_reach_is_refused_without_keys(

@@ -1,7 +1,10 @@
 """``boundit serve``: policies behind HTTP, through restarts, late rewards and retries."""
 
 import logging
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -94,11 +97,25 @@ def serve(
     if kinds:
         names = ", ".join(kinds)
         notify("note", f"compiling {names}, or loading it; then the service is ready")
-        compile_kinds(kinds)
+        with _end_at_once():
+            compile_kinds(kinds)
     limits = Limits(body=max_body * _MEGABYTE, batch=max_batch, rate=rate)
     compiler.start()
     run_server(Engine(opened), Address(host, port), limits, told=_tell_address)
     compiler.stop()
+
+
+@contextmanager
+def _end_at_once() -> Iterator[None]:
+    """Let Ctrl-C end the process by itself: the compiler drops what Python would raise for it.
+
+    Called by ``boundit serve`` around what takes a minute, when nothing is open yet.
+    """
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _tell_address(url: str) -> None:
