@@ -145,8 +145,7 @@ def ask_of_amounts(visitor: Visit, folder: Path) -> None:
     visitor.go("ask")
     for role, name in (("arm", "Ad"), ("reward", "Spent")):
         visitor.find(f"#question [data-key='{role} {name}']").click()
-    if not begun:  # then it is asked by itself
-        visitor.find("#answers button.primary").click()
+    visitor.find("#answers button.primary").click()
 
 
 def read_bins(visitor: Visit) -> dict[str, list[float]]:
