@@ -122,8 +122,8 @@ def write_index(kept: Sequence[Kept]) -> str:
 def _list_lines(kept: Sequence[Kept]) -> Iterator[str]:
     yield "# Results"
     yield ""
-    yield "What our audits and benchmarks printed, each at the commit it names, kept by"
-    yield "`python -m tools.results`. Exit code 0 means that nothing missed. Of"
+    yield "What our audits and benchmarks printed, each at the commit it names. `python -m"
+    yield "tools.results` runs them all again. Exit code 0 means that nothing missed. Of"
     yield "benchmarks, ratios within one run are what counts: machines are shared."
     yield ""
     yield "| Command | Commit | Exit code | Output |"
