@@ -38,8 +38,8 @@ def condition_graph(
 
     ``known`` stays at one value; of ``varied`` several are compared. All others are hidden.
     None when something inside acts on what is given: its disturbance (what else moves it,
-    unseen) would depend on it. Called by ``_find_scope`` for each response-type program that is
-    tried.
+    unseen) would depend on it. Called by ``_ScopeSearch._look`` for each response-type program
+    that is tried.
 
     >>> from boundit.graph.text import parse
     >>> graph = parse("Z -> X -> Y; Z <-> X <-> Y")

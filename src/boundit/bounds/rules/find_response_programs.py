@@ -98,10 +98,19 @@ def find_response_programs(
             return
         found = dict[object, ResponseProgram]()
         for done in map(frozenset, combinations(sort_names(asked.treatments), n_done)):
+            # Choices that differ in instruments without influence come to one scope.
+            find_scope, tried = (
+                _ScopeSearch(graph, asked, done).find,
+                set[tuple[Nodes, Nodes]](),
+            )
             for middle, varied in _list_choices(graph, asked, done):
                 if not effort.spend() or budget.is_over():
                     break
-                program = _make_response_program(graph, asked, done, middle, varied, solver)
+                scope = find_scope(middle, varied)
+                if scope is None or (scope.inside, scope.varied) in tried:
+                    continue
+                tried.add((scope.inside, scope.varied))
+                program = _make_response_program(asked, done, scope, solver)
                 if program is not None:
                     found.setdefault((program.inside, program.arguments, done), program)
         yield from found.values()
@@ -143,45 +152,53 @@ class _ProgramScope:
     around: Nodes
 
 
-def _find_scope(
-    graph: CausalGraph, asked: Question, done: Nodes, middle: Nodes, varied: Nodes
-) -> _ProgramScope | None:
-    """Find which c-factors of the question have no formula, and the variables around them.
+@final
+class _ScopeSearch:
+    """Finds the scopes of one question's programs, with some treatments set beforehand."""
 
-    A c-factor is the law of variables that share hidden causes, when all others are set; those
-    around get response types. Varied variables that do not influence these are dropped. None
-    when no program applies. Called by ``_make_response_program``.
-    """
-    inside = asked.outcomes | (asked.treatments - done) | middle
-    left = condition_graph(graph, inside=inside, known=asked.context, varied=varied, done=done)
-    parts = None if left is None else _split_factors(left, asked)
-    if left is None or parts is None:
-        return None
-    lost, kept = parts
-    around = _unite(_find_hedge(left.graph, part) for part in lost)
-    used = _unite(left.influences[v] for v in around)
-    if used != varied:
-        return _find_scope(graph, asked, done, middle, used)
-    return _ProgramScope(inside, varied, left, lost, kept, around)
+    def __init__(self, graph: CausalGraph, asked: Question, done: Nodes) -> None:
+        self.graph, self.asked, self.done = graph, asked, done
+        self._found: dict[tuple[Nodes, Nodes], _ProgramScope | None] = {}
+
+    def find(self, middle: Nodes, varied: Nodes) -> _ProgramScope | None:
+        """Find which c-factors of the question have no formula, and the variables around them.
+
+        A c-factor is the law of variables that share hidden causes, when all others are set;
+        those around get response types, and so do ``middle``. Varied variables (instruments)
+        that do not influence these are dropped. None when no program applies. Each pair of
+        sets is looked at once. Called by ``find_response_programs``.
+        """
+        key = middle, varied
+        if key not in self._found:
+            self._found[key] = self._look(middle, varied)
+        return self._found[key]
+
+    def _look(self, middle: Nodes, varied: Nodes) -> _ProgramScope | None:
+        """Find a scope that was not asked for before; called by ``_ScopeSearch.find``."""
+        asked, done = self.asked, self.done
+        inside = asked.outcomes | (asked.treatments - done) | middle
+        left = condition_graph(
+            self.graph, inside=inside, known=asked.context, varied=varied, done=done
+        )
+        parts = None if left is None else _split_factors(left, asked)
+        if left is None or parts is None:
+            return None
+        lost, kept = parts
+        around = _unite(_find_hedge(left.graph, part) for part in lost)
+        used = _unite(left.influences[v] for v in around)
+        if used != varied:
+            return self.find(middle, used)
+        return _ProgramScope(inside, varied, left, lost, kept, around)
 
 
 def _make_response_program(
-    graph: CausalGraph,
-    asked: Question,
-    done: Nodes,
-    middle: Nodes,
-    varied: Nodes,
-    solver: Solver,
+    asked: Question, done: Nodes, scope: _ProgramScope, solver: Solver
 ) -> ResponseProgram | None:
-    """Make the linear program with response types for treatments, outcome and ``middle``.
+    """Make the linear program of a scope: which variables have types, and the instruments.
 
-    ``varied`` are the instruments, ``done`` the treatments set beforehand. None where no
-    program applies or the law it must reproduce has no formula. Called by
-    ``find_response_programs`` for each choice of sets.
+    ``done`` are the treatments set beforehand. None where the law that it must reproduce has
+    no formula. Called by ``find_response_programs`` for each scope.
     """
-    scope = _find_scope(graph, asked, done, middle, varied)
-    if scope is None:
-        return None
     left, around, known = scope.left, scope.around, asked.context | scope.varied
     law = solver.solve(Question(scope.inside, done, known))
     if law.expression is None:
@@ -210,7 +227,7 @@ def _make_response_program(
 
 
 def _unite(sets: Iterable[Nodes]) -> Nodes:
-    """Unite sets of variables; called by ``_find_scope`` and ``_make_response_program``."""
+    """Unite sets of variables; called by ``_ScopeSearch`` and ``_make_response_program``."""
     return frozenset[str]().union(*sets)
 
 
@@ -234,7 +251,7 @@ def _split_factors(
 
     A c-factor is the law of variables that share hidden causes, when all others are set. None
     when all have a formula, or an instrument influences the outcome's side: then no program
-    applies. Called by ``_find_scope``.
+    applies. Called by ``_ScopeSearch._look``.
     """
     whole = factorize(left.graph, outcomes=asked.outcomes, treatments=asked.treatments)
     if any(left.influences[v] for v in whole.relevant):
@@ -248,7 +265,7 @@ def _find_hedge(graph: CausalGraph, target: Nodes) -> Nodes:
 
     Identify looks for a formula of the target's c-factor: there is one where it reaches the
     target itself, else it stops at a larger set. Called by ``_split_factors`` and
-    ``_find_scope``.
+    ``_ScopeSearch._look``.
     """
     within = graph.nodes
     while True:
