@@ -69,7 +69,9 @@ class RatioDifference:
         between[-2:] = 1.0, -1.0
         rows.add(between, 0.0, inf)
         rows.add(between, -inf, 0.0)
-        self._program, self._piece_rows = rows.make_program(), len(rows.rows) - 2
+        # One program for each objective, so that both start where the last piece ended.
+        self._programs = [rows.make_program() for _ in range(2)]
+        self._piece_rows = len(rows.rows) - 2
 
     def find_greatest(self) -> float:
         """Find how much the first mean can exceed the second in one population, certified.
@@ -113,16 +115,18 @@ class RatioDifference:
         the piece, and the difference that is attained there. Called by
         ``RatioDifference.find_greatest`` for the whole range and for each half.
         """
-        program, seconds = self._program, self._expectation.budget.count_seconds()
-        for row, end in enumerate((start, stop), self._piece_rows):
-            program.set_coefficient(row, self._n_masses + 1, -end)
-        search = partial(
-            certify_greatest, program, least=self._least, seconds=seconds, sums=_SUMS
-        )
-        most, found = search(self._append_two_zeros(self._below))
+        seconds = self._expectation.budget.count_seconds()
+        for program in self._programs:
+            for row, end in enumerate((start, stop), self._piece_rows):
+                program.set_coefficient(row, self._n_masses + 1, -end)
+        search = partial(certify_greatest, least=self._least, seconds=seconds, sums=_SUMS)
+        weigh, compare = self._programs
+        most, found = search(weigh, self._append_two_zeros(self._below))
+        if found.status is SolveStatus.EMPTY:
+            return inf, start, stop, -inf
         heaviest = max(most, _LEAST_MASS) if found.status is SolveStatus.OPTIMAL else inf
         objective = self._top - (self._other - start * self._below) / heaviest
-        end, found = search(self._append_two_zeros(objective))
+        end, found = search(compare, self._append_two_zeros(objective))
         if found.status is SolveStatus.EMPTY:
             return inf, start, stop, -inf
         return start - end, start, stop, self._read_attained(found)

@@ -79,15 +79,16 @@ class ProgramRows:
     def copy(self) -> "ProgramRows":
         """Copy the rows of a linear program gathered so far, so that the copy alone can grow.
 
-        Called by ``ReweightedProgram._solve_box``, which adds other rows for each box.
+        Called by ``_JointProgram.keep_in_box``, which adds other rows for each box.
         """
         return ProgramRows(self.n_columns, [*self.rows])
 
     def widen(self, *forms: Floats) -> "ProgramRows":
         """Add a column for each form (weighted sum of columns), and a row that equates the two.
 
-        What comes out are new rows of a linear program. Called by ``RatioDifference.__init__``:
-        ranges of the second mean can then be set by two coefficients of these columns.
+        What comes out are new rows of a linear program, which few coefficients of these columns
+        can change. Called by ``RatioDifference.__init__`` for ranges of the second mean, and by
+        ``BoxProgram.__init__`` for ends of chances.
         """
         n_more = len(forms)
         wider = ProgramRows(self.n_columns + n_more)
@@ -100,7 +101,7 @@ class ProgramRows:
     def add(self, form: Floats, lower: float, upper: float) -> None:
         """Add ``lower <= form <= upper`` to a linear program's rows, ``form`` its coefficients.
 
-        Called by ``Populations.write_rows``, ``ReweightedProgram._solve_box`` and others, row
+        Called by ``Populations.write_rows``, ``BoxProgram.__init__`` and others, row
         by row.
         """
         self.rows.append((form, lower, upper))
@@ -122,8 +123,8 @@ class ProgramRows:
         """Make the linear program with these rows, ready to be solved for any objective.
 
         Called by ``Expectation._make_normed_program``, ``RatioDifference.__init__`` and
-        ``Populations.may_exist`` once all rows are there, and by
-        ``ReweightedProgram._solve_box`` for each box.
+        ``Populations.may_exist`` once all rows are there, and by ``BoxProgram.__init__`` for
+        all boxes.
         """
         forms, lower, upper = zip(*self.rows, strict=True)
         # Without a ceiling no proof that nothing fits would survive rounding.
@@ -365,7 +366,7 @@ def certify_greatest(
     coefficient times ``sums``, for the total is one, masses add up to it, and cells to no more.
     In the ratio it is divided by the mass that was set to one, of which everyone has ``least``.
     Called by ``Expectation.solve_greatest``, ``RatioDifference._bound_piece`` and
-    ``ReweightedProgram._prove_end`` for every search.
+    ``BoxProgram.prove_end`` for every search.
     """
     with np.errstate(invalid="ignore"):  # an end that does not bind is infinite
         found = program.maximise(objective, seconds=seconds)

@@ -137,7 +137,7 @@ class Program:
         """Change one coefficient of a linear program's rows, of those kept as not zero.
 
         Called by ``RatioDifference._bound_piece`` for the two rows that differ from piece to
-        piece.
+        piece, and by ``BoxProgram.prove_end`` for ends of chances.
         """
         place = np.flatnonzero((self.rows.rows == row) & (self.rows.columns == column))
         self.rows.values[place] = value

@@ -15,6 +15,7 @@ from typing import TypeAlias, final
 import numpy as np
 
 from boundit.bounds.binary_reward import SUCCESS
+from boundit.bounds.lp.box_program import SUMS, BoxProgram
 from boundit.bounds.lp.branch_and_bound import (
     MOST_BOXES,
     BoxBound,
@@ -39,7 +40,6 @@ from boundit.terms.rounding import ROUNDING
 
 End: TypeAlias = tuple[float, WorstPopulation | None]
 _LOOSE = 1e-5  # how far a proved end may be from what the solver found
-_SUMS = 4  # the total, the steering masses, the cells and the types: none adds up to more
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,7 +239,7 @@ class ReweightedProgram:
             chance = masses.sum(axis=0)
             for end, sign in ((low, -1.0), (high, 1.0)):
                 found, answer = certify_greatest(
-                    program, sign * chance, least=self.least, sums=_SUMS
+                    program, sign * chance, least=self.least, sums=SUMS
                 )
                 if answer.status is not SolveStatus.EMPTY:
                     keep = max if sign < 0 else min
@@ -264,6 +264,22 @@ class ReweightedProgram:
         )
         return low - ROUNDING, high + ROUNDING
 
+    @cached_property
+    def _boxes(self) -> BoxProgram:
+        """The program of a box, whose chances can be changed; made once for all of them.
+
+        Read by ``ReweightedProgram._solve_box`` for every box.
+        """
+        return BoxProgram(self.rows, self.everyone, self.cells)
+
+    @cached_property
+    def _close_boxes(self) -> BoxProgram:
+        """The program of a box with more planes around products.
+
+        Read by ``ReweightedProgram._solve_box`` where these are enclosed closely.
+        """
+        return BoxProgram(self.rows, self.everyone, self.cells, self.tops)
+
     def _solve_box(self, aim: Floats, box: ProbabilityBox) -> BoxBound | None:
         """Solve the linear program for the objective ``aim`` while chances are in one box.
 
@@ -271,18 +287,10 @@ class ReweightedProgram:
         end that holds in the box; None when no point is feasible. Used by
         ``ReweightedProgram._find_greatest`` as what ``search_boxes`` calls for each box.
         """
-        rows = self.rows.copy()
-        for (masses, types), low, high in zip(self.cells, *box, strict=True):
-            for mass, share in zip(masses, types, strict=True):
-                if low == high:
-                    rows.add(mass - low * share, 0.0, 0.0)
-                    continue
-                rows.add(mass - low * share, 0.0, inf)
-                rows.add(mass - high * share, -inf, 0.0)
-        end, answer = self._prove_end(rows, aim)
+        end, answer = self._prove_end(self._boxes, aim, box)
         if self.closely and answer.status is SolveStatus.OPTIMAL:
-            self._add_planes(rows, box)
-            end, answer = _choose_nearer((end, answer), self._prove_end(rows, aim))
+            close = self._prove_end(self._close_boxes, aim, box)
+            end, answer = _choose_nearer((end, answer), close)
         if answer.status is SolveStatus.EMPTY:
             return None
         size = len(self.cells)
@@ -294,35 +302,21 @@ class ReweightedProgram:
         off = [np.abs(m - p * t).sum() for (m, t), p in zip(shown, chances, strict=True)]
         return BoxBound(end, chances, np.array(off), answer)
 
-    def _prove_end(self, rows: ProgramRows, aim: Floats) -> tuple[float, Optimum]:
-        """Solve the program of some rows for the objective ``aim``, and prove its end.
+    def _prove_end(
+        self, boxes: BoxProgram, aim: Floats, box: ProbabilityBox
+    ) -> tuple[float, Optimum]:
+        """Solve the program of one box for the objective ``aim``, and prove its end.
 
-        Called by ``ReweightedProgram._solve_box`` for each box.
+        Called by ``ReweightedProgram._solve_box``, once or twice for each box.
         """
-        seconds = self.budget.count_seconds()
-        return certify_greatest(
-            rows.make_program(), aim, least=self.least, seconds=seconds, sums=_SUMS
-        )
-
-    def _add_planes(self, rows: ProgramRows, box: ProbabilityBox) -> None:
-        """Add the two planes that enclose each product of a chance and types from the far side.
-
-        The share of the types in a cell is no greater than ``tops`` says (McCormick 1976).
-        Called by ``ReweightedProgram._solve_box`` where products are enclosed closely.
-        """
-        for (masses, types), tops, low, high in zip(self.cells, self.tops, *box, strict=True):
-            chance = masses.sum(axis=0)
-            for mass, share, top in zip(masses, types, tops, strict=True):
-                for end, lower, upper in ((high, 0.0, inf), (low, -inf, 0.0)):
-                    plane = end * share + top * chance - end * top * self.everyone
-                    rows.add(mass - plane, lower, upper)
+        return boxes.prove_end(aim, box, least=self.least, budget=self.budget)
 
     @cached_property
     def tops(self) -> list[list[float]]:
         """The greatest share of each cell at each scenario, over all populations.
 
         A scenario is a combination of levels of the instruments. Read by
-        ``ReweightedProgram._add_planes``.
+        ``ReweightedProgram._close_boxes``.
         """
         inside, varied = self.layout.spec.inside, self.layout.spec.varied
         block = ReweightedBlock(
