@@ -1,17 +1,23 @@
 """``python -m tools.results``: run audits and benchmarks, and keep what they print.
 
-Each leaves ``docs/results/NAME.txt``: the command, the commit, how it ended, and its output.
-``docs/results/index.md`` lists them. What was kept at the present commit is not run again, so
-that a call that was interrupted goes on; names choose some, ``--list`` tells what there is.
-All together take many hours: a release runs them once, on the commit that it tags.
+Each leaves ``docs/results/NAME.txt``: the command, the commit, a sum of the code that it runs,
+how it ended, and its output. ``docs/results/index.md`` lists them. What was kept of the present
+code is not run again, whatever else changed since, so that a call that was interrupted goes on
+and a release runs only what it must; names choose some, ``--list`` tells what there is and what
+is to be run. All together take many hours. Audits may run side by side (``--jobs``), benchmarks
+run alone.
 """
 
+import os
 import shlex
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
+from threading import Lock
 
 import click
 from benchmarks.__main__ import NAMES as BENCHMARKS
@@ -39,6 +45,14 @@ _OWN = {
     "service": "python -m benchmarks service",
 }
 """Benchmarks that are run otherwise than by their name."""
+_AUDITED_CODE = (
+    *(f"src/boundit/{room}" for room in ("terms", "graph", "estimand", "counts", "checks")),
+    *(f"src/boundit/{room}" for room in ("bounds", "decisions", "simulation")),
+    "src/boundit/studies/audits",
+)
+"""What audits run: nothing else can change what they find."""
+_ALL_CODE = ("src", "benchmarks", "tests/service/crash")
+_WRITING = Lock()  # the list of what is kept is read while it is written
 
 
 @dataclass(frozen=True)
@@ -48,7 +62,8 @@ class Kept:
     name: str
     command: str
     commit: str
-    code: int
+    code: str
+    exit_code: int
     output: str
 
     def write(self) -> str:
@@ -56,7 +71,8 @@ class Kept:
         head = [
             f"command: {self.command}",
             f"commit: {self.commit}",
-            f"exit code: {self.code}",
+            f"code: {self.code}",
+            f"exit code: {self.exit_code}",
         ]
         return "\n".join([*head, "", self.output.strip(), ""])
 
@@ -69,6 +85,7 @@ class Kept:
             path.stem,
             found["command"],
             found["commit"],
+            found["code"],
             int(found["exit code"]),
             output,
         )
@@ -89,24 +106,36 @@ def list_commands() -> dict[str, str]:
 
 def find_commit() -> str:
     """Find the present commit, with a plus where what is in the folder differs from it."""
-    said = ["git", "describe", "--always", "--dirty=+", "--abbrev=8", "--exclude=*"]
+    return _ask_git("describe", "--always", "--dirty=+", "--abbrev=8", "--exclude=*")
+
+
+def find_code(name: str) -> str:
+    """Sum up the code that a command runs, with a plus where it is not committed as it is."""
+    paths = _AUDITED_CODE if name.startswith("audit-") else _ALL_CODE
+    held = _ask_git("ls-tree", "HEAD", "--", *paths)
+    changed = _ask_git("status", "--porcelain", "--", *paths)
+    return sha256(held.encode()).hexdigest()[:12] + ("+" if changed else "")
+
+
+def _ask_git(*words: str) -> str:
     return subprocess.run(
-        said, cwd=ROOT, capture_output=True, text=True, check=True
+        ["git", *words], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout.strip()
 
 
-def run_command(name: str, command: str, commit: str) -> Kept:
+def run_command(name: str, command: str, commit: str, code: str) -> Kept:
     """Run a command with this Python's programs, and keep what it prints."""
     words = shlex.split(command)
     program = Path(sys.executable).parent / words[0]
     ran = subprocess.run(
         [program if program.exists() else words[0], *words[1:]],
         cwd=ROOT,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # threads fight over small matrices
         stdout=subprocess.PIPE,
         text=True,
         check=False,
     )
-    return Kept(name, command, commit, ran.returncode, ran.stdout)
+    return Kept(name, command, commit, code, ran.returncode, ran.stdout)
 
 
 def read_all(folder: Path) -> list[Kept]:
@@ -123,37 +152,62 @@ def _list_lines(kept: Sequence[Kept]) -> Iterator[str]:
     yield "# Results"
     yield ""
     yield "What our audits and benchmarks printed, each at the commit it names. `python -m"
-    yield "tools.results` runs them all again. Exit code 0 means that nothing missed. Of"
-    yield "benchmarks, ratios within one run are what counts: machines are shared."
+    yield "tools.results` runs those again whose code has changed since. Exit code 0 means that"
+    yield "nothing missed. Of benchmarks, ratios within one run are what counts: machines are"
+    yield "shared."
     yield ""
     yield "| Command | Commit | Exit code | Output |"
     yield "|---|---|---|---|"
     for one in kept:
         shown = f"[{one.name}]({one.name}.txt)"
-        yield f"| `{one.command}` | {one.commit} | {one.code} | {shown} |"
+        yield f"| `{one.command}` | {one.commit} | {one.exit_code} | {shown} |"
+
+
+def is_kept(name: str, command: str) -> bool:
+    """Tell whether a command was run with the present code."""
+    path = FOLDER / f"{name}.txt"
+    if not path.exists():
+        return False
+    kept = Kept.read(path)
+    return kept.command == command and kept.code == find_code(name)
+
+
+def keep(name: str, command: str) -> None:
+    """Run a command, write what it printed, and list it."""
+    click.echo(f"{name}: {command}", err=True)
+    kept = run_command(name, command, find_commit(), find_code(name))
+    with _WRITING:
+        (FOLDER / f"{name}.txt").write_text(kept.write(), encoding="utf-8")
+        (FOLDER / "index.md").write_text(write_index(read_all(FOLDER)), encoding="utf-8")
 
 
 @click.command(help=__doc__)
 @click.argument("names", nargs=-1)
 @click.option("--list", "only_list", is_flag=True, help="Only tell what there is to run.")
-def main(names: tuple[str, ...], only_list: bool) -> None:  # noqa: FBT001, click calls it
-    """Run what is named, or all that is not of this commit."""
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="How many audits run side by side.",
+)
+def main(names: tuple[str, ...], only_list: bool, jobs: int) -> None:  # noqa: FBT001, click calls it
+    """Run what is named, or all, unless it was run with this code."""
     commands = list_commands()
     if unknown := set(names) - set(commands):
         raise click.BadParameter(f"there is no {', '.join(sorted(unknown))}; see --list")
     if only_list:
         for name, command in commands.items():
-            click.echo(f"{name:<24} {command}")
+            mark = "kept" if is_kept(name, command) else "to run"
+            click.echo(f"{mark:<8}{name:<24} {command}")
         return
     FOLDER.mkdir(exist_ok=True)
-    commit = find_commit()
-    for name in names or commands:
-        path = FOLDER / f"{name}.txt"
-        if path.exists() and Kept.read(path).commit == commit:
-            continue
-        click.echo(f"{name}: {commands[name]}", err=True)
-        path.write_text(run_command(name, commands[name], commit).write(), encoding="utf-8")
-        (FOLDER / "index.md").write_text(write_index(read_all(FOLDER)), encoding="utf-8")
+    asked = [name for name in names or commands if not is_kept(name, commands[name])]
+    audits = [name for name in asked if name.startswith("audit-")]
+    with ThreadPoolExecutor(jobs) as pool:
+        list(pool.map(lambda name: keep(name, commands[name]), audits))
+    for name in [name for name in asked if name not in audits]:
+        keep(name, commands[name])
 
 
 if __name__ == "__main__":

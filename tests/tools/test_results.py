@@ -2,28 +2,30 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from tools.results import FOLDER, Kept, list_commands, main, read_all, write_index
+from tools.results import FOLDER, Kept, find_code, list_commands, main, read_all, write_index
 
 from tools import results
 
 
 def test_what_is_kept_is_read_back(tmp_path: Path) -> None:
-    kept = Kept("one", "boundit audit --models 3", "abc", 0, "a\n\nb")
+    kept = Kept("one", "boundit audit --models 3", "abc", "c0de", 0, "a\n\nb")
     path = tmp_path / "one.txt"
     path.write_text(kept.write(), encoding="utf-8")
 
-    assert Kept.read(path) == Kept("one", kept.command, "abc", 0, "a\n\nb\n")
+    assert Kept.read(path) == Kept("one", kept.command, "abc", "c0de", 0, "a\n\nb\n")
 
 
-def test_a_command_is_run_once_for_a_commit(
+def test_a_command_is_run_once_for_its_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(results, "FOLDER", tmp_path)
     monkeypatch.setattr(results, "list_commands", lambda: {"v": "python --version"})
     monkeypatch.setattr(results, "find_commit", lambda: "c1")
+    monkeypatch.setattr(results, "find_code", lambda _: "a")
     first = CliRunner().invoke(main, [])
-    again = CliRunner().invoke(main, ["v"])
     monkeypatch.setattr(results, "find_commit", lambda: "c2")
+    again = CliRunner().invoke(main, ["v"])
+    monkeypatch.setattr(results, "find_code", lambda _: "b")
     third = CliRunner().invoke(main, [])
 
     assert [one.stderr for one in (first, again, third)] == [
@@ -32,9 +34,30 @@ def test_a_command_is_run_once_for_a_commit(
         "v: python --version\n",
     ]
     (kept,) = read_all(tmp_path)
-    assert (kept.commit, kept.code) == ("c2", 0)
+    assert (kept.commit, kept.code, kept.exit_code) == ("c2", "b", 0)
     assert kept.output.startswith("Python 3")
     assert (tmp_path / "index.md").read_text(encoding="utf-8") == write_index([kept])
+
+
+def test_audits_run_side_by_side_and_what_is_kept_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands = {f"audit-{i}": "python --version" for i in range(3)}
+    monkeypatch.setattr(results, "FOLDER", tmp_path)
+    monkeypatch.setattr(results, "list_commands", lambda: commands)
+    monkeypatch.setattr(results, "find_code", lambda _: "a")
+    CliRunner().invoke(main, ["audit-0", "audit-2", "--jobs", "2"])
+    listed = CliRunner().invoke(main, ["--list"])
+
+    assert [line.split()[0] for line in listed.stdout.splitlines()] == ["kept", "to", "kept"]
+    assert [kept.name for kept in read_all(tmp_path)] == ["audit-0", "audit-2"]
+    assert (tmp_path / "index.md").read_text(encoding="utf-8") == write_index(
+        read_all(tmp_path)
+    )
+
+
+def test_the_code_of_an_audit_is_not_that_of_a_benchmark() -> None:
+    assert find_code("audit-bounds-00") != find_code("benchmark-service")
 
 
 def test_a_name_that_is_unknown_is_refused() -> None:
