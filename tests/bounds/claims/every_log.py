@@ -123,6 +123,17 @@ class World:
             found = found * NamedArray(axes, tables[column]).align(self.columns)
         return found
 
+    def find_read(self, source: int, tables: Tables) -> Floats:
+        """Find the law of what levels read off a source; columns nobody reads have one value.
+
+        Rows that differ in such columns alone are the same rows to the sum.
+        """
+        levels = [level for level in self.levels if level.source == source]
+        read = {name_column(name) for level in levels for name in level.names}
+        unread = tuple(i for i, column in enumerate(self.columns) if column not in read)
+        found: Floats = self.find_joint(tables).sum(axis=unread, keepdims=True)
+        return found
+
     def find_level(self, level: Read, tables: Tables) -> NamedArray:
         """Find the true law of a level, by names; of the last the mean of the reward."""
         columns = [name_column(name) for name in level.names]
@@ -285,15 +296,14 @@ def list_every_log(
     world: World, tables: Tables, rows: Sequence[int], *, least: float = 1e-7
 ) -> EveryLog:
     """List all sequences of so many rows of each source, of cells likelier than ``least``."""
-    joint = world.find_joint(tables)
-    cells = np.argwhere(joint > least)
-    chance = joint[joint > least]
     codes, chances = list[Codes](), list[Floats]()
     for source, n in enumerate(rows):
         if source in world.exact:
             codes.append(np.zeros((1, 0, len(world.columns)), dtype=np.int64))
             chances.append(np.ones(1))
             continue
+        read = world.find_read(source, tables)
+        cells, chance = np.argwhere(read > least), read[read > least]
         drawn = np.array(list(product(range(len(cells)), repeat=n)), dtype=np.int64)
         codes.append(cells[drawn.reshape(-1, n)])
         chances.append(chance[drawn.reshape(-1, n)].prod(axis=1))

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import product
+from math import prod
 
 import numpy as np
 import pytest
@@ -29,10 +30,10 @@ MOST_LOGS = 1500
 
 def choose_rows(world: World, tables: Tables) -> list[int]:
     """Choose how many rows each source has, so that not too many logs are listed."""
-    cells = int((world.find_joint(tables) > 1e-9).sum())
     sampled = [source for source in range(world.n_sources) if source not in world.exact]
+    cells = prod(int((world.find_read(source, tables) > 1e-9).sum()) for source in sampled)
     rows = 6
-    while cells ** (rows * len(sampled)) > MOST_LOGS and rows > 2:
+    while cells**rows > MOST_LOGS and rows > 2:
         rows -= 1
     return [rows if source in sampled else 0 for source in range(world.n_sources)]
 
