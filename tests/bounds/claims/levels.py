@@ -6,6 +6,7 @@ An index with a prime is a column read under a second name: in the front door's
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -118,8 +119,10 @@ class Estimate:
     hits: tuple[Floats, ...]
     rows: tuple[Floats, ...]
     shares: tuple[Floats, ...]
+    _found: dict[tuple[str, int], Floats] = field(init=False, default_factory=dict, repr=False)
+    """Weights and spreads of levels, which every scale and every penalty asks for again."""
 
-    @property
+    @cached_property
     def theta(self) -> Floats:
         """The estimate for every log, with the reward's holes as in ``shares``."""
         named = self.form._name(self.shares)
@@ -127,6 +130,11 @@ class Estimate:
 
     def weigh(self, place: int) -> Floats:
         """Weigh the cells of a level's ``given`` by the estimated factors before it."""
+        if ("weight", place) not in self._found:
+            self._found["weight", place] = self._find_weights(place)
+        return self._found["weight", place]
+
+    def _find_weights(self, place: int) -> Floats:
         before = self.form._name(self.shares)[:place]
         drawn = {each.of for each in self.form.levels[:place]}
         later = {each.of for each in self.form.levels[place:]}
@@ -163,6 +171,11 @@ class Estimate:
 
     def spread(self, place: int) -> Floats:
         """Average at the shares the squared distance of a level's value from its true mean."""
+        if ("spread", place) not in self._found:
+            self._found["spread", place] = self._find_spread(place)
+        return self._found["spread", place]
+
+    def _find_spread(self, place: int) -> Floats:
         value = self.value(place)
         truth = self.form.find_truths(self.law)[place]
         mean = (truth * value).sum(axis=1, keepdims=True)
