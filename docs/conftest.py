@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.missing import need_java
 
 from boundit.cli.init import make_example
 
@@ -14,17 +15,19 @@ NEEDS_JAVA = "log-in-spark.md"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Pages about Spark need Java, and Spark warns of much that is not ours."""
+    """Let Spark warn of much that is not ours."""
     for item in items:
         if item.path.name == NEEDS_JAVA:
-            missing = not shutil.which("java")
-            item.add_marker(pytest.mark.skipif(missing, reason="Spark needs Java"))
             item.add_marker(pytest.mark.filterwarnings("ignore"))
 
 
 @pytest.fixture(autouse=True)
-def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def in_a_folder_of_its_own(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What ``boundit init pharmacy`` writes is there, and what a page saves goes with it."""
+    if request.path.name == NEEDS_JAVA:
+        need_java()
     shutil.copytree(DATA, tmp_path / "data")
     (tmp_path / "pharmacy").mkdir()
     for name, text in make_example().items():

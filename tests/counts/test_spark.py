@@ -1,6 +1,5 @@
 """Spark counts on its own cluster, here one thread of this machine."""
 
-import shutil
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -13,19 +12,18 @@ from boundit.counts.read import read_log
 from boundit.simulation.worlds import paper_world
 from tests.counts.backends import arrow, shown
 from tests.counts.test_frames import ASKED, mixed_rows
+from tests.missing import need_java
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore"),
-    pytest.mark.skipif(not shutil.which("java"), reason="Spark needs Java"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator["SparkSession"]:
     pyspark = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
+    need_java()
     builder = pyspark.SparkSession.builder.master("local[1]")
     options = {
         "spark.ui.enabled": "false",

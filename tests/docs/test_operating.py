@@ -22,6 +22,8 @@ from boundit.service.store.sqlite import SqliteStore
 from boundit.service.store.store import Store
 from tests.docs.pages import DOCS, read_blocks
 from tests.docs.test_commands import find_free_port
+from tests.missing import leave_out
+from tests.patience import PATIENCE
 from tests.postgres import find_programs
 from tests.service.http.served import run_server
 from tests.service.kit import decide, make_config, reward, run_engine
@@ -33,7 +35,7 @@ DATABASE = "postgresql://boundit@db/"
 def need(program: str) -> str:
     found = shutil.which(program) or shutil.which(f"/usr/sbin/{program}")
     if found is None:
-        pytest.skip(f"{program} is not on this machine")
+        leave_out(f"no {program} on this machine; .ci/run installs it")
     return found
 
 
@@ -143,16 +145,16 @@ def run_nginx(nginx: str, folder: Path, block: str) -> Iterator[None]:
         yield
     finally:
         process.terminate()
-        process.wait(60)
+        process.wait(PATIENCE)
 
 
 def ask_through(port: str, headers: dict[str, str]) -> int:
     """Ask for a decision by TLS, once the proxy listens; gives the status."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while True:
-        connection = HTTPSConnection("127.0.0.1", int(port), timeout=60, context=context)
+        connection = HTTPSConnection("127.0.0.1", int(port), timeout=PATIENCE, context=context)
         try:
             sent = {"Content-Type": "application/json", **headers}
             path = "/v1/policies/ads/decide"

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.missing import leave_out
+from tests.patience import PATIENCE
 
 PHONE, DESKTOP = 360, 1280
 Scheme = Literal["light", "dark"]
@@ -27,7 +29,7 @@ def chromium() -> Iterator[Browser]:
     """Start a browser, or skip where there is none."""
     found = shutil.which("chromium") or shutil.which("chromium-browser")
     if found is None:
-        pytest.skip("no Chromium on this machine; .ci/run installs it where it can")
+        leave_out("no Chromium on this machine; .ci/run installs Debian's package chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=list(QUIET))
         yield browser
@@ -63,6 +65,7 @@ def opened(
         java_script_enabled=scripts,
         offline=True,
     )
+    context.set_default_timeout(1000 * PATIENCE)
     found = Opened(context.new_page())
     found.page.on("console", lambda message: found.said.append(message.text))
     found.page.on("pageerror", lambda error: found.said.append(str(error)))
