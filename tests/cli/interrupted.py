@@ -11,8 +11,8 @@ import time
 
 import pytest
 
-PATIENCE = 300
-"""Seconds: kernels may have to be compiled first, on a machine with other things to do."""
+from tests.patience import PATIENCE
+
 AGAIN = 60
 """Seconds after which an impatient hand presses once more."""
 # The bar of a terminal says how many are done: one at least.

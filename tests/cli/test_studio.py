@@ -10,6 +10,7 @@ from urllib.request import HTTPCookieProcessor, build_opener
 import pytest
 
 from boundit.cli.main import main
+from tests.patience import PATIENCE
 
 
 def test_the_studio_prints_its_link_and_ends_by_a_signal(tmp_path: Path) -> None:
@@ -24,16 +25,16 @@ def test_the_studio_prints_its_link_and_ends_by_a_signal(tmp_path: Path) -> None
         )
         assert link, running.communicate()
         with pytest.raises(urllib.error.HTTPError) as refused:
-            urllib.request.urlopen(link[1].partition("?")[0], timeout=60)
+            urllib.request.urlopen(link[1].partition("?")[0], timeout=PATIENCE)
         assert refused.value.code == 403
         refused.value.close()
         browser = build_opener(HTTPCookieProcessor())
-        with browser.open(link[1], timeout=60) as page:
+        with browser.open(link[1], timeout=PATIENCE) as page:
             assert page.status == 200
-        with browser.open(link[1].partition("?")[0] + "api/start", timeout=60) as begun:
+        with browser.open(link[1].partition("?")[0] + "api/start", timeout=PATIENCE) as begun:
             assert begun.status == 200, "a worker begins"
         running.send_signal(signal.SIGINT)
-        closed, said = running.communicate(timeout=120)
+        closed, said = running.communicate(timeout=PATIENCE)
     assert closed == f"the studio is closed; what was drawn is kept in {tmp_path}\n"
     assert said == ""
     assert running.returncode == 0

@@ -36,6 +36,7 @@ from tests.docs.pages import (
     split_commands,
     starts_server,
 )
+from tests.patience import PATIENCE
 
 RUN_OR_DATA = {"console", "python", "sh", "text", "dot", "dagitty", "json", "csv"}
 PLAYED_PAGES = [page for page in PAGES if starts_server(page)]
@@ -113,7 +114,7 @@ class Shell:
         server, self._server = self._server, None
         if server is not None:
             server.send_signal(signal.SIGTERM)
-            server.communicate(timeout=120)
+            server.communicate(timeout=PATIENCE)
             self.code = server.returncode
 
 

@@ -8,6 +8,7 @@ from boundit.service.errors import StoreUnavailable
 from boundit.service.store.store import Store
 from boundit.service.upkeep import Upkeep
 from boundit.service.writer import close
+from tests.patience import PATIENCE
 from tests.service.kit import SetClock, decide, make_config, reward, run_engine
 
 
@@ -40,7 +41,7 @@ def test_more_windows_than_a_transaction_takes_are_closed_by_the_writer_itself(
     with run_engine(store, make_config(window=60.0), tick=0.02) as engine:
         engine.run(Decide("ads", [DecideRequest(None, 0)] * 55))
         clock.move(60)
-        ends = time.monotonic() + 30
+        ends = time.monotonic() + PATIENCE
         while engine.show_policy("ads").n_open and time.monotonic() < ends:
             pass
         assert engine.show_policy("ads").n_open == 0

@@ -4,7 +4,7 @@ import signal
 import subprocess
 import sys
 import threading
-import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +25,7 @@ from boundit.simulation.regret import Regret
 from boundit.simulation.simulate import simulate
 from boundit.simulation.worlds import paper_world, random_world
 from boundit.terms.bound_table import BoundTable
+from tests.patience import PATIENCE
 from tests.simulation.seeds import derive_policy_seed
 
 WORLD = paper_world()
@@ -223,9 +224,9 @@ def test_a_signal_ends_a_long_simulation_at_once() -> None:
     ) as child:
         assert child.stdout is not None
         assert child.stdout.readline() == "go\n"
-        for _ in range(300):  # whoever is impatient presses twice
-            time.sleep(1)
-            if child.poll() is not None:
+        for _ in range(PATIENCE):  # whoever is impatient presses twice
+            with suppress(subprocess.TimeoutExpired):
+                child.wait(1)
                 break
             child.send_signal(signal.SIGINT)
         child.kill()

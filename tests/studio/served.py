@@ -9,6 +9,7 @@ from pathlib import Path
 
 from boundit.studio.http.calls import StudioLimits
 from boundit.studio.http.server import StudioServer
+from tests.patience import PATIENCE
 from tests.service.http.served import Answer
 
 
@@ -25,7 +26,7 @@ class ServedStudio:
     ) -> Answer:
         """Send one request with exactly these headers, besides Host."""
         content = body if isinstance(body, bytes | None) else json.dumps(body).encode()
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=120)
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         try:
             connection.request(method, path, content, dict(headers))
             response = connection.getresponse()

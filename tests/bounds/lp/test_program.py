@@ -7,6 +7,7 @@ from scipy.optimize import linprog
 
 from boundit.bounds.lp.program import Program, SolveStatus, SparseMatrix
 from boundit.counts.named_array import Floats
+from tests.patience import PATIENCE
 
 
 def draw_program(rng: Generator) -> tuple[Floats, Floats, Floats, Floats]:
@@ -117,7 +118,7 @@ def test_time_that_is_over_leaves_a_bound_that_holds() -> None:
     assert hurried.status is SolveStatus.UNFINISHED
     assert best.bound <= hurried.bound <= cost.max() + 1e-9
     assert np.isnan(hurried.value)
-    assert whole.maximise(cost, seconds=60.0).status is SolveStatus.OPTIMAL
+    assert whole.maximise(cost, seconds=PATIENCE).status is SolveStatus.OPTIMAL
 
 
 def test_a_coefficient_can_be_changed_and_the_proof_follows() -> None:

@@ -11,6 +11,8 @@ from http.client import HTTPConnection, HTTPException
 from typing import Any
 from urllib.parse import urlsplit
 
+from tests.patience import PATIENCE
+
 
 class Server:
     """A process that serves."""
@@ -21,7 +23,7 @@ class Server:
 
     def ask(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
         """Ask once, on a connection of its own."""
-        connection = HTTPConnection(self.place, timeout=120)
+        connection = HTTPConnection(self.place, timeout=PATIENCE)
         try:
             content = None if body is None else json.dumps(body).encode()
             connection.request(method, path, content, {"Content-Type": "application/json"})

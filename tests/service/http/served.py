@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from boundit.service.engine import Engine
 from boundit.service.http.limits import Limits
 from boundit.service.http.server import Address, make_server
+from tests.patience import PATIENCE
 
 JSON = {"Content-Type": "application/json"}
 
@@ -47,7 +48,7 @@ class Served:
     ) -> Answer:
         """Send one request on a connection of its own; a body of bytes is sent as it is."""
         content = body if isinstance(body, bytes | None) else json.dumps(body).encode()
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         try:
             sent = {**(JSON if content is not None else {}), **(headers or {})}
             connection.request(method, path, content, sent)

@@ -12,6 +12,7 @@ import pytest
 from boundit.service.engine import Engine
 from boundit.service.http.limits import Limits
 from boundit.service.store.sqlite import SqliteStore
+from tests.patience import PATIENCE
 from tests.service.http.served import Served, run_server
 from tests.service.kit import SetClock, make_config, make_table, run_engine, save
 
@@ -288,7 +289,7 @@ def test_chunks_and_requests_in_a_row_are_answered_in_order(served: Served) -> N
         chunks = [f"{len(part):x}\r\n{part}" for part in (body[:7], body[7:])]
         return "\r\n".join([*lines, *chunks, "0", "", ""]).encode()
 
-    with socket.create_connection(("127.0.0.1", served.port), timeout=60) as connection:
+    with socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE) as connection:
         connection.sendall(write("one") + write("two") + write("three", "Connection: close"))
         with connection.makefile("rb") as stream:
             text = stream.read()
@@ -300,7 +301,7 @@ def test_chunks_and_requests_in_a_row_are_answered_in_order(served: Served) -> N
 
 def test_two_lengths_of_one_body_are_refused(served: Served) -> None:
     """What a proxy and a server would read differently is read by neither."""
-    with socket.create_connection(("127.0.0.1", served.port), timeout=60) as connection:
+    with socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE) as connection:
         connection.sendall(
             b"POST /v1/policies/ads/decide HTTP/1.1\r\nHost: localhost\r\n"
             b"Content-Type: application/json\r\nContent-Length: 3\r\n"

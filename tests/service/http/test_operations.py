@@ -26,6 +26,7 @@ from boundit.service.http.operation import Operation
 from boundit.service.http.operations import OPERATIONS
 from boundit.service.http.pages import PAGES
 from boundit.service.store.sqlite import SqliteStore
+from tests.patience import PATIENCE
 from tests.service.http.served import Served, run_server
 from tests.service.kit import decide, make_config, reward, run_engine
 
@@ -92,6 +93,6 @@ def test_every_answer_is_one_that_the_document_promises(
         @DRAWN
         @given(case=operation.as_strategy(mode, path_parameters=path))
         def ask(case: "schemathesis.Case[Any]") -> None:
-            case.call_and_validate(checks=CHECKS, timeout=60)
+            case.call_and_validate(checks=CHECKS, timeout=PATIENCE)
 
         ask()

@@ -2,7 +2,8 @@
 
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from http.client import HTTPConnection
 from pathlib import Path
 
@@ -10,23 +11,33 @@ import pytest
 
 from boundit.service.http.limits import Limits
 from boundit.service.store.sqlite import SqliteStore
+from tests.patience import PATIENCE
 from tests.service.http.served import Served, run_server
 from tests.service.kit import make_config, run_engine
 
-LIMITS = Limits(header_seconds=2, body_seconds=2, header_bytes=4096, connections=400)
+PATIENT = Limits(
+    header_seconds=PATIENCE, body_seconds=PATIENCE, header_bytes=4096, connections=400
+)
+"""Nobody is late, however slow the machine: a test shortens the one wait that it is about."""
 
 
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
+@contextmanager
+def run(folder: Path, limits: Limits) -> Iterator[Served]:
     with (
-        run_engine(SqliteStore(tmp_path), make_config(kind="UCB")) as engine,
-        run_server(engine, LIMITS) as found,
+        run_engine(SqliteStore(folder), make_config(kind="UCB")) as engine,
+        run_server(engine, limits) as found,
     ):
         yield found
 
 
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    with run(tmp_path, PATIENT) as found:
+        yield found
+
+
 def read_all(connection: socket.socket) -> bytes:
-    connection.settimeout(30)
+    connection.settimeout(PATIENCE)
     parts = list[bytes]()
     while part := connection.recv(65_536):
         parts.append(part)
@@ -34,19 +45,23 @@ def read_all(connection: socket.socket) -> bytes:
 
 
 def connect(served: Served) -> socket.socket:
-    return socket.create_connection(("127.0.0.1", served.port), timeout=30)
+    return socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE)
 
 
-def test_headers_that_do_not_come_end_the_connection(served: Served) -> None:
-    with connect(served) as silent, connect(served) as slow:
+def test_headers_that_do_not_come_end_the_connection(tmp_path: Path) -> None:
+    with (
+        run(tmp_path, replace(PATIENT, header_seconds=0.5)) as served,
+        connect(served) as silent,
+        connect(served) as slow,
+    ):
         slow.sendall(b"GET /healthz HTTP/1.1\r\nHost: loc")
 
         assert b"408" in read_all(silent).splitlines()[0]
         assert b"the headers did not arrive in time" in read_all(slow)
 
 
-def test_a_body_that_does_not_come_is_refused(served: Served) -> None:
-    with connect(served) as slow:
+def test_a_body_that_does_not_come_is_refused(tmp_path: Path) -> None:
+    with run(tmp_path, replace(PATIENT, body_seconds=0.5)) as served, connect(served) as slow:
         slow.sendall(
             b"POST /v1/policies/ads/decide HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
             b"Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{"
@@ -79,12 +94,7 @@ def test_what_is_no_http_is_refused_as_json(served: Served) -> None:
 
 def test_half_open_connections_do_not_keep_others_out(tmp_path: Path) -> None:
     # So patient that all of them are still held while the other is answered.
-    limits = Limits(header_seconds=300, connections=400)
-    with (
-        run_engine(SqliteStore(tmp_path), make_config(kind="UCB")) as engine,
-        run_server(engine, limits) as served,
-        ExitStack() as held,
-    ):
+    with run(tmp_path, PATIENT) as served, ExitStack() as held:
         for _ in range(300):
             held.enter_context(connect(served))
         answer = served.post("/v1/policies/ads/decide", {"context": {"Age": 1}})
@@ -93,13 +103,9 @@ def test_half_open_connections_do_not_keep_others_out(tmp_path: Path) -> None:
 
 
 def test_more_connections_than_are_taken_get_an_answer(tmp_path: Path) -> None:
-    # Patient enough that none of them ends before the last is made, however slow the machine.
-    limits = Limits(header_seconds=300, connections=20)
-    with (
-        run_engine(SqliteStore(tmp_path), make_config(kind="UCB")) as engine,
-        run_server(engine, limits) as served,
-        ExitStack() as held,
-    ):
+    # Patient enough that none of them ends before the last is made.
+    limits = replace(PATIENT, connections=20)
+    with run(tmp_path, limits) as served, ExitStack() as held:
         for _ in range(limits.connections):
             held.enter_context(connect(served))
         with connect(served) as late:
@@ -107,7 +113,7 @@ def test_more_connections_than_are_taken_get_an_answer(tmp_path: Path) -> None:
 
 
 def test_a_connection_serves_one_request_after_another(served: Served) -> None:
-    kept = HTTPConnection("127.0.0.1", served.port, timeout=30)
+    kept = HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE)
     kept.connect()
     own_port = kept.sock.getsockname()[1]
     for _ in range(3):

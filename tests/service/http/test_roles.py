@@ -11,6 +11,7 @@ from boundit.service.http.operations import OPERATIONS
 from boundit.service.http.pages import PAGES
 from boundit.service.keys import ROLES, add_key, revoke_key
 from boundit.service.store.store import Store
+from tests.patience import PATIENCE
 from tests.service.http.served import Answer, Served, run_server
 from tests.service.kit import make_config, make_table, run_engine, save
 
@@ -112,13 +113,13 @@ def test_a_key_is_replaced_without_a_pause(served: Served) -> None:
     _wait_for_keys(served)
     statuses = [_decide(served, old.secret)]
     new = add_key(store, "shop", ["decide"])
-    for _ in _try_for_a_minute():
+    for _ in _try_patiently():
         if _decide(served, new.secret) == 200:
             break
         statuses.append(_decide(served, old.secret))
     statuses += [_decide(served, old.secret), _decide(served, new.secret)]
     revoke_key(store, old.key.id)
-    for _ in _try_for_a_minute():
+    for _ in _try_patiently():
         if _decide(served, old.secret) == 401:
             break
         statuses.append(_decide(served, new.secret))
@@ -134,15 +135,15 @@ def _decide(served: Served, secret: str) -> int:
     return served.ask("POST", "/v1/policies/ads/decide", body, headers).status
 
 
-def _try_for_a_minute() -> Iterator[None]:
-    end = time.monotonic() + 60
+def _try_patiently() -> Iterator[None]:
+    end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         yield
 
 
 def _wait_for_keys(served: Served) -> None:
     """Servers see a new key within two seconds."""
-    for _ in _try_for_a_minute():
+    for _ in _try_patiently():
         if served.get("/v1/policies").status == 401:
             return
     raise AssertionError("the keys were never seen")

@@ -6,6 +6,7 @@ import socket
 import pytest
 
 from boundit.studio.http.calls import CALLS
+from tests.patience import PATIENCE
 from tests.studio.served import ServedStudio
 
 POSTS = [call.path for call in CALLS if call.takes is not None]
@@ -46,7 +47,7 @@ def test_a_body_that_says_it_is_larger_is_refused_before_it_comes(studio: Served
         f"Cookie: {studio.cookie}\r\nOrigin: {studio.origin}\r\n"
         "Content-Type: application/json\r\nContent-Length: 99999999999\r\n\r\n"
     )
-    with socket.create_connection(("127.0.0.1", studio.port), timeout=60) as connection:
+    with socket.create_connection(("127.0.0.1", studio.port), timeout=PATIENCE) as connection:
         connection.sendall(head.encode())
         with connection.makefile("rb") as answer:
             assert b" 413 " in answer.readline()

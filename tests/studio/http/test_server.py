@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from boundit.studio.http.server import PortTaken, StudioServer
+from tests.patience import PATIENCE
 from tests.studio.served import ServedStudio
 
 
@@ -21,7 +22,7 @@ def test_a_port_that_is_taken_is_refused_in_one_line(
 
 
 def test_what_is_no_http_is_refused(studio: ServedStudio) -> None:
-    with socket.create_connection(("127.0.0.1", studio.port), timeout=60) as connection:
+    with socket.create_connection(("127.0.0.1", studio.port), timeout=PATIENCE) as connection:
         connection.sendall(b"\x16\x03\x01 nonsense\r\n\r\n")
         with connection.makefile("rb") as answer:
             assert b"400" in answer.readline()

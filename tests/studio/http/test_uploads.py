@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from boundit.studio.http.calls import StudioLimits
+from tests.patience import PATIENCE
 from tests.studio.served import ServedStudio, run_studio
 
 BYTES = {"Content-Type": "application/octet-stream"}
@@ -62,12 +63,16 @@ def test_a_file_that_is_too_large_leaves_nothing(tmp_path: Path) -> None:
             "Transfer-Encoding: chunked\r\n\r\n"
         )
         part = b"1f4\r\n" + b"x" * 500 + b"\r\n"
-        with socket.create_connection(("127.0.0.1", studio.port), timeout=60) as connection:
+        with socket.create_connection(
+            ("127.0.0.1", studio.port), timeout=PATIENCE
+        ) as connection:
             connection.sendall(head.encode() + part * 3 + b"0\r\n\r\n")
             with connection.makefile("rb") as answer:
                 assert b" 413 " in answer.readline()
         # Cut off in the middle.
-        with socket.create_connection(("127.0.0.1", studio.port), timeout=60) as connection:
+        with socket.create_connection(
+            ("127.0.0.1", studio.port), timeout=PATIENCE
+        ) as connection:
             connection.sendall(head.encode() + part)
         assert studio.get("/api/files").status == 200
     assert [path.name for path in tmp_path.iterdir()] == []

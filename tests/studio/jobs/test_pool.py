@@ -16,8 +16,7 @@ from boundit.studio.folder import Folder
 from boundit.studio.jobs.pool import Job, JobPool, make_key
 from boundit.studio.jobs.worker import JobMessage
 from boundit.studio.project import Project, SimulateSettings
-
-WAIT = 300.0
+from tests.patience import PATIENCE
 
 
 def run(folder: Path, body: Callable[[JobPool, Project], Awaitable[None]]) -> None:
@@ -27,7 +26,7 @@ def run(folder: Path, body: Callable[[JobPool, Project], Awaitable[None]]) -> No
         place = Folder(folder)
         pool = JobPool(place, most_workers=1)
         try:
-            async with asyncio.timeout(WAIT):
+            async with asyncio.timeout(PATIENCE):
                 await body(pool, open_example("pharmacy", place))
         finally:
             pool.close()
