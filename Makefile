@@ -9,6 +9,8 @@ READY := $(VENV)/.ready
 READY_BENCH := $(VENV)/.ready-bench
 EVERY := LinUCB-PCB,LinUCB-shared-PCB,UCB-PCB,KL-UCB-PCB,TS-PCB,LinTS-PCB,LinTS-shared-PCB,OAM-PCB,Fused
 READY_DOCS := $(VENV)/.ready-docs
+# Tests start hundreds of processes: each would compile every module anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 help:  ## Say what can be made
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -81,6 +83,7 @@ $(READY): pyproject.toml constraints.txt tools/make_venv.sh
 	@bash tools/make_venv.sh $(VENV)
 	@$(RUN)python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@$(RUN)boundit simulate --rounds 2 --runs 2 --policies $(EVERY) > /dev/null  # compiles
+	@$(RUN)python -c 'import boundit; boundit.warm_up()'  # what tests, each worker, would compile
 	@touch $@
 
 $(READY_BENCH): $(READY)
