@@ -63,6 +63,18 @@ def test_every_module_is_reached_from_the_page() -> None:
     assert lost == ["index.html"]
 
 
+def test_no_part_waits_by_itself() -> None:
+    """What a part takes after waiting goes through ``Latest``, which asks if it is wanted.
+
+    Words with the server, the start of the page, its draft and what ``Latest`` is given to do
+    may wait.
+    """
+    waits = {path.name for path in PAGE.glob("*.js") if "await " in path.read_text("utf-8")}
+    talk = {"latest.js", "link.js", "placing.js", "transport.js"}
+
+    assert waits - talk == {"main.js", "project.js", "take.js", "text.js"}
+
+
 def test_no_style_or_script_stands_within_the_page() -> None:
     """The content policy would refuse them in silence."""
     index = (PAGE / "index.html").read_text(encoding="utf-8")

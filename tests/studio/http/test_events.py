@@ -11,7 +11,7 @@ from tests.studio.served import ServedStudio
 
 def run_job(studio: ServedStudio, kind: str, project: object) -> list[tuple[str, Any]]:
     """Submit a job and read its events to the end."""
-    body = {"kind": kind, "project": project, "page": "tests"}
+    body = {"kind": kind, "project": project, "line": "tests"}
     answer = studio.post("/api/jobs", body)
     assert answer.status == 200, answer.text
     stream = studio.get(f"/api/jobs/{answer.json['id']}/events")

@@ -19,12 +19,16 @@ from boundit.studio.project import Project, SimulateSettings
 from tests.patience import PATIENCE
 
 
-def run(folder: Path, body: Callable[[JobPool, Project], Awaitable[None]]) -> None:
+def run(
+    folder: Path,
+    body: Callable[[JobPool, Project], Awaitable[None]],
+    patience: float = WAIT,
+) -> None:
     """Run a test on a loop of its own, with the pharmacy and a pool of one worker."""
 
     async def main() -> None:
         place = Folder(folder)
-        pool = JobPool(place, most_workers=1)
+        pool = JobPool(place, most_workers=1, patience=patience)
         try:
             async with asyncio.timeout(PATIENCE):
                 await body(pool, open_example("pharmacy", place))
@@ -84,22 +88,52 @@ def test_what_is_known_of_a_result_is_told_before_the_whole(tmp_path: Path) -> N
     run(tmp_path, body)
 
 
-def test_the_newest_of_a_kind_and_page_wins(tmp_path: Path) -> None:
+def test_the_newest_of_a_line_wins(tmp_path: Path) -> None:
     async def body(pool: JobPool, project: Project) -> None:
         first = pool.submit("simulate", make_long(project), "a")
         await wait_for_progress(pool, first)
         same = pool.submit("simulate", make_long(project), "a")
         assert same is first
-        others = [pool.submit("bound", project, page) for page in "ab"]
+        others = [pool.submit("bound", project, line) for line in "bc"]
+        replaced = pool.submit("check", project, "a")
         newer = pool.submit(
             "simulate", replace(project, simulate=SimulateSettings(rounds=50, runs=1)), "a"
         )
 
         assert (await wait(first)).what == "stopped"
+        assert (await wait(replaced)).what == "stopped"
         for job in (*others, newer):
             assert (await wait(job)).what == "result"
 
     run(tmp_path, body)
+
+
+def test_a_job_that_nobody_follows_any_more_makes_room(tmp_path: Path) -> None:
+    """A page that is reloaded, or closed, does not keep the workers for itself."""
+
+    async def body(pool: JobPool, project: Project) -> None:
+        job = pool.submit("simulate", make_long(project), "a")
+        messages = pool.follow(job.id)
+        async for message in messages:
+            if message.words != "begin":
+                break
+        assert job.followers == 1
+        await messages.aclose()  # type: ignore[attr-defined]
+
+        assert (await wait(job)).what == "stopped"
+        assert (await pool.ask("recover", project, "b")).what == "result"
+
+    run(tmp_path, body, patience=0)
+
+
+def test_a_job_is_worked_on_while_somebody_follows_it(tmp_path: Path) -> None:
+    async def body(pool: JobPool, project: Project) -> None:
+        job = pool.submit("bound", project, "a")
+        told = [message async for message in pool.follow(job.id)]
+
+        assert told[-1].what == "result"
+
+    run(tmp_path, body, patience=0)
 
 
 def test_cancel_ends_the_work_at_once_and_the_next_is_done(tmp_path: Path) -> None:
@@ -107,7 +141,7 @@ def test_cancel_ends_the_work_at_once_and_the_next_is_done(tmp_path: Path) -> No
         job = pool.submit("simulate", make_long(project), "a")
         await wait_for_progress(pool, job)
         (worker,) = pool._workers
-        waiting = pool.submit("check", project, "a")
+        waiting = pool.submit("check", project, "b")
         pool.cancel(waiting.id)
         pool.cancel(job.id)
         pool.cancel(job.id)

@@ -12,7 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, expect
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Locator,
+    Page,
+    Request,
+    expect,
+)
 
 from tests.report.axe import list_violations
 from tests.report.browser import Scheme
@@ -22,6 +29,25 @@ EVERY = os.environ.get("BOUNDIT_STORIES") == "all"
 heavy = pytest.mark.skipif(not EVERY, reason="heavy: make stories tells it")
 PATIENCE = 120_000
 """How many milliseconds a step may take at most on a slow and busy machine."""
+HOLD = """(path) => {
+  const { fetch } = window;
+  const calls = [];
+  const answers = [];
+  window.countHeld = () => calls.length;
+  window.fetch = (address, ...rest) => {
+    if (!String(address).startsWith(path)) return fetch(address, ...rest);
+    const answer = new Promise((go) => calls.push(go)).then(() => fetch(address, ...rest));
+    answers.push(answer.then((found) => found.clone().text()).catch(() => ""));
+    return answer;
+  };
+  window.releaseHeld = async () => {
+    window.fetch = fetch;
+    for (const go of calls) go();
+    await Promise.all(answers);
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  };
+}"""
+"""A script that holds calls of the page back until ``releaseHeld``, which waits for answers."""
 _LINK = re.compile(r"http://127\.0\.0\.1:\d+/\?token=\S+")
 _REFUSED = re.compile(r"status of 4\d\d")
 
@@ -82,6 +108,21 @@ def run_studio(folder: Path) -> Iterator[RunningStudio]:
                 raise AssertionError(f"no link was printed: {said}")
         finally:
             process.terminate()
+
+
+@dataclass(frozen=True)
+class HeldCalls:
+    """Calls of a page that wait."""
+
+    page: Page
+
+    def wait(self) -> None:
+        """Wait until the page has called."""
+        self.page.wait_for_function("() => window.countHeld() > 0")
+
+    def release(self) -> None:
+        """Let the calls be answered, and the page hear and draw what was answered."""
+        self.page.evaluate("() => window.releaseHeld()")
 
 
 @dataclass
@@ -165,6 +206,17 @@ class Visit:
 
     def wait_until(self, script: str) -> None:
         self.page.wait_for_function(script)
+
+    @contextmanager
+    def hold(self, path: str) -> Iterator["HeldCalls"]:
+        """Keep what the page asks the server for from being answered, as a slow machine does.
+
+        It is answered when the block ends, or before that when ``release`` says so.
+        """
+        self.page.evaluate(HOLD, path)
+        held = HeldCalls(self.page)
+        yield held
+        held.release()
 
     def undo(self) -> None:
         self.find("#undo").click()

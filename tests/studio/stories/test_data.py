@@ -132,9 +132,21 @@ def test_a_level_that_the_log_lacks_is_declared_and_taken_back(
     assert visitor.read_project()["data"]["levels"] == {"Age": ["ancient"]}
 
 
-def ask_of_amounts(visitor: Visit, folder: Path) -> None:
+def test_another_question_does_not_keep_the_old_answer(visitor: Visit, tmp_path: Path) -> None:
+    visitor.open_example("pharmacy")
+    visitor.ask()
+    visitor.open_example("empty")
+    ask_of_amounts(visitor, tmp_path, begun=True)
+
+    expect(visitor.find("#answers .fault")).to_contain_text("range of the reward")
+    expect(visitor.find("#answers .intervals")).to_have_count(0)
+    expect(visitor.find("#answers .verdict")).to_have_count(0)
+
+
+def ask_of_amounts(visitor: Visit, folder: Path, *, begun: bool = False) -> None:
     """Ask what ads earn, in money, with no word on how much that can be."""
-    visitor.begin_empty()
+    if not begun:
+        visitor.begin_empty()
     visitor.type_text("Ad -> Spent")
     expect(visitor.find(".node")).to_have_count(2)
     path, draw = folder / "spent.csv", random.Random(2)

@@ -100,11 +100,11 @@ class ClaimsBody(_Body, frozen=True):
 
 
 class JobBody(_Body, frozen=True):
-    """A job: what is asked of which project; ``page`` tells pages in two windows apart."""
+    """A job: what is asked of which project; ``line`` is the part of a window that asks."""
 
     kind: JobKind
     project: Project
-    page: Annotated[str, Meta(max_length=100)] = ""
+    line: Annotated[str, Meta(max_length=100)] = ""
 
 
 class TakeBody(_Body, frozen=True):
@@ -251,7 +251,7 @@ async def _look(studio: Studio, _: Request, body: ProjectBody) -> Response:
 
 async def _submit(studio: Studio, _: Request, body: JobBody) -> IdAnswer:
     """Take a job, which a worker does."""
-    return IdAnswer(studio.pool.submit(body.kind, body.project, body.page).id)
+    return IdAnswer(studio.pool.submit(body.kind, body.project, body.line).id)
 
 
 async def _follow(studio: Studio, request: Request, _: None) -> Response:

@@ -24,6 +24,8 @@ KEPT_BYTES = 128 * 1024 * 1024
 """How many bytes of results are kept, so that the same question is answered at once."""
 GRACE = 3.0
 """Seconds that a worker has to leave work nobody wants any more, before it is ended."""
+PATIENCE = 15.0
+"""Seconds that a job is worked on though nobody hears of it."""
 CANCELLED = JobMessage("", "stopped")
 
 
@@ -50,12 +52,13 @@ class Job:
 
     id: str
     kind: JobKind
-    page: str
+    line: str
     key: str
     project: Project
     progress: JobMessage | None = None
     part: JobMessage | None = None
     ended: JobMessage | None = None
+    followers: int = 0
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def note(self, message: JobMessage) -> None:
@@ -76,11 +79,13 @@ class JobPool:
     """The workers of a studio, the jobs that they do and those that wait.
 
     All of it runs on the server's loop. ``most_workers`` work at a time; one is there before
-    anybody asks.
+    anybody asks. A job that nobody follows is left after ``patience`` seconds.
     """
 
-    def __init__(self, folder: Folder, most_workers: int = 2) -> None:
-        self._folder, self._most = folder, most_workers
+    def __init__(
+        self, folder: Folder, most_workers: int = 2, patience: float = PATIENCE
+    ) -> None:
+        self._folder, self._most, self._patience = folder, most_workers, patience
         self._workers = list[WorkerProcess]()
         self._jobs: OrderedDict[str, Job] = OrderedDict()
         self._waiting = list[Job]()
@@ -93,21 +98,21 @@ class JobPool:
         if not self._workers and not self._closed:
             self._begin_worker()
 
-    def submit(self, kind: JobKind, project: Project, page: str) -> Job:
-        """Take a job; the newest of a kind and page wins, an older one is left.
+    def submit(self, kind: JobKind, project: Project, line: str) -> Job:
+        """Take a job; the newest of a line wins, an older one is left.
 
-        What was answered before is answered at once. Called for ``/api/jobs``, and by
-        ``JobPool.ask``.
+        A job that nobody follows is left too: its page is gone, and others wait. What was
+        answered before is answered at once. Called for ``/api/jobs``, and by ``JobPool.ask``.
         """
         key = make_key(kind, project, self._folder)
         for older in list(self._jobs.values()):
-            if (older.kind, older.page) == (kind, page) and older.ended is None:
+            if older.line == line and older.ended is None:
                 if older.key == key:
                     return older
                 self._leave(older)
         if len(self._waiting) >= MOST_WAITING:
             raise TooMuch(f"{MOST_WAITING} jobs wait already; cancel some first")
-        job = Job(secrets.token_urlsafe(12), kind, page, key, project)
+        job = Job(secrets.token_urlsafe(12), kind, line, key, project)
         self._jobs[job.id] = job
         self._forget()
         if key in self._kept:
@@ -116,11 +121,13 @@ class JobPool:
         else:
             self._waiting.append(job)
             self._assign()
+            self._watch(job)
         return job
 
-    async def ask(self, kind: JobKind, project: Project, page: str) -> JobMessage:
+    async def ask(self, kind: JobKind, project: Project, line: str) -> JobMessage:
         """Submit a job and wait for how it ends; called for ``/api/data/look``."""
-        job = self.submit(kind, project, page)
+        job = self.submit(kind, project, line)
+        job.followers += 1
         while job.ended is None:
             await job.changed.wait()
         return job.ended
@@ -132,18 +139,23 @@ class JobPool:
         ``/api/jobs/{id}/events``.
         """
         job, told = self.find(id_), list[JobMessage]()
-        while True:
-            changed = job.changed
-            known = [each for each in (job.part, job.progress) if each is not None]
-            for each in known:
-                if all(each is not heard for heard in told):
-                    yield each
-            told = known
-            if job.ended is not None:
-                yield job.ended
-                return
-            if job.changed is changed:
-                await changed.wait()
+        job.followers += 1
+        try:
+            while True:
+                changed = job.changed
+                known = [each for each in (job.part, job.progress) if each is not None]
+                for each in known:
+                    if all(each is not heard for heard in told):
+                        yield each
+                told = known
+                if job.ended is not None:
+                    yield job.ended
+                    return
+                if job.changed is changed:
+                    await changed.wait()
+        finally:
+            job.followers -= 1
+            self._watch(job)
 
     def cancel(self, id_: str) -> None:
         """End a job at once, its worker too if it is at it; called for a cancel of the page."""
@@ -169,10 +181,24 @@ class JobPool:
             raise NoSuchPart("there is no such job; ask again")
         return self._jobs[id_]
 
-    def _leave(self, job: Job) -> None:
-        """Leave a job that a newer one stands for; its worker stays if it stops by itself.
+    def _watch(self, job: Job) -> None:
+        """Leave a job that nobody has come to follow a while from now.
 
-        Called by ``JobPool.submit``.
+        Called when a job begins and when somebody stops to follow it, such as a page that is
+        reloaded; one whose connection broke has the time to come back.
+        """
+        if job.ended is None and not job.followers and not self._closed:
+            asyncio.get_running_loop().call_later(self._patience, self._leave_unheard, job)
+
+    def _leave_unheard(self, job: Job) -> None:
+        """Leave a job that still nobody follows; the loop's clock calls it."""
+        if job.ended is None and not job.followers:
+            self._leave(job)
+
+    def _leave(self, job: Job) -> None:
+        """Leave a job that nobody wants; its worker stays if it stops by itself.
+
+        Called by ``JobPool.submit`` and ``JobPool._leave_unheard``.
         """
         job.note(CANCELLED)
         if job in self._waiting:

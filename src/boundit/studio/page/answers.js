@@ -5,7 +5,8 @@
 /** @import { Studio } from "./studio.js" */
 import { announce, count, element, redraw, wait, whenNew } from "./dom.js";
 import { drawIntervals, drawTable, rowKey, sayArm, sayContext } from "./intervals.js";
-import { drawFault, faultOf, JobLine, makeRepeat } from "./studio.js";
+import { JobLine } from "./job.js";
+import { drawFault, faultOf, makeRepeat } from "./studio.js";
 
 /** Of how many contexts it is told one by one what to use. */
 const MOST_TOLD = 50;
@@ -32,25 +33,25 @@ export class Answers extends EventTarget {
   /** Whether it is asked again by itself when something changes. */
   live = false;
   #basis = "";
-  #subject = "";
   #asking = "";
+  #checked = "";
   #studio;
 
   /** @param {Studio} studio */
   constructor(studio) {
     super();
     this.#studio = studio;
-    this.line = new JobLine("Working out the intervals");
-    this.aside = new JobLine("Asking the log whether it contradicts the graph");
+    this.line = new JobLine(studio, "Working out the intervals");
+    this.aside = new JobLine(studio, "Asking the log whether it contradicts the graph");
     const soon = wait(150, () => {
-      if (this.live && this.ready) void this.ask();
+      if (this.live && this.ready) this.ask();
     });
-    studio.store.addEventListener("change", () => {
-      if (basisOf(studio.project) !== this.#basis) {
-        if (this.#subject !== subjectOf(studio.project)) this.#forget();
-        this.#tell();
-        soon();
-      }
+    studio.addEventListener("subject", () => this.#forget());
+    studio.store.addEventListener("change", (event) => {
+      if (/** @type {CustomEvent} */ (event).detail.opened) this.live = false;
+      if (!this.stale) return;
+      this.#tell();
+      soon();
     });
   }
 
@@ -62,6 +63,11 @@ export class Answers extends EventTarget {
   /** Whether what is shown belongs to an older state of the project. */
   get stale() {
     return this.#basis !== basisOf(this.#studio.project);
+  }
+
+  /** Whether what the log was asked aside belongs to the answer that is shown. */
+  get checked() {
+    return this.check !== null && this.#checked === this.#basis;
   }
 
   get busy() {
@@ -76,66 +82,69 @@ export class Answers extends EventTarget {
     return this.fault ? "refused" : "answered";
   }
 
-  async ask() {
+  ask() {
     const { project } = this.#studio;
     const basis = basisOf(project);
-    if ((basis === this.#basis && this.result) || basis === this.#asking) return;
+    if (basis === this.#asking || (basis === this.#basis && this.result && !this.fault)) return;
     this.live = true;
     this.#asking = basis;
-    const line = this.line;
-    const asking = line.run("bound", project);
-    this.#tell();
-    try {
-      const result = await asking;
-      if (result === null) {
-        if (line.cancelled) this.live = false;
-        this.#tell();
-        return;
-      }
+    /** @param {BoundResult | null} result @param {import("./types.js").Fault | null} fault */
+    const settle = (result, fault) => {
+      this.#asking = "";
+      this.#basis = basis;
       this.result = result;
-      this.fault = null;
-      this.#basis = basis;
-      this.#subject = subjectOf(project);
-      announce(result.answer.sentence);
-    } catch (error) {
-      this.fault = faultOf(error);
-      this.#basis = basis;
-    } finally {
-      if (this.#asking === basis) this.#asking = "";
-    }
+      this.fault = fault;
+      this.#tell();
+    };
+    this.line.run("bound", project, {
+      result: (/** @type {BoundResult} */ result) => {
+        settle(result, null);
+        announce(result.answer.sentence);
+        this.#askAside(project, basis);
+      },
+      fault: (error) => settle(this.result, faultOf(error)),
+      cancelled: () => {
+        this.#asking = "";
+        this.live = false;
+        this.#tell();
+      },
+    });
     this.#tell();
-    if (!this.fault) await this.#askAside(project, basis);
   }
 
   /** Ask what else the log and the graph say, once the answer is there. @param {import("./types.js").Project} project @param {string} basis */
-  async #askAside(project, basis) {
-    try {
-      const recovery = await this.aside.run("recover", project);
-      const check = recovery && (await this.aside.run("check", project));
-      if (basis !== this.#basis || !check) return;
+  #askAside(project, basis) {
+    /** @param {RecoverResult | null} recovery @param {CheckResult} check */
+    const settle = (recovery, check) => {
+      this.#checked = basis;
       this.recovery = recovery;
       this.check = check;
-    } catch (error) {
-      this.check = { sentence: faultOf(error).message, contradicted: false, statements: [], caveats: [] };
-    }
-    this.#tell();
+      this.#tell();
+    };
+    const fault = (/** @type {unknown} */ error) =>
+      settle(null, { sentence: faultOf(error).message, contradicted: false, statements: [], caveats: [] });
+    this.aside.run("recover", project, {
+      fault,
+      result: (/** @type {RecoverResult} */ recovery) =>
+        this.aside.run("check", project, { fault, result: (/** @type {CheckResult} */ check) => settle(recovery, check) }),
+    });
   }
 
   /** Forget an answer to another question: dimmed, it would still be taken for this one's. */
   #forget() {
+    this.#asking = "";
+    this.#basis = "";
+    this.#checked = "";
     this.result = null;
+    this.fault = null;
     this.check = null;
     this.recovery = null;
+    this.#tell();
   }
 
   #tell() {
     this.dispatchEvent(new CustomEvent("bounds"));
   }
-}
-
-/** What an answer is about: other settings of the same answer can be compared with it. @param {import("./types.js").Project} project */
-function subjectOf({ query, data }) {
-  return JSON.stringify([query.outcome, query.treatments, data.file]);
 }
 
 /** @param {HTMLElement} root @param {Studio} studio @param {Answers} answers */
@@ -154,12 +163,12 @@ export function showAnswers(root, studio, answers) {
   root.append(
     element("div", { class: "ask-line" }, button, line.root, why), answer, picture, reason, remarks, checks, answers.aside.root,
     makeRepeat(studio, "bound"));
-  button.addEventListener("click", () => void answers.ask());
+  button.addEventListener("click", () => answers.ask());
 
   const show = () => {
     const { result, fault } = answers;
     button.disabled = !answers.ready || answers.busy;
-    const contradicted = !answers.stale && answers.check?.contradicted;
+    const contradicted = !answers.stale && answers.checked && answers.check?.contradicted;
     redraw(why, !answers.ready ? missing(studio) : contradicted && element("button", { type: "button", class: "link heed-check", "data-key": "contradicted", onclick: showContradiction }, "The log contradicts the graph: see where"));
     why.hidden = why.childNodes.length === 0;
     root.classList.toggle("stale", (answers.stale || fault !== null) && result !== null);
@@ -235,6 +244,7 @@ export function showAnswers(root, studio, answers) {
 
   const showChecks = () => {
     const { check, recovery, result } = answers;
+    checks.classList.toggle("stale-part", !answers.checked);
     studio.editor.showChecks(result && check ? check.statements : []);
     if (!result || (!check && !recovery)) {
       redraw(checks);
@@ -256,6 +266,9 @@ export function showAnswers(root, studio, answers) {
             }, each.words))))));
   };
 
+  studio.addEventListener("subject", () => {
+    chosen = null;
+  });
   answers.addEventListener("bounds", show);
   studio.store.addEventListener("change", show);
   studio.addEventListener("claims", show);

@@ -7,6 +7,7 @@
 import { announce, count, element, redraw, wait, whenNew } from "./dom.js";
 import { BinHistogram } from "./histogram.js";
 import { isZeroOne, makeFurtherLevels, makeRewardRange } from "./known.js";
+import { Latest } from "./latest.js";
 import { drawFault, faultOf, makeRepeat } from "./studio.js";
 import { ask, upload } from "./transport.js";
 
@@ -27,7 +28,9 @@ export function showData(root, studio, answers, limit) {
   let looked = "";
   /** The file that is looked at below. @type {string | null} */
   let shown = null;
-  let asked = 0;
+  const sending = new Latest(() => store.document);
+  const listing = new Latest(() => root);
+  const looking = new Latest(() => describeLook(store.project));
   const chooser = element("div", { class: "chooser" });
   const state = element("div", { class: "state", "aria-live": "polite" });
   const columns = element("div", { class: "columns" });
@@ -42,7 +45,7 @@ export function showData(root, studio, answers, limit) {
   chooser.append(
     element("div", { class: "field" }, element("label", { for: "log-choice" }, "The log"), select), drop);
 
-  input.addEventListener("change", () => input.files?.[0] && void send(input.files[0]));
+  input.addEventListener("change", () => input.files?.[0] && send(input.files[0]));
   select.addEventListener("change", () => choose(select.value || null));
   for (const name of ["dragenter", "dragover"]) {
     drop.addEventListener(name, (event) => {
@@ -55,23 +58,20 @@ export function showData(root, studio, answers, limit) {
     event.preventDefault();
     drop.classList.remove("over");
     const [file] = event.dataTransfer?.files ?? [];
-    if (file) void send(file);
+    if (file) send(file);
   });
 
   /** @param {File} file */
-  const send = async (file) => {
+  const send = (file) => {
     if (limit && file.size > limit) {
       redraw(state, drawFault({ where: "data.file", message: `${file.name} has ${count(file.size / 1e6)} MB; at most ${count(limit / 1e6)} MB can be dropped.`, hint: "Put it into the studio's folder and choose it above." }));
       return;
     }
     redraw(state, element("p", { class: "quiet" }, `Copying ${file.name} …`));
-    try {
-      const { name } = await upload(file.name, file);
-      await list();
+    void sending.run(() => upload(file.name, file), ({ name }) => {
+      list();
       choose(name);
-    } catch (error) {
-      redraw(state, drawFault(faultOf(error)));
-    }
+    }, (error) => redraw(state, drawFault(faultOf(error))));
     input.value = "";
   };
 
@@ -81,60 +81,56 @@ export function showData(root, studio, answers, limit) {
     store.change(name ? `log ${name}` : "no log", (draft) => {
       draft.data.file = name;
     });
-    void inspect();
+    inspect();
   };
 
-  const list = async () => {
-    try {
-      files = (await ask("/api/files")).files;
-    } catch (error) {
-      redraw(state, drawFault(faultOf(error)));
-    }
-    showFiles();
-  };
+  const list = () =>
+    void listing.run(() => ask("/api/files"), (found) => {
+      files = found.files;
+      showFiles();
+    }, (error) => redraw(state, drawFault(faultOf(error))));
 
   const showFiles = () => {
     const { file } = store.project.data;
     const names = files.map((each) => each.name);
     if (file && !names.includes(file)) names.unshift(file);
-    redraw(select,
-      element("option", { value: "" }, names.length ? "none chosen" : "no file in the folder yet"),
-      ...names.map((name) => element("option", { value: name }, name)));
+    offer(names, names);
     select.value = file ?? "";
   };
+  /** Not while it is the same list: it may be open under somebody's hand. */
+  const offer = whenNew((/** @type {string[]} */ names) =>
+    redraw(select,
+      element("option", { value: "" }, names.length ? "none chosen" : "no file in the folder yet"),
+      ...names.map((name) => element("option", { value: name }, name))));
 
-  const inspect = async () => {
+  const inspect = () => {
     const { project } = store;
-    const key = JSON.stringify([
-      project.data, project.settings.missing,
-      project.graph.nodes.map(({ name, hidden, selection }) => [name, hidden, selection]),
-    ]);
+    const key = describeLook(project);
     if (key === looked) return;
     looked = key;
-    asked += 1;
-    const mine = asked;
     if (!project.data.file) {
+      looking.drop();
       look = null;
       redraw(state, element("p", { class: "quiet" }, "Choose the log: one row for each decision that was kept, one column for each node that was measured."));
       show();
       return;
     }
     if (!look || project.data.file !== shown) redraw(state, element("p", { class: "quiet" }, `Reading ${project.data.file} …`));
-    try {
-      const found = await ask("/api/data/look", { project });
-      if (mine !== asked) return;
+    void looking.run(() => ask("/api/data/look", { project }), (found) => {
       look = found;
       shown = project.data.file;
       const own = found.problems.filter((/** @type {Problem} */ each) => !isBesideColumn(each, found, project));
       redraw(state,
         element("p", {}, element("strong", {}, `${count(found.n_rows)} rows`), `, ${found.columns.length} columns in ${project.data.file}`),
         ...own.map(drawFault));
-    } catch (error) {
-      if (mine !== asked) return;
+      show();
+    }, (error) => {
       look = null;
       redraw(state, drawFault(faultOf(error)));
-    }
-    show();
+      show();
+    }).then((wanted) => {
+      if (!wanted && looked === key) looked = ""; // looked at again, should the project come back to this
+    });
   };
 
   /** What the log's look and the last answer found wrong. */
@@ -154,17 +150,27 @@ export function showData(root, studio, answers, limit) {
     showWhenNew([look, listProblems(), data, nodes, kept.missing, kept.external, kept.reward_range, query.outcome, files]);
   };
 
-  const inspectSoon = wait(250, () => void inspect());
-  store.addEventListener("change", () => {
+  const inspectSoon = wait(250, inspect);
+  store.addEventListener("change", (event) => {
+    if (/** @type {CustomEvent} */ (event).detail.opened) {
+      look = null; // of another project's log
+      looked = "";
+      redraw(state);
+    }
     showFiles();
     show();
     inspectSoon();
   });
   answers.addEventListener("bounds", show);
-  select.addEventListener("focus", () => void list());
-  void list();
-  void inspect();
+  select.addEventListener("focus", list);
+  list();
+  inspect();
   show();
+}
+
+/** What a look at the log hangs on, as text. @param {import("./types.js").Project} project */
+function describeLook({ data, settings, graph }) {
+  return JSON.stringify([data, settings.missing, graph.nodes.map(({ name, hidden, selection }) => [name, hidden, selection])]);
 }
 
 /** @param {Problem} problem @param {DataLook} look @param {import("./types.js").Project} project */

@@ -42,7 +42,7 @@ export function shape(tag, attributes = {}, ...children) {
 function fill(made, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") made.addEventListener(name.slice(2), value);
-    else if (name === "value" && made instanceof HTMLInputElement) made.value = String(value ?? "");
+    else if (name === "value" && made instanceof HTMLInputElement) made.defaultValue = String(value ?? "");
     else if (value === true) made.setAttribute(name, "");
     else if (value !== false && value !== null && value !== undefined) {
       made.setAttribute(name, String(value));
@@ -54,6 +54,7 @@ function fill(made, attributes, children) {
 /**
  * Replace what is inside an element; the part with the same `data-key` as the focused one gets
  * the focus back, so that a redraw never throws a keyboard user out, and what was opened stays so.
+ * A field keeps what was typed into it and is not taken yet.
  *
  * @param {Element} parent
  * @param {...(Node | string | null | undefined | false)} children
@@ -68,7 +69,15 @@ export function redraw(parent, ...children) {
   }
   if (key === null) return;
   const again = parent.querySelector(`[data-key="${CSS.escape(key)}"]`);
+  if (active instanceof HTMLInputElement && again instanceof HTMLInputElement) keepTyped(active, again);
   if (again instanceof HTMLElement || again instanceof SVGElement) again.focus({ preventScroll: true });
+}
+
+/** Carry what was typed over, unless the field holds something newer. @param {HTMLInputElement} before @param {HTMLInputElement} after */
+function keepTyped(before, after) {
+  if (!/^(text|number)$/.test(before.type) || before.defaultValue !== after.defaultValue || before.value === before.defaultValue) return;
+  after.value = before.value;
+  if (before.type === "text") after.setSelectionRange(before.selectionStart, before.selectionEnd);
 }
 
 /**

@@ -57,6 +57,8 @@ export class GraphEditor extends HTMLElement {
   #faulty = new Set();
   /** @type {Statement[]} */
   #statements = [];
+  /** Takes away the field in which a name is typed, unread. */
+  #stopRenaming = () => {};
 
   /** Show the graph of a store and edit it from now on. @param {ProjectStore} store */
   start(store) {
@@ -235,7 +237,7 @@ export class GraphEditor extends HTMLElement {
       }
       done = true;
       place.remove();
-      if (keep && after !== name) {
+      if (keep && after !== name && findNode(this.project.graph, name)) {
         this.#store.change(`rename ${name} to ${after}`, (draft) => renameNode(draft, name, after));
         this.select({ nodes: [after] });
       }
@@ -249,6 +251,7 @@ export class GraphEditor extends HTMLElement {
     input.addEventListener("pointerdown", (event) => event.stopPropagation());
     input.addEventListener("blur", () => end(true, false));
     this.#overlay.replaceChildren(place);
+    this.#stopRenaming = () => end(false, false);
     input.focus({ preventScroll: true });
     input.select();
   }
@@ -276,11 +279,17 @@ export class GraphEditor extends HTMLElement {
   #follow(event) {
     const before = /** @type {Project} */ (event.detail.before);
     const { graph } = this.project;
+    if (event.detail.opened) {
+      this.#stopRenaming();
+      this.stopConnecting();
+      this.#giveUp();
+    }
     const known = new Set(graph.nodes.map((node) => node.name));
     const { nodes, edge } = this.#selected;
     const kept = nodes.filter((name) => known.has(name));
     const edgeStays = edge && graph.edges.some((each) => sameEdge(each, edge));
     this.#update();
+    if (this.#connecting && !known.has(this.#connecting.from)) this.stopConnecting();
     if (kept.length !== nodes.length || (edge && !edgeStays)) this.select({ nodes: kept });
     const old = new Set(before.graph.nodes.map((node) => node.name));
     const another = !graph.nodes.some((node) => old.has(node.name));
@@ -514,7 +523,9 @@ export class GraphEditor extends HTMLElement {
         this.addNode();
         return true;
       case "Delete": case "Backspace":
-        if (!this.#connecting) this.remove();
+        if (this.#connecting) return true;
+        if (this.#selected.nodes.length === 0 && !this.#selected.edge) this.#selectCurrent();
+        this.remove();
         return true;
       case "Escape":
         if (this.#connecting) this.stopConnecting();
@@ -530,6 +541,12 @@ export class GraphEditor extends HTMLElement {
       default:
         return false;
     }
+  }
+
+  /** Select what has the focus: one comes there by Tab too, which selects nothing. */
+  #selectCurrent() {
+    const edge = this.project.graph.edges.find((each) => keyOf(each) === this.#current) ?? null;
+    this.select({ edge, nodes: findNode(this.project.graph, this.#current) ? [this.#current] : [] });
   }
 
   /** @param {KeyboardEvent} event @param {GraphNode} node */

@@ -32,6 +32,7 @@ export function makeFurtherLevels(studio, column, node) {
     const why = level === null ? sayWanted(column) : findTwin(level, declared, column);
     fault.textContent = why;
     if (why || level === null) return;
+    input.value = "";
     put([...declared, level], `further level ${level} of ${node}`);
     announce(`${node} can be ${level} too`);
   });

@@ -3,6 +3,11 @@
 
 const MARK = "#project=";
 
+/** Tell whether an address has a project in it. @param {string} hash */
+export function hasLink(hash) {
+  return hash.startsWith(MARK);
+}
+
 /** Write a project's text as what stands after an address. @param {string} text */
 export async function writeLink(text) {
   const bytes = new TextEncoder().encode(text);
@@ -12,11 +17,9 @@ export async function writeLink(text) {
   return MARK + btoa(letters).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-/** Read the project's text out of an address, or null where there is none. @param {string} hash */
+/** Read the project's text out of an address that has one. @param {string} hash */
 export async function readLink(hash) {
-  const at = hash.indexOf(MARK);
-  if (at < 0) return null;
-  const letters = atob(hash.slice(at + MARK.length).replaceAll("-", "+").replaceAll("_", "/"));
+  const letters = atob(hash.slice(MARK.length).replaceAll("-", "+").replaceAll("_", "/"));
   const packed = Uint8Array.from(letters, (each) => each.charCodeAt(0));
   return new TextDecoder().decode(await pass(packed, new DecompressionStream("deflate-raw")));
 }

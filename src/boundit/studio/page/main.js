@@ -2,20 +2,22 @@
 /** The page: starts its parts, keeps the draft, and answers to the keys that work everywhere. */
 
 /** @import { Example, Project, Start } from "./types.js" */
-import { announce, element, get, redraw } from "./dom.js";
+import { announce, element, get, redraw, whenNew } from "./dom.js";
 import { GraphEditor } from "./editor.js";
 import { Answers, showAnswers } from "./answers.js";
 import { showData } from "./data.js";
 import { showInspector } from "./inspector.js";
+import { Latest } from "./latest.js";
+import { hasLink, readLink } from "./link.js";
 import { layOut, placeNodes } from "./placing.js";
 import { showPolicy } from "./policy.js";
 import { DraftKeeper, findUnsaved, ProjectStore } from "./project.js";
 import { showQuestion } from "./question.js";
 import { faultOf, makeRepeat, Studio } from "./studio.js";
-import { openLink, showTake } from "./take.js";
+import { showTake } from "./take.js";
 import { showText } from "./text.js";
 import { startTour } from "./tour.js";
-import { ask } from "./transport.js";
+import { ask, Refusal } from "./transport.js";
 import { showWhatIf } from "./whatif.js";
 
 const PANELS = ["data", "ask", "whatif", "policy", "take"];
@@ -64,28 +66,25 @@ async function start() {
     return;
   }
   const unsaved = findUnsaved(begun.folder);
-  const draft = unsaved ?? begun.draft;
-  const store = new ProjectStore(draft ? await complete(draft) : EMPTY);
+  const draft = (unsaved && (await complete(unsaved).catch(() => null))) ?? (begun.draft && (await complete(begun.draft)));
+  const store = new ProjectStore(draft ?? EMPTY);
   const keeper = new DraftKeeper(store, begun.folder, tell);
-  if (unsaved) void keeper.save();
+  if (unsaved) keeper.save();
   const editor = /** @type {GraphEditor} */ (get("editor"));
   editor.start(store);
   const studio = new Studio(store, editor);
   const answers = new Answers(studio);
 
-  /** @param {string} text @param {string} label */
-  const open = async (text, label) => {
-    const { project } = await ask("/api/project/read", { text });
-    show(await complete(project), label);
-  };
-  /** @param {Project} project @param {string} label */
-  const show = (project, label) => {
+  const opening = new Opening((project, label) => {
     store.open(label, project);
     for (const each of PANELS) get(`panel-${each}`).scrollTop = 0;
     editor.select({});
     editor.fit();
     announce(`${label}: done`);
-  };
+  });
+  /** @param {() => Promise<string>} text @param {string} label @param {(error: unknown) => void} refuse */
+  const openText = (text, label, refuse) =>
+    opening.open(async () => (await ask("/api/project/read", { text: await text() })).project, label, refuse);
 
   showToolbar(studio);
   showInspector(get("inspector"), studio);
@@ -96,26 +95,83 @@ async function start() {
   showAnswers(get("answers"), studio, answers);
   showWhatIf(get("whatif-body"), studio, answers);
   showPolicy(get("policy-body"), studio, answers, POLICIES);
-  showTake(get("take-body"), studio, answers, open);
+  showTake(get("take-body"), studio, answers, openText);
   const goTo = showNavigation(studio, answers);
   answers.addEventListener("mend", () => goTo("data"));
   showHeader(studio);
-  showStart(begun.examples, store, async (example) => {
-    const { project } = await ask("/api/examples/open", { name: example.name });
-    show(await complete(project), `open ${example.title}`);
-    goTo(project.data?.file ? "ask" : "data");
-  }, () => startTour(goTo));
+  showStart(begun.examples, store, opening, () => goTo(store.project.data.file ? "ask" : "data"), () => startTour(goTo));
   get("preview").addEventListener("click", () => studio.light(null));
   get("tour-button").addEventListener("click", () => startTour(goTo));
   listenToKeys(studio);
 
-  const follow = () =>
-    openLink(open).then(() => store.project !== draft && closeStart(), (error) => tell(faultOf(error).message, true));
-  addEventListener("hashchange", () => void follow());
-  const linked = location.hash.includes("project=");
+  /** Open the project in the address. It stays there until it is shown: a reload before that begins again. */
+  const follow = () => {
+    const { hash } = location;
+    const clear = () => history.replaceState(null, "", location.pathname);
+    return openText(() => readLink(hash), "open a link", (error) => {
+      if (!(error instanceof Refusal) || error.fault.code !== "unreachable") clear();
+      tell(error instanceof Refusal ? faultOf(error).message : "This link holds no project that can be read.", true);
+    }).then((opened) => {
+      if (!opened) return;
+      clear();
+      closeStart();
+    });
+  };
+  addEventListener("hashchange", () => {
+    if (hasLink(location.hash)) void follow();
+  });
+  const linked = hasLink(location.hash);
   if (linked) await follow();
   if (!draft && !linked) openStart();
   document.body.dataset.ready = "yes";
+}
+
+/**
+ * Opening another project: the newest that was asked for wins, and nothing can be changed on the
+ * page until it is there, or what was typed meanwhile would be of neither.
+ */
+class Opening {
+  #latest = new Latest(() => document);
+  #show;
+
+  /** @param {(project: Project, label: string) => void} show */
+  constructor(show) {
+    this.#show = show;
+  }
+
+  /**
+   * @param {() => Promise<any>} fetch gets a project that may lack fields
+   * @param {string} label
+   * @param {(error: unknown) => void} refuse
+   * @returns {Promise<boolean>} whether it is shown
+   */
+  async open(fetch, label, refuse) {
+    const focused = document.activeElement;
+    this.#hold(true);
+    let shown = false;
+    await this.#latest.run(async () => complete(await fetch()), (project) => {
+      this.#hold(false);
+      this.#show(project, label);
+      shown = true;
+    }, (error) => {
+      this.#hold(false);
+      refuse(error);
+    });
+    if (document.activeElement === document.body && focused instanceof HTMLElement) focused.focus({ preventScroll: true });
+    return shown;
+  }
+
+  /** Do not open what is on its way. */
+  drop() {
+    this.#latest.drop();
+    this.#hold(false);
+  }
+
+  /** @param {boolean} held */
+  #hold(held) {
+    document.body.setAttribute("aria-busy", String(held));
+    for (const each of document.querySelectorAll("header, .work")) each.toggleAttribute("inert", held);
+  }
 }
 
 /** @param {Studio} studio */
@@ -128,21 +184,18 @@ function showToolbar({ editor, store }) {
     ["fit", () => editor.fit()],
     ["closer", () => editor.zoom(1.25)],
     ["farther", () => editor.zoom(0.8)],
-    ["layout", () => void arrange()],
+    ["layout", () => arrange()],
   ];
-  const arrange = async () => {
-    try {
-      const graph = await layOut(store.project.graph);
+  const latest = new Latest(() => store.document);
+  const arrange = () =>
+    void latest.run(() => layOut(store.project.graph), (graph) => {
       store.change("lay out", (draft) => {
         for (const node of draft.graph.nodes) Object.assign(node, pick(graph.nodes.find((each) => each.name === node.name)));
       });
       editor.fit();
-    } catch (error) {
-      announce(faultOf(error).message);
-    }
-  };
+    }, (error) => announce(faultOf(error).message));
   for (const [id, act] of actions) get(`tool-${id}`).addEventListener("click", act);
-  editor.addEventListener("layout", () => void arrange());
+  editor.addEventListener("layout", arrange);
   const help = /** @type {HTMLDialogElement} */ (get("keys"));
   get("tool-keys").addEventListener("click", () => help.showModal());
   get("keys-close").addEventListener("click", () => help.close());
@@ -195,8 +248,11 @@ function showHeader({ store }) {
     }));
   undo.addEventListener("click", () => store.undo());
   redo.addEventListener("click", () => store.redo());
+  const showName = whenNew(() => {
+    name.value = store.project.name; // not while another one is being typed
+  });
   const show = () => {
-    name.value = store.project.name;
+    showName([store.document, store.project.name]);
     undo.disabled = store.undoable === null;
     redo.disabled = store.redoable === null;
     undo.title = store.undoable === null ? "Nothing to undo" : `Undo: ${store.undoable} (Ctrl Z)`;
@@ -214,23 +270,36 @@ function showHeader({ store }) {
 /**
  * @param {Example[]} examples
  * @param {ProjectStore} store
- * @param {(example: Example) => Promise<void>} open
+ * @param {Opening} opening
+ * @param {() => void} go goes to where one begins with an example
  * @param {() => void} tour
  */
-function showStart(examples, store, open, tour) {
+function showStart(examples, store, opening, go, tour) {
   const dialog = /** @type {HTMLDialogElement} */ (get("start"));
   const fault = get("start-fault");
+  let waiting = false;
+  /** @param {Example} example */
+  const open = async ({ name, title }) => {
+    waiting = true;
+    fault.textContent = "";
+    const fetch = async () => (await ask("/api/examples/open", { name })).project;
+    const opened = await opening.open(fetch, `open ${title}`, (error) => {
+      waiting = false;
+      fault.textContent = faultOf(error).message;
+    });
+    if (!opened) return;
+    waiting = false;
+    go();
+    dialog.close();
+  };
+  dialog.addEventListener("close", () => {
+    if (waiting) opening.drop(); // closed before it came: the person goes on with what is here
+    waiting = false;
+  });
   redraw(get("examples"), ...examples.map((example) =>
     element("li", {}, element("button", {
       type: "button", class: "example", "data-example": example.name,
-      onclick: async () => {
-        try {
-          await open(example);
-          dialog.close();
-        } catch (error) {
-          fault.textContent = faultOf(error).message;
-        }
-      },
+      onclick: () => void open(example),
     }, element("strong", {}, example.title), element("span", {}, example.words)))));
   get("start-button").addEventListener("click", () => {
     sayClose();

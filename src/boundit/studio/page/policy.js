@@ -7,17 +7,19 @@
 import { count, element, redraw, whenNew } from "./dom.js";
 import { basisOf } from "./answers.js";
 import { drawCurves, drawCurveTable } from "./curves.js";
-import { drawFault, faultOf, JobLine, makeRepeat } from "./studio.js";
+import { JobLine } from "./job.js";
+import { drawFault, faultOf, makeRepeat } from "./studio.js";
+
+const BEFORE = "Play shows what each policy loses, round by round, to not knowing the best arm: less is better.";
 
 /** @param {HTMLElement} root @param {Studio} studio @param {Answers} answers @param {string[]} policies */
 export function showPolicy(root, studio, answers, policies) {
   const { store } = studio;
-  const line = new JobLine("Playing the policies");
+  const line = new JobLine(studio, "Playing the policies");
   const form = element("div", { class: "policy-form" });
   const button = element("button", { type: "button", class: "primary", "data-key": "play" }, "Play");
   const why = element("span", { class: "quiet ask-why" });
   const shown = element("div", { class: "picture", "aria-live": "polite" });
-  redraw(shown, element("p", { class: "quiet" }, "Play shows what each policy loses, round by round, to not knowing the best arm: less is better."));
   root.append(form, element("div", { class: "ask-line" }, button, line.root, why), shown, makeRepeat(studio, "simulate"));
   /** @type {SimulateResult | null} */
   let result = null;
@@ -41,24 +43,28 @@ export function showPolicy(root, studio, answers, policies) {
       element("p", { class: "quiet" }, result.caption), drawCurveTable(curves),
       ...[result.worlds, ...result.caveats].filter(Boolean).map((each) => element("p", { class: "quiet" }, each)));
   };
-  button.addEventListener("click", async () => {
-    const { project } = store;
-    const asked = depends();
-    try {
-      const found = await line.run("simulate", project);
-      if (found) {
-        result = found;
-        basis = asked;
-        draw();
-      } else if (line.cancelled && !result) {
-        redraw(shown, element("p", { class: "quiet" }, "Cancelled. Play again when you like."));
-      }
-    } catch (error) {
-      result = null;
-      redraw(shown, drawFault(faultOf(error)));
-    }
+  /** @param {SimulateResult | null} found @param {Node} [instead] */
+  const settle = (found, instead) => {
+    result = found;
+    if (instead) redraw(shown, instead);
+    draw();
     show();
+  };
+  const forget = () => settle(null, element("p", { class: "quiet" }, BEFORE));
+  button.addEventListener("click", () => {
+    const asked = depends();
+    line.run("simulate", store.project, {
+      result: (found) => {
+        basis = asked;
+        settle(found);
+      },
+      fault: (error) => settle(null, drawFault(faultOf(error))),
+      cancelled: () => {
+        if (!result) settle(null, element("p", { class: "quiet" }, "Cancelled. Play again when you like."));
+      },
+    });
   });
+  studio.addEventListener("subject", forget);
   store.addEventListener("change", show);
   answers.addEventListener("bounds", show);
   let width = 0;
@@ -67,7 +73,7 @@ export function showPolicy(root, studio, answers, policies) {
     width = shown.clientWidth;
     draw();
   }).observe(shown);
-  show();
+  forget();
 }
 
 /** @param {Studio} studio @param {string[]} policies */

@@ -7,12 +7,14 @@ import { wait } from "./dom.js";
 
 const MOST_STEPS = 200;
 const ONE_GESTURE = 1200;
+const ELSEWHERE = "Another window changed its copy, which is kept now. A change here replaces it; a reload shows it.";
 
-/** @typedef {{label: string, project: Project}} Step */
+/** @typedef {{label: string, project: Project, document: number}} Step */
 
 /**
  * The document and its history. Whoever changes it says in words what was done, and everybody
- * who shows a part of it listens to `change`.
+ * who shows a part of it listens to `change`, which also tells whether another document is there
+ * now (`opened`): one was opened, or that was undone.
  */
 export class ProjectStore extends EventTarget {
   /** @type {Step[]} */
@@ -23,6 +25,8 @@ export class ProjectStore extends EventTarget {
   #moment = 0;
   /** @type {Project} */
   #project;
+  #document = 0;
+  #documents = 0;
 
   /** @param {Project} project */
   constructor(project) {
@@ -32,6 +36,11 @@ export class ProjectStore extends EventTarget {
 
   get project() {
     return this.#project;
+  }
+
+  /** The number of the document: changes leave it, opening another one does not. */
+  get document() {
+    return this.#document;
   }
 
   /** What would be undone next, in words, or null. */
@@ -57,20 +66,21 @@ export class ProjectStore extends EventTarget {
     if (JSON.stringify(draft) === JSON.stringify(this.#project)) return;
     const now = performance.now();
     const goesOn = merge !== "" && merge === this.#merge && now - this.#moment < ONE_GESTURE;
-    if (!goesOn) this.#past.push({ label, project: this.#project });
+    if (!goesOn) this.#past.push(this.#note(label));
     if (this.#past.length > MOST_STEPS) this.#past.shift();
     this.#merge = merge;
     this.#moment = now;
     this.#future = [];
-    this.#show(draft, label);
+    this.#show(draft, this.#document, label);
   }
 
   /** Open another document; the one before can be had back. @param {string} label @param {Project} project */
   open(label, project) {
-    this.#past.push({ label, project: this.#project });
+    this.#past.push(this.#note(label));
     this.#future = [];
     this.#merge = "";
-    this.#show(project, label);
+    this.#documents += 1;
+    this.#show(project, this.#documents, label);
   }
 
   undo() {
@@ -85,21 +95,30 @@ export class ProjectStore extends EventTarget {
   #step(from, to, word) {
     const step = from.pop();
     if (!step) return;
-    to.push({ label: step.label, project: this.#project });
+    to.push(this.#note(step.label));
     this.#merge = "";
-    this.#show(step.project, `${word}: ${step.label}`);
+    this.#show(step.project, step.document, `${word}: ${step.label}`);
   }
 
-  /** @param {Project} project @param {string} label */
-  #show(project, label) {
+  /** The state as it is now, as a step that leads back to it. @param {string} label @returns {Step} */
+  #note(label) {
+    return { label, project: this.#project, document: this.#document };
+  }
+
+  /** @param {Project} project @param {number} document @param {string} label */
+  #show(project, document, label) {
     const before = this.#project;
+    const opened = document !== this.#document;
     this.#project = project;
-    this.dispatchEvent(new CustomEvent("change", { detail: { before, label } }));
+    this.#document = document;
+    this.dispatchEvent(new CustomEvent("change", { detail: { before, label, opened } }));
   }
 
   /** The history as text, for a reload. */
   writeHistory() {
-    return JSON.stringify({ past: this.#past.slice(-50), future: this.#future.slice(-50), now: this.#project });
+    const past = this.#past.slice(-50);
+    const future = this.#future.slice(-50);
+    return JSON.stringify({ past, future, now: this.#project, document: this.#document });
   }
 
   /** Take a history up again if it belongs to this document. @param {string | null} text */
@@ -109,18 +128,24 @@ export class ProjectStore extends EventTarget {
     if (JSON.stringify(kept.now) !== JSON.stringify(this.#project)) return;
     this.#past = kept.past;
     this.#future = kept.future;
+    this.#document = kept.document;
+    this.#documents = Math.max(kept.document, ...[...kept.past, ...kept.future].map((/** @type {Step} */ each) => each.document));
   }
 }
 
 /**
- * Keeps the draft: at once in this browser, soon after on the server's disk. A change that the
- * server has not confirmed is taken from the browser after a reload.
+ * Keeps the draft: at once in this browser, soon after on the server's disk, one state after the
+ * other. A change that the server has not confirmed is taken from the browser after a reload.
+ * Windows on the same folder share one draft, and tell each other when they wrote it.
  */
 export class DraftKeeper {
   #store;
   #place;
   #tell;
   #history = "boundit studio: history";
+  /** @type {Promise<void>} */
+  #last = Promise.resolve();
+  #windows;
 
   /**
    * @param {ProjectStore} store
@@ -131,6 +156,8 @@ export class DraftKeeper {
     this.#store = store;
     this.#place = placeOf(folder);
     this.#tell = tell;
+    this.#windows = new BroadcastChannel(this.#place);
+    this.#windows.addEventListener("message", () => tell(ELSEWHERE, true));
     const soon = wait(300, () => void this.save());
     store.addEventListener("change", () => {
       keep(localStorage, this.#place, JSON.stringify(store.project));
@@ -138,7 +165,7 @@ export class DraftKeeper {
     });
     addEventListener("pagehide", () => {
       keep(sessionStorage, this.#history, store.writeHistory());
-      if (localStorage.getItem(this.#place)) void this.save({ keepalive: true });
+      if (localStorage.getItem(this.#place)) void this.#send({ keepalive: true });
     });
     try {
       store.readHistory(sessionStorage.getItem(this.#history));
@@ -147,8 +174,13 @@ export class DraftKeeper {
     }
   }
 
-  /** @param {{keepalive?: boolean}} [options] */
-  async save(options = {}) {
+  /** Save what is there once what was sent before has come: an older state never comes last. */
+  save() {
+    this.#last = this.#last.then(() => this.#send({}));
+  }
+
+  /** @param {{keepalive?: boolean}} options */
+  async #send(options) {
     const { project } = this.#store;
     try {
       await ask("/api/draft", { project }, options);
@@ -156,6 +188,7 @@ export class DraftKeeper {
       this.#tell(error instanceof Error ? error.message : String(error), true);
       return;
     }
+    this.#windows.postMessage("saved");
     if (project !== this.#store.project) return;
     localStorage.removeItem(this.#place);
     this.#tell("Saved", false);

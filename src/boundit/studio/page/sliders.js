@@ -126,7 +126,7 @@ function makeSlider(studio, answers, supposition) {
     writeNumber([value], value);
     range.setAttribute("aria-valuetext", value === null ? "not supposed" : write(value));
     if (value !== null && range.valueAsNumber !== value) range.value = String(value);
-    redraw(faults, answers.fault?.where?.startsWith(where) && drawFault(answers.fault));
+    redraw(faults, !answers.stale && answers.fault?.where?.startsWith(where) && drawFault(answers.fault));
   };
   return { root, show };
 }

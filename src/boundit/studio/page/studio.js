@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * What the parts of the page share: the store, the editor, what the server says of the graph, and
- * how a part shows faults, runs a job and tells how to repeat itself.
+ * how a part shows faults and tells how to repeat itself.
  */
 
 /** @import { Claims, Fault, Problem, Project } from "./types.js" */
@@ -9,25 +9,42 @@
 /** @import { ProjectStore } from "./project.js" */
 import { announce, element, get, redraw, wait } from "./dom.js";
 import { keyOf } from "./graph.js";
-import { ask, Cancelled, Refusal, run } from "./transport.js";
+import { Latest } from "./latest.js";
+import { ask, Refusal } from "./transport.js";
 
-/** Everything that parts of the page need of each other. `claims` is told when it changed. */
+/** @type {Claims} */
+const NOTHING = { edges: [], missing: [], selection: null, problems: [], query: null };
+
+/**
+ * Everything that parts of the page need of each other. It tells of new `claims`, and of another
+ * `subject`, before any other part hears of the change that brought it.
+ */
 export class Studio extends EventTarget {
-  /** @type {Claims} */
-  claims = { edges: [], missing: [], selection: null, problems: [], query: null };
-  #asked = 0;
+  claims = NOTHING;
+  #claiming = new Latest(() => this.store.document);
 
   /** @param {ProjectStore} store @param {GraphEditor} editor */
   constructor(store, editor) {
     super();
     this.store = store;
     this.editor = editor;
-    const soon = wait(120, () => void this.#claim());
+    let subject = this.subject;
+    const soon = wait(120, () => this.#claim());
     store.addEventListener("change", (event) => {
-      const { before } = /** @type {CustomEvent} */ (event).detail;
-      if (meaning(before) !== meaning(store.project)) soon();
+      const { before, opened } = /** @type {CustomEvent} */ (event).detail;
+      if (opened) this.#take(NOTHING);
+      if (opened || meaning(before) !== meaning(store.project)) soon();
+      if (subject === this.subject) return;
+      subject = this.subject;
+      this.dispatchEvent(new CustomEvent("subject"));
     });
-    void this.#claim();
+    this.#claim();
+  }
+
+  /** What an answer is about, as text: other settings of the same answer can be compared with it. */
+  get subject() {
+    const { query, data } = this.project;
+    return JSON.stringify([this.store.document, query.outcome, query.treatments, data.file]);
   }
 
   /** @returns {Project} */
@@ -49,19 +66,15 @@ export class Studio extends EventTarget {
     showPreview(lit ? this.editor : null, lit?.caption ?? "");
   }
 
-  async #claim() {
-    this.#asked += 1;
-    const asked = this.#asked;
+  #claim() {
     const { graph, query } = this.project;
-    try {
-      const claims = await ask("/api/graph/claims", { graph, query });
-      if (asked !== this.#asked) return;
-      this.claims = claims;
-    } catch (error) {
-      if (asked !== this.#asked) return;
-      const fault = faultOf(error);
-      this.claims = { ...this.claims, problems: [fault], query: null };
-    }
+    void this.#claiming.run(() => ask("/api/graph/claims", { graph, query }), (claims) => this.#take(claims),
+      (error) => this.#take({ ...this.claims, problems: [faultOf(error)], query: null }));
+  }
+
+  /** @param {Claims} claims */
+  #take(claims) {
+    this.claims = claims;
     this.editor.markFaults(
       this.claims.problems.flatMap(({ lit }) => [...(lit?.nodes ?? []), ...(lit?.edges ?? []).map(keyOf)]),
     );
@@ -110,77 +123,6 @@ export function drawFault(fault) {
 }
 
 /**
- * A job with its line of progress and its button to cancel. The line takes its room whether or
- * not something runs, so that nothing below it moves.
- */
-export class JobLine {
-  /** @type {import("./transport.js").Job | null} */
-  #job = null;
-  #bar = element("progress", { max: 1, "aria-label": "Progress" });
-  #words = element("span", { class: "job-words" });
-  #button = element("button", { type: "button", class: "small", "data-key": "cancel" }, "Cancel");
-  #inside = element("div", { class: "job-inside", hidden: true }, this.#bar, this.#words, this.#button);
-  /** What may be asked of it from outside: cancelled means that the person did not want it. */
-  cancelled = false;
-  root = element("div", { class: "job-line" }, this.#inside);
-
-  /** @param {string} doing what is being done, in words */
-  constructor(doing) {
-    this.doing = doing;
-    this.#button.addEventListener("click", () => {
-      this.cancelled = true;
-      this.#job?.cancel();
-    });
-  }
-
-  get busy() {
-    return this.#job !== null;
-  }
-
-  /** Forget what runs: something newer is asked. */
-  drop() {
-    this.#job?.cancel();
-    this.#job = null;
-  }
-
-  /**
-   * Run a job; a newer one of the same line replaces it.
-   *
-   * @param {string} kind
-   * @param {Project} project
-   * @param {(part: any) => void} [onPart] hears the result as far as it is known
-   * @returns {Promise<any>} null if it was cancelled or replaced
-   */
-  async run(kind, project, onPart = () => {}) {
-    this.drop();
-    this.cancelled = false;
-    const job = run(kind, project, (progress) => {
-      if (this.#job !== job) return;
-      this.#words.textContent = progress.words || this.doing;
-      if (progress.total) this.#bar.value = progress.done / progress.total;
-    }, (part) => {
-      if (this.#job === job) onPart(part);
-    });
-    this.#job = job;
-    this.#bar.removeAttribute("value");
-    this.#words.textContent = this.doing;
-    this.#inside.hidden = false;
-    try {
-      return await job.result;
-    } catch (error) {
-      if (!(error instanceof Cancelled)) throw error;
-      if (this.#job === job && this.cancelled) announce("Cancelled");
-      return null;
-    } finally {
-      if (this.#job === job) {
-        this.#job = null;
-        this.#inside.hidden = true;
-      }
-    }
-  }
-}
-
-/**
  * Draw the foot of a part: the command and the Python that repeat what it shows, asked for when
  * it is opened.
  *
@@ -191,21 +133,33 @@ export function makeRepeat(studio, part) {
   const inside = element("div", { class: "repeat-inside" });
   const details = element("details", { class: "repeat" },
     element("summary", {}, "Repeat this in a shell or in Python"), inside);
-  const show = async () => {
-    if (!details.open) return;
-    try {
-      redraw(inside, ...drawTaken(await ask("/api/take", { project: studio.project, part })));
-    } catch (error) {
-      redraw(inside, drawFault(faultOf(error)));
-    }
+  const show = makeTaken(inside, studio, part);
+  const showOpen = () => {
+    if (details.open) show();
   };
-  details.addEventListener("toggle", () => void show());
-  studio.store.addEventListener("change", wait(400, () => void show()));
+  details.addEventListener("toggle", showOpen);
+  studio.store.addEventListener("change", wait(400, showOpen));
   return details;
 }
 
+/**
+ * Make a function that shows the command and the Python of a part, as the project is then.
+ *
+ * @param {HTMLElement} place
+ * @param {Studio} studio
+ * @param {string} part
+ */
+export function makeTaken(place, studio, part) {
+  const latest = new Latest(() => studio.project);
+  return () => {
+    const { project } = studio;
+    void latest.run(() => ask("/api/take", { project, part }), (taken) => redraw(place, ...drawTaken(taken)),
+      (error) => redraw(place, drawFault(faultOf(error))));
+  };
+}
+
 /** @param {{command: string | null, python: string, note?: string | null}} taken */
-export function drawTaken({ command, python, note }) {
+function drawTaken({ command, python, note }) {
   return [
     command === null ? element("p", { class: "quiet" }, note ?? "") : drawCode("Shell, in the studio's folder", command),
     drawCode("Python", python),
@@ -222,17 +176,19 @@ function drawCode(title, text) {
 /** Make a button that copies a text. @param {string} text @param {string} what */
 export function makeCopy(text, what) {
   const button = element("button", { type: "button", class: "small", "aria-label": `Copy ${what}` }, "Copy");
-  button.addEventListener("click", async () => {
-    try {
-      await navigator.clipboard.writeText(text);
-      button.textContent = "Copied";
-      announce(`${what} copied`);
-    } catch {
-      button.textContent = "Press Ctrl C";
-      const code = button.closest(".code")?.querySelector("code, textarea");
-      if (code) getSelection()?.selectAllChildren(code);
-    }
-    setTimeout(() => (button.textContent = "Copy"), 2000);
+  const told = () => {
+    button.textContent = "Copied";
+    announce(`${what} copied`);
+  };
+  const refused = () => {
+    button.textContent = "Press Ctrl C";
+    const code = button.closest(".code")?.querySelector("code, textarea");
+    if (code) getSelection()?.selectAllChildren(code);
+  };
+  const latest = new Latest(() => text);
+  const again = wait(2000, () => (button.textContent = "Copy"));
+  button.addEventListener("click", () => {
+    void latest.run(() => navigator.clipboard.writeText(text), told, refused).then(again);
   });
   return button;
 }

@@ -5,8 +5,10 @@
 /** @import { Studio } from "./studio.js" */
 /** @import { Answers } from "./answers.js" */
 import { announce, download, element, redraw, wait } from "./dom.js";
-import { readLink, writeLink } from "./link.js";
-import { drawFault, drawTaken, faultOf, JobLine, makeCopy } from "./studio.js";
+import { writeLink } from "./link.js";
+import { JobLine } from "./job.js";
+import { Latest } from "./latest.js";
+import { drawFault, faultOf, makeCopy, makeTaken } from "./studio.js";
 import { ask } from "./transport.js";
 
 const FORMATS = [
@@ -17,44 +19,47 @@ const FORMATS = [
  * @param {HTMLElement} root
  * @param {Studio} studio
  * @param {Answers} answers
- * @param {(text: string, label: string) => Promise<void>} open reads a project's text and shows it
+ * @param {(text: () => Promise<string>, label: string, refuse: (error: unknown) => void) => void} open reads a project's text and shows it
  */
 export function showTake(root, studio, answers, open) {
   const fault = element("div", { class: "take-fault" });
   const code = element("div", { class: "repeat-inside" });
-  const line = new JobLine("Writing the report");
+  const line = new JobLine(studio, "Writing the report");
   const link = element("div", { class: "link-out" });
   const text = element("textarea", { rows: 8, readonly: true, "aria-label": "The graph in the chosen format", hidden: true, class: "graph-out" });
-  /** @param {() => Promise<void>} act */
-  const attempt = (act) => async () => {
+  const complain = (/** @type {unknown} */ error) => redraw(fault, drawFault(faultOf(error)));
+  const latest = new Latest(() => studio.project);
+  /**
+   * Make what a button does: take something away as the project is now, or say why not.
+   *
+   * @template T
+   * @param {() => Promise<T>} work
+   * @param {(made: T) => void} take
+   */
+  const attempt = (work, take) => () => {
     redraw(fault);
-    try {
-      await act();
-    } catch (error) {
-      redraw(fault, drawFault(faultOf(error)));
-    }
+    void latest.run(work, take, complain);
   };
 
   const report = element("button", { type: "button", class: "primary" }, "Report as one file");
-  report.addEventListener("click", attempt(async () => {
-    const made = await line.run("report", studio.project);
-    if (made) download(made.name, made.html, "text/html;charset=utf-8");
-  }));
+  report.addEventListener("click", () => {
+    redraw(fault);
+    line.run("report", studio.project, { fault: complain, result: (made) => download(made.name, made.html, "text/html;charset=utf-8") });
+  });
   const saveButton = element("button", { type: "button" }, "Project file");
-  saveButton.addEventListener("click", attempt(async () => {
-    const made = await ask("/api/project/write", { project: studio.project });
-    download(made.name, made.text, "application/json");
-  }));
+  saveButton.addEventListener("click", attempt(
+    () => ask("/api/project/write", { project: studio.project }),
+    (made) => download(made.name, made.text, "application/json")));
   const file = element("input", { type: "file", id: "project-file", class: "unseen", accept: ".json,.boundit" });
-  file.addEventListener("change", attempt(async () => {
+  file.addEventListener("change", () => {
     const [chosen] = file.files ?? [];
-    if (chosen) await open(await chosen.text(), `open ${chosen.name}`);
+    redraw(fault);
+    if (chosen) open(() => chosen.text(), `open ${chosen.name}`, complain);
     file.value = "";
-  }));
+  });
   const linkButton = element("button", { type: "button" }, "Link");
-  linkButton.addEventListener("click", attempt(async () => {
-    const made = await ask("/api/project/write", { project: studio.project });
-    const address = await writeLink(made.text);
+  const makeLink = async () => writeLink((await ask("/api/project/write", { project: studio.project })).text);
+  linkButton.addEventListener("click", attempt(makeLink, (address) => {
     redraw(link, element("div", { class: "code" },
       element("div", { class: "code-head" }, element("span", {}, "After any studio's address"), makeCopy(address, "the link")),
       element("pre", { tabindex: "0" }, element("code", {}, address))));
@@ -63,9 +68,11 @@ export function showTake(root, studio, answers, open) {
 
   const formats = FORMATS.map(([format, title, ending]) => {
     const button = element("button", { type: "button", "data-format": format }, title);
-    button.addEventListener("click", attempt(async () => {
+    const write = () => {
       const { graph, query } = studio.project;
-      const made = await ask("/api/graph/write", { graph, format, query });
+      return ask("/api/graph/write", { graph, format, query });
+    };
+    button.addEventListener("click", attempt(write, (made) => {
       text.value = made.text;
       text.hidden = false;
       download(`${fileName(studio.project)}.${ending}`, made.text, format === "svg" ? "image/svg+xml" : undefined);
@@ -78,16 +85,10 @@ export function showTake(root, studio, answers, open) {
     report.disabled = !answers.ready;
     report.title = answers.ready ? "" : "Ask a question of a log first";
   };
-  const showCode = wait(200, async () => {
-    if (!answers.ready) {
-      redraw(code, element("p", { class: "quiet" }, "Once there is a question and a log, the command and the Python that repeat the answer stand here."));
-      return;
-    }
-    try {
-      redraw(code, ...drawTaken(await ask("/api/take", { project: studio.project, part: "bound" })));
-    } catch (error) {
-      redraw(code, drawFault(faultOf(error)));
-    }
+  const showTaken = makeTaken(code, studio, "bound");
+  const showCode = wait(200, () => {
+    if (answers.ready) showTaken();
+    else redraw(code, element("p", { class: "quiet" }, "Once there is a question and a log, the command and the Python that repeat the answer stand here."));
   });
   root.append(
     section("The answer", "Everything on one page, to send or to keep: it needs no studio and no network.", element("div", { class: "ask-line" }, report, line.root)),
@@ -106,14 +107,6 @@ export function showTake(root, studio, answers, open) {
   answers.addEventListener("bounds", show);
   show();
   showCode();
-}
-
-/** Open the project in this page's address, if there is one. @param {(text: string, label: string) => Promise<void>} open */
-export async function openLink(open) {
-  const text = await readLink(location.hash);
-  if (text === null) return;
-  history.replaceState(null, "", location.pathname);
-  await open(text, "open a link");
 }
 
 /** @param {Project} project */

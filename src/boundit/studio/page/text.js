@@ -6,6 +6,7 @@
 import { announce, element, wait } from "./dom.js";
 import { faultOf } from "./studio.js";
 import { findNode, sameEdge } from "./graph.js";
+import { Latest } from "./latest.js";
 import { placeNodes } from "./placing.js";
 import { ask } from "./transport.js";
 
@@ -30,8 +31,10 @@ export function showText(root, studio) {
 
   /** The text that says what the drawing says; the area may be ahead of it. */
   let read = "";
-  let asked = 0;
   let faultLine = 0;
+  /** What is read or written on the server: either, never both. */
+  const latest = new Latest(() => store.document);
+  let reading = false;
 
   const unfinished = () => area.value !== read;
   const number = () => {
@@ -49,7 +52,15 @@ export function showText(root, studio) {
     settle();
   };
 
+  /** Open the text for typing, or not while it is fetched: the drawing would win over the letters. @param {boolean} fetching */
+  const lock = (fetching) => {
+    area.readOnly = fetching;
+    area.setAttribute("aria-busy", String(fetching));
+  };
+
   const settle = () => {
+    reading = false;
+    lock(false);
     fault.textContent = "";
     area.removeAttribute("aria-invalid");
     faultLine = 0;
@@ -60,6 +71,8 @@ export function showText(root, studio) {
 
   /** @param {unknown} error */
   const complain = (error) => {
+    reading = false;
+    lock(false);
     const { message, line, column, hint } = faultOf(error);
     faultLine = line ?? 0;
     fault.replaceChildren();
@@ -81,63 +94,78 @@ export function showText(root, studio) {
     area.setSelectionRange(start, Math.min(start + 1, area.value.length));
   };
 
-  const readArea = async () => {
+  /** Read what was typed, now; the drawing follows. */
+  const readArea = () => {
+    if (!reading) return;
     const text = area.value;
     if (text === read) {
       settle();
       return;
     }
-    asked += 1;
-    const mine = asked;
-    try {
+    const drawn = store.project.graph;
+    const readGraph = async () => {
       const answer = await ask("/api/graph/read", { text });
-      answer.graph = await placeNodes(answer.graph, store.project.graph);
+      answer.graph = await placeNodes(answer.graph, drawn);
       // Not a blank of what is being typed changes under the hand.
       if (answer.format === OWN) answer.graph.text = text;
-      if (mine !== asked) return;
+      return answer;
+    };
+    void latest.run(readGraph, (answer) => {
+      const over = meaning(drawn) !== meaning(store.project.graph);
+      reading = false;
+      read = text;
       takeGraph(studio, answer);
-      read = area.value;
-      note.textContent = [...(answer.notes ?? []), nameFormat(answer.format)].filter(Boolean).join(" ");
+      note.textContent = [
+        ...(answer.notes ?? []), nameFormat(answer.format), over && "What was drawn meanwhile is gone; Undo brings it back.",
+      ].filter(Boolean).join(" ");
       if (answer.format === OWN) settle();
-      else await write();
-    } catch (error) {
-      if (mine === asked) complain(error);
-    }
+      else write();
+    }, complain);
   };
 
-  /** Fetch the drawing as text, unless it still is what the person wrote. */
-  const write = async () => {
+  /** Write the drawing as text, unless it still is what the person wrote. */
+  const write = () => {
     const { graph } = store.project;
-    asked += 1;
-    const mine = asked;
-    if (graph.text !== null) {
-      show(graph.text);
+    latest.drop();
+    reading = false;
+    if (graph.text !== null || graph.nodes.length === 0) {
+      show(graph.text ?? "");
       return;
     }
-    if (graph.nodes.length === 0) {
-      show("");
-      return;
-    }
-    try {
-      const { text } = await ask("/api/graph/write", { graph, format: "boundit" });
-      if (mine === asked) show(text);
-    } catch (error) {
-      if (mine === asked) complain(error);
-    }
+    lock(true);
+    void latest.run(() => ask("/api/graph/write", { graph, format: "boundit" }), ({ text }) => {
+      show(text);
+      takeUp();
+    }, complain);
   };
 
-  const readSoon = wait(350, () => void readArea());
-  const writeSoon = wait(80, () => void write());
+  /** Take half-typed text up again that was there before a reload, beside the same drawing. */
+  const takeUp = () => {
+    if (!kept || kept.beside !== meaning(store.project.graph)) return;
+    area.value = kept.text;
+    kept = null;
+    noteUnread();
+    readArea();
+  };
 
-  area.addEventListener("input", () => {
-    asked += 1; // what is on its way is of an older text
-    faultLine = 0;
-    number();
+  /** Note that the text is not read yet, here and for a reload. */
+  const noteUnread = () => {
+    reading = true;
     try {
       localStorage.setItem(KEPT, JSON.stringify({ text: area.value, beside: meaning(store.project.graph) }));
     } catch {
       // No room: half-typed text is lost by a reload, nothing else.
     }
+  };
+
+  const readSoon = wait(350, readArea);
+
+  area.addEventListener("blur", readArea);
+  area.addEventListener("input", () => {
+    latest.drop(); // what is on its way is of an older text
+    faultLine = 0;
+    number();
+    noteUnread();
     readSoon();
   });
   area.addEventListener("scroll", () => (lines.scrollTop = area.scrollTop));
@@ -147,33 +175,43 @@ export function showText(root, studio) {
   });
   take.addEventListener("click", () => {
     area.value = read;
-    void write();
+    write();
     announce("The text is the drawing's again");
   });
 
   store.addEventListener("change", (event) => {
-    const before = /** @type {CustomEvent} */ (event).detail.before.graph;
+    const { opened, before: { graph: before } } = /** @type {CustomEvent} */ (event).detail;
     const after = store.project.graph;
-    if (meaning(before) === meaning(after) && before.text === after.text) return;
-    if (after.text !== null && after.text === area.value) {
-      read = area.value;
-      settle();
-    } else if (unfinished() && document.activeElement === area) {
+    if (opened) {
+      show(""); // what was typed belongs to the project before
+      note.textContent = "";
+      write();
+    } else if (meaning(before) === meaning(after) && before.text === after.text) {
+      return;
+    } else if (after.text !== null && after.text === area.value) {
+      show(after.text);
+    } else if (unfinished() && (reading || document.activeElement === area)) {
       note.textContent = "The drawing has changed since; the text above is not read yet.";
     } else {
       if (before.text?.includes("#") && after.text === null) {
         note.textContent = "Drawing by hand wrote the text anew, without its comments. Undo brings them back.";
       }
-      writeSoon();
+      write();
     }
   });
 
-  const kept = JSON.parse(localStorage.getItem(KEPT) ?? "null");
-  void write().then(() => {
-    if (!kept || kept.beside !== meaning(store.project.graph)) return;
-    area.value = kept.text;
-    void readArea();
-  });
+  let kept = findKept();
+  write();
+  if (!area.readOnly) takeUp();
+}
+
+/** Find the text that was being typed when the page was left. @returns {{text: string, beside: string} | null} */
+function findKept() {
+  try {
+    return JSON.parse(localStorage.getItem(KEPT) ?? "null");
+  } catch {
+    return null;
+  }
 }
 
 /** What a graph says, without where it is drawn. @param {Graph} graph */

@@ -82,36 +82,49 @@ async function readAnswer(response) {
 
 /**
  * @typedef {{done: number, total: number | null, words: string}} Progress
- * @typedef {{result: Promise<any>, cancel: () => void}} Job
+ * @typedef {{result: Promise<any>, cancel: () => void, leave: () => void}} Job
  */
+
+/** @type {Promise<unknown>} */
+let last = Promise.resolve();
+
+/**
+ * Ask once all that was asked this way before is answered. Jobs begin and end so: a cancel that
+ * was overtaken would end the job that came after it, and a job that was overtaken would replace
+ * a newer one.
+ *
+ * @param {string} path
+ * @param {unknown} body
+ * @returns {Promise<any>}
+ */
+function askInTurn(path, body) {
+  const answer = last.then(() => ask(path, body));
+  last = answer.catch(() => {});
+  return answer;
+}
 
 /**
  * Run long work in a worker of the server. The result comes as a promise; `cancel` ends the
- * worker at once.
+ * worker at once, `leave` only stops listening, where a newer job of the same line comes next.
  *
  * @param {string} kind
  * @param {Project} project
- * @param {(progress: Progress) => void} onProgress
- * @param {(part: any) => void} [onPart] hears the result as far as it is known
+ * @param {string} line of the jobs of a line only the newest is worked on
+ * @param {{progress: (progress: Progress) => void, part: (part: any) => void}} hear
  * @returns {Job}
  */
-export function run(kind, project, onProgress, onPart = () => {}) {
-  let id = "";
+export function run(kind, project, line, hear) {
   let stopped = false;
   /** @type {EventSource | null} */
   let events = null;
   /** @type {(reason: Error) => void} */
   let refuse = () => {};
+  const started = askInTurn("/api/jobs", { kind, project, line });
 
-  /** @param {any} started @returns {Promise<any>} */
-  const listen = (started) =>
+  /** @param {{id: string}} job @returns {Promise<any>} */
+  const listen = ({ id }) =>
     new Promise((resolve, reject) => {
-      id = started.id;
-      refuse = reject;
-      if (stopped) {
-        end();
-        return;
-      }
+      if (stopped) return;
       events = new EventSource(`/api/jobs/${encodeURIComponent(id)}/events`);
       let ended = false;
       /** @param {string} name @param {(data: any) => void} take */
@@ -124,8 +137,8 @@ export function run(kind, project, onProgress, onPart = () => {}) {
           }
           take(JSON.parse(event.data || "null"));
         });
-      on("progress", onProgress);
-      on("part", onPart);
+      on("progress", hear.progress);
+      on("part", hear.part);
       on("result", resolve);
       on("error", (data) => reject(new Refusal(data?.error ?? data)));
       on("cancelled", () => reject(new Cancelled("cancelled")));
@@ -142,18 +155,25 @@ export function run(kind, project, onProgress, onPart = () => {}) {
       };
     });
 
-  const end = () => {
+  const leave = () => {
+    stopped = true;
     events?.close();
-    if (id) ask(`/api/jobs/${encodeURIComponent(id)}/cancel`, {}).catch(() => {});
     refuse(new Cancelled("cancelled"));
   };
 
+  /** @type {Promise<any>} */
+  const result = new Promise((resolve, reject) => {
+    refuse = reject;
+    started.then(listen).then(resolve, reject);
+  });
+
   return {
-    result: ask("/api/jobs", { kind, project }).then(listen),
+    result,
+    leave,
     cancel: () => {
       if (stopped) return;
-      stopped = true;
-      end();
+      leave();
+      last = last.then(() => started).then(({ id }) => ask(`/api/jobs/${encodeURIComponent(id)}/cancel`, {})).catch(() => {});
     },
   };
 }

@@ -10,7 +10,8 @@ import { keyOf, sameEdge } from "./graph.js";
 import { say } from "./editor.js";
 import { drawIntervals } from "./intervals.js";
 import { showSliders } from "./sliders.js";
-import { drawFault, faultOf, JobLine, makeRepeat } from "./studio.js";
+import { JobLine } from "./job.js";
+import { drawFault, faultOf, makeRepeat } from "./studio.js";
 
 /** How many entries of a ranked list are shown before one asks for more. */
 const FIRST = 6;
@@ -107,12 +108,12 @@ function makeEdgeToggles(studio) {
  * @param {string} doing
  */
 function makeRanked(studio, answers, kind, title, doing) {
-  const line = new JobLine(doing);
+  const line = new JobLine(studio, doing);
   const list = element("div", { class: "ranked", "aria-live": "polite" });
   const button = element("button", { type: "button", "data-key": kind }, title);
   /** The state of the project that the list is of. */
   let basis = "";
-  button.addEventListener("click", async () => {
+  button.addEventListener("click", () => {
     const { project } = studio;
     let begun = false;
     /** @param {RankedResult} result @param {string} [words] */
@@ -123,25 +124,36 @@ function makeRanked(studio, answers, kind, title, doing) {
       show();
     };
     list.setAttribute("aria-busy", "true"); // it is read aloud once it is whole
-    try {
-      const result = await line.run(kind, project, (part) => draw(part, "So far; more is being tried."));
-      if (result) draw(result);
-      else if (line.cancelled) {
+    line.run(kind, project, {
+      part: (part) => draw(part, "So far; more is being tried."),
+      result: (result) => {
+        draw(result);
+        list.removeAttribute("aria-busy");
+      },
+      fault: (error) => settle(drawFault(faultOf(error))),
+      cancelled: () => {
         const told = "Cancelled. Ask again when you like.";
-        if (begun) list.firstElementChild?.replaceWith(element("p", { class: "quiet" }, `${told} This was found until then:`));
-        else redraw(list, element("p", { class: "quiet" }, told));
-      }
-    } catch (error) {
-      redraw(list, drawFault(faultOf(error)));
-    } finally {
-      list.removeAttribute("aria-busy");
-    }
-    show();
+        if (!begun) {
+          settle(element("p", { class: "quiet" }, told));
+          return;
+        }
+        list.firstElementChild?.replaceWith(element("p", { class: "quiet" }, `${told} This was found until then:`));
+        list.removeAttribute("aria-busy");
+      },
+    });
   });
+  /** Show something else than a list. @param {Node} [instead] */
+  const settle = (instead) => {
+    basis = "";
+    redraw(list, instead);
+    list.removeAttribute("aria-busy");
+    show();
+  };
   const show = () => {
     button.disabled = !answers.ready;
     list.classList.toggle("stale-part", basis !== "" && basis !== basisOf(studio.project));
   };
+  studio.addEventListener("subject", () => settle());
   studio.store.addEventListener("change", show);
   answers.addEventListener("bounds", show);
   show();
