@@ -10,7 +10,10 @@ def test_errors_name_the_part_of_the_project() -> None:
 
     assert refuse(bins).where == "data.bins.Age"
     assert str(refuse(bins)) == "bins for Age must increase"
-    assert refuse(MissingColumn("Age", ["age"])).where == "data.columns.Age"
+    lack = refuse(MissingColumn("Age", ["age"]))
+    assert (lack.where, str(lack)) == ("data.columns.Age", "Age has no column in the log.")
+    weight = refuse(MissingColumn("n", ["age"], is_node=False))
+    assert (weight.where, weight.hint) == ("data.columns.n", None)
     assert refuse(NotNumeric("n", "weight", "text")).where == "data.weight"
     assert refuse(NotNumeric("Age", "the binned column", "text")).where == "data.bins.Age"
     assert refuse(NoFiles("x.csv", "gone")).where == "data.file"

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from boundit.counts.errors import InvalidLog, MissingColumn, NoFiles, NotNumeric
 from boundit.service.errors import ServiceError
-from boundit.studio.errors import RefusedRequest
+from boundit.studio.errors import RefusedRequest, StudioError
 from boundit.terms.errors import (
     BounditError,
     InvalidGraph,
@@ -94,7 +94,22 @@ def refuse(error: BounditError) -> ServiceError:
     """
     if isinstance(error, ServiceError):
         return error
+    if isinstance(error, MissingColumn) and _name_entry(error.message):
+        return lack_column(error.name)
     return RefusedRequest(write_for_page(error.message), where=_find_place(error))
+
+
+def lack_column(name: str) -> StudioError:
+    """Say that a node has no column, and what can be done about it on the page.
+
+    Called by ``refuse`` and ``_list_problems``.
+    """
+    return RefusedRequest(
+        f"{name} has no column in the log.",
+        where=f"data.columns.{name}",
+        hint="Match it to a column, mark it as hidden if nobody recorded it, or as selection "
+        "if it says which rows are kept.",
+    )
 
 
 def write_for_page(note: Note) -> str:

@@ -27,7 +27,7 @@ from tests.report.browser import Scheme
 EVERY = os.environ.get("BOUNDIT_STORIES") == "all"
 """Whether stories are told at every width, light and dark, and heavy ones too."""
 heavy = pytest.mark.skipif(not EVERY, reason="heavy: make stories tells it")
-PATIENCE = 120_000
+PATIENCE = 300_000
 """How many milliseconds a step may take at most on a slow and busy machine."""
 HOLD = """(path) => {
   const { fetch } = window;

@@ -29,6 +29,34 @@ def test_a_dropped_file_with_a_wrong_column_is_mended_on_the_page(
     expect(lost).to_be_visible()
 
 
+def test_a_node_that_is_renamed_keeps_its_column_and_its_answer(
+    visitor: Visit, tmp_path: Path
+) -> None:
+    visitor.begin_empty()
+    visitor.type_text(GRAPH)
+    expect(visitor.find(".node")).to_have_count(3)
+    visitor.find("#log-file").set_input_files(write_log(tmp_path / "clicks.csv", grouped=True))
+    expect(visitor.find("#data-body .state")).to_contain_text("300 rows")
+    visitor.go("ask")
+    for role, name in (("arm", "Ad"), ("reward", "Click")):
+        visitor.find(f"#question [data-key='{role} {name}']").click()
+    visitor.ask()
+    before = visitor.read_intervals()
+    visitor.node("Ad").dblclick()
+    visitor.find(".rename").fill("Advertisement")
+    visitor.page.keyboard.press("Enter")
+
+    expect(visitor.find(".query-text")).to_have_text("Click | do(Advertisement)")
+    visitor.wait_for_answer()
+    assert visitor.read_intervals() == before
+    assert visitor.read_project()["data"]["columns"] == {"Advertisement": "Ad"}
+    visitor.node("Advertisement").dblclick()
+    visitor.find(".rename").fill("Ad")
+    visitor.page.keyboard.press("Enter")
+    expect(visitor.node("Ad")).to_be_visible()
+    assert visitor.read_project()["data"]["columns"] == {}
+
+
 def test_bins_are_moved_by_keys_and_taken_back(visitor: Visit, tmp_path: Path) -> None:
     visitor.begin_empty()
     visitor.type_text(GRAPH)

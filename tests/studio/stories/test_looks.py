@@ -1,5 +1,7 @@
 """Every part at every width, light and dark: nothing that axe finds, nothing cut off."""
 
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import expect
 
@@ -46,3 +48,31 @@ def test_a_lit_reason_is_seen_beside_its_words_on_a_phone(visitor: Visit) -> Non
         expect(visitor.find("#preview .edge.path").first).to_be_visible()
         visitor.find("#preview").click()
     expect(visitor.find("#preview")).to_be_hidden()
+
+
+@pytest.mark.view(PHONE)
+def test_no_word_of_the_intervals_is_cut_off(visitor: Visit, tmp_path: Path) -> None:
+    """Long names of arms are shortened where they do not fit, and the scale ends in sight."""
+    visitor.begin_empty()
+    visitor.type_text("Ad -> Click")
+    expect(visitor.find(".node")).to_have_count(2)
+    path = tmp_path / "clicks.csv"
+    arms = ("A very long name of an advertisement", "WWWWWWWWWWWWWWW")
+    rows = [f"{arm},{i % 2}" for arm in arms for i in range(100)]
+    path.write_text("\n".join(["Ad,Click", *rows]) + "\n")
+    visitor.find("#log-file").set_input_files(path)
+    visitor.go("ask")
+    for role, name in (("arm", "Ad"), ("reward", "Click")):
+        visitor.find(f"#question [data-key='{role} {name}']").click()
+    visitor.ask()
+
+    cut = visitor.find("#answers .intervals").evaluate(
+        """(svg) => {
+          const { left, right } = svg.getBoundingClientRect();
+          return [...svg.querySelectorAll("text")].filter((each) => {
+            const box = each.getBoundingClientRect();
+            return box.left < left - 1 || box.right > right + 1;
+          }).map((each) => each.textContent);
+        }"""
+    )
+    assert cut == []

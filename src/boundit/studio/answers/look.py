@@ -11,7 +11,7 @@ from boundit.counts.memory import read_memory_limit
 from boundit.studio.answers.bound import CountKeeper, Plain
 from boundit.studio.asked import AskedProject
 from boundit.studio.project import Project
-from boundit.studio.refusals import refuse
+from boundit.studio.refusals import lack_column, refuse
 from boundit.terms.errors import BounditError
 from boundit.terms.long_work import Told
 
@@ -160,10 +160,5 @@ def _list_problems(
         found = refuse(error)
         if found.where not in {f"data.columns.{name}" for name in unmatched}:  # told below
             yield DataProblem(found.where, str(found), getattr(found, "hint", None))
-    for name in unmatched:
-        yield DataProblem(
-            f"data.columns.{name}",
-            f"{name} has no column in the log.",
-            "Match it to a column, mark it as hidden if nobody recorded it, or as selection if "
-            "it says which rows are kept.",
-        )
+    for lack in map(lack_column, unmatched):
+        yield DataProblem(lack.where, str(lack), lack.hint)

@@ -145,6 +145,7 @@ export function showData(root, studio, answers, limit) {
     showSettings(settings, studio, look, files.map((each) => each.name));
   });
   const show = () => {
+    studio.editor.columns = look?.columns.map((each) => each.name) ?? [];
     const { data, graph, query, settings: kept } = store.project;
     const nodes = graph.nodes.map(({ name, hidden, selection }) => [name, hidden, selection]);
     showWhenNew([look, listProblems(), data, nodes, kept.missing, kept.external, kept.reward_range, query.outcome, files]);

@@ -57,6 +57,8 @@ export class GraphEditor extends HTMLElement {
   #faulty = new Set();
   /** @type {Statement[]} */
   #statements = [];
+  /** The columns of the log, by which a node that is renamed keeps its own. @type {string[]} */
+  columns = [];
   /** Takes away the field in which a name is typed, unread. */
   #stopRenaming = () => {};
 
@@ -238,7 +240,7 @@ export class GraphEditor extends HTMLElement {
       done = true;
       place.remove();
       if (keep && after !== name && findNode(this.project.graph, name)) {
-        this.#store.change(`rename ${name} to ${after}`, (draft) => renameNode(draft, name, after));
+        this.#store.change(`rename ${name} to ${after}`, (draft) => renameNode(draft, name, after, this.columns));
         this.select({ nodes: [after] });
       }
       if (refocus) this.focusCurrent();
@@ -265,8 +267,8 @@ export class GraphEditor extends HTMLElement {
     for (let ring = near ? 1 : 0; ring < 20; ring += 1) {
       for (let turn = 0; turn < 8; turn += 1) {
         const angle = (turn * Math.PI) / 4;
-        const at = { x: centre.x + ring * 110 * Math.cos(angle), y: centre.y + ring * 70 * Math.sin(angle) };
-        const free = nodes.every((node) => Math.abs(node.x - at.x) > 90 || Math.abs(node.y - at.y) > 55);
+        const at = { x: centre.x + ring * 140 * Math.cos(angle), y: centre.y + ring * 75 * Math.sin(angle) };
+        const free = nodes.every((node) => Math.abs(node.x - at.x) > 110 || Math.abs(node.y - at.y) > 55);
         if (free && this.#view.holds({ name: "New", hidden: false, selection: false, ...at })) return at;
       }
     }
@@ -496,7 +498,8 @@ export class GraphEditor extends HTMLElement {
     svg.addEventListener("pointerup", (event) => this.#release(event));
     svg.addEventListener("pointercancel", () => this.#giveUp());
     svg.addEventListener("dblclick", (event) => {
-      const part = partUnder(event.target);
+      // While a pointer is captured, its clicks are told of the sheet, wherever they were.
+      const part = partUnder(document.elementFromPoint(event.clientX, event.clientY));
       if (part?.dataset.name) this.rename(part.dataset.name);
       else if (!part) this.addNode(this.#view.locate(event));
     });

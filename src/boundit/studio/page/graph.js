@@ -69,17 +69,24 @@ export function removeNode(draft, name) {
 }
 
 /**
- * Rename a node wherever the project names it. Its column stays the one it had.
+ * Rename a node wherever the project names it. Its column stays the one it had; where that had
+ * the node's own name, a column of the new name is taken before it.
  *
  * @param {Project} draft
  * @param {string} before
  * @param {string} after
+ * @param {string[]} columns that the log has
  */
-export function renameNode(draft, before, after) {
+export function renameNode(draft, before, after, columns) {
   /** @param {string} name */
   const swap = (name) => (name === before ? after : name);
   const { graph, query, data } = draft;
-  for (const node of graph.nodes) node.name = swap(node.name);
+  const node = findNode(graph, before);
+  const own = columns.includes(before) && !columns.includes(after) && !node?.hidden && !node?.selection;
+  const held = data.columns[before] ?? (own ? before : after);
+  delete data.columns[before];
+  if (held !== after) data.columns[after] = held;
+  for (const each of graph.nodes) each.name = swap(each.name);
   for (const edge of [...graph.edges, ...draft.without_edges]) {
     edge.tail = swap(edge.tail);
     edge.head = swap(edge.head);
@@ -88,7 +95,7 @@ export function renameNode(draft, before, after) {
   query.outcome = query.outcome === null ? null : swap(query.outcome);
   query.treatments = query.treatments.map(swap);
   query.context = query.context.map(swap);
-  for (const record of [data.columns, data.bins, data.levels]) renameKey(record, before, after);
+  for (const record of [data.bins, data.levels]) renameKey(record, before, after);
   forgetLimits(draft, (edge) => edge.includes(before));
   graph.text = null;
 }

@@ -3,6 +3,7 @@
 
 /** @import { BoundResult, BoundRow, Level } from "./types.js" */
 import { count, element, shape, write } from "./dom.js";
+import { shortenTo } from "./strokes.js";
 
 const LEFT = 118;
 const RIGHT = 118;
@@ -50,7 +51,7 @@ function groupByContext({ rows, context }) {
 export function drawIntervals(result, { width, chosen = null, before = null, onChoose = null }) {
   const [low, high] = result.reward_range ?? [0, 1];
   const left = Math.min(LEFT, width * 0.27);
-  const right = width < 480 ? 8 : RIGHT;
+  const right = width < 480 ? 18 : RIGHT; // half of the last number of the scale stands there
   /** @param {number} value */
   const place = (value) => left + ((value - low) / (high - low || 1)) * (width - left - right);
   const picks = new Set(result.answer.choice.flatMap(({ lottery, context }) => lottery.map(([arm]) => rowKey({ arm, context }))));
@@ -93,7 +94,7 @@ function drawRow(row, { y, place, left, right, width, context, arm, pick, chosen
     "aria-label": words,
   },
   shape("rect", { class: "ground", x: 0, y: y + 1, width, height: ROW - 2, rx: 5 }),
-  shape("text", { class: "arm", x: left - 10, y: middle + 5 }, arm.length > 16 ? `${arm.slice(0, 15)}…` : arm),
+  shape("text", { class: "arm", x: left - 10, y: middle + 5 }, shortenTo(arm, left - 12)),
   before && shape("rect", { class: "before", x: place(before.lower), y: middle - 8, width: Math.max(2, place(before.upper) - place(before.lower)), height: 16, rx: 3 }),
   shape("line", { class: "span", x1: place(row.lower), x2: Math.max(place(row.upper), place(row.lower) + 2), y1: middle, y2: middle }),
   shape("line", { class: "cap", x1: place(row.lower), x2: place(row.lower), y1: middle - 6, y2: middle + 6 }),

@@ -16,12 +16,24 @@ export function boxWidth(name, selection) {
   const key = `${selection}${name}`;
   const known = widths.get(key);
   if (known) return known;
-  pen ??= document.createElement("canvas").getContext("2d");
-  if (pen) pen.font = "15px system-ui, sans-serif";
-  const text = pen ? pen.measureText(name).width : name.length * 8;
-  const width = Math.max(58, Math.round(text + (selection ? 34 : 28)));
+  const width = Math.max(58, Math.round(measure(name) + (selection ? 34 : 28)));
   widths.set(key, width);
   return width;
+}
+
+/** Shorten words to what fits into a width. @param {string} words @param {number} width */
+export function shortenTo(words, width) {
+  if (measure(words) <= width) return words;
+  let length = words.length - 1;
+  while (length > 1 && measure(`${words.slice(0, length)}…`) > width) length -= 1;
+  return `${words.slice(0, length)}…`;
+}
+
+/** @param {string} text */
+function measure(text) {
+  pen ??= document.createElement("canvas").getContext("2d");
+  if (pen) pen.font = "15px system-ui, sans-serif";
+  return pen ? pen.measureText(text).width : text.length * 8;
 }
 
 /** @typedef {{x: number, y: number}} Point */

@@ -164,6 +164,7 @@ export function showText(root, studio) {
   area.addEventListener("input", () => {
     latest.drop(); // what is on its way is of an older text
     faultLine = 0;
+    note.textContent = "";
     number();
     noteUnread();
     readSoon();
