@@ -13,7 +13,7 @@ def test_errors_name_the_part_of_the_project() -> None:
     lack = refuse(MissingColumn("Age", ["age"]))
     assert (lack.where, str(lack)) == ("data.columns.Age", "Age has no column in the log.")
     weight = refuse(MissingColumn("n", ["age"], is_node=False))
-    assert (weight.where, weight.hint) == ("data.columns.n", None)
+    assert str(weight) == "the log has no column 'n'; it has age"
     assert refuse(NotNumeric("n", "weight", "text")).where == "data.weight"
     assert refuse(NotNumeric("Age", "the binned column", "text")).where == "data.bins.Age"
     assert refuse(NoFiles("x.csv", "gone")).where == "data.file"

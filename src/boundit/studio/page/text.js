@@ -35,6 +35,8 @@ export function showText(root, studio) {
   /** What is read or written on the server: either, never both. */
   const latest = new Latest(() => store.document);
   let reading = false;
+  /** The text that is on its way to the server. @type {string | null} */
+  let sent = null;
 
   const unfinished = () => area.value !== read;
   const number = () => {
@@ -60,6 +62,7 @@ export function showText(root, studio) {
 
   const settle = () => {
     reading = false;
+    sent = null;
     lock(false);
     fault.textContent = "";
     area.removeAttribute("aria-invalid");
@@ -72,6 +75,7 @@ export function showText(root, studio) {
   /** @param {unknown} error */
   const complain = (error) => {
     reading = false;
+    sent = null;
     lock(false);
     const { message, line, column, hint } = faultOf(error);
     faultLine = line ?? 0;
@@ -96,12 +100,13 @@ export function showText(root, studio) {
 
   /** Read what was typed, now; the drawing follows. */
   const readArea = () => {
-    if (!reading) return;
     const text = area.value;
+    if (!reading || text === sent) return;
     if (text === read) {
       settle();
       return;
     }
+    sent = text;
     const drawn = store.project.graph;
     const readGraph = async () => {
       const answer = await ask("/api/graph/read", { text });
@@ -113,6 +118,7 @@ export function showText(root, studio) {
     void latest.run(readGraph, (answer) => {
       const over = meaning(drawn) !== meaning(store.project.graph);
       reading = false;
+      sent = null;
       read = text;
       takeGraph(studio, answer);
       note.textContent = [
@@ -128,6 +134,7 @@ export function showText(root, studio) {
     const { graph } = store.project;
     latest.drop();
     reading = false;
+    sent = null;
     if (graph.text !== null || graph.nodes.length === 0) {
       show(graph.text ?? "");
       return;
@@ -163,6 +170,7 @@ export function showText(root, studio) {
   area.addEventListener("blur", readArea);
   area.addEventListener("input", () => {
     latest.drop(); // what is on its way is of an older text
+    sent = null;
     faultLine = 0;
     note.textContent = "";
     number();
