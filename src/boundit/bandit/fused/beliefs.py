@@ -87,6 +87,7 @@ class FusedBeliefs:
         self.evidence = LogEvidence(plan)
         self._scratch = np.empty((6, self.layout.starts.size + plan.n_leaves))
         self._score_tables: dict[Context, tuple[RankedArms, int, Floats]] = {}
+        self._indices: dict[Context, tuple[RankedArms, Floats]] = {}
 
     @property
     def is_blind(self) -> bool:
@@ -119,6 +120,7 @@ class FusedBeliefs:
         Called by ``FusedBeliefs._learn`` for the first round that shows too little, and after
         counts of another policy or plan were put in.
         """
+        self._indices.clear()
         self.laws, self.learned = self.particles.laws, self.particles.make_counts()
         weigh_particles(self.laws, self.learned, self.counts.pairs, self.layout.log_prior)
 
@@ -147,6 +149,23 @@ class FusedBeliefs:
         if (score_table[:, STATISTICS] >= 0).any():
             self._score_tables[context] = ranked_arms, len(self.places), score_table
         return score_table
+
+    def find_indices(self, context: Context, ranked_arms: RankedArms) -> Floats | None:
+        """Find the indices of a context's arms, None if they are not known since it learned.
+
+        Called by ``Fused._tabulate``.
+        """
+        known = self._indices.get(context)
+        return known[1] if known and known[0] is ranked_arms else None
+
+    def keep_indices(self, context: Context, ranked_arms: RankedArms, indices: Floats) -> None:
+        """Keep the indices of a context's arms until something is learned.
+
+        Only of contexts whose score table is kept too: there are few of those, and numbers that
+        models take are no context of the plan. Called by ``Fused._tabulate``.
+        """
+        if self.linear is None and context in self._score_tables:
+            self._indices[context] = ranked_arms, indices
 
     def show(self, context: Context, pairs: Floats) -> tuple[FusedLayout, FusedCounts]:
         """Give plan and counts as a decision on some pairs for a visitor reads them.
@@ -203,6 +222,7 @@ class FusedBeliefs:
             for kind, pair in zip(batch.kinds, pairs, strict=True)
         ]
         rewards = (batch.rewards - low) / (high - low)
+        self._indices.clear()
         if self.linear is None and self.has_particles and all(leaf < 0 for leaf, _ in shown):
             learn_blind_rounds(
                 self.layout,
@@ -233,6 +253,7 @@ class FusedBeliefs:
         ``x`` are features of the visitor where models stand for cells.
         Called by ``FusedBeliefs.take`` and ``FusedBeliefs.take_many``.
         """
+        self._indices.clear()
         known = pair < len(self.plan.pairs)
         predicted, blind = (-1.0, -1.0), self.is_blind
         if leaf < 0 and not self.has_particles:

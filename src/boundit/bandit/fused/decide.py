@@ -170,13 +170,13 @@ def tabulate_indices(
     by_particles: bool,  # noqa: FBT001
     options: FusedOptions,
     score_table: Floats,
-    scratch: Floats,
 ) -> Floats:
     """Write all that the chances of the arms come from: a row for each arm of a decision.
 
     Doubts, the Beta law of its own rewards, and its indices by pool and by own weights under
-    each tau. Called by ``decide_fused``.
+    each tau. Called by ``Fused._tabulate`` once for each context, until something is learned.
     """
+    scratch = np.empty((6, layout.starts.size + layout.cells.shape[1]))
     n_arms, taus = score_table.shape[0], learned.taus if by_particles else counts.taus
     reach = compute_reach(options.kappa, counts.totals[N_LEARNED])
     log_odds, n_taus = compute_log_odds(options.doubt, n_arms), taus.shape[0]
@@ -208,6 +208,93 @@ def tabulate_indices(
     return found
 
 
+@inline_kernel
+def draw_arm(
+    indices: Floats,
+    taus: Floats,
+    pairs: Floats,
+    options: FusedOptions,
+    score_table: Floats,
+    stream: np.uint64,
+) -> int:
+    """Draw for one visitor among indices that are there already; gives the row that won.
+
+    As ``find_best_arm`` would, draw by draw. Called by ``draw_fused`` and ``draw_many_fused``.
+    """
+    uniform, stream = draw_uniform(stream)
+    tau, n_taus = draw_tau(taus, uniform), taus.shape[0]
+    winner, best, best_free, best_tie = 0, -np.inf, -np.inf, -np.inf
+    for row in range(score_table.shape[0]):
+        if options.capped and score_table[row, UPPER] < best:
+            mark_unscored(score_table, row, score_table.shape[0])
+            break
+        one, inner = draw_uniform(branch_stream(stream, int(score_table[row, POSITION])))
+        two, inner = draw_uniform(inner)
+        tie, inner = draw_uniform(inner)
+        part = (
+            PLAIN
+            if one < indices[row, DOUBT_CHANCE]
+            else OWN
+            if two < indices[row, OWN_CHANCE]
+            else POOLED
+        )
+        if part == PLAIN:
+            pair = int(score_table[row, STATISTICS])
+            index, _ = draw_beta(pairs[pair, WINS], pairs[pair, LOSSES], inner)
+        else:
+            index = indices[row, FIRST_INDEX + part * n_taus + tau]
+        free = options.low + (options.high - options.low) * index
+        score = free
+        if options.capped:
+            score = max(min(free, score_table[row, UPPER]), score_table[row, LOWER])
+        score_table[row, FREE_SCORE], score_table[row, SCORE] = free, score
+        score_table[row, FUSED_PART], score_table[row, FUSED_TAU] = part, tau
+        if is_first(score, free, tie, best, best_free, best_tie):
+            winner, best, best_free, best_tie = row, score, free, tie
+    return winner
+
+
+@compile_kernel
+def draw_fused(
+    seed: int,
+    id_hash: int,
+    indices: Floats,
+    taus: Floats,
+    pairs: Floats,
+    options: FusedOptions,
+    score_table: Floats,
+) -> int:
+    """Make one decision by what ``tabulate_indices`` wrote; gives the winner's row.
+
+    Called by ``Fused.choose`` where propensities are wanted, which need the same indices.
+    """
+    return draw_arm(indices, taus, pairs, options, score_table, open_stream(seed, id_hash))
+
+
+@compile_kernel
+def draw_many_fused(
+    seed: int,
+    id_hashes: Places,
+    indices: Floats,
+    taus: Floats,
+    pairs: Floats,
+    options: FusedOptions,
+    score_table: Floats,
+) -> tuple[Places, Floats]:
+    """Make decisions by what ``tabulate_indices`` wrote; gives winners' rows and score tables.
+
+    For several visitors of one context. Called by ``Fused.choose_many`` where propensities are
+    wanted.
+    """
+    n = id_hashes.size
+    winners, tables = np.empty(n, np.int64), np.empty((n, *score_table.shape))
+    for i in range(n):
+        tables[i] = score_table
+        stream = open_stream(seed, id_hashes[i])
+        winners[i] = draw_arm(indices, taus, pairs, options, tables[i], stream)
+    return winners, tables
+
+
 @compile_kernel
 def decide_fused(
     seed: int,
@@ -219,14 +306,14 @@ def decide_fused(
     by_particles: bool,  # noqa: FBT001
     options: FusedOptions,
     score_table: Floats,
-    wanted: bool,  # noqa: FBT001
-) -> tuple[int, Floats]:
-    """Make one decision of the fused policy: the winner's row, and what propensities need.
+) -> int:
+    """Make one decision of the fused policy; gives the winner's row.
 
-    That is empty unless ``wanted``. Called by ``Fused.choose`` for every visitor.
+    Works out no more than it needs. Called by ``Fused.choose`` where no propensities are
+    wanted.
     """
     scratch = np.empty((6, layout.starts.size + layout.cells.shape[1]))
-    winner = find_best_arm(
+    return find_best_arm(
         layout,
         counts,
         laws,
@@ -238,11 +325,6 @@ def decide_fused(
         score_table.shape[0],
         open_stream(seed, id_hash),
         scratch,
-    )
-    if not wanted:
-        return winner, np.empty((0, 0))
-    return winner, tabulate_indices(
-        layout, counts, laws, learned, by_particles, options, score_table, scratch
     )
 
 
@@ -257,12 +339,11 @@ def decide_many_fused(
     by_particles: bool,  # noqa: FBT001
     options: FusedOptions,
     score_table: Floats,
-    wanted: bool,  # noqa: FBT001
-) -> tuple[Places, Floats, Floats]:
+) -> tuple[Places, Floats]:
     """Make decisions of the fused policy for several visitors of one context.
 
-    Gives the winners' rows, the score tables, and what propensities need, which is the same for
-    all and empty unless ``wanted``. Called by ``Fused.choose_many``.
+    Gives the winners' rows and the score tables. Called by ``Fused.choose_many`` where no
+    propensities are wanted.
     """
     n, n_arms = id_hashes.size, score_table.shape[0]
     scratch = np.empty((6, layout.starts.size + layout.cells.shape[1]))
@@ -282,12 +363,4 @@ def decide_many_fused(
             open_stream(seed, id_hashes[i]),
             scratch,
         )
-    if not wanted:
-        return winners, tables, np.empty((0, 0))
-    return (
-        winners,
-        tables,
-        tabulate_indices(
-            layout, counts, laws, learned, by_particles, options, score_table, scratch
-        ),
-    )
+    return winners, tables

@@ -25,6 +25,9 @@ from boundit.bandit.fused.decide import (
     FusedOptions,
     decide_fused,
     decide_many_fused,
+    draw_fused,
+    draw_many_fused,
+    tabulate_indices,
 )
 from boundit.bandit.fused.indices import write_doubts
 from boundit.bandit.fused.linear import is_numeric, make_encoding
@@ -56,6 +59,8 @@ from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.fused_plan import FusedPlan
 
+_NO_INDICES: Floats = np.empty((0, 0))
+"""Where no propensities are wanted."""
 _PARTS = {OWN: "own weights", PLAIN: "plain rewards, in doubt of the log"}
 _UNKNOWN = "own rewards alone, as the plan does not know it"
 _SHOWN_DOUBT = 0.2
@@ -198,9 +203,8 @@ class Fused(BasePolicy[FusedBeliefs]):
         Users read it to see how far the policy still trusts the log; also read by
         ``Fused.describe``.
         """
-        beliefs = self.statistics
-        taus = (beliefs.learned if beliefs.is_blind else beliefs.counts).taus
-        return dict(zip(beliefs.taus, taus[:, WEIGHT].tolist(), strict=True))
+        weights = self._find_taus()[:, WEIGHT].tolist()
+        return dict(zip(self.statistics.taus, weights, strict=True))
 
     def describe(self) -> str:
         """Say in lines of text what the policy goes by and how far it trusts the log.
@@ -255,14 +259,16 @@ class Fused(BasePolicy[FusedBeliefs]):
         Called by ``BasePolicy.decide`` for one visitor.
         """
         table = self.statistics.make_score_table(context, ranked_arms)
-        arguments = (
-            *stream_key,
-            *self._list_arguments(context, table),
-            table,
-            self._propensities,
-        )
-        winner, indices = decide_fused(*arguments)
-        unscored = int(np.isnan(table[:, SCORE]).sum())
+        options, indices = self._list_constants(), _NO_INDICES
+        if self._propensities:
+            indices = self._tabulate(context, ranked_arms, table)
+            taus, pairs = self._find_taus(), self.statistics.counts.pairs
+            winner = draw_fused(*stream_key, indices, taus, pairs, options, table)
+        else:
+            arguments = (*stream_key, *self._list_arguments(context, table), table)
+            winner = decide_fused(*arguments)
+        # Only an arm whose upper end lies below the best is left without a score.
+        unscored = int(np.isnan(table[:, SCORE]).sum()) if options.capped else 0
         return self._make_scores(ranked_arms, (winner, unscored), table, indices)
 
     def choose_many(
@@ -273,24 +279,52 @@ class Fused(BasePolicy[FusedBeliefs]):
         Called by ``BasePolicy._choose_batches``.
         """
         table = self.statistics.make_score_table(context, ranked_arms)
-        arguments = (
-            *stream_keys,
-            *self._list_arguments(context, table),
-            table,
-            self._propensities,
-        )
-        winners, tables, indices = decide_many_fused(*arguments)
-        unscored = np.isnan(tables[:, :, SCORE]).sum(axis=1)
-        found = winners[0].item(), unscored[0].item()
-        scores = self._make_scores(ranked_arms, found, tables[0], indices)
-        return ScoreBatch(scores, np.column_stack([winners, unscored]), tables)
+        options, indices = self._list_constants(), _NO_INDICES
+        if self._propensities:
+            indices = self._tabulate(context, ranked_arms, table)
+            taus, pairs = self._find_taus(), self.statistics.counts.pairs
+            drawn = draw_many_fused(*stream_keys, indices, taus, pairs, options, table)
+        else:
+            arguments = (*stream_keys, *self._list_arguments(context, table), table)
+            drawn = decide_many_fused(*arguments)
+        winners, tables = drawn
+        found = np.zeros((winners.size, 2), np.int64)
+        found[:, 0] = winners
+        if options.capped:
+            found[:, 1] = np.isnan(tables[:, :, SCORE]).sum(axis=1)
+        first = found[0, 0].item(), found[0, 1].item()
+        scores = self._make_scores(ranked_arms, first, tables[0], indices)
+        return ScoreBatch(scores, found, tables)
+
+    def _tabulate(
+        self, context: Context, ranked_arms: RankedArms, score_table: Floats
+    ) -> Floats:
+        """Give what ``tabulate_indices`` writes of a visitor's arms, kept until it learns.
+
+        Called by ``Fused.choose`` and ``Fused.choose_many``.
+        """
+        beliefs = self.statistics
+        found = beliefs.find_indices(context, ranked_arms)
+        if found is None:
+            arguments = self._list_arguments(context, score_table)
+            found = tabulate_indices(*arguments, score_table)
+            beliefs.keep_indices(context, ranked_arms, found)
+        return found
+
+    def _find_taus(self) -> Floats:
+        """Find the sizes of the log's bias with their weights, as decisions draw them.
+
+        Called by ``Fused.choose``, ``Fused.choose_many`` and others.
+        """
+        beliefs = self.statistics
+        return (beliefs.learned if beliefs.is_blind else beliefs.counts).taus
 
     def _list_arguments(
         self, context: Context, score_table: Floats
     ) -> tuple[FusedLayout, FusedCounts, ParticleLaws, ParticleCounts, bool, FusedOptions]:
         """List what kernels decide by: beliefs on a visitor, whether by particles, options.
 
-        Called by ``Fused.choose`` and ``Fused.choose_many``.
+        Called by ``Fused.choose``, ``Fused.choose_many`` and ``Fused._tabulate``.
         """
         beliefs = self.statistics
         return (
@@ -312,9 +346,7 @@ class Fused(BasePolicy[FusedBeliefs]):
 
         Called by ``Fused.choose`` and ``Fused.choose_many``.
         """
-        beliefs = self.statistics
-        taus = (beliefs.learned if beliefs.is_blind else beliefs.counts).taus
-        weights, has_plan = taus[:, WEIGHT].copy(), self.plan is not None
+        weights, has_plan = self._find_taus()[:, WEIGHT].copy(), self.plan is not None
 
         # Reasons may be read after bounds were replaced: they are those of this moment.
         def find_chances(scores: Scores) -> Floats:
@@ -342,7 +374,7 @@ class Fused(BasePolicy[FusedBeliefs]):
     def _list_constants(self) -> FusedOptions:
         """List the options that kernels need; without a plan the bounds cap the indices.
 
-        Called by ``Fused._list_arguments`` and ``Fused.play_batch``.
+        Called by ``Fused._list_arguments``, ``Fused.choose`` and others.
         """
         capped = self.plan is None and self.monitor.prior.binding is not None
         return FusedOptions(self._kappa, self._doubt, *self.spec.reward_range, capped)
