@@ -53,7 +53,7 @@ from boundit.service.reader.show import (
 from boundit.service.retention import EVERY, Retention
 from boundit.service.store.store import Head, Store, Transaction
 from boundit.service.upkeep import Upkeep
-from boundit.service.waiting import CommandQueue, Waiting, deliver
+from boundit.service.waiting import VISITS, CommandQueue, Waiting, deliver
 from boundit.service.writer.changes import hash_id
 from boundit.service.writer.close import AT_ONCE
 from boundit.service.writer.create import prepare_policy
@@ -216,7 +216,7 @@ class Engine:
         """Tell whether an event loop may write a command by itself; called by ``ask``."""
         return (
             self.store.is_near
-            and isinstance(command, Decide | GiveRewards)
+            and isinstance(command, VISITS)
             and command.policy in self._writer.folds
             and time.monotonic() >= self._pause_until
         )
@@ -319,17 +319,23 @@ class Engine:
 
         Called by ``_work`` and ``_write_here``.
         """
-        begun = time.perf_counter()
+        begun, counts = time.perf_counter(), self.counts
         answers = self._process([one.command for one in group], hurry=here is not None)
-        pairs = list(zip(group, answers, strict=True))
-        done = [(one, answer) for one, answer in pairs if answer is not None]
-        n_rows = sum(one.rows for one, _ in done)
-        self._queue.put_back([one for one, answer in pairs if answer is None], n_rows)
+        again: list[Waiting] = []
+        done: list[tuple[Waiting, Answer]] = []
+        n_rows = 0
+        for one, answer in zip(group, answers, strict=True):
+            if answer is None:
+                again.append(one)
+                continue
+            done.append((one, answer))
+            n_rows += one.rows
+            counts.refused += isinstance(answer, ServiceError)
+        self._queue.put_back(again, n_rows)
         self._hand_back(done, here)
-        self.counts.groups += 1
-        self.counts.rows += n_rows
-        self.counts.refused += sum(isinstance(answer, ServiceError) for _, answer in done)
-        self.counts.seconds_writing += time.perf_counter() - begun
+        counts.groups += 1
+        counts.rows += n_rows
+        counts.seconds_writing += time.perf_counter() - begun
 
     def _hand_back(
         self,
@@ -340,9 +346,10 @@ class Engine:
 
         Called by ``_write``.
         """
-        early, late = list[tuple[Waiting, Answer]](), list[tuple[Waiting, Answer]]()
+        early: list[tuple[Waiting, Answer]] = []
+        late: list[tuple[Waiting, Answer]] = []
         for pair in done:
-            is_visit = isinstance(pair[0].command, Decide | GiveRewards)
+            is_visit = isinstance(pair[0].command, VISITS)
             (early if is_visit and pair[0].loop is not None else late).append(pair)
         deliver(early, here)
         if late or here is None:
@@ -500,4 +507,4 @@ def _require_head(transaction: Transaction, name: str) -> Head:
 
 def _count_rows(command: Command) -> int:
     """Count the rows of a command; called by ``Engine.submit`` and ``Engine.ask``."""
-    return len(command.requests) if isinstance(command, Decide | GiveRewards) else 1
+    return len(command.requests) if isinstance(command, VISITS) else 1

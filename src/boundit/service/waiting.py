@@ -2,16 +2,18 @@
 
 import asyncio
 import threading
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from boundit.service.commands import Decide, GiveRewards
 from boundit.service.errors import EngineStopped, QueueFull
 from boundit.service.writer.group import Answer, Prepared
 
+VISITS: Final = (Decide, GiveRewards)
+"""What visitors wait for."""
 GROUP = 2048
 """How many rows are written in one transaction, if a single batch has no more."""
 
@@ -77,8 +79,9 @@ class CommandQueue:
         with self._changed:
             if not self._is_open or self._rows > most:
                 return []
-            if not all(isinstance(one.command, Decide | GiveRewards) for one in self._waiting):
-                return []
+            for one in self._waiting:
+                if not isinstance(one.command, VISITS):
+                    return []
             group = list(self._waiting)
             self._waiting.clear()
             return group
@@ -119,10 +122,10 @@ def deliver(
 
     ``here`` is the loop that calls it, if one does. Called by ``Engine`` after the commit.
     """
-    by_loop = defaultdict[asyncio.AbstractEventLoop, list[tuple[Any, Answer]]](list)
+    by_loop: dict[asyncio.AbstractEventLoop, list[tuple[Any, Answer]]] = {}
     for waiting, answer in done:
         if waiting.loop is not None:
-            by_loop[waiting.loop].append((waiting.future, answer))
+            by_loop.setdefault(waiting.loop, []).append((waiting.future, answer))
         elif isinstance(waiting.future, Future) and not waiting.future.cancelled():
             settle(waiting.future, answer)
     for loop, pairs in by_loop.items():

@@ -1,5 +1,6 @@
 import time
 from contextlib import nullcontext, suppress
+from typing import Any
 
 import psycopg
 import pytest
@@ -26,7 +27,7 @@ def _add_and_kill(transaction: Transaction, url: str) -> None:
 def _add_and_fail(transaction: Transaction, *, together: bool) -> None:
     transaction.add_policy("b", "{}")
     with suppress(psycopg.Error):
-        transaction._connection.execute("SELECT 1 / 0")
+        transaction.connection.execute("SELECT 1 / 0").fetchone()
     with transaction.gather() if together else nullcontext():
         pass
 
@@ -64,7 +65,7 @@ def test_a_transaction_that_the_database_undoes_is_no_commit(
 ) -> None:
     """PostgreSQL answers COMMIT with ROLLBACK, and no error, once a statement has failed."""
     store = PostgresStore(postgres_url)
-    with pytest.raises(StoreUnavailable, match="undid"), store.write() as transaction:
+    with pytest.raises(StoreUnavailable, match=r"undid|failed"), store.write() as transaction:
         _add_and_fail(transaction, together=together)
     with store.read() as transaction:
         assert transaction.list_heads() == []
@@ -106,3 +107,27 @@ def test_a_database_that_cannot_be_reached_is_said_without_its_address() -> None
         PostgresStore("postgresql://nobody:secret@127.0.0.1:1/none")
     assert "secret" not in str(caught.value)
     assert "127.0.0.1" not in str(caught.value)
+
+
+def test_a_group_sends_few_statements(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Four that are answered together, then all that it writes as one, and the commit."""
+    store, sent = PostgresStore(postgres_url), list[str]()
+    with run_engine(store, make_config()) as engine:
+        decide(engine, "a")
+        connection = store._writer
+        assert connection is not None
+        execute = connection.execute
+
+        def note(query: Any, *values: Any) -> Any:
+            sent.append(query if isinstance(query, str) else query.decode())
+            return execute(query, *values)
+
+        monkeypatch.setattr(connection, "execute", note)
+        assert not decide(engine, "b").repeated
+        assert reward(engine, "b", 1.0).status == "learned"
+        begun = ["BEGIN", "SELECT", "SELECT", "SELECT", "WITH", "COMMIT"]
+        assert [query.split()[0] for query in sent] == 2 * begun
+        assert decide(engine, "b").repeated
+        assert engine.replay("ads", decisions=True).differences == []

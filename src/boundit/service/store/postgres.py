@@ -7,23 +7,25 @@ of positions is the order of commits. Moments are those of the database's clock.
 import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import lru_cache, partial
-from typing import Any, TypeAlias, final
+from itertools import chain
+from typing import Any, TypeAlias, cast, final
 
 import psycopg
-from psycopg.pq import TransactionStatus
+from psycopg.pq import PipelineStatus, TransactionStatus
 
 from boundit.service.errors import StoreUnavailable, TakesLong
 from boundit.service.store.readers import Readers
 from boundit.service.store.schema import SCHEMA_VERSION, write_schema
 from boundit.service.store.sqlite import Clock
-from boundit.service.store.store import Transaction
+from boundit.service.store.store import Connection, Transaction
 
 _log = logging.getLogger(__name__)
 _Connection: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
 _NOW = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 _LONGEST_WAIT = 16.0
+_IDLE = TransactionStatus.IDLE, PipelineStatus.OFF
 _TYPES = {
     **dict.fromkeys(["id", "kind", "body", "outcome", "hash", "day", "arm"], "text"),
     "reward_sum": "double precision",
@@ -43,6 +45,9 @@ _SETTINGS = {
 }
 _READING = {**_SETTINGS, "idle_in_transaction_session_timeout": "600000"}
 """Settings of those who read: they lock nothing, and a replay works between its statements."""
+_FEW_ROWS = 4
+"""So many rows are added value by value: to make arrays of them takes longer."""
+_UPDATE_ONE = "UPDATE decisions SET closed = %s, outcome = %s WHERE policy = %s AND id = %s"
 _MAKING_TABLES = 4_702_111_234
 """The advisory lock of whoever makes the tables."""
 
@@ -52,6 +57,7 @@ class PostgresDialect:
     """The words of PostgreSQL: its own arrays and placeholders, and rows that are locked."""
 
     lock = " FOR UPDATE"
+    waits = True
 
     def write_among(self, kind: str) -> str:
         """Write the condition that a column is one of those packed; for ``Transaction``.
@@ -69,27 +75,34 @@ class PostgresDialect:
         """Give values as a list, which is an array; called by ``Transaction``."""
         return list(values)
 
-    def gather(self, connection: Any) -> AbstractContextManager[object]:
+    def gather(self, transaction: Transaction) -> AbstractContextManager[object]:
         """Send statements and the commit in one go; called by ``Transaction.gather``."""
-        return _commit_together(connection)
+        return _commit_together(transaction)
 
     def add_rows(
         self,
-        connection: _Connection,
+        connection: Connection,
         table: str,
         columns: tuple[str, ...],
         rows: Sequence[Sequence[object]],
         more: str,
     ) -> None:
         """Add rows to a table, as one array a column; called by ``Transaction``."""
+        if len(rows) <= _FEW_ROWS:
+            query = _write_insert(table, columns, len(rows), more)
+            connection.execute(query, tuple(chain.from_iterable(rows)))
+            return
         # In binary, as text of arrays has to be escaped, which takes longest of all.
         arrays = ", ".join(f"%b::{_TYPES.get(name, 'bigint')}[]" for name in columns)
         query = f"INSERT INTO {table} ({', '.join(columns)}) SELECT * FROM unnest({arrays}) "
         values = [list(one) for one in zip(*rows, strict=True)]
-        connection.execute((query + more).encode(), values)
+        connection.execute(query + more, values)
 
-    def update_rows(self, connection: _Connection, rows: Sequence[Sequence[object]]) -> None:
+    def update_rows(self, connection: Connection, rows: Sequence[Sequence[object]]) -> None:
         """Set closed and outcome of decisions, by policy and id; called by ``Transaction``."""
+        if len(rows) == 1:
+            connection.execute(_UPDATE_ONE, rows[0])
+            return
         connection.execute(
             "UPDATE decisions d SET closed = n.closed, outcome = n.outcome "
             "FROM unnest(%b::bigint[], %b::text[], %b::bigint[], %b::text[]) "
@@ -98,16 +111,63 @@ class PostgresDialect:
         )
 
 
+@lru_cache
+def _write_insert(table: str, columns: tuple[str, ...], n: int, more: str) -> str:
+    """Write the statement that adds a few rows; called by ``PostgresDialect.add_rows``."""
+    row = ", ".join(f"%s::{_TYPES.get(name, 'bigint')}" for name in columns)
+    places = ", ".join([f"({row})"] * n)
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES {places} {more}"
+
+
+class _Gathered:
+    """Statements that give nothing, kept until they are sent as one.
+
+    Each that is sent by itself costs the client as much as a decision does.
+    """
+
+    def __init__(self) -> None:
+        self.queries: list[str] = []
+        self.values: list[object] = []
+
+    def execute(self, query: str, values: Sequence[object] = ()) -> None:
+        """Keep a statement; called by ``Transaction`` and ``PostgresDialect``."""
+        self.queries.append(query)
+        self.values += values
+
+    def join(self) -> bytes:
+        """Join the statements: all but the last become parts of its WITH.
+
+        They change different rows, so that their order does not matter. Called by
+        ``_commit_together``.
+        """
+        *parts, last = self.queries
+        named = ", ".join(f"part{i} AS ({query})" for i, query in enumerate(parts))
+        return f"WITH {named} {last}".encode() if parts else last.encode()
+
+
 @contextmanager
-def _commit_together(connection: _Connection) -> Iterator[None]:
+def _commit_together(transaction: Transaction) -> Iterator[None]:
     """Send what is written in a ``with``, and the commit, without waiting for each.
 
     If a statement fails, the commit is not done. Called by ``PostgresDialect.gather``.
     """
-    with connection.pipeline():
+    connection = cast("_Connection", transaction.connection)
+    transaction.connection = gathered = _Gathered()
+    try:
         yield
+    finally:
+        transaction.connection = connection
+    with connection.pipeline():
+        if gathered.queries:
+            connection.execute(gathered.join(), gathered.values)
         ended = connection.execute("COMMIT")
     _require_commit(ended)
+
+
+def _read_clock(asked: "psycopg.Cursor[tuple[Any, ...]]") -> int:
+    """Read the answer of the database's clock; what ``PostgresStore._begin`` hands over."""
+    found = asked.fetchone()
+    return int(found[0]) if found else 0
 
 
 def _require_commit(ended: "psycopg.Cursor[tuple[Any, ...]]") -> None:
@@ -193,7 +253,9 @@ class PostgresStore:
         with _explain():
             connection = self._writer or self._reconnect()
             try:
-                yield Transaction(connection, self._dialect, self._begin(connection))
+                # Statements are sent when an answer is read, all that wait for it together.
+                with connection.pipeline():
+                    yield self._begin(connection)
                 if connection.info.transaction_status != TransactionStatus.IDLE:
                     _require_commit(connection.execute("COMMIT"))
             except BaseException:
@@ -202,9 +264,10 @@ class PostgresStore:
 
     def _undo(self, connection: _Connection) -> None:
         """Undo a transaction that failed, or drop its connection; called by ``write``."""
-        try:
+        with suppress(psycopg.Error):
             connection.execute("ROLLBACK")
-        except psycopg.Error:
+        info = connection.info
+        if (info.transaction_status, info.pipeline_status) != _IDLE:
             self._writer = None
             connection.close()
 
@@ -224,24 +287,23 @@ class PostgresStore:
     def read(self) -> Iterator[Transaction]:
         """Begin a transaction that sees one moment of the store; called from any thread."""
         with _explain(), self._readers.lend() as connection:
-            now = self._begin(connection, " ISOLATION LEVEL REPEATABLE READ READ ONLY")
             try:
-                yield Transaction(connection, self._dialect, now)
+                with connection.pipeline():
+                    begun = self._begin(
+                        connection, " ISOLATION LEVEL REPEATABLE READ READ ONLY"
+                    )
+                yield begun
             finally:
                 connection.execute("ROLLBACK")
 
-    def _begin(self, connection: _Connection, mode: str = "") -> int:
-        """Begin a transaction, and read the database's clock unless another was given.
+    def _begin(self, connection: _Connection, mode: str = "") -> Transaction:
+        """Begin a transaction, and ask for the database's clock unless another was given.
 
-        Called by ``PostgresStore.write`` and ``PostgresStore.read``.
+        Called by ``PostgresStore.write`` and ``PostgresStore.read``, within a pipeline.
         """
-        with connection.pipeline():
-            connection.execute(f"BEGIN{mode}".encode())
-            clock = connection.execute(_NOW)
-        found = clock.fetchone()
-        if self._clock is not None:
-            return self._clock()
-        return int(found[0]) if found else 0
+        connection.execute(f"BEGIN{mode}".encode())
+        read = self._clock or partial(_read_clock, connection.execute(_NOW))
+        return Transaction(connection, self._dialect, read)
 
     def close(self) -> None:
         """Close all connections; called by ``Engine.stop``."""

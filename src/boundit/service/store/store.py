@@ -4,8 +4,9 @@ The statements are the same for both databases but for a few words, which ``Dial
 Moments are microseconds since 1970, in UTC.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 
@@ -87,7 +88,7 @@ class Dialect(Protocol):
         """Make one parameter of several values; called by ``Transaction``."""
         ...
 
-    def gather(self, connection: Any) -> AbstractContextManager[object]:
+    def gather(self, transaction: "Transaction") -> AbstractContextManager[object]:
         """Let statements be sent without waiting for each; called by ``Transaction.gather``."""
         ...
 
@@ -114,6 +115,11 @@ class Dialect(Protocol):
         ...
 
     @property
+    def waits(self) -> bool:
+        """Whether every answer is waited for over a network; read by ``Transaction``."""
+        ...
+
+    @property
     def lock(self) -> str:
         """What locks the rows that a query reads; read by ``Transaction.lock_heads``."""
         ...
@@ -133,14 +139,27 @@ _JOIN = "decisions d JOIN events e ON e.policy = d.policy AND e.position = d.pos
 
 
 class Transaction:
-    """The statements of one transaction; ``now`` is its moment."""
+    """The statements of one transaction."""
 
-    def __init__(self, connection: Connection, dialect: Dialect, now: int) -> None:
-        self._connection, self._dialect, self.now = connection, dialect, now
+    def __init__(
+        self, connection: Connection, dialect: Dialect, read_now: Callable[[], int]
+    ) -> None:
+        self.connection, self._dialect, self._read_now = connection, dialect, read_now
+        self._expected: dict[tuple[int, tuple[str, ...]], Any] = {}
+
+    @property
+    def waits(self) -> bool:
+        """Whether every answer is waited for over a network; read by ``GroupWriter``."""
+        return self._dialect.waits
+
+    @cached_property
+    def now(self) -> int:
+        """The moment of the transaction, in microseconds since 1970."""
+        return self._read_now()
 
     def _run(self, query: str, *parameters: object) -> Any:
         """Run one statement and give its cursor; called by every method here."""
-        return self._connection.execute(self._dialect.translate(query), parameters)
+        return self.connection.execute(self._dialect.translate(query), parameters)
 
     def _add_rows(
         self,
@@ -151,7 +170,7 @@ class Transaction:
     ) -> None:
         """Add rows with these columns to a table; called by the methods that add rows."""
         if rows:
-            self._dialect.add_rows(self._connection, table, columns, rows, more)
+            self._dialect.add_rows(self.connection, table, columns, rows, more)
 
     def _run_among(
         self, query: str, column: str, kind: str, values: Sequence[Any], *before: object
@@ -172,13 +191,16 @@ class Transaction:
         It is the last of a transaction: the commit may go with it. Called by
         ``GroupWriter._commit``.
         """
-        return self._dialect.gather(self._connection)
+        return self._dialect.gather(self)
 
-    def lock_heads(self, names: Sequence[str]) -> dict[str, Head]:
+    def lock_heads(
+        self, names: Sequence[str], expected: Mapping[int, Sequence[str]] | None = None
+    ) -> dict[str, Head]:
         """Lock the head rows of some policies, in the order of their names, and read them.
 
-        Nobody else appends to them until this transaction ends. Called by ``GroupWriter`` when
-        a group begins.
+        Nobody else appends to them until this transaction ends. ``expected`` are ids by policy
+        that ``find_decisions`` will be asked for, and that are looked up in the same go. Called
+        by ``GroupWriter`` when a group begins.
         """
         query = f"SELECT {_HEAD} FROM policies WHERE name "
         if len(names) == 1:
@@ -186,6 +208,9 @@ class Transaction:
         else:
             query += f"{self._dialect.write_among('text')} ORDER BY name{self._dialect.lock}"
             rows = self._run(query, self._dialect.pack(sorted(names)))
+        for policy, ids in (expected or {}).items():
+            key = policy, tuple(ids)
+            self._expected[key] = self._ask_decisions(*key)
         return {row[1]: Head(*row) for row in rows}
 
     def touch(self) -> None:
@@ -278,9 +303,18 @@ class Transaction:
 
     def find_decisions(self, policy: int, ids: Sequence[str]) -> dict[str, DecisionRow]:
         """Find decisions by their ids; called by ``PolicyChanges.look_up`` once a group."""
-        query = f"SELECT {_DECISION} FROM {_JOIN} WHERE d.policy = ? AND "
-        rows = self._run_among(query, "d.id", "text", ids, policy)
+        rows = self._expected.pop((policy, tuple(ids)), None) if self._expected else None
+        if rows is None:
+            rows = self._ask_decisions(policy, ids)
         return {row[0]: DecisionRow._make(row) for row in rows}
+
+    def _ask_decisions(self, policy: int, ids: Sequence[str]) -> Any:
+        """Ask for decisions by their ids, and give the cursor.
+
+        Called by ``Transaction.find_decisions`` and ``Transaction.lock_heads``.
+        """
+        query = f"SELECT {_DECISION} FROM {_JOIN} WHERE d.policy = ? AND "
+        return self._run_among(query, "d.id", "text", ids, policy)
 
     def find_pruned(self, policy: int, hashes: Sequence[str]) -> set[str]:
         """Find which ids, by their hashes, were pruned; called by ``PolicyChanges.look_up``."""
@@ -321,7 +355,7 @@ class Transaction:
 
         Called by ``PolicyChanges.write``.
         """
-        self._dialect.update_rows(self._connection, rows)
+        self._dialect.update_rows(self.connection, rows)
 
     def add_tallies(self, policy: int, rows: Mapping[tuple[str, str], Sequence[float]]) -> None:
         """Add to the counts by day and arm; called by ``PolicyChanges.write``."""

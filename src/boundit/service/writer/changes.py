@@ -3,9 +3,9 @@
 A command makes a ``Draft``; if it is refused, the draft is dropped and nothing of it remains.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from datetime import datetime
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -107,7 +107,7 @@ class PolicyChanges:
     def __init__(self, transaction: Transaction, head: Head, fold: Fold) -> None:
         self.transaction, self.fold = transaction, fold
         self.at = max(transaction.now, head.last_at)
-        self.moment, self.day = to_datetime(self.at), write_day(self.at)
+        self.day = write_day(self.at)
         self._first, self.head = head, head
         self.known: dict[str, KnownDecision] = {}
         self.pruned: frozenset[str] = frozenset()
@@ -118,12 +118,18 @@ class PolicyChanges:
         self._closings: list[tuple[int, Closed]] = []
         self._refreshed: tuple[int, str] | None = None
 
+    @cached_property
+    def moment(self) -> datetime:
+        """The moment of the group, as answers have it; read by ``_write``."""
+        return to_datetime(self.at)
+
     def look_up(self, ids: Sequence[str]) -> None:
         """Find stored decisions by their ids, and which of the others were pruned.
 
         Called by ``_process`` once for all commands of a policy.
         """
-        wanted = [name for name in dict.fromkeys(ids) if name not in self.known]
+        known = self.known
+        wanted = [name for name in dict.fromkeys(ids) if name not in known]
         if not wanted:
             return
         rows = self.transaction.find_decisions(self.fold.id, wanted)
@@ -261,8 +267,8 @@ class Draft:
 
     def count_decided(self, arms: Iterable[Arm]) -> None:
         """Count decisions by the arms played; called by ``_write``."""
-        for arm, n in Counter(map(_spell_arm, arms)).items():
-            self._find_counts(arm)[_DECIDED] += n
+        for arm in arms:
+            self._find_counts(_spell_arm(arm))[_DECIDED] += 1
 
     def count_late(self, arm: Arm) -> None:
         """Count what came after a decision was closed; called by ``_keep``."""

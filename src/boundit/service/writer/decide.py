@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from os import urandom
 from time import time_ns
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -71,7 +71,7 @@ class DecidePlan:
 
         Called by ``decide_group``.
         """
-        own = dict[str, int]()
+        own: dict[str, int] = {}
         for row, request in enumerate(requests):
             try:
                 self._read_one(changes, request, own)
@@ -150,6 +150,8 @@ def read_visit(fold: Fold, request: DecideRequest, id: str) -> Visit:  # noqa: A
     """
     names = fold.names
     context = names.read_context(request.context)
+    if request.arms is request.played is request.propensity is None:
+        return Visit(id, context, None, None, None)
     arms = None if request.arms is None else _read_arms(fold, request.arms)
     played = None if request.played is None else names.read_arm(request.played)
     if played is not None:
@@ -200,7 +202,8 @@ def decide_group(
     Gives for each command its answer, its error, or None if it must wait for another of the
     group that has one of its ids. Called by ``_process``.
     """
-    plans, taken = list[DecidePlan | ServiceError | None](), set[str]()
+    plans: list[DecidePlan | ServiceError | None] = []
+    taken: set[str] = set()
     for command in commands:
         plan = DecidePlan(changes.fold)
         try:
@@ -213,7 +216,7 @@ def decide_group(
         taken |= mine
     ready = [plan for plan in plans if isinstance(plan, DecidePlan)]
     chosen, draft = _choose_together(changes.fold, ready), Draft(changes)
-    answers = list[DecideBatchAnswer | ServiceError | None]()
+    answers: list[DecideBatchAnswer | ServiceError | None] = []
     for one in plans:
         if not isinstance(one, DecidePlan):
             answers.append(one)
@@ -271,15 +274,20 @@ def choose_arms(fold: Fold, visits: Sequence[Visit]) -> list[Chosen]:
             _keep(fold, visit, policy.decide(visit.context, id=visit.id, arms=visit.arms))
             for visit in visits
         ]
-    made = policy.decide_many(
-        [visit.context for visit in visits], [visit.id for visit in visits]
-    )
+    contexts = [visit.context for visit in visits]
+    made = policy.decide_many(contexts, [visit.id for visit in visits])
     if fold.needs_branch:
         return [_keep(fold, visit, made[i]) for i, visit in enumerate(visits)]
-    return [
-        Chosen(arm, fold.find_chances(visit.context, None, partial(made.__getitem__, i)), None)
-        for i, (visit, arm) in enumerate(zip(visits, made.arms, strict=True))
-    ]
+    found: list[Chosen] = []
+    known: dict[int, Chances] = {}
+    for i, (context, arm) in enumerate(zip(contexts, made.arms, strict=True)):
+        # Most visitors of a context share one object: to find it costs less than to compare.
+        chances = known.get(id(context))
+        if chances is None:
+            chances = fold.find_chances(context, None, partial(made.__getitem__, i))
+            known[id(context)] = chances
+        found.append(Chosen(arm, chances, None))
+    return found
 
 
 def _keep(fold: Fold, visit: Visit, decision: Decision) -> Chosen:
@@ -295,18 +303,27 @@ def _write(draft: Draft, plan: DecidePlan, chosen: Sequence[Chosen]) -> DecideBa
     Called by ``_write_command``.
     """
     changes, fold = draft.changes, draft.changes.fold
-    window = fold.config.window
-    due = None if window is None else changes.at + round(window * 1e6)
-    made, moment, played_arms = list[DecideAnswer](), changes.moment, list[Arm]()
+    names, state, version = fold.names, fold.state_position, fold.bounds_version
+    window, at, moment = fold.config.window, changes.at, changes.moment
+    due = None if window is None else at + round(window * 1e6)
+    made: list[DecideAnswer] = []
+    played_arms: list[Arm] = []
+    spelled: dict[int, tuple[list[Any], Any]] = {}
     for visit, (arm, chances, branch) in zip(plan.visits, chosen, strict=True):
-        arms, played = visit.arms, visit.played
-        propensity = chances.by_arm[arm] if played is None else visit.propensity
+        name, context, arms, played, propensity = visit
+        if played is None:
+            propensity = chances.by_arm[arm]
+        # Those of one context share one object.
+        known = spelled.get(id(context))
+        if known is None:
+            known = encode_level_list(context), names.write_context(context)
+            spelled[id(context)] = known
         decided = Decided(
-            visit.id,
+            name,
             encode_level_list(arm),
-            encode_level_list(visit.context),
-            fold.state_position,
-            fold.bounds_version,
+            known[0],
+            state,
+            version,
             chances.body,
             branch,
             None if arms is None else [encode_level_list(one) for one in chances.by_arm],
@@ -315,22 +332,20 @@ def _write(draft: Draft, plan: DecidePlan, chosen: Sequence[Chosen]) -> DecideBa
             due,
         )
         position = draft.append(DECIDED, decided)
-        draft.added.append(
-            KnownDecision(visit.id, position, due, None, None, changes.at, "", decided)
-        )
+        draft.added.append(KnownDecision(name, position, due, None, None, at, "", decided))
         played_arms.append(arm if played is None else played)
         made.append(
             DecideAnswer(
-                visit.id,
-                fold.names.write_arm(arm),
-                fold.names.write_context(visit.context),
+                name,
+                names.write_arm(arm),
+                known[1],
                 propensity,
                 chances.written,
                 position,
-                fold.state_position,
-                fold.bounds_version,
+                state,
+                version,
                 moment,
-                None if played is None else fold.names.write_arm(played),
+                None if played is None else names.write_arm(played),
             )
         )
     answer = DecideBatchAnswer(_put_in_order(plan, made))

@@ -1,9 +1,8 @@
 """One transaction for all that waits: commands in, answers out, after the commit."""
 
 import logging
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from boundit.service.commands import (
     CloseWindows,
@@ -32,6 +31,7 @@ _AT_HAND = 1000
 """So many events of others are folded in a hurry."""
 Answer: TypeAlias = Any
 """What a command is answered, or the ``ServiceError`` that it is refused with."""
+_VISITS: Final = (Decide, GiveRewards)
 OwnCommand: TypeAlias = PolicyCommand | KeepBase | EraseSome
 Prepared: TypeAlias = OwnCommand | NewPolicy
 
@@ -72,36 +72,55 @@ class GroupWriter:
 
         Called by ``GroupWriter.process``.
         """
-        answers, opened = dict[int, Answer](), dict[str, PolicyChanges]()
-        created = dict[str, Fold]()
-        by_policy = defaultdict[str, dict[int, OwnCommand]](dict)
+        answers: dict[int, Answer] = {}
+        opened: dict[str, PolicyChanges] = {}
+        created: dict[str, Fold] = {}
+        by_policy: dict[str, dict[int, OwnCommand]] = {}
         with self._store.write(hurry=hurry) as transaction:
             for i, command in enumerate(commands):
                 if isinstance(command, NewPolicy):
                     answers[i] = _create(transaction, command, created)
                 else:
-                    by_policy[command.policy][i] = command
-            heads = transaction.lock_heads(list(by_policy)) if by_policy else {}
+                    by_policy.setdefault(command.policy, {})[i] = command
+            expected = self._expect(by_policy) if transaction.waits else {}
+            heads = transaction.lock_heads(list(by_policy), expected) if by_policy else {}
             for name, mine in by_policy.items():
                 try:
                     if hurry:
                         self._require_at_hand(name, heads.get(name))
                     opened[name] = self._open(transaction, name, heads, created)
-                    answers |= _process(opened[name], mine)
+                    answers.update(_process(opened[name], mine))
                 except ServiceError as error:
-                    answers |= dict.fromkeys(mine, error)
+                    answers.update(dict.fromkeys(mine, error))
             with transaction.gather():
                 for changes in opened.values():
                     changes.write()
-        self.folds |= created
+        if created:
+            self.folds |= created
         self._unsettled = opened
         return [answers[i] for i in range(len(commands))]
 
+    def _expect(
+        self, by_policy: Mapping[str, Mapping[int, OwnCommand]]
+    ) -> dict[int, list[str]]:
+        """List the ids that will be looked up of policies in memory, by policy.
+
+        Called by ``GroupWriter._commit``.
+        """
+        found: dict[int, list[str]] = {}
+        for name, commands in by_policy.items():
+            fold = self.folds.get(name)
+            ids = _list_ids(commands.values()) if fold is not None else []
+            if fold is not None and ids:
+                found[fold.id] = list(dict.fromkeys(ids))
+        return found
+
     def settle(self) -> None:
         """Fold into memory what the last group committed; called by ``Engine``."""
-        unsettled, self._unsettled = self._unsettled, {}
-        for name, changes in unsettled.items():
-            self._settle(name, changes)
+        if self._unsettled:
+            unsettled, self._unsettled = self._unsettled, {}
+            for name, changes in unsettled.items():
+                self._settle(name, changes)
 
     def _open(
         self,
@@ -187,19 +206,20 @@ def _process(changes: PolicyChanges, commands: Mapping[int, OwnCommand]) -> dict
             return answers
     changes.look_up(_list_ids(commands.values()))
     decides = {i: one for i, one in commands.items() if isinstance(one, Decide)}
-    found = dict[int, Answer]()
+    found: dict[int, Answer] = {}
     if decides:
         found.update(zip(decides, decide_group(changes, list(decides.values())), strict=True))
-    for i, command in commands.items():
-        match command:
-            case GiveRewards():
-                found[i] = _attempt(take_rewards, changes, command)
-            case CloseWindows():
-                found[i] = close_due(changes)
-            case NoteRefutation():
-                found[i] = note_refutation(changes)
-            case _:
-                pass
+    if len(decides) < len(commands):
+        for i, command in commands.items():
+            match command:
+                case GiveRewards():
+                    found[i] = _attempt(take_rewards, changes, command)
+                case CloseWindows():
+                    found[i] = close_due(changes)
+                case NoteRefutation():
+                    found[i] = note_refutation(changes)
+                case _:
+                    pass
     return found
 
 
@@ -230,7 +250,7 @@ def _list_ids(commands: Iterable[OwnCommand]) -> list[str]:
     return [
         request.id
         for command in commands
-        if isinstance(command, Decide | GiveRewards)
+        if isinstance(command, _VISITS)
         for request in command.requests
         if request.id is not None and is_id(request.id)
     ]

@@ -46,7 +46,8 @@ def take_rewards(changes: PolicyChanges, command: GiveRewards) -> RewardBatchAns
 
     Called by ``_process``.
     """
-    draft, answers = Draft(changes), list[RewardAnswer]()
+    draft = Draft(changes)
+    answers: list[RewardAnswer] = []
     for row, request in enumerate(command.requests):
         try:
             answers.append(take_reward(draft, request))
