@@ -36,7 +36,9 @@ OURS, EACH, GROUP, WABBIT = (
 WAYS = {EACH: "each", GROUP: "group", WABBIT: "vw"}
 BATCH = 64
 """With 256 connections just below the rows that the service lets wait."""
-LOADS = (("decide", 1), ("reward", 1), ("decide", BATCH), ("reward", BATCH))
+LARGE = 512
+"""Sent over one connection, so that it can be held against a lone caller's single requests."""
+KINDS = ("decide", "reward")
 SPARE = 4
 """So many times as many decisions are there as rewards will be told of, at least."""
 LOG_ROWS = 30_000
@@ -105,15 +107,13 @@ def compare(servers: Sequence[Server], seconds: int, rounds: int) -> Found:
     """Ask all servers everything, in turns; the best of the rounds counts."""
     found: Found = {}
     for turn in range(rounds):
-        for connections in CONNECTIONS:
-            for kind, rows in LOADS:
-                load = Load(kind, rows, connections)
-                for server in servers:
-                    now = measure(server, load, seconds, str(turn))
-                    before = found.get((server.name, load), now)
-                    best = now if now.rows >= before.rows else before
-                    cost = min(now.cost, before.cost)
-                    found[server.name, load] = best._replace(cost=cost)
+        for load in list_loads():
+            for server in servers:
+                now = measure(server, load, seconds, str(turn))
+                before = found.get((server.name, load), now)
+                best = now if now.rows >= before.rows else before
+                cost = min(now.cost, before.cost)
+                found[server.name, load] = best._replace(cost=cost)
     return found
 
 
@@ -123,20 +123,27 @@ def print_table(store: str, names: Sequence[str], found: Found) -> None:
     click.echo(f"\n{store}: ours, and as a share of the others by rows a second / by processor")
     shares = "".join(f"{name:>20}" for name in others)
     click.echo(f"{'':<24}{'rows/s':>9}{'us/row':>8}{'p50 ms':>8}{'p99 ms':>8}{shares}")
-    for load in list_loads():
+    loads = sorted(list_loads(), key=lambda load: (load.rows, load.kind, load.connections))
+    for load in loads:
         ours = found[OURS, load]
         line = "".join(f"{write_shares(ours, found[name, load]):>20}" for name in others)
         refused = f"  {ours.refused} refused" if ours.refused else ""
         click.echo(f"{write_label(load):<24}{write_times(ours)}{line}{refused}")
     for name in others:
         click.echo(name)
-        for load in list_loads():
+        for load in loads:
             click.echo(f"{write_label(load):<24}{write_times(found[name, load])}")
     print_batches(found)
 
 
 def list_loads() -> list[Load]:
-    return [Load(kind, rows, n) for kind, rows in LOADS for n in CONNECTIONS]
+    """All that is sent, in this order: rewards are of the decisions just before."""
+    return [
+        Load(kind, rows, n)
+        for n in CONNECTIONS
+        for rows in ((1, BATCH, LARGE) if n == 1 else (1, BATCH))
+        for kind in KINDS
+    ]
 
 
 def write_label(load: Load) -> str:
@@ -154,13 +161,14 @@ def write_shares(ours: Measured, other: Measured) -> str:
 
 def print_batches(found: Found) -> None:
     """Print how many times more rows batches bring than single requests."""
-    for kind in ("decide", "reward"):
-        pairs = [
-            (found[OURS, Load(kind, BATCH, n)], found[OURS, Load(kind, 1, n)])
-            for n in CONNECTIONS
-        ]
-        ratios = [f"{many.rows / one.rows:.0f}x" for many, one in pairs]
-        click.echo(f"batches of {BATCH} beside single {kind}s: {', '.join(ratios)}")
+    for rows, connections in ((BATCH, CONNECTIONS), (LARGE, (1,))):
+        for kind in KINDS:
+            pairs = [
+                (found[OURS, Load(kind, rows, n)], found[OURS, Load(kind, 1, n)])
+                for n in connections
+            ]
+            ratios = [f"{many.rows / one.rows:.0f}x" for many, one in pairs]
+            click.echo(f"batches of {rows} beside single {kind}s: {', '.join(ratios)}")
 
 
 def compare_on_sqlite(seconds: int, rounds: int) -> None:

@@ -22,6 +22,8 @@ from boundit.service.keys import KeyRing
 _log = logging.getLogger(__name__)
 _KEEP_ALIVE = 75
 _GRACE = 30
+_GARBAGE = 20_000, 20, 20
+"""After how many new objects garbage is looked for, and how often in older ones."""
 
 
 class NeedsKeys(ServiceError):
@@ -98,6 +100,8 @@ def serve(
     # What was loaded by now stays: whoever looks for garbage need not look at it again.
     gc.collect()
     gc.freeze()
+    # A batch makes thousands of objects, and none of them is garbage of a kind that it finds.
+    gc.set_threshold(*_GARBAGE)
     with engine:
         server.run()
     _log.info("stopped: all that was acknowledged is on disk")

@@ -50,35 +50,32 @@ class Outcome(Struct, omit_defaults=True, gc=False):
 _read_outcome = make_reader(Outcome)
 
 
-class KnownDecision:
-    """A decision as the group sees it: stored, or made in this very group."""
+class KnownDecision(Struct, gc=False):
+    """A decision as the group sees it: stored, or made in this very group.
 
-    __slots__ = ("_body", "_decided", "_outcome", "at", "closed", "due", "id", "position")
+    ``told`` is its outcome and ``body`` its event, as they are stored; ``event`` is the event
+    once it was read.
+    """
 
-    def __init__(
-        self,
-        id: str,  # noqa: A002, the word users know
-        position: int,
-        due: int | None,
-        closed: int | None,
-        outcome: str | None,
-        at: int,
-        body: str,
-        decided: Decided | None = None,
-    ) -> None:
-        self.id, self.position, self.due, self.closed = id, position, due, closed
-        self._outcome, self.at, self._body, self._decided = outcome, at, body, decided
+    id: str
+    position: int
+    due: int | None
+    closed: int | None
+    told: str | None
+    at: int
+    body: str
+    event: Decided | None = None
 
     @property
     def decided(self) -> Decided:
         """The event; read by ``answer_again`` and ``close_decision``."""
-        if self._decided is None:
-            self._decided = read_decided(self._body)
-        return self._decided
+        if self.event is None:
+            self.event = read_decided(self.body)
+        return self.event
 
     def read_outcome(self) -> Outcome:
         """Read a copy of what was told, which may be changed; called by ``take_reward``."""
-        return Outcome() if self._outcome is None else _read_outcome(self._outcome)
+        return Outcome() if self.told is None else _read_outcome(self.told)
 
     def list_positions(self) -> list[int]:
         """List the positions of all its events; called by ``erase_some``."""
@@ -87,18 +84,18 @@ class KnownDecision:
 
     def change(self, outcome: Outcome, closed: int | None) -> "KnownDecision":
         """Make the decision as it is once more was told; called by ``Draft.change``."""
-        text, decided = write_body(outcome).decode(), self._decided
+        text = write_body(outcome).decode()
         return KnownDecision(
-            self.id, self.position, self.due, closed, text, self.at, self._body, decided
+            self.id, self.position, self.due, closed, text, self.at, self.body, self.event
         )
 
     def list_change(self, policy: int) -> tuple[int | None, str | None, int, str]:
         """List what is written of a change; called by ``PolicyChanges.write``."""
-        return self.closed, self._outcome, policy, self.id
+        return self.closed, self.told, policy, self.id
 
     def list_row(self, policy: int) -> tuple[int, str, int, int | None, int | None, str | None]:
         """List what is written of a new decision; called by ``PolicyChanges.write``."""
-        return policy, self.id, self.position, self.due, self.closed, self._outcome
+        return policy, self.id, self.position, self.due, self.closed, self.told
 
 
 class PolicyChanges:
