@@ -22,7 +22,7 @@ from tests.patience import PATIENCE
 def run(
     folder: Path,
     body: Callable[[JobPool, Project], Awaitable[None]],
-    patience: float = WAIT,
+    patience: float = PATIENCE,
 ) -> None:
     """Run a test on a loop of its own, with the pharmacy and a pool of one worker."""
 
