@@ -281,6 +281,38 @@ def count_round(
     counts.totals[N_SEEN] += 1.0 if leaf >= 0 else 0.0
 
 
+@inline_kernel
+def predict_by_particles(
+    laws_wins: Floats,
+    laws_trials: Floats,
+    weights: Floats,
+    won: float,
+    lost: float,
+    reward: float,
+    parts: Floats,
+) -> None:
+    """Write what each particle adds to the mean that is expected, and to a reward's chance.
+
+    Particle by particle, with nothing added up: so the processor divides for several at once,
+    which is most of what learning takes. Called by ``learn_particles``.
+    """
+    if reward == 1.0:
+        for j in range(weights.size):
+            wins, n = laws_wins[j] + won, laws_trials[j] + won + lost
+            parts[0, j] = weights[j] * wins / n
+            parts[1, j] = weights[j] * (wins / (wins + (n - wins)))
+    elif reward == 0.0:
+        for j in range(weights.size):
+            wins, n = laws_wins[j] + won, laws_trials[j] + won + lost
+            parts[0, j] = weights[j] * wins / n
+            parts[1, j] = weights[j] * ((n - wins) / (wins + (n - wins)))
+    else:
+        for j in range(weights.size):
+            wins, n = laws_wins[j] + won, laws_trials[j] + won + lost
+            parts[0, j] = weights[j] * wins / n
+            parts[1, j] = weights[j] * predict_reward(reward, wins, n - wins)
+
+
 @compile_kernel
 def learn_particles(
     laws: ParticleLaws, learned: ParticleCounts, pair: int, reward: float
@@ -291,19 +323,19 @@ def learn_particles(
     ``FusedBeliefs._learn`` and ``play_fused`` once particles are there.
     """
     unit, taus, top, predicted = laws.units[pair], learned.taus, -np.inf, 0.0
-    expected = 0.0
+    expected, parts = 0.0, np.empty((2, laws.wins.shape[2]))
     group, won, lost = laws.groups[unit], learned.units[unit, 0], learned.units[unit, 1]
     for tau in range(taus.shape[0]):
         weights, chance, mean, whole = learned.weights[tau, group], 0.0, 0.0, 0.0
+        predict_by_particles(
+            laws.wins[tau, unit], laws.trials[tau, unit], weights, won, lost, reward, parts
+        )
         for j in range(weights.size):
-            wins, n = laws.wins[tau, unit, j] + won, laws.trials[tau, unit, j] + won + lost
-            mean += weights[j] * wins / n
+            mean += parts[0, j]
             whole += weights[j]
-            raised = weights[j] * predict_reward(reward, wins, n - wins)
-            chance += raised
-            weights[j] = raised
+            chance += parts[1, j]
         for j in range(weights.size):
-            weights[j] = max(weights[j] / chance, LEAST_WEIGHT)
+            weights[j] = max(parts[1, j] / chance, LEAST_WEIGHT)
         predicted += taus[tau, WEIGHT] * chance
         expected += taus[tau, WEIGHT] * mean / whole
         taus[tau, LOG_WEIGHT] += math.log(chance)
