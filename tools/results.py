@@ -176,6 +176,8 @@ def keep(name: str, command: str) -> None:
     """Run a command, write what it printed, and list it."""
     click.echo(f"{name}: {command}", err=True)
     kept = run_command(name, command, find_commit(), find_code(name))
+    if kept.exit_code < 0:
+        raise click.ClickException(f"{name} was ended by signal {-kept.exit_code}")
     with _WRITING:
         (FOLDER / f"{name}.txt").write_text(kept.write(), encoding="utf-8")
         (FOLDER / "index.md").write_text(write_index(read_all(FOLDER)), encoding="utf-8")

@@ -56,6 +56,18 @@ def test_audits_run_side_by_side_and_what_is_kept_is_told(
     )
 
 
+def test_what_was_ended_from_outside_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(results, "FOLDER", tmp_path)
+    monkeypatch.setattr(results, "list_commands", lambda: {"v": "bash -c 'kill -9 $$'"})
+    ran = CliRunner().invoke(main, [])
+
+    assert ran.exit_code == 1
+    assert "v was ended by signal 9" in ran.stderr
+    assert not any(tmp_path.iterdir())
+
+
 def test_the_code_of_an_audit_is_not_that_of_a_benchmark() -> None:
     assert find_code("audit-bounds-00") != find_code("benchmark-service")
 
