@@ -58,7 +58,7 @@ class FusedOptions(NamedTuple):
 def draw_tau(taus: Floats, uniform: float) -> int:
     """Draw the size of the log's bias for one round, by its weights.
 
-    Called by ``find_best_arm`` once a round.
+    Called by ``find_best_arm`` and ``draw_arm`` once a round.
     """
     tau = 0
     while tau < taus.shape[0] - 1 and uniform >= taus[tau, WEIGHT]:
@@ -91,13 +91,30 @@ def is_first(
 ) -> bool:
     """Tell whether an arm beats the best so far: by its index, uncapped index, then its draw.
 
-    Called by ``find_best_arm``.
+    Called by ``find_best_arm`` and ``draw_arm``.
     """
     if score != best:
         return score > best
     if free != best_free:
         return free > best_free
     return tie > best_tie
+
+
+@inline_kernel
+def write_score(
+    options: FusedOptions, score_table: Floats, row: int, index: float, part: int, tau: int
+) -> tuple[float, float]:
+    """Write an arm's score and what it came from; gives the score, capped, and as it was.
+
+    Called by ``find_best_arm`` and ``draw_arm`` for each arm.
+    """
+    free = options.low + (options.high - options.low) * index
+    score = free
+    if options.capped:
+        score = max(min(free, score_table[row, UPPER]), score_table[row, LOWER])
+    score_table[row, FREE_SCORE], score_table[row, SCORE] = free, score
+    score_table[row, FUSED_PART], score_table[row, FUSED_TAU] = part, tau
+    return score, free
 
 
 @compile_kernel
@@ -150,12 +167,7 @@ def find_best_arm(
                 reach,
                 scratch,
             )
-        free = options.low + (options.high - options.low) * index
-        score = free
-        if options.capped:
-            score = max(min(free, score_table[row, UPPER]), score_table[row, LOWER])
-        score_table[row, FREE_SCORE], score_table[row, SCORE] = free, score
-        score_table[row, FUSED_PART], score_table[row, FUSED_TAU] = part, tau
+        score, free = write_score(options, score_table, row, index, part, tau)
         if is_first(score, free, tie, best, best_free, best_tie):
             winner, best, best_free, best_tie = row, score, free, tie
     return winner
@@ -243,12 +255,7 @@ def draw_arm(
             index, _ = draw_beta(pairs[pair, WINS], pairs[pair, LOSSES], inner)
         else:
             index = indices[row, FIRST_INDEX + part * n_taus + tau]
-        free = options.low + (options.high - options.low) * index
-        score = free
-        if options.capped:
-            score = max(min(free, score_table[row, UPPER]), score_table[row, LOWER])
-        score_table[row, FREE_SCORE], score_table[row, SCORE] = free, score
-        score_table[row, FUSED_PART], score_table[row, FUSED_TAU] = part, tau
+        score, free = write_score(options, score_table, row, index, part, tau)
         if is_first(score, free, tie, best, best_free, best_tie):
             winner, best, best_free, best_tie = row, score, free, tie
     return winner
