@@ -96,8 +96,8 @@ def serve(
     kinds = compiler.find_new()
     if kinds:
         names = ", ".join(kinds)
-        notify("note", f"compiling {names}, or loading it; then the service is ready")
-        with _end_at_once():
+        with _end_at_once():  # before it is said: who reads it may stop it at once
+            notify("note", f"compiling {names}, or loading it; then the service is ready")
             compile_kinds(kinds)
     limits = Limits(body=max_body * _MEGABYTE, batch=max_batch, rate=rate)
     compiler.start()
