@@ -86,8 +86,8 @@ def test_scale_is_nearly_the_best_predicted(name: str) -> None:
         tried = []
         for factor in np.exp(np.linspace(-1.5, 1.5, 121)):
             scale = choice.scale * factor
-            paid = chooser._predict_levels(scale, costs, choice.spread, upper=upper)
-            tried.append(chooser._predict(scale, log_error, paid, upper=upper))
+            halves = chooser._halve_costs(costs, choice.spread, upper=upper)
+            tried.append(chooser._predict(scale, log_error, halves, upper=upper))
         best = np.min(tried, axis=0) if upper else np.max(tried, axis=0)
         radius = np.abs(best - tables_value(chooser, upper=upper))
         assert (np.abs(choice.predicted - best) <= 0.02 * radius + 1e-9).all()

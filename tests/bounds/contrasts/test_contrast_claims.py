@@ -107,7 +107,7 @@ def make_claims(case: Case, law: Law, rows: int) -> tuple[SumClaims, Floats]:
     sides = find_sides(form, ("X",), case.shared)
     assert sides is not None
     spoken = reader.read_rest(np.random.default_rng(2), numeric=False)
-    claims = make_contrast_claims(sides, [reader.read_pilot(None)], spoken)
+    claims = make_contrast_claims(sides, reader.read_pilot(None), spoken)
     assert isinstance(claims, SumClaims)
     return claims, logs.probability
 

@@ -1,7 +1,7 @@
 """How many standard errors an end lies from its estimate, so that all hold at once."""
 
 import numpy as np
-from scipy.stats import norm, t
+from scipy.special import ndtr, ndtri, stdtrit
 
 from boundit.counts.named_array import Floats
 
@@ -19,7 +19,7 @@ def find_bonferroni(error: float, n_claims: int) -> float:
     >>> round(find_bonferroni(0.05, 2), 3)
     1.96
     """
-    return float(norm.isf(error / max(n_claims, 1)))
+    return float(-ndtri(error / max(n_claims, 1)))
 
 
 def find_critical(error: float, covariance: Floats, n_claims: int) -> float:
@@ -50,4 +50,7 @@ def widen_for_freedom(critical: float, freedom: Floats) -> Floats:
     array([2.18, 1.96])
     """
     bounded = np.clip(freedom, LEAST_FREEDOM, 1e7)
-    return np.asarray(t.isf(norm.sf(critical), bounded))
+    beyond = ndtr(-critical)
+    return (
+        np.asarray(-stdtrit(bounded, beyond)) if beyond > 0 else np.full_like(bounded, np.inf)
+    )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from boundit.bounds.approximate.derivatives import FlatReader, TermDerivative
 from boundit.bounds.approximate.flat_formula import FlatFormula
@@ -71,7 +71,7 @@ class FormulaEnds:
         multipliers: tuple[Floats, Floats] | None = None,
     ) -> None:
         self.rule, self.counts, self.multipliers = rule, counts, multipliers
-        self.z = float(norm.isf(error))
+        self.z = float(-ndtri(error))
         self.rows = rule.axes + rule.choices
         self.reader = FlatReader(
             lambda term: counts.read(term).find_shares(0.0),

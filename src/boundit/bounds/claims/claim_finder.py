@@ -22,7 +22,7 @@ from boundit.bounds.claims.cell_claims import CellClaims
 from boundit.bounds.claims.claim_rules import ClaimPlan, ClaimRule
 from boundit.bounds.claims.explain_claim import ClaimCells, ClaimRows
 from boundit.bounds.claims.level_form import LevelForm, RatioForm, Unmet
-from boundit.bounds.claims.numeric_claims import VARIANCES, NumericClaims
+from boundit.bounds.claims.numeric_claims import VARIANCES, NumericClaims, suppose_variances
 from boundit.bounds.claims.pilot import (
     FOR_LOOKED,
     SplitSources,
@@ -74,16 +74,16 @@ class ClaimCounts:
         self._variances = VARIANCES if self.numeric else (None,)
         self._splits: dict[int, SplitSources] = {}
 
-    def read(self, form: LevelForm, rng: Generator) -> tuple[list[PilotNumbers], RestNumbers]:
+    def read(self, form: LevelForm, rng: Generator) -> tuple[PilotNumbers, RestNumbers]:
         """Read the counts of a sum: those of the pilot, and the rest's with its rewards.
 
-        Of a numeric reward there is a pilot for each variance that it is supposed to have.
-        Called by ``ClaimFinder._make`` and ``ContrastFinder``.
+        Of a numeric reward the pilot supposes the first of some variances. Called by
+        ``ClaimFinder._make`` and ``ContrastFinder``.
         """
         evaluator, sources = self.evidence.evaluator, self.split(form.n_folds)
         reader = FormReader.of(form, sources, evaluator.levels, evaluator.workspace)
         rest = reader.read_rest(rng, numeric=self.numeric)
-        return [reader.read_pilot(variance) for variance in self._variances], rest
+        return reader.read_pilot(self._variances[0]), rest
 
     def read_ratio(self, ratio: RatioForm, rng: Generator) -> list[RatioClaims]:
         """Read the counts of a ratio, and make its claims.
@@ -260,13 +260,13 @@ class ClaimFinder:
             if not isinstance(selection, Unmet):
                 self._cells[name] = SelectionRows(selection)
             return selection
-        pilots, rest = self.counts.read(rule.form, rng)
+        pilot, rest = self.counts.read(rule.form, rng)
         self._cells[name] = ClaimCells(rule.form, rest.arrays, rest.last.rows, rest.last.mean)
         if not rule.is_sum:
-            return CellClaims(pilots[0], rest)
+            return CellClaims(pilot, rest)
         if self.counts.numeric:
-            return NumericClaims([SumClaims(pilot, rest) for pilot in pilots])
-        return (BestClaims if may_use_boxes(rest.arrays) else SumClaims)(pilots[0], rest)
+            return suppose_variances(pilot, rest)
+        return (BestClaims if may_use_boxes(rest.arrays) else SumClaims)(pilot, rest)
 
     def _bound_side(
         self,

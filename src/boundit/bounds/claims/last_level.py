@@ -156,7 +156,7 @@ class NumericRest:
     squares: Floats
     running: Floats
 
-    @property
+    @cached_property
     def mean(self) -> Floats:
         """The mean of every cell; 0 where it has no rows. Read by ``SumClaims.bound_value``."""
         rows = np.broadcast_to(self.rows, self.sums.shape)

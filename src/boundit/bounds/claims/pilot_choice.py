@@ -74,8 +74,10 @@ class PilotChooser:
     def __init__(self, pilot: PilotNumbers, *, by_range: bool = False) -> None:
         self.pilot, self.arrays, self.by_range = pilot, pilot.arrays, by_range
         self.layout = pilot.arrays.layout
-        n_levels = len(self.layout.cells)
-        self.branch_shares = [self.arrays.share_branches(i) for i in range(n_levels)]
+        n_levels, self.branch_shares = len(self.layout.cells), pilot.branch_shares
+        weights, rows = self.arrays.weights[-1], np.maximum(pilot.last.rows, 1.0)
+        self._steps = weights / rows / self.branch_shares[-1]  # a row's, at scale 1
+        self._expected = weights * pilot.last.mean
         self._costs = [
             [self._guess_costs(i, upper=upper) for i in range(n_levels - 1)]
             for upper in ((False, True) if self.layout.worst else (False,))
@@ -88,13 +90,12 @@ class PilotChooser:
         is searched by golden section, for all rows at once. Called by ``SumClaims.choose``.
         """
         sign = -1.0 if upper else 1.0
-
         costs = self._costs[upper and len(self._costs) > 1]
         spread = tuple(self._choose_spread(i, each) for i, each in enumerate(costs))
+        halves = self._halve_costs(costs, spread, upper=upper)
 
         def predict(exponent: Floats) -> Floats:
-            paid = self._predict_levels(np.exp(exponent), costs, spread, upper=upper)
-            return sign * self._predict(np.exp(exponent), log_error, paid, upper=upper)
+            return sign * self._predict(np.exp(exponent), log_error, halves, upper=upper)
 
         first = np.log(2 * log_error / np.maximum(self._guess_variance(costs), _LEAST)) / 2
         low, high = first - _REACH, first + _REACH
@@ -114,39 +115,34 @@ class PilotChooser:
         return PilotChoice(np.exp(best), spread, sign * np.maximum(at_left, at_right))
 
     def _predict(
-        self, scale: Floats, log_error: Floats, levels: Sequence[Floats], *, upper: bool
+        self, scale: Floats, log_error: Floats, halves: Sequence[Floats], *, upper: bool
     ) -> Floats:
-        """Predict the ends of all rows at a scale, ``levels`` being what levels add.
+        """Predict the ends of all rows at a scale.
 
-        Called by ``PilotChooser.choose``.
+        ``halves`` are what levels before the last add at their cells at scale 1. Called by
+        ``PilotChooser.choose``, for scale after scale.
         """
         sign = 1.0 if upper else -1.0
-        last, weights, q = self.pilot.last, self.arrays.weights[-1], self.branch_shares[-1]
+        last = self.pilot.last
         lam = widen(scale, len(self.layout.cells[-1].axes))
-        s = lam * weights / np.maximum(last.rows, 1.0) / q
-        paid = q * predict_price(last, last.rows, -s if upper else s)
-        leaf = weights * last.mean + sign * paid / lam
+        price = predict_price(last, last.rows, lam * (-self._steps if upper else self._steps))
+        leaf = self._expected + sign * self.branch_shares[-1] * price / lam
+        levels = [widen(scale, half.ndim) * half for half in halves]
         value = take_worst(self.layout, leaf, levels, upper=upper)
         return value + sign * log_error / scale
 
-    def _predict_levels(
-        self,
-        scale: Floats,
-        costs: Sequence[Costs],
-        spread: Sequence[NDArray[np.bool_]],
-        *,
-        upper: bool,
+    def _halve_costs(
+        self, costs: Sequence[Costs], spread: Sequence[NDArray[np.bool_]], *, upper: bool
     ) -> list[Floats]:
-        """Predict what the levels before the last add at their cells.
+        """Find what the levels before the last add at their cells, for each unit of scale.
 
         Called by ``PilotChooser.choose``.
         """
-        found = list[Floats]()
-        for each, by_spread in zip(costs, spread, strict=True):
-            n_axes = each[0].ndim
-            cost = np.where(widen(by_spread, n_axes), *each)
-            found.append((1 if upper else -1) * widen(scale, n_axes) / 2 * cost)
-        return found
+        half = 0.5 if upper else -0.5
+        return [
+            half * np.where(widen(by_spread, each[0].ndim), *each)
+            for each, by_spread in zip(costs, spread, strict=True)
+        ]
 
     def _guess_variance(self, costs: Sequence[Costs]) -> Floats:
         """Guess the variance of the estimated sum, for a first guess of the scale.

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 
 import numpy as np
@@ -33,6 +34,15 @@ class PilotNumbers:
 
     arrays: SumArrays
     last: PilotLast
+
+    @cached_property
+    def branch_shares(self) -> list[Floats]:
+        """How each level's cells are shared out over branches of the sum.
+
+        Read by ``PilotChooser`` and ``SumClaims``.
+        """
+        n_levels = len(self.arrays.layout.cells)
+        return [self.arrays.share_branches(i) for i in range(n_levels)]
 
 
 @dataclass(frozen=True, eq=False)

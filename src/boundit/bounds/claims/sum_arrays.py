@@ -80,6 +80,20 @@ class SumArrays:
         )
         return cls(layout, tuple(numbers), shares, weights, settings)
 
+    def add_axis(self, name: str, n_levels: int) -> "SumArrays":
+        """Put an axis before those of the table, for what is tried of all rows at once.
+
+        Called by ``SupposedSums``.
+        """
+        settings = self.settings
+        return SumArrays(
+            self.layout.add_axis(name),
+            self.numbers,
+            self.shares,
+            tuple(weights[None] for weights in self.weights),
+            ArraySettings({**settings.sizes, name: n_levels}, settings.workspace),
+        )
+
     def find_rows(self, place: int) -> Floats:
         """Show the rows of each cell of a level before the last, aligned with its weights.
 
@@ -236,5 +250,7 @@ def _add(
 
     Called by ``take_worst``.
     """
+    if axes == own:  # mostly: rows of the table, however often a scale is tried
+        return one + other, axes
     joined = (*axes, *(axis for axis in own if axis not in axes))
     return NamedArray(axes, one).align(joined) + NamedArray(own, other).align(joined), joined

@@ -19,6 +19,7 @@ clipped, never its parts: a cell's part that is raised to 0 would pay less where
 rewards are low.
 """
 
+from functools import cached_property
 from typing import Final, final
 
 import numpy as np
@@ -55,12 +56,16 @@ class SumClaims:
         self, pilot: PilotNumbers, rest: RestNumbers, *, centre: Floats | None = None
     ) -> None:
         self.pilot, self.rest, self.centre = pilot, rest, centre
-        self.chooser = PilotChooser(pilot)
         self.layout = rest.arrays.layout
         self._strata = None if centre is None else find_stratified(rest.arrays)
         # A numeric reward varies less within strata than its mean allows.
         counted = isinstance(rest.last, ValuedRest) and may_use_total(rest.arrays)
         self._total = counted if centre is None else self._strata is not None
+
+    @cached_property
+    def chooser(self) -> PilotChooser:
+        """What chooses on the pilot. Ratios have one of their own and never read this one."""
+        return PilotChooser(self.pilot)
 
     def choose(self, log_error: Floats, *, upper: bool) -> PilotChoice:
         """Choose scales and kinds of penalties of one end of all rows, and predict it.
@@ -101,7 +106,7 @@ class SumClaims:
 
         Called by ``SumClaims.bound_value``, and for both ends by ``SumClaims._bound_total``.
         """
-        last, q = self.rest.last, self.chooser.branch_shares[-1]
+        last, q = self.rest.last, self.pilot.branch_shares[-1]
         weights = self.rest.arrays.weights[-1]
         lam = widen(scale, len(self.layout.cells[-1].axes))
         s = lam * weights / np.maximum(last.rows, 1.0) / q
@@ -130,7 +135,7 @@ class SumClaims:
         for place, by_spread in enumerate(choice.spread):
             rows, weights = arrays.find_rows(place), arrays.weights[place]
             n_axes = len(self.layout.cells[place].axes)
-            lam, q = widen(scale, n_axes), self.chooser.branch_shares[place]
+            lam, q = widen(scale, n_axes), self.pilot.branch_shares[place]
             holes = np.where(rows > 0, 0.0, weights if upper else 0.0)
             if arrays.numbers[place].exact:
                 found.append(holes)

@@ -19,7 +19,7 @@ all branches: what the strategy chooses then only tells what follows its draws.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from boundit.bounds.claims.level_form import LevelForm
 from boundit.terms.names import Nodes, sort_names
@@ -61,6 +61,14 @@ class SumLayout:
     worst: tuple[str, ...]
     drawn: Mapping[str, int]
     cells: tuple[LevelCells, ...]
+
+    def add_axis(self, name: str) -> "SumLayout":
+        """Put an axis before those of the table, of which no level reads anything.
+
+        Called by ``SumArrays.add_axis``.
+        """
+        cells = tuple(replace(where, axes=(name, *where.axes)) for where in self.cells)
+        return replace(self, axes=(name, *self.axes), cells=cells)
 
     def keep_outside(self, depth: int) -> frozenset[str]:
         """Collect the axes that are still there within so many minima.

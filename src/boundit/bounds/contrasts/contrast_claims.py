@@ -16,8 +16,9 @@ import numpy as np
 
 from boundit.bounds.claims.claim_finder import ClaimCounts
 from boundit.bounds.claims.claim_rules import ClaimPlan
+from boundit.bounds.claims.last_level import NumericPilot
 from boundit.bounds.claims.level_form import LevelForm
-from boundit.bounds.claims.numeric_claims import NumericClaims
+from boundit.bounds.claims.numeric_claims import suppose_variances
 from boundit.bounds.claims.pilot_choice import RowClaims
 from boundit.bounds.claims.read_form import PilotNumbers, RestNumbers
 from boundit.bounds.claims.sum_arrays import add_up
@@ -42,20 +43,14 @@ MOST_TREATMENTS: Final = 4
 """In how many treatments arms may differ."""
 
 
-def make_contrast_claims(
-    sides: TwoSides, pilots: Sequence[PilotNumbers], rest: RestNumbers
-) -> RowClaims:
+def make_contrast_claims(sides: TwoSides, pilot: PilotNumbers, rest: RestNumbers) -> RowClaims:
     """Make the claims on differences of all arms that differ in some treatments.
 
-    There is a pilot for each variance that a numeric reward may have. Called by
-    ``ContrastFinder``.
+    Called by ``ContrastFinder``.
     """
-    doubled = sides.double_rest(rest)
-    made = list[SumClaims]()
-    for pilot in pilots:
-        own = sides.double_pilot(pilot)
-        made.append(SumClaims(own, doubled, centre=_estimate(own)))
-    return made[0] if len(made) == 1 else NumericClaims(made)
+    own, doubled = sides.double_pilot(pilot), sides.double_rest(rest)
+    make = suppose_variances if isinstance(own.last, NumericPilot) else SumClaims
+    return make(own, doubled, centre=_estimate(own))
 
 
 def _estimate(pilot: PilotNumbers) -> Floats:
@@ -106,7 +101,7 @@ class ContrastFinder:
         rest = [self.levels[name] for name in self.query.context]
         found = np.full((*own, *own, *rest), np.inf)
         streams = self.counts.make_streams(len(self.rules))
-        numbers = dict[int, tuple[list[PilotNumbers], RestNumbers]]()
+        numbers = dict[int, tuple[PilotNumbers, RestNumbers]]()
         for differing, sides in self.sides.items():
             claims = list[RowClaims]()
             for place, each in sides.items():
