@@ -9,6 +9,9 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from boundit.service.http.answers import ErrorAnswer, ErrorDetail
 from boundit.service.http.limits import WHOLE, Limits
 
+LINGER = 2.0
+"""So many seconds what a refused caller still sends is read, and dropped, before the end."""
+
 
 class PatientProtocol(HttpToolsProtocol):
     """uvicorn's protocol, with a time for headers and a limit of their size.
@@ -23,13 +26,15 @@ class PatientProtocol(HttpToolsProtocol):
         super().__init__(*args, **kwargs)
         self._timer: asyncio.TimerHandle | None = None
         self._deadline: float | None = None
-        self._n_bytes = 0
+        self._n_messages = self._n_bytes = 0
+        self._refused = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the clock for the first request; the event loop calls it."""
         super().connection_made(transport)
         if len(self.connections) > self.limits.connections:
             self._refuse(503, "too_many_connections", "too many connections are open")
+            self.transport.close()
             return
         self._expect_headers()
 
@@ -41,9 +46,23 @@ class PatientProtocol(HttpToolsProtocol):
             self._timer = None
         super().connection_lost(exc)
 
+    def data_received(self, data: bytes) -> None:
+        """Read what comes, and drop it after a refusal; the event loop calls it.
+
+        The parser tells of a header when all of it is there: of one that never ends the bytes
+        are counted as they come.
+        """
+        if self._refused:
+            return
+        message = self._n_messages
+        super().data_received(data)
+        if message and message == self._n_messages and self._deadline is not None:
+            self._count(len(data))
+
     def on_message_begin(self) -> None:
         """Start the clock for a request; the parser calls it."""
         super().on_message_begin()
+        self._n_messages += 1
         self._n_bytes = 0
         self._expect_headers()
 
@@ -60,7 +79,7 @@ class PatientProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Stop the clock, as the app has one for the body; the parser calls it."""
         self._stop_clock()
-        if not self.transport.is_closing():
+        if not self._refused:
             super().on_headers_complete()
 
     def on_message_complete(self) -> None:
@@ -101,14 +120,22 @@ class PatientProtocol(HttpToolsProtocol):
     def _count(self, n: int) -> None:
         """Count bytes of headers, and end the connection where they are too many.
 
-        Called by ``PatientProtocol.on_url`` and ``PatientProtocol.on_header``.
+        Called by ``PatientProtocol.on_url``, ``PatientProtocol.on_header`` and
+        ``PatientProtocol.data_received``.
         """
         self._n_bytes += n
-        if self._n_bytes > self.limits.header_bytes and not self.transport.is_closing():
+        if self._n_bytes > self.limits.header_bytes:
             self._refuse(431, "headers_too_large", "the headers are too large")
 
     def _refuse(self, status: int, code: str, message: str) -> None:
-        """Write a refusal and close; called by whoever ends a connection."""
+        """Write a refusal and close soon; called by whoever ends a connection.
+
+        To close at once, with something unread, would reset the connection, and the caller
+        might never see why.
+        """
+        if self._refused or self.transport.is_closing():
+            return
+        self._refused = True
         body = msgspec.json.encode(ErrorAnswer(ErrorDetail(code, message)))
         head = [
             STATUS_LINE[status],
@@ -117,4 +144,6 @@ class PatientProtocol(HttpToolsProtocol):
             b"\r\nconnection: close\r\n\r\n",
         ]
         self.transport.write(b"".join(head) + body)
-        self.transport.close()
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self.loop.call_later(LINGER, self.transport.close)
