@@ -57,6 +57,41 @@ def test_a_node_that_is_renamed_keeps_its_column_and_its_answer(
     assert visitor.read_project()["data"]["columns"] == {}
 
 
+def test_a_limit_on_hidden_causes_goes_with_its_edge(visitor: Visit, tmp_path: Path) -> None:
+    """It keeps to an edge whose node is renamed, and goes with one that is taken away."""
+    visitor.begin_empty()
+    visitor.type_text(f"{GRAPH}; Ad <-> Click")
+    expect(visitor.find(".node")).to_have_count(3)
+    visitor.find("#log-file").set_input_files(write_log(tmp_path / "clicks.csv", grouped=True))
+    expect(visitor.find("#data-body .state")).to_contain_text("300 rows")
+    visitor.go("ask")
+    for role, name in (("arm", "Ad"), ("reward", "Click")):
+        visitor.find(f"#question [data-key='{role} {name}']").click()
+    visitor.ask()
+    visitor.go("whatif")
+    visitor.find("[data-key='limit Ad <-> Click on']").check()
+    visitor.wait_for_new_answer()
+    limited = visitor.read_intervals()
+    visitor.go("graph")
+    visitor.node("Ad").dblclick()
+    visitor.find(".rename").fill("The ad")
+    visitor.page.keyboard.press("Enter")
+    expect(visitor.node("The ad")).to_be_visible()
+
+    assert visitor.read_project()["settings"]["confounding"] == {'"The ad" <-> Click': 2}
+    visitor.go("whatif")
+    slider = visitor.find("[data-key^='limit'][type=checkbox]")
+    expect(slider).to_be_checked()
+    visitor.wait_for_answer()
+    assert visitor.read_intervals() == limited
+    visitor.go("graph")
+    visitor.type_text('Age -> "The ad" -> Click; Age -> Click')
+    expect(visitor.edge("<->", "The ad", "Click")).to_have_count(0)
+    assert visitor.read_project()["settings"]["confounding"] == {}
+    visitor.undo()
+    assert visitor.read_project()["settings"]["confounding"] == {'"The ad" <-> Click': 2}
+
+
 def test_bins_are_moved_by_keys_and_taken_back(visitor: Visit, tmp_path: Path) -> None:
     visitor.begin_empty()
     visitor.type_text(GRAPH)

@@ -96,19 +96,52 @@ export function renameNode(draft, before, after, columns) {
   query.treatments = query.treatments.map(swap);
   query.context = query.context.map(swap);
   for (const record of [data.bins, data.levels]) renameKey(record, before, after);
-  forgetLimits(draft, (edge) => edge.includes(before));
+  draft.settings.confounding = Object.fromEntries(
+    Object.entries(draft.settings.confounding).map(([text, limit]) => [writeEnds(readEnds(text).map(swap)), limit]),
+  );
   graph.text = null;
 }
 
 /**
- * Forget the limits on hidden causes of edges that are no more, or are called otherwise.
+ * Read which nodes a limit on hidden causes is about, as it is written: `X <-> "time of day"`.
+ *
+ * @param {string} text
+ */
+function readEnds(text) {
+  const parts = text.match(/"(?:\\.|[^"\\])*"|[^\s"]+/gu) ?? [];
+  return parts
+    .filter((part) => part !== "<->")
+    .map((part) => (part.startsWith('"') ? part.slice(1, -1).replace(/\\(.)/gu, "$1") : part));
+}
+
+/** Write the nodes of a limit; quotes are read wherever they stand. @param {string[]} ends */
+function writeEnds(ends) {
+  return ends.map((name) => (/^[A-Za-z]\w*$/u.test(name) ? name : `"${name.replace(/["\\]/gu, "\\$&")}"`)).join(" <-> ");
+}
+
+/**
+ * Find the limit on the hidden causes of an edge, whichever of its nodes is written first.
+ *
+ * @param {Project} project
+ * @param {Pair} edge
+ * @returns {string | undefined} the edge as the limit has it
+ */
+export function findLimit(project, edge) {
+  const wanted = [edge.tail, edge.head].sort().join("\n");
+  return Object.keys(project.settings.confounding).find((text) => readEnds(text).sort().join("\n") === wanted);
+}
+
+/**
+ * Limit the hidden causes of an edge, or take the limit away.
  *
  * @param {Project} draft
- * @param {(edge: string) => boolean} which by the edge as it is written
+ * @param {Pair} edge
+ * @param {number | null} limit
  */
-function forgetLimits(draft, which) {
-  const kept = Object.entries(draft.settings.confounding).filter(([edge]) => !which(edge));
-  draft.settings.confounding = Object.fromEntries(kept);
+export function putLimit(draft, edge, limit) {
+  const known = findLimit(draft, edge);
+  if (limit !== null) draft.settings.confounding[known ?? writeEnds([edge.tail, edge.head])] = limit;
+  else if (known !== undefined) delete draft.settings.confounding[known];
 }
 
 /** @param {Record<string, any>} record @param {string} before @param {string} after */
@@ -128,14 +161,13 @@ export function addEdge(draft, tail, head, kind) {
 export function removeEdge(draft, edge) {
   draft.graph.edges = draft.graph.edges.filter((each) => !sameEdge(each, edge));
   draft.without_edges = draft.without_edges.filter((each) => !sameEdge(each, edge));
-  if (edge.kind === "<->") {
-    forgetLimits(draft, (text) => text.includes(edge.tail) && text.includes(edge.head));
-  }
+  if (edge.kind === "<->") putLimit(draft, edge, null);
   draft.graph.text = null;
 }
 
 /** Turn an arrow round, or make it `<->`. @param {Project} draft @param {Edge} edge @param {Edge} into */
 export function replaceEdge(draft, edge, into) {
+  if (edge.kind === "<->" && into.kind !== "<->") putLimit(draft, edge, null);
   draft.without_edges = draft.without_edges.filter((each) => !sameEdge(each, edge));
   draft.graph.edges = draft.graph.edges
     .filter((each) => !sameEdge(each, into) || sameEdge(each, edge))

@@ -6,6 +6,7 @@
 /** @import { Answers } from "./answers.js" */
 import { element, redraw, whenNew, write } from "./dom.js";
 import { say } from "./editor.js";
+import { findLimit, putLimit } from "./graph.js";
 import { drawFault } from "./studio.js";
 
 /**
@@ -85,11 +86,8 @@ function makeLimit(edge) {
   return {
     key: `limit ${edge.text}`, title: `Limit on ${say(edge)}`, words: "the unseen cause moves the odds of the arm by at most this factor",
     where: `settings.confounding.${edge.text}`, low: 1, high: 10, step: 0.1, first: 2, optional: true,
-    read: ({ settings }) => settings.confounding[edge.text] ?? null,
-    put: (draft, value) => {
-      if (value === null) delete draft.settings.confounding[edge.text];
-      else draft.settings.confounding[edge.text] = value;
-    },
+    read: (project) => project.settings.confounding[findLimit(project, edge) ?? ""] ?? null,
+    put: (draft, value) => putLimit(draft, edge, value),
   };
 }
 

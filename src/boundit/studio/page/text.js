@@ -5,7 +5,7 @@
 /** @import { Studio } from "./studio.js" */
 import { announce, element, wait } from "./dom.js";
 import { faultOf } from "./studio.js";
-import { findNode, sameEdge } from "./graph.js";
+import { findNode, removeEdge, sameEdge } from "./graph.js";
 import { Latest } from "./latest.js";
 import { placeNodes } from "./placing.js";
 import { ask } from "./transport.js";
@@ -237,6 +237,8 @@ function meaning(graph) {
  */
 function takeGraph(studio, answer) {
   studio.store.change("type the graph", (draft) => {
+    const gone = draft.graph.edges.filter((edge) => !answer.graph.edges.some((each) => sameEdge(each, edge)));
+    for (const edge of gone) removeEdge(draft, edge); // with what was supposed of it
     draft.graph = answer.graph;
     /** @param {string} name */
     const measured = (name) => {
@@ -248,7 +250,6 @@ function takeGraph(studio, answer) {
     query.context = query.context.filter(measured);
     if (query.outcome !== null && !measured(query.outcome)) query.outcome = null;
     if (answer.query && query.outcome === null && query.treatments.length === 0) draft.query = answer.query;
-    draft.without_edges = draft.without_edges.filter((edge) => draft.graph.edges.some((each) => sameEdge(each, edge)));
   }, "type the graph");
 }
 
