@@ -242,8 +242,9 @@ class Engine:
             self._turn.release()
         if time.monotonic() - begun > _SLOW:
             self._pause_until = time.monotonic() + _PAUSE
-        # The answers go out in the next round of the loop; then it learns.
-        loop.call_soon(loop.call_soon, self._settle_here)
+        if self._writer.is_behind:
+            # The answers go out in the next round of the loop; then it learns.
+            loop.call_soon(loop.call_soon, self._settle_here)
 
     def _settle_here(self) -> None:
         """Learn what ``_write_here`` wrote, unless the writer's thread is at it."""

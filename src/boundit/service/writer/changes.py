@@ -206,6 +206,14 @@ class PolicyChanges:
             transaction.add_tallies(policy, self._tallies)
         transaction.update_head(self.head)
 
+    @property
+    def teaches(self) -> bool:
+        """Whether the policy learns from it or gets other bounds, which may take a while.
+
+        Read by ``GroupWriter`` after the commit.
+        """
+        return bool(self._closings) or self._refreshed is not None
+
     def settle(self) -> None:
         """Fold into memory what was committed; called by ``GroupWriter`` after the commit."""
         self.fold.learn(self._closings)

@@ -98,6 +98,7 @@ class GroupWriter:
         if created:
             self.folds |= created
         self._unsettled = opened
+        self._settle_some(lambda changes: not changes.teaches)
         return [answers[i] for i in range(len(commands))]
 
     def _expect(
@@ -115,12 +116,30 @@ class GroupWriter:
                 found[fold.id] = list(dict.fromkeys(ids))
         return found
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether there is something to ``settle``; read by ``Engine._write_here``."""
+        return bool(self._unsettled or self.refuted)
+
     def settle(self) -> None:
-        """Fold into memory what the last group committed; called by ``Engine``."""
+        """Fold into memory what the last group committed; called by ``Engine``.
+
+        What teaches nothing, such as decisions alone, is settled with its commit.
+        """
         if self._unsettled:
-            unsettled, self._unsettled = self._unsettled, {}
-            for name, changes in unsettled.items():
+            self._settle_some(lambda _: True)
+
+    def _settle_some(self, which: Callable[[PolicyChanges], bool]) -> None:
+        """Fold some of what is unsettled.
+
+        Called by ``GroupWriter.settle`` and ``GroupWriter._commit``.
+        """
+        unsettled, self._unsettled = self._unsettled, {}
+        for name, changes in unsettled.items():
+            if which(changes):
                 self._settle(name, changes)
+            else:
+                self._unsettled[name] = changes
 
     def _open(
         self,
@@ -158,7 +177,7 @@ class GroupWriter:
     def _settle(self, name: str, changes: PolicyChanges) -> None:
         """Fold into memory what was committed; a fold that fails is read anew.
 
-        Called by ``GroupWriter.settle``.
+        Called by ``GroupWriter._settle_some``.
         """
         try:
             changes.settle()
