@@ -207,10 +207,10 @@ class FusedBeliefs:
         All that was shown is read before the first is learned. Called by
         ``BasePolicy.learn_many``.
         """
-        shown = list[tuple[int, NDArray[np.bool_]]]()
+        shown, nothing = list[tuple[int, NDArray[np.bool_]]](), self.reader.read(None)
         for row, observed in zip(batch.rows, batch.observed, strict=True):
             try:
-                shown.append(self.reader.read(observed))
+                shown.append(nothing if observed is None else self.reader.read(observed))
             except BounditError as error:
                 raise name_row(error, row) from None
         low, high = self.reward_range

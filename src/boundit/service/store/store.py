@@ -4,7 +4,7 @@ The statements are the same for both databases but for a few words, which ``Dial
 Moments are microseconds since 1970, in UTC.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
@@ -199,7 +199,7 @@ class Transaction:
         """Lock the head rows of some policies, in the order of their names, and read them.
 
         Nobody else appends to them until this transaction ends. ``expected`` are ids by policy
-        that ``find_decisions`` will be asked for, and that are looked up in the same go. Called
+        that ``list_decisions`` will be asked for, and that are looked up in the same go. Called
         by ``GroupWriter`` when a group begins.
         """
         query = f"SELECT {_HEAD} FROM policies WHERE name "
@@ -302,16 +302,24 @@ class Transaction:
         return {row[0]: EventRow(*row) for row in rows}
 
     def find_decisions(self, policy: int, ids: Sequence[str]) -> dict[str, DecisionRow]:
-        """Find decisions by their ids; called by ``PolicyChanges.look_up`` once a group."""
+        """Find decisions by their ids; called where a few are shown, erased or replayed."""
+        return {row[0]: DecisionRow(*row) for row in self.list_decisions(policy, ids)}
+
+    def list_decisions(self, policy: int, ids: Sequence[str]) -> Iterable[Sequence[Any]]:
+        """List decisions by their ids, in any order, with the values of a ``DecisionRow``.
+
+        Called by ``PolicyChanges.look_up`` once a group.
+        """
         rows = self._expected.pop((policy, tuple(ids)), None) if self._expected else None
-        if rows is None:
-            rows = self._ask_decisions(policy, ids)
-        return {row[0]: DecisionRow._make(row) for row in rows}
+        found: Iterable[Sequence[Any]] = (
+            self._ask_decisions(policy, ids) if rows is None else rows
+        )
+        return found
 
     def _ask_decisions(self, policy: int, ids: Sequence[str]) -> Any:
         """Ask for decisions by their ids, and give the cursor.
 
-        Called by ``Transaction.find_decisions`` and ``Transaction.lock_heads``.
+        Called by ``Transaction.list_decisions`` and ``Transaction.lock_heads``.
         """
         query = f"SELECT {_DECISION} FROM {_JOIN} WHERE d.policy = ? AND "
         return self._run_among(query, "d.id", "text", ids, policy)

@@ -129,10 +129,10 @@ class PolicyChanges:
         wanted = [name for name in dict.fromkeys(ids) if name not in known]
         if not wanted:
             return
-        rows = self.transaction.find_decisions(self.fold.id, wanted)
-        self.known.update((name, KnownDecision(*row)) for name, row in rows.items())
+        rows = self.transaction.list_decisions(self.fold.id, wanted)
+        known.update({row[0]: KnownDecision(*row) for row in rows})
         if self.head.pruned_position:
-            hashes = {hash_id(name): name for name in wanted if name not in rows}
+            hashes = {hash_id(name): name for name in wanted if name not in known}
             gone = self.transaction.find_pruned(self.fold.id, list(hashes))
             self.pruned |= {hashes[one] for one in gone}
 

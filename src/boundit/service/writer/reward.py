@@ -201,7 +201,10 @@ def _tell_observed(
 
 def _find_reward(outcome: Outcome, reward_id: str) -> OutcomeReward | None:
     """Find a reward by its name; called by ``take_reward``."""
-    return next((each for each in outcome.rewards if each.reward_id == reward_id), None)
+    for each in outcome.rewards:
+        if each.reward_id == reward_id:
+            return each
+    return None
 
 
 def _tell_reward(
