@@ -1,4 +1,5 @@
 import re
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -95,6 +96,19 @@ def test_a_cycle_can_be_drawn_and_laid_out_but_is_no_graph() -> None:
     assert set(lay_out_drawing(drawing).positions) == {"X", "Y", "Z"}
     with pytest.raises(RefusedRequest, match="itself"):
         make_graph(drawing)
+
+
+def test_a_long_chain_is_laid_out_as_a_page_not_as_a_strip() -> None:
+    names = [f"Step_{i}" for i in range(60)]
+    placed = lay_out_drawing(read_drawing(" -> ".join(names)).graph)
+    at = [placed.positions[name] for name in names]
+    down = [b.y > a.y for a, b in pairwise(at) if a.x == b.x]
+
+    assert 0.4 < placed.width / placed.height < 2.5
+    assert len({(one.x, one.y) for one in at}) == 60
+    assert all(down)
+    assert len(down) > 45
+    assert all(0 < one.x < placed.width and 0 < one.y < placed.height for one in at)
 
 
 def test_a_layout_has_a_place_for_hidden_nodes_and_none_for_nothing() -> None:

@@ -1,6 +1,7 @@
 """Drawings and graphs: what a person drew, as text of any format and as a causal graph."""
 
 from collections.abc import Iterable
+from math import ceil
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -26,6 +27,7 @@ from boundit.terms.errors import BounditError, HasCycle, InvalidName, MalformedT
 from boundit.terms.names import is_name, sort_names
 
 DrawnFormat: TypeAlias = Literal["boundit", "dagitty", "dot", "json", "svg"]
+_LONG, _BETWEEN_COLUMNS = 1600.0, 60.0
 _SMALL, _APART = 25.0, 150.0
 """Places within so few units are none of pixels; and how far apart nodes then stand."""
 
@@ -313,17 +315,39 @@ class PlacedDrawing(Struct, frozen=True):
 def lay_out_drawing(drawing: Drawing) -> PlacedDrawing:
     """Find a place for every node, causes above effects; hidden nodes have places too.
 
-    A drawing with a cycle is laid out without one edge of it. Called for
+    A drawing with a cycle is laid out without one edge of it. One that would be a long strip,
+    as a chain is, continues at the top in a column to the right. Called for
     ``/api/graph/layout``.
     """
     draft = make_draft(drawing)
     if not draft.nodes:
         return PlacedDrawing({}, 0, 0)
     found = _lay_out(draft)
-    places = {
-        name: PlacedNode(round(box.x, 1), round(box.y, 1)) for name, box in found.boxes.items()
-    }
-    return PlacedDrawing(places, round(found.width), round(found.height))
+    rows = sorted({box.y for box in found.boxes.values()})
+    n_columns = _count_columns(found.width, found.height)
+    n_rows = ceil(len(rows) / n_columns)
+    places = dict[str, PlacedNode]()
+    for name, box in found.boxes.items():
+        column = rows.index(box.y) // n_rows
+        x = box.x + column * (found.width + _BETWEEN_COLUMNS)
+        y = box.y - rows[column * n_rows] + rows[0]
+        places[name] = PlacedNode(round(x, 1), round(y, 1))
+    width = n_columns * (found.width + _BETWEEN_COLUMNS) - _BETWEEN_COLUMNS
+    height = found.height if n_columns == 1 else max(at.y for at in places.values()) + rows[0]
+    return PlacedDrawing(places, round(width), round(height))
+
+
+def _count_columns(width: float, height: float) -> int:
+    """Count the columns that make about a screen of a long strip.
+
+    Called by ``lay_out_drawing``.
+
+    >>> _count_columns(600, 1200), _count_columns(120, 5400)
+    (1, 5)
+    """
+    if height < _LONG or height < 4 * width:
+        return 1
+    return max(1, int((height / (width + _BETWEEN_COLUMNS)) ** 0.5))
 
 
 def _lay_out(draft: GraphDraft) -> GraphLayout:
