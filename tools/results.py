@@ -105,8 +105,13 @@ def list_commands() -> dict[str, str]:
 
 
 def find_commit() -> str:
-    """Find the present commit, with a plus where what is in the folder differs from it."""
-    return _ask_git("describe", "--always", "--dirty=+", "--abbrev=8", "--exclude=*")
+    """Find the present commit, with a plus where what is in the folder differs from it.
+
+    Results that were kept just now do not count as a difference.
+    """
+    commit = _ask_git("rev-parse", "--short=8", "HEAD")
+    changed = _ask_git("status", "--porcelain", "--", ".", ":(exclude)docs/results")
+    return commit + ("+" if changed else "")
 
 
 def find_code(name: str) -> str:
