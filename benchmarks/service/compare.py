@@ -36,7 +36,7 @@ OURS, EACH, GROUP, WABBIT = (
 WAYS = {EACH: "each", GROUP: "group", WABBIT: "vw"}
 BATCH = 64
 """With 256 connections just below the rows that the service lets wait."""
-LARGE = 512
+LARGE = 2048
 """Sent over one connection, so that it can be held against a lone caller's single requests."""
 KINDS = ("decide", "reward")
 SPARE = 4
