@@ -45,6 +45,14 @@ _OWN = {
     "service": "python -m benchmarks service",
 }
 """Benchmarks that are run otherwise than by their name."""
+_MORE = {
+    "benchmark-service-again": "python -m benchmarks service",
+    "benchmark-widths-slow": (
+        "python -m benchmarks.widths --cells min-of-external --logs 20000 --inference exact"
+    ),
+    "crash": "make crash",
+}
+"""A second run, as disks are shared; a world that has a twentieth of the logs; and kills."""
 _AUDITED_CODE = (
     *(f"src/boundit/{room}" for room in ("terms", "graph", "estimand", "counts", "checks")),
     *(f"src/boundit/{room}" for room in ("bounds", "decisions", "simulation")),
@@ -101,7 +109,7 @@ def list_commands() -> dict[str, str]:
         found[f"audit-{name}"] = f"boundit audit --of {name} --models {models}"
     for name in BENCHMARKS:
         found[f"benchmark-{name}"] = _OWN.get(name, f"python -m benchmarks {name}")
-    return found | {"crash": "make crash"}
+    return found | _MORE
 
 
 def find_commit() -> str:
