@@ -28,6 +28,7 @@ from boundit.terms.names import is_name, sort_names
 
 DrawnFormat: TypeAlias = Literal["boundit", "dagitty", "dot", "json", "svg"]
 _LONG, _BETWEEN_COLUMNS = 1600.0, 60.0
+"""A drawing at least so long may be folded into columns, which stand so far apart."""
 _SMALL, _APART = 25.0, 150.0
 """Places within so few units are none of pixels; and how far apart nodes then stand."""
 

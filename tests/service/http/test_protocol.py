@@ -1,6 +1,7 @@
 """Slow, endless and half-open connections cost the others nothing."""
 
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -82,6 +83,19 @@ def test_headers_without_end_are_refused(served: Served) -> None:
 
     assert b"431" in answer.splitlines()[0]
     assert answer.count(b"headers_too_large") == 1
+
+
+def test_large_headers_are_taken_in_pieces(served: Served) -> None:
+    n = PATIENT.header_bytes * 9 // 100
+    with connect(served) as large:
+        large.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n")
+        for i in range(10):
+            large.sendall(b"X-%d: " % i + b"a" * (n - 10) + b"\r\n")
+            time.sleep(0.01)  # so that they arrive one by one
+        large.sendall(b"\r\n")
+        answer = read_all(large)
+
+    assert b"200" in answer.splitlines()[0]
 
 
 def test_what_is_no_http_is_refused_as_json(served: Served) -> None:

@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import expect
 
 import boundit as bd
+from tests.studio.stories.clicks import CONFOUNDED, ask_of_clicks
 from tests.studio.stories.kit import PHONE, RunningStudio, Visit, heavy
-from tests.studio.stories.test_data import write_log
 
 QUESTION = "Refill | do(Reminder), Age"
 
@@ -113,7 +113,7 @@ def test_an_edge_is_supposed_absent_and_stays_in_the_drawing(visitor: Visit) -> 
 def test_what_would_overturn_and_what_would_narrow_are_ranked(
     visitor: Visit, tmp_path: Path
 ) -> None:
-    ask_of_clicks(visitor, tmp_path)
+    ask_of_clicks(visitor, tmp_path, CONFOUNDED)
     visitor.go("whatif")
     for kind in ("stress", "suggest"):
         visitor.find(f"[data-key={kind}]").click()
@@ -157,7 +157,7 @@ def test_a_contradiction_is_told_beside_the_button(visitor: Visit, tmp_path: Pat
 
 
 def test_a_long_game_is_cancelled_at_once(visitor: Visit, tmp_path: Path) -> None:
-    ask_of_clicks(visitor, tmp_path)
+    ask_of_clicks(visitor, tmp_path, CONFOUNDED)
     visitor.go("policy")
     fill_number(visitor, "rounds", 1_000_000)
     fill_number(visitor, "runs", 1_000)
@@ -173,7 +173,7 @@ def test_a_long_game_is_cancelled_at_once(visitor: Visit, tmp_path: Path) -> Non
 
 @heavy
 def test_policies_are_tried_with_and_without_bounds(visitor: Visit, tmp_path: Path) -> None:
-    ask_of_clicks(visitor, tmp_path)
+    ask_of_clicks(visitor, tmp_path, CONFOUNDED)
     visitor.go("policy")
     fill_number(visitor, "rounds", 200)
     fill_number(visitor, "runs", 3)
@@ -210,19 +210,6 @@ def measure_answer(visitor: Visit) -> list[int]:
     }"""
     found: list[int] = visitor.find("#answers").evaluate(script)
     return found
-
-
-def ask_of_clicks(visitor: Visit, folder: Path) -> None:
-    """Ask a small log, of which all else is worked out quickly too."""
-    visitor.begin_empty()
-    visitor.type_text("Age -> Ad -> Click; Age -> Click; Ad <-> Click")
-    expect(visitor.find(".node")).to_have_count(3)
-    visitor.find("#log-file").set_input_files(write_log(folder / "clicks.csv", grouped=True))
-    expect(visitor.find("#data-body .state")).to_contain_text("300 rows")
-    visitor.go("ask")
-    for role, name in (("arm", "Ad"), ("reward", "Click")):
-        visitor.find(f"#question [data-key='{role} {name}']").click()
-    visitor.ask()
 
 
 def fill_number(visitor: Visit, key: str, value: int) -> None:

@@ -1,14 +1,12 @@
 """Stories of the log: a wrong column, missing values, bins that are moved and taken back."""
 
-import csv
 import random
 from pathlib import Path
 
 from playwright.sync_api import expect
 
+from tests.studio.stories.clicks import CONFOUNDED, GRAPH, ask_of_clicks, write_log
 from tests.studio.stories.kit import Visit
-
-GRAPH = "Age -> Ad -> Click; Age -> Click"
 
 
 def test_a_dropped_file_with_a_wrong_column_is_mended_on_the_page(
@@ -32,15 +30,7 @@ def test_a_dropped_file_with_a_wrong_column_is_mended_on_the_page(
 def test_a_node_that_is_renamed_keeps_its_column_and_its_answer(
     visitor: Visit, tmp_path: Path
 ) -> None:
-    visitor.begin_empty()
-    visitor.type_text(GRAPH)
-    expect(visitor.find(".node")).to_have_count(3)
-    visitor.find("#log-file").set_input_files(write_log(tmp_path / "clicks.csv", grouped=True))
-    expect(visitor.find("#data-body .state")).to_contain_text("300 rows")
-    visitor.go("ask")
-    for role, name in (("arm", "Ad"), ("reward", "Click")):
-        visitor.find(f"#question [data-key='{role} {name}']").click()
-    visitor.ask()
+    ask_of_clicks(visitor, tmp_path, GRAPH)
     before = visitor.read_intervals()
     visitor.node("Ad").dblclick()
     visitor.find(".rename").fill("Advertisement")
@@ -59,15 +49,7 @@ def test_a_node_that_is_renamed_keeps_its_column_and_its_answer(
 
 def test_a_limit_on_hidden_causes_goes_with_its_edge(visitor: Visit, tmp_path: Path) -> None:
     """It keeps to an edge whose node is renamed, and goes with one that is taken away."""
-    visitor.begin_empty()
-    visitor.type_text(f"{GRAPH}; Ad <-> Click")
-    expect(visitor.find(".node")).to_have_count(3)
-    visitor.find("#log-file").set_input_files(write_log(tmp_path / "clicks.csv", grouped=True))
-    expect(visitor.find("#data-body .state")).to_contain_text("300 rows")
-    visitor.go("ask")
-    for role, name in (("arm", "Ad"), ("reward", "Click")):
-        visitor.find(f"#question [data-key='{role} {name}']").click()
-    visitor.ask()
+    ask_of_clicks(visitor, tmp_path, CONFOUNDED)
     visitor.go("whatif")
     visitor.find("[data-key='limit Ad <-> Click on']").check()
     visitor.wait_for_new_answer()
@@ -90,6 +72,23 @@ def test_a_limit_on_hidden_causes_goes_with_its_edge(visitor: Visit, tmp_path: P
     assert visitor.read_project()["settings"]["confounding"] == {}
     visitor.undo()
     assert visitor.read_project()["settings"]["confounding"] == {'"The ad" <-> Click': 2}
+
+
+def test_a_limit_is_written_for_a_node_named_like_a_word_of_the_text(
+    visitor: Visit, tmp_path: Path
+) -> None:
+    ask_of_clicks(visitor, tmp_path, CONFOUNDED)
+    visitor.node("Ad").dblclick()
+    visitor.find(".rename").fill("hidden")
+    visitor.page.keyboard.press("Enter")
+    expect(visitor.node("hidden")).to_be_visible()
+    visitor.go("whatif")
+    visitor.find("[data-key^='limit'][type=checkbox]").check()
+    visitor.wait_for_new_answer()
+
+    (limited,) = visitor.read_project()["settings"]["confounding"]
+    assert '"hidden"' in limited
+    expect(visitor.find("#answers .fault")).to_have_count(0)
 
 
 def test_bins_are_moved_by_keys_and_taken_back(visitor: Visit, tmp_path: Path) -> None:
@@ -226,19 +225,6 @@ def ask_of_amounts(visitor: Visit, folder: Path, *, begun: bool = False) -> None
 def read_bins(visitor: Visit) -> dict[str, list[float]]:
     found: dict[str, list[float]] = visitor.read_project()["data"]["bins"]
     return found
-
-
-def write_log(path: Path, age: str = "Age", *, grouped: bool = False) -> Path:
-    """Write a log of 300 clicks, ages as numbers unless ``grouped``."""
-    draw = random.Random(1)
-    with path.open("w", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow([age, "Ad", "Click"])
-        for _ in range(300):
-            years = round(draw.uniform(18, 80), 1)
-            said = ("young" if years < 50 else "old") if grouped else years
-            rows.writerow([said, draw.choice("AB"), int(draw.random() < years / 100)])
-    return path
 
 
 def drop_file(visitor: Visit, path: Path) -> None:

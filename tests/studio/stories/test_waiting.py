@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.studio.stories.clicks import CONFOUNDED, ask_of_clicks, write_log
 from tests.studio.stories.kit import (
     HOLD,
     PHONE,
@@ -16,8 +17,7 @@ from tests.studio.stories.kit import (
     run_studio,
     visit,
 )
-from tests.studio.stories.test_answers import ask_of_clicks, fill_number
-from tests.studio.stories.test_data import write_log
+from tests.studio.stories.test_answers import fill_number
 
 READ, WRITE = "/api/graph/read", "/api/graph/write"
 
@@ -84,7 +84,7 @@ def test_an_answer_that_comes_late_stays_out_of_another_project(visitor: Visit) 
 
 
 def test_what_was_found_for_one_question_goes_with_it(visitor: Visit, tmp_path: Path) -> None:
-    ask_of_clicks(visitor, tmp_path)
+    ask_of_clicks(visitor, tmp_path, CONFOUNDED)
     visitor.go("whatif")
     visitor.find("[data-key=stress]").click()
     expect(visitor.find(".ranked .lead").first).to_be_visible()
@@ -210,7 +210,7 @@ def test_two_windows_do_not_take_each_other_s_work(
     visitor: Visit, studio: RunningStudio, tmp_path: Path
 ) -> None:
     """Jobs of one go on beside those of the other; the shared draft is told of."""
-    ask_of_clicks(visitor, tmp_path)
+    ask_of_clicks(visitor, tmp_path, CONFOUNDED)
     visitor.go("policy")
     fill_number(visitor, "rounds", 1_000_000)
     fill_number(visitor, "runs", 1_000)

@@ -26,7 +26,7 @@ class PatientProtocol(HttpToolsProtocol):
         super().__init__(*args, **kwargs)
         self._timer: asyncio.TimerHandle | None = None
         self._deadline: float | None = None
-        self._n_messages = self._n_bytes = 0
+        self._n_messages = self._n_bytes = self._n_unfinished = 0
         self._refused = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -50,20 +50,21 @@ class PatientProtocol(HttpToolsProtocol):
         """Read what comes, and drop it after a refusal; the event loop calls it.
 
         The parser tells of a header when all of it is there: of one that never ends the bytes
-        are counted as they come.
+        are counted as they come, apart from those that the parser has told of.
         """
         if self._refused:
             return
         message = self._n_messages
         super().data_received(data)
         if message and message == self._n_messages and self._deadline is not None:
-            self._count(len(data))
+            self._n_unfinished += len(data)
+            self._check_size(self._n_unfinished)
 
     def on_message_begin(self) -> None:
         """Start the clock for a request; the parser calls it."""
         super().on_message_begin()
         self._n_messages += 1
-        self._n_bytes = 0
+        self._n_bytes = self._n_unfinished = 0
         self._expect_headers()
 
     def on_url(self, url: bytes) -> None:
@@ -118,13 +119,13 @@ class PatientProtocol(HttpToolsProtocol):
             self._refuse(408, "too_slow", "the headers did not arrive in time")
 
     def _count(self, n: int) -> None:
-        """Count bytes of headers, and end the connection where they are too many.
-
-        Called by ``PatientProtocol.on_url``, ``PatientProtocol.on_header`` and
-        ``PatientProtocol.data_received``.
-        """
+        """Count bytes of headers that are whole; ``on_url`` and ``on_header`` call it."""
         self._n_bytes += n
-        if self._n_bytes > self.limits.header_bytes:
+        self._check_size(self._n_bytes)
+
+    def _check_size(self, n: int) -> None:
+        """End the connection where headers are too many bytes; called as they come."""
+        if n > self.limits.header_bytes:
             self._refuse(431, "headers_too_large", "the headers are too large")
 
     def _refuse(self, status: int, code: str, message: str) -> None:

@@ -97,8 +97,11 @@ class GroupWriter:
                     changes.write()
         if created:
             self.folds |= created
-        self._unsettled = opened
-        self._settle_some(lambda changes: not changes.teaches)
+        for name, changes in opened.items():
+            if changes.teaches:
+                self._unsettled[name] = changes
+            else:
+                self._settle(name, changes)
         return [answers[i] for i in range(len(commands))]
 
     def _expect(
@@ -126,20 +129,9 @@ class GroupWriter:
 
         What teaches nothing, such as decisions alone, is settled with its commit.
         """
-        if self._unsettled:
-            self._settle_some(lambda _: True)
-
-    def _settle_some(self, which: Callable[[PolicyChanges], bool]) -> None:
-        """Fold some of what is unsettled.
-
-        Called by ``GroupWriter.settle`` and ``GroupWriter._commit``.
-        """
         unsettled, self._unsettled = self._unsettled, {}
         for name, changes in unsettled.items():
-            if which(changes):
-                self._settle(name, changes)
-            else:
-                self._unsettled[name] = changes
+            self._settle(name, changes)
 
     def _open(
         self,
@@ -177,7 +169,7 @@ class GroupWriter:
     def _settle(self, name: str, changes: PolicyChanges) -> None:
         """Fold into memory what was committed; a fold that fails is read anew.
 
-        Called by ``GroupWriter._settle_some``.
+        Called by ``GroupWriter.settle`` and, with its commit, for what teaches nothing.
         """
         try:
             changes.settle()

@@ -114,9 +114,14 @@ function readEnds(text) {
     .map((part) => (part.startsWith('"') ? part.slice(1, -1).replace(/\\(.)/gu, "$1") : part));
 }
 
-/** Write the nodes of a limit; quotes are read wherever they stand. @param {string[]} ends */
+/**
+ * Write the nodes of a limit, quoted unless they are plain words that mean nothing in a graph's text.
+ *
+ * @param {string[]} ends
+ */
 function writeEnds(ends) {
-  return ends.map((name) => (/^[A-Za-z]\w*$/u.test(name) ? name : `"${name.replace(/["\\]/gu, "\\$&")}"`)).join(" <-> ");
+  const isPlain = (/** @type {string} */ name) => /^[A-Za-z]\w*$/u.test(name) && !["do", "hidden"].includes(name);
+  return ends.map((name) => (isPlain(name) ? name : `"${name.replace(/["\\]/gu, "\\$&")}"`)).join(" <-> ");
 }
 
 /**
