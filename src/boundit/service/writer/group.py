@@ -95,13 +95,8 @@ class GroupWriter:
             with transaction.gather():
                 for changes in opened.values():
                     changes.write()
-        if created:
-            self.folds |= created
-        for name, changes in opened.items():
-            if changes.teaches:
-                self._unsettled[name] = changes
-            else:
-                self._settle(name, changes)
+        self.folds |= created
+        self._note_committed(opened)
         return [answers[i] for i in range(len(commands))]
 
     def _expect(
@@ -123,6 +118,17 @@ class GroupWriter:
     def is_behind(self) -> bool:
         """Whether there is something to ``settle``; read by ``Engine._write_here``."""
         return bool(self._unsettled or self.refuted)
+
+    def _note_committed(self, opened: Mapping[str, PolicyChanges]) -> None:
+        """Settle what teaches nothing, and leave the rest to ``settle``.
+
+        Called by ``GroupWriter._commit``.
+        """
+        for name, changes in opened.items():
+            if changes.teaches:
+                self._unsettled[name] = changes
+            else:
+                self._settle(name, changes)
 
     def settle(self) -> None:
         """Fold into memory what the last group committed; called by ``Engine``.
@@ -169,7 +175,7 @@ class GroupWriter:
     def _settle(self, name: str, changes: PolicyChanges) -> None:
         """Fold into memory what was committed; a fold that fails is read anew.
 
-        Called by ``GroupWriter.settle`` and, with its commit, for what teaches nothing.
+        Called by ``GroupWriter.settle`` and ``GroupWriter._note_committed``.
         """
         try:
             changes.settle()
