@@ -41,25 +41,27 @@ _AUDITS = {
 }
 """The other audits, with how many models each has."""
 _OWN = {
-    "widths": "python -m benchmarks.widths --logs 1000 --inference exact",
-    "service": "python -m benchmarks service",
+    "widths": "python -m benchmarks.widths --logs 1000 --inference exact --jobs 2",
 }
 """Benchmarks that are run otherwise than by their name."""
 _MORE = {
     "benchmark-service-again": "python -m benchmarks service",
     "benchmark-widths-slow": (
-        "python -m benchmarks.widths --cells min-of-external --logs 20000 --inference exact"
+        "python -m benchmarks.widths --cells min-of-external --logs 20000 --inference exact "
+        "--jobs 2"
     ),
+    "benchmark-service-year": "python -m benchmarks service --memory",
     "crash": "make crash",
 }
-"""A second run, as disks are shared; a world that has a twentieth of the logs; and kills."""
-_AUDITED_CODE = (
-    *(f"src/boundit/{room}" for room in ("terms", "graph", "estimand", "counts", "checks")),
-    *(f"src/boundit/{room}" for room in ("bounds", "decisions", "simulation")),
-    "src/boundit/studies/audits",
+"""A second run, as disks are shared; a slow world with as many logs; a year; and kills."""
+_AUDITED_ROOMS = (
+    *("terms", "graph", "estimand", "counts"),
+    *("checks", "bounds", "decisions", "simulation"),
 )
-"""What audits run: nothing else can change what they find."""
-_ALL_CODE = ("src", "benchmarks", "tests/service/crash")
+_MEASURED_ROOMS = (*_AUDITED_ROOMS, "bandit", "report", "studies")
+_SERVING_ROOMS = (*_MEASURED_ROOMS, "service", "cli")
+"""The rooms that audits, benchmarks, and benchmarks and kills of the service run."""
+_SERVED = ("benchmark-service", "benchmark-late_rewards", "crash")
 _WRITING = Lock()  # the list of what is kept is read while it is written
 
 
@@ -124,10 +126,25 @@ def find_commit() -> str:
 
 def find_code(name: str) -> str:
     """Sum up the code that a command runs, with a plus where it is not committed as it is."""
-    paths = _AUDITED_CODE if name.startswith("audit-") else _ALL_CODE
+    paths = _list_code(name)
     held = _ask_git("ls-tree", "HEAD", "--", *paths)
     changed = _ask_git("status", "--porcelain", "--", *paths)
     return sha256(held.encode()).hexdigest()[:12] + ("+" if changed else "")
+
+
+def _list_code(name: str) -> list[str]:
+    """List the folders and files that a command runs: nothing else can change what it finds."""
+    if name.startswith("audit-"):
+        return [
+            *(f"src/boundit/{room}" for room in _AUDITED_ROOMS),
+            "src/boundit/studies/audits",
+        ]
+    if name.startswith(_SERVED):
+        rooms, more = _SERVING_ROOMS, ["benchmarks", "tests/service/crash"]
+    else:
+        files = sorted(path.name for path in (ROOT / "benchmarks").glob("*.*"))
+        rooms, more = _MEASURED_ROOMS, [f"benchmarks/{file}" for file in files]
+    return [*(f"src/boundit/{room}" for room in rooms), *more]
 
 
 def _ask_git(*words: str) -> str:

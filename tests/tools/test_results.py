@@ -68,8 +68,12 @@ def test_what_was_ended_from_outside_is_not_kept(
     assert not any(tmp_path.iterdir())
 
 
-def test_the_code_of_an_audit_is_not_that_of_a_benchmark() -> None:
-    assert find_code("audit-bounds-00") != find_code("benchmark-service")
+def test_audits_benchmarks_and_the_service_run_code_of_their_own() -> None:
+    names = ("audit-bounds-00", "benchmark-widths", "benchmark-service")
+
+    assert len({find_code(name) for name in names}) == 3
+    assert find_code("benchmark-widths") == find_code("benchmark-widths-slow")
+    assert find_code("benchmark-service") == find_code("crash")
 
 
 def test_a_name_that_is_unknown_is_refused() -> None:
