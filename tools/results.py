@@ -140,11 +140,11 @@ def _list_code(name: str) -> list[str]:
             "src/boundit/studies/audits",
         ]
     if name.startswith(_SERVED):
-        rooms, more = _SERVING_ROOMS, ["benchmarks", "tests/service/crash"]
-    else:
-        files = sorted(path.name for path in (ROOT / "benchmarks").glob("*.*"))
-        rooms, more = _MEASURED_ROOMS, [f"benchmarks/{file}" for file in files]
-    return [*(f"src/boundit/{room}" for room in rooms), *more]
+        more = ["benchmarks", "tests/service/crash"]
+        return [*(f"src/boundit/{room}" for room in _SERVING_ROOMS), *more]
+    files = sorted(path.name for path in (ROOT / "benchmarks").glob("*.*"))
+    more = [f"benchmarks/{file}" for file in files]
+    return [*(f"src/boundit/{room}" for room in _MEASURED_ROOMS), *more]
 
 
 def _ask_git(*words: str) -> str:
