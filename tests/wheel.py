@@ -24,7 +24,7 @@ from tests.docs.pages import ROOT, read_commands
 
 README = ROOT / "README.md"
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
-EXTRAS = "arrow,networkx,pandas,plot,polars,postgres,remote,service"
+EXTRAS = "arrow,ml,networkx,pandas,plot,polars,postgres,remote,service"
 
 
 def list_files(folder: Path) -> set[str]:
