@@ -21,6 +21,7 @@ class PlainDecision:
     arm: tuple[Any, ...]
     at: int
     rewards: dict[str, float] = field(default_factory=dict)
+    told: set[tuple[str, float]] = field(default_factory=set)
     observed: dict[str, Any] = field(default_factory=dict)
     played: Any = None
     closed: bool = False
@@ -69,54 +70,63 @@ class PlainService:
         self, name: str, reward: float | None, reward_id: str, observed: dict[str, Any]
     ) -> str:
         """Tell a reward; gives the status."""
-        if name in self.pruned:
-            raise Refused(410)
-        found = self.decisions.get(name)
-        if found is None:
-            raise Refused(404)
+        found = self._find(name)
         if reward is None and not observed:
             raise Refused(422)
         if any(found.observed.get(key, value) != value for key, value in observed.items()):
             raise Refused(409)
         news = any(key not in found.observed for key in observed)
+        overdue = not found.closed and self._is_due(found)
+        late = found.closed or overdue
         rewards = dict(found.rewards)
-        if reward is not None and rewards.get(reward_id) != reward:
-            replaces = self.config.rewards == "last" and not reward_id and not found.closed
+        if reward is not None and (reward_id, reward) not in found.told:
+            replaces = self.config.rewards == "last" and not reward_id
             if reward_id in rewards and not replaces:
                 raise Refused(409)
             rewards.pop(reward_id, None)
             rewards[reward_id] = reward
-            adds = self.config.rewards == "sum" and not found.closed
+            adds = self.config.rewards == "sum" and not late
             if not 0 <= (sum(rewards.values()) if adds else reward) <= 1:
                 raise Refused(422)
             news = True
+        if overdue:
+            self._close(name, found)
         if not news:
             return "repeated"
         found.rewards = rewards
+        if reward is not None:
+            found.told.add((reward_id, reward))
         found.observed.update(observed)
         self.position += 1
         self.last = max(self.now, self.last)
-        if found.closed:
+        if late:
             return "late"
         if self.config.window is None and rewards:
             self._close(name, found)
             return "learned"
         return "kept"
 
+    def _find(self, name: str) -> PlainDecision:
+        if name in self.pruned:
+            raise Refused(410)
+        if name not in self.decisions:
+            raise Refused(404)
+        return self.decisions[name]
+
     def close_due(self) -> int:
         """Close the windows that are over."""
-        window = self.config.window
-        if window is None:
-            return 0
-        now = max(self.now, self.last)
         due = [
-            (one.at + round(window * 1e6), one.position, name)
+            (one.at, one.position, name)
             for name, one in self.decisions.items()
-            if not one.closed and one.at + round(window * 1e6) <= now
+            if not one.closed and self._is_due(one)
         ]
         for _, _, name in sorted(due):
             self._close(name, self.decisions[name])
         return len(due)
+
+    def _is_due(self, found: PlainDecision) -> bool:
+        window = self.config.window
+        return window is not None and found.at + round(window * 1e6) <= max(self.now, self.last)
 
     def _close(self, name: str, found: PlainDecision) -> None:
         values = list(found.rewards.values())

@@ -137,6 +137,21 @@ def write_value(value: Value) -> Any:
     return str(value) if write is None else write()
 
 
+def is_same(one: Any, other: Any) -> bool:
+    """Tell whether two values are one payload: Python takes ``True`` for 1, a caller does not.
+
+    Called where a repeat is held against what was told before.
+
+    >>> is_same((1, "a"), (1.0, "a")), is_same(1, True), is_same([1], [True])
+    (True, False, False)
+    """
+    if one != other:
+        return False
+    if isinstance(one, (list, tuple)):
+        return all(map(is_same, one, other))
+    return (type(one) is bool) == (type(other) is bool)
+
+
 def _write_named(names: Sequence[str] | None, values: Sequence[Value]) -> Any:
     """Write values by name, or as a list where nobody named them.
 

@@ -25,20 +25,61 @@ def test_the_last_reward_replaces_while_the_window_is_open(
 ) -> None:
     with run_engine(store, make_config(window=60.0, rewards="last")) as engine:
         decide(engine, "a")
-        assert [reward(engine, "a", one).status for one in (0.1, 0.7, 0.7)] == [
-            "kept",
-            "kept",
-            "repeated",
-        ]
+        told = [reward(engine, "a", one).status for one in (0.1, 0.7, 0.7)]
         clock.move(60)
         engine.run(CloseWindows("ads"))
-        with pytest.raises(RewardDiffers):
-            reward(engine, "a", 0.2)
-        assert reward(engine, "a", 0.7).status == "repeated"
-        assert reward(engine, "a", 0.2, reward_id="later").status == "late"
+        late = [reward(engine, "a", one).status for one in (0.7, 0.2, 0.2)]
+        assert reward(engine, "a", 0.3, reward_id="later").status == "late"
         found = engine.get_decision("ads", "a")
 
-    assert (found.learned_reward, found.late) == (0.7, 1)
+    assert told == ["kept", "kept", "repeated"]
+    assert late == ["repeated", "late", "repeated"]
+    assert (found.learned_reward, found.late) == (0.7, 2)
+
+
+def test_a_reward_that_was_replaced_and_is_sent_again_replaces_nothing(
+    store: Store, clock: SetClock
+) -> None:
+    with run_engine(store, make_config(window=60.0, rewards="last")) as engine:
+        decide(engine, "a")
+        told = [reward(engine, "a", one).status for one in (0.1, 0.7, 0.1)]
+        clock.move(60)
+        engine.run(CloseWindows("ads"))
+        found = engine.get_decision("ads", "a")
+
+    assert told == ["kept", "kept", "repeated"]
+    assert found.learned_reward == 0.7
+
+
+def test_a_reward_after_its_window_is_late_though_nobody_closed_it(
+    store: Store, clock: SetClock
+) -> None:
+    with run_engine(store, make_config(window=60.0, default_reward=0.0)) as engine:
+        for name in ("a", "b", "c"):
+            decide(engine, name)
+        reward(engine, "b", 1.0)
+        clock.move(59.999)
+        assert reward(engine, "c", 1.0).status == "kept"
+        clock.move(0.001)
+        assert [reward(engine, name, 1.0).status for name in "aab"] == [
+            "late",
+            "repeated",
+            "repeated",
+        ]
+        engine.run(CloseWindows("ads"))
+        found = [engine.get_decision("ads", name) for name in "abc"]
+        shown = engine.show_policy("ads")
+
+    assert [(one.learned_reward, one.late) for one in found] == [(0.0, 1), (1.0, 0), (1.0, 0)]
+    assert shown.n_learned == 3
+
+
+def test_what_was_observed_as_true_is_not_one(store: Store) -> None:
+    with run_engine(store, make_config()) as engine:
+        decide(engine, "a")
+        engine.run(GiveRewards("ads", [RewardRequest("a", observed={"x": 1})]))
+        with pytest.raises(RewardDiffers):
+            engine.run(GiveRewards("ads", [RewardRequest("a", observed={"x": True})]))
 
 
 def test_what_comes_late_is_kept_and_not_learned(store: Store, clock: SetClock) -> None:

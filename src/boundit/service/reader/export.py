@@ -80,15 +80,20 @@ class LogColumns:
     def __init__(self, store: Store, head: Head, fold: Fold) -> None:
         n_context, n_arm, seen = _measure(store, head)
         names = fold.names
-        self.context = list(names.context or [f"context_{i}" for i in range(n_context)])
-        self.treatments = list(names.treatments or [f"arm_{i}" for i in range(n_arm)])
-        self.reward = names.outcome or "reward"
-        taken = {name.casefold() for name in (*self.context, *self.treatments, self.reward)}
-        taken |= {ADAPTIVE_COLUMN, *_OURS}
-        self.observed = {name: _choose_name(name, "observed_", taken) for name in sorted(seen)}
-        taken -= set(_OURS)
-        taken |= {name.casefold() for name in (*self.context, *self.treatments, self.reward)}
-        self.ours = [_choose_name(name, "boundit_", taken) for name in _OURS]
+        taken = {ADAPTIVE_COLUMN}
+        outcome = None if names.outcome is None else [names.outcome]
+        # What users named keeps its name where it can, so it comes first.
+        given = [
+            _choose_names(each, taken) for each in (names.context, names.treatments, outcome)
+        ]
+        rest = _number("context", n_context), _number("arm", n_arm), ["reward"]
+        self.context, self.treatments, (self.reward,) = [
+            one or _choose_names(other, taken) for one, other in zip(given, rest, strict=True)
+        ]
+        others = taken | set(_OURS)
+        self.observed = {name: _choose_name(name, "observed_", others) for name in sorted(seen)}
+        taken |= others - set(_OURS)
+        self.ours = _choose_names(_OURS, taken)
 
     @property
     def names(self) -> list[str]:
@@ -116,7 +121,7 @@ class LogColumns:
 def _choose_name(name: str, before: str, taken: set[str]) -> str:
     """Choose the name of a column that no other has, and note it as taken.
 
-    Called by ``LogColumns.__init__``.
+    Called by ``LogColumns.__init__`` and ``_choose_names``.
 
     >>> _choose_name("age", "observed_", {"age", "observed_age"})
     'observed_age_'
@@ -128,6 +133,16 @@ def _choose_name(name: str, before: str, taken: set[str]) -> str:
         found += "_"
     taken.add(found.casefold())
     return found
+
+
+def _choose_names(names: Sequence[str] | None, taken: set[str]) -> list[str]:
+    """Choose names of columns, none for nobody's; called by ``LogColumns.__init__``."""
+    return [_choose_name(name, "boundit_", taken) for name in names or ()]
+
+
+def _number(what: str, n: int) -> list[str]:
+    """Number columns that nobody named; called by ``LogColumns.__init__``."""
+    return [f"{what}_{i}" for i in range(n)]
 
 
 def _measure(store: Store, head: Head) -> tuple[int, int, set[str]]:

@@ -38,8 +38,8 @@ def close_due(changes: PolicyChanges) -> int:
 def close_decision(draft: Draft, known: KnownDecision, outcome: Outcome) -> int:
     """Close one decision with what was told of it; gives the position of the event.
 
-    Called by ``close_due`` when its window is over, and by ``take_reward`` for a policy that
-    learns at once.
+    Called by ``close_due`` when its window is over, by ``_close_overdue`` where that was not
+    done yet, and by ``_keep`` for a policy that learns at once.
     """
     config, decided = draft.changes.fold.config, known.decided
     played = decided.played if decided.played is not None else outcome.played

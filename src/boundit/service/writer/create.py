@@ -107,6 +107,9 @@ def refresh_policy(changes: PolicyChanges, command: RefreshBounds) -> RefreshAns
     """
     fold, request = changes.fold, command.request
     table = read_bounds(request.bounds)
+    if fold.names.outcome not in (None, table.outcome):
+        reason = f"the policy's reward is {fold.names.outcome}, that of the bounds"
+        raise Unprocessable(f"{reason} {table.outcome}", where="$.bounds")
     names = table.treatments
     arms = None
     if request.arms is not None:

@@ -28,7 +28,7 @@ from boundit.service.errors import (
 from boundit.service.events import DECIDED, Decided
 from boundit.service.fold import Chances, Fold
 from boundit.service.moments import to_datetime
-from boundit.service.values import decode_level_list, encode_level_list
+from boundit.service.values import decode_level_list, encode_level_list, is_same
 from boundit.service.writer.changes import Draft, KnownDecision, PolicyChanges
 from boundit.terms.bound import Arm, Context
 from boundit.terms.errors import BounditError, shorten
@@ -98,7 +98,7 @@ class DecidePlan:
             if name in own:
                 before = self.visits[own[name]]
                 for what, one, other in zip(Visit._fields, before, visit, strict=True):
-                    if one != other:
+                    if not is_same(one, other):
                         raise IdTaken(name, what)
                 self.answers.append(own[name])
                 return
@@ -391,7 +391,7 @@ def answer_again(
         ("played", played, visit.played),
         ("propensity", None if played is None else decided.propensity, visit.propensity),
     ):
-        if before != now:
+        if not is_same(before, now):
             raise IdTaken(known.id, what)
     return show_decided(changes.fold, known, repeated=True)
 

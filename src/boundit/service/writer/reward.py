@@ -17,7 +17,7 @@ from boundit.service.errors import (
     Unprocessable,
 )
 from boundit.service.events import REWARDED, Rewarded
-from boundit.service.values import decode_level_list, encode_level_list
+from boundit.service.values import decode_level_list, encode_level_list, is_same
 from boundit.service.writer.changes import (
     Draft,
     KnownDecision,
@@ -63,7 +63,7 @@ def take_reward(draft: Draft, request: RewardRequest) -> RewardAnswer:
 
     Called by ``take_rewards``.
     """
-    known = find_decision(draft, request.id)
+    known = _close_overdue(draft, find_decision(draft, request.id))
     outcome = known.read_outcome()
     late = known.closed is not None
     position = draft.changes.head.head + len(draft.events) + 1
@@ -74,7 +74,7 @@ def take_reward(draft: Draft, request: RewardRequest) -> RewardAnswer:
     if request.observed:
         news |= _tell_observed(draft, outcome, request, late=late)
     if request.reward is not None:
-        before = _find_reward(outcome, request.reward_id)
+        before = _find_reward(outcome, request)
         if before is not None and before.reward == request.reward:
             repeated = before.position
         else:
@@ -90,7 +90,7 @@ def take_reward(draft: Draft, request: RewardRequest) -> RewardAnswer:
 def find_decision(draft: Draft, id: str) -> KnownDecision:  # noqa: A002, the word users know
     """Find a decision of the policy, or say that there is none, or none any more.
 
-    Called by ``take_reward``.
+    Called by ``take_reward`` and ``_close_overdue``.
     """
     known = draft.find(id)
     if known is None:
@@ -99,6 +99,17 @@ def find_decision(draft: Draft, id: str) -> KnownDecision:  # noqa: A002, the wo
             raise DecisionPruned(id)
         raise NoSuchDecision(id)
     return known
+
+
+def _close_overdue(draft: Draft, known: KnownDecision) -> KnownDecision:
+    """Close a decision whose window is over, though nobody has come to close it.
+
+    What comes now is late, however long the service was away. Called by ``take_reward``.
+    """
+    if known.closed is not None or known.due is None or known.due > draft.changes.at:
+        return known
+    close_decision(draft, known, known.read_outcome())
+    return find_decision(draft, known.id)
 
 
 def _keep(
@@ -182,7 +193,7 @@ def _tell_observed(
     new = {name: value for name, value in observed.items() if name not in outcome.observed}
     for name, value in observed.items():
         before = outcome.observed.get(name, value)
-        if before != value:
+        if not is_same(before, value):
             raise RewardDiffers(request.id, name, before, value, where=f"$.observed.{name}")
     if not new:
         return False
@@ -199,12 +210,19 @@ def _tell_observed(
     return True
 
 
-def _find_reward(outcome: Outcome, reward_id: str) -> OutcomeReward | None:
-    """Find a reward by its name; called by ``take_reward``."""
+def _find_reward(outcome: Outcome, request: RewardRequest) -> OutcomeReward | None:
+    """Find the reward of the same name: an equal one if there is one, or else the last.
+
+    Where the last reward counts, one that was replaced is still known: sent again, it is a
+    repeat and replaces nothing. Called by ``take_reward``.
+    """
+    found = None
     for each in outcome.rewards:
-        if each.reward_id == reward_id:
-            return each
-    return None
+        if each.reward_id == request.reward_id:
+            found = each
+            if each.reward == request.reward:
+                break
+    return found
 
 
 def _tell_reward(
@@ -221,12 +239,8 @@ def _tell_reward(
     assert reward is not None
     if request.reward_id:
         require_id(request.reward_id, "$.reward_id")
-    if before is not None:
-        if fold.config.rewards != "last" or request.reward_id or late:
-            raise RewardDiffers(
-                request.id, "the reward", before.reward, reward, where="$.reward"
-            )
-        outcome.rewards.remove(before)
+    if before is not None and (fold.config.rewards != "last" or request.reward_id):
+        raise RewardDiffers(request.id, "the reward", before.reward, reward, where="$.reward")
     outcome.rewards.append(OutcomeReward(request.reward_id, reward, position))
     if len(outcome.rewards) > MOST_REWARDS:
         reason = f"decision {request.id!r} has more than {MOST_REWARDS:,} rewards"
