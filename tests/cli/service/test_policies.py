@@ -146,6 +146,7 @@ def test_an_export_that_fails_leaves_no_file(
 ) -> None:
     where = ("--data", str(tmp_path / "shop"))
     out = tmp_path / "log.csv"
+    SqliteStore(tmp_path / "shop").close()
     code, _, said = answer(capsys, "policies", "export", "nobody", *where, "--out", str(out))
     text = answer(capsys, "policies", "export", "ads", *where, "--out", "log.txt")
 

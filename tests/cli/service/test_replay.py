@@ -26,6 +26,7 @@ def test_equal_states_are_proved(capsys: pytest.CaptureFixture[str], shop: Path)
 
     assert code == 0
     assert "policy ads: 30 closed decisions folded again" in out
+    assert out.endswith("1 policy replayed\nnothing differs\n")
     assert record[0]["differences"] == []
 
 
@@ -41,9 +42,32 @@ def test_a_state_that_was_changed_is_told(
 
     assert changed > 0
     assert code == 1, out
+    assert out.endswith("1 policy replayed\nDIFFERS: ads\n")
 
 
 def test_a_policy_that_is_not_there_is_refused(
     capsys: pytest.CaptureFixture[str], shop: Path
 ) -> None:
     assert answer(capsys, "replay", "none", "--data", str(shop))[0] == 2
+
+
+def test_a_store_without_a_policy_proves_nothing_and_says_so(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    SqliteStore(tmp_path).close()
+
+    assert answer(capsys, "replay", "--data", str(tmp_path))[:2] == (
+        0,
+        "there is no policy, so nothing was replayed\n",
+    )
+    assert answer(capsys, "replay", "--data", str(tmp_path), "--json")[1] == "[]\n"
+
+
+def test_several_policies_are_counted(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    configs = (make_config("ads", kind="UCB"), make_config("more", kind="UCB"))
+    with run_engine(SqliteStore(tmp_path), *configs):
+        pass
+
+    assert "2 policies replayed" in answer(capsys, "replay", "--data", str(tmp_path))[1]

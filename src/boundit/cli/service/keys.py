@@ -6,7 +6,7 @@ import click
 
 from boundit.cli.options import json_option
 from boundit.cli.outputs import notify, print_json
-from boundit.cli.service.stores import open_store, store_options
+from boundit.cli.service.stores import new_store_options, open_store, store_options
 
 
 @click.group(short_help="Add, list and revoke the keys of a service.")
@@ -20,7 +20,7 @@ def keys() -> None:
 
 @keys.command(short_help="Make a key, and print it this once.")
 @click.argument("name")
-@store_options
+@new_store_options
 @click.option(
     "--role",
     "roles",
@@ -37,7 +37,7 @@ def add(
 
     To rotate a key, add a second one, move the caller over, then revoke the first.
     """
-    opened = open_store(data, store)
+    opened = open_store(data, store, new=True)
     from boundit.service.keys import add_key  # noqa: PLC0415, an extra
 
     made = add_key(opened, name, roles)

@@ -12,7 +12,12 @@ from boundit.cli.numbers import Number
 from boundit.cli.options import json_option
 from boundit.cli.outputs import OutputFile, notify_written, print_json
 from boundit.cli.service.durations import Duration, write_duration
-from boundit.cli.service.stores import open_store, run_engine, store_options
+from boundit.cli.service.stores import (
+    new_store_options,
+    open_store,
+    run_engine,
+    store_options,
+)
 from boundit.terms.errors import UnreadableFile
 from boundit.terms.saving.files import write_pieces
 
@@ -30,7 +35,7 @@ def policies() -> None:
 
 @policies.command(short_help="Create a policy.")
 @click.argument("name")
-@store_options
+@new_store_options
 @click.option(
     "--bounds", type=_FILE, metavar="FILE", help="Bounds that 'boundit bound --out' wrote."
 )
@@ -104,13 +109,13 @@ def create(
       boundit policies create ads --data shop --bounds bounds.json \
         --window 1d --default-reward 0
     """
-    opened = open_store(data, store)
+    opened = open_store(data, store, new=True)
     opened.close()
     from boundit.service.commands import CreatePolicy, convert_request  # noqa: PLC0415
     from boundit.service.config import PolicyConfig  # noqa: PLC0415, an extra
 
     config = convert_request(PolicyConfig, {"name": name, **_read_config(given)})
-    with run_engine(data, store) as engine:
+    with run_engine(data, store, new=True) as engine:
         _print_policy(engine.run(CreatePolicy(config)), as_json=as_json)
 
 

@@ -12,13 +12,13 @@ import click
 from boundit.cli.numbers import Number
 from boundit.cli.outputs import notify
 from boundit.cli.service.kernels import set_kernel_folder
-from boundit.cli.service.stores import open_store, store_options
+from boundit.cli.service.stores import new_store_options, open_store
 
 _MEGABYTE = 1024 * 1024
 
 
 @click.command(short_help="Serve policies over HTTP.")
-@store_options
+@new_store_options
 @click.option(
     "--host",
     default="127.0.0.1",
@@ -78,7 +78,7 @@ def serve(
       boundit serve --data shop
       boundit serve --store postgresql://boundit@db/boundit --host 0.0.0.0
     """
-    opened = open_store(data, store)
+    opened = open_store(data, store, new=True)
     set_kernel_folder(data)
     # What needs the extra is imported once it is known to be there.
     from boundit.service.engine import Engine  # noqa: PLC0415

@@ -16,16 +16,44 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., object])
 
 
+class NoStore(click.UsageError):
+    """A folder without a store, named to a command that makes none."""
+
+    def __init__(self, folder: Path, file_name: str) -> None:
+        missing = f"has no {file_name}" if folder.is_dir() else "is not there"
+        super().__init__(
+            f"--data {str(folder)!r} is no store: it {missing}; name the folder that boundit "
+            "serve uses, or make a store with boundit policies create"
+        )
+
+
 def store_options(command: F) -> F:
     """Give a command the options ``--data`` and ``--store``; one of them is needed.
 
-    Called by every command of the service.
+    Called by every command of the service that needs a store which is there.
+    """
+    return _add_options(command, "The folder of the events, in one SQLite file.")
+
+
+def new_store_options(command: F) -> F:
+    """Give a command the same options, where it makes the store if there is none.
+
+    Called by ``serve``, ``keys add`` and ``policies create``.
+    """
+    made = "The folder of the events, in one SQLite file. Made if it is not there."
+    return _add_options(command, made)
+
+
+def _add_options(command: F, said: str) -> F:
+    """Add both options, and say of the folder what a command does with it.
+
+    Called by ``store_options`` and ``new_store_options``.
     """
     data = click.option(
         "--data",
         type=click.Path(file_okay=False, path_type=Path),
         metavar="DIR",
-        help="The folder of the events, in one SQLite file. Made if it is not there.",
+        help=said,
     )
     store = click.option(
         "--store",
@@ -36,10 +64,12 @@ def store_options(command: F) -> F:
     return data(store(command))
 
 
-def open_store(data: Path | None, store: str | None) -> "Store":
+def open_store(data: Path | None, store: str | None, *, new: bool = False) -> "Store":
     """Open the store that a command names, or say what is missing.
 
-    Called by every command of the service.
+    Only with ``new`` a folder may be without one, which is then made: to a command that reads,
+    a wrong path would look like a store where all is well. Called by every command of the
+    service.
     """
     if (data is None) == (store is None):
         raise click.UsageError("say where the events are: --data DIR, or --store URL")
@@ -47,8 +77,13 @@ def open_store(data: Path | None, store: str | None) -> "Store":
         raise click.UsageError("--store is a URL such as postgresql://user@host/name")
     try:
         if data is not None:
-            from boundit.service.store.sqlite import SqliteStore  # noqa: PLC0415, an extra
+            from boundit.service.store.sqlite import (  # noqa: PLC0415, an extra
+                FILE_NAME,
+                SqliteStore,
+            )
 
+            if not new and not (data / FILE_NAME).is_file():
+                raise NoStore(data, FILE_NAME)
             return SqliteStore(data)
         from boundit.service.store.postgres import PostgresStore  # noqa: PLC0415, an extra
     except ImportError as error:
@@ -58,12 +93,15 @@ def open_store(data: Path | None, store: str | None) -> "Store":
 
 
 @contextmanager
-def run_engine(data: Path | None, store: str | None) -> Iterator["Engine"]:
+def run_engine(
+    data: Path | None, store: str | None, *, new: bool = False
+) -> Iterator["Engine"]:
     """Run an engine on a store for one command, beside a server that may use it too.
 
-    Called by the commands that create, refresh, prune and export.
+    Called by the commands that create, show, refresh and prune; only the first makes a ``new``
+    store.
     """
-    opened = open_store(data, store)
+    opened = open_store(data, store, new=new)
     from boundit.service.engine import Engine  # noqa: PLC0415, needs the extra
 
     with Engine(opened) as engine:
