@@ -1,4 +1,4 @@
-"""What the golden files hold: a table, policies, decisions, a simulation, a graph, a store."""
+"""What the golden files hold: tables, policies, simulations, graphs, a store and its logs."""
 
 import json
 import sqlite3
@@ -9,14 +9,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 import boundit as bd
 from boundit.bandit.base import BasePolicy
+from boundit.graph.formats.detect import GraphFormat
+from boundit.graph.formats.drafts import draft_graph, write_draft
 from boundit.graph.record import to_record
 from boundit.service.commands import CloseWindows, RefreshBounds, RefreshRequest
 from boundit.service.keys import add_key
+from boundit.service.reader.export import export_log
 from boundit.service.store.sqlite import FILE_NAME, SqliteStore
+from boundit.studies.online.log_study import LogStudySettings, run_log_study
 from tests.service.kit import (
     SetClock,
     decide,
@@ -36,6 +41,15 @@ POLICIES: Mapping[str, Any] = {
     for kind in (bd.Fused, bd.LinUCB, bd.UCB, bd.KLUCB, bd.TS, bd.LinTS, bd.OAM)
 }
 EARLY, LATE = range(12), range(12, 20)
+STUDY: Mapping[str, Any] = {
+    "groups": ("paper", "wrong"),
+    "policies": ("LinUCB", "Fused", "Fused-unseen", "GLUE*"),
+    "points": (500,),
+    "runs": 2,
+    "settings": LogStudySettings(rounds=20, seed=3),
+}
+EXPORTED = "fused"
+"""The policy of the store whose log is exported."""
 
 
 def make_bounds() -> bd.BoundTable:
@@ -53,6 +67,40 @@ def make_bounds() -> bd.BoundTable:
     frame = pd.DataFrame(rows, columns=["Age", "X", "M", "Y", "n"])
     log = bd.read_log(frame, weight="n", bins={"Age": [30, 50]})
     return bd.derive_bounds(LOGGED, QUERY, log, selection_rate=(0.3, 0.9))
+
+
+def make_full_bounds() -> bd.BoundTable:
+    """A table with contrasts, a sum that narrows online, and a plan of Fused."""
+    world = bd.paper_world()
+    return bd.derive_bounds(world.graph, world.query, world.log(3_000, seed=1))
+
+
+def make_limited_bounds() -> bd.BoundTable:
+    """A table with a limit on hidden confounding."""
+    rows = [
+        (age, x, y, 40 + 35 * i % 31 + 20 * (y == (x == "B")))
+        for i, (age, x, y) in enumerate(
+            (age, x, y) for age in ("younger", "older") for x in ("A", "B") for y in (0, 1)
+        )
+    ]
+    log = bd.read_log(pd.DataFrame(rows, columns=["Age", "X", "Y", "n"]), weight="n")
+    graph = "Age -> X -> Y; Age -> Y; X <-> Y"
+    return bd.derive_bounds(graph, QUERY, log, confounding={"X <-> Y": 1.5})
+
+
+def make_modelled_bounds() -> bd.BoundTable:
+    """A table by models of scikit-learn."""
+    draw = np.random.default_rng(4)
+    a, b = draw.normal(size=(2, 1_000))
+    x = (draw.random(1_000) < 1 / (1 + np.exp(-a))).astype(int)
+    y = (draw.random(1_000) < 1 / (1 + np.exp(-(0.8 * a + 0.3 * b + 0.5 * x)))).astype(int)
+    return bd.derive_bounds(
+        "Z = {A, B}; Z -> X; Z -> Y; X -> Y",
+        "Y | do(X)",
+        {"A": a, "B": b, "X": x, "Y": y},
+        inference="approximate",
+        models="linear",
+    )
 
 
 def make_policy(kind: str) -> BasePolicy[Any]:
@@ -126,6 +174,35 @@ def write_store(path: Path) -> None:
             path.write_text("\n".join(connection.iterdump()) + "\n", encoding="utf-8")
 
 
+def write_study(path: Path) -> None:
+    """What a small study of logs and of rivals keeps."""
+    run_log_study(**STUDY, path=path)
+
+
+def write_graph(path: Path, to: GraphFormat) -> None:
+    """The graph as it is drawn, hidden nodes and all, in a format for others."""
+    path.write_text(write_draft(draft_graph(GRAPH)[1], to), encoding="utf-8")
+
+
+def restore_store(folder: Path) -> SqliteStore:
+    """The store of the golden file, in a folder, at a moment when all windows are closed."""
+    text = (FOLDER / "store_1.sql").read_text(encoding="utf-8")
+    with closing(sqlite3.connect(folder / FILE_NAME)) as connection:
+        connection.executescript(text)
+    clock = SetClock()
+    clock.move(3600)
+    return SqliteStore(folder, clock=clock)
+
+
+def write_export(path: Path) -> None:
+    """The closed decisions of a policy of the golden store, as a log."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = restore_store(Path(folder))
+        with run_engine(store) as engine:
+            engine.run(CloseWindows(EXPORTED))
+            path.write_bytes(b"".join(export_log(store, EXPORTED, path.suffix[1:])))
+
+
 def _write_json(path: Path, record: object) -> None:
     path.write_text(json.dumps(record, ensure_ascii=False) + "\n", encoding="utf-8")
 
@@ -137,5 +214,15 @@ FILES: Mapping[str, Callable[[Path], None]] = {
     "regret_1.npz": write_regret,
     "graph.json": lambda path: _write_json(path, to_record(bd.parse_graph(GRAPH))),
     "store_1.sql": write_store,
+    "bounds_3_full.json": lambda path: make_full_bounds().save(path),
+    "bounds_3_limited.json": lambda path: make_limited_bounds().save(path),
+    "bounds_3_modelled.json": lambda path: make_modelled_bounds().save(path),
+    "log_study_1.json": write_study,
+    "graph.txt": lambda path: write_graph(path, "text"),
+    "graph.dot": lambda path: write_graph(path, "dot"),
+    "graph.dagitty": lambda path: write_graph(path, "dagitty"),
+    "export.csv": write_export,
+    "export.jsonl": write_export,
+    "export.parquet": write_export,
 }
 """Every file with the version of its format, and what writes it."""

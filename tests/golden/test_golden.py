@@ -1,37 +1,102 @@
+import ast
 import json
-import sqlite3
-from collections.abc import Mapping
-from contextlib import closing
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 
 import boundit as bd
-from boundit.bandit.serialization import VERSION as POLICY_VERSION
+from boundit.graph.formats.detect import GraphFormat
 from boundit.service import events
 from boundit.service.commands import CloseWindows
 from boundit.service.errors import DecisionPruned
 from boundit.service.keys import list_keys
 from boundit.service.store.schema import SCHEMA_VERSION
-from boundit.service.store.sqlite import FILE_NAME, SqliteStore
-from boundit.simulation.regret_file import VERSION as REGRET_VERSION
-from boundit.terms.saving.bound_file import VERSION as BOUND_VERSION
-from tests.golden.make import FILES, FOLDER, GRAPH, LOGGED, POLICIES, go_on
-from tests.service.kit import SetClock, decide, run_engine
+from boundit.service.store.sqlite import SqliteStore
+from boundit.studies.online import log_study
+from boundit.studies.online.log_study import run_log_study
+from boundit.studies.online.rival_study import run_rival_study
+from boundit.terms.fused_plan import FusedPlan
+from tests.golden.make import (
+    FILES,
+    FOLDER,
+    GRAPH,
+    LOGGED,
+    POLICIES,
+    STUDY,
+    go_on,
+    restore_store,
+)
+from tests.service.kit import decide, run_engine
+
+SOURCE = Path(bd.__file__).parent
 
 
 def test_every_present_format_has_a_golden_file() -> None:
     """Who raises a version writes a file of it, and those before stay."""
+    written = {found for path in FOLDER.iterdir() for found in read_formats(path)}
+    present = {found for path in SOURCE.rglob("*.py") for found in find_formats(path)}
+
     assert set(FILES) <= {path.name for path in FOLDER.iterdir()}
-    for name in (
-        f"bounds_{BOUND_VERSION}.json",
-        f"policies_{POLICY_VERSION}.json",
-        f"regret_{REGRET_VERSION}.npz",
-        f"store_{SCHEMA_VERSION}.sql",
-    ):
-        assert name in FILES
+    assert {name for name, _ in present} == {
+        "boundit bounds",
+        "boundit policy",
+        "boundit regret",
+        "boundit project",
+        "boundit log study",
+    }
+    assert {*present, ("boundit store", SCHEMA_VERSION)} <= written
+
+
+def find_formats(path: Path) -> Iterator[tuple[str, int]]:
+    """The format that a module of ours names as ``FORMAT``, and its ``VERSION``."""
+    text = path.read_text(encoding="utf-8")
+    if not re.search(r"^(\w+, )*FORMAT\b.* = ", text, flags=re.MULTILINE):
+        return
+    found = dict[str, Any]()
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.Assign):
+            (target,), value = node.targets, node.value
+            names = target.elts if isinstance(target, ast.Tuple) else [target]
+            values = value.elts if isinstance(value, ast.Tuple) else [value]
+            for name, one in zip(names, values, strict=False):
+                if isinstance(name, ast.Name) and isinstance(one, ast.Constant):
+                    found[name.id] = one.value
+    yield split_format(found["FORMAT"], found.get("VERSION"))
+
+
+def split_format(name: str, version: object) -> tuple[str, int]:
+    """A format and its version, which may also be the last word of its name."""
+    if isinstance(version, int):
+        return name, version
+    head, _, last = name.rpartition(" ")
+    return head, int(last)
+
+
+def read_formats(path: Path) -> Iterator[tuple[str, int]]:
+    """The formats that a golden file says it has."""
+    if path.suffix == ".npz":
+        with np.load(path) as parts:
+            head = json.loads(parts["head"].tobytes())
+        yield head["format"], head["version_of_format"]
+    elif path.suffix == ".json":
+        yield from list_formats(json.loads(path.read_text(encoding="utf-8")))
+    elif path.suffix == ".sql":
+        found = re.search(r"VALUES\('schema','(\d+)'\)", path.read_text(encoding="utf-8"))
+        assert found is not None
+        yield "boundit store", int(found[1])
+
+
+def list_formats(record: object) -> Iterator[tuple[str, int]]:
+    """The formats that a record and its parts say they have."""
+    if isinstance(record, dict):
+        if str(record.get("format")).startswith("boundit "):
+            yield split_format(record["format"], record.get("version"))
+        for part in record.values():
+            yield from list_formats(part)
 
 
 def test_a_table_is_read_with_all_that_it_carries() -> None:
@@ -56,6 +121,37 @@ def test_a_table_without_counts_has_the_same_intervals() -> None:
     assert {key: (one.lower, one.upper) for key, one in whole.bounds.items()} == {
         key: (one.lower, one.upper) for key, one in plain.bounds.items()
     }
+
+
+def test_a_table_has_contrasts_and_what_policies_learn_by() -> None:
+    table = bd.BoundTable.load(FOLDER / "bounds_3_full.json")
+    interval = table[(0, 0), (1, 0)]
+
+    assert (interval.lower, interval.upper) == pytest.approx((0.067465, 0.825379), abs=1e-6)
+    assert len(table.contrasts) == 6
+    assert table.contrast((0, 0), (0, 1), (0, 0)) == pytest.approx(0.181077, abs=1e-6)
+    assert len(table.living) == 1
+    assert isinstance(table.fused, FusedPlan)
+    assert bd.Fused(prior=table, seed=1).decide({"U1": 0, "U2": 1}).arm in table.arms
+
+
+def test_a_table_has_its_limits_on_confounding() -> None:
+    table = bd.BoundTable.load(FOLDER / "bounds_3_limited.json")
+    interval = table["A", "older"]
+
+    assert table.confounding == {"X <-> Y": 1.5}
+    assert (interval.lower, interval.upper) == pytest.approx((0.246145, 0.665270), abs=1e-6)
+    assert "limit 1.5 on X <-> Y" in str(table.explain("A", "older"))
+
+
+def test_a_table_has_its_models() -> None:
+    table = bd.BoundTable.load(FOLDER / "bounds_3_modelled.json")
+    interval = table[1, ()]
+
+    assert table.models is not None
+    assert "reward by LogisticRegression" in table.models
+    assert table.inference == "approximate"
+    assert (interval.lower, interval.upper) == pytest.approx((0.557344, 0.669898), abs=1e-6)
 
 
 @pytest.mark.parametrize("kind", POLICIES)
@@ -85,19 +181,55 @@ def test_a_simulation_is_read() -> None:
     assert np.isfinite(regret.curves).all()
 
 
-def test_a_graph_is_read() -> None:
-    assert bd.read_graph(FOLDER / "graph.json") == bd.parse_graph(GRAPH)
+def test_a_study_of_logs_and_of_rivals_plays_nothing_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (FOLDER / "log_study_1.json").read_text(encoding="utf-8")
+    path = tmp_path / "kept.json"
+    path.write_text(text, encoding="utf-8")
+    monkeypatch.delattr(log_study, "simulate")
+    study = run_log_study(**STUDY, path=path)
+    rivals = run_rival_study(**STUDY, path=path)
+    (fused,) = [row for row in study.rows() if (row.group, row.policy) == ("paper", "Fused")]
+
+    assert (fused.mean, fused.less) == pytest.approx((0.854167, 0.270833), abs=1e-6)
+    assert len(rivals.rows()) == len(study.rows()) == 8 * 4
+    assert path.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize("name", ["graph.json", "graph.txt", "graph.dot", "graph.dagitty"])
+def test_a_graph_is_read(name: str) -> None:
+    assert bd.read_graph(FOLDER / name) == bd.parse_graph(GRAPH)
     assert bd.parse_graph(LOGGED) != bd.parse_graph(GRAPH)
+
+
+def test_every_format_of_graphs_that_is_written_has_a_file() -> None:
+    endings = {"text": "txt"}
+
+    assert {f"graph.{endings.get(one, one)}" for one in get_args(GraphFormat)} <= set(FILES)
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_a_log_that_a_service_exported_is_bounded(ending: str) -> None:
+    log = bd.read_log(FOLDER / f"export.{ending}")
+    graph, arms = "Age -> Ad -> Click <- Age", {"Ad": ["A", "B", "C"]}
+    table = bd.derive_bounds(graph, "Click | do(Ad), Age", log, domain=arms)
+
+    assert "written while a policy learned" in str(log)
+    assert any("a policy that learned" in caveat for caveat in table.caveats)
+    assert {key: bound.n for key, bound in table.bounds.items() if bound.n} == {
+        (("C",), (0,)): 1,
+        (("B",), (0,)): 1,
+        (("A",), (1,)): 2,
+        (("A",), (2,)): 1,
+        (("B",), (2,)): 1,
+    }
+    assert table.bounds[("B",), (2,)].lower_estimate == 1.0
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> SqliteStore:
-    text = (FOLDER / "store_1.sql").read_text(encoding="utf-8")
-    with closing(sqlite3.connect(tmp_path / FILE_NAME)) as connection:
-        connection.executescript(text)
-    clock = SetClock()
-    clock.move(3600)
-    return SqliteStore(tmp_path, clock=clock)
+    return restore_store(tmp_path)
 
 
 def test_a_store_is_served_and_replayed(store: SqliteStore) -> None:
