@@ -41,7 +41,9 @@ class SetClock:
         self.now += round(seconds * SECOND)
 
 
-def make_table(*, top: float = 0.9, arms: tuple[str, ...] = ARMS) -> BoundTable:
+def make_table(
+    *, top: float = 0.9, arms: tuple[str, ...] = ARMS, outcome: str = "Click"
+) -> BoundTable:
     """Bounds on the click of each ad at each of three ages."""
     rows = [
         {"Ad": ad, "Age": age, "lower": 0.05 * i, "upper": top - 0.1 * i + 0.02 * age}
@@ -49,7 +51,7 @@ def make_table(*, top: float = 0.9, arms: tuple[str, ...] = ARMS) -> BoundTable:
         for age in range(3)
     ]
     return BoundTable.from_rows(
-        rows, outcome="Click", treatments=["Ad"], context=["Age"], reward_range=(0, 1)
+        rows, outcome=outcome, treatments=["Ad"], context=["Age"], reward_range=(0, 1)
     )
 
 

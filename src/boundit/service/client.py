@@ -78,8 +78,9 @@ class ServedDecision:
 class Client:
     """Ask a running service for decisions, and tell it rewards.
 
-    Every request carries an id, so that one which got lost is sent again and counts once. A
-    client keeps one connection and belongs to one thread; it may be used in a ``with``.
+    Every decision and reward carries an id, so that one which got lost is sent again and counts
+    once; bounds that are sent again are one more version. A client keeps one connection and
+    belongs to one thread; it may be used in a ``with``.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from typing import Any, NamedTuple
@@ -35,8 +35,8 @@ class Answer(NamedTuple):
 class Served:
     """A server that runs, and its engine."""
 
-    def __init__(self, engine: Engine, port: int) -> None:
-        self.engine, self.port = engine, port
+    def __init__(self, engine: Engine, port: int, connections: Collection[object]) -> None:
+        self.engine, self.port, self.connections = engine, port, connections
         self.url = f"http://127.0.0.1:{port}"
 
     def ask(
@@ -82,7 +82,7 @@ def run_server(engine: Engine, limits: Limits | None = None) -> Iterator[Served]
     assert ready.wait(60)
     port = server.servers[0].sockets[0].getsockname()[1]
     try:
-        yield Served(engine, port)
+        yield Served(engine, port, server.server_state.connections)
     finally:
         server.should_exit = True
         thread.join(60)

@@ -117,6 +117,26 @@ def test_what_is_not_there_or_not_json_is_refused(served: Served) -> None:
     assert (empty.status, large.status) == (400, 413)
     assert served.get("/nothing").error["code"] == "no_such_page"
     assert served.get("/v1/policies/ads/events?limit=x").status == 400
+    assert served.ask("PUT", "/v1/policies").headers["allow"] == "GET, HEAD, POST"
+
+
+@pytest.mark.parametrize("path", ["/v1/policies/", "/healthz/", "/policies/ads/"])
+def test_a_path_with_one_slash_too_many_is_not_there(served: Served, path: str) -> None:
+    answer = served.get(path, Host="evil.example")
+
+    assert (answer.status, answer.error["code"]) == (404, "no_such_page")
+
+
+@pytest.mark.parametrize(
+    ("query", "where"), [("limt=5", "?"), ("after=1&after=0", "?after"), ("=", "?")]
+)
+def test_a_query_that_nobody_documented_is_refused(
+    served: Served, query: str, where: str
+) -> None:
+    answer = served.get(f"/v1/policies/ads/events?{query}")
+
+    assert (answer.status, answer.error["where"]) == (400, where)
+    assert served.get("/healthz?probe=1").status == 200
 
 
 def test_the_host_of_another_site_is_refused(served: Served) -> None:
@@ -155,7 +175,10 @@ def test_the_table_of_chances_has_a_tag_that_changes_with_learning(served: Serve
         "GET", "/v1/policies/ads/table", None, {"If-None-Match": first.headers["etag"]}
     )
 
+    every = served.ask("GET", "/v1/policies/ads/table", None, {"If-None-Match": "*"})
+
     assert (same.status, same.text, later.status) == (304, b"", 200)
+    assert every.status == 304
     assert len(first.json["rows"]) == 3
 
 

@@ -2,7 +2,7 @@
 
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from http.client import HTTPConnection
@@ -43,6 +43,13 @@ def read_all(connection: socket.socket) -> bytes:
     while part := connection.recv(65_536):
         parts.append(part)
     return b"".join(parts)
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 def connect(served: Served) -> socket.socket:
@@ -107,6 +114,92 @@ def test_what_is_no_http_is_refused_as_json(served: Served) -> None:
     assert b'"code":"no_http"' in answer
 
 
+HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+
+
+def write_decide(name: str, more: bytes = b"") -> bytes:
+    """A request to decide for a visitor of this name."""
+    body = b'{"id": "%b", "context": {"Age": 1}}' % name.encode()
+    head = b"POST /v1/policies/ads/decide HTTP/1.1\r\nHost: localhost\r\n" + more
+    length = b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
+    return head + length + body
+
+
+@pytest.mark.parametrize(
+    ("asked", "then"),
+    [
+        pytest.param(HEALTH + b"\r\n", b"\r\n", id="empty line"),
+        pytest.param(HEALTH + b"Content-Length: 9\r\n\r\n", b"x", id="part of a body"),
+        pytest.param(
+            HEALTH + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\n", id="part of a chunk"
+        ),
+    ],
+)
+def test_a_connection_cannot_be_parked_after_an_answer(
+    tmp_path: Path, asked: bytes, then: bytes
+) -> None:
+    with (
+        run(tmp_path, replace(PATIENT, header_seconds=0.5)) as served,
+        connect(served) as parked,
+    ):
+        parked.sendall(asked)
+        answer = parked.recv(65_536)
+        parked.sendall(then)
+        rest = read_all(parked)
+
+    assert b"200" in answer.splitlines()[0]
+    assert b"HTTP" not in rest
+
+
+def test_whoever_does_not_read_is_cut_off(tmp_path: Path) -> None:
+    page = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with (
+        run(tmp_path, replace(PATIENT, body_seconds=0.5)) as served,
+        connect(served) as deaf,
+    ):
+        wait_until(lambda: bool(served.connections))
+        deaf.sendall(page * 1000)
+        wait_until(lambda: not served.connections)
+        assert served.get("/healthz").status == 200
+
+
+def test_what_came_whole_is_answered_before_the_rest_is_refused(served: Served) -> None:
+    with connect(served) as odd:
+        odd.sendall(write_decide("a") + write_decide("b") + b"x\r\n\r\n")
+        answer = read_all(odd)
+
+    assert [line.split()[1] for line in answer.split(b"\r\n") if b"HTTP/1.1" in line] == [
+        b"200",
+        b"200",
+        b"400",
+    ]
+    assert served.get("/v1/policies/ads/decisions/b").status == 200
+
+
+def test_a_body_that_is_broken_is_refused_and_nothing_done(served: Served) -> None:
+    with connect(served) as odd:
+        head = write_decide("a").partition(b"Content-Length")[0]
+        odd.sendall(head + b'Transfer-Encoding: chunked\r\n\r\n5\r\n{"id"\r\nno\r\n')
+        answer = read_all(odd)
+
+    assert answer.count(b"HTTP/1.1 400") == answer.count(b"HTTP/1.1") == 1
+    assert served.get("/v1/policies/ads").json["position"] == 1
+
+
+@pytest.mark.parametrize("pause", [0, 0.1])
+def test_another_protocol_that_is_asked_for_is_ignored(served: Served, pause: float) -> None:
+    more = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMA\r\n"
+    with connect(served) as modern:
+        for name in ("a", "b"):
+            head, end, body = write_decide(name, more).partition(b"\r\n\r\n")
+            modern.sendall(head + end)
+            time.sleep(pause)
+            modern.sendall(body)
+            assert modern.recv(65_536).startswith(b"HTTP/1.1 200")
+        modern.sendall(b"CONNECT localhost:80 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert read_all(modern).startswith(b"HTTP/1.1 405")
+
+
 def test_half_open_connections_do_not_keep_others_out(tmp_path: Path) -> None:
     # So patient that all of them are still held while the other is answered.
     with run(tmp_path, PATIENT) as served, ExitStack() as held:
@@ -124,7 +217,9 @@ def test_more_connections_than_are_taken_get_an_answer(tmp_path: Path) -> None:
         for _ in range(limits.connections):
             held.enter_context(connect(served))
         with connect(served) as late:
-            assert b"503" in read_all(late).splitlines()[0]
+            answer = read_all(late)
+            assert b"503" in answer.splitlines()[0]
+            assert b"\r\nretry-after: 1\r\n" in answer
 
 
 def test_a_connection_serves_one_request_after_another(served: Served) -> None:

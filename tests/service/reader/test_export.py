@@ -83,6 +83,27 @@ def test_every_row_has_what_was_learned(store: Store, clock: SetClock) -> None:
     assert lines[1]["Click"] is None
 
 
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize(
+    "names", [["reward"], ["arm_0"], ["boundit_adaptive"], ["Age", "AGE"], ["Reward", "reward"]]
+)
+def test_every_column_of_an_export_has_a_name_of_its_own(
+    store: Store, tmp_path: Path, names: list[str], form: str
+) -> None:
+    config = make_config(kind="UCB", bounds=None, arms=["A"], context=names)
+    context = {name: f"{i}" for i, name in enumerate(names)}
+    with run_engine(store, config) as engine:
+        engine.run(Decide("ads", [DecideRequest("a", context)]))
+        reward(engine, "a", 1.0)
+        path = tmp_path / f"log.{form}"
+        path.write_bytes(_export(engine, form))
+        log = bd.read_log(path)
+
+    columns = [name for name in log.columns if "decision" not in name and "decided" not in name]
+    assert len({name.casefold() for name in columns}) == len(columns) == len(names) + 3
+    assert log.adaptive
+
+
 def test_names_that_are_taken_are_told_apart(store: Store) -> None:
     config = make_config(kind="UCB", bounds=None, arms=["A"], context=["propensity"])
     with run_engine(store, config) as engine:

@@ -41,3 +41,11 @@ def test_bounds_that_do_not_fit_change_nothing(store: Store) -> None:
         with pytest.raises(Unprocessable, match="other arms"):
             engine.run(RefreshBounds("ads", RefreshRequest(other)))
         assert engine.show_policy("ads").position == 1
+
+
+def test_bounds_of_another_outcome_change_nothing(store: Store) -> None:
+    with run_engine(store, make_config()) as engine:
+        other = save(make_table(outcome="Sale"))
+        with pytest.raises(Unprocessable, match="reward is Click, that of the bounds Sale"):
+            engine.run(RefreshBounds("ads", RefreshRequest(other)))
+        assert engine.show_policy("ads").position == 1

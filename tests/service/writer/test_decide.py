@@ -49,6 +49,19 @@ def test_another_payload_under_an_id_is_refused(store: Store) -> None:
         assert engine.show_policy("ads").position == 2
 
 
+def test_true_is_another_payload_than_one(store: Store) -> None:
+    config = make_config(kind="LinUCB", bounds=None, arms=["A", "B"], context=["t"])
+    with run_engine(store, config) as engine:
+        engine.run(Decide("ads", [DecideRequest("a", [1])]))
+        engine.run(Decide("ads", [DecideRequest("a", [1.0])]))
+        for batch in (
+            [DecideRequest("a", [True])],
+            [DecideRequest("b", [x]) for x in (1, True)],
+        ):
+            with pytest.raises(IdTaken, match="context"):
+                engine.run(Decide("ads", batch))
+
+
 def test_a_batch_is_decided_whole_or_not_at_all(store: Store) -> None:
     with run_engine(store, make_config()) as engine:
         with pytest.raises(Unprocessable) as caught:

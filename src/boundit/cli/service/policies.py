@@ -187,8 +187,9 @@ def prune(*, name: str, data: Path | None, store: str | None, before: datetime) 
 def export(*, name: str, data: Path | None, store: str | None, out: Path) -> None:
     """Write the closed decisions of the policy NAME to a file.
 
-    A .csv, .jsonl or .parquet file is a log that 'boundit bound' and 'boundit check' read; they
-    know it was written by a policy that learned. .dsjson has the lines of Vowpal Wabbit, .obp
+    A .csv, .jsonl or .parquet file is a log that 'boundit bound' reads; it knows that a policy
+    learned while it wrote. So does 'boundit check', which then asks for a log from before:
+    independence cannot be tested in one whose rows hang on each other. .dsjson has the lines of Vowpal Wabbit, .obp
     JSON lines by the names of obp's feedback.
     """
     opened = open_store(data, store)

@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import Match, Route
 from starlette.types import Receive, Scope, Send
 
 import boundit
@@ -67,6 +67,8 @@ class Door:
             if not operation.open:
                 key = await self.gatekeeper.admit(request, operation.role)
                 self.limiter.take(key.id)
+            if request.scope["query_string"]:
+                operation.require_query(request)
             body: Any = None
             if operation.takes is not None:
                 body = read_request(operation.takes, await read_body(request, self.limits))
@@ -101,6 +103,7 @@ class ServiceApp(Starlette):
 
     def __init__(self, routes: Sequence[Route], short: Mapping[str, Endpoint]) -> None:
         super().__init__(routes=routes, exception_handlers={HTTPException: _refuse_path})
+        self.router.redirect_slashes = False  # a path is what the document says
         self._short = short
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -141,13 +144,21 @@ def make_app(engine: Engine, limits: Limits | None = None) -> ServiceApp:
     return app
 
 
-async def _refuse_path(_: Request, error: Exception) -> Response:
+async def _refuse_path(request: Request, error: Exception) -> Response:
     """Refuse a path that is not there, or a method that it does not take.
 
     Starlette calls it.
     """
     assert isinstance(error, HTTPException)
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        allowed = (error.headers or {}).get("Allow", "another method")
-        return write_error(WrongMethod(allowed.split(", ")))
+        return write_error(WrongMethod(_list_methods(request)))
     return write_error(NoSuchPage())
+
+
+def _list_methods(request: Request) -> list[str]:
+    """List the methods that a path takes, of all its routes; called by ``_refuse_path``."""
+    found = set[str]()
+    for route in request.app.routes:
+        if route.matches(request.scope)[0] != Match.NONE:
+            found |= route.methods
+    return sorted(found)

@@ -65,7 +65,7 @@ def list_refusals(operation: Operation) -> list[int]:
         found |= set(_WITH_KEY)
     if operation.takes is not None:
         found |= set(_WITH_BODY)
-    if any(part.place == "query" for part in operation.parameters):
+    if operation.is_strict:
         found.add(400)
     return sorted(found)
 

@@ -4,6 +4,7 @@ The same records make the routes and the OpenAPI document, so that neither can s
 other does not.
 """
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -12,7 +13,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from boundit.service.engine import Engine
+from boundit.service.errors import MalformedRequest
 from boundit.service.keys import Role
+from boundit.terms.errors import shorten
+from boundit.terms.names import join_names
 
 Schema: TypeAlias = dict[str, Any]
 
@@ -65,3 +69,30 @@ class Operation:
     statuses: Sequence[int] = (200,)
     media: Sequence[str] = field(default=("application/json",))
     open: bool = False
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether it takes nothing that the document does not name.
+
+        Read by ``Operation.require_query`` and ``list_refusals``.
+        """
+        return self.path.startswith("/v1/")
+
+    def require_query(self, request: Request) -> None:
+        """Refuse a query with a parameter that is unknown or comes twice.
+
+        Pages, health and metrics take what links and probes add. Called by ``Door._answer``
+        where a request has a query.
+        """
+        if not self.is_strict:
+            return
+        taken = {each.name for each in self.parameters if each.place == "query"}
+        for name, values in Counter(
+            name for name, _ in request.query_params.multi_items()
+        ).items():
+            if name not in taken:
+                known = f"there is {join_names(taken)}" if taken else "there is none"
+                reason = f"there is no parameter {shorten(repr(name), 40)} here; {known}"
+                raise MalformedRequest(reason, where="?")
+            if values > 1:
+                raise MalformedRequest(f"{name} comes {values} times", where=f"?{name}")

@@ -1,23 +1,30 @@
-"""HTTP connections that do not wait for ever: slow or endless headers end them."""
+"""HTTP connections that do not wait for ever: who is slow, or parks one, is cut off."""
 
 import asyncio
+from http import HTTPStatus
 from typing import Any, ClassVar
 
+import httptools
 import msgspec
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from boundit.service.http.answers import ErrorAnswer, ErrorDetail
+from boundit.service.http.answers import JSON, SAFE_HEADERS, ErrorAnswer, ErrorDetail
 from boundit.service.http.limits import WHOLE, Limits
 
 LINGER = 2.0
 """So many seconds what a refused caller still sends is read, and dropped, before the end."""
+_RETRY_AFTER = 1
+"""After so many seconds a connection may be free again."""
+_UPGRADES = frozenset({b"upgrade", b"http2-settings"})
+"""Headers, and words of the header ``Connection``, by which another protocol is asked for."""
 
 
 class PatientProtocol(HttpToolsProtocol):
     """uvicorn's protocol, with a time for headers and a limit of their size.
 
-    A connection on which nothing comes is closed after ``limits.header_seconds``; ``serve``
-    makes a subclass with limits of its own.
+    A connection on which nothing of use comes is closed after ``limits.header_seconds``, one
+    whose caller does not read after ``limits.body_seconds``; ``serve`` makes a subclass with
+    limits of its own.
     """
 
     limits: ClassVar[Limits] = Limits()
@@ -26,8 +33,10 @@ class PatientProtocol(HttpToolsProtocol):
         super().__init__(*args, **kwargs)
         self._timer: asyncio.TimerHandle | None = None
         self._deadline: float | None = None
-        self._n_messages = self._n_bytes = self._n_unfinished = 0
-        self._refused = False
+        self._stalled: asyncio.TimerHandle | None = None
+        self._n_begun = self._n_bytes = self._n_unfinished = 0
+        self._in_headers = self._upgrades = self._refused = False
+        self._refusal: bytes | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the clock for the first request; the event loop calls it."""
@@ -39,11 +48,12 @@ class PatientProtocol(HttpToolsProtocol):
         self._expect_headers()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the clock for good; the event loop calls it."""
+        """Stop all clocks for good; the event loop calls it."""
         self._stop_clock()
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        for timer in (self._timer, self._stalled):
+            if timer is not None:
+                timer.cancel()
+        self._timer = self._stalled = None
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -54,17 +64,60 @@ class PatientProtocol(HttpToolsProtocol):
         """
         if self._refused:
             return
-        message = self._n_messages
-        super().data_received(data)
-        if message and message == self._n_messages and self._deadline is not None:
-            self._n_unfinished += len(data)
-            self._check_size(self._n_unfinished)
+        begun = self._n_begun
+        self._unset_keepalive_if_required()
+        self._feed(data)
+        if self._deadline is not None:
+            if begun and begun == self._n_begun:
+                self._n_unfinished += len(data)
+                self._check_size(self._n_unfinished)
+        elif self.cycle is not None and self.cycle.response_complete:
+            # It is no request, or the rest of one that is answered: that has an end too.
+            self._expect_headers()
+
+    def _feed(self, data: bytes) -> None:
+        """Give bytes to the parser, and a request for another protocol as one without it.
+
+        We have no other protocol, and whoever has none answers as if nobody had asked. Called
+        by ``PatientProtocol.data_received``.
+        """
+        while data:
+            try:
+                self.parser.feed_data(data)
+            except httptools.HttpParserUpgrade as found:
+                if self.parser.get_method() == b"CONNECT":
+                    self._refuse(405, "wrong_method", "this is no proxy")
+                    return
+                data = self._write_head() + data[found.args[0] :]
+                self.parser = httptools.HttpRequestParser(self)
+                self._upgrades = False
+                continue
+            except httptools.HttpParserError:
+                self.send_400_response("Invalid HTTP request received.")
+            return
+
+    def _write_head(self) -> bytes:
+        """Write the head of a request without what asks for another protocol.
+
+        Called by ``PatientProtocol._feed``.
+        """
+        version = self.parser.get_http_version().encode()
+        parts = [self.parser.get_method(), b" ", self.url, b" HTTP/", version, b"\r\n"]
+        for name, value in self.headers:
+            words = [value]
+            if name == b"connection":
+                every = [word.strip() for word in value.split(b",")]
+                words = [word for word in every if word.lower() not in _UPGRADES]
+            if name not in _UPGRADES:
+                parts += [name, b": ", b", ".join(words), b"\r\n"]
+        return b"".join([*parts, b"\r\n"])
 
     def on_message_begin(self) -> None:
         """Start the clock for a request; the parser calls it."""
         super().on_message_begin()
-        self._n_messages += 1
+        self._n_begun += 1
         self._n_bytes = self._n_unfinished = 0
+        self._in_headers = True
         self._expect_headers()
 
     def on_url(self, url: bytes) -> None:
@@ -80,7 +133,9 @@ class PatientProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Stop the clock, as the app has one for the body; the parser calls it."""
         self._stop_clock()
-        if not self._refused:
+        self._in_headers = False
+        self._upgrades = self.parser.should_upgrade()
+        if not self._refused and not self._upgrades:
             super().on_headers_complete()
 
     def on_message_complete(self) -> None:
@@ -88,11 +143,37 @@ class PatientProtocol(HttpToolsProtocol):
 
         The parser calls it.
         """
+        if self._refused or self._upgrades:
+            return
         self.scope[WHOLE] = True  # type: ignore[literal-required]
         super().on_message_complete()
 
+    def on_response_complete(self) -> None:
+        """Go on to the next request, or to the refusal that waits; uvicorn calls it."""
+        if self._refusal is None or self.pipeline:
+            super().on_response_complete()
+        else:
+            self._send_refusal(self._refusal)
+
+    def pause_writing(self) -> None:
+        """Start the clock for a caller who does not read; the transport calls it."""
+        super().pause_writing()
+        if self._stalled is None:
+            self._stalled = self.loop.call_later(self.limits.body_seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Stop the clock for a caller who reads again; the transport calls it."""
+        super().resume_writing()
+        if self._stalled is not None:
+            self._stalled.cancel()
+            self._stalled = None
+
+    def timeout_keep_alive_handler(self) -> None:
+        """End a connection on which nothing came for long; uvicorn's timer calls it."""
+        self._end()
+
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is no HTTP as all else is refused; ``data_received`` calls it."""
+        """Refuse what is no HTTP as all else is refused; ``_feed`` calls it."""
         self._refuse(400, "no_http", msg.rstrip(".").lower())
 
     def _expect_headers(self) -> None:
@@ -115,8 +196,10 @@ class PatientProtocol(HttpToolsProtocol):
             return
         if self.loop.time() < self._deadline:
             self._timer = self.loop.call_at(self._deadline, self._look)
-        else:
+        elif self._in_headers or not self._n_begun:
             self._refuse(408, "too_slow", "the headers did not arrive in time")
+        else:
+            self._end()  # all that was asked is answered: one more answer would confuse
 
     def _count(self, n: int) -> None:
         """Count bytes of headers that are whole; ``on_url`` and ``on_header`` call it."""
@@ -129,22 +212,64 @@ class PatientProtocol(HttpToolsProtocol):
             self._refuse(431, "headers_too_large", "the headers are too large")
 
     def _refuse(self, status: int, code: str, message: str) -> None:
-        """Write a refusal and close soon; called by whoever ends a connection.
+        """Refuse what comes from now on; called by whoever ends a connection.
 
-        To close at once, with something unread, would reset the connection, and the caller
-        might never see why.
+        Requests that came whole before are answered first, as they are carried out.
         """
         if self._refused or self.transport.is_closing():
             return
         self._refused = True
-        body = msgspec.json.encode(ErrorAnswer(ErrorDetail(code, message)))
-        head = [
-            STATUS_LINE[status],
-            b"content-type: application/json\r\ncontent-length: ",
-            str(len(body)).encode(),
-            b"\r\nconnection: close\r\n\r\n",
-        ]
-        self.transport.write(b"".join(head) + body)
+        self._stop_clock()
+        refusal = _write_refusal(status, code, message)
+        if self._is_answering():
+            self._refusal = refusal
+        else:
+            self._send_refusal(refusal)
+
+    def _is_answering(self) -> bool:
+        """Tell whether a request that came whole has no answer yet; forget one that did not.
+
+        Called by ``PatientProtocol._refuse``.
+        """
+        if self.pipeline:  # of these the newest is first, and the one before them is answered
+            if WHOLE not in self.pipeline[0][0].scope:
+                self.pipeline.popleft()
+            return True
+        cycle = self.cycle
+        return cycle is not None and not cycle.response_complete and WHOLE in cycle.scope
+
+    def _send_refusal(self, refusal: bytes) -> None:
+        """Write a refusal and close soon; called when all before it is answered.
+
+        To close at once, with something unread, would reset the connection, and the caller
+        might never see why.
+        """
+        if self.transport.is_closing():
+            return
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.disconnected = True  # its body will not come, and nobody reads an answer
+            self.cycle.message_event.set()
+        self.flow.resume_reading()
+        self.transport.write(refusal)
         if self.transport.can_write_eof():
             self.transport.write_eof()
-        self.loop.call_later(LINGER, self.transport.close)
+        self.loop.call_later(LINGER, self._end)
+
+    def _end(self) -> None:
+        """Close the connection, by force where what is written is not taken.
+
+        Called by whatever ends a connection.
+        """
+        if not self.transport.is_closing():
+            self.transport.close()
+            self.loop.call_later(LINGER, self.transport.abort)
+
+
+def _write_refusal(status: int, code: str, message: str) -> bytes:
+    """Write an answer that ends the connection; called by ``PatientProtocol._refuse``."""
+    body = msgspec.json.encode(ErrorAnswer(ErrorDetail(code, message)))
+    headers = {"content-type": JSON, "content-length": str(len(body)), **SAFE_HEADERS}
+    if status == HTTPStatus.SERVICE_UNAVAILABLE:
+        headers["retry-after"] = str(_RETRY_AFTER)
+    lines = [f"{name}: {value}\r\n".encode() for name, value in headers.items()]
+    return b"".join([STATUS_LINE[status], *lines, b"connection: close\r\n\r\n", body])
