@@ -4,6 +4,7 @@ import json
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from vowpalwabbit import LabelType, Workspace
@@ -16,7 +17,6 @@ from boundit.service.commands import (
     GiveRewards,
     RewardRequest,
 )
-from boundit.service.config import Values
 from boundit.service.engine import Engine
 from boundit.service.errors import NoSuchPolicy, Unprocessable
 from boundit.service.reader.export import FORMATS, export_log
@@ -92,7 +92,7 @@ def test_every_column_of_an_export_has_a_name_of_its_own(
     store: Store, tmp_path: Path, names: list[str], form: str
 ) -> None:
     config = make_config(kind="UCB", bounds=None, arms=["A"], context=names)
-    context: Values = {name: f"{i}" for i, name in enumerate(names)}
+    context: dict[str, Any] = {name: f"{i}" for i, name in enumerate(names)}
     with run_engine(store, config) as engine:
         engine.run(Decide("ads", [DecideRequest("a", context)]))
         reward(engine, "a", 1.0)
