@@ -54,13 +54,13 @@ _MORE = {
     "crash": "make crash",
 }
 """A second run, as disks are shared; a slow world with as many logs; a year; and kills."""
-_AUDITED_ROOMS = (
-    *("terms", "graph", "estimand", "counts"),
-    *("checks", "bounds", "decisions", "simulation"),
-)
+_BOUND_ROOMS = ("terms", "graph", "estimand", "counts", "checks", "bounds", "simulation")
+_AUDITED_ROOMS = (*_BOUND_ROOMS, "decisions")
 _MEASURED_ROOMS = (*_AUDITED_ROOMS, "bandit", "report", "studies")
 _SERVING_ROOMS = (*_MEASURED_ROOMS, "service", "cli")
-"""The rooms that audits, benchmarks, and benchmarks and kills of the service run."""
+"""The rooms that the audit of bounds, audits, benchmarks, and those of the service run."""
+_MODELS = "src/boundit/bounds/models"
+"""What the audit of bounds never calls: it asks for no models."""
 _SERVED = ("benchmark-service", "benchmark-late_rewards", "crash")
 _WRITING = Lock()  # the list of what is kept is read while it is written
 
@@ -127,18 +127,19 @@ def find_commit() -> str:
 def find_code(name: str) -> str:
     """Sum up the code that a command runs, with a plus where it is not committed as it is."""
     paths = _list_code(name)
-    held = _ask_git("ls-tree", "HEAD", "--", *paths)
-    changed = _ask_git("status", "--porcelain", "--", *paths)
-    return sha256(held.encode()).hexdigest()[:12] + ("+" if changed else "")
+    skipped = [_MODELS] if name.startswith("audit-bounds-") else []
+    lines = _ask_git("ls-tree", "-r", "HEAD", "--", *paths).splitlines()
+    held = [line for line in lines if not any(f"\t{path}/" in line for path in skipped)]
+    left_out = [f":(exclude){path}" for path in skipped]
+    changed = _ask_git("status", "--porcelain", "--", *paths, *left_out)
+    return sha256("\n".join(held).encode()).hexdigest()[:12] + ("+" if changed else "")
 
 
 def _list_code(name: str) -> list[str]:
     """List the folders and files that a command runs: nothing else can change what it finds."""
     if name.startswith("audit-"):
-        return [
-            *(f"src/boundit/{room}" for room in _AUDITED_ROOMS),
-            "src/boundit/studies/audits",
-        ]
+        rooms = _BOUND_ROOMS if name.startswith("audit-bounds-") else _AUDITED_ROOMS
+        return [*(f"src/boundit/{room}" for room in rooms), "src/boundit/studies/audits"]
     if name.startswith(_SERVED):
         more = ["benchmarks", "tests/service/crash"]
         return [*(f"src/boundit/{room}" for room in _SERVING_ROOMS), *more]
