@@ -5,7 +5,7 @@ from boundit.studies.online.log_study_rows import LogRegrets
 from boundit.studies.online.rival_study import RivalStudy
 
 
-def make_rival_study(glue: float, *, worlds: int = 1) -> RivalStudy:
+def make_rival_study(glue: float, *, worlds: int = 1, runs: int = 3) -> RivalStudy:
     """GLUE regrets so much in every run, Fused about 50, and 70 where it sees rewards alone."""
     finals = {
         "LinUCB": [100.0, 110.0, 104.0],
@@ -14,7 +14,7 @@ def make_rival_study(glue: float, *, worlds: int = 1) -> RivalStudy:
         "GLUE*": [glue, glue + 1, glue],
     }
     regrets = [
-        LogRegrets("paper", f"world {i}", n, finals)
+        LogRegrets("paper", f"world {i}", n, {k: v[:runs] for k, v in finals.items()})
         for n in (1_000, 30_000)
         for i in range(worlds)
     ]

@@ -1,5 +1,7 @@
 """The page of the study of rivals says who wins, where we lose, and has a picture of each."""
 
+import re
+
 from boundit.studies.online.rival_page import make_rival_page, write_rival_text
 from tests.studies.online.rival_examples import make_rival_study
 
@@ -33,3 +35,14 @@ def test_the_text_has_all_tables_of_the_page() -> None:
     ]
     assert r"| GLUE\* | 60.3 | 60.0 | 60.9 |" in text
     assert "Nowhere beyond chance." in write_rival_text(make_rival_study(90.0), command=COMMAND)
+
+
+def test_a_single_run_has_a_dash_for_an_interval() -> None:
+    study = make_rival_study(40.0, runs=1)
+    said = (str(study), write_rival_text(study, command=""), make_rival_page(study, command=""))
+    shown = [re.sub(r"dominant", "", one) for one in said]
+
+    assert all("nan" not in one and "+30.0 –" in one for one in shown)
+    assert "+60.0 –" in str(study.study)
+    assert "nan" not in str(study.study)
+    assert "1 run." in shown[1]

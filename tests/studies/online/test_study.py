@@ -12,6 +12,7 @@ from boundit.studies.online.study import (
     SHORT,
     play_world,
     run_online_study,
+    write_interval,
 )
 
 
@@ -89,3 +90,8 @@ def test_a_study_that_is_interrupted_is_none() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         run_online_study(runs=40, oam_runs=2, rounds=10, points=1_000, told=stop)
+
+
+def test_a_single_run_has_no_interval() -> None:
+    assert write_interval(np.nan, np.nan) == "–"
+    assert write_interval(-1.26, 3000.0, 2) == "[-1.26, 3,000.00]"

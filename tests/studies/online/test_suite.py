@@ -28,6 +28,13 @@ def test_intervals_allow_for_the_number_of_worlds() -> None:
     assert both.rows[0].p >= one.rows[0].p
 
 
+def test_a_single_run_has_a_dash_for_an_interval() -> None:
+    study = run_suite_study(runs=1, rounds=20, worlds=(flipped_world(1),))
+
+    assert "–  no difference" in str(study)
+    assert "nan" not in str(study)
+
+
 def test_a_world_where_bounds_cost_regret_is_reported() -> None:
     row = SuiteRow("w", 4, 1, 10.0, 9.0, 30.0, 12.0, 11.0, 40.0, -2.0, -3.0, -1.0, 0.001)
 

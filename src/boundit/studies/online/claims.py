@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 from boundit.simulation.regret import Regret
 from boundit.simulation.summary import Line
 from boundit.studies.online.policies import PCB, WEIGHTS
-from boundit.studies.online.study import OnlineStudy, WorldRegret
+from boundit.studies.online.study import OnlineStudy, WorldRegret, write_interval
 
 ClaimOutcome: TypeAlias = Literal["holds", "holds under a condition", "does not hold", "open"]
 """Open: the runs leave it to chance."""
@@ -144,7 +144,7 @@ def _describe_gain(line: Line, other: str) -> str:
     """
     return (
         f"{line.policy} regrets {line.mean:.1f}, less than {other} by {line.less:.1f} "
-        f"[{line.less_lower:.1f}, {line.less_upper:.1f}]"
+        f"{write_interval(line.less_lower, line.less_upper)}"
     )
 
 

@@ -107,7 +107,7 @@ class LogStudy:
             some = f"{worlds} worlds, " if worlds > 1 else ""
             lines += [
                 "",
-                f"{group}, {points:,} points; {some}{runs:,} runs",
+                f"{group}, {points:,} points; {some}{runs:,} run{'s' * (runs != 1)}",
                 *map(str, members),
             ]
         return "\n".join(lines)

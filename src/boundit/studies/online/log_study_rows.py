@@ -8,6 +8,7 @@ from scipy import stats
 
 from boundit.simulation.intervals import LEVEL, choose_level, compute_half_width
 from boundit.simulation.summary import HIGH
+from boundit.studies.online.study import write_interval
 
 FIRST = "LinUCB"
 """Whom all policies are compared with, run by run."""
@@ -61,8 +62,8 @@ class LogRow:
         said = f"{self.policy:<16}{self.mean:>9.1f} ({self.median:.1f}, {self.q95:.1f})"
         if self.policy == FIRST:
             return said
-        interval = f"[{self.less_lower:.1f}, {self.less_upper:.1f}]"
         counted = f"; worse in {self.worse}, better in {self.better}" if self.worlds > 1 else ""
+        interval = write_interval(self.less_lower, self.less_upper)
         return f"{said:<46}{self.less:>+9.1f} {interval}{counted}"
 
 

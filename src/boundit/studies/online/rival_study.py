@@ -21,7 +21,7 @@ from boundit.studies.online.log_study import (
 )
 from boundit.studies.online.log_study_rows import FIRST, LogRow, summarize_logs
 from boundit.studies.online.run_tables import UNSEEN
-from boundit.studies.online.study import Progress
+from boundit.studies.online.study import Progress, write_interval
 from boundit.studies.rivals.catalogue import RIVALS
 
 OURS = "Fused"
@@ -82,7 +82,7 @@ def _write_less(row: LogRow) -> str:
 
     Called by ``RivalRow.__str__``.
     """
-    return f"{row.less:+.1f} [{row.less_lower:.1f}, {row.less_upper:.1f}]"
+    return f"{row.less:+.1f} {write_interval(row.less_lower, row.less_upper)}"
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,8 @@ class Setting:
     def size(self) -> str:
         """How many worlds and runs were played. Read by the pages."""
         plain = self.rows[0].plain
-        return f"{f'{plain.worlds} worlds, ' if plain.worlds > 1 else ''}{plain.runs:,} runs"
+        worlds = f"{plain.worlds} worlds, " if plain.worlds > 1 else ""
+        return f"{worlds}{plain.runs:,} run{'s' * (plain.runs != 1)}"
 
     @property
     def heading(self) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from boundit.report.records import Grid
 from boundit.studies.online.log_study_rows import FIRST, LogRow
 from boundit.studies.online.rival_study import BLIND, OURS, RivalRow, Setting, judge
+from boundit.studies.online.study import write_interval
 
 _AGAINST: dict[str, Callable[[RivalRow], LogRow]] = {
     OURS: lambda row: row.fused,
@@ -138,6 +139,6 @@ def write_less(row: LogRow) -> str:
     In how many worlds it differs beyond chance stands behind where there are several. Called
     by ``tabulate_rows`` and other tables.
     """
-    said = f"{row.less:+,.1f} [{row.less_lower:,.1f}, {row.less_upper:,.1f}]"
+    said = f"{row.less:+,.1f} {write_interval(row.less_lower, row.less_upper)}"
     counted = f"; less in {row.better}, more in {row.worse}" if row.worlds > 1 else ""
     return said + counted

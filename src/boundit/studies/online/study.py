@@ -215,3 +215,16 @@ def require_all_runs(regret: Regret, runs: int) -> Regret:
     if regret.runs < runs:
         raise KeyboardInterrupt
     return regret
+
+
+def write_interval(lower: float, upper: float, digits: int = 1) -> str:
+    """Write the interval of a difference, or a dash: a single run has none.
+
+    Called by the rows of all studies that hold policies against each other.
+
+    >>> write_interval(-0.5, 1200.0), write_interval(float("nan"), float("nan"))
+    ('[-0.5, 1,200.0]', '–')
+    """
+    if lower != lower or upper != upper:
+        return "–"
+    return f"[{lower:,.{digits}f}, {upper:,.{digits}f}]"

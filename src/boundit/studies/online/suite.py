@@ -23,7 +23,7 @@ from boundit.simulation.simulate import simulate
 from boundit.simulation.summary import format_runs
 from boundit.simulation.world import World
 from boundit.simulation.worlds import make_suite
-from boundit.studies.online.study import require_all_runs
+from boundit.studies.online.study import require_all_runs, write_interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +71,7 @@ class SuiteRow:
             f"{self.world:<38}{self.ruled_out:>3} of {self.pairs:<4}"
             f"{self.without:>9.2f}{self.without_median:>9.2f}{self.without_q95:>9.2f}"
             f"{self.bounded:>9.2f}{self.bounded_median:>9.2f}{self.bounded_q95:>9.2f}"
-            f"{self.less:>+9.2f} [{self.less_lower:.2f}, "
-            f"{self.less_upper:.2f}]  {word}"
+            f"{self.less:>+9.2f} {write_interval(self.less_lower, self.less_upper, 2)}  {word}"
         )
 
 
