@@ -6,10 +6,12 @@ what it says.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 import venv
 from functools import partial
 from pathlib import Path
@@ -23,7 +25,13 @@ import boundit
 from tests.docs.pages import ROOT, read_commands
 
 README = ROOT / "README.md"
-PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PYTHONS = tuple(
+    found[1]
+    for line in PROJECT["classifiers"]
+    if (found := re.fullmatch(r"Programming Language :: Python :: (3\.\d+)", line))
+)
+"""What we say that it runs on."""
 EXTRAS = "arrow,ml,networkx,pandas,plot,polars,postgres,remote,service"
 
 
