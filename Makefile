@@ -41,9 +41,10 @@ docs: $(READY_DOCS)  ## Build the documentation into site/
 	$(RUN)python -m tools.docs
 	$(RUN)zensical build --clean
 
-figures: $(READY)  ## Draw the pictures of the README and of the documentation
+figures: $(READY)  ## Make the pictures and tables of the README and of the documentation
 	$(RUN)python -m tools.figures
 	$(RUN)python -m tools.widths
+	$(RUN)python -m tools.rivals_page
 	$(RUN)python -m tests.studio.stories.pictures
 
 format: $(READY)  ## Format the code and mend what lint can mend
