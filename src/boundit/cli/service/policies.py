@@ -189,8 +189,8 @@ def export(*, name: str, data: Path | None, store: str | None, out: Path) -> Non
 
     A .csv, .jsonl or .parquet file is a log that 'boundit bound' reads; it knows that a policy
     learned while it wrote. So does 'boundit check', which then asks for a log from before:
-    independence cannot be tested in one whose rows hang on each other. .dsjson has the lines of Vowpal Wabbit, .obp
-    JSON lines by the names of obp's feedback.
+    independence cannot be tested in one whose rows hang on each other. .dsjson has the lines of
+    Vowpal Wabbit, .obp JSON lines by the names of obp's feedback.
     """
     opened = open_store(data, store)
     from boundit.service.reader.export import export_log  # noqa: PLC0415, an extra
