@@ -52,8 +52,9 @@ _MORE = {
     ),
     "benchmark-service-year": "python -m benchmarks service --memory",
     "crash": "make crash",
+    "rivals": "boundit simulate --study rivals --report docs/results/rivals.md",
 }
-"""A second run, as disks are shared; a slow world with as many logs; a year; and kills."""
+"""A second run, as disks are shared; a slow world with as many logs; a year; kills; rivals."""
 _BOUND_ROOMS = ("terms", "graph", "estimand", "counts", "checks", "bounds", "simulation")
 _AUDITED_ROOMS = (*_BOUND_ROOMS, "decisions")
 _MEASURED_ROOMS = (*_AUDITED_ROOMS, "bandit", "report", "studies")
