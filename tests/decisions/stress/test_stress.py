@@ -14,6 +14,7 @@ from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.text import parse
 from boundit.simulation.random_models import draw_model
 from boundit.terms.errors import InvalidLimit
+from tests.decisions.stress.worlds import NUMBERS, draw_unseen
 
 GRAPH = parse("Age -> Ad -> Click; Age -> Click; Age -> [S]; Mood -> Click")
 QUERY = "Click | do(Ad), Age"
@@ -37,6 +38,20 @@ def test_what_survives_survives_when_derived_again() -> None:
         assert tried.table.rows() == table.rows()
         assert (tried.fallen, tried.lost) == (change.fallen, change.lost)
         assert tried.survives == (not change.fallen)
+
+
+def test_an_edge_that_undoes_the_adjustment_of_models_undoes_the_choice() -> None:
+    """Something unseen moves arm and reward so much that the better arm looks worse."""
+    rows, truth = draw_unseen(4_000)
+    report = stress(NUMBERS, "Y | do(X)", rows, inference="approximate", models="linear")
+    tried = {each.name: each for each in report.tried}["X <-> Y"]
+
+    assert truth[0] > truth[1]
+    assert report.standing[0].sure == (1,)
+    assert tried.table is not None
+    assert tried.lost == ((),)
+    for arm in (0, 1):
+        assert tried.table[arm, ()].lower <= truth[arm] <= tried.table[arm, ()].upper
 
 
 def test_every_missing_edge_is_tried_set_apart_or_named() -> None:

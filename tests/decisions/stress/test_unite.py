@@ -12,7 +12,14 @@ from boundit.graph.text import parse
 from boundit.simulation.random_models import draw_model
 from boundit.terms.errors import UnknownNode
 from boundit.terms.rounding import ROUNDING
-from tests.decisions.stress.worlds import draw_small, find_truth, list_tried, open_log
+from tests.decisions.stress.worlds import (
+    NUMBERS,
+    draw_small,
+    draw_unseen,
+    find_truth,
+    list_tried,
+    open_log,
+)
 
 CLEAN, CONFOUNDED = parse("X -> Y"), parse("X -> Y; X <-> Y")
 ROWS = {"X": [0, 0, 0, 1, 1, 1] * 50, "Y": [0, 0, 1, 0, 1, 1] * 50}
@@ -44,6 +51,24 @@ def test_the_union_holds_the_truth_whichever_graph_is_right(seed: int) -> None:
             assert bound.lower - ROUNDING <= truth[key] <= bound.upper + ROUNDING
         for (where, one, other), most in united.contrasts.items():
             assert truth[one, where] - truth[other, where] <= most + ROUNDING
+
+
+def test_the_order_of_rivals_does_not_matter_to_models() -> None:
+    """The second graph leaves nothing to adjust for, so that models have no say there."""
+    rows, truth = draw_unseen(2_000)
+    rivals = {"clean": NUMBERS, "confounded": f"{NUMBERS}; X <-> Y"}
+    turned = dict(reversed(rivals.items()))
+    one, other = (
+        bound_rivals(of, "Y | do(X)", rows, inference="approximate", models="linear")
+        for of in (rivals, turned)
+    )
+
+    assert one.rows() == other.rows()
+    assert one.models == other.models != ""
+    assert one.promise == other.promise
+    for arm in (0, 1):
+        assert one[arm, ()].lower <= truth[arm] <= one[arm, ()].upper
+        assert one.bounds[(arm,), ()].lower_rule == "confounded: natural bounds of X, Y"
 
 
 def test_each_end_names_the_graph_that_set_it() -> None:

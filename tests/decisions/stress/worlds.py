@@ -1,9 +1,11 @@
 """Small random questions whose graph leaves edges out, with logs as large as laws."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.random import default_rng
+from numpy.typing import NDArray
 
 from boundit.counts.log import Log
 from boundit.decisions.stress.edges import MissingEdge, list_missing, set_apart
@@ -42,3 +44,16 @@ def find_truth(model: Model, problem: Problem, table: BoundTable) -> dict[Key, f
         outcomes=query.outcomes, treatments=query.treatments, context=query.context
     ).at({query.outcomes[0]: 1})
     return {key: float(np.asarray(law.at(read_levels(table, key)))) for key in table.bounds}
+
+
+NUMBERS = "Z = {A, B}; Z -> X; Z -> Y; X -> Y"
+
+
+def draw_unseen(n: int) -> tuple[dict[str, NDArray[Any]], list[float]]:
+    """Rows of ``NUMBERS`` with a hidden cause that the graph leaves out, and the true means."""
+    rng = default_rng(4)
+    a, b, hidden = rng.normal(size=(3, n))
+    x = (rng.random(n) < 1 / (1 + np.exp(-0.5 * a - 2 * hidden))).astype(int)
+    chance = [1 / (1 + np.exp(-0.3 * a + 0.5 * arm - 2 * hidden)) for arm in (0, 1)]
+    y = (rng.random(n) < np.where(x, chance[1], chance[0])).astype(int)
+    return {"A": a, "B": b, "X": x, "Y": y}, [float(of.mean()) for of in chance]

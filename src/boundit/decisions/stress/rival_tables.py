@@ -4,7 +4,8 @@ Graphs that differ little have much in common: what lies outside the causes of t
 of selection changes no bound, and different graphs often justify the same rules. So a larger
 graph is first looked at through the few variables that the first table rests on, the others
 hidden (the latent projection, which keeps every model). Where that small graph tells as much as
-the first table does, nothing more is to be looked for: a larger graph cannot tell more.
+the first table does, nothing more is to be looked for: a larger graph cannot tell more. With
+models that is never done: they are no rule that a small graph could prove.
 """
 
 from dataclasses import dataclass, field, fields, is_dataclass, replace
@@ -95,9 +96,18 @@ class RivalTables:
             return alike
         plan, table = _derive(request, budget, told)
         self._tables.setdefault(causes, (plan.needs, table))
-        if self._first is None and not self.request.limits:
+        if self._first is None and self._may_look_through:
             self._first = self._find_basis(request.graph, plan, table)
         return table
+
+    @property
+    def _may_look_through(self) -> bool:
+        """Whether rules of a plan alone give tables, so that small graphs can prove them again.
+
+        What models adjust for is in no plan, and the small graph may hide what they read. Read
+        by ``RivalTables.derive``.
+        """
+        return not self.request.limits and self.request.models is None
 
     def is_derived(self, graph: CausalGraph) -> bool:
         """Tell whether the bounds under a graph are those of an earlier one, and cost nothing.

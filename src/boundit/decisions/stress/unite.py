@@ -143,6 +143,7 @@ def unite_tables(tables: Mapping[str, BoundTable]) -> BoundTable:
         living=(),
         fused=PLAIN,
         others={},
+        models="; or ".join(dict.fromkeys(t.models for t in tables.values() if t.models)),
     )
 
 
