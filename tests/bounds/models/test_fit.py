@@ -187,6 +187,45 @@ def test_an_external_table_supplies_what_selection_took() -> None:
     assert any("no covariates in the log adjust" in of for of in alone.caveats)
 
 
+def test_nulls_that_models_do_not_read_cost_no_rows_of_an_external_table() -> None:
+    """Rewards of the survey are missing where ``A`` is small: dropped, they would bias."""
+    rows, truth = draw_numbers(40_000)
+    rng = np.random.default_rng(1)
+    kept = rng.random(40_000) < 1 / (1 + np.exp(-2 * rows["A"]))
+    log = {name: values[kept][:6_000] for name, values in rows.items()}
+    survey = {name: values[:4_000] for name, values in rows.items()}
+    survey["Y"] = np.where(survey["A"] < 0, np.nan, survey["Y"])
+    survey["X"] = np.where(survey["A"] < -1, np.nan, survey["X"])
+    graph = f"{NUMBERS}; A -> [S]"
+    table, alone = (
+        bound(log, graph, models="linear", external=[of])
+        for of in (survey, {name: survey[name] for name in "AB"})
+    )
+
+    for arm in (0, 1):
+        assert table.bounds[(arm,), ()].lower_rule == NAME
+        assert table[arm, ()].lower <= truth[arm] <= table[arm, ()].upper
+        assert table[arm, ()] == alone[arm, ()]
+
+
+def test_a_caveat_comes_once() -> None:
+    rows, _ = draw_numbers(1_000)
+    rows["X"] = np.where(np.arange(1_000) % 10 == 0, np.nan, rows["X"])
+    table = bound(rows, NUMBERS, models="linear")
+
+    assert sum("X (100)" in of for of in table.caveats) == 1
+    assert len(set(table.caveats)) == len(table.caveats)
+
+
+def test_a_model_of_no_external_table_has_no_say() -> None:
+    rows, _ = draw_back_door(1_000, 0)
+    said = "no external table supplies shares; the model of the external table in models"
+    plain = bound(rows, models=bd.Models(reward=Constant(), arm=Constant()))
+
+    assert f"{said} had no say" in bound(rows).caveats
+    assert not any(said in of for of in plain.caveats)
+
+
 def test_where_an_arm_cannot_be_chosen_its_reward_may_be_anything() -> None:
     rows, _ = draw_back_door(6_000, 7, n_strata=3)
     rows["X"] = np.where(rows["Z"] == 0, 0, rows["X"])

@@ -1,9 +1,11 @@
+from datetime import date
 from typing import Any
 
 import numpy as np
 import pytest
 
 import boundit as bd
+from boundit.bounds.models.options import InvalidModels
 from boundit.bounds.models.rows import (
     MOST_LEVELS,
     FeatureCoding,
@@ -91,6 +93,42 @@ def test_counts_are_rows_and_clusters_are_kept() -> None:
     assert np.bincount(cluster).tolist() == [2, 1, 1]
 
 
+def test_of_an_external_table_only_contexts_and_covariates_are_read() -> None:
+    """A null in its arms or rewards, which nobody reads, costs no row."""
+    survey = bd.read_log({**ROWS, "X": [None, 1, 0, 1], "Y": [None] * 4})
+    table = count_rows(survey, QUERY, ["Z"], None, NO_LIMIT, external=True)
+
+    assert table.rows == 4
+    assert table.variables == ("C", "Z")
+    assert table.caveats == ()
+
+
+@pytest.mark.parametrize(
+    ("logged", "asked", "said"),
+    [
+        ([0, 1], ["a", "b"], "in the log it has numbers, in the external table text;"),
+        (["a", "b"], [0, 1], "in the log it has text, in the external table numbers;"),
+        ([0, 1], [date(2024, 1, 1)] * 2, "in the external table dates or times;"),
+        ([0, 1], [0, "x"], "in the external table numbers and text;"),
+    ],
+)
+def test_a_covariate_is_of_one_kind_in_all_tables(
+    logged: list[object], asked: list[object], said: str
+) -> None:
+    tables = [bd.read_log({"Z": of}).count(["Z"]) for of in (logged, asked)]
+    with pytest.raises(InvalidModels) as caught:
+        FeatureCoding.of(tables, ["Z"])
+    assert "models cannot read 'Z'" in str(caught.value)
+    assert said in str(caught.value)
+    assert caught.value.option == "models"
+
+
+def test_booleans_meet_numbers_and_nulls_meet_anything() -> None:
+    for logged, asked in (([True, False], [0, 1]), ([0, 1], [None]), (["a", None], ["a"])):
+        tables = [bd.read_log({"Z": of}, nulls="level").count(["Z"]) for of in (logged, asked)]
+        assert FeatureCoding.of(tables, ["Z"]).n_features <= 2
+
+
 def test_two_tables_share_one_coding() -> None:
     one = bd.read_log({"Z": ["a", "b"]}).count(["Z"])
     two = bd.read_log({"Z": ["b", "c", "c"]}).count(["Z"])
@@ -119,6 +157,13 @@ def test_an_identifier_is_refused_as_everywhere() -> None:
     many = {"C": ["a"] * 300, "Z": [f"id{i}" for i in range(300)], "X": [0] * 300}
     with pytest.raises(Continuous):
         count_rows(bd.read_log(many | {"Y": [1] * 300}), QUERY, ["Z"], None, NO_LIMIT)
+
+
+def test_a_covariate_must_be_finite() -> None:
+    numbers = [float("inf"), *range(40)]
+    table = bd.read_log({"Z": numbers}).count(["Z"], measured=["Z"])
+    with pytest.raises(NotFinite, match="covariate 'Z' is infinite in some rows"):
+        FeatureCoding.of([table], ["Z"])
 
 
 def test_a_reward_must_be_finite() -> None:

@@ -160,8 +160,28 @@ def _fit_tables(
     fitted = learners.describe(len(log), models.folds, models.least_propensity)
     why, selected = _list_steps(plan, found), plan.graph.selection is not None
     rule = ModelledAdjustment(query, found, scores, sizes, fitted, why, selected)
-    notes = (*(note for of in tables for note in of.notes), *coding.notes)
+    notes = _collect_notes(models, counts, tables, coding)
     return FittedModels(PlannedRule(rule.write_record(), rule), fitted, notes)
+
+
+def _collect_notes(
+    models: Models, counts: PlanCounts, tables: Sequence[CountTable], coding: FeatureCoding
+) -> tuple[Note, ...]:
+    """Collect what the rows of models show and their counts have not said already.
+
+    Called by ``_fit_tables``.
+    """
+    said = {str(note) for of in counts.tables for note in of.notes}
+    found = [*(note for of in tables for note in of.notes), *coding.notes]
+    if models.external is not None and len(tables) == 1:
+        found.append(
+            Message(
+                f"no external table supplies shares; the model of {EXTERNAL} in ",
+                Option("models"),
+                " had no say",
+            )
+        )
+    return tuple(note for note in dict.fromkeys(found) if str(note) not in said)
 
 
 def _read_tables(
@@ -182,8 +202,9 @@ def _read_tables(
             covariates,
             cluster if cluster in source.columns else None,
             workspace.memory_limit,
+            external=place > 0,
         )
-        for source in sources
+        for place, source in enumerate(sources)
     ]
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from boundit.bounds.models.options import InvalidModels
 from boundit.counts.cells import ColumnKind
 from boundit.counts.errors import NotFinite
 from boundit.counts.levels import Codes, Levels, sort_levels
@@ -19,7 +20,7 @@ from boundit.counts.log import Log
 from boundit.counts.named_array import Floats
 from boundit.counts.table import CountTable
 from boundit.estimand.query import EffectQuery
-from boundit.terms.message import Note
+from boundit.terms.message import Note, Option
 from boundit.terms.names import sort_names
 
 FEW_LEVELS = 10
@@ -64,17 +65,19 @@ def count_rows(
     covariates: Iterable[str],
     cluster: str | None,
     memory_limit: int,
+    *,
+    external: bool = False,
 ) -> CountTable:
     """Count every distinct row of what models read, numbers and the reward as they are.
 
-    An external table may have the contexts and the covariates alone. Called by
-    ``_read_tables``.
+    Of an ``external`` table these are the contexts and the covariates alone: a row without an
+    arm or a reward tells as much of them. Called by ``_read_tables``.
     """
     asked = [*query.context, *sort_names(frozenset(covariates))]
-    own = frozenset(log.names)
-    if own.issuperset((*query.treatments, *query.outcomes)):
+    measured = {*find_numbers(log, covariates)}
+    if not external:
         asked += [*query.treatments, *query.outcomes]
-    measured = {*find_numbers(log, covariates), *query.outcomes}
+        measured |= {*query.outcomes}
     return log.count(asked, cluster=cluster, measured=measured, memory_limit=memory_limit)
 
 
@@ -114,9 +117,10 @@ class FeatureCoding:
         """
         values, notes = dict[str, Mapping[object, Floats]](), list[Note]()
         for name in names:
+            _require_one_kind(tables, name)
             levels = sort_levels(level for table in tables for level in table.levels[name])
             if _are_numbers(levels):
-                values[name] = _code_numbers(levels)
+                values[name] = _code_numbers(name, levels)
                 continue
             kept = _rank_common(tables, name)
             if len(kept) > MOST_LEVELS + 1:
@@ -147,6 +151,40 @@ class FeatureCoding:
         return np.hstack(blocks)
 
 
+def _require_one_kind(tables: Sequence[CountTable], name: str) -> None:
+    """Refuse a variable that is one kind of value in the log and another in an external table.
+
+    No level of the one would ever meet a level of the other. Called by ``FeatureCoding.of``.
+    """
+    kinds = [_name_kinds(table.levels[name]) for table in tables]
+    for other in kinds[1:]:
+        if kinds[0] and other and kinds[0] != other:
+            raise InvalidModels(
+                Option("models"),
+                f" cannot read {name!r}: in the log it has {kinds[0]}, in the external table "
+                f"{other}; give it one kind of value in both",
+            )
+
+
+def _name_kinds(levels: Levels) -> str:
+    """Name the kinds of values among levels; booleans are numbers, and a null is of no kind.
+
+    Called by ``_require_one_kind``.
+    """
+    found = set[ColumnKind]()
+    for level in levels:
+        match level:
+            case None:
+                pass
+            case int() | float():
+                found.add(ColumnKind.NUMBERS)
+            case str():
+                found.add(ColumnKind.TEXT)
+            case _:
+                found.add(ColumnKind.TIMES)
+    return " and ".join(sorted(kind.value for kind in found))
+
+
 def _are_numbers(levels: Levels) -> bool:
     """Tell whether levels are numbers that are too many to have a feature each.
 
@@ -157,12 +195,14 @@ def _are_numbers(levels: Levels) -> bool:
     return plain and len(known) > FEW_LEVELS
 
 
-def _code_numbers(levels: Levels) -> dict[object, Floats]:
+def _code_numbers(name: str, levels: Levels) -> dict[object, Floats]:
     """Write numbers as themselves; a missing one as their median, and that it is missing.
 
     Called by ``FeatureCoding.of``.
     """
     known = np.array([level for level in levels if level is not None], dtype=np.float64)
+    if not np.isfinite(known).all():
+        raise NotFinite(name, "covariate")
     if None not in levels:
         return {level: np.array([value]) for level, value in zip(levels, known, strict=True)}
     middle = float(np.median(known))
