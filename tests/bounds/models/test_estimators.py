@@ -1,5 +1,6 @@
 import sys
-from typing import Self
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
 import pytest
@@ -7,9 +8,11 @@ from sklearn.base import BaseEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 
 from boundit.bounds.models.estimators import (
     ARM,
+    EXTERNAL,
     REWARD,
     BadEstimator,
     Learner,
@@ -34,6 +37,17 @@ class Raising(BaseEstimator):  # type: ignore[misc]
         return features
 
 
+class Plain:
+    """Looks like a regressor, and is of no library."""
+
+    def fit(self, features: Array, target: Array) -> Self:
+        del features, target
+        return self
+
+    def predict(self, features: Array) -> Array:
+        return np.full(len(features), 0.5)
+
+
 class Wrong(Constant):
     """Predicts what is no chance, or too few of them."""
 
@@ -46,6 +60,14 @@ class Wrong(Constant):
                 return super().predict_proba(features) * np.nan
             case "short":
                 return super().predict_proba(features)[:3]
+            case "seven":
+                return super().predict_proba(features) * 14
+            case "negative":
+                return super().predict_proba(features) * [-2, 4]
+            case "half":
+                return super().predict_proba(features) / 2
+            case "rounded":
+                return super().predict_proba(features) * [0, 2] + [-1e-7, 1e-7]
             case _:
                 raise RuntimeError("out of order")
 
@@ -96,9 +118,13 @@ def test_a_regressor_may_predict_a_reward_of_zeros_and_ones() -> None:
     [
         (object(), "the model of the arm in models, object, has no fit"),
         (LinearRegression(), "LinearRegression, has no predict_proba; give a classifier"),
+        (LinearSVC(), "LinearSVC, has no predict_proba; give a classifier that has it"),
         (Raising(), "Raising, raised ValueError in fit: no such matrix"),
         (Wrong("nan"), "Wrong, predicted nan or infinity 800 times in 800"),
         (Wrong("short"), "Wrong, predicted an array of shape (3, 2) where (400, 2) was due"),
+        (Wrong("seven"), "Wrong, predicted 7 as a chance; chances are between 0 and 1"),
+        (Wrong("negative"), "Wrong, predicted -1 as a chance"),
+        (Wrong("half"), "predicted chances of all classes whose sum is 0.5, not 1"),
         (Wrong("raise"), "Wrong, raised RuntimeError in predict: out of order"),
     ],
 )
@@ -110,6 +136,40 @@ def test_bad_estimators_give_one_clear_line(estimator: object, said: str) -> Non
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
     assert caught.value.option == "models"
+
+
+@pytest.mark.parametrize("role", [ARM, REWARD, EXTERNAL])
+@pytest.mark.parametrize("wrong", ["nan", "seven", "negative", "half"])
+def test_what_is_no_chance_is_refused_in_every_role(role: str, wrong: str) -> None:
+    learner = Learner(role, Wrong(wrong), "linear", chances=True)
+    predict: Any = partial(learner.predict_classes, FEATURES, CLASSES, 2)
+    if role == REWARD:
+        predict = partial(learner.predict_means, FEATURES, CLASSES.astype(float))
+    with pytest.raises(BadEstimator) as caught:
+        predict(FEATURES)
+    assert f"the model of {role} in models, Wrong, predicted" in str(caught.value)
+
+
+def test_chances_may_be_off_by_rounding() -> None:
+    learner = Learner(ARM, Wrong("rounded"), "linear", chances=True)
+    found = learner.predict_classes(FEATURES, CLASSES, 2, FEATURES)
+
+    assert found.min() == 0
+    assert found.max() == 1
+
+
+def test_a_classifier_of_rewards_must_tell_chances() -> None:
+    """Its classes are no means: they would be taken for rewards of which it is certain."""
+    for given in (LinearSVC(), make_pipeline(StandardScaler(), LinearSVC())):
+        with pytest.raises(BadEstimator, match=r"the reward in models, .*no predict_proba"):
+            Learner(REWARD, given, "linear", chances=True)
+
+
+def test_a_regressor_without_tags_may_predict_rewards() -> None:
+    learner = Learner(REWARD, Plain(), "linear", chances=True)
+    found = learner.predict_means(FEATURES, CLASSES.astype(float), FEATURES[:2])
+
+    assert found.tolist() == [0.5, 0.5]
 
 
 def test_the_estimator_given_is_never_fitted_itself() -> None:

@@ -107,7 +107,11 @@ def test_rows_with_few_rewards_are_left_to_other_rules() -> None:
 
 def test_what_is_hardly_ever_chosen_is_told() -> None:
     rule = make_rule()
-    rare = replace(rule, scores=replace(rule.scores, unlikely=np.full(SHAPE, 0.031)))
+    rare, all_rows = (
+        replace(rule, scores=replace(rule.scores, unlikely=np.full(SHAPE, share)))
+        for share in (0.031, 1.0)
+    )
 
     assert "up to 3.1 % of the rows" in str(rare.describe_gaps()[0])
+    assert "up to 100 % of the rows" in str(all_rows.describe_gaps()[0])
     assert rule.describe_gaps() == ()

@@ -1,4 +1,5 @@
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from boundit.bounds.models.options import InvalidModels, Models, read_models
 
@@ -23,6 +24,15 @@ def test_what_is_no_model_is_refused(given: object, said: str) -> None:
     with pytest.raises(InvalidModels) as caught:
         read_models(given)
     assert said in str(caught.value)
+    assert caught.value.option == "models"
+
+
+@pytest.mark.parametrize("role", ["reward", "arm", "external"])
+def test_a_class_is_no_estimator(role: str) -> None:
+    with pytest.raises(InvalidModels) as caught:
+        Models(**{role: LogisticRegression})
+    said = "found the class LogisticRegression; give an instance: LogisticRegression()"
+    assert str(caught.value) == f"{role} is an estimator, {said}"
     assert caught.value.option == "models"
 
 

@@ -50,8 +50,8 @@ class Learner:
         if not hasattr(self.estimator, "fit"):
             raise BadEstimator(role, given, "has no fit; give an estimator of scikit-learn")
         self.has_chances = hasattr(self.estimator, "predict_proba")
-        if chances and not self.has_chances and role != REWARD:
-            problem = "has no predict_proba; give a classifier"
+        if chances and not self.has_chances and (role != REWARD or _is_classifier(given)):
+            problem = "has no predict_proba; give a classifier that has it"
             raise BadEstimator(role, given, problem)
         self.chances = chances and self.has_chances
 
@@ -79,7 +79,7 @@ class Learner:
             return found
         kept = np.isin(classes, common)
         fitted = self._fit(features[kept], classes[kept])
-        predicted = self._ask(lambda: fitted.predict_proba(at), (len(at), len(common)))
+        predicted = self._ask_chances(fitted, at, len(common))
         known = np.asarray(getattr(fitted, "classes_", common), dtype=np.intp)
         found[:, known] = predicted * (kept.sum() / len(classes))
         return found
@@ -96,7 +96,7 @@ class Learner:
             fitted = self._fit(features, rewards)
             return self._ask(lambda: fitted.predict(at), (len(at),)).clip(0, 1)
         fitted = self._fit(features, rewards.astype(np.intp))
-        return self._ask(lambda: fitted.predict_proba(at), (len(at), 2))[:, 1].clip(0, 1)
+        return self._ask_chances(fitted, at, 2)[:, 1]
 
     def _fit(self, features: Floats, target: NDArray[Any]) -> Any:
         """Fit a fresh copy of the estimator, its faults as one line.
@@ -113,7 +113,7 @@ class Learner:
     def _ask(self, predict: Callable[[], object], shape: tuple[int, ...]) -> Floats:
         """Ask a fitted estimator for predictions, and refuse what are none.
 
-        Called by ``Learner.predict_classes`` and ``Learner.predict_means``.
+        Called by ``Learner._ask_chances`` and ``Learner.predict_means``.
         """
         try:
             found = np.asarray(predict(), dtype=np.float64)
@@ -127,6 +127,23 @@ class Learner:
             raise BadEstimator(self.role, self.estimator, problem)
         return found
 
+    def _ask_chances(self, fitted: Any, at: Floats, n_classes: int) -> Floats:
+        """Ask a fitted estimator for the chance of each class, and refuse what are none.
+
+        Called by ``Learner.predict_classes`` and ``Learner.predict_means``.
+        """
+        found = self._ask(lambda: fitted.predict_proba(at), (len(at), n_classes))
+        wrong = found[(found < -NEARLY) | (found > 1 + NEARLY)]
+        if wrong.size:
+            problem = f"predicted {wrong[0]:.6g} as a chance; chances are between 0 and 1"
+            raise BadEstimator(self.role, self.estimator, problem)
+        sums = found.sum(axis=1)
+        apart = sums[np.abs(sums - 1) > n_classes * NEARLY]
+        if apart.size:
+            problem = f"predicted chances of all classes whose sum is {apart[0]:.6g}, not 1"
+            raise BadEstimator(self.role, self.estimator, problem)
+        return found.clip(0, 1)
+
     def _explain(self, error: Exception, doing: str) -> BounditError:
         """Say in one line what an estimator raised. Called by ``Learner._fit``."""
         said = shorten(" ".join(str(error).split()), 160)
@@ -136,9 +153,24 @@ class Learner:
 
 FEW_ROWS = 8
 """With fewer rows a class, or an arm's reward, has no model: estimators fail on so few."""
+NEARLY = 1e-6
+"""How far rounding may move a chance that an estimator predicts."""
 REWARD = "the reward"
 ARM = "the arm"
 EXTERNAL = "the external table"
+
+
+def _is_classifier(estimator: object) -> bool:
+    """Tell whether an estimator says that it predicts classes, as those of scikit-learn do.
+
+    Called by ``Learner.__init__`` for a reward of zeros and ones.
+    """
+    from sklearn.base import is_classifier  # noqa: PLC0415, heavy, and an extra
+
+    try:
+        return bool(is_classifier(estimator))
+    except (AttributeError, TypeError):  # it has no tags
+        return False
 
 
 def make_estimator(kind: ModelKind, *, chances: bool) -> Any:

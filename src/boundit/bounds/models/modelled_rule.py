@@ -179,9 +179,10 @@ class ModelledAdjustment(BoundRule):
             )
         worst = float(np.where(scores.is_trusted, scores.unlikely, 0.0).max(initial=0.0))
         if worst > 0:
+            share = float(f"{100 * worst:.2g}")
             notes.append(
-                f"some arms are hardly ever chosen where up to {100 * worst:.2g} % of the rows "
-                "lie: there their reward may be anything"
+                f"some arms are hardly ever chosen where up to {share:g} % of the rows lie: "
+                "there their reward may be anything"
             )
         return tuple(notes)
 

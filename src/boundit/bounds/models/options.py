@@ -47,6 +47,8 @@ class Models:
                 "estimator of scikit-learn in bd.Models(reward=..., arm=...)",
                 option="models",
             )
+        for role in ("reward", "arm", "external"):
+            _refuse_class(getattr(self, role), role)
         _require_whole(self.folds, "folds", 2, MOST_FOLDS)
         _require_whole(self.seed, "seed", 0, 2**32 - 1)
         least = self.least_propensity
@@ -76,6 +78,16 @@ def read_models(given: object) -> Models | None:
                 f" must be one of {', '.join(get_args(ModelKind))} or bd.Models(...), found "
                 f"{found}; an estimator goes into bd.Models(reward=..., arm=...)",
             )
+
+
+def _refuse_class(given: object, role: str) -> None:
+    """Refuse a class where an estimator is due. Called by ``Models.__post_init__``."""
+    if isinstance(given, type):
+        name = given.__name__
+        raise InvalidModels(
+            f"{role} is an estimator, found the class {name}; give an instance: {name}()",
+            option="models",
+        )
 
 
 def _require_whole(found: object, name: str, least: int, most: int) -> None:
