@@ -76,7 +76,7 @@ class PlainService:
         if any(found.observed.get(key, value) != value for key, value in observed.items()):
             raise Refused(409)
         news = any(key not in found.observed for key in observed)
-        overdue = not found.closed and self._is_due(found)
+        overdue = not found.closed and self._is_due(found, max(self.now, self.last) - 1)
         late = found.closed or overdue
         rewards = dict(found.rewards)
         if reward is not None and (reward_id, reward) not in found.told:
@@ -118,15 +118,15 @@ class PlainService:
         due = [
             (one.at, one.position, name)
             for name, one in self.decisions.items()
-            if not one.closed and self._is_due(one)
+            if not one.closed and self._is_due(one, max(self.now, self.last))
         ]
         for _, _, name in sorted(due):
             self._close(name, self.decisions[name])
         return len(due)
 
-    def _is_due(self, found: PlainDecision) -> bool:
+    def _is_due(self, found: PlainDecision, now: int) -> bool:
         window = self.config.window
-        return window is not None and found.at + round(window * 1e6) <= max(self.now, self.last)
+        return window is not None and found.at + round(window * 1e6) <= now
 
     def _close(self, name: str, found: PlainDecision) -> None:
         values = list(found.rewards.values())

@@ -58,7 +58,7 @@ def test_a_reward_after_its_window_is_late_though_nobody_closed_it(
         for name in ("a", "b", "c"):
             decide(engine, name)
         reward(engine, "b", 1.0)
-        clock.move(59.999)
+        clock.move(60)
         assert reward(engine, "c", 1.0).status == "kept"
         clock.move(0.001)
         assert [reward(engine, name, 1.0).status for name in "aab"] == [

@@ -104,9 +104,10 @@ def find_decision(draft: Draft, id: str) -> KnownDecision:  # noqa: A002, the wo
 def _close_overdue(draft: Draft, known: KnownDecision) -> KnownDecision:
     """Close a decision whose window is over, though nobody has come to close it.
 
-    What comes now is late, however long the service was away. Called by ``take_reward``.
+    What comes now is late, however long the service was away; what comes at the very end of a
+    window is not. Called by ``take_reward``.
     """
-    if known.closed is not None or known.due is None or known.due > draft.changes.at:
+    if known.closed is not None or known.due is None or known.due >= draft.changes.at:
         return known
     close_decision(draft, known, known.read_outcome())
     return find_decision(draft, known.id)
