@@ -42,6 +42,7 @@ _AUDITS = {
 """The other audits, with how many models each has."""
 _OWN = {
     "widths": "python -m benchmarks.widths --logs 1000 --inference exact --jobs 2",
+    "ml": "python -m benchmarks.ml --kinds linear",
 }
 """Benchmarks that are run otherwise than by their name."""
 _MORE = {
@@ -51,10 +52,13 @@ _MORE = {
         "--jobs 2"
     ),
     "benchmark-service-year": "python -m benchmarks service --memory",
+    "benchmark-ml-boosting": (
+        "python -m benchmarks.ml --kinds boosting --rows 500 2000 --logs 40"
+    ),
     "crash": "make crash",
     "rivals": "boundit simulate --study rivals --report docs/results/rivals.md",
 }
-"""A second run, as disks are shared; a slow world with as many logs; a year; kills; rivals."""
+"""Second runs, what is too slow to run with the rest, kills, and the study of rivals."""
 _BOUND_ROOMS = ("terms", "graph", "estimand", "counts", "checks", "bounds", "simulation")
 _AUDITED_ROOMS = (*_BOUND_ROOMS, "decisions")
 _MEASURED_ROOMS = (*_AUDITED_ROOMS, "bandit", "report", "studies")
