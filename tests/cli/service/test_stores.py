@@ -1,5 +1,7 @@
 """A store is named once, and made only by commands that may."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -58,4 +60,31 @@ def test_what_is_missing_is_the_folder_or_its_file(tmp_path: Path) -> None:
     with pytest.raises(NoStore, match="it is not there"):
         open_store(tmp_path / "typo", None)
     with pytest.raises(NoStore, match=r"it has no boundit\.sqlite"):
+        open_store(tmp_path, None)
+
+
+@pytest.mark.parametrize("statement", [None, "CREATE TABLE t (x)"])
+def test_a_file_of_something_else_is_left_as_it_is(
+    tmp_path: Path, statement: str | None
+) -> None:
+    path = tmp_path / "boundit.sqlite"
+    path.touch()
+    if statement is not None:
+        with closing(sqlite3.connect(path)) as other:
+            other.execute(statement)
+    before = path.read_bytes()
+
+    with pytest.raises(NoStore, match=r"it has a boundit\.sqlite of something else"):
+        open_store(tmp_path, None)
+    assert path.read_bytes() == before
+
+
+def test_a_folder_that_may_not_be_read_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: Path) -> bool:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "is_file", refuse)
+    with pytest.raises(click.UsageError, match="cannot be read: Permission denied"):
         open_store(tmp_path, None)

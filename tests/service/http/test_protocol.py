@@ -151,14 +151,17 @@ def test_a_connection_cannot_be_parked_after_an_answer(
     assert b"HTTP" not in rest
 
 
-def test_whoever_does_not_read_is_cut_off(tmp_path: Path) -> None:
+@pytest.mark.parametrize("pages", [62, 1000])
+def test_whoever_does_not_read_is_cut_off(tmp_path: Path, pages: int) -> None:
     page = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
     with (
         run(tmp_path, replace(PATIENT, body_seconds=0.5)) as served,
-        connect(served) as deaf,
+        socket.socket() as deaf,
     ):
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        deaf.connect(("127.0.0.1", served.port))
         wait_until(lambda: bool(served.connections))
-        deaf.sendall(page * 1000)
+        deaf.sendall(page * pages + HEALTH + b"Connection: close\r\n\r\n")
         wait_until(lambda: not served.connections)
         assert served.get("/healthz").status == 200
 
@@ -174,6 +177,65 @@ def test_what_came_whole_is_answered_before_the_rest_is_refused(served: Served) 
         b"400",
     ]
     assert served.get("/v1/policies/ads/decisions/b").status == 200
+
+
+def list_statuses(answer: bytes) -> list[int]:
+    return [int(line.split()[1]) for line in answer.split(b"\r\n") if b"HTTP/1.1 " in line]
+
+
+def test_the_rest_of_a_body_after_its_answer_does_no_harm(served: Served) -> None:
+    head = b"PUT /v1/policies/ads/decide HTTP/1.1\r\nHost: localhost\r\nContent-Length: 300000"
+    with connect(served) as early:
+        early.sendall(head + b"\r\n\r\n")
+        first = early.recv(65_536)
+        for _ in range(6):
+            early.sendall(b"x" * 50_000)
+            time.sleep(0.02)
+        early.sendall(HEALTH + b"Connection: close\r\n\r\n")
+        rest = read_all(early)
+
+    assert list_statuses(first) == [405]
+    assert list_statuses(rest) == [200]
+
+
+def test_the_body_of_a_refused_request_is_not_taken_for_that_of_another(
+    served: Served,
+) -> None:
+    large = write_decide("b", b"".join(b"X-%d: %b\r\n" % (i, b"a" * 500) for i in range(20)))
+    with connect(served) as odd:
+        odd.sendall(write_decide("a") + large)
+        answer = read_all(odd)
+
+    assert list_statuses(answer) == [200, 431]
+    assert served.get("/v1/policies/ads/decisions/a").status == 200
+
+
+def test_a_caller_who_sends_no_more_is_answered(served: Served) -> None:
+    with connect(served) as half:
+        half.sendall(write_decide("a") + write_decide("b"))
+        half.shutdown(socket.SHUT_WR)
+        answer = read_all(half)
+
+    assert list_statuses(answer) == [200, 200]
+
+
+def test_what_is_wrong_in_the_rest_of_a_request_has_no_second_answer(
+    served: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    chunked = b"Transfer-Encoding: chunked\r\n\r\n"
+    with connect(served) as odd:
+        odd.sendall(HEALTH + chunked)
+        answer = odd.recv(65_536)
+        odd.sendall(b"ZZ\r\n")
+        answer += read_all(odd)
+    with connect(served) as expecting:
+        head = write_decide("a", b"Expect: 100-continue\r\n").partition(b"Content-Length")[0]
+        expecting.sendall(head + chunked + b"ZZ\r\n")
+        refused = read_all(expecting)
+
+    assert list_statuses(answer) == [200]
+    assert list_statuses(refused) == [400]
+    assert "Traceback" not in caplog.text
 
 
 def test_a_body_that_is_broken_is_refused_and_nothing_done(served: Served) -> None:

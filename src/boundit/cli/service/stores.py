@@ -1,7 +1,8 @@
 """Where the events of the service are: a folder, or a PostgreSQL database."""
 
+import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -21,6 +22,8 @@ class NoStore(click.UsageError):
 
     def __init__(self, folder: Path, file_name: str) -> None:
         missing = f"has no {file_name}" if folder.is_dir() else "is not there"
+        if (folder / file_name).is_file():
+            missing = f"has a {file_name} of something else"
         super().__init__(
             f"--data {str(folder)!r} is no store: it {missing}; name the folder that boundit "
             "serve uses, or make a store with boundit policies create"
@@ -82,7 +85,7 @@ def open_store(data: Path | None, store: str | None, *, new: bool = False) -> "S
                 SqliteStore,
             )
 
-            if not new and not (data / FILE_NAME).is_file():
+            if not new and not _holds_store(data / FILE_NAME):
                 raise NoStore(data, FILE_NAME)
             return SqliteStore(data)
         from boundit.service.store.postgres import PostgresStore  # noqa: PLC0415, an extra
@@ -90,6 +93,23 @@ def open_store(data: Path | None, store: str | None, *, new: bool = False) -> "S
         extra = "service" if data is not None else "postgres"
         raise MissingExtra(str(error.name), extra) from None
     return PostgresStore(str(store))
+
+
+def _holds_store(path: Path) -> bool:
+    """Tell whether a file is a store of ours, and change nothing; called by ``open_store``.
+
+    A file that cannot be read as a database is left to ``SqliteStore``, which says why.
+    """
+    try:
+        if not path.is_file():
+            return False
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as read:
+            found = read.execute("SELECT 1 FROM sqlite_master WHERE name = 'boundit_store'")
+            return found.fetchone() is not None
+    except OSError as error:
+        raise click.UsageError(f"{path} cannot be read: {error.strerror}") from None
+    except sqlite3.Error:
+        return True
 
 
 @contextmanager

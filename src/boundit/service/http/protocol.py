@@ -2,14 +2,21 @@
 
 import asyncio
 from http import HTTPStatus
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import httptools
 import msgspec
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import (
+    STATUS_LINE,
+    HttpToolsProtocol,
+    RequestResponseCycle,
+)
 
 from boundit.service.http.answers import JSON, SAFE_HEADERS, ErrorAnswer, ErrorDetail
 from boundit.service.http.limits import WHOLE, Limits
+
+if TYPE_CHECKING:
+    from uvicorn._types import ASGI3Application
 
 LINGER = 2.0
 """So many seconds what a refused caller still sends is read, and dropped, before the end."""
@@ -37,6 +44,7 @@ class PatientProtocol(HttpToolsProtocol):
         self._n_begun = self._n_bytes = self._n_unfinished = 0
         self._in_headers = self._upgrades = self._refused = False
         self._refusal: bytes | None = None
+        self._running: RequestResponseCycle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the clock for the first request; the event loop calls it."""
@@ -54,7 +62,21 @@ class PatientProtocol(HttpToolsProtocol):
             if timer is not None:
                 timer.cancel()
         self._timer = self._stalled = None
+        self.pipeline.clear()
+        self._disconnect(self._running)  # uvicorn tells the newest, which may not have begun
         super().connection_lost(exc)
+
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """Answer what came whole from a caller who sends no more; the event loop calls it.
+
+        One who is being answered already may have gone: who writes to them will see.
+        """
+        if self._refused:
+            return self._refusal is not None
+        if self.cycle is None or self.cycle.response_started or not self._is_answering():
+            return False
+        self._refused, self._refusal = True, b""
+        return True
 
     def data_received(self, data: bytes) -> None:
         """Read what comes, and drop it after a refusal; the event loop calls it.
@@ -68,7 +90,7 @@ class PatientProtocol(HttpToolsProtocol):
         self._unset_keepalive_if_required()
         self._feed(data)
         if self._deadline is not None:
-            if begun and begun == self._n_begun:
+            if self._in_headers and begun and begun == self._n_begun:
                 self._n_unfinished += len(data)
                 self._check_size(self._n_unfinished)
         elif self.cycle is not None and self.cycle.response_complete:
@@ -138,6 +160,11 @@ class PatientProtocol(HttpToolsProtocol):
         if not self._refused and not self._upgrades:
             super().on_headers_complete()
 
+    def on_body(self, body: bytes) -> None:
+        """Keep a part of a body, unless its request was refused; the parser calls it."""
+        if not self._refused:
+            super().on_body(body)
+
     def on_message_complete(self) -> None:
         """Note that all of the body is there, so that nobody needs a clock to wait for it.
 
@@ -154,6 +181,9 @@ class PatientProtocol(HttpToolsProtocol):
             super().on_response_complete()
         else:
             self._send_refusal(self._refusal)
+        if self.transport.is_closing() and self._stalled is None:
+            # It waits until the caller has read: that has an end too.
+            self._stalled = self.loop.call_later(self.limits.body_seconds, self.transport.abort)
 
     def pause_writing(self) -> None:
         """Start the clock for a caller who does not read; the transport calls it."""
@@ -175,6 +205,11 @@ class PatientProtocol(HttpToolsProtocol):
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no HTTP as all else is refused; ``_feed`` calls it."""
         self._refuse(400, "no_http", msg.rstrip(".").lower())
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: "ASGI3Application") -> None:
+        """Note who is being answered; uvicorn calls it."""
+        self._running = cycle
+        super()._start_asgi_task(cycle, app)
 
     def _expect_headers(self) -> None:
         """Start the clock anew; called when a connection or a request begins.
@@ -220,7 +255,11 @@ class PatientProtocol(HttpToolsProtocol):
             return
         self._refused = True
         self._stop_clock()
-        refusal = _write_refusal(status, code, message)
+        cycle = self.cycle
+        # What is wrong may be the rest of a request that has its answer: there is no second.
+        has_answer = cycle is not None and cycle.response_started and WHOLE not in cycle.scope
+        is_rest = has_answer and not self._in_headers
+        refusal = b"" if is_rest else _write_refusal(status, code, message)
         if self._is_answering():
             self._refusal = refusal
         else:
@@ -236,24 +275,33 @@ class PatientProtocol(HttpToolsProtocol):
                 self.pipeline.popleft()
             return True
         cycle = self.cycle
-        return cycle is not None and not cycle.response_complete and WHOLE in cycle.scope
+        if cycle is None or cycle.response_complete:
+            return False
+        return cycle.response_started or WHOLE in cycle.scope
 
     def _send_refusal(self, refusal: bytes) -> None:
-        """Write a refusal and close soon; called when all before it is answered.
+        """Write a refusal, if there is one, and close soon; called when all else is answered.
 
         To close at once, with something unread, would reset the connection, and the caller
         might never see why.
         """
         if self.transport.is_closing():
             return
-        if self.cycle is not None and not self.cycle.response_complete:
-            self.cycle.disconnected = True  # its body will not come, and nobody reads an answer
-            self.cycle.message_event.set()
+        if not refusal:
+            self._end()
+            return
+        self._disconnect(self.cycle)  # its body will not come, and nobody reads an answer
         self.flow.resume_reading()
         self.transport.write(refusal)
         if self.transport.can_write_eof():
             self.transport.write_eof()
         self.loop.call_later(LINGER, self._end)
+
+    def _disconnect(self, cycle: RequestResponseCycle | None) -> None:
+        """Tell whoever answers a request that nobody hears it; called where that ends."""
+        if cycle is not None and not cycle.response_complete:
+            cycle.disconnected, cycle.waiting_for_100_continue = True, False
+            cycle.message_event.set()
 
     def _end(self) -> None:
         """Close the connection, by force where what is written is not taken.
