@@ -63,7 +63,7 @@ class PatientProtocol(HttpToolsProtocol):
                 timer.cancel()
         self._timer = self._stalled = None
         self.pipeline.clear()
-        self._disconnect(self._running)  # uvicorn tells the newest, which may not have begun
+        _disconnect(self._running)  # uvicorn tells the newest, which may not have begun
         super().connection_lost(exc)
 
     def eof_received(self) -> bool:  # type: ignore[override]
@@ -75,6 +75,7 @@ class PatientProtocol(HttpToolsProtocol):
             return self._refusal is not None
         if self.cycle is None or self.cycle.response_started or not self._is_answering():
             return False
+        self._drop_unfinished()
         self._refused, self._refusal = True, b""
         return True
 
@@ -181,15 +182,13 @@ class PatientProtocol(HttpToolsProtocol):
             super().on_response_complete()
         else:
             self._send_refusal(self._refusal)
-        if self.transport.is_closing() and self._stalled is None:
-            # It waits until the caller has read: that has an end too.
-            self._stalled = self.loop.call_later(self.limits.body_seconds, self.transport.abort)
+        if self.transport.is_closing():
+            self._expect_reading()
 
     def pause_writing(self) -> None:
         """Start the clock for a caller who does not read; the transport calls it."""
         super().pause_writing()
-        if self._stalled is None:
-            self._stalled = self.loop.call_later(self.limits.body_seconds, self.transport.abort)
+        self._expect_reading()
 
     def resume_writing(self) -> None:
         """Stop the clock for a caller who reads again; the transport calls it."""
@@ -219,6 +218,14 @@ class PatientProtocol(HttpToolsProtocol):
         self._deadline = self.loop.time() + self.limits.header_seconds
         if self._timer is None:
             self._timer = self.loop.call_at(self._deadline, self._look)
+
+    def _expect_reading(self) -> None:
+        """Start the clock for a caller who has something to read.
+
+        Called where bytes wait, or an end waits for the last of them.
+        """
+        if self._stalled is None:
+            self._stalled = self.loop.call_later(self.limits.body_seconds, self.transport.abort)
 
     def _stop_clock(self) -> None:
         """Stop the clock; called when headers are there or the connection is not."""
@@ -260,24 +267,26 @@ class PatientProtocol(HttpToolsProtocol):
         has_answer = cycle is not None and cycle.response_started and WHOLE not in cycle.scope
         is_rest = has_answer and not self._in_headers
         refusal = b"" if is_rest else _write_refusal(status, code, message)
+        self._drop_unfinished()
         if self._is_answering():
             self._refusal = refusal
         else:
             self._send_refusal(refusal)
 
     def _is_answering(self) -> bool:
-        """Tell whether a request that came whole has no answer yet; forget one that did not.
+        """Tell whether a request that came whole, or has a part of its answer, waits for it.
 
-        Called by ``PatientProtocol._refuse``.
+        Called by ``PatientProtocol._refuse`` and ``PatientProtocol.eof_received``.
         """
-        if self.pipeline:  # of these the newest is first, and the one before them is answered
-            if WHOLE not in self.pipeline[0][0].scope:
-                self.pipeline.popleft()
-            return True
-        cycle = self.cycle
+        cycle = self._running
         if cycle is None or cycle.response_complete:
             return False
         return cycle.response_started or WHOLE in cycle.scope
+
+    def _drop_unfinished(self) -> None:
+        """Forget the request that is not whole, as its rest will not come; called likewise."""
+        if self.pipeline and WHOLE not in self.pipeline[0][0].scope:  # the newest is first
+            self.pipeline.popleft()
 
     def _send_refusal(self, refusal: bytes) -> None:
         """Write a refusal, if there is one, and close soon; called when all else is answered.
@@ -290,18 +299,12 @@ class PatientProtocol(HttpToolsProtocol):
         if not refusal:
             self._end()
             return
-        self._disconnect(self.cycle)  # its body will not come, and nobody reads an answer
+        _disconnect(self.cycle)  # its body will not come, and nobody reads an answer
         self.flow.resume_reading()
         self.transport.write(refusal)
         if self.transport.can_write_eof():
             self.transport.write_eof()
         self.loop.call_later(LINGER, self._end)
-
-    def _disconnect(self, cycle: RequestResponseCycle | None) -> None:
-        """Tell whoever answers a request that nobody hears it; called where that ends."""
-        if cycle is not None and not cycle.response_complete:
-            cycle.disconnected, cycle.waiting_for_100_continue = True, False
-            cycle.message_event.set()
 
     def _end(self) -> None:
         """Close the connection, by force where what is written is not taken.
@@ -321,3 +324,13 @@ def _write_refusal(status: int, code: str, message: str) -> bytes:
         headers["retry-after"] = str(_RETRY_AFTER)
     lines = [f"{name}: {value}\r\n".encode() for name, value in headers.items()]
     return b"".join([STATUS_LINE[status], *lines, b"connection: close\r\n\r\n", body])
+
+
+def _disconnect(cycle: RequestResponseCycle | None) -> None:
+    """Tell whoever answers a request that nobody hears it.
+
+    Called by ``PatientProtocol`` where a connection or its caller has gone.
+    """
+    if cycle is not None and not cycle.response_complete:
+        cycle.disconnected, cycle.waiting_for_100_continue = True, False
+        cycle.message_event.set()
