@@ -1,7 +1,8 @@
 """``python -m tools.changelog 0.2.0``: put what waits in changelog.d/ into CHANGELOG.md.
 
-Under the version and today's date, what was added, changed, fixed and removed, each file an
-item in the order of the files' names. The files are then removed. ``--dry-run`` prints instead.
+Under the version and today's date, what was added, changed, fixed and removed, in the order of
+the files' names. A file is an item, or a list of items. The files are then removed; with
+``--dry-run`` all is printed instead.
 """
 
 import re
@@ -49,10 +50,17 @@ def _list_lines(version: str, day: date, waiting: Sequence[Path]) -> Iterator[st
         yield f"### {kind.capitalize()}"
         yield ""
         for path in items:
-            first, *rest = path.read_text(encoding="utf-8").strip().splitlines()
-            yield f"- {first.removeprefix('- ')}"
-            yield from (f"  {line}" if line else "" for line in rest)
+            yield from _list_items(path.read_text(encoding="utf-8").strip().splitlines())
         yield ""
+
+
+def _list_items(lines: Sequence[str]) -> Iterator[str]:
+    """Give a list of items as it is, and make one item of anything else."""
+    if lines[0].startswith("- "):
+        yield from lines
+        return
+    yield f"- {lines[0]}"
+    yield from (f"  {line}" if line else "" for line in lines[1:])
 
 
 def insert_section(changelog: str, section: str) -> str:

@@ -12,7 +12,9 @@ from tools.changelog import (
     main,
     write_section,
 )
+from tools.house.source import ROOT
 
+from boundit import __version__
 from tools import changelog
 
 DAY = date(2026, 11, 17)
@@ -24,13 +26,14 @@ def waiting(tmp_path: Path) -> Path:
     folder.mkdir()
     (folder / "b.added.md").write_text("A door.\nWith a lock.\n")
     (folder / "a.changed.md").write_text("A wall is\n\nthicker.\n")
-    (folder / "a.added.md").write_text("- A room.\n")
+    (folder / "a.added.md").write_text("- A room,\n  a large one.\n- A roof.\n")
     return folder
 
 
 def test_changes_stand_by_kind_in_the_order_of_their_names(waiting: Path) -> None:
     assert write_section("0.2.0", DAY, list_waiting(waiting)) == (
-        "## 0.2.0 (2026-11-17)\n\n### Added\n\n- A room.\n- A door.\n  With a lock.\n\n"
+        "## 0.2.0 (2026-11-17)\n\n### Added\n\n- A room,\n  a large one.\n- A roof.\n"
+        "- A door.\n  With a lock.\n\n"
         "### Changed\n\n- A wall is\n\n  thicker.\n"
     )
 
@@ -56,8 +59,8 @@ def test_what_waits_is_moved_or_only_shown(
     assert len(list_waiting(waiting)) == 3
     assert CliRunner().invoke(main, ["0.2.0"]).exit_code == 0
 
-    assert "- A room." in shown.stdout
-    assert "- A room." in page.read_text()
+    assert "- A roof." in shown.stdout
+    assert "- A roof." in page.read_text()
     assert list_waiting(waiting) == []
     assert "nothing waits" in CliRunner().invoke(main, ["0.2.0"]).stderr
     assert "a version is like" in CliRunner().invoke(main, ["two"]).stderr
@@ -71,7 +74,13 @@ def test_a_file_that_says_no_kind_is_refused(waiting: Path) -> None:
 
 
 def test_what_waits_now_can_be_assembled() -> None:
-    section = write_section("0.2.0", DAY, list_waiting(WAITING))
+    assert write_section("0.2.0", DAY, list_waiting(WAITING)).startswith("## 0.2.0 (2026")
 
-    assert CHANGELOG.read_text(encoding="utf-8").startswith("# Changelog")
-    assert "\n### Added\n" in section
+
+def test_a_release_is_in_the_changelog_and_cited_by_its_version() -> None:
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+    assert f"\nversion: {__version__}\n" in cited
+    assert f"\n## {__version__} (" in CHANGELOG.read_text(encoding="utf-8") or (
+        ".dev" in __version__
+    )
