@@ -1,8 +1,8 @@
-"""``python -m tools.rivals_page``: the tables of "rivals", from the results that are kept.
+"""``python -m tools.rivals_page``: tables and pictures of "rivals", from the results kept.
 
-The numbers of docs/explanation/rivals.md are those of docs/results/rivals.md, which
-``boundit simulate --study rivals`` wrote. ``--check`` writes nothing and only says what is
-stale.
+The numbers of docs/explanation/rivals.md and of its pictures are those that
+``boundit simulate --study rivals`` wrote to docs/results/rivals.md. ``--check`` writes nothing
+and only says what is stale.
 """
 
 import re
@@ -12,8 +12,11 @@ from typing import TypeAlias
 
 import click
 
+from boundit.report.figures.regret_panels import draw_regret_panels
+from boundit.report.records import RegretSpan
 from boundit.studies.online.log_study_rows import FIRST
 from boundit.studies.online.rival_study import BLIND, OUR_POLICIES, OURS
+from tools.figures import FIGURES, stand_alone
 from tools.house.source import ROOT
 
 KEPT = ROOT / "docs" / "results" / "rivals.md"
@@ -22,6 +25,7 @@ GROUPS = ("paper", "flipped", "random")
 """Worlds that have a table each; all others share one."""
 LENGTHS = ("1,000", "10,000", "30,000", "300,000")
 WRONG_LENGTHS = ("1,000", "30,000")
+DRAWN_LENGTH = "30,000"
 _LABELS = {
     FIRST: f"{FIRST}, no log",
     OURS: f"**{OURS}**",
@@ -94,7 +98,7 @@ def _write_wrong(settings: Settings) -> Iterator[str]:
     for (world, points), rows in settings.items():
         if world in GROUPS or points not in WRONG_LENGTHS:
             continue
-        means = {name: float(row[0].replace(",", "")) for name, row in rows.items()}
+        means = {name: _read_number(row[0]) for name, row in rows.items()}
         others = [name for name in rows if name not in (FIRST, *OUR_POLICIES)]
         best = min(others, key=lambda name: means[name])
         said = [rows[name][0] for name in (FIRST, OURS, BLIND)]
@@ -102,25 +106,51 @@ def _write_wrong(settings: Settings) -> Iterator[str]:
         yield f"| `{world}` | {points} | {' | '.join(said)} | {rest} |"
 
 
-def make_page(page: str, kept: str) -> str:
+def _read_number(cell: str) -> float:
+    return float(cell.replace(",", ""))
+
+
+def draw_pictures(settings: Settings) -> dict[str, str]:
+    """Draw what policies regret from logs of one length, a picture for each group of worlds."""
+    panels = [(group, list(_list_spans(settings[group, DRAWN_LENGTH]))) for group in GROUPS]
+    return {
+        f"rivals-{panel.name}.svg": stand_alone(panel.svg)
+        for panel in draw_regret_panels(panels)
+    }
+
+
+def _list_spans(rows: Rows) -> Iterator[RegretSpan]:
+    """List mean, median and quantile of every policy, the lowest mean first."""
+    for name, row in sorted(rows.items(), key=lambda item: _read_number(item[1][0])):
+        mean, median, high = map(_read_number, row[:3])
+        yield RegretSpan(name, mean, median, high, ours=name in OUR_POLICIES)
+
+
+def make_page(page: str, settings: Settings) -> str:
     """Make the page as it should be, with the tables of the results that are kept."""
-    tables = write_tables(read_settings(kept))
+    tables = write_tables(settings)
     return _PART.sub(lambda part: f"{part[1]}\n{tables[part[2]]}\n\n{part[3]}", page)
 
 
 @click.command()
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 when something is stale.")
 def main(*, check: bool) -> None:
-    """Write the tables of docs/explanation/rivals.md."""
-    text = PAGE.read_text(encoding="utf-8")
-    made = make_page(text, KEPT.read_text(encoding="utf-8"))
-    if made == text:
-        return
-    if check:
-        click.echo(f"stale: {PAGE}; run python -m tools.rivals_page", err=True)
-        sys.exit(1)
-    PAGE.write_text(made, encoding="utf-8")
-    click.echo(f"wrote {PAGE}")
+    """Write the tables and pictures of docs/explanation/rivals.md."""
+    settings = read_settings(KEPT.read_text(encoding="utf-8"))
+    made = {PAGE: make_page(PAGE.read_text(encoding="utf-8"), settings)}
+    made |= {FIGURES / name: drawn for name, drawn in draw_pictures(settings).items()}
+    stale = [
+        path
+        for path, text in made.items()
+        if not path.exists() or path.read_text(encoding="utf-8") != text
+    ]
+    for path in stale:
+        if check:
+            click.echo(f"stale: {path}; run python -m tools.rivals_page", err=True)
+        else:
+            path.write_text(made[path], encoding="utf-8")
+            click.echo(f"wrote {path}")
+    sys.exit(check and bool(stale))
 
 
 if __name__ == "__main__":
