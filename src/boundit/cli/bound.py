@@ -113,8 +113,8 @@ MOST_CHOSEN = 10_000
 @click.option(
     "--no-counts",
     is_flag=True,
-    help="With --out: leave counts of cells out of the file, to keep them private. Caveats stay, "
-    "with the counts that they name.",
+    help="With --out: leave counts of cells out of the file, to keep them private. Caveats "
+    "stay, with the counts that they name.",
 )
 @report_option
 @click.option(

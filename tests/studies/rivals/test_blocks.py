@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from boundit.bandit.errors import CannotMerge
-from boundit.studies.rivals.columns import FEATURES, LOG_ROWS, LOWER, UPPER
+from boundit.studies.rivals.columns import FEATURES, LOG_ROWS, LOWER, NOISE, UPPER
+from boundit.studies.rivals.facts import PairFact, PairFacts, compute_noise
 from boundit.studies.rivals.policy import RivalPolicy
 from tests.studies.rivals.problems import make_problem
 
@@ -25,6 +26,23 @@ def test_a_block_has_what_is_known_and_features_for_r_oful_alone() -> None:
     assert block.shape[1] == FEATURES
     assert oful.shared.shape == (4, 1 + 5 + 25)
     assert glue.make_block(("other",))[:, UPPER].tolist() == [1.0] * 4
+
+
+def test_noise_is_that_of_the_context_and_of_r_oful_the_largest_of_all() -> None:
+    """An arm's ellipsoid holds rewards of every context, so the noisiest counts."""
+    facts = PairFacts({(("A",), (0,)): PairFact(0.0, 0.02), (("A",), (1,)): PairFact(0.1, 0.2)})
+    blocks = {
+        kind: RivalPolicy(kind, facts=facts, arms=["A"], context=["C"]).statistics
+        for kind in ("GLUE", "R-OFUL")
+    }
+    noises = {
+        kind: [float(found.make_block((c,))[0, NOISE]) for c in (0, 1)]
+        for kind, found in blocks.items()
+    }
+
+    assert noises["GLUE"] == [compute_noise(0.0, 0.02, 0.0), compute_noise(0.1, 0.2, 0.1)]
+    assert noises["GLUE"][0] < noises["GLUE"][1]
+    assert noises["R-OFUL"] == [noises["GLUE"][1]] * 2
 
 
 def test_a_rival_keeps_its_arms() -> None:

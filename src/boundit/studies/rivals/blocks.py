@@ -69,15 +69,25 @@ class RivalBlocks:
         facts = [known.get(arm, context) for arm in arms]
         rows = self._encode(context)
         block = np.zeros((len(arms), FEATURES + rows.shape[1]))
-        best = max(fact.lower for fact in facts)
+        met = {context, *known.contexts} if self.kind == R_OFUL else {context}
+        noises = np.max([self._compute_noises(known, where) for where in met], axis=0)
         for row, (arm, fact) in enumerate(zip(arms, facts, strict=True)):
             block[row, [LOWER, UPPER]] = fact.lower, fact.upper
             block[row, [LOG_ROWS, LOG_TOTAL]] = fact.rows, fact.total
             block[row, BIAS] = fact.bias
-            block[row, NOISE] = compute_noise(fact.lower, fact.upper, best)
             block[row, NUMBER] = self.facts.numbers.get((arm, context), -1)
-        block[:, FEATURES:] = rows
+        block[:, NOISE], block[:, FEATURES:] = noises, rows
         return block
+
+    def _compute_noises(self, known: PairFacts, context: Context) -> list[float]:
+        """Compute the sub-Gaussian factor of every arm's rewards in a context.
+
+        Called by ``RivalBlocks.make_block``; for R-OFUL in all contexts, of which the largest
+        counts, as its models learn from rewards of all.
+        """
+        facts = [known.get(arm, context) for arm in self.spec.arms]
+        best = max(fact.lower for fact in facts)
+        return [compute_noise(fact.lower, fact.upper, best) for fact in facts]
 
     @cached_property
     def _encoding(self) -> FeatureEncoding:
