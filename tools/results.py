@@ -64,8 +64,9 @@ _AUDITED_ROOMS = (*_BOUND_ROOMS, "decisions")
 _MEASURED_ROOMS = (*_AUDITED_ROOMS, "bandit", "report", "studies")
 _SERVING_ROOMS = (*_MEASURED_ROOMS, "service", "cli")
 """The rooms that the audit of bounds, audits, benchmarks, and those of the service run."""
-_MODELS = "src/boundit/bounds/models"
-"""What the audit of bounds never calls: it asks for no models."""
+_READERS, _MODELS = "src/boundit/counts/formats", "src/boundit/bounds/models"
+"""What audits never call, as their logs are drawn and not read, and what that of bounds does not
+call either, as it asks for no models."""
 _SERVED = ("benchmark-service", "benchmark-late_rewards", "crash")
 _WRITING = Lock()  # the list of what is kept is read while it is written
 
@@ -132,12 +133,19 @@ def find_commit() -> str:
 def find_code(name: str) -> str:
     """Sum up the code that a command runs, with a plus where it is not committed as it is."""
     paths = _list_code(name)
-    skipped = [_MODELS] if name.startswith("audit-bounds-") else []
+    skipped = list_never_called(name)
     lines = _ask_git("ls-tree", "-r", "HEAD", "--", *paths).splitlines()
     held = [line for line in lines if not any(f"\t{path}/" in line for path in skipped)]
     left_out = [f":(exclude){path}" for path in skipped]
     changed = _ask_git("status", "--porcelain", "--", *paths, *left_out)
     return sha256("\n".join(held).encode()).hexdigest()[:12] + ("+" if changed else "")
+
+
+def list_never_called(name: str) -> list[str]:
+    """List the folders within the rooms of a command of which it calls nothing."""
+    if name.startswith("audit-bounds-"):
+        return [_READERS, _MODELS]
+    return [_READERS] if name.startswith("audit-") else []
 
 
 def _list_code(name: str) -> list[str]:
@@ -188,9 +196,11 @@ def _list_lines(kept: Sequence[Kept]) -> Iterator[str]:
     yield "# Results"
     yield ""
     yield "What our audits and benchmarks printed, each at the commit it names. `python -m"
-    yield "tools.results` runs those again whose code has changed since. Exit code 0 means that"
-    yield "nothing missed. Of benchmarks, ratios within one run are what counts: machines are"
-    yield "shared."
+    yield "tools.results` runs those again whose code has changed since. Exit code 0 of an audit"
+    yield "means that nothing missed on exact laws, and on drawn logs no more than their confidence"
+    yield "allows. A plus behind a commit says that other files were being changed, though not the"
+    yield "code that the command runs. Of benchmarks, ratios within one run are what counts:"
+    yield "machines are shared. The study of rivals writes [its own page](rivals.md)."
     yield ""
     yield "| Command | Commit | Exit code | Output |"
     yield "|---|---|---|---|"

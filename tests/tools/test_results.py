@@ -1,10 +1,23 @@
+import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from tools.results import FOLDER, Kept, find_code, list_commands, main, read_all, write_index
+from tools.results import (
+    FOLDER,
+    Kept,
+    find_code,
+    list_commands,
+    list_never_called,
+    main,
+    read_all,
+    write_index,
+)
 
+from boundit.cli.audit import SUBJECTS, audit
 from tools import results
+
+SLOW = ("large", "sharpness")  # seconds a model
 
 
 def test_what_is_kept_is_read_back(tmp_path: Path) -> None:
@@ -74,6 +87,24 @@ def test_audits_benchmarks_and_the_service_run_code_of_their_own() -> None:
     assert len({find_code(name) for name in names}) == 3
     assert find_code("benchmark-widths") == find_code("benchmark-widths-slow")
     assert find_code("benchmark-service") == find_code("crash")
+
+
+@pytest.mark.parametrize("subject", [one for one in SUBJECTS if one not in SLOW])
+def test_an_audit_calls_nothing_of_what_its_code_leaves_out(subject: str) -> None:
+    """Else a change there would not make what was kept stale."""
+    name = "audit-bounds-00" if subject == "bounds" else f"audit-{subject}"
+    words = ["--of", subject, "--models", "2"]
+    CliRunner().invoke(audit, words, catch_exceptions=False)  # loads modules, whose lines run
+    called = set[str]()
+    sys.setprofile(lambda frame, event, _: called.add(frame.f_code.co_filename))
+    try:
+        CliRunner().invoke(audit, words, catch_exceptions=False)
+    finally:
+        sys.setprofile(None)
+
+    assert any("/boundit/" in file for file in called)
+    for folder in list_never_called(name):
+        assert not [file for file in called if f"/{folder}/" in file]
 
 
 def test_a_name_that_is_unknown_is_refused() -> None:

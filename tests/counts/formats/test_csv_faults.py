@@ -22,6 +22,13 @@ from boundit.counts.formats.csv_faults import find_fault
         (b"X,Y\n1,\x00\n", "line 2 is not UTF-8 text; save the file as UTF-8"),
         (b'X,Y\n"' + b"a" * 200_000 + b'",1\n', "line 2 is no CSV: field larger than field "
          "limit (131072)"),
+        (b"X,Y\r,Z\n1,2,3\n", "line 1 has a carriage return within it; save the file with one "
+         "kind of line ends"),
+        (b"X,Y\n1,2\n1\r,2\n", "line 3 has a carriage return within it; save the file with one "
+         "kind of line ends"),
+        (b"X,Y\r\n1,2\n3,4\r\n", "line 2 ends otherwise than line 1; save the file with one "
+         "kind of line ends"),
+        (b"X,Y\r\n1,2\r\n3,4", None),
         (b"X,Y\n1,2\n", None),
         (b"X,Y\n1,2,\n3,4,\n", None),
         (b"", None),
