@@ -65,8 +65,8 @@ _MEASURED_ROOMS = (*_AUDITED_ROOMS, "bandit", "report", "studies")
 _SERVING_ROOMS = (*_MEASURED_ROOMS, "service", "cli")
 """The rooms that the audit of bounds, audits, benchmarks, and those of the service run."""
 _READERS, _MODELS = "src/boundit/counts/formats", "src/boundit/bounds/models"
-"""What audits never call, as their logs are drawn and not read, and what that of bounds does not
-call either, as it asks for no models."""
+"""What audits never call, as their logs are drawn and not read, and what that of bounds does
+not call either, as it asks for no models."""
 _SERVED = ("benchmark-service", "benchmark-late_rewards", "crash")
 _WRITING = Lock()  # the list of what is kept is read while it is written
 
@@ -196,11 +196,11 @@ def _list_lines(kept: Sequence[Kept]) -> Iterator[str]:
     yield "# Results"
     yield ""
     yield "What our audits and benchmarks printed, each at the commit it names. `python -m"
-    yield "tools.results` runs those again whose code has changed since. Exit code 0 of an audit"
-    yield "means that nothing missed on exact laws, and on drawn logs no more than their confidence"
-    yield "allows. A plus behind a commit says that other files were being changed, though not the"
-    yield "code that the command runs. Of benchmarks, ratios within one run are what counts:"
-    yield "machines are shared. The study of rivals writes [its own page](rivals.md)."
+    yield "tools.results` runs those again whose code has changed since. Exit code 0 of an"
+    yield "audit means that nothing missed on exact laws, and on drawn logs no more than their"
+    yield "confidence allows. A plus behind a commit says that other files were being changed,"
+    yield "not the code that the command runs. Of benchmarks, ratios within one run are what"
+    yield "counts: machines are shared. The study of rivals writes [a page](rivals.md) too."
     yield ""
     yield "| Command | Commit | Exit code | Output |"
     yield "|---|---|---|---|"

@@ -96,7 +96,7 @@ def test_an_audit_calls_nothing_of_what_its_code_leaves_out(subject: str) -> Non
     words = ["--of", subject, "--models", "2"]
     CliRunner().invoke(audit, words, catch_exceptions=False)  # loads modules, whose lines run
     called = set[str]()
-    sys.setprofile(lambda frame, event, _: called.add(frame.f_code.co_filename))
+    sys.setprofile(lambda frame, *_: called.add(frame.f_code.co_filename))
     try:
         CliRunner().invoke(audit, words, catch_exceptions=False)
     finally:
