@@ -6,8 +6,10 @@ rounds explores. Weights, costs, their order and the share were checked against 
 code, Vowpal Wabbit's ``warm_cb`` and the scripts of their experiments (``warmcb_scripts``): 8
 weights from 0, the log alone, which is played first, to 1, rounds alone, halving towards both
 from ``e / (1 + e)`` for a share e; theirs is .05 unless told, and .0125 to .1 in experiments.
-Models here are means of each arm and context, in which every round counts once. In the paper a
-row of the log tells the cost of every arm; a row of ours tells that of one.
+Models here are means of each arm and context, in which every round counts once and one row of
+reward 1/2 is there from the start; the authors' weights are scaled by how much was learned,
+which is nothing to a mean. In the paper a row of the log tells the cost of every arm; a row of
+ours tells that of one.
 
 The option ``scale``, 1 unless tuned, multiplies the share of rounds that explore.
 """

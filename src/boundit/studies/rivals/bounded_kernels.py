@@ -1,6 +1,8 @@
 """Rivals that know a bound on every mean: B-kl-UCB, B-TS and GLUE, one decision of each.
 
 B-kl-UCB and B-TS are of Zhang and Bareinboim (2017), who cut an index or a draw to the bounds.
+The budget of B-kl-UCB, ``log t + 3 log log t``, and the cut agree with a public implementation;
+that arms below the best lower bound are left out, and B-TS, are from memory.
 GLUE is of Sharma, Basu, Shanmugam and Shakkottai ("Bandits with Mean Bounds"): a mean near 0 or
 1 leaves a reward from 0 to 1 little room to vary, so that bounds on means also bound how fast
 an arm must be explored. From the paper's abstract is that bounds give such factors and that

@@ -1,9 +1,9 @@
 """EXP3-IX (Neu 2015), in each context by itself: it needs no law of rewards at all.
 
 An arm's chance falls exponentially in its estimated losses; an estimate divides a loss by the
-chance and a little more, the implicit exploration of the paper's title. That estimate and
-``gamma = eta / 2`` agree with public implementations; the rate for an unknown horizon, ``eta =
-sqrt(log K / (K t))``, is from memory.
+chance and a little more, the implicit exploration of the paper's title. That estimate,
+``gamma = eta / 2`` and the rate for an unknown horizon, ``eta = sqrt(log K / (K t))``, agree
+with public implementations.
 
 The option ``scale``, 1 unless tuned, multiplies both rates.
 """

@@ -5,7 +5,8 @@ linear model they may rule out arms altogether. Here every arm has a ridge model
 LinUCB's; the radius of its ellipsoid is OFUL's (Abbasi-Yadkori, Pal and Szepesvari 2011),
 ``noise sqrt(log(det A) + 2 log(K / d)) + 1`` with ridge 1 and d = .01, and no index passes the
 highest mean that a linear model within all bounds of the arm can have. This restriction and the
-constants are ours: the paper's are not in its abstract.
+constants are ours: the paper's are not in its abstract, which has one vector of coefficients
+for all arms.
 
 A model is the logarithm of the determinant, the estimate and the inverse, in a row of numbers.
 The option ``scale``, 1 unless tuned, multiplies the radius.
