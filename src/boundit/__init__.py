@@ -7,7 +7,7 @@ The public names stand in ``__init__.pyi``, and load their room when first used,
 
 from boundit.terms.public_names import attach_names, forward
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.2.0"
 
 __getattr__, __dir__, __all__ = attach_names(
     __name__,
