@@ -13,7 +13,7 @@ TARGET = ROOT / "build" / "docs"
 
 
 def assemble_pages(target: Path) -> None:
-    """Copy docs/ to ``target`` and write the reference beside it."""
+    """Copy docs/ to ``target`` and write the reference beside it, the changelog included."""
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(
         ROOT / "docs", target, ignore=shutil.ignore_patterns("*.py", "__pycache__", ".*")
@@ -23,6 +23,7 @@ def assemble_pages(target: Path) -> None:
         "at-a-glance.md": write_glance_page(),
         "python.md": write_python_page(),
         "cli.md": write_cli_page(),
+        "changelog.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"),
     }
     for name, text in pages.items():
         (target / "reference" / name).write_text(text, encoding="utf-8")
