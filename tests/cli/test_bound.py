@@ -325,6 +325,40 @@ def test_facts_that_make_no_sense_are_refused_in_one_line(
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["bound", "decide", "stress"])
+@pytest.mark.parametrize("inference", [(), ("--inference", "approximate")])
+@pytest.mark.parametrize("flag", ["--adaptive", "--plug-in", "--exact"])
+def test_what_models_never_go_with_is_said_at_once(
+    command: str,
+    inference: tuple[str, ...],
+    flag: str,
+    log: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asked = (command, GRAPH, QUERY, log, "--models", "linear", *inference, flag)
+
+    assert answer(capsys, *asked) == (
+        2,
+        "",
+        f"error: --models does not go with {flag}; leave out one of them\n",
+    )
+
+
+@pytest.mark.parametrize("inference", [(), ("--inference", "approximate")])
+def test_models_are_refused_where_the_log_says_that_a_policy_learned(
+    inference: tuple[str, ...], log: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = Path(log).read_text(encoding="utf-8").split()
+    marked = [f"{row},{'boundit_adaptive' if i == 0 else 1}" for i, row in enumerate(rows)]
+    Path("marked.csv").write_text("\n".join(marked), encoding="utf-8")
+    asked = ("bound", GRAPH, QUERY, "marked.csv", "--models", "linear", *inference)
+    code, _, err = answer(capsys, *asked)
+
+    assert code == 2
+    assert "'boundit_adaptive' says that a learning policy wrote the log" in err
+    assert err.endswith("; leave out --models\n")
+
+
 def test_the_selection_rate_narrows(pharmacy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bound_pharmacy(pharmacy)
     wide = capsys.readouterr().out

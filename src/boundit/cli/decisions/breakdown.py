@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from boundit.cli.assumptions import (
+    choose_confidence,
     confidence_option,
     confounding_option,
     external_option,
@@ -121,6 +122,7 @@ def breakdown(
     claim = _read_claim(arm, where, than=than, by=by, at_least=at_least, regret=regret)
     read = log.open(external)
     refuse_overwriting(context, read.files)
+    chance = choose_confidence(context, confidence, plug_in=plug_in, exact=log.exact)
     with show_steps() as tell:
         found = find(
             graph,
@@ -135,7 +137,7 @@ def breakdown(
             selection_rate=selection_rate,
             sensitivity=sensitivity,
             confounding=confounding,
-            confidence=None if plug_in or log.exact else confidence,
+            confidence=chance,
             inference=inference,  # type: ignore[arg-type]
             time_limit=time_limit,
             memory_limit=memory_limit,
