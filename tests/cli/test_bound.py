@@ -359,6 +359,37 @@ def test_models_are_refused_where_the_log_says_that_a_policy_learned(
     assert err.endswith("; leave out --models\n")
 
 
+@pytest.mark.parametrize(
+    "command", ["bound", "breakdown --of selection", "check", "decide", "stress", "suggest"]
+)
+def test_a_column_renamed_to_no_node_is_told_by_the_name_of_the_node(
+    command: str, pharmacy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name, *of = command.split()
+    query = [] if name == "check" else ["Refill | do(Reminder), Age"]
+    files = str(pharmacy / "graph.txt"), *query, str(pharmacy / "log.csv")
+
+    assert answer(capsys, name, *files, *of, "--columns", "Ilness=Illness") == (
+        2,
+        "",
+        "error: --columns NODE=COLUMN: the graph has no node 'Ilness'; did you mean "
+        "'Illness'?\n",
+    )
+
+
+def test_the_column_of_clusters_may_be_renamed(
+    log: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = Path(log).read_text(encoding="utf-8").split()
+    lines = [f"{row},{i or 'id'}" for i, row in enumerate(rows)]
+    Path("users.csv").write_text("\n".join(lines), encoding="utf-8")
+    renamed = ("--columns", "user=id", "--cluster", "user")
+    code, out, err = answer(capsys, "bound", GRAPH, QUERY, "users.csv", *renamed)
+
+    assert code == 0, err
+    assert "exact recovery" in out
+
+
 def test_the_selection_rate_narrows(pharmacy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bound_pharmacy(pharmacy)
     wide = capsys.readouterr().out

@@ -1,6 +1,6 @@
 """``boundit bound``: from a graph, a question and a log to intervals with reasons."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -244,14 +244,18 @@ def make_request(
     external_weight: str | None,
     confidence: float,
     plug_in: bool,
+    rivals: "Iterable[CausalGraph]" = (),
     **options: Any,
 ) -> "BoundRequest":
     """Open the log and its external tables, and read what is asked with all options.
+
+    Columns may be named after nodes of ``rivals`` too, other graphs for the same log.
 
     Called by ``bound``, and by ``decide`` where it is given a log.
     """
     from boundit.bounds.request import read_request  # noqa: PLC0415, keeps --help quick
 
+    log.require_nodes(graph, *rivals, cluster=options["cluster"])
     models = options["models"] is not None
     if models:
         _refuse_beside_models(log, plug_in=plug_in)

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 import click
 from click.core import ParameterSource
 
+from boundit.terms.errors import UnknownNode
+
 if TYPE_CHECKING:
     from boundit.counts.cells import ColumnKind
     from boundit.counts.log import Log
     from boundit.counts.tabulate import Nulls
+    from boundit.graph.causal_graph import CausalGraph
 
 _Command = TypeVar("_Command", bound=Callable[..., None])
 
@@ -48,6 +51,19 @@ class LogFiles:
     def given(self) -> bool:
         """Whether there is a log at all. Read by ``read_asked`` and ``compare``."""
         return bool(self.files) or self.sql is not None
+
+    def require_nodes(self, *graphs: "CausalGraph", cluster: str | None = None) -> None:
+        """Refuse a --columns that names no node of the graphs.
+
+        The column of ``cluster`` may be renamed too, and one that has the name of a selection
+        node and is something else. Called by ``make_request``, ``breakdown``, ``suggest`` and
+        ``check``.
+        """
+        nodes = frozenset[str]().union(*(graph.nodes for graph in graphs))
+        moved = {graph.selection for graph in graphs}
+        for name, column in self.columns.items():
+            if name not in nodes and name != cluster and column not in moved:
+                raise click.UsageError(f"--columns NODE=COLUMN: {UnknownNode(name, nodes)}")
 
     def open(
         self, external: Iterable[str] = (), external_weight: str | None = None

@@ -120,6 +120,7 @@ def breakdown(
     from boundit.decisions.breakdown.page import make_breakdown_page  # noqa: PLC0415
 
     claim = _read_claim(arm, where, than=than, by=by, at_least=at_least, regret=regret)
+    log.require_nodes(graph)
     read = log.open(external)
     refuse_overwriting(context, read.files)
     chance = choose_confidence(context, confidence, plug_in=plug_in, exact=log.exact)

@@ -119,6 +119,7 @@ def suggest(
     from boundit.decisions.suggest.page import make_suggest_page  # noqa: PLC0415
     from boundit.decisions.suggest.suggest import suggest as ask  # noqa: PLC0415
 
+    log.require_nodes(graph)
     read = log.open(external, external_weight)
     refuse_overwriting(context, read.files)
     chance = choose_confidence(context, confidence, plug_in=plug_in, exact=log.exact)
