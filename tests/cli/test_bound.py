@@ -214,7 +214,7 @@ def test_caveats_go_to_stderr(capsys: pytest.CaptureFixture[str], log: str) -> N
         ),
         ([GRAPH, QUERY, "log.csv", "--profile", "best"], "'best' is not one of"),
         ([GRAPH, QUERY, "log.csv", "--weight", "w"], "no column 'w'"),
-        ([GRAPH, QUERY, "log.csv", "--external", "none.csv"], "no log at 'none.csv'"),
+        ([GRAPH, QUERY, "log.csv", "--external", "none.csv"], "--external: no table at"),
         ([GRAPH, QUERY, "log.csv", "--external", "odd.csv"], "none of which is in the graph"),
         ([GRAPH, QUERY, "log.csv", "--out", "none/b.json"], "cannot write 'none/b.json'"),
         (

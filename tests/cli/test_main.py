@@ -34,6 +34,15 @@ def test_help_comes_without_arguments_and_says_the_exit_codes() -> None:
         ),
         (["graph", "show", "X -> X"], "error: X has an edge to itself; remove it\n"),
         (
+            ["breakdown", "X -> Y; X <-> Y", "Y | do(X)", "log.csv"],
+            "error: Missing option '--of'. Write --of 'X <-> Y' for an edge that hides a "
+            "cause, or --of selection\n",
+        ),
+        (
+            ["bound", "X -> Y", "Y | do(X)", "log.csv", "--confidence", "abc"],
+            "error: Invalid value for '--confidence': 'abc' is no number\n",
+        ),
+        (
             ["check", "X -> Y", "log.csv", "--bins", "X"],
             "error: Invalid value for '--bins': 'X' is not of the form NODE=EDGE,...\n",
         ),

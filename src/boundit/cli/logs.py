@@ -88,11 +88,16 @@ class LogFiles:
         again where options hold.
         """
         from boundit.counts.databases.open import is_query  # noqa: PLC0415, keeps --help quick
+        from boundit.counts.errors import NoFiles  # noqa: PLC0415
 
         plain = LogFiles((file,), nulls=self.nulls)
         if self.connection is not None and is_query(file):
             plain = LogFiles((), nulls=self.nulls, sql=file, connection=self.connection)
-        opened = _open_log(plain)
+        try:
+            opened = _open_log(plain)
+        except NoFiles as error:
+            message = f"--external: no table at {error.pattern!r}: {error.reason}"
+            raise click.UsageError(message) from None
         fitting = self._keep_fitting_options(plain, opened.source.kinds, weight)
         return opened if fitting == plain else _open_log(fitting)
 

@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from boundit.cli.logs import LogFiles, database_options, require_one_place
-from boundit.cli.numbers import read_lengths
+from boundit.cli.numbers import Number, read_lengths
 from boundit.cli.options import INTERRUPTED, is_path, json_option, load_graph, seed_option
 from boundit.cli.outputs import (
     OutputFile,
@@ -113,7 +113,7 @@ WITHOUT_CURVES = ("suite", "ceilings", "logs", "rivals")
 )
 @click.option(
     "--delay",
-    type=click.FloatRange(0),
+    type=Number(0),
     metavar="N",
     help="Rewards come so many rounds late; with --law geometric, so many on average.",
 )
@@ -130,13 +130,13 @@ WITHOUT_CURVES = ("suite", "ceilings", "logs", "rivals")
 )
 @click.option(
     "--missing",
-    type=click.FloatRange(0, 1),
+    type=Number(0, 1),
     metavar="SHARE",
     help="The share of rewards that never come.",
 )
 @click.option(
     "--default",
-    type=click.FloatRange(0, 1),
+    type=Number(0, 1),
     metavar="REWARD",
     help="Learn this when the window ends, in place of a reward that has not come.",
 )
@@ -164,7 +164,7 @@ WITHOUT_CURVES = ("suite", "ceilings", "logs", "rivals")
 )
 @click.option(
     "--observed",
-    type=click.FloatRange(0, 1),
+    type=Number(0, 1),
     metavar="SHARE",
     help="In which share of rounds policies see what helps them besides the reward: in none "
     "unless told, with the studies of logs and rivals in all.",

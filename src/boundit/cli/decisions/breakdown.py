@@ -28,6 +28,18 @@ if TYPE_CHECKING:
     from boundit.graph.causal_graph import CausalGraph
 
 
+class _LimitedPart(click.types.StringParamType):
+    """What a limit is on; where it is missing, the refusal says what there is."""
+
+    def get_missing_message(
+        self,
+        param: click.Parameter,  # noqa: ARG002, as click calls it
+        ctx: click.Context | None,  # noqa: ARG002
+    ) -> str:
+        """Say what may be written behind --of. Called by click where it is missing."""
+        return "Write --of 'X <-> Y' for an edge that hides a cause, or --of selection."
+
+
 @click.command(short_help="Find the limit on what is hidden at which a claim falls.")
 @graph_argument
 @click.argument("query")
@@ -35,6 +47,7 @@ if TYPE_CHECKING:
 @click.option(
     "--of",
     required=True,
+    type=_LimitedPart(),
     metavar="'X <-> Y'|selection",
     help="What the limit is on: an edge that hides a cause, or selection.",
 )
