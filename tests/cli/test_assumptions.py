@@ -12,6 +12,8 @@ from boundit.cli.decisions.decide import decide
 from boundit.cli.decisions.plan import plan
 from boundit.cli.decisions.stress import stress
 from boundit.cli.decisions.suggest import suggest
+from tests.cli.test_bound import GRAPH, QUERY, answer
+from tests.cli.test_bound import log as log
 
 COMMANDS = (bound, breakdown, compare, decide, plan, stress, suggest)
 # Another sentence is meant: a rate that is supposed, a chance of what stands beside bounds.
@@ -42,3 +44,17 @@ def test_a_shared_option_says_the_same_everywhere(flag: str) -> None:
 
     assert len(found) > 1
     assert len({(option.help, option.metavar, str(option.default)) for option in found}) == 1
+
+
+@pytest.mark.parametrize("command", ["bound", "breakdown", "decide", "stress", "suggest"])
+@pytest.mark.parametrize("flag", [("--inference", "approximate"), ("--confidence", "0.9")])
+def test_plug_in_is_refused_beside_what_allows_for_sampling_error(
+    command: str, flag: tuple[str, str], log: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    of = ("--of", "selection") if command == "breakdown" else ()
+    code, _, err = answer(capsys, command, GRAPH, QUERY, log, *of, "--plug-in", *flag)
+
+    assert (code, err) == (
+        2,
+        f"error: --plug-in neglects sampling error; leave out {flag[0]}\n",
+    )

@@ -214,7 +214,7 @@ def test_caveats_go_to_stderr(capsys: pytest.CaptureFixture[str], log: str) -> N
         ),
         ([GRAPH, QUERY, "log.csv", "--profile", "best"], "'best' is not one of"),
         ([GRAPH, QUERY, "log.csv", "--weight", "w"], "no column 'w'"),
-        ([GRAPH, QUERY, "log.csv", "--external", "none.csv"], "no log at 'none.csv'"),
+        ([GRAPH, QUERY, "log.csv", "--external", "none.csv"], "--external: no table at"),
         ([GRAPH, QUERY, "log.csv", "--external", "odd.csv"], "none of which is in the graph"),
         ([GRAPH, QUERY, "log.csv", "--out", "none/b.json"], "cannot write 'none/b.json'"),
         (
@@ -323,6 +323,71 @@ def test_facts_that_make_no_sense_are_refused_in_one_line(
 ) -> None:
     assert bound_pharmacy(pharmacy, *options) == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["bound", "decide", "stress"])
+@pytest.mark.parametrize("inference", [(), ("--inference", "approximate")])
+@pytest.mark.parametrize("flag", ["--adaptive", "--plug-in", "--exact"])
+def test_what_models_never_go_with_is_said_at_once(
+    command: str,
+    inference: tuple[str, ...],
+    flag: str,
+    log: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asked = (command, GRAPH, QUERY, log, "--models", "linear", *inference, flag)
+
+    assert answer(capsys, *asked) == (
+        2,
+        "",
+        f"error: --models does not go with {flag}; leave out one of them\n",
+    )
+
+
+@pytest.mark.parametrize("inference", [(), ("--inference", "approximate")])
+def test_models_are_refused_where_the_log_says_that_a_policy_learned(
+    inference: tuple[str, ...], log: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = Path(log).read_text(encoding="utf-8").split()
+    marked = [f"{row},{'boundit_adaptive' if i == 0 else 1}" for i, row in enumerate(rows)]
+    Path("marked.csv").write_text("\n".join(marked), encoding="utf-8")
+    asked = ("bound", GRAPH, QUERY, "marked.csv", "--models", "linear", *inference)
+    code, _, err = answer(capsys, *asked)
+
+    assert code == 2
+    assert "'boundit_adaptive' says that a learning policy wrote the log" in err
+    assert err.endswith("; leave out --models\n")
+
+
+@pytest.mark.parametrize(
+    "command", ["bound", "breakdown --of selection", "check", "decide", "stress", "suggest"]
+)
+def test_a_column_renamed_to_no_node_is_told_by_the_name_of_the_node(
+    command: str, pharmacy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name, *of = command.split()
+    query = [] if name == "check" else ["Refill | do(Reminder), Age"]
+    files = str(pharmacy / "graph.txt"), *query, str(pharmacy / "log.csv")
+
+    assert answer(capsys, name, *files, *of, "--columns", "Ilness=Illness") == (
+        2,
+        "",
+        "error: --columns NODE=COLUMN: the graph has no node 'Ilness'; did you mean "
+        "'Illness'?\n",
+    )
+
+
+def test_the_column_of_clusters_may_be_renamed(
+    log: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = Path(log).read_text(encoding="utf-8").split()
+    lines = [f"{row},{i or 'id'}" for i, row in enumerate(rows)]
+    Path("users.csv").write_text("\n".join(lines), encoding="utf-8")
+    renamed = ("--columns", "user=id", "--cluster", "user")
+    code, out, err = answer(capsys, "bound", GRAPH, QUERY, "users.csv", *renamed)
+
+    assert code == 0, err
+    assert "exact recovery" in out
 
 
 def test_the_selection_rate_narrows(pharmacy: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from boundit.cli.logs import LogFiles, log_argument, node_option, read_levels
+from boundit.graph.text import parse
 from boundit.terms.errors import BounditError
 
 
@@ -52,6 +53,19 @@ def test_that_a_policy_learned_is_said_of_the_log_alone(folder: Path) -> None:
     assert opened.log.adaptive
     assert opened.log.count(["age"]).adaptive
     assert not opened.external[0].adaptive
+
+
+def test_a_renamed_column_is_of_a_node_or_of_the_clusters() -> None:
+    graph, rival = parse("Age -> Ad -> Click; Age -> [Kept]"), parse("Town -> Ad -> Click")
+    rows = LogFiles(("log.csv",), columns={"Age": "age", "user": "id", "Town": "t"})
+    wrong = LogFiles(("log.csv",), columns={"Agee": "Age"})
+    other = LogFiles(("log.csv",), columns={"Warehouse": "Kept"})
+
+    rows.require_nodes(graph, rival, cluster="user")
+    other.require_nodes(graph)
+    for files, given in ((rows, (graph,)), (rows, (graph, rival)), (wrong, (graph, rival))):
+        with pytest.raises(click.UsageError, match="the graph has no node"):
+            files.require_nodes(*given)
 
 
 def test_external_tables_are_read_alike_where_they_have_the_columns(folder: Path) -> None:

@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from boundit.cli import main as door
+from boundit.cli.main import app
 
 
 def run(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
@@ -33,6 +34,15 @@ def test_help_comes_without_arguments_and_says_the_exit_codes() -> None:
         ),
         (["graph", "show", "X -> X"], "error: X has an edge to itself; remove it\n"),
         (
+            ["breakdown", "X -> Y; X <-> Y", "Y | do(X)", "log.csv"],
+            "error: Missing option '--of'. Write --of 'X <-> Y' for an edge that hides a "
+            "cause, or --of selection\n",
+        ),
+        (
+            ["bound", "X -> Y", "Y | do(X)", "log.csv", "--confidence", "abc"],
+            "error: Invalid value for '--confidence': 'abc' is no number\n",
+        ),
+        (
             ["check", "X -> Y", "log.csv", "--bins", "X"],
             "error: Invalid value for '--bins': 'X' is not of the form NODE=EDGE,...\n",
         ),
@@ -44,6 +54,15 @@ def test_a_question_that_makes_no_sense_is_one_line_and_code_2(
     answer = run(*arguments)
 
     assert (answer.returncode, answer.stdout, answer.stderr) == (2, "", line)
+
+
+@pytest.mark.parametrize(
+    ("command", "extra"), [("reproduce", "plot"), ("serve", "service"), ("studio", "service")]
+)
+def test_help_names_the_extra_that_a_command_needs(command: str, extra: str) -> None:
+    said = " ".join(str(app.commands[command].help).split())
+
+    assert f"Needs the extra {extra}: pip install 'boundit[{extra}]'" in said
 
 
 def test_a_bug_shows_its_traceback_and_code_3(

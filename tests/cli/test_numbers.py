@@ -33,6 +33,7 @@ def test_numbers_are_read(arguments: list[str], shown: str) -> None:
     ("arguments", "said"),
     [
         (["--limit", "0.5"], "'--limit': 0.5 is not in the range x>=1"),
+        (["--limit", "abc"], "'--limit': 'abc' is no number"),
         (["--limit", "nan"], "'--limit': 'nan' is no number"),
         (["--range", "1", "0"], "'--range': 1 0 is no range; the lower end comes first"),
         (["--range", "0", "inf"], "'--range': 0 inf is no range"),

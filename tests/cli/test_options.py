@@ -1,7 +1,9 @@
 import io
 import json
 import sys
+from pathlib import Path
 
+import click
 import pytest
 
 from boundit.cli.options import load_graph
@@ -31,6 +33,14 @@ def test_text_that_is_no_graph_is_not_taken_for_a_file() -> None:
         load_graph("")
     with pytest.raises(UnreadableFile, match="there is no such file"):
         load_graph("graph.dot")
+
+
+def test_what_is_wrong_in_a_file_is_told_with_its_name(tmp_path: Path) -> None:
+    file = tmp_path / "log.csv"
+    file.write_text("Age,Click\n1,0\n")
+
+    with pytest.raises(click.UsageError, match=r"log\.csv: line 1, column 4: expected an edge"):
+        load_graph(str(file))
 
 
 def test_a_long_graph_is_not_taken_for_a_file() -> None:

@@ -1,14 +1,18 @@
 import json
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 
 from boundit.cli.main import main
+from boundit.cli.simulate import STUDIED, simulate
+from boundit.report.figures import canvas
 from boundit.simulation import simulate as room
 from boundit.simulation.regret import Regret
 from boundit.simulation.worlds import flipped_world
 from boundit.studies.online import catalogue
+from boundit.studies.rivals.catalogue import RIVALS
 from tests.cli.interrupted import interrupted
 
 SMALL = ("--rounds", "40", "--runs", "2")
@@ -259,7 +263,8 @@ def test_the_study_of_rivals_keeps_its_runs_and_writes_a_page(
     assert again == text
     assert "| policy | mean | median |" in text_page.read_text()
     for wrong, line in (
-        (("--study", "logs", "--worlds", "2"), "--worlds goes with --log alone"),
+        (("--study", "logs", "--worlds", "2"), "--worlds goes with --log or --study rivals"),
+        (("--worlds", "2"), "--worlds goes with --log or --study rivals"),
         (("--study", "logs", "--report", "a.html"), "--report goes with --study rivals alone"),
         (("--study", "rivals", "--policies", "GLUES"), "did you mean 'GLUE'"),
         (("--study", "rivals", "--plot", "a.svg"), "the study rivals has no curves"),
@@ -267,6 +272,62 @@ def test_the_study_of_rivals_keeps_its_runs_and_writes_a_page(
         code, _, err = answer(capsys, *wrong)
         assert code != 0
         assert line in err
+
+
+@pytest.mark.parametrize("name", ["GLUE@x", "GLUE@0", "GLUE@-1", "GLUE@", "GLUE@inf"])
+@pytest.mark.parametrize("study", ["logs", "rivals"])
+def test_the_constant_of_a_rival_is_a_number_above_0(
+    capsys: pytest.CaptureFixture[str], name: str, study: str
+) -> None:
+    code, _, err = answer(capsys, "--study", study, "--policies", f"LinUCB,{name}")
+
+    assert (code, err) == (
+        2,
+        f"error: --policies {name}: the constant behind @ must be a number above 0, as in "
+        "GLUE@0.5\n",
+    )
+
+
+@pytest.mark.parametrize("study", ["logs", "rivals"])
+def test_policies_that_a_study_proposes_are_there(
+    capsys: pytest.CaptureFixture[str], study: str
+) -> None:
+    code, _, err = answer(capsys, "--study", study, "--policies", "")
+    proposed = STUDIED[study].split(",")
+    small = ("--world", "paper", "--log-points", "600", "--runs", "1", "--rounds", "5")
+
+    assert (code, f"names nobody; write {STUDIED[study]} or such" in err) == (2, True)
+    code, out, err = answer(
+        capsys, "--study", study, *small, "--policies", ",".join(proposed), "--json"
+    )
+    assert code == 0, err
+    assert {row["policy"] for row in json.loads(out)["rows"]} >= set(proposed) - {"LinUCB"}
+
+
+def test_help_names_the_rivals_and_the_worlds_of_studies() -> None:
+    text = " ".join(str(simulate.help).split())
+    options = {option.name: option for option in simulate.params}
+
+    assert [name for name in RIVALS if name.removesuffix("*") not in text] == []
+    for name, said in (("place", "random or wrong"), ("workers", "Does not go with --study")):
+        option = options[name]
+        assert isinstance(option, click.Option)
+        assert said in str(option.help)
+
+
+def test_a_study_without_curves_says_so_before_matplotlib_is_missed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(canvas, "find_spec", lambda _: None)
+
+    for flags in (
+        ("--study", "rivals", "--plot", "r.png"),
+        ("--plot", "r.png", "--study", "logs"),
+    ):
+        code, _, err = answer(capsys, *flags)
+        assert (code, "has no curves to plot; leave out --plot" in err) == (2, True)
+    code, _, err = answer(capsys, "--study", "watch", "--plot", "r.png")
+    assert (code, "pip install 'boundit[plot]'" in err) == (2, True)
 
 
 def test_the_study_of_logs_takes_worlds_policies_and_lengths(

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from boundit.cli.logs import node_option
 from boundit.cli.numbers import Number, RangeOfNumbers, read_limit, read_rate
@@ -94,3 +95,20 @@ def plug_in_option(command: _Command) -> _Command:
     return click.option("--plug-in", is_flag=True, help="Neglect sampling error instead.")(
         command
     )
+
+
+def choose_confidence(
+    context: click.Context, confidence: float, *, plug_in: bool, exact: bool
+) -> float | None:
+    """Choose the confidence of bounds: as asked, or None for an exact law and for --plug-in.
+
+    Called by ``make_request``, ``breakdown`` and ``suggest``.
+    """
+    given = [
+        name
+        for name in ("confidence", "inference")
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    ]
+    if plug_in and given:
+        raise click.UsageError(f"--plug-in neglects sampling error; leave out --{given[0]}")
+    return None if plug_in or (exact and "confidence" not in given) else confidence

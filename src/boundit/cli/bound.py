@@ -1,14 +1,14 @@
 """``boundit bound``: from a graph, a question and a log to intervals with reasons."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from boundit.cli.assumptions import (
+    choose_confidence,
     confidence_option,
     confounding_option,
     external_option,
@@ -33,6 +33,7 @@ from boundit.cli.outputs import (
 from boundit.cli.progress import show_steps
 from boundit.cli.sensitivity_plot import choose_edge, derive_ladders, draw_ladders
 from boundit.terms.errors import BounditError
+from boundit.terms.names import ADAPTIVE_COLUMN
 
 if TYPE_CHECKING:
     from boundit.bounds.plan_counts import KeptCounts
@@ -243,37 +244,45 @@ def make_request(
     external_weight: str | None,
     confidence: float,
     plug_in: bool,
+    rivals: "Iterable[CausalGraph]" = (),
     **options: Any,
 ) -> "BoundRequest":
     """Open the log and its external tables, and read what is asked with all options.
+
+    Columns may be named after nodes of ``rivals`` too, other graphs for the same log.
 
     Called by ``bound``, and by ``decide`` where it is given a log.
     """
     from boundit.bounds.request import read_request  # noqa: PLC0415, keeps --help quick
 
+    log.require_nodes(graph, *rivals, cluster=options["cluster"])
+    models = options["models"] is not None
+    if models:
+        _refuse_beside_models(log, plug_in=plug_in)
     read = log.open(external, external_weight)
+    if models and any(opened.adaptive for opened in (read.log, *read.external)):
+        raise click.UsageError(
+            f"the column {ADAPTIVE_COLUMN!r} says that a learning policy wrote the log, and "
+            "--models does not go with such a log; leave out --models"
+        )
     refuse_overwriting(context, read.files)
-    chance = _choose_confidence(context, confidence, plug_in=plug_in, exact=log.exact)
+    chance = choose_confidence(context, confidence, plug_in=plug_in, exact=log.exact)
     return read_request(
         graph, query, read.log, confidence=chance, external=read.external, **options
     )
 
 
-def _choose_confidence(
-    context: click.Context, confidence: float, *, plug_in: bool, exact: bool
-) -> float | None:
-    """Choose the confidence of bounds: as asked, or None for an exact law and for --plug-in.
+def _refuse_beside_models(log: LogFiles, *, plug_in: bool) -> None:
+    """Refuse flags that --models never goes with, whatever else is given.
 
-    Called by ``make_request``.
+    The library would first ask for --inference approximate, which these do not go with either.
+    Called by ``make_request`` where --models is given.
     """
-    given = [
-        name
-        for name in ("confidence", "inference")
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-    ]
-    if plug_in and given:
-        raise click.UsageError(f"--plug-in neglects sampling error; leave out --{given[0]}")
-    return None if plug_in or (exact and "confidence" not in given) else confidence
+    clashing = {"--plug-in": plug_in, "--adaptive": log.adaptive, "--exact": log.exact}
+    for flag, given in clashing.items():
+        if given:
+            message = f"--models does not go with {flag}; leave out one of them"
+            raise click.UsageError(message)
 
 
 def _write_report(

@@ -62,6 +62,7 @@ def check(
     """
     from boundit.checks.check import check as run  # noqa: PLC0415, keeps --help quick
 
+    log.require_nodes(graph)
     with show_progress("statements") as advance:
         found = run(
             graph,

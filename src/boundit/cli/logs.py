@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 import click
 from click.core import ParameterSource
 
+from boundit.terms.errors import UnknownNode
+
 if TYPE_CHECKING:
     from boundit.counts.cells import ColumnKind
     from boundit.counts.log import Log
     from boundit.counts.tabulate import Nulls
+    from boundit.graph.causal_graph import CausalGraph
 
 _Command = TypeVar("_Command", bound=Callable[..., None])
 
@@ -49,6 +52,19 @@ class LogFiles:
         """Whether there is a log at all. Read by ``read_asked`` and ``compare``."""
         return bool(self.files) or self.sql is not None
 
+    def require_nodes(self, *graphs: "CausalGraph", cluster: str | None = None) -> None:
+        """Refuse a --columns that names no node of the graphs.
+
+        The column of ``cluster`` may be renamed too, and one that has the name of a selection
+        node and is something else. Called by ``make_request``, ``breakdown``, ``suggest`` and
+        ``check``.
+        """
+        nodes = frozenset[str]().union(*(graph.nodes for graph in graphs))
+        moved = {graph.selection for graph in graphs}
+        for name, column in self.columns.items():
+            if name not in nodes and name != cluster and column not in moved:
+                raise click.UsageError(f"--columns NODE=COLUMN: {UnknownNode(name, nodes)}")
+
     def open(
         self, external: Iterable[str] = (), external_weight: str | None = None
     ) -> OpenedLogs:
@@ -72,11 +88,16 @@ class LogFiles:
         again where options hold.
         """
         from boundit.counts.databases.open import is_query  # noqa: PLC0415, keeps --help quick
+        from boundit.counts.errors import NoFiles  # noqa: PLC0415
 
         plain = LogFiles((file,), nulls=self.nulls)
         if self.connection is not None and is_query(file):
             plain = LogFiles((), nulls=self.nulls, sql=file, connection=self.connection)
-        opened = _open_log(plain)
+        try:
+            opened = _open_log(plain)
+        except NoFiles as error:
+            message = f"--external: no table at {error.pattern!r}: {error.reason}"
+            raise click.UsageError(message) from None
         fitting = self._keep_fitting_options(plain, opened.source.kinds, weight)
         return opened if fitting == plain else _open_log(fitting)
 

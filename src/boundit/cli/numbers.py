@@ -1,13 +1,13 @@
 """Numbers on a command line: what makes no sense is refused with the name of its flag."""
 
-from math import isfinite, isnan
+from math import isfinite, isnan, nan
 from typing import Any
 
 import click
 
 
 class Number(click.FloatRange):
-    """A number in a range; ``nan`` is in none."""
+    """A number in a range; text that is none, and ``nan``, are refused alike."""
 
     def convert(
         self, value: float, param: click.Parameter | None, ctx: click.Context | None
@@ -16,10 +16,13 @@ class Number(click.FloatRange):
 
         Called by click.
         """
-        number = float(super().convert(value, param, ctx))
+        try:
+            number = float(value)
+        except ValueError:
+            number = nan
         if isnan(number):
             self.fail(f"{value!r} is no number", param, ctx)
-        return number
+        return float(super().convert(number, param, ctx))
 
 
 class RangeOfNumbers(click.Tuple):

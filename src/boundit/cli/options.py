@@ -8,10 +8,11 @@ from typing import TypeVar
 
 import click
 
+from boundit.cli.flags import write_with_flags
 from boundit.cli.outputs import INPUTS, OutputFile
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.read import parse_graph, read_graph
-from boundit.terms.errors import UnreadableFile
+from boundit.terms.errors import InvalidGraph, UnreadableFile
 
 # What a graph has and hardly any path: arrows, braces, blanks, statements.
 _SAYS_GRAPH = re.compile(r"[-=<>]{2}|[{}\[\];\s]")
@@ -63,7 +64,8 @@ def memory_limit_option(command: _Command) -> _Command:
 def load_graph(source: str) -> CausalGraph:
     """Read a graph from a file, from standard input (``-``) or from the argument itself.
 
-    Called by ``_load_graph_argument``.
+    What is wrong in a file is told with its name, as several files may be given. Called by
+    ``_load_graph_argument``.
     """
     if source == "-":
         try:
@@ -74,7 +76,10 @@ def load_graph(source: str) -> CausalGraph:
             ) from None
     if not source or (_SAYS_GRAPH.search(source) and not is_path(source)):
         return parse_graph(source)
-    return read_graph(source)
+    try:
+        return read_graph(source)
+    except InvalidGraph as error:
+        raise click.UsageError(f"{source}: {write_with_flags(error.message)}") from None
 
 
 def is_path(text: str) -> bool:

@@ -26,11 +26,15 @@ _COLOURS = {"error": "red", "caveat": "yellow", "note": "yellow", "wrote": "gree
 
 
 class OutputFile(click.Path):
-    """A file to write: its suffix fits its content, and its folder is there."""
+    """A file to write: its suffix fits its content, and its folder is there.
 
-    def __init__(self, *suffixes: str) -> None:
+    With ``drawn_later`` the command itself sees to matplotlib, once it knows that there is
+    something to draw.
+    """
+
+    def __init__(self, *suffixes: str, drawn_later: bool = False) -> None:
         super().__init__(dir_okay=False, path_type=Path)
-        self.suffixes = suffixes
+        self.suffixes, self.drawn_later = suffixes, drawn_later
 
     def convert(
         self,
@@ -50,7 +54,7 @@ class OutputFile(click.Path):
         if not path.parent.is_dir():
             place = str(path.parent)
             self.fail(f"cannot write {str(path)!r}: there is no folder {place!r}", param, ctx)
-        if path.suffix.lower() in _FIGURES:
+        if path.suffix.lower() in _FIGURES and not self.drawn_later:
             from boundit.report.figures.canvas import require_matplotlib  # noqa: PLC0415, quick --help
 
             require_matplotlib()

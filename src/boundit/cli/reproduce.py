@@ -54,7 +54,7 @@ def reproduce(
     """Recompute the paper: its example, its offline table, its online study, its claims.
 
     Leaves report.html, which needs nothing else, and every figure as PNG and SVG. The same seed
-    gives the same numbers.
+    gives the same numbers. Needs the extra plot: pip install 'boundit[plot]'.
 
     \b
     Examples:

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from boundit.cli.logs import LogFiles, database_options, require_one_place
-from boundit.cli.numbers import read_lengths
+from boundit.cli.numbers import Number, read_lengths
 from boundit.cli.options import INTERRUPTED, is_path, json_option, load_graph, seed_option
 from boundit.cli.outputs import (
     OutputFile,
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from boundit.studies.online.rival_study import RivalStudy
 
 POLICIES = "LinUCB,Fused,LinUCB-PCB,UCB,UCB-PCB"
+STUDIED = {"logs": "LinUCB,Fused,LinUCB-PCB", "rivals": "Fused,GLUE,GLUE*,GLUE@0.5"}
+"""Policies that the studies have which let one choose."""
 RUNS, ROUNDS, POINTS = 10, 2_000, 30_000
 FITTED = 5
 """In how many worlds that fit a log everyone plays, unless told."""
@@ -51,7 +54,9 @@ WITHOUT_CURVES = ("suite", "ceilings", "logs", "rivals")
     default="paper",
     show_default=True,
     metavar="WORLD",
-    help="paper, flipped, flipped:STRENGTH, random:SEED, or a JSON file with query and tables.",
+    help="paper, flipped, flipped:STRENGTH, random:SEED, or a JSON file with query and tables. "
+    "With the studies of logs and rivals: paper, flipped, random or wrong, or several of these "
+    "with commas between.",
 )
 @click.option(
     "--log",
@@ -83,7 +88,8 @@ WITHOUT_CURVES = ("suite", "ceilings", "logs", "rivals")
     default=POLICIES,
     show_default=True,
     metavar="NAME,...",
-    help="Who plays; the others are compared with the first.",
+    help="Who plays; the others are compared with the first. With the studies of logs and "
+    "rivals: some of theirs, as above.",
 )
 @click.option(
     "--rounds",
@@ -107,7 +113,7 @@ WITHOUT_CURVES = ("suite", "ceilings", "logs", "rivals")
 )
 @click.option(
     "--delay",
-    type=click.FloatRange(0),
+    type=Number(0),
     metavar="N",
     help="Rewards come so many rounds late; with --law geometric, so many on average.",
 )
@@ -124,13 +130,13 @@ WITHOUT_CURVES = ("suite", "ceilings", "logs", "rivals")
 )
 @click.option(
     "--missing",
-    type=click.FloatRange(0, 1),
+    type=Number(0, 1),
     metavar="SHARE",
     help="The share of rewards that never come.",
 )
 @click.option(
     "--default",
-    type=click.FloatRange(0, 1),
+    type=Number(0, 1),
     metavar="REWARD",
     help="Learn this when the window ends, in place of a reward that has not come.",
 )
@@ -144,7 +150,7 @@ WITHOUT_CURVES = ("suite", "ceilings", "logs", "rivals")
     "--workers",
     type=click.IntRange(1),
     metavar="N",
-    help="Threads; else one for each processor.",
+    help="Threads; else one for each processor. Does not go with --study.",
 )
 @click.option(
     "--study",
@@ -158,7 +164,7 @@ WITHOUT_CURVES = ("suite", "ceilings", "logs", "rivals")
 )
 @click.option(
     "--observed",
-    type=click.FloatRange(0, 1),
+    type=Number(0, 1),
     metavar="SHARE",
     help="In which share of rounds policies see what helps them besides the reward: in none "
     "unless told, with the studies of logs and rivals in all.",
@@ -171,7 +177,7 @@ WITHOUT_CURVES = ("suite", "ceilings", "logs", "rivals")
 )
 @click.option(
     "--plot",
-    type=OutputFile(".png", ".svg"),
+    type=OutputFile(".png", ".svg", drawn_later=True),
     metavar="FILE",
     help="Draw the curves: png or svg.",
 )
@@ -228,8 +234,9 @@ def simulate(
     The study of logs draws a fresh log for each run, in the worlds paper, flipped, random and
     wrong (those that the assumed graph gets wrong) or in some of these; --out keeps what is
     done, also where Ctrl-C ends it, and the same command goes on from it. The study of rivals
-    does so with policies of other papers: GLUE, say, or with a tuned constant 'GLUE*', or with
-    any 'GLUE@0.5'.
+    does so with policies of other papers: B-kl-UCB, B-TS, GLUE, R-OFUL, MIN-UCB, VirUCB,
+    ARRoW-CB, EXP3-IX and 'Warm start'; most with a tuned constant too, as 'GLUE*', and all
+    with any, as 'GLUE@0.5'.
 
     \b
     Examples:
@@ -301,6 +308,10 @@ def _check_targets(
         raise click.UsageError(f"the study {study} has no curves to plot; leave out --plot")
     if report is not None and study != "rivals":
         raise click.UsageError("--report goes with --study rivals alone")
+    if plot is not None:
+        from boundit.report.figures.canvas import require_matplotlib  # noqa: PLC0415, quick --help
+
+        require_matplotlib()
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,7 +358,8 @@ def _check_log_options(
     for parameter in context.command.params:
         given = context.get_parameter_source(str(parameter.name))
         if parameter.name in clashing and given is ParameterSource.COMMANDLINE:
-            how = "does not go with --log" if logged else "goes with --log alone"
+            others = " or --study rivals" if parameter.name == "fitted" else " alone"
+            how = "does not go with --log" if logged else f"goes with --log{others}"
             raise click.UsageError(f"{parameter.opts[0]} {how}")
     if logged and study is not None:
         raise click.UsageError("--study does not go with --log")
@@ -466,7 +478,7 @@ def _run_log_study(
     names = rival_study.POLICIES if rivals else log_study.POLICIES
     options: dict[str, Any] = {
         "groups": groups,
-        "policies": _read_policy_names(given["policies"]) if "policies" in given else names,
+        "policies": _read_studied(given["policies"], study) if "policies" in given else names,
         "points": given.get("log_points"),
         "runs": runs,
         "worlds": given.get("fitted", log_study.RANDOM),
@@ -551,15 +563,40 @@ def _refuse_options(context: click.Context, *names: str) -> None:
             raise click.UsageError(f"--study does not go with {parameter.opts[0]}")
 
 
-def _read_policy_names(policies: str) -> list[str]:
+def _read_policy_names(policies: str, some: str = POLICIES) -> list[str]:
     """Read the names of policies in --policies, separated by commas.
 
-    Called by ``simulate`` and ``_run_log_study``.
+    ``some`` are names to write where there are none. Called by ``simulate`` and
+    ``_read_studied``.
     """
     names = [name for part in policies.split(",") if (name := part.strip())]
     if not names:
-        raise click.UsageError(f"--policies names nobody; write {POLICIES} or such")
+        raise click.UsageError(f"--policies names nobody; write {some} or such")
     return names
+
+
+def _read_studied(policies: str, study: str) -> list[str]:
+    """Read the names of policies for a study; refuse a constant behind @ that can be none.
+
+    Called by ``_run_log_study`` for --policies.
+    """
+    names = _read_policy_names(policies, STUDIED[study])
+    for name in names:
+        base, at, constant = name.partition("@")
+        if at and not _is_positive(constant):
+            raise click.UsageError(
+                f"--policies {name}: the constant behind @ must be a number above 0, as in "
+                f"{base}@0.5"
+            )
+    return names
+
+
+def _is_positive(text: str) -> bool:
+    """Tell whether a text is a finite number above 0. Called by ``_read_studied``."""
+    try:
+        return 0 < float(text) < inf
+    except ValueError:
+        return False
 
 
 def _save_record(out: Path | None, record: dict[str, object]) -> None:

@@ -32,7 +32,8 @@ def studio(folder: Path, port: int, *, no_browser: bool) -> None:
 
     Logs are read from FOLDER, the current one unless named, and what is dropped on the page is
     written there. Only this machine is listened to, and the page opens by the printed link
-    alone. Ctrl-C ends it; what was drawn is kept in FOLDER.
+    alone. Ctrl-C ends it; what was drawn is kept in FOLDER. Needs the extra service: pip
+    install 'boundit[service]'.
 
     \b
     Examples:

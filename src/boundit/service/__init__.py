@@ -4,6 +4,15 @@ The public names stand in ``__init__.pyi`` and load their modules when first use
 need the packages of the extra ``service``.
 """
 
+from boundit.service.extras import name_extra
 from boundit.terms.public_names import attach_names
 
-__getattr__, __dir__, __all__ = attach_names(__name__, __file__)
+_find, __dir__, __all__ = attach_names(__name__, __file__)
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name, or say which extra it needs. Called by Python on first use."""
+    try:
+        return _find(name)
+    except ImportError as error:
+        raise name_extra(error) from None

@@ -115,6 +115,19 @@ def test_with_rival_graphs_the_promise_holds_if_any_is_right(
     assert regrets[1] == [each.regret for each in united.choose().values()]
 
 
+def test_columns_may_be_those_of_a_node_that_a_rival_alone_has(
+    capsys: pytest.CaptureFixture[str], log: str
+) -> None:
+    rows = Path(log).read_text(encoding="utf-8").split()
+    lines = [f"{row},{i % 2 if i else 'w'}" for i, row in enumerate(rows)]
+    Path("wide.csv").write_text("\n".join(lines), encoding="utf-8")
+    asked = ("decide", GRAPH, QUERY, "wide.csv", "--columns", "W=w")
+    code, _, err = answer(capsys, *asked, "--rival", f"{GRAPH}; W -> Y")
+
+    assert code == 0, err
+    assert "no node 'W'" in answer(capsys, *asked)[2]
+
+
 def test_a_rival_of_a_saved_table_is_refused(
     capsys: pytest.CaptureFixture[str], bounds: str
 ) -> None:

@@ -1,6 +1,8 @@
 """A store is named once, and made only by commands that may."""
 
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -20,6 +22,29 @@ def test_a_folder_is_made_where_a_command_may(tmp_path: Path) -> None:
 def test_one_of_both_is_needed() -> None:
     with pytest.raises(click.UsageError, match="--data DIR, or --store URL"):
         open_store(None, None)
+
+
+@pytest.mark.parametrize("place", [("--data", "shop"), ("--store", "postgresql://db/shop")])
+def test_the_extra_of_what_is_missing_is_named_whatever_the_store(
+    place: tuple[str, str], tmp_path: Path
+) -> None:
+    """The extra postgres alone does not bring msgspec."""
+    script = (
+        "import sys; sys.modules['msgspec'] = None\n"
+        f"from boundit.cli.main import main; main({['serve', *place]!r})"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (ran.returncode, ran.stderr) == (
+        2,
+        "error: this needs msgspec; install it with: pip install 'boundit[service]'\n",
+    )
 
 
 @pytest.mark.parametrize("folder", ["typo", "."])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from boundit.cli.assumptions import (
+    choose_confidence,
     confidence_option,
     confounding_option,
     external_option,
@@ -27,6 +28,18 @@ if TYPE_CHECKING:
     from boundit.graph.causal_graph import CausalGraph
 
 
+class _LimitedPart(click.types.StringParamType):
+    """What a limit is on; where it is missing, the refusal says what there is."""
+
+    def get_missing_message(
+        self,
+        param: click.Parameter,  # noqa: ARG002, as click calls it
+        ctx: click.Context | None,  # noqa: ARG002
+    ) -> str:
+        """Say what may be written behind --of. Called by click where it is missing."""
+        return "Write --of 'X <-> Y' for an edge that hides a cause, or --of selection."
+
+
 @click.command(short_help="Find the limit on what is hidden at which a claim falls.")
 @graph_argument
 @click.argument("query")
@@ -34,6 +47,7 @@ if TYPE_CHECKING:
 @click.option(
     "--of",
     required=True,
+    type=_LimitedPart(),
     metavar="'X <-> Y'|selection",
     help="What the limit is on: an edge that hides a cause, or selection.",
 )
@@ -119,8 +133,10 @@ def breakdown(
     from boundit.decisions.breakdown.page import make_breakdown_page  # noqa: PLC0415
 
     claim = _read_claim(arm, where, than=than, by=by, at_least=at_least, regret=regret)
+    log.require_nodes(graph)
     read = log.open(external)
     refuse_overwriting(context, read.files)
+    chance = choose_confidence(context, confidence, plug_in=plug_in, exact=log.exact)
     with show_steps() as tell:
         found = find(
             graph,
@@ -135,7 +151,7 @@ def breakdown(
             selection_rate=selection_rate,
             sensitivity=sensitivity,
             confounding=confounding,
-            confidence=None if plug_in or log.exact else confidence,
+            confidence=chance,
             inference=inference,  # type: ignore[arg-type]
             time_limit=time_limit,
             memory_limit=memory_limit,

@@ -159,6 +159,7 @@ def _derive_table(
     from boundit.decisions.stress.unite import unite_rivals  # noqa: PLC0415
 
     graphs = {source: load_graph(source) for source in sources}
+    asked = asked | {"rivals": tuple(graphs.values())}
     request = read_asked(context, graphs[sources[0]], query, files, asked)
     with show_steps() as tell:
         if len(graphs) > 1:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from boundit.cli.assumptions import (
+    choose_confidence,
     confidence_option,
     external_option,
     inference_option,
@@ -118,14 +119,16 @@ def suggest(
     from boundit.decisions.suggest.page import make_suggest_page  # noqa: PLC0415
     from boundit.decisions.suggest.suggest import suggest as ask  # noqa: PLC0415
 
+    log.require_nodes(graph)
     read = log.open(external, external_weight)
     refuse_overwriting(context, read.files)
+    chance = choose_confidence(context, confidence, plug_in=plug_in, exact=log.exact)
     with show_steps() as tell:
         found = ask(
             graph,
             query,
             read.log,
-            confidence=None if plug_in or log.exact else confidence,
+            confidence=chance,
             external=read.external,
             inference=inference,  # type: ignore[arg-type]
             selection_rate=selection_rate,

@@ -70,7 +70,8 @@ def serve(
     """Serve the policies of a store until SIGTERM or Ctrl-C.
 
     An answer is sent when what it says is on disk. Several servers may share a database (each a
-    process of its own), or a folder on one machine.
+    process of its own), or a folder on one machine. Needs the extra service: pip install
+    'boundit[service]'; for a database 'boundit[service,postgres]'.
 
     \b
     Examples:

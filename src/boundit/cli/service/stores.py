@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from boundit.terms.errors import MissingExtra
+from boundit.service.extras import name_extra
 
 if TYPE_CHECKING:
     from boundit.service.engine import Engine
@@ -90,8 +90,7 @@ def open_store(data: Path | None, store: str | None, *, new: bool = False) -> "S
             return SqliteStore(data)
         from boundit.service.store.postgres import PostgresStore  # noqa: PLC0415, an extra
     except ImportError as error:
-        extra = "service" if data is not None else "postgres"
-        raise MissingExtra(str(error.name), extra) from None
+        raise name_extra(error) from None
     return PostgresStore(str(store))
 
 

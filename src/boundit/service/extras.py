@@ -1,0 +1,26 @@
+"""Which extra to install for a package that the service needs and that is not there."""
+
+from boundit.terms.errors import MissingExtra
+
+_EXTRAS = {
+    "httptools": "service",
+    "msgspec": "service",
+    "prometheus_client": "service",
+    "psycopg": "postgres",
+    "psycopg_pool": "postgres",
+    "starlette": "service",
+    "uvicorn": "service",
+    "uvloop": "service",
+}
+
+
+def name_extra(error: ImportError) -> ImportError | MissingExtra:
+    """Turn a failed import into the line that says what to install; others stay as they are.
+
+    Called by ``__getattr__`` of the service's public names, and by ``open_store``.
+
+    >>> name_extra(ImportError(name="msgspec"))
+    MissingExtra("this needs msgspec; install it with: pip install 'boundit[service]'")
+    """
+    package = str(error.name).partition(".")[0]
+    return MissingExtra(package, _EXTRAS[package]) if package in _EXTRAS else error
