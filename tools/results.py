@@ -8,6 +8,7 @@ is to be run. All together take many hours. Audits may run side by side (``--job
 run alone.
 """
 
+import ast
 import os
 import shlex
 import subprocess
@@ -15,6 +16,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
@@ -131,14 +133,43 @@ def find_commit() -> str:
 
 
 def find_code(name: str) -> str:
-    """Sum up the code that a command runs, with a plus where it is not committed as it is."""
-    paths = _list_code(name)
-    skipped = list_never_called(name)
+    """Sum up the code that a command runs, with a plus where it is not committed as it is.
+
+    Comments and docstrings run nothing, and count for nothing.
+    """
+    paths, skipped = _list_code(name), list_never_called(name)
+    left_out = [f":(exclude){path}" for path in skipped]
     lines = _ask_git("ls-tree", "-r", "HEAD", "--", *paths).splitlines()
     held = [line for line in lines if not any(f"\t{path}/" in line for path in skipped)]
-    left_out = [f":(exclude){path}" for path in skipped]
+    summed = [_sum_file(line.split()[2], line.endswith(".py")) for line in held]
+    names = [line.partition("\t")[2] for line in held]
     changed = _ask_git("status", "--porcelain", "--", *paths, *left_out)
-    return sha256("\n".join(held).encode()).hexdigest()[:12] + ("+" if changed else "")
+    return _hash(str([*zip(names, summed, strict=True)])) + ("+" if changed else "")
+
+
+@cache
+def _sum_file(blob: str, is_python: bool) -> str:  # noqa: FBT001
+    """Sum up a file as Git keeps it; of Python, what is left without comments and words."""
+    if not is_python:
+        return blob
+    tree = ast.parse(_ask_git("cat-file", "blob", blob))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            node.body = [one for one in node.body if not _is_text(one)]
+    return _hash(ast.unparse(tree))
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    """Tell whether a statement is a string alone, as the docstring of a name or a module is."""
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )
+
+
+def _hash(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:12]
 
 
 def list_never_called(name: str) -> list[str]:

@@ -107,6 +107,30 @@ def test_an_audit_calls_nothing_of_what_its_code_leaves_out(subject: str) -> Non
         assert not [file for file in called if f"/{folder}/" in file]
 
 
+@pytest.mark.parametrize(
+    ("written", "same"),
+    [
+        ('"""Other words."""\nX = 1  # a number\n\n\ndef f() -> int:\n    return X\n', True),
+        (
+            'X = 1\n"""What X is."""\n\n\ndef f() -> int:\n    """Give it."""\n    return X\n',
+            True,
+        ),
+        ("X = 2\n\n\ndef f() -> int:\n    return X\n", False),
+        ('X = 1\n\n\ndef f() -> int:\n    print("words")\n    return X\n', False),
+    ],
+)
+def test_words_about_code_are_no_code(
+    written: str, same: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blobs = {"before": "X = 1\n\n\ndef f() -> int:\n    return X\n", written: written}
+    monkeypatch.setattr(results, "_ask_git", lambda *words: blobs[words[-1]])
+    results._sum_file.cache_clear()
+    found = results._sum_file("before", True) == results._sum_file(written, True)
+    results._sum_file.cache_clear()
+
+    assert found == same
+
+
 def test_a_name_that_is_unknown_is_refused() -> None:
     ran = CliRunner().invoke(main, ["ghost"])
 

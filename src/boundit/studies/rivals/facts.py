@@ -140,7 +140,7 @@ def compute_noise(lower: float, upper: float, best: float) -> float:
     It grows towards a mean of 1/2, so that the mean nearest to it counts (Kearns and Saul
     1998). ``best`` is the highest lower end of all arms: above 1/2 no arm that may be best has
     a greater factor than it, and GLUE explores no other arm faster. Called by
-    ``RivalBlocks.make_block``.
+    ``RivalBlocks._compute_noises``.
 
     >>> compute_noise(0.3, 0.6, 0.0), round(compute_noise(0.8, 0.9, 0.0), 3)
     (0.5, 0.465)
