@@ -58,7 +58,7 @@ def test_every_setting_and_policy_is_read() -> None:
 
     assert worlds > set(GROUPS)
     assert len(SETTINGS) == 4 * len(worlds)
-    assert {len(rows) for rows in SETTINGS.values()} == {20}
+    assert {len(rows) for rows in SETTINGS.values()} == {22}
     assert SETTINGS["paper", "1,000"]["Warm start*"][:3] == ["94.4", "73.2", "285.3"]
 
 
