@@ -69,6 +69,8 @@ _SERVING_ROOMS = (*_MEASURED_ROOMS, "service", "cli")
 _READERS, _MODELS = "src/boundit/counts/formats", "src/boundit/bounds/models"
 """What audits never call, as their logs are drawn and not read, and what that of bounds does
 not call either, as it asks for no models."""
+_BOUNDING = ("benchmark-widths", "benchmark-ml")
+"""Benchmarks of bounds alone, which draw their logs as audits do."""
 _SERVED = ("benchmark-service", "benchmark-late_rewards", "crash")
 _WRITING = Lock()  # the list of what is kept is read while it is written
 
@@ -176,20 +178,22 @@ def list_never_called(name: str) -> list[str]:
     """List the folders within the rooms of a command of which it calls nothing."""
     if name.startswith("audit-bounds-"):
         return [_READERS, _MODELS]
-    return [_READERS] if name.startswith("audit-") else []
+    return [_READERS] if name.startswith(("audit-", *_BOUNDING)) else []
 
 
 def _list_code(name: str) -> list[str]:
     """List the folders and files that a command runs: nothing else can change what it finds."""
+    files = sorted(path.name for path in (ROOT / "benchmarks").glob("*.*"))
+    own = [f"benchmarks/{file}" for file in files]
+    rooms: tuple[str, ...] = _MEASURED_ROOMS
     if name.startswith("audit-"):
         rooms = _BOUND_ROOMS if name.startswith("audit-bounds-") else _AUDITED_ROOMS
-        return [*(f"src/boundit/{room}" for room in rooms), "src/boundit/studies/audits"]
-    if name.startswith(_SERVED):
-        more = ["benchmarks", "tests/service/crash"]
-        return [*(f"src/boundit/{room}" for room in _SERVING_ROOMS), *more]
-    files = sorted(path.name for path in (ROOT / "benchmarks").glob("*.*"))
-    more = [f"benchmarks/{file}" for file in files]
-    return [*(f"src/boundit/{room}" for room in _MEASURED_ROOMS), *more]
+        own = ["src/boundit/studies/audits"]
+    elif name.startswith(_SERVED):
+        rooms, own = _SERVING_ROOMS, ["benchmarks", "tests/service/crash"]
+    elif name.startswith(_BOUNDING):
+        rooms = _BOUND_ROOMS
+    return [*(f"src/boundit/{room}" for room in rooms), *own]
 
 
 def _ask_git(*words: str) -> str:

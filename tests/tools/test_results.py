@@ -1,7 +1,9 @@
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from benchmarks.widths import Task, measure
 from click.testing import CliRunner
 from tools.results import (
     FOLDER,
@@ -94,17 +96,33 @@ def test_an_audit_calls_nothing_of_what_its_code_leaves_out(subject: str) -> Non
     """Else a change there would not make what was kept stale."""
     name = "audit-bounds-00" if subject == "bounds" else f"audit-{subject}"
     words = ["--of", subject, "--models", "2"]
-    CliRunner().invoke(audit, words, catch_exceptions=False)  # loads modules, whose lines run
-    called = set[str]()
-    sys.setprofile(lambda frame, *_: called.add(frame.f_code.co_filename))
-    try:
-        CliRunner().invoke(audit, words, catch_exceptions=False)
-    finally:
-        sys.setprofile(None)
+    called = list_called(lambda: CliRunner().invoke(audit, words, catch_exceptions=False))
 
     assert any("/boundit/" in file for file in called)
     for folder in list_never_called(name):
         assert not [file for file in called if f"/{folder}/" in file]
+
+
+def test_the_study_of_widths_bounds_and_does_nothing_else() -> None:
+    called = list_called(lambda: measure(Task("front-door", 200, "exact", 0, 0, 1, 0.95)))
+    ours = [file.partition("/src/boundit/")[2] for file in called if "/src/boundit/" in file]
+    rooms = {file.partition("/")[0] for file in ours}
+
+    assert rooms == {"terms", "graph", "estimand", "counts", "checks", "bounds"}
+    for folder in list_never_called("benchmark-widths"):
+        assert not [file for file in called if f"/{folder}/" in file]
+
+
+def list_called(run: Callable[[], object]) -> set[str]:
+    """List the files of which something is called, and not only loaded."""
+    run()
+    called = set[str]()
+    sys.setprofile(lambda frame, *_: called.add(frame.f_code.co_filename))
+    try:
+        run()
+    finally:
+        sys.setprofile(None)
+    return called
 
 
 @pytest.mark.parametrize(
