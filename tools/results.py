@@ -48,7 +48,6 @@ _OWN = {
 }
 """Benchmarks that are run otherwise than by their name."""
 _MORE = {
-    "benchmark-service-again": "python -m benchmarks service",
     "benchmark-widths-slow": (
         "python -m benchmarks.widths --cells min-of-external --logs 20000 --inference exact "
         "--jobs 2"
@@ -60,7 +59,7 @@ _MORE = {
     "crash": "make crash",
     "rivals": "boundit simulate --study rivals --report docs/results/rivals.md",
 }
-"""Second runs, what is too slow to run with the rest, kills, and the study of rivals."""
+"""What is too slow to run with the rest, kills, and the study of rivals."""
 _BOUND_ROOMS = ("terms", "graph", "estimand", "counts", "checks", "bounds", "simulation")
 _AUDITED_ROOMS = (*_BOUND_ROOMS, "decisions")
 _MEASURED_ROOMS = (*_AUDITED_ROOMS, "bandit", "report", "studies")
