@@ -208,7 +208,7 @@ def run_command(name: str, command: str, commit: str, code: str) -> Kept:
     ran = subprocess.run(
         [program if program.exists() else words[0], *words[1:]],
         cwd=ROOT,
-        # Threads fight over small matrices and trees: with two, boosting took thirty times as long.
+        # Threads fight over small matrices and trees.
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
         stdout=subprocess.PIPE,
         text=True,
