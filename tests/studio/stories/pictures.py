@@ -32,6 +32,7 @@ def take_pictures(folder: Path) -> None:
     ):
 
         def take(name: str) -> None:
+            expect(visitor.find("#status")).not_to_have_text("Saving …")
             shot = Image.open(BytesIO(visitor.page.screenshot(animations="disabled")))
             few = shot.convert("RGB").quantize(
                 COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
