@@ -1,1 +1,5 @@
-"""What builds the documentation; nothing here is installed."""
+"""What builds the documentation and keeps results; nothing here is installed."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]

@@ -6,9 +6,9 @@
 import shutil
 from pathlib import Path
 
+from tools import ROOT
 from tools.reference import write_cli_page, write_glance_page, write_python_page
 
-ROOT = Path(__file__).parents[1]
 TARGET = ROOT / "build" / "docs"
 
 

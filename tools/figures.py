@@ -33,14 +33,14 @@ from boundit.report.records import PointEstimates
 from boundit.report.stylesheet import write_palette
 from boundit.simulation.simulate import simulate
 from boundit.simulation.worlds import paper_world
-from tools.house.source import ROOT
+from tools import ROOT
 
 if TYPE_CHECKING:
     from boundit.bandit.policy import Policy
     from boundit.terms.bound import Key
 
 FIGURES = ROOT / "docs" / "figures"
-GALLERY = ROOT / "docs" / "explanation" / "gallery.md"
+GALLERY = ROOT / "docs" / "guides" / "identification.md"
 QUESTION = "Refill | do(Reminder), Age"
 TRUTH = {
     ("letter", "younger"): 0.29,
@@ -65,7 +65,7 @@ def stand_alone(drawn: str) -> str:
 
 def draw_gallery(text: str) -> Iterator[tuple[str, str]]:
     """Draw the graph of every part of the gallery, from the Python of the page."""
-    for part in text.split("\n## ")[1:]:
+    for part in text.split("\n### ")[1:]:
         picture = re.search(r"\(\.\./figures/([\w-]+\.svg)\)", part)
         if picture is None:
             continue
@@ -121,7 +121,7 @@ def draw_regret() -> Iterator[tuple[str, str]]:
     )
     policies: dict[str, Policy | Callable[[int], Policy]] = {
         "no log": LinUCB(),
-        "the paper's bounds": lambda run: LinUCB(prior=tables(run).plain()),
+        "the paper's bounds": lambda run: LinUCB(prior=tables(run).intervals_only()),
         "Fused": lambda run: Fused(prior=tables(run)),
     }
     regret = simulate(world, policies, rounds=ROUNDS, runs=RUNS, seed=0, observed=True)

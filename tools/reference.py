@@ -218,7 +218,8 @@ def _write_commands(command: click.Command, path: list[str]) -> Iterator[str]:
     context = click.Context(command, info_name=" ".join(path), terminal_width=96)
     context.help_option_names = ["-h", "--help"]
     mark = "##" if len(path) < 3 else "###"
-    yield f"{mark} `{' '.join(path)}`\n\n```text\n{command.get_help(context)}\n```\n"
+    shown = command.get_help(context).partition("\n\nAdded by installed packages:")[0]
+    yield f"{mark} `{' '.join(path)}`\n\n```text\n{shown}\n```\n"
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             yield from _write_commands(command.commands[name], [*path, name])

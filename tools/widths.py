@@ -14,7 +14,7 @@ import click
 from boundit.bounds.derive import derive_bounds
 from boundit.report.palette import SHADES, Shade
 from boundit.terms.bound import Bound
-from tools.house.source import ROOT
+from tools import ROOT
 
 PAGE = ROOT / "docs" / "explanation" / "why-this-interval.md"
 PICTURE = PAGE.with_suffix(".svg")

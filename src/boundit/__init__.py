@@ -6,28 +6,19 @@ The public names stand in ``__init__.pyi``, and load their room when first used,
 """
 
 from boundit.terms.public_names import attach_names, forward
+from boundit.terms.renamed import NAMES
 
 __version__ = "0.2.0"
 
-__getattr__, __dir__, __all__ = attach_names(
-    __name__,
-    __file__,
-    moved={
-        "adjust_for_confounding_only": "bounds",
-        "condition_only": "bounds",
-        "count_ruled_out": "bandit",
-        "exchanges": "estimand",
-        "find_substitutes": "estimand",
-        "minimal_separator": "graph",
-        "nearest_separator": "graph",
-        "open_walk": "graph",
-        "project": "graph",
-    },
-)
+__getattr__, __dir__, __all__ = attach_names(__name__, __file__, renamed=NAMES)
 
 # What values of the lower rooms hand to later ones, which are loaded when first asked for.
 forward("choose", "boundit.decisions.choose.choose")
 forward("explain_use", "boundit.decisions.choose.choose")
+forward("evaluate_identified", "boundit.counts.formulas.evaluate_log")
+forward("format_graph", "boundit.graph.read")
+forward("from_networkx", "boundit.graph.nx")
+forward("to_networkx", "boundit.graph.nx")
 forward("make_frame", "boundit.report.frame")
 forward("plot_bounds", "boundit.report.figures.plots")
 forward("plot_sensitivity", "boundit.report.figures.plots")

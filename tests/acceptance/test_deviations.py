@@ -1,6 +1,6 @@
 """Where the paper's offline half does not hold as printed: graphs and exact numbers.
 
-One or more tests for an entry of ``docs/paper/deviations.md``, which names them. What concerns
+One or more tests for an entry of ``research/docs/deviations.md``, which names them. What concerns
 the paper's table and its regret is in ``test_paper_claims``.
 """
 

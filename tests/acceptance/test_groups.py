@@ -8,8 +8,8 @@ from numpy.random import Generator, default_rng
 
 from boundit.bounds.derive import derive_bounds
 from boundit.counts.formulas.evaluate import evaluate
+from boundit.estimand.identify import identify
 from boundit.estimand.query import EffectQuery
-from boundit.estimand.recover import recover
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.groups import NodeGroup
 from boundit.graph.text import parse
@@ -74,7 +74,7 @@ def find_misses(graph: CausalGraph, model: Model, query: EffectQuery) -> list[st
         outcomes=query.outcomes, treatments=query.treatments, context=query.context
     ).align(axes)
     misses = []
-    answer = recover(graph, query)
+    answer = identify(graph, query)
     if answer.expression is not None and not answer.arbitrary:
         law = as_log(model.log()).count(sorted(graph.observed), selection=graph.selection)
         everyone = [law] if graph.selection is None else []
@@ -104,7 +104,7 @@ def test_bounds_and_formulas_hold_however_members_are_related() -> None:
         model = draw_model(true, rng, levels=(2,))
         for query in list_queries(graph):
             assert find_misses(graph, model, query) == [], (seed, str(graph), str(true))
-            formulas += recover(graph, query).expression is not None
+            formulas += identify(graph, query).expression is not None
             tried += 1
     assert tried > 80
     assert formulas > 20
@@ -125,4 +125,4 @@ def test_a_fixed_order_of_members_would_miss() -> None:
 def test_an_arm_among_members_is_refused_because_their_order_matters() -> None:
     graph = parse("Z = {A, B}; Z -> Y")
     with pytest.raises(Exception, match="take 'A' out of the group"):
-        recover(graph, "Y | do(A)")
+        identify(graph, "Y | do(A)")

@@ -17,11 +17,11 @@ from boundit.bandit.kernels.arrays import Floats, Places
 from boundit.bandit.oam.policy import OAM
 from boundit.bandit.oam.round import EXPLOIT, ContextArms, choose, compute_width
 from boundit.bandit.policies.ucb import UCB
-from boundit.bandit.theory import compute_oam_rate, count_ruled_out
+from boundit.simulation.policies import OfflineTables
 from boundit.simulation.simulate import simulate
 from boundit.simulation.worlds import flipped_world
-from boundit.studies.online.policies import OfflineTables
 from boundit.terms.bound_table import BoundTable
+from boundit_research.theory import compute_oam_rate, count_ruled_out
 
 if TYPE_CHECKING:
     from boundit.terms.bound import Key
@@ -32,7 +32,7 @@ NOISE = 0.25
 
 def make_bounds(*ends: tuple[float, float]) -> BoundTable:
     rows = [{"A": i, "lower": low, "upper": high} for i, (low, high) in enumerate(ends)]
-    return BoundTable.from_rows(rows, outcome="Y", treatments=["A"], reward_range=(0, 1))
+    return BoundTable.from_rows(rows, outcome="Y", treatments=["A"], outcome_range=(0, 1))
 
 
 def play(
@@ -47,7 +47,7 @@ def play(
     fresh = policy.fresh(arms=environment.arms, context=(), horizon=rounds)
     pulls = fresh.play(environment, contexts, luck, seeds)
     assert pulls is not None
-    return pulls, environment.compute_rewards(contexts, luck, pulls)
+    return pulls, (luck < np.array(means)[pulls]).astype(np.float64)
 
 
 def measure_share_outside(

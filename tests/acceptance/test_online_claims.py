@@ -1,7 +1,7 @@
 """The paper's online claims, each simulated with fixed seeds and stated margins.
 
-Small forms of the studies that ``boundit simulate --study`` plays in full. What holds stands
-beside what does not; the latter have entries in ``docs/paper/deviations.md``.
+Small forms of the studies that ``boundit study`` plays in full. What holds stands
+beside what does not; the latter have entries in ``research/docs/deviations.md``.
 """
 
 from functools import cache
@@ -12,17 +12,17 @@ import pytest
 from boundit.bandit.learned.warm_start import WarmStart
 from boundit.bandit.oam.policy import OAM
 from boundit.bandit.policies.lin_ucb import LinUCB
-from boundit.bandit.theory import compute_oam_rate
 from boundit.simulation.chunk import Chunk
+from boundit.simulation.policies import OfflineTables, pick_policies
 from boundit.simulation.regret import Regret
 from boundit.simulation.simulate import simulate
 from boundit.simulation.world import World
 from boundit.simulation.worlds import flipped_world, make_suite, paper_world, random_world
-from boundit.studies.online.ceilings import run_ceiling_study
-from boundit.studies.online.policies import OfflineTables, pick_policies
-from boundit.studies.online.suite import run_suite_study
-from boundit.studies.online.theorem6 import run_theorem6
-from boundit.studies.online.watch import run_watch_study
+from boundit_research.online.ceilings import run_ceiling_study
+from boundit_research.online.suite import run_suite_study
+from boundit_research.online.theorem6 import run_theorem6
+from boundit_research.online.watch import run_watch_study
+from boundit_research.theory import compute_oam_rate
 
 ROUNDS = 15_000
 WARM = [f"LinUCB_{of}-{rows}" for of in ("CP", "Biased") for rows in (100, "counts")]

@@ -1,7 +1,7 @@
 """The paper's claims about conditional effects, its table and its regret, each computed afresh.
 
 Those that hold stand beside those that do not; the latter have entries in
-``docs/paper/deviations.md``. The bandits here have one constant feature, so that Algorithm 4 is
+``research/docs/deviations.md``. The bandits here have one constant feature, so that Algorithm 4 is
 a few lines of arithmetic and many runs go side by side.
 """
 

@@ -4,6 +4,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -11,9 +12,11 @@ import numpy as np
 
 import boundit.bandit
 from boundit.bandit.decision import Decision
+from boundit.bandit.policies.lin_ts import LinTS
 from boundit.bandit.policy import Policy
 from boundit.terms.bound import Arm, Context
 from boundit.terms.bound_table import BoundTable
+from boundit.terms.fused_plan import Factor, FusedPlan
 
 ARMS = tuple(product((0, 1), repeat=2))
 CONTEXTS = tuple(product((0, 1), repeat=2))
@@ -39,8 +42,19 @@ def table(width: float | None = 0.1, **others: Any) -> BoundTable:
         outcome="Y",
         treatments=["X1", "X2"],
         context=["U1", "U2"],
-        reward_range=(0, 1),
+        outcome_range=(0, 1),
         **others,
+    )
+
+
+def planned_table() -> BoundTable:
+    """Bounds that say nothing, with a plan of Fused that counts in the cells of a binary W."""
+    pairs = tuple(product(ARMS, CONTEXTS))
+    factor = Factor(("W",), ((0,), (1,)), ((0,),) * len(pairs), ((3, 2),))
+    cells = tuple((2 * i, 2 * i + 1) for i in range(len(pairs)))
+    n = len(pairs) * 2
+    return replace(
+        table(None), pooling=FusedPlan(pairs, (factor,), cells, (4,) * n, (1.0,) * n)
     )
 
 
@@ -62,7 +76,7 @@ def find_policies() -> dict[str, tuple[type[Any], dict[str, object]]]:
         options: dict[str, object] = {"horizon": 1000} if "horizon" in takes else {}
         options["seed"] = 0
         found[kind.__name__] = (kind, options)
-        if "shared" in takes:
+        if "shared" in takes and kind is not LinTS:
             found[f"{kind.__name__} shared"] = (kind, {**options, "shared": True})
     return found
 

@@ -48,7 +48,7 @@ def batch_cases(draw: st.DrawFn, *, runs: int = 2, rounds: int = 60) -> BatchCas
         for (c, context), (a, arm) in product(enumerate(contexts), enumerate(arms))
     ]
     table = BoundTable.from_rows(
-        rows, outcome="Y", treatments=["A", "B"], context=["U", "V"], reward_range=(0, 1)
+        rows, outcome="Y", treatments=["A", "B"], context=["U", "V"], outcome_range=(0, 1)
     )
     if draw(st.booleans()):
         table = replace(table, contrasts=_contrasts(rng, contexts, arms, means))

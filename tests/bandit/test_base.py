@@ -7,7 +7,6 @@ from dataclasses import replace
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pytest
 
 from boundit.bandit.base import BasePolicy
@@ -40,7 +39,6 @@ from tests.bandit.all_policies import (
     play,
     table,
 )
-from tests.bandit.narrowing_tables import ENVIRONMENT, living_table, play_narrowing, truth
 
 if TYPE_CHECKING:
     from boundit.terms.contrast import Pair
@@ -357,115 +355,14 @@ def test_contrasts_that_rule_nothing_out_change_no_pull(name: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_what_rounds_show_narrows_the_bounds_of_every_policy(name: str) -> None:
-    """3.9: never wider than the table's, and they hold."""
-    policy, before = make(name, prior=living_table()), living_table()
-    assert policy.observes == ("W",)
-
-    rounds = play_narrowing(policy, fewer_for_oam(name, 300))
-
-    narrower = 0
-    for context in CONTEXTS:
-        for ranked in policy.monitor.rank(ARMS, context, held=True):
-            old = before[ranked.arm, context]
-            assert old.lower <= ranked.lower <= truth(ranked.arm, context) <= ranked.upper
-            assert ranked.upper <= old.upper
-            narrower += ranked.upper - ranked.lower < old.width - 0.05
-    assert narrower
-    assert f"narrowed by {len(rounds)} observations" in repr(policy)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_restored_policy_narrows_on_as_if_nothing_had_been(name: str) -> None:
-    policy = make(name, prior=living_table(), living=0.1)
-    play_narrowing(policy, fewer_for_oam(name, 90))
-
-    other = type(policy).from_state(json.loads(json.dumps(policy.state())))
-
-    for one in (policy, other):
-        play_narrowing(one, fewer_for_oam(name, 90), start=1000)
-    assert other.state() == policy.state()
-
-
-def test_a_repeat_shows_nothing_new_and_order_does_not_matter() -> None:
-    policy = make("UCB", prior=living_table())
-    rounds = play_narrowing(policy, 60)
-    before = policy.state()
-    for decision, reward, observed in rounds:
-        policy.learn(decision, reward, observed=observed)
-    assert policy.state() == before
-
-    late = make("UCB", prior=living_table())
-    for decision, reward, observed in reversed(rounds):
-        late.learn(decision, reward, observed=observed)
-    ends = [one.monitor.narrowing for one in (policy, late)]
-    np.testing.assert_array_equal(ends[0].found.counts, ends[1].found.counts)
-
-
-def test_an_unknown_level_changes_nothing() -> None:
-    policy = make("UCB", prior=living_table())
-    decision = policy.decide((0, 0))
-    before = policy.state()
-
-    with pytest.raises(OutsideDomain, match="'W'"):
-        policy.learn(decision, 1.0, observed={"W": "low"})
-
-    assert policy.state() == before
-    policy.learn(decision, 1.0, observed={"W": "high"})
-    assert policy.n_learned == 1
-
-
 @pytest.mark.parametrize("prior", [None, table(0.2)])
-def test_where_nothing_can_be_narrowed_what_is_observed_is_ignored(prior: object) -> None:
+def test_a_policy_without_a_plan_ignores_what_is_observed(prior: object) -> None:
     policy = make("UCB", prior=prior)  # type: ignore[arg-type]
 
     policy.learn(policy.decide((0, 0)), 1.0, observed={"W": "whatever"})
 
     assert policy.n_learned == 1
     assert policy.observes == ()
-
-
-def test_merged_policies_have_seen_what_both_have() -> None:
-    start = make("UCB", prior=living_table())
-    play_narrowing(start, 40)
-    one, two = deepcopy(start), deepcopy(start)
-    play_narrowing(one, 70, start=100)
-    play_narrowing(two, 90, start=300)
-
-    both = one.merged(two, since=start)
-
-    assert both.monitor.narrowing.n_seen == 200
-    assert one.merged(two, since=start).state() == both.state()
-    play_narrowing(both, 5, start=900)
-
-
-def test_what_no_law_fits_drops_the_bounds() -> None:
-    bounds = living_table()
-    wrong = {key: replace(b, lower=0.9, upper=1.0) for key, b in bounds.bounds.items()}
-    policy = make("UCB", prior=replace(bounds, bounds=wrong))
-
-    play_narrowing(policy, 200)
-
-    assert policy.refutation is not None
-    assert policy.refutation.observed == ("W",)
-    assert policy.monitor.rank(ARMS, (0, 0), held=True)[0].upper == np.inf
-    assert "refuted" in repr(policy)
-    assert policy.fresh().observes == ("W",)
-
-
-@pytest.mark.parametrize("name", [n for n in NAMES if not n.startswith("LinUCB")])
-def test_others_play_round_by_round_where_rounds_narrow_their_bounds(name: str) -> None:
-    draws = np.zeros((1, 3), np.int64), np.zeros((1, 3)), np.zeros(1, np.uint64)
-
-    assert make(name, prior=living_table()).play(ENVIRONMENT, *draws, np.zeros((1, 3))) is None
-    assert make(name, prior=table(0.2)).play(ENVIRONMENT, *draws, np.zeros((1, 3))) is not None
-
-
-@pytest.mark.parametrize("living", [0.0, 1.0, "x", True])
-def test_the_error_of_living_bounds_is_a_chance(living: object) -> None:
-    with pytest.raises(BadOption, match="living must be"):
-        UCB(arms=["A"], living=living)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -488,13 +385,3 @@ def test_an_arm_that_is_not_held_is_adopted_only_if_it_was_passed() -> None:
     assert policy.n_learned == 1
     with pytest.raises(BadArm, match="not held"):
         policy.adopt((0.5,), (7,), id="b")
-
-
-def test_observations_are_checked_as_learning_would() -> None:
-    policy = make("UCB", prior=living_table())
-    before = policy.state()
-
-    policy.check_observed({"W": 0})
-    with pytest.raises(OutsideDomain):
-        policy.check_observed({"W": 99})
-    assert policy.state() == before

@@ -27,7 +27,7 @@ def test_a_sealed_state_opens() -> None:
     ("state", "reason"),
     [
         ({}, "it does not say so; give what state"),
-        ({**STATE, "version": 9}, "it has version 9, and this release reads 3"),
+        ({**STATE, "version": 9}, "it has version 9, and this release reads 4"),
         ({**STATE, "policy": "TS"}, "it is one of TS"),
         ({**STATE, "options": {"horizon": 6}}, "it was changed after it was made"),
         ({**STATE, "options": {1, 2}}, "it was changed after it was made"),

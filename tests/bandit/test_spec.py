@@ -18,7 +18,7 @@ TABLE = BoundTable.from_rows(
     outcome="Y",
     treatments=["Ad"],
     context=["Age"],
-    reward_range=(-1, 9),
+    outcome_range=(-1, 9),
 )
 
 
@@ -194,7 +194,7 @@ def _bound(arms: Sequence[object], ages: Sequence[object] = ("old",)) -> BoundTa
         {"Ad": arm, "Age": age, "lower": 0, "upper": 1} for arm in arms for age in ages
     ]
     return BoundTable.from_rows(
-        rows, outcome="Y", treatments=["Ad"], context=["Age"], reward_range=(0, 1)
+        rows, outcome="Y", treatments=["Ad"], context=["Age"], outcome_range=(0, 1)
     )
 
 

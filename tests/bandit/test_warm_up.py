@@ -13,10 +13,10 @@ from tests.bandit.all_policies import (
     NAMES,
     POLICIES_WITH_OPTIONS,
     make,
+    planned_table,
     play,
     table,
 )
-from tests.bandit.narrowing_tables import living_table, play_narrowing
 
 
 def _count_compiled() -> dict[str, int]:
@@ -36,14 +36,15 @@ def test_no_policy_compiles_anything_after_it() -> None:
     before = _count_compiled()
 
     for name in NAMES:
-        for prior in (None, table(0.15), living_table()):
+        for prior in (None, table(0.15), planned_table()):
             policy = make(name, prior=prior)
             for decision in play(policy, 20):
                 assert decision.propensity
             decisions = policy.decide_many([*CONTEXTS, CONTEXTS[0]])
             policy.learn_many(decisions, [1, 0, 1, 0, 1])
             policy.learn_many(list(decisions)[:2], [1.0, 0.0])
-        play_narrowing(policy, 10)
+            for i in range(10):
+                policy.learn(policy.decide(CONTEXTS[i % 4]), 1.0, observed={"W": i % 2})
 
     assert _count_compiled() == before
 
@@ -51,7 +52,7 @@ def test_no_policy_compiles_anything_after_it() -> None:
 def test_progress_is_told() -> None:
     heard = list[tuple[str, int, int]]()
 
-    warm_up(told=lambda *step: heard.append(step))
+    warm_up(progress=lambda *step: heard.append(step))
 
     assert heard[0] == ("compile UCB", 0, len(heard) - 1)
     assert heard[-1] == ("compiled", len(heard) - 1, len(heard) - 1)
@@ -65,8 +66,8 @@ def test_progress_is_told() -> None:
 def test_only_the_kinds_that_are_named_are_compiled() -> None:
     heard = list[str]()
 
-    warm_up(kinds=["UCB", "TS"], told=lambda step, *_: heard.append(step))
-    warm_up(kinds=[], told=lambda step, *_: heard.append(step))
+    warm_up(kinds=["UCB", "TS"], progress=lambda step, *_: heard.append(step))
+    warm_up(kinds=[], progress=lambda step, *_: heard.append(step))
 
     assert heard == [
         "compile UCB",
@@ -80,6 +81,7 @@ def test_only_the_kinds_that_are_named_are_compiled() -> None:
             warm_up(kinds=wrong)
 
 
+@pytest.mark.full
 def test_whole_runs_are_compiled_if_asked() -> None:
     warm_up(simulations=True)
     before = _count_compiled()

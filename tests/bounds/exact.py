@@ -56,7 +56,7 @@ class Asked:
             as_log(self.model.log(), worth),
             confidence=None,
             external=[as_log(law, worth) for law in laws],
-            reward_range=(0, 1),
+            outcome_range=(0, 1),
             domain={v: range(n_levels[v]) for v in self.model.graph.observed - {outcome}},
         )
 

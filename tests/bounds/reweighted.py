@@ -26,7 +26,7 @@ def steering(model: Model) -> Nodes:
 
 
 def true_limit(model: Model) -> float | None:
-    """The smallest sensitivity limit that holds; None when some are never logged."""
+    """The smallest selection limit that holds; None when some are never logged."""
     names = steering(model)
     everyone = model.law(names)
     logged = model.log().marginalize(names).align(everyone.axes)

@@ -39,7 +39,7 @@ def test_a_plan_and_counts_become_a_table_that_stands_by_itself() -> None:
 
     assert (table.outcome, table.treatments, table.context) == ("Y", ("X",), ())
     assert table.levels == {"X": (0, 1)}
-    assert table.reward_range == (0.0, 1.0)
+    assert table.outcome_range == (0.0, 1.0)
     assert {row["n"] for row in table.rows()} == {15.0}
     assert set(table.rules) == {p.record.name for p in PLAN.rules}
     assert isinstance(table[0, ()], Interval)
@@ -90,7 +90,6 @@ def test_a_log_read_twice_by_clusters_is_as_wide_as_once() -> None:
 
     for key, bound in of_users.bounds.items():
         assert abs((bound.upper - bound.lower) / of_rows[key].width - 1) < 0.03
-    assert of_users.living == ()
 
 
 def test_what_the_other_method_would_give_is_found_when_somebody_reads_it(
@@ -159,8 +158,8 @@ def test_the_edges_of_what_a_policy_may_observe_come_with_the_table() -> None:
 
     table = assemble(plan, PlanCounts(log.count(["Z", "X", "M"], reward="Y")))
 
-    assert isinstance(table.fused, FusedPlan)
-    assert table.fused.variables == ("M",)
+    assert isinstance(table.pooling, FusedPlan)
+    assert table.pooling.variables == ("M",)
     assert table.bins == {"M": (5.0,)}
 
 

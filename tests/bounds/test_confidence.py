@@ -190,6 +190,7 @@ def test_formulas_take_the_worst_case_of_their_terms() -> None:
     assert high == pytest.approx(np.minimum(by_hand[1], 1))
 
 
+@pytest.mark.full
 def test_the_whole_table_holds_at_least_as_often_as_stated() -> None:
     """The paper's world, 60 logs at confidence 0.8: conservative, so all but a few hold."""
     world, held = paper_world(), 0
@@ -218,7 +219,7 @@ def test_numeric_rewards_get_intervals_for_means() -> None:
     arms = rng.integers(0, 2, 4_000)
     prices = rng.uniform(0, 10, 4_000) * (0.5 + 0.5 * arms)
     log = {"X": arms.tolist(), "Y": prices.tolist()}
-    table = derive_bounds(parse("X -> Y"), "Y | do(X)", log, reward_range=(0, 10))
+    table = derive_bounds(parse("X -> Y"), "Y | do(X)", log, outcome_range=(0, 10))
 
     assert 2.5 in table[0, ()]
     assert 5.0 in table[1, ()]
@@ -228,7 +229,7 @@ def test_numeric_rewards_get_intervals_for_means() -> None:
 def test_a_0_1_reward_with_a_wider_range_is_a_mean_and_not_a_share() -> None:
     """Y is 1 in all 30 rows of each arm, of a range up to 2: each mean is one half."""
     log = {"X": [0, 1] * 30, "Y": [1] * 60}
-    table = derive_bounds(parse("X -> Y"), "Y | do(X)", log, reward_range=(0, 2))
+    table = derive_bounds(parse("X -> Y"), "Y | do(X)", log, outcome_range=(0, 2))
     n = np.array(30.0)
     low, high = bound_mean(n / 2, n / 4, n, 0.05 / 2)
 

@@ -22,7 +22,7 @@ def test_without_selection_the_log_is_the_population(graph: str, n_population: i
 
     assert len(evidence.population) == n_population
     assert evidence.evaluator.levels == {"X": 2, "Y": 2}
-    assert evidence.reward_range == (0.0, 4.0)
+    assert evidence.outcome_range == (0.0, 4.0)
 
 
 def test_a_reward_that_is_not_binary_needs_its_range() -> None:

@@ -20,7 +20,7 @@ def explained(graph: str, **facts: float) -> str:
         "Paid | do(Plan)",
         log,
         confidence=None,
-        reward_range=(0, 10),
+        outcome_range=(0, 10),
         **facts,  # type: ignore[arg-type]
     )
     return table.explain("b")
@@ -45,7 +45,7 @@ def test_a_reweighted_natural_bound_names_its_population() -> None:
     written = explained("Plan -> Paid; Plan <-> Paid; Paid -> [S]", selection_rate=0.5)
 
     assert "natural bounds on Plan, reweighted" in written
-    assert "attained when Paid=10, Plan='a': 0.55 of everyone, 0.1 of the log" in written
+    assert "Plan='b': 0.2 of everyone, 0.4 of the log, the least allowed" in written
 
 
 def test_plain_numbers_come_with_their_rows() -> None:
@@ -69,7 +69,7 @@ def test_a_conditioning_bound_is_as_uncertain_as_the_cell_that_attains_it() -> N
 def test_plug_in_ends_are_not_moved_by_chance() -> None:
     log = read_log(ROWS, weight="n")
     table = derive_bounds(
-        parse("Plan -> Paid"), "Paid | do(Plan)", log, confidence=None, reward_range=(0, 10)
+        parse("Plan -> Paid"), "Paid | do(Plan)", log, confidence=None, outcome_range=(0, 10)
     )
 
     assert {row.sampling for row in table.bounds.values()} == {None}
@@ -78,7 +78,7 @@ def test_plug_in_ends_are_not_moved_by_chance() -> None:
 def test_a_program_without_claims_attains_its_ends_at_no_single_cell() -> None:
     log = read_log(ROWS | {"Paid": [0, 10, 5, 10]}, weight="n")
     table = derive_bounds(
-        parse("Plan -> Paid; Plan <-> Paid"), "Paid | do(Plan)", log, reward_range=(0, 10)
+        parse("Plan -> Paid; Plan <-> Paid"), "Paid | do(Plan)", log, outcome_range=(0, 10)
     )
 
     assert "natural bounds of Paid, Plan" in table.rules

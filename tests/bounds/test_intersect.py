@@ -7,7 +7,6 @@ from boundit.bounds.binary_reward import BinaryReward
 from boundit.bounds.explain import MOST_SAMPLED
 from boundit.bounds.intersect import (
     CROSSED,
-    NEVER_LOGGED,
     EndsCross,
     NoModelFits,
     find_intervals,
@@ -24,6 +23,7 @@ from boundit.estimand.language.expression import Expression
 from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.text import parse
 from boundit.terms.bound import Bound, RuleRecord
+from boundit.terms.explanation import NEVER_LOGGED
 from boundit.terms.interval import Interval
 from boundit.terms.long_work import TimeBudget
 from boundit.terms.names import Nodes

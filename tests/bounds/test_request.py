@@ -112,7 +112,7 @@ def test_a_table_of_other_things_is_refused() -> None:
 
 def test_a_request_keeps_what_was_asked_and_reads_no_row() -> None:
     rows = {"X": [0, 1], "Y": [0.5, 2.0]}
-    request = read_request(TWO, "Y | do(X)", rows, reward_range=(0, 2), profile="paper")
+    request = read_request(TWO, "Y | do(X)", rows, outcome_range=(0, 2), profile="paper")
 
     assert request.query == parse_query("Y | do(X)")
     assert request.log.columns == ("X", "Y")
@@ -174,7 +174,9 @@ def test_a_request_says_what_its_log_is_made_of(
 def test_a_limit_on_an_edge_is_replaced_or_taken_away() -> None:
     graph = parse("X -> Y; A -> Y; X <-> Y; A <-> Y")
     log: Any = {"X": [0, 1], "A": [0, 1], "Y": [0, 1]}
-    request = read_request(graph, "Y | do(X, A)", log, confounding={"X <-> Y": 2, "A <-> Y": 3})
+    request = read_request(
+        graph, "Y | do(X, A)", log, confounding_limit={"X <-> Y": 2, "A <-> Y": 3}
+    )
 
     assert request.with_confounding("Y <-> X", 5).limits.by_edge == {
         "A <-> Y": 3.0,
@@ -186,7 +188,11 @@ def test_a_limit_on_an_edge_is_replaced_or_taken_away() -> None:
 def test_the_printed_method_knows_no_limits() -> None:
     log: Any = {"X": [0, 1], "Y": [0, 1]}
     limits = {"X <-> Y": 2}
-    with pytest.raises(InvalidConfounding, match="profile='paper' knows no confounding"):
+    with pytest.raises(InvalidConfounding, match="profile='paper' knows no confounding_limit"):
         read_request(
-            parse("X -> Y; X <-> Y"), "Y | do(X)", log, profile="paper", confounding=limits
+            parse("X -> Y; X <-> Y"),
+            "Y | do(X)",
+            log,
+            profile="paper",
+            confounding_limit=limits,
         )

@@ -7,7 +7,7 @@ from boundit.graph.text import parse
 
 
 def read(rate: object = None, limit: object = None) -> SelectionFacts:
-    return SelectionFacts.from_options(selection_rate=rate, sensitivity=limit)
+    return SelectionFacts.from_options(selection_rate=rate, selection_limit=limit)
 
 
 def test_of_a_range_only_the_lower_end_binds() -> None:
@@ -33,7 +33,7 @@ def test_an_infinite_limit_says_only_that_all_may_be_logged() -> None:
         facts.find_greatest_share(0.1),
         facts.find_greatest_share(0.0),
     ) == (0, inf, 0)
-    assert str(facts) == "r is finite (sensitivity)"
+    assert str(facts) == "r is finite (selection limit)"
     assert facts
 
 
@@ -58,7 +58,7 @@ def test_a_rate_of_nothing_is_refused() -> None:
 
 @pytest.mark.parametrize("limit", [0.9, -1, nan, True, "2", (1, 2)])
 def test_a_limit_below_one_is_refused(limit: object) -> None:
-    with pytest.raises(InvalidFact, match="sensitivity must be a limit of at least 1"):
+    with pytest.raises(InvalidFact, match="selection_limit must be a limit of at least 1"):
         read(None, limit)
 
 

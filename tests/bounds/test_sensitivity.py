@@ -14,7 +14,7 @@ def table(lower: float, upper: float) -> BoundTable:
         [{"X": 0, "lower": lower, "upper": upper, "lower_rule": f"at {lower:g}"}],
         outcome="Y",
         treatments=["X"],
-        reward_range=(0, 1),
+        outcome_range=(0, 1),
     )
 
 
@@ -76,5 +76,5 @@ def test_limits_that_the_log_contradicts_are_named() -> None:
 def test_rows_say_their_limit_first() -> None:
     rows = sensitivity_curve(lambda _: table(0.1, 0.2), [2]).rows()
 
-    assert list(rows[0])[:4] == ["sensitivity", "X", "lower", "upper"]
-    assert rows[0]["sensitivity"] == pytest.approx(2)
+    assert list(rows[0])[:4] == ["limit", "X", "lower", "upper"]
+    assert rows[0]["limit"] == pytest.approx(2)

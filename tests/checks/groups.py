@@ -16,7 +16,7 @@ def lay_out(tables: ArrayLike) -> Strata:
     places = np.arange(len(counts))
     n_levels = counts.shape[1], counts.shape[2]
     whole = Strata(group, one, other, counts[group, one, other], places, n_levels)
-    return whole.select(np.ones(len(group), dtype=np.bool_))
+    return whole.select_varied()
 
 
 def draw_independent(

@@ -19,7 +19,7 @@ def draw_rows(seed: int, n_levels: int, *, weight: bool = False) -> CodedRows:
     columns["B"][:20] = [None] * 20
     if weight:
         columns["n"] = rng.integers(1, 9, length).tolist()
-    log = read_log(columns, nulls="level", weight="n" if weight else None)
+    log = read_log(columns, missing="level", weight="n" if weight else None)
     return CodedRows.from_table(log.count(NAMES))
 
 

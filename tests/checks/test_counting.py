@@ -92,7 +92,7 @@ def test_nulls_follow_the_rule_of_the_log() -> None:
     assert isinstance(dropped, CountTable)
     assert None in dropped.levels["A"]
     with pytest.raises(HasNulls):
-        list(count_statements(read_log(columns, nulls="refuse"), THREE[:1], None, memory=LOTS))
+        list(count_statements(read_log(columns, missing="error"), THREE[:1], None, memory=LOTS))
 
 
 def test_a_selection_column_must_be_1_throughout() -> None:

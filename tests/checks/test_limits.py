@@ -83,18 +83,6 @@ def test_statements_beyond_the_time_are_untestable_and_count_in_the_correction(
     assert least.corrected == min(1.0, 10 * (least.p or 0.0))
 
 
-def test_shuffles_end_with_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few rows of many levels are shuffled; a clock that jumps ends them in the midst."""
-    log = draw_log(60, 6)
-    assert any(
-        f.outcome and f.outcome.decisive_answer.draws for f in check(CHAIN, log).findings
-    )
-    monkeypatch.setattr(long_work, "time", SteppedClock())
-    report = check(CHAIN, log, time_limit=30)
-
-    assert any("time_limit" in str(f.reason) for f in report.findings)
-
-
 def test_less_memory_takes_more_passes_with_the_same_answers() -> None:
     log = draw_log(20_000)
     whole, parts = check(CHAIN, log), check(CHAIN, log, memory_limit=2**20)

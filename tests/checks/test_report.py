@@ -46,8 +46,8 @@ def test_the_report_reads_from_top_to_bottom() -> None:
 
 def test_a_report_without_contradiction_is_true() -> None:
     assert not report()
-    assert CheckReport((), 0.05, 0)
-    assert CheckReport((), 0.05, 0).verdict() == (
+    assert CheckReport((), 0.05)
+    assert CheckReport((), 0.05).verdict() == (
         "the graph cannot be contradicted by this log: every pair stays connected"
     )
 
@@ -57,7 +57,7 @@ def test_nothing_testable_is_said() -> None:
         Independence("X", "Y", frozenset(), selected=False), "untestable", reason="No."
     )
 
-    assert CheckReport((one,), 0.05, 0).verdict() == (
+    assert CheckReport((one,), 0.05).verdict() == (
         "the log can test none of the graph's statements"
     )
     assert one.numbers() == ""

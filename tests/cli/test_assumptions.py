@@ -9,21 +9,20 @@ from boundit.cli.bound import bound
 from boundit.cli.decisions.breakdown import breakdown
 from boundit.cli.decisions.compare import compare
 from boundit.cli.decisions.decide import decide
-from boundit.cli.decisions.plan import plan
 from boundit.cli.decisions.stress import stress
 from boundit.cli.decisions.suggest import suggest
 from tests.cli.test_bound import GRAPH, QUERY, answer
 from tests.cli.test_bound import log as log
 
-COMMANDS = (bound, breakdown, compare, decide, plan, stress, suggest)
-# Another sentence is meant: a rate that is supposed, a chance of what stands beside bounds.
-OWN = {("plan", "--selection-rate"), ("compare", "--confidence")}
+COMMANDS = (bound, breakdown, compare, decide, stress, suggest)
+# Another sentence is meant: a chance of what stands beside bounds.
+OWN = {("compare", "--confidence")}
 SHARED = [
     "--external",
-    "--reward-range",
+    "--outcome-range",
     "--selection-rate",
-    "--sensitivity",
-    "--confounding",
+    "--selection-limit",
+    "--confounding-limit",
     "--confidence",
     "--inference",
     "--plug-in",

@@ -77,7 +77,7 @@ def test_every_interval_is_explained_on_request(
     assert out.count("Why it holds:") == 4
     assert out.count("What a policy can count:\n") == 1
     record = json.loads(answer(capsys, "bound", GRAPH, QUERY, log, "--json")[1])
-    assert "\n".join(record["fused"]) in out
+    assert "\n".join(record["pooling"]) in out
 
 
 def test_the_table_is_saved(capsys: pytest.CaptureFixture[str], log: str) -> None:
@@ -91,13 +91,15 @@ def test_a_limit_on_confounding_is_said_by_the_table(
     capsys: pytest.CaptureFixture[str], log: str
 ) -> None:
     asked = "X -> Y; X <-> Y", "Y | do(X)", log
-    code, out, _ = answer(capsys, "bound", *asked, "--confounding", "X <-> Y=1.5", "--json")
+    code, out, _ = answer(
+        capsys, "bound", *asked, "--confounding-limit", "X <-> Y=1.5", "--json"
+    )
 
     assert code == 0
-    assert json.loads(out)["confounding"] == {"X <-> Y": 1.5}
-    code, _, err = answer(capsys, "bound", *asked, "--confounding", "Z <-> Y=2")
+    assert json.loads(out)["confounding_limit"] == {"X <-> Y": 1.5}
+    code, _, err = answer(capsys, "bound", *asked, "--confounding-limit", "Z <-> Y=2")
     assert code == 2
-    assert "--confounding limits Y <-> Z, an edge that the graph lacks" in err
+    assert "--confounding-limit limits Y <-> Z, an edge that the graph lacks" in err
 
 
 def test_external_tables_may_be_counts(capsys: pytest.CaptureFixture[str], log: str) -> None:
@@ -189,7 +191,7 @@ def test_caveats_go_to_stderr(capsys: pytest.CaptureFixture[str], log: str) -> N
         ([GRAPH, QUERY, "empty.csv"], "it has no rows"),
         ([GRAPH, QUERY, "cut.parquet"], "not a whole Parquet file"),
         ([GRAPH, QUERY, "odd.csv"], "no column"),
-        ([GRAPH, QUERY, "levels.csv"], "declare what it can be with --reward-range LOW HIGH:"),
+        ([GRAPH, QUERY, "levels.csv"], "declare what it can be with --outcome-range LOW HIGH:"),
         ([GRAPH, QUERY, "S.csv"], "filter the log to S = 1"),
         ([GRAPH, QUERY], "Missing argument 'LOG...'"),
         ([GRAPH, "Y | ", "log.csv"], "expected a variable or do(...)"),
@@ -199,12 +201,12 @@ def test_caveats_go_to_stderr(capsys: pytest.CaptureFixture[str], log: str) -> N
         (["none.txt", QUERY, "log.csv"], "cannot read 'none.txt'"),
         (["X -> X", QUERY, "log.csv"], "X has an edge to itself"),
         (
-            [GRAPH, QUERY, "log.csv", "--reward-range", "1", "0"],
+            [GRAPH, QUERY, "log.csv", "--outcome-range", "1", "0"],
             "1 0 is no range; the lower end comes first",
         ),
         (
-            [GRAPH, QUERY, "log.csv", "--reward-range", "0", "0.5"],
-            "outside --reward-range 0 0.5; widen",
+            [GRAPH, QUERY, "log.csv", "--outcome-range", "0", "0.5"],
+            "outside --outcome-range 0 0.5; widen",
         ),
         ([GRAPH, QUERY, "log.csv", "--max-condition", "-1"], "'--max-condition'"),
         ([GRAPH, QUERY, "log.csv", "--time-limit", "-1"], "'--time-limit'"),
@@ -229,7 +231,10 @@ def test_caveats_go_to_stderr(capsys: pytest.CaptureFixture[str], log: str) -> N
         ([GRAPH, QUERY, "na.csv"], "it holds text such as 'NA' in row 2; write numbers"),
         (["Z -> Xx -> Y", "Y | do(Xx)", "log.csv"], "'X'? (--columns Xx=X renames); in the"),
         (["Q -> X -> Y; Q -> Y", "Y | do(X)", "log.csv"], "'hidden Q' if nobody measured it"),
-        (["X -> Y", "Y | do(X)", "log.csv", "--sensitivity", "2"], "--sensitivity say nothing"),
+        (
+            ["X -> Y", "Y | do(X)", "log.csv", "--selection-limit", "2"],
+            "--selection-limit say nothing",
+        ),
         ([GRAPH, QUERY, "law.csv", "--exact"], "--exact needs --weight, the column"),
         ([GRAPH, QUERY, "law.csv", "--weight", "p"], "of an exact law add --exact"),
         (
@@ -237,8 +242,8 @@ def test_caveats_go_to_stderr(capsys: pytest.CaptureFixture[str], log: str) -> N
             "an exact law has no sampling error; pass --plug-in",
         ),
         (
-            [GRAPH, QUERY, "gap.csv", "--nulls", "refuse"],
-            "such rows with --nulls drop or --nul",
+            [GRAPH, QUERY, "gap.csv", "--missing", "error"],
+            "such rows with --missing drop or --mis",
         ),
     ],
 )
@@ -309,7 +314,7 @@ def test_the_page_holds_the_table_and_the_command(pharmacy: Path, tmp_path: Path
     [
         (("--selection-rate", "much"), "'much' is no rate; write 0.4, or 0.3,0.6 for a range"),
         (("--selection-rate", "0"), "'--selection-rate': at a rate of 0 nobody is logged"),
-        (("--sensitivity", "0.2"), "'--sensitivity': 0.2 is not in the range x>=1"),
+        (("--selection-limit", "0.2"), "'--selection-limit': 0.2 is not in the range x>=1"),
         (("--memory-limit", "much"), "--memory-limit must be a number of bytes"),
         (("--plug-in", "--confidence", "0.9"), "--plug-in neglects sampling error"),
         (("--plug-in", "--inference", "approximate"), "error; leave out --inference"),
@@ -408,11 +413,11 @@ def test_a_page_begins_with_what_to_use_unless_contexts_are_too_many(
 ) -> None:
     asked = ("bound", GRAPH, QUERY, log, "--report", "out.html")
     answer(capsys, *asked)
-    assert "What to use" in Path("out.html").read_text(encoding="utf-8")
+    assert "Highest mean" in Path("out.html").read_text(encoding="utf-8")
 
     monkeypatch.setattr("boundit.cli.bound.MOST_CHOSEN", 1)
     answer(capsys, *asked)
-    assert "What to use" not in Path("out.html").read_text(encoding="utf-8")
+    assert "Highest mean" not in Path("out.html").read_text(encoding="utf-8")
 
 
 def test_models_serve_numbers_and_stand_in_json_and_page(

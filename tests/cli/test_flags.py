@@ -75,16 +75,16 @@ ERRORS: list[tuple[BounditError | Callable[[], object], str, str | None, str | N
         "for the probabilities of an exact law add --exact",
     ),
     (
-        lambda: read_log({"X": [0, None]}, nulls="refuse").count("X"),
-        "nulls",
-        "; drop such rows with nulls='drop' or nulls='level'",
-        "; drop such rows with --nulls drop or --nulls level",
+        lambda: read_log({"X": [0, None]}, missing="error").count("X"),
+        "missing",
+        "; drop such rows with missing='drop' or missing='level'",
+        "; drop such rows with --missing drop or --missing level",
     ),
     (
-        lambda: read_log({"X": [0, 1], "Y": [0, None]}, nulls="level").count("X", reward="Y"),
-        "nulls",
-        "; drop such rows with nulls='drop'; a reward cannot be a level",
-        "; drop such rows with --nulls drop; a reward cannot be a level",
+        lambda: read_log({"X": [0, 1], "Y": [0, None]}, missing="level").count("X", reward="Y"),
+        "missing",
+        "; drop such rows with missing='drop'; a reward cannot be a level",
+        "; drop such rows with --missing drop; a reward cannot be a level",
     ),
     (
         NotAllSelected("S", 2, 3),
@@ -93,10 +93,10 @@ ERRORS: list[tuple[BounditError | Callable[[], object], str, str | None, str | N
         "filter the log to S = 1 and pass the rest as --external",
     ),
     (
-        lambda: read_log(ROWS, nulls="keep"),  # type: ignore[arg-type]
-        "nulls",
-        "nulls='keep' is no rule; use 'drop', 'level' or 'refuse'",
-        "--nulls keep is no rule; use 'drop', 'level' or 'refuse'",
+        lambda: read_log(ROWS, missing="keep"),  # type: ignore[arg-type]
+        "missing",
+        "missing='keep' is no rule; use 'drop', 'level' or 'error'",
+        "--missing keep is no rule; use 'drop', 'level' or 'error'",
     ),
     (
         lambda: read_log(ROWS, exact=True),
@@ -130,21 +130,21 @@ ERRORS: list[tuple[BounditError | Callable[[], object], str, str | None, str | N
     ),
     (
         NeedsRange("Y", 0, 12),
-        "reward_range",
-        "declare what it can be with reward_range=(low, high): the log may not",
-        "declare what it can be with --reward-range LOW HIGH: the log may not",
+        "outcome_range",
+        "declare what it can be with outcome_range=(low, high): the log may not",
+        "declare what it can be with --outcome-range LOW HIGH: the log may not",
     ),
     (
         OutsideRange("Y", 2, (0, 1.5)),
-        "reward_range",
-        "outside reward_range=(0, 1.5); widen",
-        "outside --reward-range 0 1.5; widen",
+        "outcome_range",
+        "outside outcome_range=(0, 1.5); widen",
+        "outside --outcome-range 0 1.5; widen",
     ),
     (
         NoRange("wide"),
-        "reward_range",
-        "reward_range must be (low, high) with low < high, found 'wide'",
-        "--reward-range must be (low, high) with low < high, found 'wide'",
+        "outcome_range",
+        "outcome_range must be (low, high) with low < high, found 'wide'",
+        "--outcome-range must be (low, high) with low < high, found 'wide'",
     ),
     (
         ReservedName("n", MEASURES),
@@ -176,8 +176,8 @@ ERRORS: list[tuple[BounditError | Callable[[], object], str, str | None, str | N
     (
         lambda: bounded("X -> Y", selection_rate=0.5),
         "selection_rate",
-        "so selection_rate and sensitivity say nothing; draw one",
-        "so --selection-rate and --sensitivity say nothing; draw one",
+        "so selection_rate and selection_limit say nothing; draw one",
+        "so --selection-rate and --selection-limit say nothing; draw one",
     ),
     (
         lambda: bounded("X -> Y", selection_rate=2),
@@ -192,10 +192,10 @@ ERRORS: list[tuple[BounditError | Callable[[], object], str, str | None, str | N
         "--selection-rate is 0, yet rows were logged; give the share of rows",
     ),
     (
-        lambda: bounded("X -> Y", sensitivity=0.5),
-        "sensitivity",
-        "sensitivity must be a limit of at least 1, as in 1/G <= r <= G, found 0.5",
-        "--sensitivity must be a limit of at least 1, as in 1/G <= r <= G, found 0.5",
+        lambda: bounded("X -> Y", selection_limit=0.5),
+        "selection_limit",
+        "selection_limit must be a limit of at least 1, as in 1/G <= r <= G, found 0.5",
+        "--selection-limit must be a limit of at least 1, as in 1/G <= r <= G, found 0.5",
     ),
     (
         lambda: bounded("X -> Y", max_condition=-1),
@@ -317,9 +317,9 @@ def test_plain_words_and_options_without_a_flag_stay() -> None:
 @pytest.mark.parametrize(
     ("function", "command", "others"),
     [
-        (derive_bounds, "bound", {"graph", "query", "log", "told"}),
+        (derive_bounds, "bound", {"graph", "query", "log", "progress"}),
         (read_log, "bound", {"source"}),
-        (check, "check", {"graph", "log", "told"}),
+        (check, "check", {"graph", "log", "progress"}),
         (read_log, "check", {"source"}),
     ],
 )
@@ -333,8 +333,8 @@ def test_every_option_of_the_library_has_its_flag(
 
 
 def test_every_option_that_is_spelled_as_a_flag_is_one_of_a_command() -> None:
-    commands = app.commands.values()
+    groups = [of for of in app.commands.values() if isinstance(of, click.Group)]
+    commands = [*app.commands.values(), *(one for of in groups for one in of.commands.values())]
     known = {opt for command in commands for param in command.params for opt in param.opts}
 
-    assert isinstance(app, click.Group)
     assert {name_flag(option) for option in OPTIONS} | {"--plug-in"} <= known

@@ -1,8 +1,5 @@
 """The files of a log, and the options by which they and external tables are read."""
 
-import sqlite3
-from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -114,15 +111,15 @@ def test_nulls_follow_their_rule(tmp_path: Path) -> None:
     files = (str(tmp_path / "log.csv"),)
 
     assert LogFiles(files).open().log.count(["X"]).rows == 1
-    assert LogFiles(files, nulls="level").open().log.count(["X"]).levels["X"] == (0, None)
+    assert LogFiles(files, missing="level").open().log.count(["X"]).levels["X"] == (0, None)
     with pytest.raises(BounditError, match="'X' is null"):
-        LogFiles(files, nulls="refuse").open().log.count(["X"])
+        LogFiles(files, missing="error").open().log.count(["X"])
 
 
 def test_options_are_read_from_the_command_line() -> None:
     answer = run(
         *("a.csv", "b.csv", "--weight", "n", "--exact", "--columns", "Age=age of user"),
-        *("--bins", "Age=18, 40.5", "--nulls", "level", "--domain", "A=1,x,true,null,NaN"),
+        *("--bins", "Age=18, 40.5", "--missing", "level", "--domain", "A=1,x,true,null,NaN"),
         "--adaptive",
     )
 
@@ -146,7 +143,7 @@ def test_options_are_read_from_the_command_line() -> None:
         (["--bins", "Age=old"], "'--bins': the edge 'old' is no number; of a date, log its"),
         (["--domain", "=1"], "'--domain': '=1' is not of the form NODE=LEVEL,..."),
         (["--columns", "A=a", "--columns", "A=b"], "'--columns': 'A' is given twice"),
-        (["--nulls", "keep"], "'keep' is not one of 'drop', 'level', 'refuse'"),
+        (["--missing", "keep"], "'keep' is not one of 'drop', 'level', 'error'"),
     ],
 )
 def test_what_is_no_option_is_refused_by_its_flag(arguments: list[str], said: str) -> None:
@@ -157,55 +154,17 @@ def test_what_is_no_option_is_refused_by_its_flag(arguments: list[str], said: st
 
 
 def test_the_log_is_required() -> None:
-    assert "Missing argument 'LOG...': files, or --sql with --connection" in run().output
+    assert "Missing argument 'LOG...'" in run().output
 
 
-@pytest.fixture
-def database(folder: Path) -> str:
-    """The tables of the folder in SQLite, and its URL."""
-    with closing(sqlite3.connect(folder / "shop.db")) as connection:
-        connection.execute("CREATE TABLE log (age, n)")
-        connection.execute("INSERT INTO log VALUES (17, 5), (44, 2)")
-        connection.execute("CREATE TABLE census AS SELECT age, 10 * n AS n FROM log")
-        connection.commit()
-    return f"sqlite:///{folder / 'shop.db'}"
+@pytest.mark.parametrize("scheme", ["postgresql", "postgresql+psycopg", "mysql", "SQLite"])
+def test_the_address_of_a_database_says_what_works_instead(scheme: str) -> None:
+    address = f"{scheme}://me:secret@host/shop"
+    with pytest.raises(BounditError) as caught:
+        LogFiles((address,)).open()
 
-
-@pytest.mark.parametrize("sql", ["log", "select * from log where n > 0"])
-def test_a_query_stands_in_the_place_of_files(folder: Path, database: str, sql: str) -> None:
-    files = LogFiles((str(folder / "log.csv"),), "n", {"Age": "age"}, {"Age": [18, 40]})
-    rows = replace(files, files=(), sql=sql, connection=database)
-    opened = rows.open(["select * from census", str(folder / "census.csv")])
-
-    assert rows.given
-    assert not LogFiles(()).given
-    assert opened.log.count(["Age"]).n.tolist() == files.open().log.count(["Age"]).n.tolist()
-    assert opened.external[0].count(["Age"]).n.tolist() == [50, 20]
-    assert opened.files == [str(folder / "census.csv"), str(folder / "shop.db")]
-
-
-def test_sql_and_connection_are_read_from_the_command_line(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    rows = LogFiles((), sql="select 1", connection="sqlite:///a.db")
-    flags = ("--sql", "select 1", "--connection", "sqlite:///a.db")
-
-    assert run(*flags).output == f"{rows} {{}}\n"
-    monkeypatch.setenv("BOUNDIT_CONNECTION", "sqlite:///a.db")
-    assert run(*flags[:2]).output == f"{rows} {{}}\n"
-    assert run("log.csv").exit_code == 0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["a.csv", "--sql", "log", "--connection", "x"], "--sql stands in the place of LOG"),
-        (["--sql", "log"], "--sql needs --connection, as sqlite:///file.db or postgresql://"),
-        (["a.csv", "--connection", "x"], "--connection needs --sql, a query or a table's name"),
-    ],
-)
-def test_half_a_database_is_refused(arguments: list[str], said: str) -> None:
-    answer = run(*arguments)
-
-    assert answer.exit_code == 2
-    assert said in answer.output
+    assert str(caught.value) == (
+        f"no log at '{scheme}://me:***@host/shop': it is a database; pass an Ibis table in "
+        "Python, or write the counts of a GROUP BY to a CSV file and name their column as the "
+        "weight"
+    )

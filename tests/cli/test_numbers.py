@@ -2,7 +2,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from boundit.cli.numbers import Number, RangeOfNumbers, read_lengths, read_limit, read_rate
+from boundit.cli.numbers import Number, RangeOfNumbers, read_limit, read_rate
 
 
 @click.command()
@@ -57,11 +57,3 @@ def test_a_limit_on_confounding_is_a_number_from_one_on() -> None:
     for text in ("0.9", "inf", "nan", "much"):
         with pytest.raises(click.BadParameter, match="is no limit; write a number from 1 on"):
             read_limit(text)
-
-
-def test_several_lengths_are_read_once_each() -> None:
-    assert read_lengths("500") == (500,)
-    assert read_lengths("2000, 500,2000") == (2000, 500)
-    for given in ("", ",", "499", "500,x", "10000001"):
-        with pytest.raises(click.BadParameter):
-            read_lengths(given)

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
+from research.tests.small_reproduction import reproduce_small
 
 from boundit.cli.main import main
-from boundit.studies.paper.reproduction_page import make_reproduction_page
+from boundit_research.paper.reproduction_page import make_reproduction_page
 from tests.report.axe import list_violations
 from tests.report.browser import Scheme, chromium, opened
 from tests.report.probes import HEADINGS
-from tests.studies.small_reproduction import reproduce_small
 
 GRAPH, QUERY = "Z -> X -> Y; Z -> Y; X <-> Y; Z -> [S]", "Y | do(X), Z"
 BASE = (GRAPH, QUERY, "log.csv")

@@ -6,17 +6,14 @@ import pytest
 
 from boundit.counts import errors
 from boundit.counts.errors import (
-    ColumnsAlike,
     Continuous,
     InvalidLog,
     LevelsClash,
     MissingColumn,
     NotALevel,
     NotNumeric,
-    NotOneQuery,
     TooLarge,
     TooManyCells,
-    UnknownConnection,
     UnknownSource,
     shorten_error,
 )
@@ -24,14 +21,7 @@ from boundit.counts.errors import (
 CASES: list[tuple[InvalidLog, str]] = [
     (UnknownSource(3),
      "cannot read a log from int; give paths of Parquet or CSV files, a frame (pandas, Polars, "
-     "PyArrow, DuckDB relation, PySpark, Ibis), a dict of columns, or a query with "
-     "connection="),
-    (UnknownConnection(3), "connection cannot be int; give one of a DB-API or ADBC driver, of "
-     "Ibis or DuckDB, or a URL"),
-    (NotOneQuery("select 1;\n select 2"), "'select 1; select 2' is not one whole query; give a "
-     "single SELECT, or the name of a view"),
-    (ColumnsAlike("x"), "the query has several columns called 'x', or that the database takes "
-     "for one; give each a name of its own with AS"),
+     "PyArrow, DuckDB relation, PySpark, Ibis), or a dict of columns"),
     (MissingColumn("x1", ["X1", "Y"]),
      "the log has no column 'x1'; did you mean 'X1'? (columns={'x1': 'X1'} renames)"),
     (MissingColumn("Price", ["X1", "Y"]),

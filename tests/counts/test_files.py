@@ -68,7 +68,7 @@ def test_columns_meet_by_name_and_a_missing_one_is_null(tmp_path: Path) -> None:
     (tmp_path / "1.csv").write_text("X,Y\n1,2\n")
     (tmp_path / "2.csv").write_text("Y,Z\n5,6\n")
 
-    table = read_log(tmp_path, nulls="level").count(["X", "Y"])
+    table = read_log(tmp_path, missing="level").count(["X", "Y"])
 
     assert table.levels == {"X": (1, None), "Y": (2, 5)}
     assert table.codes.tolist() == [[0, 0], [1, 1]]
@@ -160,6 +160,14 @@ def test_garbage_inside_a_parquet_file_is_one_line(tmp_path: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
+def test_quotes_are_no_part_of_values_wherever_the_first_is(tmp_path: Path) -> None:
+    """Of a file whose first rows have no quotes, an engine takes later ones for letters."""
+    path = tmp_path / "log.csv"
+    path.write_bytes(b"X,Y\n" + b"a,1\n" * 30_000 + b'"a",1\n"b, c",0\n5" pipe,1\n')
+
+    assert read_log(path).count(["X"], reward="Y").levels["X"] == ('5" pipe', "a", "b, c")
+
+
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [
@@ -176,7 +184,7 @@ def test_garbage_inside_a_parquet_file_is_one_line(tmp_path: Path) -> None:
             r"line 30,002 has 1 value, the header has 2 \(X, Y\)$",
         ),
         ("X,Y\né,2\n".encode("latin-1"), UnreadableFile, "line 2 is not UTF-8 text"),
-        (bytes(range(256)) * 9, UnreadableFile, "line 1 is not UTF-8 text"),
+        (bytes(range(256)) * 9, UnreadableFile, "line 2 is not UTF-8 text"),
     ],
 )
 def test_csv_that_is_no_log(

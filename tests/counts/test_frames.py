@@ -51,7 +51,7 @@ def mixed_rows(n: int = 200) -> Columns:
 ASKED: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({}, {"variables": ["text", "whole"], "reward": "R"}),
     ({}, {"variables": ["flag", "day", "count", "dose"], "reward": "Y", "selection": "Kept"}),
-    ({"nulls": "level"}, {"variables": ["whole", "text", "flag", "day", "dose"]}),
+    ({"missing": "level"}, {"variables": ["whole", "text", "flag", "day", "dose"]}),
     ({"weight": "n"}, {"variables": ["count", "text"], "reward": "R"}),
     ({"weight": "n", "exact": True}, {"variables": ["whole", "flag"], "reward": "Y"}),
     ({"bins": {"age": [18, 30.5, 50]}}, {"variables": ["age", "flag"]}),
@@ -152,26 +152,6 @@ def test_counts_are_those_of_a_plain_loop(
     assert table.sums is not None
     assert dict(zip(cells, table.n.tolist(), strict=True)) == n
     assert dict(zip(cells, table.sums.tolist(), strict=True)) == pytest.approx(total)
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_ibis_tables_count_where_they_are() -> None:
-    pytest.importorskip("pyarrow_hotfix", reason="ibis needs pyarrow_hotfix")
-    import ibis  # noqa: PLC0415 - it warns when imported
-
-    connection = ibis.duckdb.connect()
-    connection.raw_sql(
-        "CREATE TABLE log AS SELECT i % 3 AS X, nullif(i % 5, 0) > 2 AS Y FROM range(60) r(i)"
-    )
-    rows = {
-        "X": [i % 3 for i in range(60)],
-        "Y": [i % 5 > 2 if i % 5 else None for i in range(60)],
-    }
-
-    table = read_log(connection.table("log")).count(["X"], reward="Y")
-
-    assert shown(table) == shown(read_log(rows).count(["X"], reward="Y"))
-    assert read_log(connection.table("log")).count_levels(["X"]) == {"X": 3}
 
 
 def test_nan_is_missing_also_where_the_engine_tells_it_from_null() -> None:

@@ -37,7 +37,7 @@ class Untouched:
 
 
 def test_opening_reads_no_rows() -> None:
-    log = Log(Untouched(), {"Z": "X"}, None, exact=False, bins={"Y": [1]}, nulls="drop")
+    log = Log(Untouched(), {"Z": "X"}, None, exact=False, bins={"Y": [1]}, missing="drop")
 
     assert log.columns == ("Z", "Y")
     with pytest.raises(AssertionError, match="keys=\\('X',\\)"):
@@ -70,11 +70,11 @@ def test_variables_keep_their_order_and_a_set_gets_one() -> None:
 
 
 def test_it_says_how_it_counts() -> None:
-    log = read_log(ROWS, weight="n", exact=True, bins={"Y": [2]}, nulls="refuse")
+    log = read_log(ROWS, weight="n", exact=True, bins={"Y": [2]}, missing="error")
 
     assert str(log) == (
         "a log of x, Y, t, l in the dict of columns, weighted by n, as an exact law, "
-        "Y in bins, nulls='refuse'"
+        "Y in bins, missing='error'"
     )
     assert log.caveats == log.count("Y").caveats
     assert log.count("x").caveats == ()

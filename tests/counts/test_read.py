@@ -70,8 +70,8 @@ def test_what_is_no_log(source: object) -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"nulls": "keep"}, InvalidOption,
-         "nulls='keep' is no rule; use 'drop', 'level' or 'refuse'"),
+        ({"missing": "keep"}, InvalidOption,
+         "missing='keep' is no rule; use 'drop', 'level' or 'error'"),
         ({"exact": True}, InvalidOption,
          "exact=True needs weight=, the column that holds the law"),
         ({"exact": True, "weight": "n", "adaptive": True}, InvalidOption,

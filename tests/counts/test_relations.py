@@ -26,6 +26,8 @@ TYPES = [
     ("TIMESTAMP_NS '2024-02-29 12:00:00'", ColumnKind.TIMES, NOON),
     ("TIMESTAMPTZ '2024-02-29 01:00:00+01'", ColumnKind.TIMES,
      dt.datetime(2024, 2, 29, tzinfo=dt.UTC)),
+    ("TIMESTAMPTZ 'infinity'", ColumnKind.TIMES, 2**63 - 1),
+    ("TIMETZ '10:00:00+00'", ColumnKind.TIMES, "10:00:00+00"),
     ("TIME '09:30:00'", ColumnKind.TIMES, dt.time(9, 30)),
     ("INTERVAL 1 DAY", ColumnKind.TIMES, dt.timedelta(days=1)),
     ("[1, 2]", ColumnKind.NESTED, None),
@@ -39,7 +41,7 @@ def test_types_become_plain_levels(sql: str, kind: ColumnKind, level: object) ->
 
         assert RelationSource(relation).kinds == {"x": kind}
         if kind is not ColumnKind.NESTED:
-            levels = read_log(relation, nulls="level").count(["x"]).levels["x"]
+            levels = read_log(relation, missing="level").count(["x"]).levels["x"]
             assert [(type(v), v) for v in levels] == [(type(level), level), (type(None), None)]
 
 

@@ -61,7 +61,7 @@ def test_a_row_of_weight_zero_shows_a_level_and_no_more() -> None:
 
 
 def test_null_may_be_a_level_and_comes_last() -> None:
-    table = read_log({"X": ["b", None, "a", None]}, nulls="level").count("X")
+    table = read_log({"X": ["b", None, "a", None]}, missing="level").count("X")
 
     assert table.levels["X"] == ("a", "b", None)
     assert table.n.tolist() == [1, 1, 2]
@@ -91,10 +91,10 @@ REFUSED: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any], type[Invalid
      "nothing to count in the dict of columns: every row has a null: X (1), Y (1)"),
     ({"X": [1], "n": [0]}, {"weight": "n"}, {"variables": "X"}, EmptyLog,
      "nothing to count in the dict of columns: every weight is zero"),
-    ({"X": [1, None]}, {"nulls": "refuse"}, {"variables": "X"}, HasNulls,
-     "'X' is null or NaN in 1 of 2 rows; drop such rows with nulls='drop' or nulls='level'"),
-    ({"Y": [1.0, np.nan]}, {"nulls": "level"}, {"variables": (), "reward": "Y"}, HasNulls,
-     "'Y' is null or NaN in 1 of 2 rows; drop such rows with nulls='drop'; "
+    ({"X": [1, None]}, {"missing": "error"}, {"variables": "X"}, HasNulls,
+     "'X' is null or NaN in 1 of 2 rows; drop such rows with missing='drop' or missing='level'"),
+    ({"Y": [1.0, np.nan]}, {"missing": "level"}, {"variables": (), "reward": "Y"}, HasNulls,
+     "'Y' is null or NaN in 1 of 2 rows; drop such rows with missing='drop'; "
      "a reward cannot be a level"),
     ({"X": [1, 2, 3], "S": [1, 0, None]}, {}, {"variables": "X", "selection": "S"},
      NotAllSelected, "selection 'S' is not 1 in 2 of 3 rows; "

@@ -138,6 +138,7 @@ def test_every_command_prints_what_the_page_says(page: Path, shell: Shell) -> No
     play_commands(shell, list(read_commands(page)))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("page", PLAYED_PAGES, ids=name_page)
 def test_a_page_with_a_server_is_played_from_top_to_bottom(page: Path, shell: Shell) -> None:
     names = dict[str, object]()

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from boundit.counts.formulas.evaluate import evaluate
+from boundit.estimand.identify import identify
 from boundit.estimand.language.expression import Expression
 from boundit.estimand.query import EffectQuery
-from boundit.estimand.recover import recover
-from boundit.estimand.recovery.derivation import Recovery
+from boundit.estimand.recovery.derivation import Identification
 from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.random_models import draw_model
 from boundit.terms.names import Nodes
@@ -78,10 +78,10 @@ def recover_sets(
     treatments: Nodes = frozenset(),
     context: Nodes = frozenset(),
     external: Iterable[Nodes] = (),
-) -> Recovery:
+) -> Identification:
     """Recover an effect whose variables are given as sets."""
     asked = EffectQuery(*(tuple(sorted(part)) for part in (outcomes, treatments, context)))
-    return recover(graph, asked, external=external)
+    return identify(graph, asked, external=external)
 
 
 def gap(

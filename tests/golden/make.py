@@ -21,7 +21,7 @@ from boundit.service.commands import CloseWindows, RefreshBounds, RefreshRequest
 from boundit.service.keys import add_key
 from boundit.service.reader.export import export_log
 from boundit.service.store.sqlite import FILE_NAME, SqliteStore
-from boundit.studies.online.log_study import LogStudySettings, run_log_study
+from boundit_research.online.log_study import LogStudySettings, run_log_study
 from tests.service.kit import (
     SetClock,
     decide,
@@ -70,7 +70,7 @@ def make_bounds() -> bd.BoundTable:
 
 
 def make_full_bounds() -> bd.BoundTable:
-    """A table with contrasts, a sum that narrows online, and a plan of Fused."""
+    """A table with contrasts and a plan of Fused."""
     world = bd.paper_world()
     return bd.derive_bounds(world.graph, world.query, world.log(3_000, seed=1))
 
@@ -85,7 +85,7 @@ def make_limited_bounds() -> bd.BoundTable:
     ]
     log = bd.read_log(pd.DataFrame(rows, columns=["Age", "X", "Y", "n"]), weight="n")
     graph = "Age -> X -> Y; Age -> Y; X <-> Y"
-    return bd.derive_bounds(graph, QUERY, log, confounding={"X <-> Y": 1.5})
+    return bd.derive_bounds(graph, QUERY, log, confounding_limit={"X <-> Y": 1.5})
 
 
 def make_modelled_bounds() -> bd.BoundTable:
@@ -186,7 +186,7 @@ def write_graph(path: Path, to: GraphFormat) -> None:
 
 def restore_store(folder: Path) -> SqliteStore:
     """The store of the golden file, in a folder, at a moment when all windows are closed."""
-    text = (FOLDER / "store_1.sql").read_text(encoding="utf-8")
+    text = (FOLDER / "store_2.sql").read_text(encoding="utf-8")
     with closing(sqlite3.connect(folder / FILE_NAME)) as connection:
         connection.executescript(text)
     clock = SetClock()
@@ -209,11 +209,12 @@ def _write_json(path: Path, record: object) -> None:
 
 FILES: Mapping[str, Callable[[Path], None]] = {
     "bounds_3.json": lambda path: make_bounds().save(path),
+    "bounds_4.json": lambda path: make_limited_bounds().save(path),
     "bounds_3_without_counts.json": lambda path: make_bounds().save(path, counts=False),
-    "policies_3.json": write_policies,
+    "policies_4.json": write_policies,
     "regret_1.npz": write_regret,
     "graph.json": lambda path: _write_json(path, to_record(bd.parse_graph(GRAPH))),
-    "store_1.sql": write_store,
+    "store_2.sql": write_store,
     "bounds_3_full.json": lambda path: make_full_bounds().save(path),
     "bounds_3_limited.json": lambda path: make_limited_bounds().save(path),
     "bounds_3_modelled.json": lambda path: make_modelled_bounds().save(path),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import boundit as bd
+import boundit_research
 from boundit.graph.formats.detect import GraphFormat
 from boundit.service import events
 from boundit.service.commands import CloseWindows
@@ -16,10 +17,10 @@ from boundit.service.errors import DecisionPruned
 from boundit.service.keys import list_keys
 from boundit.service.store.schema import SCHEMA_VERSION
 from boundit.service.store.sqlite import SqliteStore
-from boundit.studies.online import log_study
-from boundit.studies.online.log_study import run_log_study
-from boundit.studies.online.rival_study import run_rival_study
 from boundit.terms.fused_plan import FusedPlan
+from boundit_research.online import log_study
+from boundit_research.online.log_study import run_log_study
+from boundit_research.online.rival_study import run_rival_study
 from tests.golden.make import (
     FILES,
     FOLDER,
@@ -32,13 +33,14 @@ from tests.golden.make import (
 )
 from tests.service.kit import decide, run_engine
 
-SOURCE = Path(bd.__file__).parent
+SOURCES = (Path(bd.__file__).parent, Path(boundit_research.__file__).parent)
 
 
 def test_every_present_format_has_a_golden_file() -> None:
     """Who raises a version writes a file of it, and those before stay."""
     written = {found for path in FOLDER.iterdir() for found in read_formats(path)}
-    present = {found for path in SOURCE.rglob("*.py") for found in find_formats(path)}
+    paths = (path for source in SOURCES for path in source.rglob("*.py"))
+    present = {found for path in paths for found in find_formats(path)}
 
     assert set(FILES) <= {path.name for path in FOLDER.iterdir()}
     assert {name for name, _ in present} == {
@@ -123,15 +125,14 @@ def test_a_table_without_counts_has_the_same_intervals() -> None:
     }
 
 
-def test_a_table_has_contrasts_and_what_policies_learn_by() -> None:
+def test_a_table_has_contrasts_and_a_plan() -> None:
     table = bd.BoundTable.load(FOLDER / "bounds_3_full.json")
     interval = table[(0, 0), (1, 0)]
 
     assert (interval.lower, interval.upper) == pytest.approx((0.067465, 0.825379), abs=1e-6)
     assert len(table.contrasts) == 6
     assert table.contrast((0, 0), (0, 1), (0, 0)) == pytest.approx(0.181077, abs=1e-6)
-    assert len(table.living) == 1
-    assert isinstance(table.fused, FusedPlan)
+    assert isinstance(table.pooling, FusedPlan)
     assert bd.Fused(prior=table, seed=1).decide({"U1": 0, "U2": 1}).arm in table.arms
 
 
@@ -139,7 +140,7 @@ def test_a_table_has_its_limits_on_confounding() -> None:
     table = bd.BoundTable.load(FOLDER / "bounds_3_limited.json")
     interval = table["A", "older"]
 
-    assert table.confounding == {"X <-> Y": 1.5}
+    assert table.confounding_limit == {"X <-> Y": 1.5}
     assert (interval.lower, interval.upper) == pytest.approx((0.246145, 0.665270), abs=1e-6)
     assert "limit 1.5 on X <-> Y" in str(table.explain("A", "older"))
 
@@ -156,7 +157,7 @@ def test_a_table_has_its_models() -> None:
 
 @pytest.mark.parametrize("kind", POLICIES)
 def test_a_policy_goes_on_where_its_state_was_kept(kind: str) -> None:
-    kept = json.loads((FOLDER / "policies_3.json").read_text(encoding="utf-8"))[kind]
+    kept = json.loads((FOLDER / "policies_4.json").read_text(encoding="utf-8"))[kind]
     policy = POLICIES[kind].from_state(kept["state"])
     for now, before in zip(go_on(policy), kept["next"], strict=True):
         assert now["arm"] == before["arm"]

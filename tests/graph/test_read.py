@@ -106,14 +106,12 @@ def test_other_things_than_text_are_refused() -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda g: bd.recover(g, "Y | do(X), Z"),
-        lambda g: bd.adjusts(g, covariates="Z", treatments="X", outcomes="Y"),
-        lambda g: bd.find_adjustment(g, treatments="X", outcomes="Y"),
-        lambda g: list(bd.list_adjustments(g, treatments="X", outcomes="Y")),
+        lambda g: bd.identify(g, "Y | do(X), Z"),
+        lambda g: bd.is_adjustment_set(g, "Y | do(X)", "Z"),
+        lambda g: list(bd.adjustment_sets(g, "Y | do(X)")),
         lambda g: bd.estimand.exchanges(g, outcomes="Y", exchanged="X", treatments="Z"),
         lambda g: list(bd.estimand.find_substitutes(g, outcomes="Y", treatments="X")),
         bd.implications,
-        bd.format_graph,
         lambda g: bd.graph.open_walk(g, "Z", "Y"),
         lambda g: bd.graph.minimal_separator(g, "W", "Y"),
         lambda g: bd.graph.nearest_separator(g, "W", "Y"),
@@ -124,7 +122,6 @@ def test_other_things_than_text_are_refused() -> None:
         lambda g: bd.stress(g, QUERY, ROWS).summary,
         lambda g: bd.bound_rivals([g], QUERY, ROWS).rows(),
         lambda g: bd.suggest(g, QUERY, ROWS, worlds=1, trial=10).rows(),
-        lambda g: str(bd.expect_widths(g, QUERY, rows=[100], models=1)),
         lambda g: str(bd.breakdown(g, QUERY, ROWS, of="Z -> X", most=2)),
         lambda g: str(
             bd.compare(bd.derive_bounds(g, QUERY, ROWS), 1, bd.LOGGED, log=ROWS, graph=g)
@@ -137,7 +134,7 @@ def test_text_and_networkx_graphs_are_taken_wherever_a_graph_is(
     call: Callable[[object], object],
 ) -> None:
     graph = parse_graph(TEXT)
-    answers = [_try(call, each) for each in (graph, TEXT, bd.to_networkx(graph))]
+    answers = [_try(call, each) for each in (graph, TEXT, graph.to_networkx())]
 
     assert answers[0] == answers[1] == answers[2]
 
@@ -161,7 +158,7 @@ def test_every_public_function_takes_a_graph_in_any_form() -> None:
         if "graph" in annotations and "str" not in str(annotations["graph"]):
             found.add(name)
 
-    assert found == {"to_networkx", "graph.project"}
+    assert found == {"graph.project"}
 
 
 def test_a_door_that_takes_graphs_says_what_is_none() -> None:

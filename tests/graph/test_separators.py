@@ -50,11 +50,11 @@ def subsets(names: list[str]) -> Iterator[Nodes]:
 def random_question(rng: Random) -> Question:
     names = [f"V{i}" for i in range(rng.randint(3, 6))]
     pairs = list(combinations(names, 2))
-    density, confounding = rng.choice([0.3, 0.5]), rng.choice([0.0, 0.2, 0.4])
+    density, confounding_limit = rng.choice([0.3, 0.5]), rng.choice([0.0, 0.2, 0.4])
     graph = CausalGraph.of(
         names,
         directed=[p for p in pairs if rng.random() < density],
-        bidirected=[p for p in pairs if rng.random() < confounding],
+        bidirected=[p for p in pairs if rng.random() < confounding_limit],
     )
     rng.shuffle(names)
     n_sources, n_targets = rng.choice([(1, 1), (1, 1), (2, 1), (1, 2)])

@@ -9,9 +9,7 @@ from playwright.sync_api import Browser
 
 from boundit.graph.text import parse
 from boundit.report.graph.svg import draw_graph
-from boundit.report.pages.bound_page import write_bound_page
 from tests.report.browser import DESKTOP, PHONE, Scheme, opened
-from tests.report.examples import large_table
 from tests.report.probes import OUTSIDE_THEIR_NODE, OVERLAPS, SHOWN
 from tests.strategies import random_graph
 
@@ -141,30 +139,14 @@ def test_many_rows_can_be_searched(
     browser: Browser, pages: dict[str, Path], width: int
 ) -> None:
     with opened(browser, pages["large"], width=width) as found:
+        found.page.locator("tr.why summary").nth(7).click()
         found.page.get_by_role("searchbox").fill("ITEM 07 column0=1")
 
         assert found.page.evaluate(SHOWN, "tbody.row") == 20
         assert found.page.evaluate(SHOWN, "tbody.group") == 20
         assert found.page.locator(".search output").inner_text() == "20 of 1,200"
         found.page.get_by_role("searchbox").fill("")
-        assert found.page.evaluate(SHOWN, "tbody.row") == 100
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-def test_rows_that_stand_whole_in_the_page_are_searched_in_place(
-    browser: Browser, tmp_path: Path, width: int
-) -> None:
-    file = tmp_path / "some.html"
-    file.write_text(write_bound_page(large_table(arms=5, contexts=40)), encoding="utf-8")
-    with opened(browser, file, width=width) as found:
-        found.page.locator("tr.why summary").nth(7).click()
-        found.page.get_by_role("searchbox").fill("ITEM 02 column0=1")
-
-        assert found.page.evaluate(SHOWN, "tbody.row") == 20
-        assert found.page.evaluate(SHOWN, "tbody.group") == 20
-        assert found.page.locator(".search output").inner_text() == "20 of 200"
-        found.page.get_by_role("searchbox").fill("")
-        assert found.page.evaluate(SHOWN, "tbody.row") == 200
+        assert found.page.evaluate(SHOWN, "tbody.row") == 1200
         assert found.page.locator(".explanation:visible").count() == 1
 
 
@@ -221,7 +203,7 @@ def test_labels_of_any_graph_stand_apart_and_inside_their_nodes(
 def test_a_page_of_1200_rows_is_soon_there(browser: Browser, pages: dict[str, Path]) -> None:
     """Counted, and the clock only as a last resort: it is a shared machine's."""
     with opened(browser, pages["large"]) as found:
-        assert found.page.evaluate("document.querySelectorAll('*').length") < 40_000
+        assert found.page.evaluate("document.querySelectorAll('*').length") < 60_000
         took = found.page.evaluate("performance.getEntriesByType('navigation')[0].duration")
         assert took < 20_000
 
@@ -238,7 +220,7 @@ def test_the_answer_and_the_command_can_be_copied(
         found.page.locator(".copy output").last.filter(has_text="copied").wait_for()
         command = found.page.evaluate("navigator.clipboard.readText()")
 
-    assert "The best arm is known in none of the 9 contexts." in answer
+    assert "The highest mean is known in none of the 9 contexts." in answer
     assert "Rests on" in answer
     assert command == f"boundit bound {'x' * 200}"
 

@@ -15,7 +15,7 @@ TABLE = bd.BoundTable.from_rows(
     [{"Ad": "A", "lower": 0.1, "upper": 0.3}, {"Ad": "B", "lower": 0.2, "upper": 0.6}],
     outcome="Click",
     treatments=["Ad"],
-    reward_range=(0, 1),
+    outcome_range=(0, 1),
 )
 
 
@@ -67,7 +67,7 @@ def test_results_that_have_rows_have_frames() -> None:
     assert bounds.choose().frame("polars").height == len(bounds.contexts)
     assert bd.check(graph, log).frame("polars").height == len(bd.check(graph, log).findings)
     assert bd.compare(bounds, bounds.choose(), bounds.arms[0]).frame("arrow").num_rows == 2
-    assert curve.frame("polars")["sensitivity"].unique().to_list() == [2.0, 3.0]
+    assert curve.frame("polars")["limit"].unique().to_list() == [2.0, 3.0]
     assert regret.frame("polars", final=True)["policy"].to_list() == ["UCB", "TS"]
     assert len(regret.frame()) == 2 * len(regret.at)
     stress = bd.stress(graph, query, log)

@@ -1,4 +1,4 @@
-"""Tables too large to be written whole: rows on demand, found, turned over and explained."""
+"""Large tables on a page: the narrowest rows are there, found and explained; the rest is told."""
 
 import random
 import re
@@ -8,14 +8,13 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from boundit.report.pages.bound_page import write_bound_page
-from boundit.report.pages.bound_view import group_rows, make_finder
-from boundit.report.pages.row_values import RowValues
-from boundit.report.pages.sections import AT_FIRST, MOST_WHOLE
+from boundit.report.pages.sections import MOST_ROWS
+from boundit.report.text.lettering import format_n
+from boundit.terms.bound import Key
 from boundit.terms.bound_table import BoundTable
 from tests.paper import FIGURE_2
-from tests.report.browser import DESKTOP, PHONE, opened
+from tests.report.browser import DESKTOP, PHONE, Scheme, opened
 from tests.report.examples import large_table, random_table
-from tests.report.pages.test_kept_rows import simplify
 from tests.report.probes import CUT_OFF, EXPLAINED, FAINT, NAMELESS, ROWS
 
 
@@ -25,45 +24,41 @@ def write(table: BoundTable, folder: Path) -> Path:
     return file
 
 
+def order_keys(table: BoundTable) -> list[Key]:
+    return sorted(table.bounds, key=lambda key: table.contexts.index(key[1]))
+
+
 def list_rows(table: BoundTable) -> list[list[str]]:
-    """Every row as a page shows it, from the rows that small pages are written of."""
-    keys = RowValues.of(table).keys
-    return [
-        [
-            row.id, group.name,
-            row.arm + " dominated" * row.dominated + " see why" * row.marked,
-            row.lower, row.upper, "", row.n, row.by,
-        ]
-        for group in group_rows(table, keys, str, make_finder(None))
-        for row in group.rows
-    ]  # fmt: skip
-
-
-def read_rows(page: Page) -> list[list[str]]:
-    return [[" ".join(cell.split()) for cell in row] for row in page.evaluate(ROWS)]
-
-
-def turn_over(page: Page) -> list[list[str]]:
-    """The rows of all pages, from the one shown to the last."""
-    rows = read_rows(page)
-    following = page.get_by_role("button", name="Next")
-    while following.get_attribute("aria-disabled") == "false":
-        following.click()
-        rows += read_rows(page)
+    """Every row of a random table as a page shows it."""
+    rows = []
+    for i, ((arm,), (c, w)) in enumerate(order_keys(table), 1):
+        bound = table.bounds[(arm,), (c, w)]
+        tags = " dominated" * ((arm,) in table.find_dominations((c, w)))
+        tags += " see why" * bool(bound.marks)
+        by = " / ".join(dict.fromkeys((bound.lower_rule, bound.upper_rule)))
+        ends = f"{bound.lower:.3f}", f"{bound.upper:.3f}"
+        rows.append(
+            [f"row-{i}", f"C={c}, W={w}", f"{arm}{tags}", *ends, "", format_n(bound.n), by]
+        )
     return rows
 
 
+def read_rows(page: Page) -> list[list[str]]:
+    """The rows that can be seen."""
+    seen = {row.get_attribute("id") for row in page.locator("tbody.row:visible").all()}
+    rows = [[" ".join(cell.split()) for cell in row] for row in page.evaluate(ROWS)]
+    return [row for row in rows if row[0] in seen]
+
+
 @pytest.mark.parametrize(("seed", "width"), [(0, 390), (1, DESKTOP)])
-def test_pages_show_every_row_once_and_searching_those_that_match(
+def test_every_row_is_there_and_searching_shows_those_that_match(
     browser: Browser, tmp_path: Path, seed: int, width: int
 ) -> None:
     table, rng = random_table(seed), random.Random(seed)
     rows = list_rows(table)
-    assert len(rows) > MOST_WHOLE
     with opened(browser, write(table, tmp_path), width=width) as found:
-        assert read_rows(found.page) == rows[:AT_FIRST]
-        assert turn_over(found.page) == rows
-        for _ in range(6):
+        assert read_rows(found.page) == rows
+        for _ in range(4):
             words = [sought(rng.choice(rows), rng) for _ in range(rng.randint(1, 2))]
             found.page.get_by_role("searchbox").fill("  ".join(words))
             fitting = [
@@ -73,7 +68,7 @@ def test_pages_show_every_row_once_and_searching_those_that_match(
                     word.lower() in f"{name(row)} {row[1]} {row[7]}".lower() for word in words
                 )
             ]
-            assert turn_over(found.page) == fitting
+            assert read_rows(found.page) == fitting
             said = found.page.locator(".search output").inner_text()
             assert said == f"{len(fitting)} of {len(rows)}"
         assert found.said == []
@@ -90,61 +85,72 @@ def sought(row: list[str], rng: random.Random) -> str:
     return word[start : start + rng.randint(1, 6)].swapcase()
 
 
-# Until the page has turned: a row that is drawn again is closed again.
-TURN_TO = """(row) => new Promise((done) => {
-  addEventListener("hashchange", () => requestAnimationFrame(done), { once: true });
-  location.hash = row;
-})"""
-
-
-@pytest.mark.parametrize(("seed", "width"), [(0, PHONE), (1, DESKTOP), (2, DESKTOP)])
+@pytest.mark.parametrize(
+    ("seed", "arms", "width"), [(0, 12, PHONE), (1, 12, DESKTOP), (2, 4, DESKTOP)]
+)
 def test_every_row_has_the_explanation_of_the_table(
-    browser: Browser, tmp_path: Path, seed: int, width: int
+    browser: Browser, tmp_path: Path, seed: int, arms: int, width: int
 ) -> None:
-    table, rng = random_table(seed), random.Random(seed)
-    keys = RowValues.of(table).keys
+    """Formulas are drawn where rows are few, and text where they are many."""
+    table, rng = random_table(seed, arms=arms), random.Random(seed)
+    keys = order_keys(table)
     with opened(browser, write(table, tmp_path), width=width) as found:
-        for i in sorted(rng.sample(range(len(keys)), 25)):
-            found.page.evaluate(TURN_TO, f"row-{i + 1}")
+        for i in sorted(rng.sample(range(len(keys)), 15)):
             row = found.page.locator(f"#row-{i + 1}")
             row.locator("summary").click()
-            row.locator("math").first.wait_for(state="attached")
             said = [" ".join(line.split()) for line in row.evaluate(EXPLAINED)]
-            assert said == simplify(str(table.explanation(*keys[i])))
-            assert row.locator("math").count() > 0
+            lines = str(table.explanation(*keys[i])).splitlines()
+            told = [line.strip().removeprefix("- ") for line in lines]
+            assert said == list(filter(None, told))
+            assert (row.locator("math").count() > 0) == (arms < 12)
         assert found.overflow() <= 0
         assert found.said == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_rows_can_be_turned_over_by_the_keyboard_and_read_by_everyone(
-    browser: Browser, tmp_path: Path, scheme: str
+def make_huge(n: int) -> BoundTable:
+    """Rows that are the narrower the higher their number."""
+    rows = [
+        {"Ad": i % 100, "C": i // 100, "lower": 0.5 - (n - i) / (2 * n), "upper": 0.5}
+        for i in range(n)
+    ]
+    asked = {"outcome": "Y", "treatments": ["Ad"], "context": ["C"]}
+    return BoundTable.from_rows(rows, **asked, outcome_range=(0, 1))  # type: ignore[arg-type]
+
+
+def test_of_more_rows_the_narrowest_are_shown_and_where_all_are_is_told(
+    browser: Browser, tmp_path: Path
 ) -> None:
-    table = random_table(3)
-    with opened(browser, write(table, tmp_path), scheme=scheme, width=PHONE) as found:  # type: ignore[arg-type]
-        page = found.page
-        page.get_by_role("searchbox").focus()
-        for _ in range(3):
-            page.keyboard.press("Tab")
-        assert page.evaluate("document.activeElement.textContent") == "Next"
-        page.keyboard.press("Enter")
-        assert page.locator(".pager output").inner_text().startswith("rows 101 to 200 of ")
-        page.get_by_label("Page").fill("99")
-        page.keyboard.press("Enter")
-        assert page.get_by_label("Page").input_value() == "3"
-        page.get_by_role("searchbox").fill("nothing is called so")
-        assert page.locator(".pager output").inner_text() == "no rows"
-        page.get_by_role("searchbox").fill("")
-        page.locator("tr.why summary").nth(3).click()
-        assert page.evaluate(FAINT) == []
-        assert page.evaluate(NAMELESS) == []
-        assert page.evaluate(CUT_OFF, ".bounds td, .bounds th, .pager *") == []
+    n = MOST_ROWS + 500
+    file = write(make_huge(n), tmp_path)
+    with opened(browser, file) as found:
+        rows = read_rows(found.page)
+        said = found.page.locator(".part-bounds").inner_text()
+    assert [(row[1], row[2]) for row in rows] == [
+        (f"C={i // 100}", str(i % 100)) for i in range(500, n)
+    ]
+    assert (
+        "Shown are the 2,000 narrowest of 2,500 intervals. All are in the saved table: --out "
+        "FILE.json on the command line, save() in Python."
+    ) in said
+    assert "2,500" in file.read_text().split('<dl class="facts">')[1].split("</dl>")[0]
+    assert "narrowest of" not in write(random_table(0), tmp_path).read_text()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_many_rows_can_be_read_by_everyone(
+    browser: Browser, tmp_path: Path, scheme: Scheme
+) -> None:
+    file = write(random_table(3), tmp_path)
+    with opened(browser, file, scheme=scheme, width=PHONE) as found:
+        found.page.locator("tr.why summary").nth(3).click()
+        assert found.page.evaluate(FAINT) == []
+        assert found.page.evaluate(NAMELESS) == []
+        assert found.page.evaluate(CUT_OFF, ".bounds td, .bounds th") == []
         assert found.overflow() <= 0
 
 
-def test_steps_of_rows_on_demand_light_up_their_paths(browser: Browser, tmp_path: Path) -> None:
+def test_steps_of_rows_light_up_their_paths(browser: Browser, tmp_path: Path) -> None:
     with opened(browser, write(large_table(arms=6), tmp_path)) as found:
-        found.page.get_by_role("button", name="Last").click()
         found.page.locator("tr.why summary").last.click()
         found.page.locator("tr.why li[data-between]").last.focus()
 
@@ -152,27 +158,17 @@ def test_steps_of_rows_on_demand_light_up_their_paths(browser: Browser, tmp_path
         assert found.page.locator(".part-drawing .side").count() == 2
 
 
-def test_without_scripts_the_first_rows_are_there_and_it_is_said(
-    browser: Browser, tmp_path: Path
-) -> None:
-    table = large_table(arms=6)
-    with opened(browser, write(table, tmp_path), scripts=False) as found:
-        assert found.page.locator("tbody.row").count() == AT_FIRST
-        assert found.page.locator(".pager").is_hidden()
-        said = found.page.locator("noscript").inner_text()
-        assert "Shown are the first 100 of 240 rows" in said
+def test_without_scripts_all_rows_are_there(browser: Browser, tmp_path: Path) -> None:
+    with opened(browser, write(large_table(arms=6), tmp_path), scripts=False) as found:
+        assert found.page.locator("tbody.row").count() == 240
         found.page.locator("tr.why summary").first.click()
         assert found.page.locator("tr.why .explanation").first.is_visible()
 
 
 def test_without_contexts_rows_have_no_headings(browser: Browser, tmp_path: Path) -> None:
     rows = [{"Ad": i, "lower": i / 1000, "upper": i / 500} for i in range(500)]
-    table = BoundTable.from_rows(rows, outcome="Y", treatments=["Ad"], reward_range=(0, 1))
+    table = BoundTable.from_rows(rows, outcome="Y", treatments=["Ad"], outcome_range=(0, 1))
     with opened(browser, write(table, tmp_path)) as found:
-        found.page.get_by_label("Page").fill("4")
-        found.page.keyboard.press("Enter")
-
         assert found.page.locator("tbody.group").count() == 0
-        assert found.page.locator("tbody.row th").first.inner_text() == "300"
-        assert found.page.locator("tbody.row").last.get_attribute("id") == "row-400"
+        assert found.page.locator("tbody.row th").last.inner_text() == "499"
         assert found.said == []

@@ -17,7 +17,7 @@ def clock() -> SetClock:
     return SetClock()
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.full)])
 def open_store(
     request: pytest.FixtureRequest, tmp_path: Path, clock: SetClock
 ) -> Iterator[Callable[[], Store]]:

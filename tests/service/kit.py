@@ -51,7 +51,7 @@ def make_table(
         for age in range(3)
     ]
     return BoundTable.from_rows(
-        rows, outcome=outcome, treatments=["Ad"], context=["Age"], reward_range=(0, 1)
+        rows, outcome=outcome, treatments=["Ad"], context=["Age"], outcome_range=(0, 1)
     )
 
 

@@ -1,6 +1,7 @@
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from boundit.service.config import PolicyConfig, make_policy, read_bounds
 from boundit.service.errors import Unprocessable
@@ -78,3 +79,22 @@ def test_watch_is_an_object_of_its_fields() -> None:
     assert policy.monitor.watch is not None
     assert policy.monitor.watch.alpha == 0.1
     assert isinstance(make_config(), PolicyConfig)
+
+
+@pytest.mark.parametrize("kind", ["LinUCB", "LinTS", "OAM"])
+def test_a_linear_policy_without_a_declared_context_is_refused(kind: str) -> None:
+    """Visitors with contexts of two lengths would be acknowledged, and one not learned."""
+    plain = make_config(kind=kind, bounds=None, arms=["A", "B"], reward_range=(0, 1))
+
+    with pytest.raises(Unprocessable, match=r"^.*write its names in context.*$") as caught:
+        make_policy(plain)
+
+    assert caught.value.where == "$.context"
+    for names in (["t"], list[str]()):
+        policy = make_policy(structs.replace(plain, context=names))
+        assert policy.spec.context == tuple(names)
+
+
+def test_a_shared_model_is_refused_where_its_propensities_are_not_exact() -> None:
+    with pytest.raises(Unprocessable, match="shared must be False for LinTS"):
+        make_policy(make_config(kind="LinTS", options={"shared": True}))

@@ -14,6 +14,7 @@ import pytest
 from boundit.service.commands import CloseWindows
 from boundit.service.engine import Engine
 from boundit.service.errors import StoreUnavailable, Unavailable
+from boundit.service.moments import to_datetime
 from boundit.service.store.postgres import PostgresStore
 from boundit.service.store.sqlite import FILE_NAME, SqliteStore
 from boundit.service.store.store import Store
@@ -137,18 +138,19 @@ def test_a_read_only_file_refuses_and_tells_that_it_is_not_ready(tmp_path: Path)
     with run_engine(store, make_config(kind="UCB")) as engine, run_server(engine) as served:
         visitors = Visitors(served)
         assert visitors.come()
-        for connection in (store._writer, store._hurried):
+        for connection in (store._writer,):
             connection.execute("PRAGMA query_only = 1")
         assert not visitors.come()
         assert served.get("/readyz").status == 503
         assert served.get("/v1/policies/ads/events").status == 200
-        for connection in (store._writer, store._hurried):
+        for connection in (store._writer,):
             connection.execute("PRAGMA query_only = 0")
         assert visitors.ask("v2")
         assert served.get("/readyz").status == 200
         visitors.check(engine)
 
 
+@pytest.mark.full
 def test_a_database_that_is_stopped_and_started_under_load() -> None:
     with (
         run_database() as database,
@@ -198,6 +200,31 @@ def _wait_until(is_so: Callable[[], bool]) -> None:
     raise AssertionError("it never happened")
 
 
+def test_a_clock_that_was_ahead_delays_only_what_was_decided_then(
+    store: Store, clock: SetClock
+) -> None:
+    config = make_config(window=60.0, default_reward=0.0)
+    with run_engine(store, config) as engine:
+        clock.move(3600)
+        decide(engine, "ahead")
+        clock.move(-3600)
+        decide(engine, "b")
+        reward(engine, "b", 1.0)
+        clock.move(61)
+        assert engine.run(CloseWindows("ads")) == 1
+        assert engine.get_decision("ads", "b").learned_reward == 1.0
+        assert engine.get_decision("ads", "ahead").status == "open"
+        assert engine.replay("ads", decisions=True).differences == []
+        erased = engine.prune("ads", to_datetime(clock.now))
+        clock.move(3600)
+        engine.run(CloseWindows("ads"))
+        clock.move(1)
+        later = engine.prune("ads", to_datetime(clock.now))
+        assert engine.replay("ads", decisions=True).differences == []
+
+    assert (erased.decisions, later.decisions) == (0, 2)
+
+
 def test_a_clock_that_is_set_back_reorders_nothing(
     open_store: Callable[[], Store], clock: SetClock
 ) -> None:
@@ -209,13 +236,14 @@ def test_a_clock_that_is_set_back_reorders_nothing(
         reward(engine, "a", 1.0)
         assert engine.run(CloseWindows("ads")) == 0
         moments = [event.at for event in engine.list_events("ads")]
+        assert [event.position for event in engine.list_events("ads")] == [1, 2, 3, 4]
     with run_engine(open_store()) as engine:
         clock.move(3660)
         assert engine.run(CloseWindows("ads")) == 2
         assert engine.get_decision("ads", "a").learned_reward == 1.0
         assert engine.replay("ads", decisions=True).differences == []
 
-    assert moments == sorted(moments)
+    assert (moments[1] - moments[2]).total_seconds() == 3600
 
 
 def test_a_damaged_page_is_an_error_and_never_a_guess(tmp_path: Path) -> None:

@@ -1,10 +1,13 @@
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from boundit.service.commands import CloseWindows, Decide, DecideRequest
 from boundit.service.errors import StoreUnavailable
+from boundit.service.http.metrics import Metrics
+from boundit.service.store.sqlite import SqliteStore
 from boundit.service.store.store import Store
 from boundit.service.upkeep import Upkeep
 from boundit.service.writer import close
@@ -83,3 +86,25 @@ def test_a_store_that_fails_is_no_end_of_upkeep(
 def _count(store: Store) -> int:
     with store.read() as transaction:
         return len(transaction.list_snapshots(transaction.list_heads()[0].id))
+
+
+def test_a_clock_that_was_ahead_is_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock = SetClock()
+    with run_engine(SqliteStore(tmp_path, clock=clock), make_config()) as engine:
+        clock.move(30)
+        decide(engine, "a")
+        clock.move(-20)
+        upkeep = Upkeep(engine.store, engine._writer)
+        for _ in range(2):
+            upkeep.list_closings()
+        text = Metrics(engine).write().decode()
+        decide(engine, "b")
+        clock.move(20)
+        after = Metrics(engine).write().decode()
+
+    assert [m for m in caplog.messages if "20.0 s ahead of the clock" in m] == caplog.messages
+    assert len(caplog.messages) == 1
+    assert 'boundit_policy_seconds_ahead{policy="ads"} 20.0' in text
+    assert 'boundit_policy_seconds_ahead{policy="ads"} 0.0' in after

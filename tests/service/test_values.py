@@ -19,7 +19,7 @@ DAYS = (date(2024, 2, 29), date(2024, 3, 1))
 def _make_dated() -> VariableNames:
     rows = [{"Ad": ad, "Day": day, "lower": 0.1, "upper": 0.8} for ad in "AB" for day in DAYS]
     table = BoundTable.from_rows(
-        rows, outcome="Y", treatments=["Ad"], context=["Day"], reward_range=(0, 1)
+        rows, outcome="Y", treatments=["Ad"], context=["Day"], outcome_range=(0, 1)
     )
     return VariableNames(UCB(prior=table))
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from boundit.service.commands import CloseWindows, Decide
+from boundit.service.commands import CloseWindows
 from boundit.service.errors import EngineStopped, NoSuchPolicy, QueueFull
 from boundit.service.waiting import GROUP, CommandQueue, Waiting, deliver, resolve, settle
 
@@ -86,18 +86,3 @@ def test_a_loop_that_was_closed_has_nobody_who_waits() -> None:
     resolve([])
     settle(own := Future[int](), 1)
     assert own.result() == 1
-
-
-def test_a_loop_takes_all_or_nothing_and_visitors_alone() -> None:
-    queue, visit = CommandQueue(100), Waiting(Decide("ads", []), 2, Future())
-    queue.open()
-    queue.put(visit, wake=False)
-
-    assert queue.take_few(1) == []
-    assert queue.take_few(2) == [visit]
-    queue.put_back([visit], 0)
-    queue.put(_make(0))
-    assert queue.take_few(2) == []
-    queue.close()
-    assert queue.take_few(9) == []
-    assert len(queue.take(0) or ()) == 2

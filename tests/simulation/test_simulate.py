@@ -135,7 +135,14 @@ def test_regret_is_kept_at_few_rounds_and_never_falls() -> None:
 
 def test_progress_is_told_in_runs() -> None:
     heard = list[int]()
-    simulate(WORLD, {"UCB": UCB()}, rounds=10, runs=25, told=heard.append, workers=2)
+    simulate(
+        WORLD,
+        {"UCB": UCB()},
+        rounds=10,
+        runs=25,
+        progress=lambda _, done, __: heard.append(done),
+        workers=2,
+    )
 
     assert heard == sorted(set(heard))
     assert heard[-1] == 25
@@ -145,12 +152,12 @@ def test_progress_is_told_in_runs() -> None:
 def test_an_interrupt_keeps_the_runs_that_all_policies_have_done() -> None:
     """What is kept is the simulation of so many runs."""
 
-    def stop(done: int) -> None:
+    def stop(_: str, done: int, __: int) -> None:
         if done >= 3:
             raise KeyboardInterrupt
 
     policies: dict[str, Policy] = {"UCB": UCB(), "LinUCB": LinUCB()}
-    cut = simulate(WORLD, policies, rounds=20, runs=40, told=stop, workers=1)
+    cut = simulate(WORLD, policies, rounds=20, runs=40, progress=stop, workers=1)
     whole = simulate(WORLD, policies, rounds=20, runs=cut.runs, workers=1)
 
     assert 3 <= cut.runs < 40
@@ -161,12 +168,12 @@ def test_an_interrupt_keeps_the_runs_that_all_policies_have_done() -> None:
 def test_an_interrupt_loses_little_where_rounds_are_played_one_by_one() -> None:
     """A watched policy is played round by round: its chunks are short, whoever else plays."""
 
-    def stop(_: int) -> None:
+    def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
     watched = UCB(prior=exact_bounds(), watch=Watch(plays=3))
     policies: dict[str, Policy] = {"TS": TS(propensities=False), "watched": watched}
-    cut = simulate(WORLD, policies, rounds=800, runs=400, seed=2, told=stop, workers=2)
+    cut = simulate(WORLD, policies, rounds=800, runs=400, seed=2, progress=stop, workers=2)
     whole = simulate(WORLD, policies, rounds=800, runs=cut.runs, seed=2, workers=1)
 
     assert cut.runs == engine.SLOW_CHUNK_ROUNDS // 800 == 5
@@ -179,14 +186,33 @@ def test_short_chunks_are_for_policies_that_are_played_round_by_round(
     heard = list[int]()
     monkeypatch.setattr(engine, "SLOW_CHUNK_ROUNDS", 40)
     watched = UCB(prior=exact_bounds(), watch=True)
-    simulate(WORLD, {"a": UCB()}, rounds=10, runs=40, told=heard.append, workers=1)
+    simulate(
+        WORLD,
+        {"a": UCB()},
+        rounds=10,
+        runs=40,
+        progress=lambda _, done, __: heard.append(done),
+        workers=1,
+    )
     assert heard == [10, 20, 30, 40]
 
-    one = simulate(WORLD, {"a": watched}, rounds=10, runs=40, told=heard.append, workers=1)
+    one = simulate(
+        WORLD,
+        {"a": watched},
+        rounds=10,
+        runs=40,
+        progress=lambda _, done, __: heard.append(done),
+        workers=1,
+    )
     assert heard[4:] == list(range(4, 41, 4))
 
     two = simulate(
-        WORLD, {"a": watched, "b": watched}, rounds=10, runs=40, told=heard.append, workers=1
+        WORLD,
+        {"a": watched, "b": watched},
+        rounds=10,
+        runs=40,
+        progress=lambda _, done, __: heard.append(done),
+        workers=1,
     )
     assert heard[14:] == list(range(2, 41, 2))
     assert np.array_equal(one.curves[0], two.curves[0])
@@ -213,8 +239,8 @@ def test_a_signal_ends_a_long_simulation_at_once() -> None:
     play = (
         "import boundit as bd; w = bd.paper_world(); "
         "b = bd.derive_bounds(w.graph, w.query, w.exact_log(), confidence=None); "
-        "p = bd.LinUCB(prior=b.plain(), watch=True); print('go', flush=True); "
-        "bd.simulate(w, {'watched': p}, rounds=10**8, runs=2)"
+        "p = bd.LinUCB(prior=b.intervals_only(), watch=True); print('go', flush=True); "
+        "bd.simulate(w, {'watched': p}, rounds=10**6, runs=2)"
     )
     with subprocess.Popen(
         [sys.executable, "-c", play],

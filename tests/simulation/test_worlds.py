@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from boundit.bandit.errors import BadOption
-from boundit.bandit.theory import count_ruled_out
 from boundit.bounds.baselines import adjust_for_confounding_only, condition_only
 from boundit.bounds.derive import derive_bounds
 from boundit.counts.formulas.evaluate import evaluate
@@ -13,6 +12,7 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.world import World
 from boundit.simulation.worlds import flipped_world, make_paper_model, make_suite, random_world
 from boundit.terms.bound_table import BoundTable
+from boundit_research.theory import count_ruled_out
 from tests.nodes import make_nodes
 
 # Rows of the offline table at u2 = 0, which changes nothing: (x1, x2, u1), then the effect, the

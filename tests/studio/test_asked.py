@@ -18,7 +18,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AskedProject:
 
 def test_logs_are_opened_as_the_project_says(shop: AskedProject) -> None:
     log = shop.open_log()
-    assert (log.renamed, log.weight, log.nulls) == ({"Age": "age in years"}, "n", "level")
+    assert (log.renamed, log.weight, log.missing) == ({"Age": "age in years"}, "n", "level")
     (table,) = shop.open_external()
     assert (table.renamed, table.weight) == ({"Age": "age in years"}, None)
     assert table.bins.keys() == {"Age"}

@@ -43,6 +43,7 @@ def check_types(checker: Path, *files: Path) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
 
+@pytest.mark.full
 def test_types_of_all_modules_are_true(checker: Path) -> None:
     assert check_types(checker, *sorted(PAGE.glob("*.js"))) == ""
 

@@ -13,7 +13,8 @@ from boundit.studio.project import DataSource, Project, ProjectQuery, Settings
 from boundit.studio.project_file import name_file, read_project, write_project
 from tests.graph.formats.test_drafts import drafts
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "files" / "studio_project.json"
+GOLDEN = Path(__file__).parents[1] / "golden" / "files" / "studio_project_2.json"
+OLD = GOLDEN.with_name("studio_project.json")
 
 
 def make_project() -> Project:
@@ -24,7 +25,7 @@ def make_project() -> Project:
         ).graph,
         query=ProjectQuery(outcome="Y", treatments=("X",), context=("Age",)),
         data=DataSource(file="log.csv", bins={"Age": (30, 45)}, levels={"X": (1, "a", True)}),
-        settings=Settings(selection_rate=(0.3, 0.6), confounding={"X <-> Y": 1.5}),
+        settings=Settings(selection_rate=(0.3, 0.6), confounding_limit={"X <-> Y": 1.5}),
     )
 
 
@@ -32,6 +33,15 @@ def test_the_format_is_that_of_the_golden_file() -> None:
     """Whoever changes the format writes a new version, and keeps reading this one."""
     assert write_project(make_project()) == GOLDEN.read_text(encoding="utf-8")
     assert read_project(GOLDEN.read_text(encoding="utf-8")) == make_project()
+
+
+def test_a_project_of_the_first_version_is_read() -> None:
+    text = OLD.read_text(encoding="utf-8")
+    refusing = text.replace('"missing": "drop"', '"missing": "refuse"')
+
+    assert read_project(text) == make_project()
+    assert refusing != text
+    assert read_project(refusing).settings.missing == "error"
 
 
 @given(drafts())

@@ -27,8 +27,8 @@ def test_errors_name_the_part_of_the_project() -> None:
 def test_options_have_the_names_of_the_page() -> None:
     low, high = Placeholder("low"), Placeholder("high")
     said = Message(
-        "set ", Option("reward_range", (low, high)), ", ", Option("domain", ANY), " or ",
-        Option("confidence", None), " or ", Option("sensitivity", 2), "; ", Option("other"),
+        "set ", Option("outcome_range", (low, high)), ", ", Option("domain", ANY), " or ",
+        Option("confidence", None), " or ", Option("selection_limit", 2), "; ", Option("other"),
     )  # fmt: skip
 
     assert write_for_page(said) == (

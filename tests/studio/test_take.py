@@ -110,7 +110,7 @@ def test_other_parts_say_what_their_commands_say(
     def take(part: TakePart) -> Any:
         return run_command(take_part(project, part, folder).command)
 
-    assert answer(project, "recover", tmp_path)["formula"] == take("recover")["formula"]
+    assert answer(project, "identify", tmp_path)["formula"] == take("identify")["formula"]
     checked, said = answer(project, "check", tmp_path), take("check")
     assert [s["p"] for s in checked["statements"]] == [f["p"] for f in said["findings"]]
     chosen, choice = answer(project, "choose", tmp_path), take("choose")
@@ -120,7 +120,7 @@ def test_other_parts_say_what_their_commands_say(
         each["mean_width"] for each in report["tried"]
     ]
     assert "graph" in take("graph") or take("graph")["nodes"]
-    for part in ("graph", "recover", "check", "choose"):
+    for part in ("graph", "identify", "check", "choose"):
         assert run_python(take_part(project, part, folder).python)["printed"]
     written = run_command(take_part(project, "report", folder).command)
     assert written["rows"]

@@ -1,15 +1,17 @@
 import json
 import random
+import re
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from itertools import product
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from boundit.bounds.derive import derive_bounds
+from boundit.report.pages.bound_page import write_bound_page
 from boundit.terms.bound import MEASURES, Arm, Bound, Context, Key, RuleRecord, StepRecord
 from boundit.terms.bound_errors import (
     DamagedFile,
@@ -22,7 +24,6 @@ from boundit.terms.bound_errors import (
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.fused_plan import Factor, FusedPlan, NoFusedPlan
 from boundit.terms.interval import Interval
-from boundit.terms.living import Living
 from boundit.terms.saving import bound_file
 
 ROWS: list[dict[str, object]] = [
@@ -34,12 +35,8 @@ ROWS: list[dict[str, object]] = [
 
 def expert(rows: list[dict[str, object]] = ROWS) -> BoundTable:
     return BoundTable.from_rows(
-        rows, outcome="Click", treatments=["Ad"], context=["Age"], reward_range=(0, 1)
+        rows, outcome="Click", treatments=["Ad"], context=["Age"], outcome_range=(0, 1)
     )
-
-
-def _living(key: Key) -> Living:
-    return Living(("W",), (("a", "b"),), {key: (True,)}, {key: (Interval(0, 0.2),) * 2}, "why")
 
 
 def _fused(key: Key) -> FusedPlan:
@@ -60,7 +57,7 @@ def derived() -> BoundTable:
         treatments=("T", "F"),
         context=("D", "W"),
         levels={"T": (moment,), "F": (False, True), "D": (day,), "W": ("x", None)},
-        reward_range=(0.0, 1.0),
+        outcome_range=(0.0, 1.0),
         bounds=bounds,
         rules={
             "r": RuleRecord(
@@ -73,8 +70,7 @@ def derived() -> BoundTable:
         confidence=0.95,
         caveats=("mind the gap",),
         contrasts={((day, "x"), arms[0], arms[1]): -0.25},
-        living=(_living((arms[0], (day, "x"))),),
-        fused=_fused((arms[0], (day, "x"))),
+        pooling=_fused((arms[0], (day, "x"))),
     )
 
 
@@ -85,7 +81,7 @@ def test_an_expert_writes_rows_and_looks_them_up() -> None:
     assert table.contexts == ((0,), (1,))
     assert table[("B",), (0,)] == table["B", 0] == table[["B"], [0]] == Interval(0.2, 0.6)
     assert table.bounds[("B",), (0,)].lower_rule == "given"
-    assert "without a log" in str(table.fused)
+    assert "without a log" in str(table.pooling)
 
 
 def test_in_the_domain_without_a_row_is_the_whole_range() -> None:
@@ -109,7 +105,7 @@ def test_without_context_the_key_is_an_empty_tuple() -> None:
         [{"Ad": "A", "lower": 0.1, "upper": 0.3}],
         outcome="Click",
         treatments="Ad",
-        reward_range=(0, 1),
+        outcome_range=(0, 1),
     )
 
     assert table.treatments == ("Ad",)
@@ -177,7 +173,7 @@ def test_a_variable_called_like_a_column_is_refused() -> None:
             [{"n": 1, "lower": 0, "upper": 1}],
             outcome="Y",
             treatments=["n"],
-            reward_range=(0, 1),
+            outcome_range=(0, 1),
         )
 
 
@@ -243,11 +239,10 @@ def test_edges_of_bins_are_kept_and_files_without_them_still_load(tmp_path: Path
         {"levels": 5},
         {"bounds": [[[1], [2], {"lower": 1}]]},
         {"bounds": [5]},
-        {"reward_range": [0]},
+        {"outcome_range": [0]},
         {"rules": [{"name": "r"}]},
         {"treatments": ["lower"]},
         {"contrasts": [[[], [], "much"]]},
-        {"living": [{"variables": ["W"]}]},
         {"fused": {"reason": 5}},
         {"fused": {"pairs": [], "factors": [], "cells": [], "n": [1], "sums": [0.5]}},
     ],
@@ -265,7 +260,7 @@ def test_a_record_that_is_no_table_is_refused_whole(
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("key", ["outcome", "bounds", "levels", "reward_range"])
+@pytest.mark.parametrize("key", ["outcome", "bounds", "levels", "outcome_range"])
 def test_a_record_without_a_part_is_refused(tmp_path: Path, key: str) -> None:
     derived().save(tmp_path / "b.json")
     record = bound_file.read(tmp_path / "b.json")
@@ -289,16 +284,16 @@ def test_the_file_is_plain_json_with_a_version(tmp_path: Path) -> None:
     expert().save(tmp_path / "b.json")
     record = json.loads((tmp_path / "b.json").read_text())
 
-    assert (record["format"], record["version"]) == ("boundit bounds", 3)
+    assert (record["format"], record["version"]) == ("boundit bounds", 4)
 
 
 def test_plain_intervals_have_nothing_but_their_ends() -> None:
     table = derived()
 
-    assert (table.plain().contrasts, table.plain().living) == ({}, ())
-    assert isinstance(table.plain().fused, NoFusedPlan)
-    assert table.plain().bounds == table.bounds
-    assert table.plain().plain() == table.plain() != table
+    assert table.intervals_only().contrasts == {}
+    assert isinstance(table.intervals_only().pooling, NoFusedPlan)
+    assert table.intervals_only().bounds == table.bounds
+    assert table.intervals_only().intervals_only() == table.intervals_only() != table
 
 
 def test_a_contrast_can_rule_out_an_arm_that_its_interval_does_not() -> None:
@@ -309,11 +304,11 @@ def test_a_contrast_can_rule_out_an_arm_that_its_interval_does_not() -> None:
     assert table.contrast("A", "B", 0) == pytest.approx(0.1)
     assert joint.contrast("A", "B", 0) == -0.01
     assert joint.contrast("B", "A", 0) == pytest.approx(0.5)
-    assert (table.dominated(0), joint.dominated(0)) == ({}, {("A",): ("B",)})
-    assert joint.dominated(1) == {}
+    assert (table.ruled_out(0), joint.ruled_out(0)) == ({}, {("A",): ("B",)})
+    assert joint.ruled_out(1) == {}
     assert str(joint.explanation("A", 0)).endswith(
-        "Dominated by arm ('B',): whatever the shared unknown, that arm earns at least 0.01 "
-        "more here."
+        "Dominated by arm ('B',): whatever the shared unknown, the mean of that arm is at "
+        "least 0.01 higher here."
     )
     assert joint.explanation("B", 0) == table.explanation("B", 0)
     with pytest.raises(OutsideDomain):
@@ -354,7 +349,7 @@ def test_dominated_arms_are_those_that_comparing_all_pairs_finds(seed: int) -> N
             for one, to in leads.items()
             if min(to.values()) < 0
         }
-        assert table.dominated(context) == beaten
+        assert table.ruled_out(context) == beaten
         for arm in table.arms:
             found = table.explanation(arm, context).dominated
             assert (found and found.arm) == beaten.get(arm)
@@ -372,13 +367,13 @@ def test_arms_and_contexts_are_found_once() -> None:
     assert table.arms is table.arms
     assert table.contexts is table.contexts
     assert replace(table, bounds={}).arms == ()
-    assert replace(table, bounds={}).dominated(0) == {}
+    assert replace(table, bounds={}).ruled_out(0) == {}
 
 
 def test_the_repr_of_a_large_table_is_one_short_line() -> None:
     rows = [{"X": x, "C": c, "lower": 0, "upper": 1} for x in range(50) for c in range(40)]
     table = BoundTable.from_rows(
-        rows, outcome="Y", treatments="X", context="C", reward_range=(0, 1)
+        rows, outcome="Y", treatments="X", context="C", outcome_range=(0, 1)
     )
 
     assert repr(table) == "<BoundTable Y | do(X), C: 50 arms, 40 contexts, plug-in ends>"
@@ -398,5 +393,58 @@ def test_a_table_can_be_saved_without_counts(tmp_path: Path) -> None:
     assert " rows)" in str(table.record())
     assert "rows" not in "".join(str(b.lower_cells) for b in loaded.bounds.values())
     assert {b.n for b in loaded.bounds.values()} == {0}
-    assert loaded.living == ()
+    assert isinstance(loaded.pooling, NoFusedPlan)
     assert "to keep them private" in loaded.explain(0)
+
+
+def _draw_private(kind: str) -> tuple[dict[str, list[object]], dict[str, Any]]:
+    """Rows whose caveats tell how many there are, and the options to derive bounds with."""
+    rng = np.random.default_rng(0)
+    age, ad = rng.integers(0, 2, 1_237), rng.integers(0, 2, 1_237)
+    click = (rng.random(1_237) < 0.3 + 0.2 * ad).astype(int)
+    rows: dict[str, list[object]] = {
+        "Age": age.tolist(),
+        "Ad": ad.tolist(),
+        "Click": click.tolist(),
+    }
+    match kind:
+        case "missing":
+            rows["Age"][:113] = [None] * 113
+            return rows, {}
+        case "clusters":
+            rows = {name: [v for v in of for _ in range(2)] for name, of in rows.items()}
+            return rows | {"User": [i // 2 for i in range(2_474)]}, {"cluster": "User"}
+        case "repeats":
+            return {name: of * 7 for name, of in rows.items()}, {}
+        case _:
+            return rows, {"models": "linear", "inference": "approximate"}
+
+
+@pytest.mark.parametrize("kind", ["missing", "clusters", "repeats", "models"])
+@pytest.mark.parametrize("reloaded", [False, True])
+def test_no_caveat_of_a_table_without_counts_tells_of_any(
+    kind: str, reloaded: bool, tmp_path: Path
+) -> None:
+    """Neither in the file nor in words, whether it was dropped at once or from a file."""
+    rows, options = _draw_private(kind)
+    graph = "Age -> Ad -> Click; Age -> Click"
+    table = derive_bounds(graph, "Click | do(Ad)", rows, **options)
+    counts = re.compile(r"\b(1,?237|1,?124|113|2,?474|8,?659|multiple of 7)\b")
+    assert counts.search(str((table.caveats, table.models)))
+    if reloaded:
+        table.save(tmp_path / "whole.json")
+        table = BoundTable.load(tmp_path / "whole.json")
+    private = table.drop_counts()
+    table.save(tmp_path / "private.json", counts=False)
+
+    for said in (
+        (tmp_path / "private.json").read_text(),
+        str(private),
+        private.explain(0),
+        private.summary(),
+        private._repr_html_(),
+        write_bound_page(private),
+        " ".join(map(str, private.notes)),
+    ):
+        assert counts.search(said) is None
+    assert len(private.caveats) == len(table.caveats) + 1

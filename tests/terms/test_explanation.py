@@ -15,7 +15,13 @@ RULES = {
 }
 
 
-def explained(bound: Bound, *, confidence: float | None, caveats: Sequence[str]) -> str:
+def explained(
+    bound: Bound,
+    *,
+    confidence: float | None,
+    caveats: Sequence[str],
+    complete: bool = True,
+) -> str:
     """The explanation of one row as text."""
     question = Sentence.of("mu")
     return str(
@@ -27,6 +33,7 @@ def explained(bound: Bound, *, confidence: float | None, caveats: Sequence[str])
             inference="exact" if confidence else None,
             promise="",
             caveats=caveats,
+            complete=complete,
         )
     )
 
@@ -100,6 +107,18 @@ def test_a_width_of_nothing_is_said_in_words(
     bound = Bound(*ends, 10, "by W", "by W")
 
     assert said in explained(bound, confidence=0.95, caveats=())
+
+
+@pytest.mark.parametrize("estimates", [(0.1, 0.5), (0.2, 0.4)])
+def test_what_lasts_is_said_to_stay_only_where_the_search_was_complete(
+    estimates: tuple[float, float],
+) -> None:
+    bound = Bound(0.1, 0.5, *estimates, 10, "by W", "by W")
+
+    assert "however many rows" in explained(bound, confidence=0.95, caveats=())
+    cut = explained(bound, confidence=0.95, caveats=(), complete=False)
+    assert "however many rows" not in cut
+    assert "not proved" in cut
 
 
 def test_a_long_list_of_numbers_is_cut_and_says_so() -> None:

@@ -38,7 +38,7 @@ def test_json_keeps_it_exactly() -> None:
 
 @pytest.mark.parametrize("found", [plan(), NoFusedPlan("the graph allows none")])
 def test_a_record_tells_a_plan_from_none(found: FusedPlan | NoFusedPlan) -> None:
-    table = BoundTable("Y", ("X",), (), {}, (0.0, 1.0), {}, fused=found)
+    table = BoundTable("Y", ("X",), (), {}, (0.0, 1.0), {}, pooling=found)
 
     assert BoundTable.from_record(json.loads(json.dumps(table.record()))) == table
 

@@ -7,8 +7,9 @@ from boundit.terms import long_work
 from boundit.terms.errors import InvalidLimit
 from boundit.terms.long_work import (
     FOR_EVER,
+    Progress,
     TimeBudget,
-    Told,
+    follow_progress,
     read_time_limit,
     say_nothing,
 )
@@ -74,7 +75,7 @@ def test_what_is_no_limit_is_refused_by_the_name_of_its_option(limit: object) ->
 def test_whoever_does_not_want_to_hear_hears_nothing(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    quiet: Told = say_nothing
+    quiet: Progress = say_nothing
     quiet("count", 1, 2)
 
     assert capsys.readouterr() == ("", "")
@@ -90,3 +91,35 @@ def test_limits_of_other_makes_are_read_too() -> None:
 def test_a_part_remembers_the_limit_that_was_set() -> None:
     assert TimeBudget(10.0).share(0.4).limit == 10.0
     assert FOR_EVER.share(0.4).limit is None
+
+
+def test_progress_is_a_bar_on_stderr_that_goes_again(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with follow_progress(True) as tell:
+        tell("count 12 columns", 1, 2)
+        tell("bound", 2, 2)
+
+    _, first, second, gone, last = capsys.readouterr().err.split("\r")
+    assert first == "[##########          ] 1/2 count 12 columns"
+    assert second.rstrip() == "[####################] 2/2 bound"
+    assert len(second) == len(first)
+    assert not gone.strip()
+    assert not last
+
+
+def test_progress_is_a_function_or_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    heard: list[object] = []
+    with follow_progress(lambda *step: heard.append(step)) as tell:
+        tell("count", 0, 1)
+    for nobody in (None, False):
+        with follow_progress(nobody) as tell:
+            tell("count", 0, 1)
+
+    assert heard == [("count", 0, 1)]
+    assert not capsys.readouterr().err
+    with (
+        pytest.raises(InvalidLimit, match="progress must be True or a function"),
+        follow_progress("bar"),  # type: ignore[arg-type]
+    ):
+        pass

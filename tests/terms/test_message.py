@@ -11,9 +11,9 @@ def test_python_writes_options_with_their_values() -> None:
     shown = {
         Option("time_limit"): "time_limit",
         Option("domain", ANY): "domain=",
-        Option("nulls", "drop"): "nulls='drop'",
+        Option("missing", "drop"): "missing='drop'",
         Option("confidence", None): "confidence=None",
-        Option("reward_range", (Placeholder("low"), 2.5)): "reward_range=(low, 2.5)",
+        Option("outcome_range", (Placeholder("low"), 2.5)): "outcome_range=(low, 2.5)",
     }
 
     assert [str(option) for option in shown] == list(shown.values())

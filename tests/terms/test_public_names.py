@@ -19,10 +19,11 @@ def test_a_name_is_found_where_the_stub_says(tmp_path: Path) -> None:
         find("split")
 
 
-def test_a_name_that_moved_to_a_room_still_works_and_says_so() -> None:
-    with pytest.warns(DeprecationWarning, match=r"boundit.open_walk is now boundit.graph."):
-        found = boundit.__getattr__("open_walk")
-    assert found is boundit.graph.open_walk
+def test_an_old_name_is_refused_with_the_new_one() -> None:
+    with pytest.raises(AttributeError, match=r"'recover'; it is now boundit.identify$"):
+        boundit.__getattr__("recover")
+    with pytest.raises(AttributeError, match=r"it is now boundit.graph.open_walk$"):
+        boundit.__getattr__("open_walk")
 
 
 def test_importing_the_package_loads_no_numbers() -> None:

@@ -21,6 +21,7 @@ from boundit.bandit.decision import Decision
 from boundit.bandit.decision_ids import DecisionIds
 from boundit.bandit.errors import (
     BadArm,
+    BadObservation,
     BadOption,
     CannotMerge,
     ForeignBounds,
@@ -52,7 +53,6 @@ from boundit.bandit.options import read_seed, read_share
 from boundit.bandit.prior.bounds import PriorBounds
 from boundit.bandit.prior.log_refutation import LogRefutation
 from boundit.bandit.prior.monitor import BoundMonitor
-from boundit.bandit.prior.narrowing import Cells
 from boundit.bandit.prior.watch import Refutation
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.scores import EXPLORED, Scores
@@ -68,44 +68,29 @@ class Statistics(Protocol):
     """What an algorithm has learned and nothing else; ``BasePolicy`` owns one."""
 
     def take(self, decision: Decision, reward: float) -> None:
-        """Learn from the reward of one decision, or raise before anything changes.
-
-        Called by ``BasePolicy.take`` for every reward.
-        """
+        """Learn from the reward of one decision, or raise before anything changes."""
         ...
 
     def find_features(self, context: Context, arm: Arm) -> tuple[float, ...]:
-        """Find the features that an arm is learned by in a context, none where it needs none.
-
-        Called by ``BasePolicy._explore_arms`` for an arm that was not scored.
-        """
+        """Find the features that an arm is learned by in a context, none where it needs none."""
         ...
 
     def settings(self) -> Record:
-        """Give the options that decide how it learns, such as ``ridge``, as a JSON object.
-
-        Called by ``BasePolicy.state``, and by ``BasePolicy._settings`` to compare two policies.
-        """
+        """Give the options that decide how it learns, such as ``ridge``, as a JSON object."""
         ...
 
     def fresh(self, spec: BanditSpec) -> Self:
-        """Make empty statistics of the same settings for the arms and contexts of ``spec``.
-
-        Called by ``BasePolicy.fresh`` for a new policy.
-        """
+        """Make empty statistics of the same settings for the arms and contexts of ``spec``."""
         ...
 
     def widen(self, spec: BanditSpec) -> Self:
-        """Carry what was learned over to a spec with further arms or levels, or raise.
-
-        Called by ``BasePolicy.refresh``, and by ``BasePolicy.merged`` for what was shared.
-        """
+        """Carry what was learned over to a spec with further arms or levels, or raise."""
         ...
 
     def join(self, other: Self, shared: Self) -> Self:
         """Add up what two policies learned; gives new statistics.
 
-        What ``shared`` had learned is in both and counts once. Called by ``BasePolicy.merged``.
+        What ``shared`` had learned is in both and counts once.
         """
         ...
 
@@ -114,10 +99,7 @@ class Statistics(Protocol):
         ...
 
     def restore(self, record: list[list[object]], spec: BanditSpec) -> Self:
-        """Read the statistics that ``to_record`` wrote, with the settings of this object.
-
-        Called by ``BasePolicy.restore_statistics``.
-        """
+        """Read the statistics that ``to_record`` wrote, with the settings of this object."""
         ...
 
 
@@ -128,7 +110,7 @@ class BatchStatistics(Protocol):
     def take_many(self, batch: RewardBatch) -> None:
         """Learn several rewards in their order, or raise before anything changes.
 
-        An error names the row. Called by ``BasePolicy.learn_many``.
+        An error names the row.
         """
         ...
 
@@ -141,9 +123,6 @@ class BasePolicy(ABC, Generic[S]):
 
     The constructor of an algorithm reads its own options and hands the three parts on.
     """
-
-    plays_narrowing_batches: ClassVar[bool] = False
-    """Whether ``play_batch`` can play whole runs whose rounds narrow the bounds."""
 
     samples: ClassVar[bool] = False
     """Whether ``choose`` draws from the stream of the decision."""
@@ -166,10 +145,7 @@ class BasePolicy(ABC, Generic[S]):
 
     @property
     def sees_numbers(self) -> bool:
-        """Whether ``choose`` gets a visitor's numbers where the prior has bins, or the bins.
-
-        Read by ``BasePolicy.decide`` and ``BasePolicy._find_cell``.
-        """
+        """Whether ``choose`` gets a visitor's numbers where the prior has bins, or the bins."""
         return False
 
     @abstractmethod
@@ -177,7 +153,7 @@ class BasePolicy(ABC, Generic[S]):
         """Give the algorithm's own options, such as ``alpha`` or ``horizon``, as it took them.
 
         Those of how it learns are in its statistics, and those that all policies have are
-        theirs. Called by ``BasePolicy._list_options``.
+        theirs.
         """
 
     @abstractmethod
@@ -187,8 +163,7 @@ class BasePolicy(ABC, Generic[S]):
         """Score the arms allowed for one visitor; gives the scores and the arm that won.
 
         What is drawn comes from ``open_stream(*stream_key)``, and from nothing else, by
-        algorithms that say so (``samples``). Every algorithm overrides it. Called by
-        ``BasePolicy.decide``.
+        algorithms that say so (``samples``). Every algorithm overrides it.
         """
 
     def choose_many(
@@ -200,7 +175,7 @@ class BasePolicy(ABC, Generic[S]):
         """Score the arms for several visitors of one context, each as ``choose`` would.
 
         Here for algorithms that draw nothing, and so score once for all; those that draw
-        (``samples``) override it. Called by ``BasePolicy._choose_batches`` for every context.
+        (``samples``) override it.
         """
         return ScoreBatch(self.choose(context, ranked_arms, NO_STREAM))
 
@@ -209,7 +184,7 @@ class BasePolicy(ABC, Generic[S]):
         """Play whole runs in compiled code; gives the arm pulled in every run and round.
 
         None if the policy would refuse some context, arm or feature of the layout. Every
-        algorithm overrides it. Called by ``BasePolicy.play`` for a simulation.
+        algorithm overrides it.
         """
 
     def decide(
@@ -221,7 +196,6 @@ class BasePolicy(ABC, Generic[S]):
     ) -> Decision:
         """Choose an arm for one visitor; changes nothing but the count that names decisions.
 
-        Users call it for every visitor, and ``Chunk._play_round_by_round`` in a simulation.
         Gives the ``Decision``: the arm and the reasons. ``arms`` restricts or replaces the arms
         held, for this call. ``id`` names the decision, one of the policy's own count unless
         given. Sampling policies draw from their seed and the id: two visitors are drawn for
@@ -251,10 +225,7 @@ class BasePolicy(ABC, Generic[S]):
         return Decision.of(name, scores.arm, values, scores)
 
     def _find_allowed(self, arms: Arms | None) -> tuple[Arm, ...]:
-        """Find the arms of one call: those held, unless others are passed.
-
-        Called by ``BasePolicy.decide`` and ``BasePolicy.decide_many``.
-        """
+        """Find the arms of one call: those held, unless others are passed."""
         allowed = self.spec.arms if arms is None else self.spec.read_arms(arms)
         if not allowed:
             raise NeedsArms
@@ -272,8 +243,7 @@ class BasePolicy(ABC, Generic[S]):
         With no reward learned in between, and far quicker: visitors of one context are served
         together, so that ``features=`` is asked once for each context. ``contexts`` are a list
         of what ``decide`` takes, a 2-D array, or columns by name (a mapping or a data frame).
-        Errors name the row, and then nothing is decided. Users call it for a batch; gives a
-        sequence of ``Decision``.
+        Errors name the row, and then nothing is decided. Gives a sequence of ``Decision``.
         """
         with self._lock:
             allowed = self._find_allowed(arms)
@@ -303,7 +273,7 @@ class BasePolicy(ABC, Generic[S]):
     ) -> list[ScoreBatch]:
         """Score the arms for the visitors of each context; an error names the first of them.
 
-        ``members`` are their places. Called by ``BasePolicy.decide_many``.
+        ``members`` are their places.
         """
         batches, draws = list[ScoreBatch](), self._draws
         for places, context, cell in zip(
@@ -328,7 +298,7 @@ class BasePolicy(ABC, Generic[S]):
     ) -> dict[int, ExploredArm]:
         """Draw who of several visitors gets another arm, as ``_explore_arms`` would.
 
-        Gives the arms by the visitors' places. Called by ``BasePolicy.decide_many``.
+        Gives the arms by the visitors' places.
         """
         found = dict[int, ExploredArm]()
         if not self._explore or not batches:
@@ -345,7 +315,7 @@ class BasePolicy(ABC, Generic[S]):
     def _explore_arms(self, context: Context, scores: Scores, stream_key: StreamKey) -> None:
         """With the chance ``explore``, play an arm drawn uniformly from all of the call.
 
-        Also one that bounds rule out. Called by ``BasePolicy.decide`` where a floor is set.
+        Also one that bounds rule out.
         """
         scores.explore = self._explore
         place = draw_explored(*stream_key, self._explore, len(scores.allowed))
@@ -367,9 +337,7 @@ class BasePolicy(ABC, Generic[S]):
         """Make the decision that somebody else took, so that its reward can be learned.
 
         ``branch`` is the part of this algorithm that chose, unless it was a rule of another's;
-        ``passed`` says that the arm came with the call and need not be held. Users call it for
-        an arm that a person or another policy played, and ``Fold._make_decision`` for one that
-        was stored.
+        ``passed`` says that the arm came with the call and need not be held.
         """
         with self._lock:
             values = self.spec.read_context(context)
@@ -384,10 +352,7 @@ class BasePolicy(ABC, Generic[S]):
         return Decision(id, arm, values, features, index, propensity=None, branch=branch)
 
     def check_observed(self, observed: Mapping[str, object]) -> None:
-        """Refuse what no round can have shown, as ``learn`` would; nothing is learned.
-
-        Users call it before a reward is known; also called by ``_tell_observed``.
-        """
+        """Refuse what no round can have shown, as ``learn`` would; nothing is learned."""
         with self._lock:
             self._read(observed)
 
@@ -401,10 +366,8 @@ class BasePolicy(ABC, Generic[S]):
         """Learn what a decision earned: in any order, late or never; a repeat is a no-op.
 
         As long as its id is remembered: a repeat that comes after as many other rewards as
-        ``remember`` says counts once more. Users call it once the reward is known, and
-        ``Chunk._play_round_by_round`` in a simulation. ``observed`` are other variables of that
-        round, which narrow living bounds (those of a table that says which observations narrow
-        them).
+        ``remember`` says counts once more. ``observed`` are other variables of that round: the
+        policy learns from those that it ``observes``.
         """
         if not isinstance(decision, Decision):
             raise NotADecision(f"{type(decision).__name__} is no decision")
@@ -428,19 +391,19 @@ class BasePolicy(ABC, Generic[S]):
             if not ids.claim(name):
                 return
             try:
-                shown, cells = (None, ()) if observed is None else self._read(observed)
+                shown = None if observed is None else self._read(observed)
                 self.take(decision, number, shown)
             except BaseException as error:
                 ids.release(name, error)
                 raise
             ids.keep(name)
-            if cells or monitor.watch:
-                monitor.note_round(context, decision.arm, number, cells)
+            if monitor.watch:
+                monitor.watch_reward(context, decision.arm, number)
 
     def _find_cell(self, decision: Decision, context: Context) -> tuple[Decision, Context]:
         """Find the context of the prior that a decision was made in, where it has bins.
 
-        Gives the decision as the policy learns it, too. Called by ``BasePolicy.learn``.
+        Gives the decision as the policy learns it, too.
         """
         cell = self.spec.find_cell(context)
         return (decision if self.sees_numbers else decision.move_to(cell)), cell
@@ -457,7 +420,6 @@ class BasePolicy(ABC, Generic[S]):
         Everything is checked before the first is learned: an error names the row, and then
         nothing has changed. ``decisions`` are what ``decide_many`` gave or any decisions, those
         reloaded too; ``observed`` is a list of what each round showed, or columns by name.
-        Users call it for a batch.
         """
         listed = list_decisions(decisions)
         names, seen = list_ids(listed), list_observed(observed, len(listed))
@@ -467,26 +429,26 @@ class BasePolicy(ABC, Generic[S]):
             kinds, cells = self._read_kinds(kinds, places, listed)
             new = self.learned_ids.claim_many(names)
             claimed = [name for name, is_new in zip(names, new, strict=True) if is_new]
+            if not claimed:
+                return
             seen = self.monitor.prior.find_all_bins(seen)
             whole = RewardBatch(kinds, cells, places, numbers, list(range(len(names))), seen)
             batch = whole.keep_new(new)
             try:
-                shown = self._read_shown(batch)
+                self._require_all_known(batch)
                 statistics: object = self.statistics
                 if not isinstance(statistics, BatchStatistics):
-                    self._learn_in_turn(listed, batch, shown)
+                    self._learn_in_turn(listed, batch)
                     return
                 statistics.take_many(batch)
             except BaseException as error:
                 self.learned_ids.release_many(claimed, error)
                 raise
             self.learned_ids.keep_many(claimed)
-            if self.monitor.watch or self.monitor.narrowing:
-                for i, number, shown_cells in zip(
-                    batch.places.tolist(), batch.rewards.tolist(), shown, strict=True
-                ):
-                    arm = batch.kinds[i].arm
-                    self.monitor.note_round(batch.cells[i], arm, number, shown_cells)
+            if self.monitor.watch:
+                pairs = zip(batch.places.tolist(), batch.rewards.tolist(), strict=True)
+                for i, number in pairs:
+                    self.monitor.watch_reward(batch.cells[i], batch.kinds[i].arm, number)
 
     def _read_kinds(
         self, kinds: list[Decision], places: Places, decisions: Sequence[Decision]
@@ -494,7 +456,7 @@ class BasePolicy(ABC, Generic[S]):
         """Check arms and contexts of decisions, one of each kind, and find those of the prior.
 
         Arms that are not held must have been passed to every decision. Gives the decisions as
-        the policy learns them. Called by ``BasePolicy.learn_many``.
+        the policy learns them.
         """
         found, cells = list[Decision](), list[Context]()
         moves = self.spec.bins and not self.sees_numbers
@@ -513,7 +475,7 @@ class BasePolicy(ABC, Generic[S]):
     def _require_passed_to_all(self, decisions: Sequence[Decision], rows: Places) -> None:
         """Refuse decisions on one arm, not held, unless it was passed to each of them.
 
-        Those of one ``decide_many`` were passed the same. Called by ``BasePolicy._read_kinds``.
+        Those of one ``decide_many`` were passed the same.
         """
         for row in (rows[:1] if isinstance(decisions, Decisions) else rows).tolist():
             try:
@@ -521,29 +483,16 @@ class BasePolicy(ABC, Generic[S]):
             except BounditError as error:
                 raise name_row(error, row) from None
 
-    def _read_shown(self, batch: RewardBatch) -> list[Cells]:
-        """Read what the rounds of several rewards showed, for the bounds that it narrows.
-
-        Called by ``BasePolicy.learn_many`` before anything changes.
-        """
-        if self.monitor.narrowing is None:
-            return [()] * len(batch.rows)
-        shown = list[Cells]()
+    def _require_all_known(self, batch: RewardBatch) -> None:
+        """Refuse a variable that the policy does not know, in any of several rounds."""
         for row, observed in zip(batch.rows, batch.observed, strict=True):
             try:
-                shown.append(self.monitor.read_observed(observed))
+                self._require_known(observed)
             except BounditError as error:
                 raise name_row(error, row) from None
-        return shown
 
-    def _learn_in_turn(
-        self, decisions: Sequence[Decision], batch: RewardBatch, shown: Sequence[Cells]
-    ) -> None:
-        """Learn rewards one by one, on copies of all that changes until the last is learned.
-
-        Called by ``BasePolicy.learn_many`` for OAM, where learning a reward reads what those
-        before it changed of bounds and counts.
-        """
+    def _learn_in_turn(self, decisions: Sequence[Decision], batch: RewardBatch) -> None:
+        """Learn rewards one by one, on copies of all that changes until the last is learned."""
         saved = self.statistics, self.monitor, self.learned_ids
         self.statistics, self.monitor, self.learned_ids = (
             deepcopy(self.statistics),
@@ -559,18 +508,36 @@ class BasePolicy(ABC, Generic[S]):
                 except BounditError as error:
                     raise name_row(error, row) from None
                 self.learned_ids.keep(decision.id)
-                self.monitor.note_round(cell, decision.arm, reward, shown[i])
+                self.monitor.watch_reward(cell, decision.arm, reward)
         except BaseException:
             self.statistics, self.monitor, self.learned_ids = saved
             raise
 
-    def _read(self, observed: Mapping[str, object]) -> tuple[Mapping[str, object], Cells]:
-        """Read what else a round showed: numbers as their bins, and as cells of the bounds.
+    def _read(self, observed: Mapping[str, object]) -> Mapping[str, object]:
+        """Read what else a round showed, numbers as their bins."""
+        self._require_known(observed)
+        return self.monitor.prior.find_bins(observed)
 
-        Called by ``BasePolicy.learn`` before anything changes.
+    def _require_known(self, observed: object) -> None:
+        """Refuse a variable that is none of those the policy learns from, nor of its table.
+
+        A policy that learns from none takes them all.
         """
-        shown = self.monitor.prior.find_bins(observed)
-        return shown, self.monitor.read_observed(shown)
+        if not self.observes or not isinstance(observed, Mapping):
+            return
+        for name in observed:
+            if name not in self.observes and name not in self.list_observable():
+                raise BadObservation(name, self.observes)
+
+    def list_observable(self) -> frozenset[str]:
+        """List the names that ``observed`` may have; empty where it may have any.
+
+        These are variables that help, and those of the table.
+        """
+        table = self.monitor.prior.table
+        if not self.observes or table is None:
+            return frozenset()
+        return frozenset((*self.observes, table.outcome, *table.levels, *table.bins))
 
     def take(
         self,
@@ -580,16 +547,13 @@ class BasePolicy(ABC, Generic[S]):
     ) -> None:
         """Let the statistics learn one reward, or raise before anything changes.
 
-        Called by ``BasePolicy.learn`` once decision and reward were checked; OAM overrides it,
-        to count explorations too, and Fused, to learn from what else the round showed.
+        OAM overrides it, to count explorations too, and Fused, to learn from what else the
+        round showed.
         """
         self.statistics.take(decision, reward)
 
     def _require_passed(self, decision: Decision) -> None:
-        """Refuse a decision on an arm that neither the policy holds nor ``decide`` was passed.
-
-        Called by ``BasePolicy.learn`` and ``BasePolicy._require_passed_to_all``.
-        """
+        """Refuse a decision on an arm that neither the policy holds nor ``decide`` was passed."""
         self.spec.require_arm(decision.arm)
         known = decision.arm in decision.index or decision.arm in self.spec.retired
         if not known and decision.branch != EXPLORED:
@@ -601,9 +565,8 @@ class BasePolicy(ABC, Generic[S]):
         New arms are held from now on, with nothing learned of them; arms that the table has no
         more are not played again, and rewards of theirs are still learned. Levels of the
         context are added. Where the arms were given when the policy was made, a table with
-        other ones is refused unless ``arms`` says which are held now. Users call it when a new
-        log gives better bounds. Where bounds are watched, rewards seen so far may contradict
-        the new ones, which are then dropped.
+        other ones is refused unless ``arms`` says which are held now. Where bounds are watched,
+        rewards seen so far may contradict the new ones, which are then dropped.
         """
         if not isinstance(prior, BoundTable):
             raise BadOption("prior", "a BoundTable", prior)
@@ -618,27 +581,17 @@ class BasePolicy(ABC, Generic[S]):
 
     @property
     def observes(self) -> tuple[str, ...]:
-        """The names of the variables that narrow its bounds when ``learn`` is told them.
-
-        Users read it to know what to record after a round; also read by
-        ``Chunk._play_compiled``.
-        """
-        return self.monitor.observes
+        """The names of the variables that it learns from when ``learn`` is told them."""
+        return ()
 
     @property
     def refutation(self) -> Refutation | LogRefutation | None:
-        """What contradicted the prior bounds, once they were dropped for it; else None.
-
-        Users read it to learn that graph or log cannot be right.
-        """
+        """What contradicted the prior bounds, once they were dropped for it; else None."""
         return self.monitor.refutation
 
     @property
     def n_learned(self) -> int:
-        """The number of rewards learned so far, those whose ids are forgotten too.
-
-        Read by ``OAM._match`` for its round, and by ``BasePolicy.__repr__``.
-        """
+        """The number of rewards learned so far, those whose ids are forgotten too."""
         return self.learned_ids.n
 
     def __repr__(self) -> str:
@@ -660,8 +613,7 @@ class BasePolicy(ABC, Generic[S]):
         """Make a new policy with the same settings and nothing learned.
 
         Arms, context names and horizon fill what is unbound; a seed replaces the old one. A
-        store of ids is not taken along. Users call it to start over; also called by
-        ``Chunk._bind_policy`` for a simulation.
+        store of ids is not taken along.
         """
         options = self._list_options()
         if options.get("horizon", 0) is None:
@@ -684,13 +636,9 @@ class BasePolicy(ABC, Generic[S]):
         """Play whole runs of a simulation in compiled code; None if this policy cannot.
 
         Gives the arm pulled in every run and round, as ``Policy.play`` says. A user's own
-        features are asked once for each arm and context. Called by ``Chunk._play_compiled`` for
-        every chunk of runs.
+        features are asked once for each arm and context.
         """
-        narrows = (
-            environment.side_observation is not None and self.monitor.narrowing is not None
-        )
-        if self.monitor.watch or (narrows and not self.plays_narrowing_batches):
+        if self.monitor.watch:
             return None
         prior = PriorBounds(self.monitor.prior.table)
         layout = BatchLayout.of(self.spec, prior, environment)
@@ -702,8 +650,7 @@ class BasePolicy(ABC, Generic[S]):
     def merged(self, other: Self, *, since: Self | None = None) -> Self:
         """Make a new policy that has learned what both have; ``since`` is what they share.
 
-        Refused where the ids remembered cannot show that no reward was learned twice. Users
-        call it to put together copies that played in several processes.
+        Refused where the ids remembered cannot show that no reward was learned twice.
         """
         for found in (other, self if since is None else since):
             if type(found) is not type(self):
@@ -721,28 +668,22 @@ class BasePolicy(ABC, Generic[S]):
         return made
 
     def _list_options(self) -> Record:
-        """List the options that the constructor takes, those of the algorithm and of all.
-
-        Called by ``BasePolicy.fresh``, ``BasePolicy.merged``, ``BasePolicy._settings`` and
-        ``BasePolicy.state``.
-        """
+        """List the options that the constructor takes, those of the algorithm and of all."""
         return {**self.options(), "seed": self._seed, "explore": self._explore}
 
     def _settings(self) -> Record:
-        """Give all options but the seed: what two policies must share to be merged.
-
-        Called by ``BasePolicy.merged``.
-        """
+        """Give all options but the seed: what two policies must share to be merged."""
         options = {**self._list_options(), **self.statistics.settings()}
         return {name: value for name, value in options.items() if name != "seed"}
 
     def copy_locked(self) -> Self:
         """Copy the whole policy while no other thread can change it.
 
-        Called by ``BasePolicy.merged`` for both policies and for what they share.
+        The table of bounds is never changed, and would take longest.
         """
         with self._lock:
-            return deepcopy(self)
+            table = self.monitor.prior.table
+            return deepcopy(self, {id(table): table})
 
     def state(self) -> State:
         """Write everything but functions as an object that JSON keeps exactly.
@@ -764,10 +705,7 @@ class BasePolicy(ABC, Generic[S]):
     def from_state(
         cls, state: Mapping[str, object], *, remember: IdStore | None = None
     ) -> Self:
-        """Make the policy that ``state()`` described; it goes on bit for bit.
-
-        Users call it after a restart, and give the store of their ids again if there was one.
-        """
+        """Make the policy that ``state()`` described; it goes on bit for bit."""
         return cls.restore(state, dict, remember)
 
     @classmethod
@@ -779,9 +717,7 @@ class BasePolicy(ABC, Generic[S]):
     ) -> Self:
         """Make a policy of this class from what ``state()`` wrote, or raise ``DamagedState``.
 
-        ``read_options`` turns the options written into those the constructor takes. Called by
-        ``BasePolicy.from_state`` and, with a user's feature function that is given again, by
-        ``LinUCB.from_state``, ``LinTS.from_state`` and ``OAM.from_state``.
+        ``read_options`` turns the options written into those the constructor takes.
         """
         make: Callable[..., Self] = cls
         with open_state(cls.__name__, state) as body:
@@ -803,8 +739,7 @@ class BasePolicy(ABC, Generic[S]):
     ) -> S:
         """Read the statistics that ``state()`` wrote, with the settings of this policy.
 
-        Called by ``BasePolicy.restore``; Fused overrides it, as its statistics are counts of a
-        plan that comes with the bounds.
+        Fused overrides it, as its statistics are counts of a plan that comes with the bounds.
         """
         return self.statistics.restore(record, spec)
 
@@ -813,8 +748,7 @@ class BasePolicy(ABC, Generic[S]):
     ) -> Self:
         """Make a policy of this class that goes on from given statistics and bounds.
 
-        ``monitor`` holds the bounds, ``spec`` arms and contexts. Called by ``BasePolicy.fresh``
-        and ``BasePolicy.merged`` for their result.
+        ``monitor`` holds the bounds, ``spec`` arms and contexts.
         """
         make: Callable[..., Self] = type(self)
         made = make(**options)
@@ -830,21 +764,15 @@ class BasePolicy(ABC, Generic[S]):
 
 
 def _require_mergeable(one: BasePolicy[S], other: BasePolicy[S]) -> None:
-    """Refuse to merge policies with other arms or bounds, or that watch them in other ways.
-
-    Called by ``BasePolicy.merged``.
-    """
+    """Refuse to merge policies with other arms or bounds, or that watch them in other ways."""
     if (one.spec, one.monitor.prior.table) != (other.spec, other.monitor.prior.table):
         raise CannotMerge("the two policies have other arms, contexts, rewards or bounds")
-    if one.monitor.watch != other.monitor.watch or one.monitor.living != other.monitor.living:
-        raise CannotMerge("the two policies watch or narrow their bounds in other ways")
+    if one.monitor.watch != other.monitor.watch:
+        raise CannotMerge("the two policies watch their bounds in other ways")
 
 
 def _widen_shared(shared: BasePolicy[S], spec: BanditSpec) -> S:
-    """Carry what two policies shared over to the arms and levels they have by now.
-
-    Called by ``BasePolicy.merged``.
-    """
+    """Carry what two policies shared over to the arms and levels they have by now."""
     try:
         return shared.statistics.widen(spec)
     except ForeignBounds:

@@ -14,20 +14,14 @@ Edges: TypeAlias = tuple[float, ...]
 
 @lru_cache
 def list_bins(edges: Edges) -> tuple[str, ...]:
-    """List the names of the bins that edges cut the numbers into; none for no edges.
-
-    Called by ``find_bin``, ``find_middle`` and, for the levels of a variable, by
-    ``BanditSpec.of``.
-    """
+    """List the names of the bins that edges cut the numbers into; none for no edges."""
     return name_bins(edges) if edges else ()
 
 
 def find_bin(edges: Edges, value: Value) -> Value:
     """Find the name of the bin that a number is in; what is no number is given back.
 
-    The first and the last bin are open, so that every number is in one; nan is none. Called by
-    ``BanditSpec.find_cell`` for a visitor, ``PriorBounds.find_bins`` for what a round showed,
-    and by ``VariableEncoding.encode``.
+    The first and the last bin are open, so that every number is in one; nan is none.
 
     >>> find_bin((30.0, 50.0), 41.5), find_bin((30.0, 50.0), 50), find_bin((), 41.5)
     ('[30, 50)', '>= 50', 41.5)
@@ -42,8 +36,7 @@ def find_bin(edges: Edges, value: Value) -> Value:
 def find_middle(edges: Edges, name: Value) -> float:
     """Find the number that stands for a bin: its middle, or the edge of an open one.
 
-    For a name of other edges, the middle of all. Called by ``VariableEncoding.encode`` for a
-    visitor of whom only the bin is known.
+    For a name of other edges, the middle of all.
 
     >>> [find_middle((30.0, 50.0), name) for name in ("< 30", "[30, 50)", ">= 50", "?")]
     [30.0, 40.0, 50.0, 40.0]

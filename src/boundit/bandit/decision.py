@@ -30,10 +30,7 @@ class Reasons(Protocol):
 
     @property
     def features(self) -> tuple[float, ...]:
-        """The chosen arm's features, as the linear policies and OAM learn them.
-
-        Read by ``Decision.features``.
-        """
+        """The chosen arm's features, as the linear policies and OAM learn them."""
         ...
 
     @property
@@ -48,42 +45,27 @@ class Reasons(Protocol):
 
     @property
     def skipped(self) -> int:
-        """The number of arms not scored, as their upper end alone ruled them out.
-
-        Read by ``Decision.skipped``.
-        """
+        """The number of arms not scored, as their upper end alone ruled them out."""
         ...
 
     @property
     def propensity(self) -> float | None:
-        """The chance that the policy's own randomness chose this arm, None if not wanted.
-
-        Read by ``Decision.propensity``.
-        """
+        """The chance that the policy's own randomness chose this arm, None if not wanted."""
         ...
 
     @property
     def propensities(self) -> Mapping[Arm, float] | None:
-        """The chance of every arm of the call, None if not wanted or not kept.
-
-        Read by ``Decision.propensities``.
-        """
+        """The chance of every arm of the call, None if not wanted or not kept."""
         ...
 
     @property
     def branch(self) -> str | None:
-        """The part of the algorithm that chose, such as OAM's ``exploit``, None without parts.
-
-        Read by ``Decision.branch``.
-        """
+        """The part of the algorithm that chose, such as OAM's ``exploit``, None without parts."""
         ...
 
     @property
     def rows(self) -> FeatureRows | None:
-        """The features of all arms scored; None for a decision read back from JSON.
-
-        Read by ``RidgeModels._find_row``.
-        """
+        """The features of all arms scored; None for a decision read back from JSON."""
         ...
 
     @property
@@ -93,10 +75,7 @@ class Reasons(Protocol):
 
     @property
     def spec(self) -> BanditSpec | None:
-        """The spec that read the context to decide; None for a decision from elsewhere.
-
-        Read by ``BasePolicy.learn``, which need not read it again.
-        """
+        """The spec that read the context to decide; None for a decision from elsewhere."""
         ...
 
 
@@ -164,10 +143,7 @@ class Decision:
 
     @staticmethod
     def of(id: str, arm: Arm, context: Context, reasons: Reasons) -> "Decision":  # noqa: A002
-        """Make a decision whose reasons are told when asked; quicker than the constructor.
-
-        Called by ``BasePolicy.decide`` for every visitor.
-        """
+        """Make a decision whose reasons are told when asked; quicker than the constructor."""
         made: Decision = _make_blank(Decision)
         held = made.__dict__
         held["id"] = id
@@ -178,35 +154,22 @@ class Decision:
 
     @property
     def features(self) -> tuple[float, ...]:
-        """The features of the arm in this context, none where a policy needs none.
-
-        Users read it to see what a linear policy went by; also read by
-        ``RidgeModels._find_row``.
-        """
+        """The features of the arm in this context, none where a policy needs none."""
         return self.reasons.features
 
     @property
     def index(self) -> Mapping[Arm, float]:
-        """The score (index or draw) of every arm that was scored, by arm.
-
-        Users read it to see why the arm won; also read by ``OAM._has_explored``.
-        """
+        """The score (index or draw) of every arm that was scored, by arm."""
         return self.reasons.index
 
     @property
     def capped(self) -> tuple[Arm, ...]:
-        """The arms whose score the prior bounds lowered.
-
-        Users read it to see what the bounds did; also read by ``Decision._values``.
-        """
+        """The arms whose score the prior bounds lowered."""
         return self.reasons.capped
 
     @property
     def skipped(self) -> int:
-        """The number of arms that needed no score, since their upper end ruled them out.
-
-        Users read it to see what the bounds saved; also read by ``Decision._values``.
-        """
+        """The number of arms that needed no score, since their upper end ruled them out."""
         return self.reasons.skipped
 
     @property
@@ -222,8 +185,7 @@ class Decision:
         """The chance of every arm of the call, which add up to 1; worked out when first read.
 
         None where a policy was told not to work them out, and for a decision read back from
-        JSON that was written without them. Users read it for off-policy estimates that weigh
-        all arms; also read by ``Decision.record``.
+        JSON that was written without them.
         """
         return self.reasons.propensities
 
@@ -231,8 +193,7 @@ class Decision:
     def branch(self) -> str | None:
         """The part of the algorithm that chose, such as OAM's ``exploit``.
 
-        None for algorithms of a single part. Users read it to see why; also read by
-        ``OAM._has_explored``.
+        None for algorithms of a single part.
         """
         return self.reasons.branch
 
@@ -243,10 +204,7 @@ class Decision:
         raise FrozenInstanceError(f"cannot delete field {name!r}")
 
     def _values(self) -> dict[str, object]:
-        """Give arm, context and all reasons, by the names of the constructor's arguments.
-
-        Called by ``Decision.__eq__`` and ``Decision.__reduce__``.
-        """
+        """Give arm, context and all reasons, by the names of the constructor's arguments."""
         return {
             "id": self.id,
             "arm": self.arm,
@@ -282,17 +240,11 @@ class Decision:
         return Decision, (*self._values().values(), self.propensities)
 
     def move_to(self, context: Context) -> "Decision":
-        """Give the same decision in a context that says less: the bin of a number.
-
-        Called by ``BasePolicy._find_cell`` where a policy knows bins alone.
-        """
+        """Give the same decision in a context that says less: the bin of a number."""
         return Decision.of(self.id, self.arm, context, self.reasons)
 
     def record(self, *, propensities: bool = False) -> Record:
-        """Write the decision as a JSON object, with the propensities of all arms if asked.
-
-        Users call it to log it with other things; also called by ``Decision.to_json``.
-        """
+        """Write the decision as a JSON object, with the propensities of all arms if asked."""
         stated = StatedReasons(*(getattr(self, name) for name in _REASONS))
         everyone = self.propensities if propensities else None
         chances = {} if everyone is None else {"propensities": encode(everyone, _Chances)}
@@ -323,10 +275,7 @@ class Decision:
 
     @classmethod
     def _from_record(cls, record: Record) -> "Decision":
-        """Make a decision from the JSON object that ``record`` wrote, or raise.
-
-        Called by ``Decision.from_json``.
-        """
+        """Make a decision from the JSON object that ``record`` wrote, or raise."""
         if not isinstance(record["id"], str):
             raise TypeError("the id is no text")
         arm, context = decode_values(record["arm"]), decode_values(record["context"])

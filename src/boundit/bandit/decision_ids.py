@@ -41,10 +41,7 @@ class DecisionIds:
             self.prefix = f"{blake2b(spelled, digest_size=8).hexdigest()}-"
 
     def make(self) -> str:
-        """Make the id of a decision that was given none, and count it.
-
-        Called by ``BasePolicy.decide``, which takes the count back if no arm can be chosen.
-        """
+        """Make the id of a decision that was given none, and count it."""
         if self._home is not DecisionIds._here:
             self._settle()
         number = self.count
@@ -52,10 +49,7 @@ class DecisionIds:
         return f"{self.prefix}{number}"
 
     def make_many(self, n: int) -> list[str]:
-        """Make the ids of ``n`` decisions that were given none, and count them.
-
-        Called by ``BasePolicy.decide_many``.
-        """
+        """Make the ids of ``n`` decisions that were given none, and count them."""
         if self._home is not DecisionIds._here:
             self._settle()
         first, prefix = self.count, self.prefix
@@ -63,38 +57,25 @@ class DecisionIds:
         return [f"{prefix}{number}" for number in range(first, first + n)]
 
     def _settle(self) -> None:
-        """Take a prefix of this object and process, unless it is the seed's or restored.
-
-        Called by ``DecisionIds.make`` and ``DecisionIds.to_record`` where it may be that of
-        the process from which this one was forked off.
-        """
+        """Take a prefix of this object and process, unless it is the seed's or restored."""
         if not self._seeded and self._home is not DecisionIds._here:
             self.prefix, self.count = f"{uuid4().hex}-", 0
         self._home = DecisionIds._here
 
     def key_stream(self, id: str) -> StreamKey:  # noqa: A002, the word users know
-        """Give what the draws of a decision hang on: the key, and the hash of its id.
-
-        Called by ``BasePolicy.decide`` where anything is drawn.
-        """
+        """Give what the draws of a decision hang on: the key, and the hash of its id."""
         if self._key is None:
             self._key = wrap_seed(randbits(64))
         return self._key, hash_id(id)
 
     def key_streams(self, ids: Sequence[str]) -> StreamKeys:
-        """Give what the draws of several decisions hang on: the key, and the hash of each id.
-
-        Called by ``BasePolicy.decide_many`` where anything is drawn.
-        """
+        """Give what the draws of several decisions hang on: the key, and the hash of each id."""
         if self._key is None:
             self._key = wrap_seed(randbits(64))
         return StreamKeys(self._key, hash_many_ids(ids))
 
     def join(self, other: "DecisionIds") -> "DecisionIds":
-        """Make ids for a policy merged of two, which repeat none of either.
-
-        Called by ``BasePolicy.merged``.
-        """
+        """Make ids for a policy merged of two, which repeat none of either."""
         made = copy(self)
         if made.prefix == other.prefix:
             made.count = max(self.count, other.count)

@@ -12,17 +12,19 @@
     ├── BadContext                 a context that is none
     ├── BadFeatures                a feature vector that does not fit
     ├── BadReward                  not a number inside its range
-    ├── BadObservation             no names with values
+    ├── BadObservation             no names with values, or a name that is not known
     └── NotADecision               something else, or a damaged one
     InvalidState
     ├── DamagedState               it is not one of ours, or no longer
     └── CannotMerge                two policies whose statistics do not add up
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from difflib import get_close_matches
 
 from boundit.terms.errors import BounditError, shorten
 from boundit.terms.message import ANY, SOME, Option
+from boundit.terms.names import join_names, sort_names
 
 
 class InvalidPolicy(BounditError):
@@ -128,12 +130,22 @@ class BadReward(InvalidStep):
 
 
 class BadObservation(InvalidStep):
-    """Something that does not say what was observed."""
+    """Something that does not say what was observed, or a variable that nobody observes."""
 
-    def __init__(self, found: object) -> None:
+    def __init__(self, found: object, known: Collection[str] = ()) -> None:
+        shown = shorten(repr(found), 60)
+        if not known:
+            wanted = "observed must map names to values, such as {'Age': 3}"
+            super().__init__(f"{wanted}, found {shown}")
+            return
+        names = sort_names(known)
+        near = get_close_matches(str(found), names, n=1, cutoff=0.5) or [
+            name for name in names if name.casefold() == str(found).casefold()
+        ]
+        hint = f"did you mean {near[0]!r}? " if near else ""
         super().__init__(
-            "observed must map names to values, such as {'Age': 3}, "
-            f"found {shorten(repr(found), 60)}"
+            f"observed names {shown}, which this policy does not know; {hint}it observes "
+            f"{shorten(join_names(names))}"
         )
 
 

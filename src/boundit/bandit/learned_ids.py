@@ -31,17 +31,11 @@ class IdStore(Protocol):
     """
 
     def add(self, id: str, /) -> bool:  # noqa: A002, the word users know
-        """Note an id; True if it is new, False if it was noted before.
-
-        Called by ``LearnedIds.claim`` before a reward is learned.
-        """
+        """Note an id; True if it is new, False if it was noted before."""
         ...
 
     def discard(self, id: str, /) -> None:  # noqa: A002, the word users know
-        """Take an id out again, since its reward was refused and nothing was learned.
-
-        Called by ``LearnedIds.release``.
-        """
+        """Take an id out again, since its reward was refused and nothing was learned."""
         ...
 
 
@@ -68,8 +62,7 @@ class LearnedIds:
     def claim(self, id: str) -> bool:  # noqa: A002, the word users know
         """Tell whether a decision was not learned from as far as is known; a store notes it.
 
-        Then either ``keep`` or ``release`` follows. Called by ``BasePolicy.learn`` for every
-        reward.
+        Then either ``keep`` or ``release`` follows.
         """
         if self.store is None:
             return id not in self.known
@@ -82,8 +75,7 @@ class LearnedIds:
     def release(self, id: str, refused: BaseException) -> None:  # noqa: A002, users' word
         """Forget a claim, as the reward was refused.
 
-        If the store fails at it, the refusal says so and stays what is raised. Called by
-        ``BasePolicy.learn``.
+        If the store fails at it, the refusal says so and stays what is raised.
         """
         if self.store is None:
             return
@@ -94,10 +86,7 @@ class LearnedIds:
             refused.add_note(kept)
 
     def keep(self, id: str) -> None:  # noqa: A002, the word users know
-        """Count a reward that was learned, and remember its id in place of the oldest one.
-
-        Called by ``BasePolicy.learn``.
-        """
+        """Count a reward that was learned, and remember its id in place of the oldest one."""
         self.n += 1
         if size := self.size:
             order, known = self.order, self.known
@@ -109,8 +98,7 @@ class LearnedIds:
     def claim_many(self, ids: Sequence[str]) -> list[bool]:
         """Tell of each decision whether it is new, as ``claim`` and ``keep`` in turn would.
 
-        Then either ``keep_many`` or ``release_many`` follows, with those that are new. Called
-        by ``BasePolicy.learn_many``.
+        Then either ``keep_many`` or ``release_many`` follows, with those that are new.
         """
         if self.store is None:
             distinct = len(set(ids)) == len(ids) and self.known.isdisjoint(ids)
@@ -126,10 +114,7 @@ class LearnedIds:
         return found
 
     def _find_new(self, ids: Sequence[str]) -> list[bool]:
-        """Find which ids would be new if each were learned in turn: the window moves on.
-
-        Called by ``LearnedIds.claim_many``.
-        """
+        """Find which ids would be new if each were learned in turn: the window moves on."""
         kept, found = list[str](), list[bool]()
         added, gone, oldest = set[str](), set[str](), chain(self.order, kept)
         for name in ids:
@@ -148,18 +133,12 @@ class LearnedIds:
         return found
 
     def release_many(self, ids: Sequence[str], refused: BaseException) -> None:
-        """Forget several claims, as some reward was refused.
-
-        Called by ``BasePolicy.learn_many`` and ``LearnedIds.claim_many``.
-        """
+        """Forget several claims, as some reward was refused."""
         for name in ids:
             self.release(name, refused)
 
     def keep_many(self, ids: Sequence[str]) -> None:
-        """Count rewards that were learned, and remember their ids in place of the oldest.
-
-        Called by ``BasePolicy.learn_many``.
-        """
+        """Count rewards that were learned, and remember their ids in place of the oldest."""
         if self.size and len(self.order) + len(ids) <= self.size:
             self.n += len(ids)
             self.order.extend(ids)
@@ -171,8 +150,7 @@ class LearnedIds:
     def fresh(self) -> "LearnedIds":
         """Make a memory of the same size that has learned nothing.
 
-        A store is left out: it knows ids, and what is new learned none. Called by
-        ``BasePolicy.fresh``.
+        A store is left out: it knows ids, and what is new learned none.
         """
         return LearnedIds(REMEMBERED if self.store is not None else self.size)
 
@@ -180,7 +158,7 @@ class LearnedIds:
         """Put together what two policies learned, or refuse what may have been learned twice.
 
         ``shared`` is what both had learned when they parted. The ids that each learned since
-        take turns, as if both had learned evenly. Called by ``BasePolicy.merged``.
+        take turns, as if both had learned evenly.
         """
         result = LearnedIds(self.size if self.store is None else self.store)
         result.n = self.n + other.n - shared.n
@@ -197,7 +175,7 @@ class LearnedIds:
         """List the ids learned since this policy was ``shared``, or refuse if some are gone.
 
         Where nothing was forgotten, what was shared must be known here. Else it must come right
-        before what is new: one id that both remember shows it. Called by ``LearnedIds.join``.
+        before what is new: one id that both remember shows it.
         """
         mine, theirs, n_new = list(self), list(shared), self.n - shared.n
         if len(mine) == self.n and len(theirs) == shared.n:
@@ -218,18 +196,12 @@ class LearnedIds:
         return mine[parting:]
 
     def _put_in(self, ids: Sequence[str]) -> None:
-        """Remember the last ones of some ids, each once.
-
-        Called by ``LearnedIds.join`` and ``LearnedIds.restore``.
-        """
+        """Remember the last ones of some ids, each once."""
         last = list(dict.fromkeys(reversed(ids)))[: self.size]
         self.order, self.known = deque(reversed(last)), set(last)
 
     def to_record(self) -> Record:
-        """Write size, count and the ids remembered for JSON; of a store, that there was one.
-
-        Called by ``BasePolicy.state``.
-        """
+        """Write size, count and the ids remembered for JSON; of a store, that there was one."""
         remember = None if self.store is not None else self.size
         return {"remember": remember, "n_learned": self.n, "learned_ids": list(self.order)}
 
@@ -238,7 +210,7 @@ class LearnedIds:
         """Read what ``to_record`` wrote, or raise; a caller's store must be given again.
 
         A store that takes over from a window is told the ids that are remembered. ``policy`` is
-        for the error's sake. Called by ``BasePolicy.restore``.
+        for the error's sake.
         """
         size, n, ids = (record[name] for name in ("remember", "n_learned", "learned_ids"))
         if not isinstance(n, int) or not isinstance(ids, list) or not 0 <= len(ids) <= n:
@@ -263,10 +235,7 @@ class LearnedIds:
 
 
 def _read_memory(remember: object) -> tuple[int, IdStore | None]:
-    """Read the option ``remember``: the size of a window, or a store of the caller's.
-
-    Called by ``LearnedIds.__init__``.
-    """
+    """Read the option ``remember``: the size of a window, or a store of the caller's."""
     if isinstance(remember, int) and not isinstance(remember, bool) and remember >= 0:
         return remember, None
     if isinstance(remember, IdStore) and not isinstance(remember, type):
@@ -275,10 +244,7 @@ def _read_memory(remember: object) -> tuple[int, IdStore | None]:
 
 
 def _require_one_store(one: LearnedIds, other: LearnedIds, shared: LearnedIds) -> None:
-    """Refuse to merge policies unless one store told both of them which decisions were new.
-
-    Called by ``LearnedIds.join``.
-    """
+    """Refuse to merge policies unless one store told both of them which decisions were new."""
     told = one.store is other.store and (not shared.n or shared.store is one.store)
     if not told:
         raise CannotMerge("their ids are not in one store, which alone knows what came twice")
@@ -288,8 +254,6 @@ def _require_one_store(one: LearnedIds, other: LearnedIds, shared: LearnedIds) -
 
 def _interleave(one: Sequence[str], other: Sequence[str]) -> list[str]:
     """Let two lists take turns evenly, so that the last ones of both come last.
-
-    Called by ``LearnedIds.join``.
 
     >>> _interleave("abcd", "yz")
     ['a', 'b', 'y', 'c', 'd', 'z']

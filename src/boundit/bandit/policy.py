@@ -1,16 +1,18 @@
 """The one interface of every policy, contextual or not, with bounds or without."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
 from boundit.bandit.batch.environment import FiniteEnvironment
 from boundit.bandit.decision import Decision
 from boundit.bandit.kernels.arrays import Floats, Places, Seeds
-from boundit.bandit.prior.log_refutation import LogRefutation
-from boundit.bandit.prior.watch import Refutation
 from boundit.bandit.serialization import State
 from boundit.bandit.spec import Arms, ContextNames
 from boundit.terms.bound_table import BoundTable
+
+if TYPE_CHECKING:
+    from boundit.bandit.prior.log_refutation import LogRefutation
+    from boundit.bandit.prior.watch import Refutation  # brings Numba
 
 
 @runtime_checkable
@@ -29,7 +31,6 @@ class Policy(Protocol):
     ) -> Decision:
         """Choose an arm for one visitor; changes nothing but the count that names decisions.
 
-        Users call it for every visitor, and ``Chunk._play_round_by_round`` in a simulation.
         ``arms`` restricts or replaces the arms held, for this call. ``id`` names the decision,
         one of the policy's own count unless given. What is drawn hangs on seed and id alone.
         """
@@ -44,10 +45,9 @@ class Policy(Protocol):
     ) -> None:
         """Learn what a decision earned: in any order, late or never; a repeat is a no-op.
 
-        As long as the policy remembers the decision's id. Users call it once the reward is
-        known, and ``Chunk._play_round_by_round`` in a simulation. ``observed`` are other
-        variables as they came out in this round. Those that the policy ``observes`` narrow its
-        bounds, the others are ignored.
+        As long as the policy remembers the decision's id. ``observed`` are other variables as
+        they came out in this round. The policy learns from those that it ``observes``; the
+        others are ignored.
         """
         ...
 
@@ -61,7 +61,7 @@ class Policy(Protocol):
         """Choose an arm for each of several visitors: the same as ``decide`` one by one.
 
         ``contexts`` are a list of what ``decide`` takes, a 2-D array, or columns by name.
-        Errors name the row, and then nothing is decided. Users call it for a batch of visitors.
+        Errors name the row, and then nothing is decided.
         """
         ...
 
@@ -75,33 +75,25 @@ class Policy(Protocol):
         """Learn what several decisions earned: the same as ``learn`` one by one, in this order.
 
         All or nothing: an error names the row, and then nothing has changed. ``observed`` is a
-        list of what each round showed, or columns by name. Users call it for a batch.
+        list of what each round showed, or columns by name.
         """
         ...
 
     @property
     def observes(self) -> tuple[str, ...]:
-        """The variables that narrow its bounds when ``learn`` is told them.
-
-        Users read it to know what to record after a round; also read by
-        ``Chunk._play_compiled``.
-        """
+        """The variables that it learns from when ``learn`` is told them."""
         ...
 
     def refresh(self, prior: BoundTable, *, arms: Arms | None = None) -> None:
         """Replace the prior bounds by those of another table; what was learned stays.
 
-        Its arms are held from now on, or ``arms`` if given. Users call it when a new log gives
-        better bounds.
+        Its arms are held from now on, or ``arms`` if given.
         """
         ...
 
     @property
-    def refutation(self) -> Refutation | LogRefutation | None:
-        """What contradicted the prior bounds, once they were dropped; needs ``watch``.
-
-        Users read it to learn that graph or log cannot be right.
-        """
+    def refutation(self) -> "Refutation | LogRefutation | None":
+        """What contradicted the prior bounds, once they were dropped; needs ``watch``."""
         ...
 
     def fresh(
@@ -114,8 +106,7 @@ class Policy(Protocol):
     ) -> Self:
         """Make a new policy with the same settings and nothing learned.
 
-        Arms, context names and horizon fill what is unbound; a seed replaces the old one. Users
-        call it to start over; also called by ``Chunk._bind_policy`` for a simulation.
+        Arms, context names and horizon fill what is unbound; a seed replaces the old one.
         """
         ...
 
@@ -134,17 +125,14 @@ class Policy(Protocol):
         environment, runs x rounds, as are ``uniforms``, which decide rewards, and
         ``observation_uniforms``, which decide what a round shows besides; where one is nan the
         round shows nothing, as if ``learn`` were not told ``observed``. None if this policy, as
-        it is set, plays only through ``decide`` and ``learn`` (it watches its bounds, say); a
-        run of which that is true has -1 throughout. Called by ``Chunk._play_compiled`` in
-        simulations.
+        it is set, plays only through ``decide`` and ``learn`` (it watches its bounds, say).
         """
         ...
 
     def merged(self, other: Self, *, since: Self | None = None) -> Self:
         """Make a new policy that has learned what both have.
 
-        ``since`` is what both were copies of when they parted, nothing learned if None. Users
-        call it to put together copies that played in several processes.
+        ``since`` is what both were copies of when they parted, nothing learned if None.
         """
         ...
 
@@ -157,8 +145,5 @@ class Policy(Protocol):
 
     @classmethod
     def from_state(cls, state: Mapping[str, object]) -> Self:
-        """Make the policy that ``state()`` described; it goes on bit for bit.
-
-        Users call it after a restart.
-        """
+        """Make the policy that ``state()`` described; it goes on bit for bit."""
         ...

@@ -37,7 +37,7 @@ class RankedArms(tuple[RankedArm, ...]):  # noqa: SLOT001, what is worked out of
     def of(cls, arms: Iterable[RankedArm], beaten: Iterable[RankedArm] = ()) -> Self:
         """Sort the arms of one decision by decreasing upper end.
 
-        ``beaten`` are arms left out. Called by ``PriorBounds._rank_anew``.
+        ``beaten`` are arms left out.
         """
         found = cls(sorted(arms, key=lambda ranked: (-ranked.upper, ranked.place)))
         found.beaten = tuple(beaten)
@@ -47,8 +47,7 @@ class RankedArms(tuple[RankedArm, ...]):  # noqa: SLOT001, what is worked out of
     def blank_table(self) -> Floats:
         """The score table of these arms before anything is scored: their ends and places.
 
-        Kernels fill in copies of it. Read by ``ArmCounts.make_score_table``,
-        ``ContextFeatures.__init__``, ``BatchLayout.of`` and ``OAM.choose``.
+        Kernels fill in copies of it.
         """
         score_table = np.zeros((len(self), COLUMNS))
         score_table[:, [LOWER, UPPER, POSITION]] = [ranked[1:] for ranked in self]
@@ -61,10 +60,7 @@ class RankedArms(tuple[RankedArm, ...]):  # noqa: SLOT001, what is worked out of
 
     @cached_property
     def in_call_order(self) -> tuple[tuple[int, Arm], ...]:
-        """The row and the name of every arm, in the order that the arms were passed in.
-
-        Read by ``Scores.index`` and ``Scores.capped``.
-        """
+        """The row and the name of every arm, in the order that the arms were passed in."""
         return tuple(
             (i, self[i].arm) for i in sorted(range(len(self)), key=lambda i: self[i].place)
         )

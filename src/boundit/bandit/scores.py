@@ -32,10 +32,7 @@ class FeatureRows(Protocol):
     """The features of ranked arms, a row each; linear policies and OAM give ``Scores`` one."""
 
     def row(self, i: int) -> tuple[float, ...]:
-        """Give the features of the ``i``-th ranked arm, a number each.
-
-        Called by ``Scores.features``.
-        """
+        """Give the features of the ``i``-th ranked arm, a number each."""
         ...
 
 
@@ -87,8 +84,7 @@ class Scores:
     def repeat(self, found: tuple[int, int], score_table: Floats) -> "Scores":
         """Make scores of another visitor of the same context, by a table of their own.
 
-        The chances of arms to win are the same for both, and worked out once. Called by
-        ``ScoreBatch.make`` and ``Decisions.make_scores``.
+        The chances of arms to win are the same for both, and worked out once.
         """
         made = Scores(
             self.ranked_arms,
@@ -104,34 +100,22 @@ class Scores:
 
     @property
     def found(self) -> tuple[int, int]:
-        """The row of the arm with the highest score, and how many arms needed none.
-
-        Read by ``Decisions.make_scores``.
-        """
+        """The row of the arm with the highest score, and how many arms needed none."""
         return self.best, self._unscored
 
     @property
     def score_table(self) -> Floats:
-        """A copy of the score table as the kernel left it.
-
-        Read by ``Scores.index``, ``Scores.capped`` and ``TS._compute_win_chances``.
-        """
+        """A copy of the score table as the kernel left it."""
         return np.frombuffer(self._table_bytes).reshape(-1, COLUMNS).copy()
 
     @property
     def features(self) -> tuple[float, ...]:
-        """The chosen arm's features, none where a policy needs none.
-
-        Read by ``Decision.features``.
-        """
+        """The chosen arm's features, none where a policy needs none."""
         return self.rows.row(self.winner) if self.rows else self._features
 
     @cached_property
     def index(self) -> dict[Arm, float]:
-        """The score of every arm that was scored, in the order the arms were passed in.
-
-        Read by ``Decision.index``.
-        """
+        """The score of every arm that was scored, in the order the arms were passed in."""
         final = self.score_table[:, SCORE].tolist()
         return {
             arm: final[i]
@@ -148,23 +132,17 @@ class Scores:
 
     @property
     def skipped(self) -> int:
-        """The number of arms that needed no score, as their upper end ruled them out.
-
-        Read by ``Decision.skipped``.
-        """
+        """The number of arms that needed no score, as their upper end ruled them out."""
         return self._unscored + len(self.ranked_arms.beaten)
 
     def find_row(self, arm: Arm) -> int:
-        """Find the row of an arm in the score table, -1 if it was ruled out before.
-
-        Called by ``BasePolicy._explore_arms``.
-        """
+        """Find the row of an arm in the score table, -1 if it was ruled out before."""
         return next((i for i, ranked in enumerate(self.ranked_arms) if ranked.arm == arm), -1)
 
     def explore_arm(self, arm: Arm, row: int, features: tuple[float, ...]) -> None:
         """Play another arm than the one that won: it was drawn to explore.
 
-        ``features`` are those of an arm without a row. Called by ``BasePolicy._explore_arms``.
+        ``features`` are those of an arm without a row.
         """
         self.best = self.winner
         self.arm, self.winner, self._branch = arm, row, EXPLORED
@@ -173,18 +151,12 @@ class Scores:
 
     @cached_property
     def best(self) -> int:
-        """The row of the arm that won, also where another was played to explore.
-
-        Read by ``Scores.chances`` and by ``_share_tie`` of the fused policy.
-        """
+        """The row of the arm that won, also where another was played to explore."""
         return self.winner
 
     @cached_property
     def chances(self) -> list[float]:
-        """The chance of each row of the score table to win by the algorithm's own draws.
-
-        Read by ``Scores.propensity`` and ``Scores.propensities``.
-        """
+        """The chance of each row of the score table to win by the algorithm's own draws."""
         if self._win_chances is None:
             return [float(i == self.best) for i in range(len(self.ranked_arms))]
         if self._like is not None:
@@ -196,7 +168,7 @@ class Scores:
     def propensity(self) -> float | None:
         """The chance that the policy's own randomness chose this arm, None if not wanted.
 
-        Worked out when it is first read. Read by ``Decision.propensity``.
+        Worked out when it is first read.
         """
         if not self._wanted:
             return None
@@ -209,7 +181,7 @@ class Scores:
     def propensities(self) -> dict[Arm, float] | None:
         """The chance of every arm of the call, in its order; None if not wanted.
 
-        Worked out when it is first read. Read by ``Decision.propensities``.
+        Worked out when it is first read.
         """
         if not self._wanted:
             return None
@@ -219,10 +191,7 @@ class Scores:
         return {arm: self._mix(chance) for arm, chance in found.items()}
 
     def _mix(self, chance: float) -> float:
-        """Mix an arm's chance under the algorithm with that of being drawn to explore.
-
-        Called by ``Scores.propensity`` and ``Scores.propensities``.
-        """
+        """Mix an arm's chance under the algorithm with that of being drawn to explore."""
         if not self.explore:
             return chance
         return self.explore / len(self.allowed) + (1.0 - self.explore) * chance
@@ -231,7 +200,7 @@ class Scores:
     def branch(self) -> str | None:
         """The part of the algorithm that chose, None for algorithms of a single part.
 
-        Told when it is first read. Read by ``Decision.branch``.
+        Told when it is first read.
         """
         if callable(self._branch):
             self._branch = self._branch(self)

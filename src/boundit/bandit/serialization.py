@@ -15,7 +15,7 @@ Record: TypeAlias = dict[str, Any]
 State: TypeAlias = Record
 """What ``state()`` gives and ``from_state`` takes; JSON keeps it as it is."""
 
-FORMAT, VERSION = "boundit policy", 3
+FORMAT, VERSION = "boundit policy", 4
 _HEAD = ("format", "version", "policy", "checksum")
 _UNREADABLE = (
     LookupError,
@@ -32,8 +32,6 @@ _UNREADABLE = (
 def encode_values(values: Iterable[object]) -> list[object]:
     """Write the values of an arm or a context so that JSON keeps their types.
 
-    Called by ``Decision.record``, and by ``ArmCounts.to_record`` for every pair it knows.
-
     >>> encode_values(("A", 1, True))
     ['A', 1, True]
     """
@@ -42,10 +40,7 @@ def encode_values(values: Iterable[object]) -> list[object]:
 
 
 def decode_values(record: Iterable[object]) -> tuple[object, ...]:
-    """Read an arm or a context that ``encode_values`` wrote.
-
-    Called by ``ArmCounts.from_record`` for every pair.
-    """
+    """Read an arm or a context that ``encode_values`` wrote."""
     found: tuple[object, ...] = decode(Arm, record)
     return found
 
@@ -53,7 +48,7 @@ def decode_values(record: Iterable[object]) -> tuple[object, ...]:
 def seal_state(policy: str, body: Record) -> State:
     """Wrap what a policy writes of itself with its name, a format version and a checksum.
 
-    Gives the object that users keep as JSON. Called by ``BasePolicy.state``.
+    Gives the object that users keep as JSON.
     """
     head = {"format": FORMAT, "version": VERSION, "policy": policy}
     return {**head, "checksum": compute_checksum({"policy": policy, **body}), **body}
@@ -63,8 +58,7 @@ def seal_state(policy: str, body: Record) -> State:
 def open_state(policy: str, state: Mapping[str, object]) -> Iterator[Record]:
     """Check name, version and checksum of a policy's state, and give what it wrote.
 
-    A context manager: whatever goes wrong inside is raised as ``DamagedState``. Called by
-    ``BasePolicy.restore``.
+    A context manager: whatever goes wrong inside is raised as ``DamagedState``.
     """
     body = _check_head(policy, state)
     try:
@@ -81,7 +75,7 @@ def open_state(policy: str, state: Mapping[str, object]) -> Iterator[Record]:
 def _check_head(policy: str, state: Mapping[str, object]) -> Record:
     """Refuse a state with another format, kind of policy, version or checksum.
 
-    Gives what the policy wrote of itself. Called by ``open_state``.
+    Gives what the policy wrote of itself.
     """
     if not isinstance(state, Mapping) or state.get("format") != FORMAT:
         raise DamagedState(policy, "it does not say so; give what state() returned")

@@ -81,8 +81,7 @@ class BanditSpec:
     ) -> "BanditSpec":
         """Make a spec from a policy's options; what is missing comes from its prior.
 
-        What is given must agree with the prior. Called by the constructor of every policy, and
-        by ``BanditSpec.follow``.
+        What is given must agree with the prior.
         """
         if prior is not None and not isinstance(prior, BoundTable):
             raise BadOption("prior", "a BoundTable", prior)
@@ -111,18 +110,12 @@ class BanditSpec:
 
     @cached_property
     def _pick(self) -> "Callable[[Mapping[str, object]], object] | None":
-        """A function that takes several context values from a mapping; None if not several.
-
-        Read by ``BanditSpec.read_context``.
-        """
+        """A function that takes several context values from a mapping; None if not several."""
         # Of one name, itemgetter would give the bare value.
         return itemgetter(*self.context) if self.context and len(self.context) > 1 else None
 
     def fill(self, arms: Arms | None, context: ContextNames | None) -> "BanditSpec":
-        """Make a spec with these arms and context names where this one has none.
-
-        Called by ``BasePolicy.fresh`` when a policy is bound to a world.
-        """
+        """Make a spec with these arms and context names where this one has none."""
         found = BanditSpec.of(prior=None, arms=arms, context=context, reward_range=None)
         spec = self
         if not spec.arms and arms is not None:
@@ -140,8 +133,7 @@ class BanditSpec:
 
         Arms of the new table that ``old`` had not are held from now on, those that it lacks are
         retired; levels are only added, so that what was decided before is still understood.
-        Where users gave the arms, they must say so in ``arms``. Called by
-        ``BasePolicy.refresh``.
+        Where users gave the arms, they must say so in ``arms``.
         """
         if arms is None and self.arms_given:
             self._require_same_arms(prior, old)
@@ -163,10 +155,7 @@ class BanditSpec:
         )
 
     def _choose_arms(self, prior: BoundTable) -> tuple[Arm, ...]:
-        """Choose the arms held from now on: those given, else the table's, old ones first.
-
-        Called by ``BanditSpec.follow``.
-        """
+        """Choose the arms held from now on: those given, else the table's, old ones first."""
         if self.arms_given:
             return self.arms
         kept = tuple(arm for arm in self.arms if arm in set(prior.arms))
@@ -178,7 +167,7 @@ class BanditSpec:
         """Refuse a table with new arms, or without some held, where users gave the arms.
 
         Neither can be meant silently: a new arm would never be played, and an arm without its
-        bound would be. Called by ``BanditSpec.follow``.
+        bound would be.
         """
         bounded = set(old.arms if old else ())
         new = [arm for arm in prior.arms if arm not in bounded | self.held_arms]
@@ -193,7 +182,7 @@ class BanditSpec:
 
         Gives the values as a tuple. What was read before is known at once. Equal is not enough:
         ``(True,)`` equals ``(1,)`` and a decision shows what was given, so it is the given
-        values that are returned. Called by ``BasePolicy.decide`` and ``BasePolicy.learn``.
+        values that are returned.
         """
         values = given
         if type(given) is dict and self._pick:
@@ -214,10 +203,7 @@ class BanditSpec:
         return values
 
     def _check_context(self, given: object) -> Context:
-        """Read a visitor's context value by value, or raise ``BadContext`` and say why.
-
-        Called by ``BanditSpec.read_context`` for what it has not read before.
-        """
+        """Read a visitor's context value by value, or raise ``BadContext`` and say why."""
         if isinstance(given, Mapping):
             values = self._order_named_values(given)
         else:
@@ -235,24 +221,16 @@ class BanditSpec:
     def _may_be(self, value: Value, levels: Levels) -> bool:
         """Tell whether a value outside its domain is let through, as asked by ``unseen``.
 
-        Not ``"1"`` where ``1`` was meant, which is a mistake and no new level. Called by
-        ``BanditSpec._check_context``.
+        Not ``"1"`` where ``1`` was meant, which is a mistake and no new level.
         """
         return self.unseen == "range" and str(value) not in map(str, levels)
 
     def find_cell(self, values: Context) -> Context:
-        """Find the context of the table that a visitor is in: numbers become their bins.
-
-        Called by ``BasePolicy.decide`` and ``BasePolicy._find_cell`` where there are bins, and
-        by ``BanditSpec._check_context``.
-        """
+        """Find the context of the table that a visitor is in: numbers become their bins."""
         return tuple(map(find_bin, self.bins, values)) if self.bins else values
 
     def _order_named_values(self, given: Mapping[str, object]) -> Context:
-        """Put the values of a mapping in the order of the context variables.
-
-        Called by ``BanditSpec._check_context``.
-        """
+        """Put the values of a mapping in the order of the context variables."""
         if self.context is None:
             raise BadContext(
                 dict(given),
@@ -265,10 +243,7 @@ class BanditSpec:
         return tuple(_parse_value(given[name], BadContext) for name in self.context)
 
     def read_arms(self, given: Arms) -> tuple[Arm, ...]:
-        """Read the arms passed to one call, the held ones first and in their order.
-
-        Called by ``BasePolicy._find_allowed``.
-        """
+        """Read the arms passed to one call, the held ones first and in their order."""
         allowed = parse_arms(given)
         if not allowed:
             raise NeedsArms
@@ -278,10 +253,7 @@ class BanditSpec:
         return tuple(sorted(allowed, key=lambda arm: (place.get(arm, len(place)), repr(arm))))
 
     def require_arm(self, arm: Arm) -> None:
-        """Refuse an arm of the wrong length, and ``"1"`` where ``1`` was meant.
-
-        Called by ``BanditSpec.read_arms`` and ``BasePolicy._require_passed``.
-        """
+        """Refuse an arm of the wrong length, and ``"1"`` where ``1`` was meant."""
         if not self.arm_levels:
             return
         if len(arm) != len(self.arm_levels):
@@ -292,10 +264,7 @@ class BanditSpec:
                 raise BadArm(arm, f"{hint} for {value!r} ({type(value).__name__})?")
 
     def _require_arms_fit(self, prior: BoundTable | None) -> None:
-        """Refuse arms of several lengths, and arms that the prior says nothing of.
-
-        Called by ``BanditSpec.of``.
-        """
+        """Refuse arms of several lengths, and arms that the prior says nothing of."""
         width = {len(arm) for arm in self.arms}
         if len(width) > 1:
             raise BadOption("arms", "tuples of one length", self.arms)
@@ -310,10 +279,7 @@ class BanditSpec:
             raise ForeignBounds("arms", self.arms, prior.arms)
 
     def read_reward(self, reward: object, where: str) -> float:
-        """Take a reward that is a number inside the range; refuse any other.
-
-        Called by ``BasePolicy.learn``, with the id of the decision for the error's sake.
-        """
+        """Take a reward that is a number inside the range; refuse any other."""
         low, high = self.reward_range
         if type(reward) is float and low <= reward <= high:
             return reward
@@ -333,8 +299,6 @@ class BanditSpec:
 def parse_arms(given: Arms) -> tuple[Arm, ...]:
     """Read arms as a user passes them, each once.
 
-    Called by ``BanditSpec.of`` and ``BanditSpec.read_arms``.
-
     >>> parse_arms(["A", "B", "A"]), parse_arms([(0, 1)])
     ((('A',), ('B',)), ((0, 1),))
     """
@@ -346,20 +310,14 @@ def parse_arms(given: Arms) -> tuple[Arm, ...]:
 def parse_values(
     given: object, error: type[BadArm] | type[BadContext] = BadContext
 ) -> tuple[Value, ...]:
-    """Read one arm or context: a tuple or list as it is, anything else as its only value.
-
-    Called by ``parse_arms`` and ``BanditSpec._check_context``.
-    """
+    """Read one arm or context: a tuple or list as it is, anything else as its only value."""
     if isinstance(given, tuple | list):
         return tuple(_parse_value(value, error) for value in given)
     return (_parse_value(given, error),)
 
 
 def _parse_value(value: object, error: type[BadArm] | type[BadContext]) -> Value:
-    """Turn one value of an arm or context into plain Python, from NumPy's scalars too.
-
-    Called by ``parse_values`` and ``BanditSpec._order_named_values``.
-    """
+    """Turn one value of an arm or context into plain Python, from NumPy's scalars too."""
     plain = unwrap_scalar(value)
     if not isinstance(plain, Hashable):
         raise error(plain, f"{type(plain).__name__} is no level of a variable")
@@ -371,10 +329,7 @@ def _parse_value(value: object, error: type[BadArm] | type[BadContext]) -> Value
 
 
 def _equals_itself(value: object) -> bool:
-    """Tell whether a value could be found among levels; missing values of pandas never are.
-
-    Called by ``_parse_value``.
-    """
+    """Tell whether a value could be found among levels; missing values of pandas never are."""
     try:
         return bool(value == value)
     except (TypeError, ValueError):
@@ -386,8 +341,7 @@ def _agree_on_context(
 ) -> tuple[tuple[str, ...] | None, tuple[Levels, ...]]:
     """Find the names of the context variables, and the levels of each, for a policy.
 
-    From the option ``context`` and from the prior's table, which must agree. Called by
-    ``BanditSpec.of``.
+    From the option ``context`` and from the prior's table, which must agree.
     """
     names, levels = _read_names(given)
     if prior is None:
@@ -399,10 +353,7 @@ def _agree_on_context(
 
 
 def _collect_bins(prior: BoundTable | None) -> tuple[Edges, ...]:
-    """Collect the edges of the prior's context variables, none where no variable is in bins.
-
-    Called by ``BanditSpec.of``.
-    """
+    """Collect the edges of the prior's context variables, none where no variable is in bins."""
     found = tuple(tuple(prior.bins.get(n, ())) for n in prior.context) if prior else ()
     return found if any(found) else ()
 
@@ -410,10 +361,7 @@ def _collect_bins(prior: BoundTable | None) -> tuple[Edges, ...]:
 def _read_names(
     given: ContextNames | None,
 ) -> tuple[tuple[str, ...] | None, Mapping[str, Levels]]:
-    """Read names of context variables, with their levels where these are given.
-
-    Called by ``_agree_on_context``.
-    """
+    """Read names of context variables, with their levels where these are given."""
     if given is None:
         return None, {}
     names = (given,) if isinstance(given, str) else tuple(given)
@@ -425,10 +373,7 @@ def _read_names(
 
 
 def _collect_arm_levels(arms: Sequence[Arm], prior: BoundTable | None) -> tuple[Levels, ...]:
-    """Collect the levels of each treatment: the prior's, then further ones of the arms.
-
-    Called by ``BanditSpec.of``.
-    """
+    """Collect the levels of each treatment: the prior's, then further ones of the arms."""
     if prior is None:
         declared: tuple[Levels, ...] = ((),) * len(arms[0]) if arms else ()
     else:
@@ -444,10 +389,10 @@ def _agree_on_range(
 ) -> tuple[float, float]:
     """Find the range of the rewards from the option ``reward_range`` and from the prior.
 
-    They must agree; with neither it is 0 to 1. Called by ``BanditSpec.of``.
+    They must agree; with neither it is 0 to 1.
     """
     if given is None:
-        given = prior.reward_range if prior else UNIT
+        given = prior.outcome_range if prior else UNIT
     try:
         low, high = map(float, given)
     except (TypeError, ValueError, OverflowError):
@@ -456,24 +401,17 @@ def _agree_on_range(
         raise BadOption("reward_range", "two finite numbers, the lower first", given)
     if high - low > _WIDEST:
         raise BadOption("reward_range", f"at most {_WIDEST:g} wide", given)
-    if prior and (low, high) != tuple(prior.reward_range):
-        raise ForeignBounds("rewards", (low, high), tuple(prior.reward_range))
+    if prior and (low, high) != tuple(prior.outcome_range):
+        raise ForeignBounds("rewards", (low, high), tuple(prior.outcome_range))
     return low, high
 
 
 def _unite_levels(one: Sequence[Value], other: Sequence[Value]) -> Levels:
-    """Put two lists of a variable's levels together, each level once.
-
-    Called by ``_agree_on_context``, ``_read_names``, ``_collect_arm_levels`` and
-    ``_unite_all``.
-    """
+    """Put two lists of a variable's levels together, each level once."""
     return tuple(dict.fromkeys((*one, *other)))
 
 
 def _unite_all(one: Sequence[Levels], other: Sequence[Levels]) -> tuple[Levels, ...]:
-    """Put the levels of several variables together; either side may know no variables.
-
-    Called by ``BanditSpec.of`` and ``BanditSpec.follow``.
-    """
+    """Put the levels of several variables together; either side may know no variables."""
     pairs = zip_longest(one, other, fillvalue=())
     return tuple(_unite_levels(mine, theirs) for mine, theirs in pairs)

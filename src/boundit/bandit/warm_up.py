@@ -24,20 +24,20 @@ from boundit.bandit.policies.ts import TS
 from boundit.bandit.policies.ucb import UCB
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.fused_plan import Factor, FusedPlan
-from boundit.terms.interval import Interval
-from boundit.terms.living import Living
-from boundit.terms.long_work import Told, say_nothing
+from boundit.terms.long_work import Progress, follow_progress
+from boundit.terms.renamed import refuse_renamed
 
 _ROUNDS = 24
 """After so many rewards every branch of an algorithm was taken."""
 _ARMS, _CONTEXTS = ((0,), (1,)), ((0,), (1,))
 
 
+@refuse_renamed
 def warm_up(
     *,
     simulations: bool = False,
     kinds: Collection[str] | None = None,
-    told: Told | None = None,
+    progress: Progress | bool | None = None,
 ) -> None:
     """Compile all kernels of the policies now, or load those that were compiled before.
 
@@ -47,28 +47,26 @@ def warm_up(
     What is compiled is kept beside the installed package, or in the folder that the environment
     variable ``NUMBA_CACHE_DIR`` names; where neither that nor the home may be written to, it
     lives as long as the process. ``simulations`` are whole runs, as ``simulate`` plays them.
-    ``told`` hears what is compiled, how much of it is done, and of how much.
+    ``progress`` is True for a bar on stderr, or a function of (message, done, total).
     """
-    tell, whole_runs = told or say_nothing, read_flag("simulations", simulations)
+    whole_runs = read_flag("simulations", simulations)
     environment = _make_environment()
     policies = _make_policies()
     if kinds is not None:
         policies = _keep_kinds(policies, kinds)
-    for i, (name, policy) in enumerate(policies.items()):
-        tell(f"compile {name}", i, len(policies))
-        _play_rounds(policy)
-        if whole_runs:
-            _play_runs(policy, environment)
-    tell("compiled", len(policies), len(policies))
+    with follow_progress(progress) as tell:
+        for i, (name, policy) in enumerate(policies.items()):
+            tell(f"compile {name}", i, len(policies))
+            _play_rounds(policy)
+            if whole_runs:
+                _play_runs(policy, environment)
+        tell("compiled", len(policies), len(policies))
 
 
 def _keep_kinds(
     policies: Mapping[str, BasePolicy[Any]], kinds: Collection[str]
 ) -> dict[str, BasePolicy[Any]]:
-    """Keep the policies of some kinds, or refuse a name that no policy has.
-
-    Called by ``warm_up``.
-    """
+    """Keep the policies of some kinds, or refuse a name that no policy has."""
     names = {name: type(policy).__name__ for name, policy in policies.items()}
     if isinstance(kinds, str) or not set(kinds) <= set(names.values()):
         known = ", ".join(dict.fromkeys(names.values()))
@@ -77,10 +75,7 @@ def _keep_kinds(
 
 
 def _make_policies() -> dict[str, BasePolicy[Any]]:
-    """Make the policies whose kernels are all there are, by what their compilation is called.
-
-    Called by ``warm_up``.
-    """
+    """Make the policies whose kernels are all there are, by what their compilation is called."""
     prior = _make_table()
     return {
         "UCB": UCB(prior=prior),
@@ -89,37 +84,28 @@ def _make_policies() -> dict[str, BasePolicy[Any]]:
         "TS": TS(prior=prior, seed=0),
         "LinUCB": LinUCB(prior=prior),
         "LinTS": LinTS(prior=prior, seed=0),
-        "LinTS, shared": LinTS(prior=prior, seed=0, shared=True),
         "OAM": OAM(prior=prior),
         "Fused": Fused(prior=prior, seed=0),
     }
 
 
 def _make_table() -> BoundTable:
-    """Make bounds of two arms in two contexts that what rounds show may narrow, with a plan.
-
-    Called by ``_make_policies``.
-    """
+    """Make bounds of two arms in two contexts, with a plan."""
     keys = list(product(_ARMS, _CONTEXTS))
     rows: list[dict[str, object]] = [
         {"X": arm, "C": context, "lower": 0.1, "upper": 0.9} for (arm,), (context,) in keys
     ]
     table = BoundTable.from_rows(
-        rows, outcome="Y", treatments=["X"], context=["C"], reward_range=(0.0, 1.0)
+        rows, outcome="Y", treatments=["X"], context=["C"], outcome_range=(0.0, 1.0)
     )
-    ends = Interval(0.1, 0.3), Interval(0.6, 0.9)
-    plan = Living(("W",), ((0, 1),), {key: key[0] for key in keys}, dict.fromkeys(keys, ends))
     weights = Factor(("W",), ((0,), (1,)), ((0,),) * len(keys), ((3, 2),))
     cells = tuple((2 * i, 2 * i + 1) for i in range(len(keys)))
     fused = FusedPlan(tuple(keys), (weights,), cells, (4,) * 8, (1.0,) * 8)
-    return replace(table, living=(plan,), fused=fused)
+    return replace(table, pooling=fused)
 
 
 def _make_environment() -> FiniteEnvironment:
-    """Make a world in which whole runs of these policies can be played.
-
-    Called by ``warm_up``.
-    """
+    """Make a world in which whole runs of these policies can be played."""
     means = np.array([[0.3, 0.5], [0.5, 0.4]])
     shown = np.broadcast_to(np.array([0.5, 1.0]), (2, 2, 2, 2)).copy()
     side = SideObservation(("W",), ((0, 1),), shown)
@@ -130,8 +116,6 @@ def _play_rounds(policy: BasePolicy[Any]) -> None:
     """Decide and learn as a service does, now and then with what a round shows besides.
 
     For one visitor at a time, then for several at once.
-
-    Called by ``warm_up`` for every policy.
     """
     for i in range(_ROUNDS):
         decision = policy.decide(_CONTEXTS[i % 2], id=str(i))
@@ -142,10 +126,7 @@ def _play_rounds(policy: BasePolicy[Any]) -> None:
 
 
 def _play_runs(policy: BasePolicy[Any], environment: FiniteEnvironment) -> None:
-    """Play a few whole runs, once without and once with what rounds show besides.
-
-    Called by ``warm_up`` where simulations are to come.
-    """
+    """Play a few whole runs, once without and once with what rounds show besides."""
     contexts = np.zeros((2, _ROUNDS), np.int64)
     uniforms, seeds = np.full((2, _ROUNDS), 0.4), np.arange(2, dtype=np.uint64)
     silent = replace(environment, side_observation=None)

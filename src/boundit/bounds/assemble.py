@@ -17,26 +17,23 @@ from boundit.bounds.claims.claim_rules import (
     plan_claims,
 )
 from boundit.bounds.claims.few_cells import FewCells, find_few, share_few
-from boundit.bounds.confidence import ConfidentNumbers, bound_share, collect_extremes
+from boundit.bounds.confidence import ConfidentNumbers, collect_extremes
 from boundit.bounds.contrasts.contrast_claims import ContrastFinder
 from boundit.bounds.contrasts.contrast_cost import find_contrast_cost
 from boundit.bounds.contrasts.table import collect_contrasts, find_shared
 from boundit.bounds.evidence import BoundEvidence
 from boundit.bounds.fused.plan_fused import plan_fused
 from boundit.bounds.intersect import EndsCross, find_intervals, intersect_rules
-from boundit.bounds.intervals.time_uniform import bound_share_adaptively
 from boundit.bounds.lp.population import Populations
 from boundit.bounds.lp.reweighting import Reweighting
 from boundit.bounds.models.modelled_rule import OTHERS_SHARE, find_with_models
 from boundit.bounds.numbers import Numbers, PlugInNumbers
-from boundit.bounds.online import bound_weights, make_living_plans
 from boundit.bounds.plan import BoundPlan, PlannedRule
 from boundit.bounds.plan_counts import PlanCounts
 from boundit.bounds.refusals import LIMITS
 from boundit.bounds.selection_facts import FactsRefuted
 from boundit.bounds.try_rules import EndFinder, try_rules
 from boundit.counts.formulas.workspace import Workspace
-from boundit.estimand.language.expression import P
 from boundit.terms.bound import Bound, Key
 from boundit.terms.bound_table import PLAIN, BoundTable
 from boundit.terms.contrast import Pair
@@ -44,10 +41,9 @@ from boundit.terms.errors import BounditError
 from boundit.terms.found_later import FoundLater
 from boundit.terms.fused_plan import FusedPlan, NoFusedPlan
 from boundit.terms.interval import Interval
-from boundit.terms.living import Living
-from boundit.terms.long_work import Told, say_nothing
+from boundit.terms.long_work import Progress, say_nothing
 from boundit.terms.message import Message, Note, Option
-from boundit.terms.names import Nodes, join_names
+from boundit.terms.names import join_names
 from boundit.terms.sampling import Inference
 
 OVER = Message(
@@ -97,7 +93,7 @@ def assemble(
     plan: BoundPlan,
     counts: PlanCounts,
     *,
-    reward_range: tuple[float, float] | None = None,
+    outcome_range: tuple[float, float] | None = None,
     confidence: float | None = None,
     inference: Inference = "exact",
     modelled: PlannedRule | None = None,
@@ -105,7 +101,7 @@ def assemble(
     online: bool = True,
     notes: Sequence[Note] = (),
     workspace: Workspace | None = None,
-    told: Told = say_nothing,
+    progress: Progress = say_nothing,
 ) -> BoundTable:
     """Try every rule of the plan on the counts and keep the best ends, as a bound table.
 
@@ -113,50 +109,48 @@ def assemble(
     left as they are, so that it can be called again. ``inference`` is how a ``confidence``
     allows for chance; if ``compared``, a small table says what the other inference would give.
     ``modelled`` is a rule that models were fitted for, which shares the error with the others.
-    Unless ``online``, nothing is looked for that a policy could go on learning.
-    ``notes`` go to the table's caveats. Rules that the ``workspace`` has no memory or time for
-    are left out, and the table says so. ``told`` hears of every rule. Called by
-    ``derive_planned`` after ``plan_bounds`` and ``count_for``.
+    Unless ``online``, nothing is looked for that a policy could go on learning. ``notes`` go to
+    the table's caveats. Rules that the ``workspace`` has no memory or time for are left out,
+    and the table says so. ``progress`` hears of every rule.
     """
-    evidence = BoundEvidence.from_counts(plan, counts, reward_range, workspace)
+    evidence = BoundEvidence.from_counts(plan, counts, outcome_range, workspace)
     _require_room(plan, evidence)
     trial = Trial(plan, plan, PlugInNumbers(evidence.evaluator), None)
     if confidence is not None:
         trial = _make_trial(plan, evidence, confidence, inference, modelled)
     if evidence.log.exact or trial.finder:
         require_possible(trial.boxed, trial.numbers)
-    bounds, of_rules = _bound_rows(trial, evidence, told)
-    told("compare arms", 0, 1)
+    bounds, of_rules = _bound_rows(trial, evidence, progress)
+    progress("compare arms", 0, 1)
     contrasts = _bound_contrasts(trial, evidence, bounds)
     cost = _find_cost(trial, evidence)
     fused = plan_fused(plan, evidence, tuple(bounds)) if online else PLAIN
-    living = _plan_living(plan, evidence, confidence, fused) if online else ()
     late = (OVER,) if evidence.evaluator.workspace.budget.is_over() else ()
     of_tables = dict.fromkeys(note for table in counts.tables for note in table.notes)
     said = (*plan.notes, *notes, *of_rules, *late, *of_tables)
-    winners = _keep_winners(trial.plan, bounds)
+    winners = _keep_winners(plan, trial, bounds, inference)
     at = confidence if compared else None
-    others = _compare_later(winners, evidence, counts, reward_range, at, inference)
+    others = _compare_later(winners, evidence, counts, outcome_range, at, inference)
     levels, query = evidence.log.levels, plan.query
     return BoundTable(
         outcome=query.outcomes[0],
         treatments=query.treatments,
         context=query.context,
         levels={name: levels[name] for name in query.treatments + query.context},
-        reward_range=evidence.reward_range,
+        outcome_range=evidence.outcome_range,
         bounds=bounds,
         contrasts=contrasts,
         joint=cost == 0,
         contrast_cost=cost,
-        living=living,
-        fused=fused,
-        bins=_collect_bins(query.treatments + query.context, counts, living, fused),
+        pooling=fused,
+        bins=_collect_bins(query.treatments + query.context, counts, fused),
         rules={planned.record.name: planned.record for planned in trial.plan.rules},
         profile=plan.profile,
         confidence=confidence,
         inference=inference,
         others=others,
         caveats=tuple(map(str, said)),
+        complete=plan.complete and not of_rules and not late,
         notes=said,
     )
 
@@ -164,7 +158,7 @@ def assemble(
 def _find_cost(trial: Trial, evidence: BoundEvidence) -> float:
     """Find what differences of arms cost beside the intervals, in units of the error of rows.
 
-    Called by ``assemble``; estimates cost nothing.
+    Estimates cost nothing.
     """
     if not isinstance(trial.numbers, ConfidentNumbers):
         return 0.0
@@ -175,17 +169,13 @@ def _find_cost(trial: Trial, evidence: BoundEvidence) -> float:
 def _collect_bins(
     named: Sequence[str],
     counts: PlanCounts,
-    living: Sequence[Living],
     fused: FusedPlan | NoFusedPlan,
 ) -> dict[str, tuple[float, ...]]:
     """Collect the edges of all variables in bins that a table, or a policy with it, speaks of.
 
-    ``named`` are those of the query; a policy is told others by their numbers. Called by
-    ``assemble``.
+    ``named`` are those of the query; a policy is told others by their numbers.
     """
-    asked = [name for found in living for name in found.variables]
-    if isinstance(fused, FusedPlan):
-        asked += fused.variables
+    asked = fused.variables if isinstance(fused, FusedPlan) else ()
     bins = counts.log.bins
     return {name: bins[name] for name in dict.fromkeys((*named, *asked)) if name in bins}
 
@@ -199,8 +189,7 @@ def _make_trial(
 ) -> Trial:
     """Choose the rules to try at a confidence, and what finds their ends by a method.
 
-    A rule of models comes before all others, and takes most of the error. Called by
-    ``assemble``, and by ``_compare`` for the other method.
+    A rule of models comes before all others, and takes most of the error.
     """
     if modelled is not None:
         error = 1 - confidence
@@ -218,8 +207,7 @@ def _allow_for_chance(plan: BoundPlan, evidence: BoundEvidence, confidence: floa
     """Choose the rules that are tried with a confidence, their boxes, and what finds ends.
 
     Where some rule is a sum, claims get most of the error and boxes little; else boxes get all
-    of it, and so they do where rows of an adaptive log hang on each other. Called by
-    ``_make_trial`` and ``_approximate``.
+    of it, and so they do where rows of an adaptive log hang on each other.
     """
     levels, error = evidence.evaluator.levels, 1 - confidence
     boxed = choose_rules(plan, levels)
@@ -253,7 +241,7 @@ def _share_out(
     """Share the error out cell by cell where a sum goes over few cells.
 
     None where it does not, and where memory or time is over: shares of the whole table hold as
-    well. Called by ``_allow_for_chance``.
+    well.
     """
     evaluator = counts.evidence.evaluator
     form = find_few(claims, evaluator.levels)
@@ -283,7 +271,7 @@ def _favour_boxes(
     """Make the trial of a sum over few cells, whose boxes have errors cell by cell.
 
     Other rules compute the same number, and have boxes if they read no other cells; they lend
-    them to the rule with claims if there is one alone. Called by ``_allow_for_chance``.
+    them to the rule with claims if there is one alone.
     """
     rules = (p for p in boxed.rules if few.cells.keys() >= collect_extremes([p.rule]).keys())
     kept = replace(boxed, rules=tuple(rules))
@@ -301,34 +289,42 @@ def _favour_boxes(
 def _approximate(plan: BoundPlan, evidence: BoundEvidence, confidence: float) -> Trial:
     """Choose the rules that are formulas, and what finds their ends by the normal law.
 
-    Rules of other kinds, and rows with few rewards, keep exact ends with a share of the error;
-    where rows belong together, nothing else than formulas is tried. Called by ``_make_trial``.
+    Rules of other kinds keep exact ends with a share of the error, and so do differences of
+    arms; rows with few rewards keep those that the exact method would give. Where rows belong
+    together, nothing else than formulas is tried.
     """
     near = ApproximateRules(plan, evidence, 1 - confidence)
     if evidence.is_clustered:
         none = replace(plan, rules=())
-        formulas = near.add_formulas(none)
+        formulas = near.add_formulas(())
         numbers = PlugInNumbers(evidence.evaluator)  # nobody reads them
-        return Trial(formulas, none, numbers, partial(near.find, None, ()))
+        finder = partial(near.find, None, (), whole=None, alone=())
+        return Trial(formulas, none, numbers, finder)
     exact = _allow_for_chance(plan, evidence, 1 - near.exact_error)
-    finder = partial(near.find, exact.finder, exact.plan.rules)
-    return replace(exact, plan=near.add_formulas(exact.plan), finder=finder)
+    whole = _allow_for_chance(plan, evidence, confidence)
+    tried, alone = exact.plan.rules, whole.plan.rules
+    finder = partial(near.find, exact.finder, tried, whole=whole.finder, alone=alone)
+    return replace(exact, plan=near.add_formulas((*tried, *alone)), finder=finder)
 
 
-def _keep_winners(plan: BoundPlan, bounds: Mapping[Key, Bound]) -> BoundPlan:
-    """Keep the rules of a plan that gave some end.
+def _keep_winners(
+    plan: BoundPlan, trial: Trial, bounds: Mapping[Key, Bound], inference: Inference
+) -> BoundPlan:
+    """Keep the rules that gave some end, of those tried; all of the ``plan`` if approximate.
 
-    Called by ``assemble``: by these both methods are compared.
+    No approximate row is wider than the exact method makes it, which tries them all.
     """
+    if inference == "approximate":
+        return plan
     won = {name for bound in bounds.values() for name in (bound.lower_rule, bound.upper_rule)}
-    return replace(plan, rules=tuple(p for p in plan.rules if p.record.name in won))
+    return replace(plan, rules=tuple(p for p in trial.plan.rules if p.record.name in won))
 
 
 def _compare_later(
     plan: BoundPlan,
     evidence: BoundEvidence,
     counts: PlanCounts,
-    reward_range: tuple[float, float] | None,
+    outcome_range: tuple[float, float] | None,
     confidence: float | None,
     inference: Inference,
 ) -> Mapping[Key, Interval]:
@@ -336,8 +332,7 @@ def _compare_later(
 
     They have the time that is left now. Where many cells were counted, it is found at once, so
     that no table holds them. Empty for tables of more than a few rows, without a confidence,
-    and where rows of the log are not independent: then one way alone holds. Called by
-    ``assemble``.
+    and where rows of the log are not independent: then one way alone holds.
     """
     space = evidence.evaluator.workspace
     dependent = evidence.is_clustered or evidence.is_adaptive
@@ -349,50 +344,48 @@ def _compare_later(
     # Seconds of a part of a budget start to run when they are first asked for.
     space = replace(space, budget=space.budget.share(1.0))
     other: Inference = "approximate" if inference == "exact" else "exact"
-    find = partial(_compare, plan, counts, reward_range, confidence, other, space)
+    find = partial(_compare, plan, counts, outcome_range, confidence, other, space)
     return FoundLater(find) if kept else find()
 
 
 def _compare(
     plan: BoundPlan,
     counts: PlanCounts,
-    reward_range: tuple[float, float] | None,
+    outcome_range: tuple[float, float] | None,
     confidence: float,
     inference: Inference,
     workspace: Workspace,
 ) -> Mapping[Key, Interval]:
     """Find the intervals that one way to allow for chance would give by the rules of a plan.
 
-    None where memory or time is over: a comparison less, but the ends hold. Used by
-    ``_compare_later``.
+    None where memory or time is over: a comparison less, but the ends hold.
     """
-    evidence = BoundEvidence.from_counts(plan, counts, reward_range, workspace)
+    evidence = BoundEvidence.from_counts(plan, counts, outcome_range, workspace)
     try:
         trial = _make_trial(plan, evidence, confidence, inference)
         finder = trial.finder or partial(try_rules, trial.numbers)
-        return find_intervals(trial.plan, finder, evidence.log, evidence.reward_range)
+        return find_intervals(trial.plan, finder, evidence.log, evidence.outcome_range)
     except LIMITS:
         return {}
 
 
 def _bound_rows(
-    trial: Trial, evidence: BoundEvidence, told: Told
+    trial: Trial, evidence: BoundEvidence, progress: Progress
 ) -> tuple[dict[Key, Bound], tuple[Note, ...]]:
     """Intersect the rules into a bound for every arm and context, with notes on the table.
 
     Where lower ends exceed upper ones, the facts stated about selection and the limits on
-    confounding are blamed if there are any (``FactsRefuted``), else the graph. Called by
-    ``assemble``.
+    confounding are blamed if there are any (``FactsRefuted``), else the graph.
     """
     try:
         return intersect_rules(
             trial.plan,
             evidence.evaluator,
             evidence.log,
-            evidence.reward_range,
+            evidence.outcome_range,
             finder=trial.finder,
             boxes=[trial.reasons.get(p.record.name) for p in trial.plan.rules],
-            told=told,
+            progress=progress,
         )
     except EndsCross:
         # Rules that hold whatever is stated cross because of the graph; else who knows.
@@ -409,7 +402,7 @@ def _bound_contrasts(
     """Bound how much better one arm can be than another, by what both share.
 
     Two arms and a context map to the greatest difference. Only rules of a sound plan prove any,
-    and none is begun when time is over. Called by ``assemble``.
+    and none is begun when time is over.
     """
     plan, numbers = trial.boxed, trial.numbers
     if numbers.workspace.budget.is_over():
@@ -422,54 +415,14 @@ def _bound_contrasts(
         plan.query,
         evidence.log.levels,
         bounds,
-        evidence.reward_range,
+        evidence.outcome_range,
         claimed=trial.contrasts.find() if trial.contrasts else None,
         budget=numbers.workspace.budget,
     )
 
 
-def _plan_living(
-    plan: BoundPlan,
-    evidence: BoundEvidence,
-    confidence: float | None,
-    fused: FusedPlan | NoFusedPlan,
-) -> tuple[Living, ...]:
-    """List what a policy can learn online to narrow the bounds: laws that the log cannot give.
-
-    All rules of the plan are looked at, not only those tried. Nothing is learned where rows of
-    the log belong together. Called by ``assemble``.
-    """
-    if not plan.is_sound or evidence.is_clustered:
-        return ()
-
-    def make_numbers(terms: Mapping[P, Nodes], share: float) -> Numbers:
-        if confidence is None:
-            return PlugInNumbers(evidence.evaluator)
-        return evidence.make_confident_of(terms, 1 - share * (1 - confidence))
-
-    try:
-        plans = make_living_plans(
-            [planned.rule for planned in plan.rules],
-            plan.graph,
-            plan.query,
-            evidence.log.levels,
-            evidence.reward_range,
-            make_numbers,
-            fused,
-        )
-    except LIMITS:
-        return ()
-    if confidence is None:
-        return plans
-    bound_shares = bound_share_adaptively if evidence.is_adaptive else bound_share
-    return tuple(bound_weights(each, fused, 1 - confidence, bound_shares) for each in plans)
-
-
 def _require_room(plan: BoundPlan, evidence: BoundEvidence) -> None:
-    """Refuse a table with more rows than memory has room for, before any is made.
-
-    Called by ``assemble``.
-    """
+    """Refuse a table with more rows than memory has room for, before any is made."""
     rows, workspace = _count_rows(plan, evidence), evidence.evaluator.workspace
     if rows * ROW_BYTES > workspace.memory_limit:
         axes = plan.query.treatments + plan.query.context
@@ -477,10 +430,7 @@ def _require_room(plan: BoundPlan, evidence: BoundEvidence) -> None:
 
 
 def _count_rows(plan: BoundPlan, evidence: BoundEvidence) -> int:
-    """Count the rows of a table: an arm in a context each.
-
-    Called by ``_require_room`` and ``_compare_later``.
-    """
+    """Count the rows of a table: an arm in a context each."""
     axes = plan.query.treatments + plan.query.context
     return prod(evidence.evaluator.levels[a] for a in axes)
 
@@ -488,8 +438,7 @@ def _count_rows(plan: BoundPlan, evidence: BoundEvidence) -> int:
 def require_possible(plan: BoundPlan, numbers: Numbers) -> None:
     """Refuse facts about selection that no population could have, the log being as it is.
 
-    What memory or time leaves no room for is not looked at. Called by ``assemble`` where the
-    numbers leave nothing to chance.
+    What memory or time leaves no room for is not looked at.
     """
     for reweighting in _list_stated(plan):
         with suppress(*LIMITS):
@@ -500,8 +449,7 @@ def require_possible(plan: BoundPlan, numbers: Numbers) -> None:
 def _list_stated(plan: BoundPlan) -> list[Reweighting]:
     """List the reweightings (ways to undo selection) limited by facts that the user stated.
 
-    The facts are a selection rate or a sensitivity limit. Called by ``require_possible`` and
-    ``_bound_rows``, which may have to refuse them.
+    The facts are a selection rate or a selection limit.
     """
     supposed = (each for planned in plan.rules for each in planned.rule.reweightings)
     return list(dict.fromkeys(each for each in supposed if each.facts))

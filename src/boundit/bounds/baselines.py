@@ -27,17 +27,14 @@ def condition_only(
     query: EffectQuery | str,
     log: object,
     *,
-    reward_range: tuple[float, float] | None = None,
+    outcome_range: tuple[float, float] | None = None,
 ) -> BoundTable:
-    """Estimate each arm by its logged mean in each context (CP): neglects both biases.
-
-    Users call it for a table to compare bounds with, and so does ``run_offline_study``.
-    """
+    """Estimate each arm by its logged mean in each context (CP): neglects both biases."""
     graph = require_graph(graph)
     asked = read_bandit_query(graph, query)
     given = frozenset(asked.treatments + asked.context)
     formula = P(frozenset(asked.outcomes), given, logged=graph.selection is not None)
-    return _estimate(graph, asked, log, formula, CP, "neither bias is corrected", reward_range)
+    return _estimate(graph, asked, log, formula, CP, "neither bias is corrected", outcome_range)
 
 
 def adjust_for_confounding_only(
@@ -45,26 +42,25 @@ def adjust_for_confounding_only(
     query: EffectQuery | str,
     log: object,
     *,
-    reward_range: tuple[float, float] | None = None,
+    outcome_range: tuple[float, float] | None = None,
 ) -> BoundTable:
     """Estimate each arm by back-door adjustment, eq. 2, as if every row had been kept (Biased).
 
     It speaks of the arm alone: the context plays no part. Where no set of covariates satisfies
-    Definition 2 the range is all there is. Users call it for a table to compare bounds with,
-    and so does ``run_offline_study``.
+    Definition 2 the range is all there is.
     """
     graph = require_graph(graph)
     asked = read_bandit_query(graph, query)
     everyone = graph.induced(graph.observed)
     found = find_adjustment(everyone, treatments=asked.treatments, outcomes=asked.outcomes)
     if found is None:
-        return _estimate(graph, asked, log, None, BIASED, "no covariates adjust", reward_range)
+        return _estimate(graph, asked, log, None, BIASED, "no covariates adjust", outcome_range)
     logged, z = graph.selection is not None, found.covariates
     given = frozenset(asked.treatments) | z
     inner = P(frozenset(asked.outcomes), given, logged=logged)
     formula = Sum(z, Product((inner, P(z, logged=logged)))) if z else inner
     why = f"adjusted for {join_names(z) or 'nothing'}; selection is not corrected"
-    return _estimate(graph, asked, log, formula, BIASED, why, reward_range)
+    return _estimate(graph, asked, log, formula, BIASED, why, outcome_range)
 
 
 def _estimate(
@@ -74,16 +70,15 @@ def _estimate(
     formula: Expression | None,
     profile: str,
     why: str,
-    reward_range: tuple[float, float] | None,
+    outcome_range: tuple[float, float] | None,
 ) -> BoundTable:
     """Make a table of intervals without width: one formula for every arm, and a caveat.
 
-    ``why`` says what the formula neglects; without a formula the range is all there is. Called
-    by ``condition_only`` and ``adjust_for_confounding_only``.
+    ``why`` says what the formula neglects; without a formula the range is all there is.
     """
     caveat = f"this is a biased estimate, not a bound: {why}"
     rules = []
     if formula is not None:
         rules = [Chain(query, (), KnownFormula(formula, (StepRecord(why),)), profile)]
     plan = BoundPlan.of(graph, query, profile, rules, caveat)
-    return assemble(plan, count_for(plan, read_log(log)), reward_range=reward_range)
+    return assemble(plan, count_for(plan, read_log(log)), outcome_range=outcome_range)

@@ -6,7 +6,8 @@ speak of ``P(y = 1 | ...)``, and only sums of rewards need to be counted.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from boundit.counts.table import CountTable
 from boundit.terms.names import Nodes
 
 SUCCESS = 1
+_EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,20 +36,13 @@ class BinaryReward:
 
     @property
     def names(self) -> Nodes:
-        """The variables of the count table, the outcome among them.
-
-        Read by ``ConfidentNumbers._find_source``, which looks for a table with all variables of
-        a term.
-        """
+        """The variables of the count table, the outcome among them."""
         own = self.table.names
         return own | {self.outcome} if self.outcome else own
 
     @property
     def n_levels(self) -> Mapping[str, int]:
-        """How many levels each variable of the count table has; the outcome has two.
-
-        Read by ``ConfidentNumbers.__init__``, which shares the error out over cells.
-        """
+        """How many levels each variable of the count table has; the outcome has two."""
         own = self.table.n_levels
         return {**own, self.outcome: 2} if self.outcome else own
 
@@ -56,31 +51,67 @@ class BinaryReward:
         """Whether the success is the reward itself, so that other laws may be given it.
 
         Of another range than 0 to 1 the log may have hidden values between, and the success is
-        then a chance event that only follows the reward. Read by
-        ``ConfidentNumbers._compute_interval`` and ``TermCounter._count``.
+        then a chance event that only follows the reward.
         """
         return self.binary and (self.low, self.high) == (0, 1)
 
-    def marginalize(self, names: Nodes) -> NamedArray:
-        """Count rows by some of the variables; by the outcome, failures and successes.
+    @property
+    def reach(self) -> tuple[float, float]:
+        """The least and the greatest reward that was logged, scaled to [0, 1].
 
-        Called by ``ConfidentNumbers._compute_interval`` and, through the evaluator, for every
-        formula.
+        Others of the range may be there, and were not seen.
         """
+        lowest, highest, width = self.table.lowest, self.table.highest, self.high - self.low
+        if lowest is None or highest is None or not len(lowest):
+            return 0.0, 1.0
+        return (
+            float((lowest.min() - self.low) / width),
+            float((highest.max() - self.low) / width),
+        )
+
+    def marginalize(self, names: Nodes) -> NamedArray:
+        """Count rows by some of the variables; by the outcome, failures and successes."""
         if self.outcome is None or self.outcome not in names:
             return self.table.marginalize(names)
         rest = names - {self.outcome}
         n, sums = self.table.marginalize(rest), self.table.sum_rewards(rest)
         successes = (sums.values - self.low * n.values) / (self.high - self.low)
         successes = np.clip(successes, 0, n.values)
-        outcomes = np.stack([n.values - successes, successes], axis=-1)
+        outcomes = np.stack([self._failed.marginalize(rest).values, successes], axis=-1)
         return NamedArray((*n.axes, self.outcome), outcomes)
 
-    def list_seen(self, names: Nodes) -> SeenCells:
-        """List the cells of some variables that were seen; by the outcome, both of its levels.
+    def find_rounding(self, names: Nodes) -> NamedArray:
+        """Find how far the chances of an exact law by some of the variables may be off.
 
-        Called by ``Evaluator.find_ends_over_seen`` for formulas that would not fit densely.
+        Failures are what successes leave of all, and both were rounded: of few among many
+        successes not much is known. Rows are whole numbers, of which nothing is lost.
         """
+        rest = names - {self.outcome}
+        n = self._mixed.marginalize(rest)
+        if self.outcome is None or self.outcome not in names:
+            return NamedArray(n.axes, np.zeros_like(n.values))
+        off = 4 * _EPS * n.values
+        off = np.stack([off, off * (self.low != 0)], axis=-1)
+        return NamedArray((*n.axes, self.outcome), off)
+
+    @cached_property
+    def _failed(self) -> CountTable:
+        """The table with failures for rows; few are lost among successes line by line."""
+        table = self.table
+        sums = table.n if table.sums is None else table.sums
+        successes = (sums - self.low * table.n) / (self.high - self.low)
+        return replace(table, n=table.n - np.clip(successes, 0, table.n))
+
+    @cached_property
+    def _mixed(self) -> CountTable:
+        """The table with those rows alone whose rewards were added up and not all the same."""
+        table = self.table
+        if not table.exact or table.lowest is None or table.highest is None:
+            return replace(table, n=np.zeros_like(table.n))
+        return replace(table, n=np.where(table.lowest < table.highest, table.n, 0.0))
+
+    def list_seen(self, names: Nodes) -> SeenCells:
+        """List the cells of some variables that were seen; by the outcome, both of its levels."""
         if self.outcome is None or self.outcome not in names:
             return self.table.list_seen(names)
         rest = names - {self.outcome}
@@ -96,10 +127,7 @@ class BinaryReward:
         )
 
     def sum_squares(self, names: Nodes) -> NamedArray:
-        """Sum the squared chances of failure and of success by some of the variables.
-
-        Called by ``ConfidentNumbers._compute_interval`` for a reward that is no 0/1 variable.
-        """
+        """Sum the squared chances of failure and of success by some of the variables."""
         rest = names - {self.outcome}
         n, sums = self.table.marginalize(rest).values, self.table.sum_rewards(rest).values
         squares = self.table.sum_squares(rest)

@@ -9,7 +9,6 @@ from math import prod
 from typing import TypeAlias
 
 from boundit.bounds.confidence import collect_terms
-from boundit.bounds.online import choose_chains
 from boundit.bounds.plan import BoundPlan, PlannedRule
 from boundit.bounds.refusals import name_rules, note_refused
 from boundit.bounds.rules.reweighted_types import ReweightedTypes
@@ -41,8 +40,7 @@ Rank: TypeAlias = tuple[int, int]
 def rank_rule(rule: BoundRule, levels: Mapping[str, int]) -> Rank:
     """Rank a rule: fewest unknown variables first, then fewest cells that it reads.
 
-    A rule with more of either is wider, or has fewer rows in each cell. Called by
-    ``choose_rules``, ``_choose_within`` and ``try_rules``.
+    A rule with more of either is wider, or has fewer rows in each cell.
     """
     terms = collect_terms(rule.formulas)
     cells = sum(prod(levels[name] for name in term.of | term.given) for term in terms)
@@ -54,7 +52,7 @@ def choose_rules(plan: BoundPlan, levels: Mapping[str, int]) -> BoundPlan:
 
     A reweighting of which nothing is known hardly ever beats conditioning, and costs error all
     the same; so do types that only limit a reweighting. Rewards must have no say, or the
-    confidence would not hold. Called by ``_allow_for_chance`` and ``choose_columns``.
+    confidence would not hold.
     """
     worth = [p for p in plan.rules if not _is_refinement(p.rule)]
     tried = [p for p in worth if not _reweights_freely(p.rule)] or worth
@@ -65,17 +63,21 @@ def choose_rules(plan: BoundPlan, levels: Mapping[str, int]) -> BoundPlan:
 def choose_columns(plan: BoundPlan, levels: Mapping[str, int], *, confident: bool) -> BoundPlan:
     """Keep the rules of a large plan that the log is counted for.
 
-    With a confidence these are the rules whose cells get intervals, those that a pilot may find
-    sharper as long as they need few columns more, and the chains that a policy may go on
-    learning; else the best ones, as long as they need few columns. Called by
-    ``plan_request`` for a plan that needs more than ``FEW_COLUMNS``.
+    With a confidence these are the rules whose cells get intervals, and those that a pilot may
+    find sharper as long as they need few columns more; else the best ones, as long as they need
+    few columns.
     """
     if confident:
-        boxed, learned = choose_rules(plan, levels).rules, _find_learned(plan, levels)
-        kept = [*boxed, *learned, *_choose_within(plan, levels, RANKED_COLUMNS)]
+        boxed = choose_rules(plan, levels).rules
+        kept = [*boxed, *_choose_within(plan, levels, RANKED_COLUMNS)]
     else:
         kept = _choose_within(plan, levels, MANY_COLUMNS)
-    return replace(plan, rules=tuple(p for p in plan.rules if p in kept))
+    chosen = replace(plan, rules=tuple(p for p in plan.rules if p in kept))
+    gone = list_left_out(plan, chosen)
+    if not gone or plan.complete:
+        return chosen
+    note = f"left out, as they read columns beyond those that are counted: {name_rules(gone)}"
+    return replace(chosen, notes=(*plan.notes, note))
 
 
 def drop_hopeless(
@@ -83,8 +85,7 @@ def drop_hopeless(
 ) -> BoundPlan:
     """Drop rules with a table that would not fit into memory, before anything is counted.
 
-    The plan that comes back says which, and what would help. Called by ``plan_request`` for
-    plans that need many columns.
+    The plan that comes back says which, and what would help.
     """
     kept, refused = list[PlannedRule](), dict[str, BaseException]()
     for planned in plan.rules:
@@ -104,8 +105,7 @@ def keep_stable(plan: BoundPlan, log: Log, external: Sequence[Log] = ()) -> Boun
     """Keep the rules that read no law which changes while a policy learns.
 
     Nothing is left out unless a log is adaptive. The plan that comes back names what it leaves
-    out, and the law that hangs on how treatments were chosen. Called by ``plan_request``
-    before anything is counted.
+    out, and the law that hangs on how treatments were chosen.
     """
     if not any(each.adaptive for each in (log, *external)):
         return plan
@@ -124,11 +124,7 @@ def keep_stable(plan: BoundPlan, log: Log, external: Sequence[Log] = ()) -> Boun
 
 
 def draw_policy(graph: CausalGraph, treatments: Sequence[str]) -> CausalGraph:
-    """Draw a policy into a graph, as a cause of its treatments and of no more.
-
-    Called by ``_LawsOfPolicies``, and by ``LawReader._drawn`` for the laws that rows of a log
-    are draws of.
-    """
+    """Draw a policy into a graph, as a cause of its treatments and of no more."""
     return CausalGraph.of(
         [*graph.nodes, POLICY],
         directed=[*graph.directed, *((POLICY, name) for name in treatments)],
@@ -151,10 +147,7 @@ class _LawsOfPolicies:
         self._moved = dict[P, bool]()
 
     def find_moved(self, rule: BoundRule) -> P | None:
-        """Find the first term of a rule's formulas whose law changes with the policy.
-
-        Called by ``keep_stable`` for every rule.
-        """
+        """Find the first term of a rule's formulas whose law changes with the policy."""
         for term in sorted(collect_terms(rule.formulas), key=lambda term: term.rank):
             if term not in self._moved:
                 self._moved[term] = self._is_moved(term)
@@ -165,8 +158,7 @@ class _LawsOfPolicies:
     def _is_moved(self, term: P) -> bool:
         """Tell whether a term is read off an adaptive log and hangs on the policy.
 
-        Without selection the log is the population, and no external table is read. Called by
-        ``_LawsOfPolicies.find_moved`` once per term.
+        Without selection the log is the population, and no external table is read.
         """
         selection = self._drawn.selection
         of_log = term.logged or selection is None
@@ -179,7 +171,7 @@ class _LawsOfPolicies:
 def _choose_within(plan: BoundPlan, levels: Mapping[str, int], most: int) -> list[PlannedRule]:
     """Choose rules from the best on, as long as all of them together need few columns.
 
-    The best one is kept, whatever it needs. Called by ``choose_columns``.
+    The best one is kept, whatever it needs.
     """
     kept, needed = list[PlannedRule](), Nodes()
     for planned in sorted(plan.rules, key=lambda p: rank_rule(p.rule, levels)):
@@ -189,46 +181,24 @@ def _choose_within(plan: BoundPlan, levels: Mapping[str, int], most: int) -> lis
     return kept
 
 
-def _find_learned(plan: BoundPlan, levels: Mapping[str, int]) -> list[PlannedRule]:
-    """Find the chains whose unknown laws a policy can learn online.
-
-    Called by ``choose_columns``, so that what they read is counted too.
-    """
-    places: Mapping[str, Sequence[int]] = {name: range(n) for name, n in levels.items()}
-    learned = choose_chains([p.rule for p in plan.rules], places)
-    return [p for p in plan.rules if any(p.rule is chain for chain in learned)]
-
-
 def keep_smallest(plan: BoundPlan, n_rules: int) -> BoundPlan:
-    """Keep the rules that need the fewest columns.
-
-    Called by ``count_within`` where a log has too many distinct rows for all of them.
-    """
+    """Keep the rules that need the fewest columns."""
     kept = sorted(plan.rules, key=lambda p: (len(p.rule.needs), p.rule.n_unknown))[:n_rules]
     return replace(plan, rules=tuple(p for p in plan.rules if p in kept))
 
 
 def list_left_out(before: BoundPlan, after: BoundPlan) -> list[str]:
-    """List the names of rules that one plan has and another has not.
-
-    Called by ``_say_left_out`` for a caveat.
-    """
+    """List the names of rules that one plan has and another has not."""
     kept = {planned.record.name for planned in after.rules}
     return [p.record.name for p in before.rules if p.record.name not in kept]
 
 
 def _is_refinement(rule: BoundRule) -> bool:
-    """Tell whether a rule only limits the reweighting of another rule a little more.
-
-    Called by ``choose_rules``, which leaves such rules out.
-    """
+    """Tell whether a rule only limits the reweighting of another rule a little more."""
     return isinstance(rule, ReweightedTypes) and rule.limits_reweighting
 
 
 def _reweights_freely(rule: BoundRule) -> bool:
-    """Tell whether a rule reweights the log with no fact and no table to say by how much.
-
-    Called by ``choose_rules``, which leaves such rules out if there are others.
-    """
+    """Tell whether a rule reweights the log with no fact and no table to say by how much."""
     supposed = rule.reweightings
     return bool(supposed) and not any(each.facts or each.tables for each in supposed)

@@ -64,10 +64,7 @@ class NoConfidence(BounditError):
 
 
 def require_confidence(confidence: float | None) -> None:
-    """Refuse a ``confidence`` option that is neither None nor a number between 0 and 1.
-
-    Called by ``read_request`` before any log is opened.
-    """
+    """Refuse a ``confidence`` option that is neither None nor a number between 0 and 1."""
     if confidence is not None and not (
         isinstance(confidence, int | float) and 0 < confidence < 1
     ):
@@ -78,10 +75,7 @@ def require_confidence(confidence: float | None) -> None:
 
 
 def collect_terms(expressions: Iterable[Expression]) -> frozenset[P]:
-    """Collect the terms ``P(of | given)`` of which formulas are made, each once.
-
-    Called by ``collect_extremes``, ``rank_rule`` and ``make_living_plans``.
-    """
+    """Collect the terms ``P(of | given)`` of which formulas are made, each once."""
     found, seen, waiting = set[P](), set[int](), list(expressions)
     kept = list[Expression]()  # what is kept keeps its identity to itself
     while waiting:
@@ -111,24 +105,20 @@ class CountReader(Protocol):
 
     @property
     def formulas(self) -> tuple[Expression, ...]:
-        """The formulas whose numbers the rule reads off counts.
-
-        Read by ``collect_extremes``.
-        """
+        """The formulas whose numbers the rule reads off counts."""
 
     @property
     def extremes(self) -> Nodes:
         """The variables over which only the least and the greatest of one formula are taken.
 
-        All levels of them together cost no more error than one. Read by ``collect_extremes``.
+        All levels of them together cost no more error than one.
         """
 
 
 def collect_extremes(rules: Iterable[CountReader]) -> dict[P, Nodes]:
     """Map each term of some rules to the variables over which all rules take only extremes.
 
-    A term is a ``P(of | given)``; its intervals cost less of the error there. Called by
-    ``BoundEvidence.make_confident`` before the error is shared out over the terms.
+    A term is a ``P(of | given)``; its intervals cost less of the error there.
     """
     found: dict[P, Nodes] = {}
     for rule in rules:
@@ -188,9 +178,7 @@ class ConfidentNumbers:
     def read_ends(self, expression: Expression, wanted: Sequence[str]) -> EndPair:
         """Compute both confidence ends of a formula at every level of the variables ``wanted``.
 
-        Over its other variables, whose level does not matter, the best ends are taken. Called
-        by ``Chain.find_ends``, ``Populations._add_table`` and every rule, as
-        ``Numbers.read_ends``.
+        Over its other variables, whose level does not matter, the best ends are taken.
         """
         axes, (low, high) = evaluate_with(self, expression)
         kept = tuple(axis for axis in axes if axis in wanted)
@@ -201,45 +189,34 @@ class ConfidentNumbers:
 
     @property
     def extremes(self) -> Mapping[P, Nodes]:
-        """Over which variables of each term only the extremes hold; all cells at once if none.
-
-        Read by ``_find_cost``, since differences of arms need more than extremes.
-        """
+        """Over which variables of each term only the extremes hold; all cells at once if none."""
         return self._extreme
 
     def read_term(self, term: P) -> ProductTable:
         """Return both confidence ends of the term ``P(of | given)``, an axis for each variable.
 
-        Each term is computed once. Called by ``FormulaEvaluation.expand_node`` for each term of
-        a formula.
+        Each term is computed once.
         """
         return self._terms.get(
             term, lambda: self._compute_interval(term), ProductTable.count_cells
         )
 
     def read_c_factor(self, of: Nodes) -> Arrays:
-        """Return 0 and 1 as the ends of a c-factor that has no formula.
-
-        Called by ``FormulaEvaluation.expand_node``.
-        """
+        """Return 0 and 1 as the ends of a c-factor that has no formula."""
         del of  # nothing is known of any
         return np.zeros(()), np.ones(())
 
     def invert(self, arrays: Arrays) -> Arrays:
         """Invert both ends of a factor below the line: the greatest gives the least.
 
-        What is divided by nothing is infinite at most, and unknown at least. Called by
-        ``FormulaEvaluation.expand_node``.
+        What is divided by nothing is infinite at most, and unknown at least.
         """
         low, high = arrays
         with np.errstate(divide="ignore"):
             return divide(np.ones(()), high), 1 / low
 
     def _compute_interval(self, term: P) -> ProductTable:
-        """Compute both confidence ends of a term from its counts and its share of the error.
-
-        Called by ``ConfidentNumbers.read_term`` once per term.
-        """
+        """Compute both confidence ends of a term from its counts and its share of the error."""
         self.workspace.require_cells(prod(self.levels[name] for name in term.free), term.free)
         source = self._find_source(term)
         # A variable of one level needs no axis; the reward has two, whatever was logged.
@@ -269,10 +246,7 @@ class ConfidentNumbers:
         return ProductTable(joint.axes, ends)
 
     def find_error(self, term: P) -> float:
-        """Find with which chance a cell of a term may miss, where its law is read as a whole.
-
-        Called by ``LimitedConfounding.find_ends`` for terms among those of ``spread``.
-        """
+        """Find with which chance a cell of a term may miss, where its law is read as a whole."""
         source = self._find_source(term)
         below = source.marginalize(term.given)
         rows = self._count_sharing_rows(term, below, adaptive=source.table.adaptive)
@@ -282,18 +256,14 @@ class ConfidentNumbers:
         """Count the levels of a term's ``given`` over which its error is split evenly.
 
         These are the levels that were logged at all, or all of them where it hangs on rewards
-        which were logged; variables of which only extremes are taken count as one level. Called
-        by ``ConfidentNumbers._compute_interval``.
+        which were logged; variables of which only extremes are taken count as one level.
         """
         over = tuple(i for i, axis in enumerate(below.axes) if axis in self._extreme[term])
         counted = np.ones_like(below.values, dtype=bool) if adaptive else below.values > 0
         return int(counted.any(axis=over).sum())
 
     def _find_source(self, term: P) -> BinaryReward:
-        """Find the counts for a term: the log, or the smallest external table that has it.
-
-        Called by ``ConfidentNumbers._compute_interval``.
-        """
+        """Find the counts for a term: the log, or the smallest external table that has it."""
         if term in self._cells and (own := self._cells[term].source):
             return own
         if term.logged:
@@ -301,19 +271,14 @@ class ConfidentNumbers:
         return next(c for c in self._external if term.of | term.given <= c.names)
 
     def _count_outcomes(self, term: P) -> int:
-        """Count the intervals a term needs at one level of ``given``; two outcomes need one.
-
-        Called by ``ConfidentNumbers._compute_interval`` and
-        ``ConfidentNumbers._count_intervals``.
-        """
+        """Count the intervals a term needs at one level of ``given``; two outcomes need one."""
         size = prod(self.levels[name] for name in term.of)
         return 1 if size == 2 else size  # of two shares, one interval gives the other
 
     def _count_intervals(self, term: P) -> int:
         """Count the intervals that a term can need, by the levels of its variables alone.
 
-        The error is shared out over terms by it, so it must not look at counts. Called by
-        ``ConfidentNumbers.__init__`` for each term.
+        The error is shared out over terms by it, so it must not look at counts.
         """
         rows = term.given - self._extreme[term]
         return self._count_outcomes(term) * prod(self.levels[name] for name in rows)
@@ -323,7 +288,6 @@ def bound_share(k: Floats, n: Floats, alpha: float | Floats) -> EndPair:
     """Compute the exact (Clopper-Pearson) interval of a share from ``k`` successes of ``n``.
 
     It is 0 to 1 where ``n`` is 0; ``alpha`` is the chance of missing, half on each side.
-    Called by ``ConfidentNumbers._compute_interval`` for binary counts.
 
     >>> low, high = bound_share(np.array([0.0, 5.0]), np.array([10.0, 10.0]), 0.05)
     >>> low.round(3), high.round(3)
@@ -340,7 +304,7 @@ def _find_quantile(a: Floats, b: Floats, chance: float | Floats) -> Floats:
     """Find where the distribution function of a beta law reaches ``chance``.
 
     Where scipy's inverse is wrong, by up to a factor for hundreds of millions of rows, it is
-    bisected instead. Called by ``bound_share`` for both ends.
+    bisected instead.
     """
     found = np.asarray(betaincinv(a, b, chance))
     wrong = ~(np.abs(betainc(a, b, found) - chance) <= _NEAR * np.minimum(chance, 1 - chance))
@@ -359,8 +323,7 @@ def bound_mean(sums: Floats, squares: Floats, n: Floats, alpha: float | Floats) 
     """Compute an interval of a mean in [0, 1] from ``n`` values' sums and sums of squares.
 
     It is the tighter of Hoeffding's and the empirical Bernstein one, each with half the chance
-    ``alpha`` of missing. Called by ``ConfidentNumbers._compute_interval`` for a reward that is
-    no 0/1 variable.
+    ``alpha`` of missing.
     """
     m = np.maximum(n, 2.0)
     mean = sums / np.maximum(n, 1.0)

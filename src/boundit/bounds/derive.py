@@ -15,6 +15,7 @@ from boundit.bounds.choose_rules import (
 )
 from boundit.bounds.confounding.limited_rule import LimitedConfounding
 from boundit.bounds.confounding.reward_spread import RewardCounter, RewardSpread
+from boundit.bounds.hidden_levels import count_values, drop_hidden, note_critical
 from boundit.bounds.models.fit import NO_MODELS, find_many_values, fit_models, leave_numbers
 from boundit.bounds.models.options import Models
 from boundit.bounds.plan import BoundPlan, PlannedRule, Profile, plan_bounds
@@ -31,9 +32,10 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.projection import project
 from boundit.graph.read import GraphLike
 from boundit.terms.bound_table import BoundTable
-from boundit.terms.long_work import TimeBudget, Told, say_nothing
+from boundit.terms.long_work import Progress, TimeBudget, follow_progress, say_nothing
 from boundit.terms.message import ANY, Message, Note, Option
 from boundit.terms.names import join_names, write_name
+from boundit.terms.renamed import refuse_renamed
 from boundit.terms.sampling import Inference
 
 _log = logging.getLogger(__name__)
@@ -43,6 +45,7 @@ CHECKING = 0.05
 """Which part of the time that is left after counting the graph may be held against the log."""
 
 
+@refuse_renamed
 def derive_bounds(
     graph: GraphLike,
     query: EffectQuery | str,
@@ -53,16 +56,16 @@ def derive_bounds(
     inference: Inference = "exact",
     external: Iterable[object] = (),
     selection_rate: float | tuple[float, float] | None = None,
-    sensitivity: float | None = None,
-    reward_range: tuple[float, float] | None = None,
+    selection_limit: float | None = None,
+    outcome_range: tuple[float, float] | None = None,
     domain: Mapping[str, Sequence[object]] | None = None,
     max_condition: int = 3,
     time_limit: float | None = None,
     memory_limit: int | str | None = None,
     cluster: str | None = None,
-    confounding: Mapping[str, float] | None = None,
+    confounding_limit: Mapping[str, float] | None = None,
     models: str | Models | None = None,
-    told: Told | None = None,
+    progress: Progress | bool | None = None,
 ) -> BoundTable:
     """Bound what every arm would earn in every context, with the reason for each end.
 
@@ -93,10 +96,10 @@ def derive_bounds(
         Unselected logs of some of the variables.
     selection_rate
         Which share of the population was logged: a number, or a range such as (0.3, 0.6).
-    sensitivity
+    selection_limit
         A limit G on how far selection may reweight: each kind of row was logged between 1/G
         and G times as often as the average one.
-    reward_range
+    outcome_range
         What the reward can be; only a 0/1 reward needs none.
     domain
         Levels of variables beyond those seen.
@@ -116,7 +119,7 @@ def derive_bounds(
         Clusters are then taken for independent, not rows. ``"approximate"`` allows for that;
         ``"exact"`` counts each cluster once, and refuses it where its rows differ in a column
         that is read.
-    confounding
+    confounding_limit
         Limits on hidden confounding by edges of the graph, as in ``{"X <-> Y": 1.5}``: given
         all that was observed before the treatment, its unseen cause moves the odds of each
         level by a factor of at most 1.5. An edge without an entry has no limit.
@@ -125,8 +128,8 @@ def derive_bounds(
         and arms by models (``"boosting"``, ``"forest"``, ``"linear"`` or ``bd.Models``) instead
         of counting strata, so that covariates may be many, and numbers without bins. Needs the
         extra ``ml``.
-    told
-        Hears what is being done, how much of it is done, and of how much.
+    progress
+        True for a bar on stderr, or a function of (message, done, total).
     """
     request = read_request(
         graph,
@@ -137,46 +140,44 @@ def derive_bounds(
         inference=inference,
         external=external,
         selection_rate=selection_rate,
-        sensitivity=sensitivity,
-        reward_range=reward_range,
+        selection_limit=selection_limit,
+        outcome_range=outcome_range,
         domain=domain,
         max_condition=max_condition,
         time_limit=time_limit,
         memory_limit=memory_limit,
         cluster=cluster,
-        confounding=confounding,
+        confounding_limit=confounding_limit,
         models=models,
     )
-    return derive_table(request, {}, told or say_nothing)
+    with follow_progress(progress) as tell:
+        return derive_table(request, {}, tell)
 
 
 def derive_table(
-    request: BoundRequest, kept: KeptCounts, told: Told = say_nothing
+    request: BoundRequest, kept: KeptCounts, progress: Progress = say_nothing
 ) -> BoundTable:
     """Plan the rules, count what they read and assemble one bound table.
 
     Counts are looked up in ``kept`` and left there, so that the same logs under other facts or
-    another confidence are read again only where the rules read other columns. Called by
-    ``derive_bounds`` once, and by the command ``bound`` for every limit of a plot.
+    another confidence are read again only where the rules read other columns.
     """
     start = time.monotonic()
     workspace = Workspace(request.memory_limit, TimeBudget(request.time_limit))
-    plan = plan_request(request, workspace, told)
-    table = derive_planned(request, plan, kept, workspace, told)
+    plan = plan_request(request, workspace, progress)
+    table = derive_planned(request, plan, kept, workspace, progress)
     seconds = time.monotonic() - start
     _log.info("bounded %s: %d intervals, %.1f s", request.query, len(table.bounds), seconds)
     return table
 
 
-def plan_request(request: BoundRequest, workspace: Workspace, told: Told) -> BoundPlan:
+def plan_request(request: BoundRequest, workspace: Workspace, progress: Progress) -> BoundPlan:
     """Choose the rules that bound what a request asks; no row is counted.
 
     By the graph alone, unless they need many columns: then a first look at how many levels
-    these have chooses among the rules, so that the pass counts no more than is read. Called by
-    ``derive_table``, by ``derive_planned`` where the reward turns out not to be 0/1, and by
-    ``RivalTables.derive`` for each graph.
+    these have chooses among the rules, so that the pass counts no more than is read.
     """
-    told("look for rules", 0, 1)
+    progress("look for rules", 0, 1)
     graph, numbers = request.graph, frozenset[str]()
     if request.models is not None:
         numbers = find_many_values(graph, request.query, request.log)
@@ -192,15 +193,18 @@ def plan_request(request: BoundRequest, workspace: Workspace, told: Told) -> Bou
         facts=request.facts,
         limits=request.limits,
     )
+    found = plan.rules
     plan = keep_stable(plan, request.log, request.external)
     if numbers:
         plan = leave_numbers(plan, numbers)
     if len(plan.needs) > FEW_COLUMNS:
-        told(f"look at {len(plan.needs)} columns", 0, 1)
+        progress(f"look at {len(plan.needs)} columns", 0, 1)
         levels = look_at_levels(plan, request.log, request.external, request.domain)
+        plan = drop_hidden(plan, levels, (other.columns for other in request.external))
         if request.confidence is not None:  # estimates can do with the cells that were seen
             plan = drop_hopeless(plan, levels, workspace)
         plan = choose_columns(plan, levels, confident=request.confidence is not None)
+    plan = replace(plan, complete=plan.complete and plan.rules == found)
     if workspace.budget.is_over() and plan.rules:
         late = note_late(planned.record.name for planned in plan.rules)
         plan = replace(plan, rules=(), notes=(*plan.notes, late))
@@ -212,23 +216,22 @@ def derive_planned(
     plan: BoundPlan,
     kept: KeptCounts,
     workspace: Workspace,
-    told: Told,
+    progress: Progress,
     *,
     online: bool = True,
 ) -> BoundTable:
     """Count what the rules of a plan read, and assemble the bound table of a request.
 
-    Unless ``online``, nothing is looked for that a policy could go on learning. Called by
-    ``derive_table``, and by ``RivalTables.derive`` for plans that it has not met.
+    Unless ``online``, nothing is looked for that a policy could go on learning.
     """
-    plan, counts = _count_plan(request, plan, kept, workspace, told)
+    plan, counts = _count_plan(request, plan, kept, workspace, progress)
     graph = request.graph
-    if request.reward_range is not None and not counts.have_binary_reward:
+    if request.outcome_range is not None and not counts.have_binary_reward:
         hidden = hide_reward(request.graph, request.query.outcomes[0])
         if hidden is not request.graph:
             again, graph = replace(request, graph=hidden), hidden
-            plan = plan_request(again, workspace, told)
-            plan, counts = _count_plan(again, plan, kept, workspace, told)
+            plan = plan_request(again, workspace, progress)
+            plan, counts = _count_plan(again, plan, kept, workspace, progress)
     if not counts.have_binary_reward and not request.cluster:
         plan = add_spreads(request, plan, counts, kept, workspace)
     modelled = NO_MODELS
@@ -239,15 +242,18 @@ def derive_planned(
             counts,
             request.log,
             request.external,
-            request.reward_range,
+            request.outcome_range,
             request.cluster,
             workspace,
-            told,
+            progress,
         )
+    unseen = tuple(_note_hidden(plan, request.domain, request.outcome_range))
+    # Of the printed method a reader must first know that it can miss.
+    said = (*unseen, *plan.notes) if plan.is_sound else (*plan.notes, *unseen)
     table = assemble(
-        plan,
+        replace(plan, notes=said),
         counts,
-        reward_range=request.reward_range,
+        outcome_range=request.outcome_range,
         confidence=request.confidence,
         inference=request.inference,
         modelled=modelled.planned,
@@ -257,16 +263,15 @@ def derive_planned(
             *modelled.notes,
             *_note_idle_arms(request),
             *_note_refuted(plan, counts, workspace),
-            *_note_hidden(plan, request.domain, request.reward_range),
             *_note_learning(plan, request),
         ),
         workspace=workspace,
-        told=told,
+        progress=progress,
     )
     return replace(
         table,
         units=request.units,
-        confounding=request.limits.by_edge,
+        confounding_limit=request.limits.by_edge,
         models=modelled.fitted,
     )
 
@@ -276,14 +281,14 @@ def _count_plan(
     plan: BoundPlan,
     kept: KeptCounts,
     workspace: Workspace,
-    told: Told,
+    progress: Progress,
 ) -> tuple[BoundPlan, PlanCounts]:
     """Count what the rules of a plan read, or as many of them as memory has room for.
 
-    Called by ``derive_planned``, a second time where the reward turns out not to be 0/1.
+    Rules that read a variable of which selection left one value are dropped.
     """
-    told(f"count {len(plan.needs)} columns", 0, 1)
-    return count_within(
+    progress(f"count {len(plan.needs)} columns", 0, 1)
+    plan, counts = count_within(
         plan,
         request.log,
         request.external,
@@ -293,6 +298,8 @@ def _count_plan(
         cluster=request.cluster,
         keep_clusters=request.inference == "approximate",
     )
+    levels = count_values(counts, request.domain)
+    return drop_hidden(plan, levels, (other.columns for other in request.external)), counts
 
 
 def add_spreads(
@@ -305,16 +312,16 @@ def add_spreads(
     """Give rules that rest on a limit on confounding the spread of rewards, value by value.
 
     The values are counted in a pass of their own, which ``kept`` remembers. Where there is no
-    room for that, the mean must do. Called by ``derive_planned`` for rewards that are not 0/1.
+    room for that, the mean must do.
     """
-    if request.reward_range is None:
+    if request.outcome_range is None:
         return plan
     (outcome,) = plan.query.outcomes
     counter = RewardCounter(
         request.log,
         counts.log,
         outcome,
-        request.reward_range,
+        request.outcome_range,
         request.domain,
         workspace.memory_limit,
     )
@@ -324,7 +331,7 @@ def add_spreads(
         if isinstance(rule, LimitedConfounding):
             table = _count_values(rule, plan.graph, counter, kept)
             if table is not None:
-                spread = RewardSpread.from_table(table, outcome, request.reward_range)
+                spread = RewardSpread.from_table(table, outcome, request.outcome_range)
                 rule = replace(rule, spread=spread)
         rules.append(replace(planned, rule=rule))
     return replace(plan, rules=tuple(rules))
@@ -333,10 +340,7 @@ def add_spreads(
 def _count_values(
     rule: LimitedConfounding, graph: CausalGraph, counter: RewardCounter, kept: KeptCounts
 ) -> CountTable | None:
-    """Count the values of the reward that a rule reads off the log, if it may and can.
-
-    Called by ``add_spreads``.
-    """
+    """Count the values of the reward that a rule reads off the log, if it may and can."""
     term = rule.spread_term
     if term is None or not (term.logged or graph.selection is None):
         return None
@@ -351,7 +355,7 @@ def _note_idle_arms(request: BoundRequest) -> Iterator[Note]:
     """Yield a caveat for each arm that causes no reward in the graph, whatever the log shows.
 
     A formula is then exact because the graph says that there is nothing to find: an arrow that
-    was drawn the wrong way round looks just so. Called by ``derive_planned``.
+    was drawn the wrong way round looks just so.
     """
     graph, (outcome,) = request.graph, request.query.outcomes
     for arm in request.query.treatments:
@@ -359,17 +363,14 @@ def _note_idle_arms(request: BoundRequest) -> Iterator[Note]:
             turned = arm in graph.descendants(outcome)
             shown = f"it leads from {outcome} to {arm}" if turned else "no arrow leads there"
             yield (
-                f"by the graph {arm} does not cause {outcome} ({shown}), so every {arm} earns "
-                "the same by assumption, not by the log; if it may, write "
-                f"'{write_name(arm)} -> {write_name(outcome)}'"
+                f"by the graph {arm} does not cause {outcome} ({shown}), so the mean of "
+                f"{outcome} is the same for every {arm} by assumption, not by the log; if it "
+                f"may, write '{write_name(arm)} -> {write_name(outcome)}'"
             )
 
 
 def _note_refuted(plan: BoundPlan, counts: PlanCounts, workspace: Workspace) -> Iterator[Note]:
-    """Yield a caveat where the columns that were counted contradict the graph.
-
-    Called by ``derive_planned`` after the rows are counted.
-    """
+    """Yield a caveat where the columns that were counted contradict the graph."""
     asked = plan.query.treatments + plan.query.outcomes
     yield from note_contradictions(
         plan.graph,
@@ -381,12 +382,13 @@ def _note_refuted(plan: BoundPlan, counts: PlanCounts, workspace: Workspace) -> 
 
 
 def _note_hidden(
-    plan: BoundPlan, declared: Mapping[str, object], reward_range: tuple[float, float] | None
+    plan: BoundPlan, declared: Mapping[str, object], outcome_range: tuple[float, float] | None
 ) -> Iterator[Note]:
     """Yield caveats on levels and rewards that selection may hide from the log altogether.
 
-    No rule can reckon with these. Called by ``derive_planned`` once the rows are counted.
+    No rule can reckon with these.
     """
+    yield from note_critical(plan.hidden)
     graph, (outcome,) = plan.graph, plan.query.outcomes
     read = frozenset[str]().union(*(p.rule.range_variables for p in plan.rules))
     guessed = read.difference(declared)
@@ -396,7 +398,7 @@ def _note_hidden(
             "others, declare them with ",
             Option("domain", ANY),
         )
-    if reward_range is not None and graph.selection in graph.descendants(outcome):
+    if outcome_range is not None and graph.selection in graph.descendants(outcome):
         yield (
             f"every logged {outcome} is 0 or 1, so it counts as 0/1; if selection hides values "
             "between, these bounds can miss"
@@ -407,8 +409,7 @@ def _note_learning(plan: BoundPlan, request: BoundRequest) -> Iterator[Note]:
     """Yield caveats on an adaptive log: how chance was allowed for, and what it may hide.
 
     Which levels a learning policy reached hangs on rewards, and the error of a confidence is
-    shared out over the levels that count. Called by ``derive_planned`` after the rows are
-    counted.
+    shared out over the levels that count.
     """
     logs = (request.log, *request.external)
     if not any(log.adaptive for log in logs) or request.confidence is None:

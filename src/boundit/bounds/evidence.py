@@ -8,7 +8,7 @@ from boundit.bounds.confidence import CellErrors, ConfidentNumbers, collect_extr
 from boundit.bounds.confounding.limited_rule import LimitedConfounding
 from boundit.bounds.plan import BoundPlan
 from boundit.bounds.plan_counts import PlanCounts
-from boundit.bounds.reward import has_two_values, settle_reward_range
+from boundit.bounds.reward import has_two_values, settle_outcome_range
 from boundit.bounds.rules.rule import BoundRule
 from boundit.counts.formulas.evaluate import Evaluator
 from boundit.counts.formulas.workspace import Workspace
@@ -28,7 +28,7 @@ class BoundEvidence:
     rewards: BinaryReward
     population: tuple[BinaryReward, ...]
     evaluator: Evaluator
-    reward_range: tuple[float, float]
+    outcome_range: tuple[float, float]
 
     @classmethod
     def from_counts(
@@ -41,10 +41,10 @@ class BoundEvidence:
         """Make of a plan's counts what rules read: tables of a 0/1 reward, and its range.
 
         The range is the declared one, or plain from the rewards; the ``workspace`` is what
-        reading formulas may use. Called by ``assemble``.
+        reading formulas may use.
         """
         (outcome,) = plan.query.outcomes
-        low, high = settle_reward_range(
+        low, high = settle_outcome_range(
             [table for table in counts.tables if table.reward], declared
         )
         log, *external = (
@@ -68,18 +68,14 @@ class BoundEvidence:
     def is_numeric(self) -> bool:
         """Whether some table holds a reward of more than two values.
 
-        The log may not, by chance, where an external table does. Read by ``_allow_for_chance``
-        and ``ClaimCounts``.
+        The log may not, by chance, where an external table does.
         """
         tables = (self.rewards, *self.population)
         return any(source.outcome is not None and not source.binary for source in tables)
 
     @property
     def is_clustered(self) -> bool:
-        """Whether rows of some table belong together, so that cells have no intervals.
-
-        Read by ``_approximate``, ``_plan_living`` and ``_compare_later``.
-        """
+        """Whether rows of some table belong together, so that cells have no intervals."""
         tables = (self.rewards, *self.population)
         return any(source.table.clusters is not None for source in tables)
 
@@ -87,16 +83,12 @@ class BoundEvidence:
     def is_adaptive(self) -> bool:
         """Whether a policy learned while it wrote some of the rows that formulas are read off.
 
-        Rows then hang on earlier ones, and only intervals of cells that allow for it hold. Read
-        by ``_allow_for_chance`` and ``_compare_later``.
+        Rows then hang on earlier ones, and only intervals of cells that allow for it hold.
         """
         return any(source.table.adaptive for source in (self.rewards, *self.population))
 
     def make_confident(self, rules: Iterable[BoundRule], confidence: float) -> ConfidentNumbers:
-        """Make confidence intervals that hold at once for all cells that some rules read.
-
-        Called by ``_allow_for_chance`` when a confidence is asked for.
-        """
+        """Make confidence intervals that hold at once for all cells that some rules read."""
         read = list(rules)
         spread = {
             rule.spread_term
@@ -116,9 +108,7 @@ class BoundEvidence:
         """Make confidence intervals that hold at once for all cells of some terms.
 
         A term is a ``P(of | given)``. Those among ``cells`` have errors of their own, those in
-        ``spread`` one more for their whole law. Called by
-        ``BoundEvidence.make_confident``, by ``_plan_living`` for the cells that are learned
-        online, and by ``_favour_boxes``.
+        ``spread`` one more for their whole law.
         """
         return ConfidentNumbers(
             self.rewards,

@@ -3,11 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
+from math import prod
 from operator import itemgetter
 from typing import TypeAlias, final
 
 import numpy as np
+from numpy.typing import NDArray
 
+from boundit.bounds.confidence import collect_terms
 from boundit.bounds.numbers import Ends
 from boundit.bounds.proof import EndProof, ModelProof, Place, TiltedProof, WorstPopulation
 from boundit.bounds.refusals import LIMITS
@@ -18,7 +21,7 @@ from boundit.counts.table import CountTable
 from boundit.estimand.language.expression import P
 from boundit.terms.explanation import format_count
 from boundit.terms.formula import Line, Sentence, Term, Variable
-from boundit.terms.names import Nodes
+from boundit.terms.names import Nodes, sort_names
 from boundit.terms.rounding import ROUNDING
 from boundit.terms.sampling import EndSampling, HeavyCell
 
@@ -30,6 +33,8 @@ MOST_SAMPLED = 1_000
 """Up to how many rows each say why chance widens them as it does."""
 MOST_CELLS = 1_000
 """Up to how many cells behind a row are listed; of more, none is: nobody could read them."""
+MOST_UNSEEN = 1_000_000
+"""In more cells than that nobody looks for those that were never logged: some were not."""
 Cell: TypeAlias = tuple[Mapping[str, int], float]
 """The levels of a cell, and the mean reward in it, on the scale from 0 to 1."""
 
@@ -47,12 +52,12 @@ class Explainer:
         evaluator: Evaluator,
         log: CountTable,
         axes: Sequence[str],
-        reward_range: tuple[float, float],
+        outcome_range: tuple[float, float],
         *,
         boxes: Sequence[str | None] = (),
     ) -> None:
         self.rules, self.evaluator, self.log, self.axes = rules, evaluator, log, axes
-        self.low, self.high = reward_range
+        self.low, self.high = outcome_range
         self.boxes = boxes or [None] * len(rules)
         self._needs = [rule.needs for rule in rules]
         self._marginals: dict[Nodes, NamedArray] = {}
@@ -63,8 +68,7 @@ class Explainer:
     def scale(self, share: float) -> float:
         """Turn a number on the scale from 0 to 1 into a reward within its range.
 
-        Rules bound the chance of success, tables speak of rewards. Called by
-        ``Explainer._list_cell_numbers`` and ``Explainer._write_level``.
+        Rules bound the chance of success, tables speak of rewards.
         """
         return float(self.low + (self.high - self.low) * share)
 
@@ -74,9 +78,7 @@ class Explainer:
         """List the numbers from which rule number ``which`` made an end of a row, a line each.
 
         A row is an arm and context. An end that is not the sum of its proof, as that of a claim
-        on the whole, is explained by the ``estimates`` of the rule. Called by
-        ``_RowWriter._list_all_cells`` for both ends of every row of a table that is small
-        enough to be explained so.
+        on the whole, is explained by the ``estimates`` of the rule.
         """
         if self.evaluator.workspace.budget.is_over():
             return ()
@@ -94,10 +96,7 @@ class Explainer:
     def _write_reason(
         self, proof: EndProof | WorstPopulation | TiltedProof | ModelProof | None
     ) -> tuple[Line, ...]:
-        """Write what an end was made from, by what kind of reason it has.
-
-        Called by ``Explainer.list_numbers``.
-        """
+        """Write what an end was made from, by what kind of reason it has."""
         match proof:
             case EndProof():
                 return self._write_proof(proof)
@@ -110,13 +109,25 @@ class Explainer:
             case None:
                 return ()
 
+    def find_unseen(self, which: int) -> NDArray[np.bool_]:
+        """Find the rows for which rule number ``which`` reads cells that were never logged."""
+        sizes = {name: len(levels) for name, levels in self.log.levels.items()}
+        found = np.zeros([sizes[axis] for axis in self.axes], dtype=bool)
+        for term in collect_terms(self.rules[which].formulas):
+            names = frozenset(name for name in term.given if sizes.get(name, 1) > 1)
+            if prod(sizes[name] for name in names.union(self.axes)) > MOST_UNSEEN:
+                return np.ones_like(found)
+            order = (*self.axes, *sort_names(names.difference(self.axes)))
+            empty = self._count_log_rows(names - {self.log.reward}).align(order) == 0
+            found = found | empty.any(axis=tuple(range(len(self.axes), len(order))))
+        return found
+
     def explain_sampling(
         self, which: int, place: Place, ends: Ends, *, upper: bool
     ) -> EndSampling | None:
         """Say why chance moves an end of a row as it does, with the levels of cells as logged.
 
-        The end is that of rule number ``which``. None where nobody can say. Called by
-        ``_RowWriter._list_sampling`` for both ends of every row of a small table.
+        The end is that of rule number ``which``. None where nobody can say.
         """
         if self.evaluator.workspace.budget.is_over():
             return None
@@ -134,8 +145,7 @@ class Explainer:
     ) -> EndSampling | None:
         """Find the one cell at which an end is attained, where a rule reads cells one by one.
 
-        As in a conditioning bound: the least or the greatest of some shares. Called by
-        ``Explainer.explain_sampling`` for ends that say nothing themselves.
+        As in a conditioning bound: the least or the greatest of some shares.
         """
         rule = self.rules[which]
         (formula, *others) = rule.formulas or (None,)
@@ -157,10 +167,7 @@ class Explainer:
     def _measure_cell(
         self, term: P, place: Place, levels: Mapping[str, int], share: float, *, upper: bool
     ) -> tuple[float, HeavyCell]:
-        """Measure how far a cell may reach upwards, or downwards, by chance; any, if unseen.
-
-        Called by ``Explainer._find_attaining_cell`` for every cell of a row.
-        """
+        """Measure how far a cell may reach upwards, or downwards, by chance; any, if unseen."""
         here = dict(zip(self.axes, place, strict=True)) | dict(levels)
         read = {name: i for name, i in here.items() if name in term.given}
         rows = float(self._count_log_rows(frozenset(read)).at(read))
@@ -173,8 +180,7 @@ class Explainer:
     def _name_levels(self, cell: HeavyCell) -> HeavyCell:
         """Give a cell the levels that the numbers of its levels stand for.
 
-        A variable that the log lacks, as one of an external table, keeps its number. Called by
-        ``Explainer.explain_sampling``.
+        A variable that the log lacks, as one of an external table, keeps its number.
         """
         known = self.log.levels
         levels = [
@@ -184,10 +190,7 @@ class Explainer:
         return replace(cell, levels=tuple(levels))
 
     def _list_cell_numbers(self, which: int, place: Place) -> tuple[str, ...]:
-        """Write a line for each cell behind a row: its levels, mean reward and logged rows.
-
-        Called by ``Explainer.list_numbers`` for ends that come without a proof.
-        """
+        """Write a line for each cell behind a row: its levels, mean reward and logged rows."""
         here = dict(zip(self.axes, place, strict=True))
         lines, needs = [], self._needs[which]
         for levels, share in self._list_cells(which, place):
@@ -203,7 +206,7 @@ class Explainer:
         """List the cells that rule number ``which`` reads for a row; none if they are too many.
 
         Rows are explained one after another, both ends of each, so that the last cells are
-        kept. Called by ``Explainer._list_cell_numbers`` and ``Explainer._find_attaining_cell``.
+        kept.
         """
         if (which, place) not in self._last_cells:
             listed = self.rules[which].list_cells(self.evaluator, place)
@@ -212,10 +215,7 @@ class Explainer:
         return self._last_cells[which, place]
 
     def _write_proof(self, proof: EndProof) -> tuple[Line, ...]:
-        """Write an end as a sum of observed probabilities, on the scale from 0 to 1.
-
-        Called by ``Explainer._write_reason`` for ends that a response-type program proved.
-        """
+        """Write an end as a sum of observed probabilities, on the scale from 0 to 1."""
         lines: list[Line] = [f"{proof.constant:.4g}"] if abs(proof.constant) > ROUNDING else []
         for times, cell, value in proof.terms:
             of = tuple(self._write_level(n, i) for n, i in cell.items() if n in proof.of)
@@ -227,8 +227,7 @@ class Explainer:
     def _write_population(self, worst: WorstPopulation) -> tuple[str, ...]:
         """Write who would be commoner or rarer than in the log where an end is attained.
 
-        A line for each kind of row: its share of everyone and of the log. Called by
-        ``Explainer._write_reason`` for ends that come from reweighting the log.
+        A line for each kind of row: its share of everyone and of the log.
         """
         lines = []
         for kind in worst.kinds:
@@ -238,10 +237,7 @@ class Explainer:
         return (*lines, f"and {worst.n_more} kinds more") if worst.n_more else tuple(lines)
 
     def _write_shares(self, tilted: TiltedProof) -> tuple[str, ...]:
-        """Write how many got the arm and what they show, a line for each covariates' levels.
-
-        Called by ``Explainer._write_reason`` for ends that rest on a limit on confounding.
-        """
+        """Write how many got the arm and what they show, a line for each covariates' levels."""
         lines = []
         for share in tilted.shares[:MOST_CELLS]:
             given = [str(self._write_level(name, i)) for name, i in share.levels.items()]
@@ -252,10 +248,7 @@ class Explainer:
         return tuple(lines)
 
     def _write_predictions(self, found: ModelProof) -> tuple[str, ...]:
-        """Write what models predict, what the rows' errors add, and where an arm is too rare.
-
-        Called by ``Explainer._write_reason`` for ends that rest on models.
-        """
+        """Write what models predict, what the rows' errors add, and where an arm is too rare."""
         width = self.high - self.low
         predicted = self.low * (1 - found.unlikely) + width * found.predicted
         lines = [
@@ -269,20 +262,13 @@ class Explainer:
         return tuple(lines)
 
     def _count_log_rows(self, names: Nodes) -> NamedArray:
-        """Count the rows of the log by some variables, once however many ends ask.
-
-        Called by ``Explainer._list_cell_numbers`` to say how many rows are behind each cell.
-        """
+        """Count the rows of the log by some variables, once however many ends ask."""
         if names not in self._marginals:
             self._marginals[names] = self.log.marginalize(names)
         return self._marginals[names]
 
     def _write_level(self, name: str, place: int) -> Variable:
-        """Write a variable at a level, as in "C='a'"; the reward at an end of its range.
-
-        Called by ``Explainer._list_cell_numbers``, ``Explainer._write_proof`` and
-        ``Explainer._write_population``.
-        """
+        """Write a variable at a level, as in "C='a'"; the reward at an end of its range."""
         if name == self.log.reward:
             return Variable(name, value=f"{self.scale(float(place)):g}", bare=True)
         return Variable(name, value=repr(self.log.levels[name][place]), bare=True)

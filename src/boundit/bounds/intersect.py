@@ -21,15 +21,14 @@ from boundit.counts.named_array import Floats
 from boundit.counts.table import CountTable
 from boundit.terms.bound import Bound, Key
 from boundit.terms.errors import BounditError, shorten
-from boundit.terms.explanation import RANGE
+from boundit.terms.explanation import EMPTY, NEVER_LOGGED, RANGE
 from boundit.terms.formula import Line
 from boundit.terms.interval import Interval
-from boundit.terms.long_work import Told, say_nothing
+from boundit.terms.long_work import Progress, say_nothing
 from boundit.terms.message import Note
 from boundit.terms.rounding import ROUNDING
 from boundit.terms.sampling import RowSampling
 
-NEVER_LOGGED = "this arm was never logged in this context"
 CROSSED = "the rules contradict each other here; this is the narrowest single one"
 NO_FIT = "by chance no model of the graph fits {!r} here, so that rule was left out"
 Places = NDArray[np.intp]
@@ -72,8 +71,7 @@ class Intersection:
     def find_empty(self, which: int) -> NDArray[np.bool_]:
         """Find the arms and contexts at which no model of the graph fits the numbers of a rule.
 
-        The rule is number ``which``; number 0 is the reward's range. Called by
-        ``_refuse_empty``.
+        The rule is number ``which``; number 0 is the reward's range.
         """
         found = self.all_ends[which].empty
         return np.zeros(self.lower.shape, dtype=bool) if found is None else found
@@ -82,7 +80,7 @@ class Intersection:
     def notes(self) -> tuple[Note, ...]:
         """The notes on the whole table: rules left out, and those of rules, as on programs.
 
-        Each comes once. Read by ``intersect_rules``, which hands them to the table's caveats.
+        Each comes once.
         """
         of_rules = (note for ends in self.all_ends for note in ends.notes)
         return tuple(dict.fromkeys((*self.left_out, *of_rules)))
@@ -92,27 +90,26 @@ def intersect_rules(
     plan: BoundPlan,
     evaluator: Evaluator,
     log: CountTable,
-    reward_range: tuple[float, float],
+    outcome_range: tuple[float, float],
     *,
     finder: EndFinder | None = None,
     boxes: Sequence[str | None] = (),
-    told: Told = say_nothing,
+    progress: Progress = say_nothing,
 ) -> tuple[dict[Key, Bound], tuple[Note, ...]]:
     """Intersect the ends of all rules into a bound for every arm and context.
 
     ``finder`` finds ends that allow for chance. ``boxes`` say of each rule why its cells have
-    intervals of their own.
-    Each bound keeps which rules gave its ends; with the bounds come notes on the whole table.
-    Rules of a sound plan hold, so that ends which cross can only blame the graph. Called by
-    ``_bound_rows``.
+    intervals of their own. Each bound keeps which rules gave its ends; with the bounds come
+    notes on the whole table. Rules of a sound plan hold, so that ends which cross can only
+    blame the graph.
     """
     axes = plan.query.treatments + plan.query.context
     shape = [len(log.levels[axis]) for axis in axes]
     sure = plan.is_sound and (log.exact or finder is not None)
     # Where time runs out, the ends that hold come before the estimates.
-    best = None if finder is None else _intersect_ends(plan, finder, shape, told, sure)
+    best = None if finder is None else _intersect_ends(plan, finder, shape, progress, sure)
     plug_in = partial(try_rules, PlugInNumbers(evaluator))
-    estimates = _intersect_ends(plan, plug_in, shape, told, sure and log.exact)
+    estimates = _intersect_ends(plan, plug_in, shape, progress, sure and log.exact)
     best = best or estimates
     if sure:
         _refuse_empty(best, plan, log, axes)
@@ -123,7 +120,7 @@ def intersect_rules(
         evaluator,
         log,
         axes,
-        reward_range,
+        outcome_range,
         boxes=boxes,
     )
     names = [RANGE, *(planned.record.name for planned in plan.rules)]
@@ -137,16 +134,15 @@ def _intersect_ends(
     plan: BoundPlan,
     finder: EndFinder,
     shape: Sequence[int],
-    told: Told,
+    progress: Progress,
     strict: bool,  # noqa: FBT001
 ) -> Intersection:
     """Ask every rule for its ends; keep the largest lower and the smallest upper one.
 
     Where these cross (lower above upper), the narrowest single rule is kept, unless ``strict``
-    leaves them to be named and refused. Called by ``intersect_rules`` for the estimates, and
-    again with a confidence, and by ``find_intervals``.
+    leaves them to be named and refused.
     """
-    found, left_out = finder(plan.rules, shape, told)
+    found, left_out = finder(plan.rules, shape, progress)
     all_ends = [Ends(np.zeros(shape), np.ones(shape)), *found]
     lowers = np.stack([ends.lower for ends in all_ends])
     uppers = np.stack([ends.upper for ends in all_ends])
@@ -168,17 +164,16 @@ def _intersect_ends(
 
 
 def find_intervals(
-    plan: BoundPlan, finder: EndFinder, log: CountTable, reward_range: tuple[float, float]
+    plan: BoundPlan, finder: EndFinder, log: CountTable, outcome_range: tuple[float, float]
 ) -> dict[Key, Interval]:
     """Intersect the ends that ``finder`` finds into an interval for every arm and context.
 
-    They stand beside those of a table and say nothing of the graph where they cross. Called by
-    ``_compare``.
+    They stand beside those of a table and say nothing of the graph where they cross.
     """
     treatments, context = plan.query.treatments, plan.query.context
     shape = [len(log.levels[axis]) for axis in treatments + context]
     found = _intersect_ends(plan, finder, shape, say_nothing, strict=False)
-    ends = (_scale_ends(each, reward_range) for each in (found.lower, found.upper))
+    ends = (_scale_ends(each, outcome_range) for each in (found.lower, found.upper))
     keys = _list_keys(log, treatments, context)
     return dict(zip(keys, starmap(Interval, zip(*ends, strict=True)), strict=True))
 
@@ -188,18 +183,15 @@ def _list_keys(
 ) -> Iterator[Key]:
     """List the names of arm and context at all places, as the arrays of ends have them.
 
-    Called by ``find_intervals`` and ``_RowWriter.write_rows``; the names are keys of tables.
+    The names are keys of tables.
     """
     arms, contexts = ([log.levels[axis] for axis in axes] for axes in (treatments, context))
     return product(list(product(*arms)), list(product(*contexts)))
 
 
-def _scale_ends(shares: Floats, reward_range: tuple[float, float]) -> list[float]:
-    """Turn ends on the scale from 0 to 1 into rewards within their range, place by place.
-
-    Called by ``find_intervals`` and ``_RowWriter.write_rows``.
-    """
-    low, high = reward_range
+def _scale_ends(shares: Floats, outcome_range: tuple[float, float]) -> list[float]:
+    """Turn ends on the scale from 0 to 1 into rewards within their range, place by place."""
+    low, high = outcome_range
     found: list[float] = (low + (high - low) * shares).ravel().tolist()
     return found
 
@@ -217,10 +209,10 @@ class _RowWriter:
     ) -> dict[Key, Bound]:
         """Make the ``Bound`` of every arm and context: ends, estimates, rules, numbers, marks.
 
-        ``numbers`` are how many rows were logged there. Called by ``intersect_rules``.
+        ``numbers`` are how many rows were logged there.
         """
         explainer, n = self.explainer, self.n_arms
-        scale = partial(_scale_ends, reward_range=(explainer.low, explainer.high))
+        scale = partial(_scale_ends, outcome_range=(explainer.low, explainer.high))
         low_by, high_by = best.low_by.ravel().tolist(), best.high_by.ravel().tolist()
         columns = (
             scale(best.lower),
@@ -241,12 +233,10 @@ class _RowWriter:
     def _list_marks(
         self, best: Intersection, estimates: Intersection, numbers: Floats
     ) -> list[tuple[str, ...]]:
-        """List what a reader must know of each row alone; most rows have no such mark.
-
-        Called by ``_RowWriter.write_rows``.
-        """
+        """List what a reader must know of each row alone; most rows have no such mark."""
         said = [(estimates.crossed, CROSSED)] if best is estimates else []
         said.append((numbers == 0, NEVER_LOGGED))
+        said.append((self._find_unseen(estimates) & (numbers > 0), EMPTY))
         for name, ends in zip(self.names, best.all_ends, strict=True):
             if ends.empty is not None:
                 said.append((ends.empty, NO_FIT.format(name)))
@@ -258,11 +248,22 @@ class _RowWriter:
                 marks[i] = shared.setdefault(extended, extended)
         return marks
 
-    def _list_sampling(self, best: Intersection) -> Iterator[RowSampling | None]:
-        """List why chance widens each row as it does; None where nobody says anything of it.
+    def _find_unseen(self, estimates: Intersection) -> NDArray[np.bool_]:
+        """Find the rows that are no points and rest on cells which were never logged.
 
-        Called by ``_RowWriter.write_rows`` where chance is allowed for.
+        Where the range gave an end, these are the cells of any rule.
         """
+        by, none = (estimates.low_by, estimates.high_by), np.zeros(estimates.lower.shape, bool)
+        if not self.explainer.is_small:
+            return none
+        unseen = [self.explainer.find_unseen(rule) for rule in range(len(self.names) - 1)]
+        every = [np.logical_or.reduce(unseen) if unseen else none, *unseen]
+        rests = [(each == which) & found for each in by for which, found in enumerate(every)]
+        wide = estimates.upper - estimates.lower > ROUNDING
+        return np.asarray(np.logical_or.reduce(rests) & wide)
+
+    def _list_sampling(self, best: Intersection) -> Iterator[RowSampling | None]:
+        """List why chance widens each row as it does; None where nobody says anything of it."""
         if not self.explainer.is_sampled:
             yield from repeat(None, best.lower.size)
             return
@@ -290,8 +291,7 @@ class _RowWriter:
     ) -> Iterable[tuple[Line, ...]]:
         """List the lines that explain one end of every row; none where the range gave it.
 
-        ``rules`` are the numbers of the rules that gave the ends. Called by
-        ``_RowWriter.write_rows`` for both ends.
+        ``rules`` are the numbers of the rules that gave the ends.
         """
         if not self.explainer.is_small:
             return repeat((), len(rules))
@@ -313,10 +313,7 @@ class _RowWriter:
 def _refuse_empty(
     best: Intersection, plan: BoundPlan, log: CountTable, axes: Sequence[str]
 ) -> None:
-    """Raise ``NoModelFits`` naming the arms and contexts that no model fits, and the rules.
-
-    Called by ``intersect_rules`` where chance is no excuse.
-    """
+    """Raise ``NoModelFits`` naming the arms and contexts that no model fits, and the rules."""
     found = [
         f"{_write_row(place, log, axes)} (by {planned.record.name!r})"
         for which, planned in enumerate(plan.rules, start=1)
@@ -327,10 +324,7 @@ def _refuse_empty(
 
 
 def _write_row(place: tuple[int, ...], log: CountTable, axes: Sequence[str]) -> str:
-    """Write the arm and context at a place, as in "X=1, C='a'".
-
-    Called by ``_refuse_empty`` and ``_name_crossed`` for every row they blame.
-    """
+    """Write the arm and context at a place, as in "X=1, C='a'"."""
     return ", ".join(f"{a}={log.levels[a][i]!r}" for a, i in zip(axes, place, strict=True))
 
 
@@ -339,7 +333,7 @@ def _name_crossed(
 ) -> list[str]:
     """List in words the arms and contexts whose lower end exceeds the upper, and the rules.
 
-    Two rules disagree in each. Called by ``intersect_rules`` for the message of ``EndsCross``.
+    Two rules disagree in each.
     """
     names = [RANGE, *(planned.record.name for planned in plan.rules)]
     return [

@@ -31,26 +31,17 @@ class PlanCounts:
 
     @property
     def tables(self) -> tuple[CountTable, ...]:
-        """The counts of the log, then those of the unselected tables.
-
-        Read by ``BoundEvidence.from_counts``.
-        """
+        """The counts of the log, then those of the unselected tables."""
         return (self.log, *self.external)
 
     @property
     def are_exact(self) -> bool:
-        """Whether all tables are exact laws; one counted from rows has sampling error.
-
-        Read by ``BoundEvidence.from_counts``.
-        """
+        """Whether all tables are exact laws; one counted from rows has sampling error."""
         return all(table.exact for table in self.tables)
 
     @property
     def have_binary_reward(self) -> bool:
-        """Whether every counted reward is 0 or 1.
-
-        Read by ``derive_planned``, which else hides the reward in the graph and plans again.
-        """
+        """Whether every counted reward is 0 or 1."""
         return all(map(is_binary, self.tables))
 
 
@@ -64,10 +55,7 @@ def look_at_levels(
     external: Sequence[Log] = (),
     domain: Mapping[str, Sequence[object]] | None = None,
 ) -> dict[str, int]:
-    """Look how many levels the columns have that the rules of a plan read; no cell is counted.
-
-    Called by ``plan_request`` for plans that need many columns, to choose among the rules.
-    """
+    """Look how many levels the columns have that the rules of a plan read; no cell is counted."""
     (outcome,) = plan.query.outcomes
     levels = dict.fromkeys(plan.needs, 1) | {outcome: 2}
     for one in (log, *external):
@@ -96,8 +84,7 @@ def count_within(
     Where the log has more distinct rows than fit, the rules that need the fewest columns are
     kept, and the plan that comes back says so. Rows that share a ``cluster`` belong together:
     each cluster is counted once, or refused, unless ``keep_clusters`` asks for tables whose
-    ``clusters`` say how often each fell into each cell, for intervals that allow for it. Called
-    by ``_count_plan``, before ``assemble``.
+    ``clusters`` say how often each fell into each cell, for intervals that allow for it.
     """
     refusal: TooManyCells | None = None
     for tried in (plan, *(keep_smallest(plan, n) for n in (MOST_RULES, 1, 0))):
@@ -121,10 +108,7 @@ def count_within(
 
 
 def _say_left_out(asked: BoundPlan, counted: BoundPlan) -> BoundPlan:
-    """Add to a plan a note that names the rules that were dropped to count fewer columns.
-
-    Called by ``count_within``.
-    """
+    """Add to a plan a note that names the rules that were dropped to count fewer columns."""
     gone = list_left_out(asked, counted)
     if not gone:
         return counted
@@ -134,7 +118,7 @@ def _say_left_out(asked: BoundPlan, counted: BoundPlan) -> BoundPlan:
         " or cut columns with ",
         Option("bins", ANY),
     )
-    return replace(counted, notes=(*counted.notes, note))
+    return replace(counted, notes=(*counted.notes, note), complete=False)
 
 
 def count_for(
@@ -151,8 +135,7 @@ def count_for(
     """Count what the rules of a plan read, in one pass over each log.
 
     All tables come out with the same levels. What ``kept`` holds for the same graph and
-    variables is taken from there; what is counted is left in it. Called by ``count_within``,
-    and by the baselines.
+    variables is taken from there; what is counted is left in it.
     """
     memory = {} if kept is None else kept
     key = (plan.graph, plan.needs)
@@ -175,8 +158,7 @@ def _count(
 ) -> PlanCounts:
     """Count the columns that a plan reads, in one pass over each log.
 
-    An external table without the ``cluster`` has rows that each stand alone. Called by
-    ``count_for`` for what is not kept from an earlier call.
+    An external table without the ``cluster`` has rows that each stand alone.
     """
     (outcome,) = plan.query.outcomes
     plan.graph.require(domain)

@@ -10,10 +10,7 @@ Place: TypeAlias = tuple[int, ...]
 
 
 def fit_place(place: Sequence[int], shape: Sequence[int]) -> Place:
-    """Fit the place of a row to the shape of an array: 0 along axes of length 1.
-
-    Called by ``_look_up``, ``_list_heaviest`` and ``_take_row``, for what holds at every level.
-    """
+    """Fit the place of a row to the shape of an array: 0 along axes of length 1."""
     return tuple(0 if n == 1 else int(i) for i, n in zip(place, shape, strict=True))
 
 
@@ -30,7 +27,7 @@ class EndProof:
 
     @property
     def value(self) -> float:
-        """What the sum comes to, within 0 and 1. Read by ``Explainer.list_numbers``."""
+        """What the sum comes to, within 0 and 1."""
         total = self.constant + sum(times * value for times, _, value in self.terms)
         return min(max(total, 0.0), 1.0)
 

@@ -13,20 +13,14 @@ _SHOWN = 3  # of rules too large, how many get a caveat each
 
 
 def note_refused(refused: dict[str, BaseException]) -> Iterator[Note]:
-    """Yield the caveats on rules that were left out, by name, and on what would help.
-
-    Called by ``try_rules`` and ``drop_hopeless``.
-    """
+    """Yield the caveats on rules that were left out, by name, and on what would help."""
     yield from _note_large(refused)
     if late := [name for name, error in refused.items() if isinstance(error, OutOfTime)]:
         yield note_late(late)
 
 
 def _note_large(refused: dict[str, BaseException]) -> Iterator[Note]:
-    """Yield a caveat for each of the first rules that memory had no room for, and one for more.
-
-    Called by ``note_refused``.
-    """
+    """Yield a caveat for each of the first rules that memory had no room for, and one for more."""
     large = {name: e for name, e in refused.items() if not isinstance(e, OutOfTime)}
     for name, error in [*large.items()][:_SHOWN]:
         why = error.message if isinstance(error, TooLarge) else "memory ran out"
@@ -36,11 +30,7 @@ def _note_large(refused: dict[str, BaseException]) -> Iterator[Note]:
 
 
 def note_late(names: Iterable[str]) -> Note:
-    """Write the caveat that names rules for which no time was left.
-
-    Called by ``note_refused``, and by ``plan_request`` where time is over before the log is
-    counted.
-    """
+    """Write the caveat that names rules for which no time was left."""
     return Message(
         f"{name_rules(names)} had no time left; the other rules hold; raise ",
         Option("time_limit"),
@@ -51,8 +41,6 @@ def note_late(names: Iterable[str]) -> Note:
 
 def name_rules(names: Iterable[str], most: int = 3) -> str:
     """Write the names of rules in quotes, the first few and how many more there are.
-
-    Called by ``_say_left_out``, ``_note_large`` and ``note_late`` for caveats.
 
     >>> name_rules(["a", "b", "c", "d", "e"])
     "'a', 'b', 'c' and 2 more"

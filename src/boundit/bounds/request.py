@@ -37,14 +37,14 @@ class RequestOptions(TypedDict, total=False):
     inference: Inference
     external: Iterable[object]
     selection_rate: float | tuple[float, float] | None
-    sensitivity: float | None
-    reward_range: tuple[float, float] | None
+    selection_limit: float | None
+    outcome_range: tuple[float, float] | None
     domain: Mapping[str, Sequence[object]] | None
     max_condition: int
     time_limit: float | None
     memory_limit: int | str | None
     cluster: str | None
-    confounding: Mapping[str, float] | None
+    confounding_limit: Mapping[str, float] | None
     models: str | Models | None
 
 
@@ -84,7 +84,7 @@ class BoundRequest:
     confidence: float | None
     inference: Inference
     facts: SelectionFacts
-    reward_range: tuple[float, float] | None
+    outcome_range: tuple[float, float] | None
     domain: Mapping[str, Sequence[object]]
     max_condition: int
     time_limit: float | None
@@ -97,34 +97,27 @@ class BoundRequest:
     def tables(self) -> list[Nodes]:
         """The variables of the graph that each external log measures without selection.
 
-        Read by ``plan_request``: rules may use these laws as the population's.
+        Rules may use these laws as the population's.
         """
         return [frozenset(other.columns) & self.graph.observed for other in self.external]
 
     @property
     def units(self) -> str:
-        """What the log is made of, as the promise of a confidence says it.
-
-        Read by ``derive_planned``.
-        """
+        """What the log is made of, as the promise of a confidence says it."""
         if any(log.adaptive for log in (self.log, *self.external)):
             return "rows that a policy chose while it learned"
         return ROWS if self.cluster is None else f"independent clusters by {self.cluster}"
 
     def with_sensitivity(self, limit: float) -> "BoundRequest":
-        """Make the same request with another sensitivity limit, checked.
-
-        Called by ``derive_ladders`` for each limit of a plot.
-        """
-        facts = SelectionFacts.from_options(selection_rate=self.facts.rate, sensitivity=limit)
+        """Make the same request with another selection limit, checked."""
+        facts = SelectionFacts.from_options(
+            selection_rate=self.facts.rate, selection_limit=limit
+        )
         facts.require_in(self.graph)
         return replace(self, facts=facts)
 
     def with_confounding(self, edge: str, limit: float) -> "BoundRequest":
-        """Make the same request with another limit on one edge, checked; infinite: without one.
-
-        Called by ``derive_ladders`` for each limit of a plot.
-        """
+        """Make the same request with another limit on one edge, checked; infinite: without one."""
         given = dict(self.limits.by_edge)
         (name,) = ConfoundingLimits.from_option({edge: 1}, self.graph).by_edge
         given.pop(name, None)
@@ -143,21 +136,20 @@ def read_request(
     inference: Inference = "exact",
     external: Iterable[object] = (),
     selection_rate: float | tuple[float, float] | None = None,
-    sensitivity: float | None = None,
-    reward_range: tuple[float, float] | None = None,
+    selection_limit: float | None = None,
+    outcome_range: tuple[float, float] | None = None,
     domain: Mapping[str, Sequence[object]] | None = None,
     max_condition: int = 3,
     time_limit: float | None = None,
     memory_limit: int | str | None = None,
     cluster: str | None = None,
-    confounding: Mapping[str, float] | None = None,
+    confounding_limit: Mapping[str, float] | None = None,
     models: str | Models | None = None,
 ) -> BoundRequest:
     """Check the question and every option, then open the logs; no row is read.
 
     What comes out is a ``BoundRequest``. The first of four steps, before ``plan_bounds``; the
-    options are those of ``derive_bounds``. Called by ``derive_bounds`` and by the command
-    ``bound``.
+    options are those of ``derive_bounds``.
     """
     graph = require_graph(graph)
     if profile not in get_args(Profile):
@@ -169,10 +161,12 @@ def read_request(
     require_confidence(chance)
     check_limits(max_condition=max_condition, time_limit=time_limit, domain=domain)
     memory = read_memory_limit(memory_limit)
-    facts = SelectionFacts.from_options(selection_rate=selection_rate, sensitivity=sensitivity)
+    facts = SelectionFacts.from_options(
+        selection_rate=selection_rate, selection_limit=selection_limit
+    )
     facts.require_in(graph)
-    limits = _read_limits(confounding, graph, profile)
-    planned = graph if may_be_binary(reward_range) else hide_reward(graph, asked.outcomes[0])
+    limits = _read_limits(confounding_limit, graph, profile)
+    planned = graph if may_be_binary(outcome_range) else hide_reward(graph, asked.outcomes[0])
     opened, others = read_log(log), open_external_logs(graph, external)
     modelled = _read_models(models, profile, inference, opened)
     if cluster is not None:
@@ -191,7 +185,7 @@ def read_request(
         chance,
         inference,
         facts,
-        reward_range,
+        outcome_range,
         domain or {},
         max_condition,
         time_limit,
@@ -205,10 +199,7 @@ def read_request(
 def _read_models(
     given: object, profile: Profile, inference: Inference, log: Log
 ) -> Models | None:
-    """Read the option ``models``, which goes with rows and approximate inference alone.
-
-    Called by ``read_request``.
-    """
+    """Read the option ``models``, which goes with rows and approximate inference alone."""
     models = read_models(given)
     if models is None:
         return None
@@ -229,24 +220,20 @@ def _read_models(
 
 
 def _read_limits(
-    confounding: object, graph: CausalGraph, profile: Profile
+    confounding_limit: object, graph: CausalGraph, profile: Profile
 ) -> ConfoundingLimits:
-    """Read the limits on hidden confounding, which the printed method does not know.
-
-    Called by ``read_request``.
-    """
-    limits = ConfoundingLimits.from_option(confounding, graph)
+    """Read the limits on hidden confounding, which the printed method does not know."""
+    limits = ConfoundingLimits.from_option(confounding_limit, graph)
     if limits and profile == "paper":
         paper = Option("profile", "paper")
-        raise InvalidConfounding(paper, " knows no ", Option("confounding"), "; leave it out")
+        raise InvalidConfounding(
+            paper, " knows no ", Option("confounding_limit"), "; leave it out"
+        )
     return limits
 
 
 def _require_chance(profile: Profile, confidence: float | None, logs: Collection[Log]) -> None:
-    """Refuse approximate intervals where there is no chance that they could allow for.
-
-    Called by ``read_request`` where they are asked for.
-    """
+    """Refuse approximate intervals where there is no chance that they could allow for."""
     approximate = Option("inference", "approximate")
     if all(log.exact for log in logs):
         raise NoConfidence("an exact law has no sampling error; leave out ", approximate)
@@ -264,10 +251,7 @@ def _require_chance(profile: Profile, confidence: float | None, logs: Collection
 
 
 def read_bandit_query(graph: CausalGraph, query: EffectQuery | str) -> EffectQuery:
-    """Read and check a query: it asks for one reward, under arms, in contexts known beforehand.
-
-    Called by ``read_request`` and the baselines before any row is read.
-    """
+    """Read and check a query: it asks for one reward, under arms, in contexts known beforehand."""
     asked = query if isinstance(query, EffectQuery) else parse_query(query)
     asked.require_in(graph)
     if len(asked.outcomes) != 1:
@@ -291,8 +275,7 @@ def hide_reward(graph: CausalGraph, outcome: str) -> CausalGraph:
     """Redraw the graph for the success that stands for a reward that is no 0/1 variable.
 
     The success follows the reward and causes nothing; the reward itself is then hidden. Where
-    the reward causes nothing either, the graph stays as it is. Called by ``read_request``, and
-    by ``derive_planned`` where the counts show values between 0 and 1.
+    the reward causes nothing either, the graph stays as it is.
 
     >>> from boundit.graph.text import parse
     >>> print(hide_reward(parse("X -> Y -> [S]"), "Y"))
@@ -315,10 +298,7 @@ def hide_reward(graph: CausalGraph, outcome: str) -> CausalGraph:
 
 
 def check_limits(*, max_condition: object, time_limit: object, domain: object) -> None:
-    """Refuse bad options: limits that are no numbers or negative, a domain without names.
-
-    Called by ``read_request``.
-    """
+    """Refuse bad options: limits that are no numbers or negative, a domain without names."""
     if (
         not isinstance(max_condition, int)
         or isinstance(max_condition, bool)
@@ -339,7 +319,7 @@ def check_limits(*, max_condition: object, time_limit: object, domain: object) -
 def open_external_logs(graph: CausalGraph, sources: Iterable[object]) -> list[Log]:
     """Open the logs of unselected rows that users pass beside the selected one.
 
-    Each must hold variables of the graph. Called by ``read_request``.
+    Each must hold variables of the graph.
     """
     alone = isinstance(sources, str | PathLike | Mapping | Log) or hasattr(sources, "columns")
     if alone or not isinstance(sources, Iterable):

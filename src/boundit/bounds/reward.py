@@ -20,7 +20,7 @@ class NeedsRange(BounditError):
         super().__init__(
             f"the reward {reward!r} is not 0/1 (the log has {low:g} to {high:g}); declare what "
             "it can be with ",
-            Option("reward_range", (Placeholder("low"), Placeholder("high"))),
+            Option("outcome_range", (Placeholder("low"), Placeholder("high"))),
             ": the log may not show the extremes",
         )
 
@@ -33,7 +33,7 @@ class OutsideRange(BounditError):
         ends = tuple(Placeholder(f"{end:g}") for end in declared)
         super().__init__(
             f"the log has {reward} = {value:g}, outside ",
-            Option("reward_range", ends),
+            Option("outcome_range", ends),
             "; widen the range or mend the log",
         )
 
@@ -43,17 +43,16 @@ class NoRange(BounditError):
 
     def __init__(self, found: object) -> None:
         super().__init__(
-            Option("reward_range"), f" must be (low, high) with low < high, found {found!r}"
+            Option("outcome_range"), f" must be (low, high) with low < high, found {found!r}"
         )
 
 
-def settle_reward_range(
+def settle_outcome_range(
     tables: Sequence[CountTable], declared: tuple[float, float] | None
 ) -> tuple[float, float]:
     """Return the declared range of the reward, or (0, 1) where none is and all rewards are 0/1.
 
-    Rewards outside it are refused. Called by ``BoundEvidence.from_counts`` with the log and the
-    external tables.
+    Rewards outside it are refused.
     """
     low, high = _read_range(declared) if declared is not None else (0.0, 1.0)
     for table in tables:
@@ -73,16 +72,12 @@ def may_be_binary(declared: tuple[float, float] | None) -> bool:
 
     With another range a reward of two values still counts as the chance of a success, which
     causes nothing of what the reward causes: values between may exist that were never logged.
-    Called by ``read_request``, which hides the reward in the graph where the answer is no.
     """
     return declared is None or _read_range(declared) == (0, 1)
 
 
 def is_binary(table: CountTable) -> bool:
-    """Tell whether every reward of a table is 0 or 1: only then do sums and squares agree.
-
-    Called by ``settle_reward_range`` and ``has_two_values`` for every table.
-    """
+    """Tell whether every reward of a table is 0 or 1: only then do sums and squares agree."""
     sums, squares, lowest, highest = table.sums, table.squares, table.lowest, table.highest
     if sums is None or squares is None or lowest is None or highest is None:
         return True
@@ -97,7 +92,6 @@ def has_two_values(table: CountTable, low: float, high: float) -> bool:
     values between exist that were never logged does not matter to an interval of the mean: its
     lower end is one of the chance of ``high``, and the mean is no less; its upper end is one of
     the chance of ``low``, and the mean is no more than what the others would earn at ``high``.
-    Called by ``BoundEvidence.from_counts`` for every table.
     """
     if (low, high) == (0, 1) or table.sums is None or table.squares is None:
         return is_binary(table)
@@ -107,10 +101,7 @@ def has_two_values(table: CountTable, low: float, high: float) -> bool:
 
 
 def _read_range(given: tuple[float, float]) -> tuple[float, float]:
-    """Read a declared range as two numbers with low < high; anything else is refused.
-
-    Called by ``settle_reward_range`` and ``may_be_binary``.
-    """
+    """Read a declared range as two numbers with low < high; anything else is refused."""
     try:
         low, high = (float(end) for end in given)
     except (TypeError, ValueError):

@@ -34,23 +34,22 @@ class FactsRefuted(BounditError):
 class SelectionFacts:
     """A range for the selection rate, and a limit on how far the log may be from everyone.
 
-    >>> SelectionFacts.from_options(selection_rate=0.4, sensitivity=None)
+    >>> SelectionFacts.from_options(selection_rate=0.4, selection_limit=None)
     SelectionFacts(rate=(0.4, 0.4), limit=None)
-    >>> print(SelectionFacts.from_options(selection_rate=(0.3, 0.6), sensitivity=2))
-    r >= 0.3 (selection rate), 1/2 <= r <= 2 (sensitivity)
+    >>> print(SelectionFacts.from_options(selection_rate=(0.3, 0.6), selection_limit=2))
+    r >= 0.3 (selection rate), 1/2 <= r <= 2 (selection limit)
     """
 
     rate: tuple[float, float] | None = None
     limit: float | None = None
 
     @classmethod
-    def from_options(cls, *, selection_rate: object, sensitivity: object) -> Self:
-        """Read the options ``selection_rate`` and ``sensitivity``; impossible ones are refused.
+    def from_options(cls, *, selection_rate: object, selection_limit: object) -> Self:
+        """Read the options ``selection_rate`` and ``selection_limit``; impossible ones are refused.
 
-        ``sensitivity=inf`` says only that no kind of row is sure to be left out. Called by
-        ``read_request`` before any row is read, and by ``BoundRequest.with_sensitivity``.
+        ``selection_limit=inf`` says only that no kind of row is sure to be left out.
         """
-        return cls(_read_rate(selection_rate), _read_limit(sensitivity))
+        return cls(_read_rate(selection_rate), _read_limit(selection_limit))
 
     def __bool__(self) -> bool:
         """True when something is known."""
@@ -61,17 +60,16 @@ class SelectionFacts:
         if self.rate is not None:
             said.append(f"r >= {self.rate[0]:g} (selection rate)")
         if self.limit == inf:
-            said.append("r is finite (sensitivity)")
+            said.append("r is finite (selection limit)")
         elif self.limit is not None:
-            said.append(f"1/{self.limit:g} <= r <= {self.limit:g} (sensitivity)")
+            said.append(f"1/{self.limit:g} <= r <= {self.limit:g} (selection limit)")
         return ", ".join(said) or "nothing is known of r"
 
     @property
     def least_ratio(self) -> float:
-        """The least weight ``r`` of a kind of row, by selection rate and sensitivity.
+        """The least weight ``r`` of a kind of row, by selection rate and selection limit.
 
-        ``r`` is its share of everyone over its share of the log. Read by
-        ``Populations._add_facts``, ``Populations.find_least_share`` and ``_name_limit``.
+        ``r`` is its share of everyone over its share of the log.
         """
         rate = self.rate[0] if self.rate is not None else 0.0
         return max(rate, 1 / self.limit if self.limit is not None else 0.0)
@@ -79,24 +77,20 @@ class SelectionFacts:
     def find_greatest_share(self, share: float) -> float:
         """Find how large a part of everyone a kind of row with this share of the log can be.
 
-        Infinite without a sensitivity limit. Called by ``Populations._add_facts`` and
-        ``_name_limit`` for each kind of row.
+        Infinite without a selection limit.
         """
         if self.limit is None:
             return inf
         return self.limit * share if share > 0 else 0.0
 
     def require_in(self, graph: CausalGraph) -> None:
-        """Raise when facts are stated but the graph has no selection node.
-
-        Called by ``read_request`` and ``BoundRequest.with_sensitivity`` before any row is read.
-        """
+        """Raise when facts are stated but the graph has no selection node."""
         if self and graph.selection is None:
             raise InvalidFact(
                 "the graph has no selection node, so ",
                 Option("selection_rate"),
                 " and ",
-                Option("sensitivity"),
+                Option("selection_limit"),
                 " say nothing; draw one, as in 'X -> [S]', or leave them out",
             )
 
@@ -105,10 +99,7 @@ NOTHING_KNOWN = SelectionFacts()
 
 
 def _read_rate(given: object) -> tuple[float, float] | None:
-    """Read the option ``selection_rate``, a chance or a range, as a range; None stays None.
-
-    Called by ``SelectionFacts.from_options``.
-    """
+    """Read the option ``selection_rate``, a chance or a range, as a range; None stays None."""
     if given is None:
         return None
     pair = tuple(given) if isinstance(given, tuple | list) else (given, given)
@@ -127,23 +118,17 @@ def _read_rate(given: object) -> tuple[float, float] | None:
 
 
 def _read_limit(given: object) -> float | None:
-    """Read the option ``sensitivity``, a limit of at least 1; None stays None.
-
-    Called by ``SelectionFacts.from_options``.
-    """
+    """Read the option ``selection_limit``, a limit of at least 1; None stays None."""
     if given is None:
         return None
     if not _is_number(given) or not float(given) >= 1:
         raise InvalidFact(
-            Option("sensitivity"),
+            Option("selection_limit"),
             f" must be a limit of at least 1, as in 1/G <= r <= G, found {given!r}",
         )
     return float(given)
 
 
 def _is_number(given: object) -> TypeGuard[float]:
-    """Tell whether an option is a number, and neither a truth value nor nan.
-
-    Called by ``_read_rate`` and ``_read_limit``.
-    """
+    """Tell whether an option is a number, and neither a truth value nor nan."""
     return isinstance(given, int | float) and not isinstance(given, bool) and not isnan(given)

@@ -1,4 +1,4 @@
-"""Bounds against the sensitivity limit: how far the log may be from everyone before they fail.
+"""Bounds against the selection limit: how far the log may be from everyone before they fail.
 
 A limit ``G`` states ``1/G <= r <= G`` of the reweighting ``r``. What holds under a limit holds
 under every smaller one, so a curve is read from its largest limit down, each interval within
@@ -36,20 +36,14 @@ class SensitivityCurve:
     refuted: tuple[float, ...] = ()
 
     def intervals(self, arm: object, context: object = ()) -> list[tuple[float, Interval]]:
-        """List the interval of one arm and context at every sensitivity limit, smallest first.
-
-        Users call it to see from which limit on two arms can no longer be told apart.
-        """
+        """List the interval of one arm and context at every selection limit, smallest first."""
         pairs = zip(self.limits, self.tables, strict=True)
         return [(limit, table[arm, context]) for limit, table in pairs]
 
     def rows(self) -> list[dict[str, object]]:
-        """List every row of every table as a dict, its sensitivity limit first.
-
-        Users call it to save or draw the curve.
-        """
+        """List every row of every table as a dict, its limit first."""
         pairs = zip(self.limits, self.tables, strict=True)
-        return [{"sensitivity": limit} | row for limit, table in pairs for row in table.rows()]
+        return [{"limit": limit} | row for limit, table in pairs for row in table.rows()]
 
     def frame(self, to: FrameKind = "pandas") -> Any:
         """Give the rows as a frame of pandas, ``"polars"`` or ``"arrow"``. For users."""
@@ -65,10 +59,7 @@ class SensitivityCurve:
         return drawn
 
     def summary(self) -> str:
-        """Say how the intervals widen with the limit, and up to which one arms are ruled out.
-
-        Users call it; also called by ``show_sensitivity``.
-        """
+        """Say how the intervals widen with the limit, and up to which one arms are ruled out."""
         contradicted = ", ".join(f"{limit:g}" for limit in self.refuted)
         said = [f"The log contradicts the limits {contradicted}."] if self.refuted else []
         if self.limits:
@@ -103,11 +94,10 @@ class SensitivityCurve:
 def sensitivity_curve(
     bounded: Callable[[float], BoundTable], limits: Iterable[float]
 ) -> SensitivityCurve:
-    """Bound under every sensitivity limit; ``bounded`` gives the bound table under one.
+    """Bound under every selection limit; ``bounded`` gives the bound table under one.
 
     A limit says how far selection may have reweighted the log. Intervals never widen as the
-    limit gets smaller, whatever the confidence shares out. Called by users, and by
-    ``derive_ladders`` for the command that plots the curve.
+    limit gets smaller, whatever the confidence shares out.
     """
     found: dict[float, BoundTable] = {}
     refuted, wider = list[float](), None
@@ -124,24 +114,20 @@ def sensitivity_curve(
 
 
 def _find_mean_width(table: BoundTable) -> float:
-    """Find the mean width of a table's intervals. Called by ``SensitivityCurve.summary``."""
+    """Find the mean width of a table's intervals."""
     widths = [bound.upper - bound.lower for bound in table.bounds.values()]
     return sum(widths) / max(len(widths), 1)
 
 
 def _rules_out(table: BoundTable) -> bool:
-    """Tell whether some arm surely earns less than another in some context.
-
-    Called by ``SensitivityCurve.summary``.
-    """
+    """Tell whether some arm surely earns less than another in some context."""
     return any(table.find_dominations(where) for where in table.contexts)
 
 
 def _narrow_table(table: BoundTable, wider: BoundTable) -> BoundTable:
     """Replace each end of a table by that of a ``wider`` table where that one is tighter.
 
-    Both hold. What the other method would give is said of rows that stay as they are. Called by
-    ``sensitivity_curve`` for the table of each limit and that of the next larger one.
+    Both hold. What the other method would give is said of rows that stay as they are.
     """
     bounds = {
         key: _keep_better(key, bound, wider.bounds[key]) for key, bound in table.bounds.items()
@@ -158,8 +144,7 @@ def _narrow_table(table: BoundTable, wider: BoundTable) -> BoundTable:
 def _keep_better(key: Key, one: Bound, other: Bound) -> Bound:
     """Keep the larger lower and smaller upper end of two bounds, each with its rule.
 
-    Raises ``EndsCross`` where they contradict each other. Called by ``_narrow_table`` for each
-    arm and context.
+    Raises ``EndsCross`` where they contradict each other.
     """
     if max(one.lower, other.lower) > min(one.upper, other.upper):
         raise EndsCross([f"arm {key[0]} in context {key[1]}"])
@@ -183,10 +168,7 @@ def _keep_better(key: Key, one: Bound, other: Bound) -> Bound:
 
 
 def _mix_sampling(low: RowSampling | None, high: RowSampling | None) -> RowSampling | None:
-    """Say why chance moves the lower end of one row and the upper end of another.
-
-    Called by ``_keep_better``.
-    """
+    """Say why chance moves the lower end of one row and the upper end of another."""
     if low is None and high is None:
         return None
     return RowSampling(low.lower if low else None, high.upper if high else None)

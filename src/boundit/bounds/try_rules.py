@@ -9,7 +9,7 @@ from boundit.bounds.choose_rules import rank_rule
 from boundit.bounds.numbers import Ends, Numbers
 from boundit.bounds.plan import PlannedRule
 from boundit.bounds.refusals import LIMITS, note_refused
-from boundit.terms.long_work import Told, say_nothing
+from boundit.terms.long_work import Progress, say_nothing
 from boundit.terms.message import Note
 
 
@@ -17,7 +17,7 @@ class EndFinder(Protocol):
     """Finds the ends of all rules of a plan: by estimates, by boxes or by claims."""
 
     def __call__(
-        self, rules: Sequence[PlannedRule], shape: Sequence[int], told: Told
+        self, rules: Sequence[PlannedRule], shape: Sequence[int], progress: Progress
     ) -> tuple[list[Ends], tuple[Note, ...]]:
         """Find the ends of rules in their order, with notes on what was left out.
 
@@ -29,20 +29,19 @@ def try_rules(
     numbers: Numbers,
     rules: Sequence[PlannedRule],
     shape: Sequence[int],
-    told: Told = say_nothing,
+    progress: Progress = say_nothing,
 ) -> tuple[list[Ends], tuple[Note, ...]]:
     """Ask every rule for its ends, the cheapest first; what does not fit says nothing.
 
     Returns the ends in the order of ``rules``, and notes that name the rules left out and what
-    would help. Used by ``_allow_for_chance`` for intervals of cells, and by
-    ``intersect_rules`` for estimates.
+    would help.
     """
     found = dict[int, Ends]()
     refused = dict[str, BaseException]()
     order = sorted(range(len(rules)), key=lambda i: rank_rule(rules[i].rule, numbers.levels))
     for done, place in enumerate(order):
         name = rules[place].record.name
-        told(f"try {name}", done, len(order))
+        progress(f"try {name}", done, len(order))
         try:
             found[place] = _try_rule(rules[place], numbers)
         except LIMITS as error:
@@ -52,10 +51,7 @@ def try_rules(
 
 
 def _try_rule(planned: PlannedRule, numbers: Numbers) -> Ends:
-    """Ask one rule for its ends, unless it would not fit or time is over.
-
-    Called by ``try_rules``.
-    """
+    """Ask one rule for its ends, unless it would not fit or time is over."""
     rule, workspace = planned.rule, numbers.workspace
     workspace.require_time()
     workspace.require_cells(

@@ -1,15 +1,12 @@
 """A graph and a log in; what the log says against the graph out."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-
-from numpy.random import Generator, SeedSequence, default_rng
 
 from boundit.checks.coded_rows import CodedRows
 from boundit.checks.counting import Counted, count_statements, find_columns
-from boundit.checks.evidence import Evidence, find_evidence
+from boundit.checks.evidence import Evidence, find_evidence, find_exact_evidence
 from boundit.checks.independence import (
-    Calibration,
     TestOutcome,
     correct_by_holm,
     judge_exact_law,
@@ -26,9 +23,10 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.implications import Independence, list_apart, state_independence
 from boundit.graph.read import GraphLike, require_graph
 from boundit.terms.errors import BounditError
-from boundit.terms.long_work import TimeBudget
+from boundit.terms.long_work import Progress, TimeBudget, follow_progress
 from boundit.terms.message import Message, Note, Option
 from boundit.terms.names import Nodes, join_names, sort_names
+from boundit.terms.renamed import refuse_renamed
 
 _ONE_SIDED = "In no group of alike rows do both take two values often enough."
 
@@ -55,22 +53,21 @@ class RowsHangTogether(BounditError):
         )
 
 
+@refuse_renamed
 def check(
     graph: GraphLike,
     log: object,
     *,
     level: float = 0.05,
-    seed: int = 0,
     time_limit: float | None = None,
     memory_limit: int | str | None = None,
-    told: Callable[[int, int], None] = lambda *_: None,
+    progress: Progress | bool | None = None,
 ) -> CheckReport:
     """Test on the log every statement that the graph makes about logged rows.
 
     Each pair of variables that the graph keeps apart, given others and that the row was logged,
     is tested for association in the log. A contradiction says that the graph is wrong somewhere
-    around that pair; silence is worth as much as the ``detectable`` association is small. Users
-    call it; the command line too, by ``boundit check``.
+    around that pair; silence is worth as much as the ``detectable`` association is small.
 
     Parameters
     ----------
@@ -82,19 +79,16 @@ def check(
         untestable.
     level
         The chance of any false alarm, over all statements.
-    seed
-        For the shuffles that stand in for chi-square where counts are small.
     time_limit
         How many seconds it may take, half of them for finding the statements. Those that are
-        not reached, or ended in the midst of shuffles, are untestable with that reason, and
-        the others are corrected for them too. None is for ever. One pass over the log is not
-        interrupted.
+        not reached are untestable with that reason, and the others are corrected for them too.
+        None is for ever. One pass over the log is not interrupted.
     memory_limit
         How much memory counts may take: a number of bytes, or a text such as "2 GB". None is a
         quarter of the machine's. Statements share fewer passes where it is low, and one that
         does not fit alone is untestable. What the log's own engine takes is not counted.
-    told
-        Hears how many of how many statements are done.
+    progress
+        True for a bar on stderr, or a function of (message, done, total).
 
     Examples
     --------
@@ -114,40 +108,38 @@ def check(
     stated = _restate_in_columns(graph, frozenset(opened.columns), limits.allot_search())
     runner = _TestRunner(
         level,
-        Calibration.for_statements(len(stated.testable), level),
         limits,
-        drop_nulls=opened.nulls == "drop",
+        drop_nulls=opened.missing == "drop",
         exact=opened.exact,
     )
-    streams = SeedSequence(seed).spawn(len(stated.testable))
-    waiting = dict(zip(stated.testable, streams, strict=True))
+    waiting = dict.fromkeys(stated.testable)
     tested: list[_TestedStatement] = []
     notes: dict[Note, None] = {} if stated.complete else {limits.explain_search(): None}
-    for served, table in count_statements(
-        opened,
-        stated.testable,
-        graph.selection,
-        find_possible_selection(graph),
-        memory=limits.memory,
-        time=limits.time,
-    ):
-        if isinstance(table, CountTable):
-            notes |= dict.fromkeys([*table.notes, *_describe_nulls(table, runner)])
-        for found in runner.run_all(served, table, waiting):
-            tested.append(found)
-            told(len(tested), len(stated.testable))
+    with follow_progress(progress) as tell:
+        for served, table in count_statements(
+            opened,
+            stated.testable,
+            graph.selection,
+            find_possible_selection(graph),
+            memory=limits.memory,
+            time=limits.time,
+        ):
+            if isinstance(table, CountTable):
+                notes |= dict.fromkeys([*table.notes, *_describe_nulls(table, runner)])
+            for found in runner.run_all(served, table, waiting):
+                tested.append(found)
+                tell("test statements", len(tested), len(stated.testable))
     late = limits.explain_time()
     tested += [_TestedStatement(s, reason=late, unreached=True) for s in waiting]
     findings = [*stated.untestable, *_correct_findings(tested, level)]
-    return CheckReport(rank_findings(findings), level, seed, tuple(notes), stated.complete)
+    return CheckReport(rank_findings(findings), level, tuple(notes), stated.complete)
 
 
 @dataclass(frozen=True, slots=True)
 class _TestedStatement:
     """A statement, and what its test on the log came to, or why there was none.
 
-    ``unreached`` says that the time was over first, which the answers of others may have
-    caused: shuffles take longer where much is found.
+    ``unreached`` says that the time was over first.
     """
 
     statement: Independence
@@ -162,7 +154,6 @@ class _TestRunner:
     """How statements are tested."""
 
     level: float
-    calibration: Calibration
     limits: CheckLimits
     drop_nulls: bool
     exact: bool
@@ -171,12 +162,11 @@ class _TestRunner:
         self,
         statements: list[Independence],
         table: Counted,
-        waiting: dict[Independence, SeedSequence],
+        waiting: dict[Independence, None],
     ) -> Iterator[_TestedStatement]:
         """Test the independences that a table serves, until the time is over.
 
-        Each is taken out of ``waiting``, which has the seed of its shuffles. Where there is no
-        table all are untestable. Called by ``check`` for each table.
+        Each is taken out of ``waiting``. Where there is no table all are untestable.
         """
         if not isinstance(table, CountTable):
             reason = (
@@ -192,30 +182,17 @@ class _TestRunner:
         for statement in sorted(statements, key=_find_place_in_line):
             if self.limits.time.is_over():
                 return
-            found = self.run(statement, rows, default_rng(waiting[statement]))
-            if found.outcome is None and self.limits.time.is_over():
-                return
             del waiting[statement]
-            yield found
+            yield self.run(statement, rows)
 
-    def run(self, statement: Independence, rows: CodedRows, rng: Generator) -> _TestedStatement:
-        """Test one independence on its count table, with evidence if it may be contradicted.
-
-        Returns the statement with its outcome (None where no rows can tell) and where the log
-        disagrees. Called by ``_TestRunner.run_all`` for each statement that a table serves.
-        """
+    def run(self, statement: Independence, rows: CodedRows) -> _TestedStatement:
+        """Test one independence on its count table, with evidence if it may be contradicted."""
         strata = stratify(rows, statement, drop_nulls=self.drop_nulls)
-        outcome = (
-            judge_exact_law(strata)
-            if self.exact
-            else judge_independence(strata, self.calibration, rng, self.limits.time)
-        )
+        outcome = judge_exact_law(strata) if self.exact else judge_independence(strata)
         if outcome is None or outcome.p > self.level:
             return _TestedStatement(statement, outcome)
-        steady = outcome.decisive_answer.pattern == "steady"
-        return _TestedStatement(
-            statement, outcome, find_evidence(strata, statement, rows, steady=steady)
-        )
+        find = find_exact_evidence if self.exact else find_evidence
+        return _TestedStatement(statement, outcome, find(strata, statement, rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +210,7 @@ def _restate_in_columns(
     """State the graph's independences so that they only name columns of the log.
 
     Returns those that can be tested, and a finding "untestable" for each of the others, as many
-    as are found in time. Called by ``check`` before anything is counted.
+    as are found in time.
     """
     found: list[Independence] = []
     others: list[Finding] = []
@@ -258,10 +235,7 @@ def _restate_in_columns(
 
 
 def _find_place_in_line(statement: Independence) -> tuple[int, list[str]]:
-    """Find when a statement is tested: those of few groups first, those of the same in a row.
-
-    Called by ``_TestRunner.run_all``, to sort the statements that a table serves.
-    """
+    """Find when a statement is tested: those of few groups first, those of the same in a row."""
     return len(statement.given), sort_names(statement.given)
 
 
@@ -269,7 +243,7 @@ def _correct_findings(tested: list[_TestedStatement], level: float) -> list[Find
     """Correct the p-values for the number of tests, and give each tested statement its status.
 
     Statements that were not reached in time count as tests, since which these are may depend on
-    the answers of others. Called by ``check`` at its end for the findings of the report.
+    the answers of others.
     """
     findings = [
         Finding(m.statement, "untestable", reason=m.reason) for m in tested if m.outcome is None
@@ -287,7 +261,6 @@ def _correct_findings(tested: list[_TestedStatement], level: float) -> list[Find
                 outcome,
                 p,
                 outcome.find_detectable(each),
-                outcome.find_detectable(each, any_pattern=True),
                 m.evidence if status == "contradicted" else None,
             )
         )
@@ -297,8 +270,7 @@ def _correct_findings(tested: list[_TestedStatement], level: float) -> list[Find
 def _describe_nulls(table: CountTable, runner: _TestRunner) -> list[str]:
     """Say in a line for each column how many rows of a count table have a null in it.
 
-    Nothing is said of a log whose nulls are a level or an error. Called by ``check`` for each
-    table, for the report's caveats.
+    Nothing is said of a log whose nulls are a level or an error.
     """
     if not runner.drop_nulls:
         return []

@@ -43,10 +43,7 @@ class CodedRows:
 
     @classmethod
     def from_table(cls, table: CountTable) -> Self:
-        """Make narrow columns of a count table's codes.
-
-        Called by ``_TestRunner.run_all`` for each table.
-        """
+        """Make narrow columns of a count table's codes."""
         columns = {
             name: table.codes[:, i].astype(_choose_type(len(table.levels[name])))
             for i, name in enumerate(table.variables)
@@ -58,7 +55,7 @@ class CodedRows:
         """Number the groups of rows that are alike in the variables given.
 
         The last answer is kept, for statements about the same groups that come one after
-        another. Called by ``CodedRows.count_pairs`` and ``CodedRows.find_values``.
+        another.
         """
         if given not in self._numbered:
             self._numbered.clear()
@@ -72,7 +69,7 @@ class CodedRows:
 
         Returns the number of each pair, which is its group's times the number of pairs plus the
         pair's own, in increasing order, and how often it was seen. With ``drop_nulls``, rows
-        with a null in any of the variables are left out. Called by ``stratify``.
+        with a null in any of the variables are left out.
         """
         groups, n_others = self.number_groups(given), len(self.levels[other])
         n_pairs = len(self.levels[one]) * n_others
@@ -92,28 +89,19 @@ class CodedRows:
         return _add_up_equal(packed, n, size)
 
     def find_values(self, given: Nodes, group: int) -> tuple[object, ...]:
-        """Find the values that the rows of one group have in common, in the order of names.
-
-        Called by ``find_evidence`` for the group it shows.
-        """
+        """Find the values that the rows of one group have in common, in the order of names."""
         row = int((self.number_groups(given).of == group).argmax())
         return tuple(self.levels[name][self.columns[name][row]] for name in sort_names(given))
 
     @cached_property
     def _null_codes(self) -> dict[str, int]:
-        """The code of null, for each variable that has nulls.
-
-        Read by ``CodedRows.count_pairs``.
-        """
+        """The code of null, for each variable that has nulls."""
         return {
             name: levels.index(None) for name, levels in self.levels.items() if None in levels
         }
 
     def _pack(self, names: Sequence[str]) -> NumberedGroups:
-        """Number the combinations of values of some variables, close together if need be.
-
-        Called by ``CodedRows.number_groups``.
-        """
+        """Number the combinations of values of some variables, close together if need be."""
         packed: Whole = np.zeros(self.length, dtype=np.uint8)
         size = 1
         for name in names:
@@ -131,10 +119,7 @@ class CodedRows:
 
 
 def _choose_type(size: int) -> type[np.integer[Any]]:
-    """Choose the narrowest type of whole numbers that holds ``size`` and all below.
-
-    Called by ``CodedRows.from_table`` and wherever codes are packed.
-    """
+    """Choose the narrowest type of whole numbers that holds ``size`` and all below."""
     if size < 2**8:
         return np.uint8
     if size < 2**16:
@@ -143,10 +128,7 @@ def _choose_type(size: int) -> type[np.integer[Any]]:
 
 
 def _add_up_equal(packed: Whole, n: Floats | None, size: int) -> tuple[Codes, Floats]:
-    """Add up the rows that have the same number: the numbers that occur, and how often.
-
-    Called by ``CodedRows.count_pairs``.
-    """
+    """Add up the rows that have the same number: the numbers that occur, and how often."""
     if size <= DENSE:
         counts = np.bincount(packed, n, size)
         at = np.flatnonzero(counts)

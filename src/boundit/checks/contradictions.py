@@ -2,25 +2,17 @@
 
 ``check`` reads a log for every statement of a graph. Bounds count some columns anyway, and the
 plainest statements about these can be tested on that table: pairs of variables given few
-others. Chi-square alone says what chance does, so that no seed is needed, and the level is
-strict: a table of bounds should not cry wolf.
+others. The level is strict: a table of bounds should not cry wolf.
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, count
-from math import ceil
 
 import numpy as np
-from numpy.random import default_rng
 
 from boundit.checks.coded_rows import CodedRows
-from boundit.checks.independence import (
-    Calibration,
-    TestOutcome,
-    correct_by_holm,
-    judge_independence,
-)
+from boundit.checks.independence import TestOutcome, correct_by_holm, judge_independence
 from boundit.checks.strata import stratify
 from boundit.counts.table import CountTable
 from boundit.graph.causal_graph import CausalGraph
@@ -36,7 +28,6 @@ MOST_GIVEN = 2
 """Statements given more variables are left to ``check``: their groups are many and thin."""
 MOST_WORK = 2 * 10**7
 """How many cells may be looked at, over all statements: a second at most."""
-_USUAL_LEVEL = 0.05
 _SHOWN = 3
 
 
@@ -47,14 +38,6 @@ class Contradiction:
     statement: Independence
     outcome: TestOutcome
     p: float
-
-    @property
-    def strength(self) -> float:
-        """Cramér's V beyond chance: 0 nothing, 1 one variable tells the other.
-
-        Read by ``_describe`` for the caveat.
-        """
-        return self.outcome.decisive_answer.statistic.find_strength()
 
 
 def note_contradictions(
@@ -69,8 +52,7 @@ def note_contradictions(
 
     Nothing is said of an exact law, of rows that hang on earlier ones or on others of their
     cluster, and of a log whose rows with a null were dropped, which is a selection of its own.
-    Variables that are ``ungrouped``, such as arms, are not put into a group. Called by
-    ``_note_refuted`` on what was counted.
+    Variables that are ``ungrouped``, such as arms, are not put into a group.
     """
     if table.exact or table.adaptive or table.clusters is not None or table.dropped:
         return
@@ -93,23 +75,15 @@ def find_contradictions(
     """Find the plain independences of a graph that a table of counts refutes, strongest first.
 
     Only statements that name the table's variables and few of them are tested, and of those as
-    many as the ``budget`` has time for. A ``binary_reward`` is a variable too. Called by
-    ``note_contradictions``.
+    many as the ``budget`` has time for. A ``binary_reward`` is a variable too.
     """
     rows = _add_reward(table) if binary_reward else CodedRows.from_table(table)
     statements = _list_plain(graph, frozenset(rows.levels) & graph.observed, budget)
     statements = statements[: MOST_WORK // max(1, rows.length)]
     if not statements:
         return []
-    alike = ceil(len(statements) * _USUAL_LEVEL / LEVEL)
-    calibration = replace(Calibration.for_statements(alike, _USUAL_LEVEL), draws=0)
-    rng = default_rng(0)  # without shuffles nothing is drawn from it
     outcomes = [
-        None
-        if budget.is_over()
-        else judge_independence(
-            stratify(rows, each, drop_nulls=False), calibration, rng, budget
-        )
+        None if budget.is_over() else judge_independence(stratify(rows, each, drop_nulls=False))
         for each in statements
     ]
     corrected = correct_by_holm([1.0 if found is None else found.p for found in outcomes])
@@ -118,14 +92,11 @@ def find_contradictions(
         for statement, found, p in zip(statements, outcomes, corrected, strict=True)
         if found is not None and p <= LEVEL
     ]
-    return sorted(refuted, key=lambda each: (each.p, -each.strength))
+    return sorted(refuted, key=lambda each: (each.p, -each.outcome.strength))
 
 
 def _list_plain(graph: CausalGraph, columns: Nodes, budget: TimeBudget) -> list[Independence]:
-    """List what a graph says of two columns given few others, those given fewest first.
-
-    Called by ``find_contradictions``.
-    """
+    """List what a graph says of two columns given few others, those given fewest first."""
     found = list[Independence]()
     for one, other in list_apart(graph):
         if {one, other} <= columns and not budget.is_over():
@@ -136,10 +107,7 @@ def _list_plain(graph: CausalGraph, columns: Nodes, budget: TimeBudget) -> list[
 
 
 def _add_reward(table: CountTable) -> CodedRows:
-    """Make rows of a count table in which a 0/1 reward is a variable like any other.
-
-    Called by ``find_contradictions``.
-    """
+    """Make rows of a count table in which a 0/1 reward is a variable like any other."""
     rows = CodedRows.from_table(table)
     assert table.reward is not None
     assert table.sums is not None
@@ -153,22 +121,19 @@ def _add_reward(table: CountTable) -> CodedRows:
 
 
 def _describe(found: Contradiction) -> str:
-    """Write which two variables go together although the graph says that they do not.
-
-    Called by ``note_contradictions``.
-    """
+    """Write which two variables go together although the graph says that they do not."""
     said = found.statement
     rows = "logged rows" if said.selected else "rows"
     alike = f" alike in {' and '.join(sort_names(said.given))}" if said.given else ""
     return (
         f"among {rows}{alike}, {said.one} and {said.other} go together "
-        f"(V = {found.strength:.2g}, p {_write_p(found.p)}), "
+        f"(V = {found.outcome.strength:.2g}, p {_write_p(found.p)}), "
         "and the graph says that they do not"
     )
 
 
 def _write_p(p: float) -> str:
-    """Write a p-value after its sign, no smaller than anyone cares. Called by ``_describe``."""
+    """Write a p-value after its sign, no smaller than anyone cares."""
     return "< 1e-9" if p < 1e-9 else f"= {p:.1g}"
 
 
@@ -176,7 +141,7 @@ def _advise(graph: CausalGraph, statements: Sequence[Independence], ungrouped: N
     """Say what to write in the graph so that it no longer says what the log refutes.
 
     Covariates that go together belong into a group; of other pairs only the reader knows which
-    causes which. Called by ``note_contradictions``.
+    causes which.
     """
     pairs = [{s.one, s.other} for s in statements if not s.given]
     pairs = [pair for pair in pairs if _can_be_grouped(graph, pair, ungrouped)]
@@ -198,19 +163,13 @@ def _advise(graph: CausalGraph, statements: Sequence[Independence], ungrouped: N
 
 
 def _can_be_grouped(graph: CausalGraph, names: Collection[str], ungrouped: Nodes) -> bool:
-    """Tell whether variables can be one group: none is asked about, and none causes another.
-
-    Called by ``_advise``.
-    """
+    """Tell whether variables can be one group: none is asked about, and none causes another."""
     apart = all(graph.ancestors(name).isdisjoint({*names} - {name}) for name in names)
     return apart and ungrouped.isdisjoint(names)
 
 
 def _make_group(graph: CausalGraph, names: Nodes) -> NodeGroup:
-    """Make the group that variables could be in, with all that share one with them already.
-
-    Called by ``_advise``.
-    """
+    """Make the group that variables could be in, with all that share one with them already."""
     held = [group for group in graph.groups if group.members & names]
     members = names.union(*(group.members for group in held))
     free = chain(["Related"], (f"Related{i}" for i in count(2)))

@@ -20,10 +20,7 @@ SMALL = 2**20
 
 
 def find_columns(statement: Independence) -> Nodes:
-    """Collect the columns an independence needs: its two variables and those given.
-
-    Called by ``_restate_in_columns`` to see what the log lacks, and by ``group_statements``.
-    """
+    """Collect the columns an independence needs: its two variables and those given."""
     return statement.given | {statement.one, statement.other}
 
 
@@ -52,11 +49,11 @@ def count_statements(
     here: each statement drops them in its own columns only, so that it does not matter which
     others shared its pass. A statement whose table is too large comes with the error, or with
     its size if it takes more than ``memory`` bytes; none is counted once the ``time`` is over.
-    ``unmarked`` may be a selection node. Called by ``check``.
+    ``unmarked`` may be a selection node.
     """
     if not statements or time.is_over():
         return
-    whole = replace(log, nulls="level") if log.nulls == "drop" else log
+    whole = replace(log, missing="level") if log.missing == "drop" else log
     for names, served, size in _plan_passes(whole, statements, memory, time):
         if time.is_over():
             return
@@ -85,17 +82,13 @@ class TableRoom:
     n_levels: Mapping[str, int] = field(default_factory=dict)
 
     def count_cells(self, names: Iterable[str]) -> int:
-        """Count the cells that a table of some variables has, if all its levels meet.
-
-        Called by ``group_statements`` and ``_plan_passes``.
-        """
+        """Count the cells that a table of some variables has, if all its levels meet."""
         return prod(self.n_levels.get(name, self.rows) for name in names)
 
     def estimate(self, n_cells: int, n_columns: int) -> int:
         """Estimate the bytes that it takes to count a table of so many cells and columns.
 
-        No table has more cells than the log has rows. Called by ``TableRoom.has_room`` and
-        ``_plan_passes``.
+        No table has more cells than the log has rows.
         """
         return estimate_memory(min(n_cells, self.rows), n_columns)
 
@@ -103,7 +96,6 @@ class TableRoom:
         """Tell whether statements may share a table of so many cells and columns.
 
         Where all rows can be brought back cells do not matter; of a longer log ``most`` may be.
-        Called by ``_find_least_grown``.
         """
         small = self.rows <= ONE_PASS or n_cells <= most
         return small and self.estimate(n_cells, n_columns) <= self.memory
@@ -117,8 +109,7 @@ def _plan_passes(
 ) -> list[tuple[Nodes, list[Independence], int]]:
     """Plan the passes over the log: which columns each counts, and for which independences.
 
-    Each comes with the bytes it will take. One pass over a short log, else a few. Called by
-    ``count_statements``.
+    Each comes with the bytes it will take. One pass over a short log, else a few.
     """
     everything = frozenset[str]().union(*map(find_columns, statements))
     room = TableRoom(int(log.source.group(GroupBy(()))["lines"].sum()), memory)
@@ -141,8 +132,7 @@ def group_statements(
 
     Statements join, the widest first, a table that has their columns or else the one that grows
     least, while it has room. Returns the columns and statements of each table, of as many
-    statements as there is time for. Called by ``_plan_passes`` for a log too long to be brought
-    back whole.
+    statements as there is time for.
 
     >>> pairs = [("A", "B"), ("C", "D"), ("B", "C")]
     >>> each = [Independence(*pair, frozenset(), selected=False) for pair in pairs]
@@ -181,10 +171,7 @@ class _SharedTable:
 def _find_least_grown(
     tables: Iterable[_SharedTable], needed: Nodes, room: TableRoom
 ) -> _SharedTable | None:
-    """Find the table that has the fewest cells with more columns; None where none has room.
-
-    Called by ``group_statements`` for a statement that no table has the columns of.
-    """
+    """Find the table that has the fewest cells with more columns; None where none has room."""
     best, least = None, (inf, inf)
     for table in tables:
         more = needed - table.names

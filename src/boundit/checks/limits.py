@@ -18,27 +18,18 @@ class CheckLimits:
 
     @classmethod
     def read(cls, time_limit: object, memory_limit: object) -> Self:
-        """Read the options ``time_limit`` and ``memory_limit``, and start the clock.
-
-        Called by ``check`` before any work is done.
-        """
+        """Read the options ``time_limit`` and ``memory_limit``, and start the clock."""
         seconds = read_time_limit(time_limit)
         limits = cls(seconds, TimeBudget(seconds), read_memory_limit(memory_limit))
         limits.time.count_seconds()
         return limits
 
     def allot_search(self) -> TimeBudget:
-        """Allot time to the search for statements: half of it, so that some can be tested.
-
-        Called by ``check``.
-        """
+        """Allot time to the search for statements: half of it, so that some can be tested."""
         return TimeBudget(None if self.seconds is None else self.seconds / 2)
 
     def explain_search(self) -> Message:
-        """Say that the search for statements was ended, as a caveat of the report.
-
-        Called by ``check`` where pairs of variables were not looked at.
-        """
+        """Say that the search for statements was ended, as a caveat of the report."""
         limit = Option("time_limit", self.seconds)
         return Message(
             limit,
@@ -47,10 +38,7 @@ class CheckLimits:
         )
 
     def explain_time(self) -> Message:
-        """Say why a statement was not reached in time, as the reason of its finding.
-
-        Called by ``check`` for statements left when the time is over.
-        """
+        """Say why a statement was not reached in time, as the reason of its finding."""
         limit = Option("time_limit", self.seconds)
         return Message(
             limit, " was over before this was tested; a higher limit, or fewer rows, reach it."
@@ -59,7 +47,7 @@ class CheckLimits:
     def explain_memory(self, needed: int) -> Message:
         """Say why a statement's counts did not fit, as the reason of its finding.
 
-        They would take ``needed`` bytes. Called by ``_TestRunner.run_all``.
+        They would take ``needed`` bytes.
         """
         return Message(
             f"Its counts would take about {write_size(needed)}, more than ",

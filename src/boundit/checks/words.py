@@ -1,6 +1,6 @@
 """Statements, evidence and verdicts in the words of someone who knows the field."""
 
-from math import inf, isinf
+from math import isinf
 
 from boundit.checks.evidence import Evidence
 from boundit.graph.implications import Independence
@@ -14,8 +14,6 @@ MEDIUM = 0.3
 def write_statement(statement: Independence) -> str:
     """Write an independence as an English sentence that can be agreed with or not.
 
-    Called by ``Finding.row`` and ``Finding.__str__``.
-
     >>> print(write_statement(Independence("Ad", "Income", frozenset({"Age"}), selected=True)))
     Among logged rows with the same Age, Ad tells nothing about Income.
     """
@@ -26,8 +24,6 @@ def write_statement(statement: Independence) -> str:
 
 def write_question(statement: Independence) -> str:
     """Ask what would make an independence false; whoever says yes should change the graph.
-
-    Called by ``Finding.__str__`` for a contradiction.
 
     >>> print(write_question(Independence("Ad", "Fee", frozenset({"Age"}), selected=False)))
     Can Ad move Fee, or Fee move Ad, or something else move both, other than by way of Age?
@@ -44,7 +40,7 @@ def write_question(statement: Independence) -> str:
 def write_evidence(statement: Independence, evidence: Evidence, *, exact: bool = False) -> str:
     """Write where the log contradicts an independence: shares of rows, expected and seen.
 
-    An ``exact`` law has no rows to count. Called by ``Finding.explain``.
+    An ``exact`` law has no rows to count.
     """
     if evidence.where:
         place = ", ".join(f"{name} = {level}" for name, level in evidence.where)
@@ -59,32 +55,24 @@ def write_evidence(statement: Independence, evidence: Evidence, *, exact: bool =
     )
 
 
-def write_silence(steady: float, any_pattern: float) -> str:
-    """Write how weak an association a test without a finding could have found.
+def write_silence(detectable: float, groups: int) -> str:
+    """Write how weak an association, as Cramér's V, a test without a finding could have found.
 
-    ``steady`` and ``any_pattern`` are the detectable values of Cramér's V. Called by
-    ``Finding.explain``.
-
-    >>> print(write_silence(0.05, 0.05))
+    >>> print(write_silence(0.05, groups=1))
     An association of V = 0.05 would be found in 8 logs of 10.
-    >>> print(write_silence(float("inf"), float("inf")))
+    >>> print(write_silence(float("inf"), groups=2))
     This says little: even a perfect association could go unnoticed.
     """
-    if isinf(steady):
+    if isinf(detectable):
         return "This says little: even a perfect association could go unnoticed."
-    little = "This says little: only an" if steady > MEDIUM else "An"
-    found = f"{little} association of V = {steady:.2g} would be found in 8 logs of 10"
-    if any_pattern == steady:
-        return f"{found}."
-    if any_pattern == inf:
-        return f"{found} if it is alike in all groups, and none if it turns around among them."
-    return f"{found} if it is alike in all groups, and of V = {any_pattern:.2g} if it is not."
+    little = "This says little: only an" if detectable > MEDIUM else "An"
+    alike = ", if it is alike in all groups" if groups > 1 else ""
+    return (
+        f"{little} association of V = {detectable:.2g} would be found in 8 logs of 10{alike}."
+    )
 
 
 def _join_names(names: frozenset[str]) -> str:
-    """Join variables as in a sentence: "A, B and C".
-
-    Called by ``write_statement`` and ``write_question``.
-    """
+    """Join variables as in a sentence: "A, B and C"."""
     *rest, last = sort_names(names)
     return f"{', '.join(rest)} and {last}" if rest else last

@@ -22,10 +22,10 @@ def external_option(command: _Command) -> _Command:
     )(command)
 
 
-def reward_range_option(command: _Command) -> _Command:
-    """Give a command its --reward-range option. Decorates every command that bounds a log."""
+def outcome_range_option(command: _Command) -> _Command:
+    """Give a command its --outcome-range option. Decorates every command that bounds a log."""
     return click.option(
-        "--reward-range",
+        "--outcome-range",
         type=RangeOfNumbers(),
         metavar="LOW HIGH",
         help="What the reward can be; only a 0/1 reward needs none.",
@@ -42,13 +42,13 @@ def selection_rate_option(command: _Command) -> _Command:
     )(command)
 
 
-def sensitivity_option(command: _Command) -> _Command:
-    """Give a command its --sensitivity option.
+def selection_limit_option(command: _Command) -> _Command:
+    """Give a command its --selection-limit option.
 
     Decorates ``bound``, ``breakdown`` and ``compare``.
     """
     return click.option(
-        "--sensitivity",
+        "--selection-limit",
         type=Number(1),
         metavar="G",
         help="No kind of row was logged more than G times as often as the average, "
@@ -56,10 +56,10 @@ def sensitivity_option(command: _Command) -> _Command:
     )(command)
 
 
-def confounding_option(command: _Command) -> _Command:
-    """Give a command its --confounding option. Decorates ``bound`` and ``breakdown``."""
+def confounding_limit_option(command: _Command) -> _Command:
+    """Give a command its --confounding-limit option. Decorates ``bound`` and ``breakdown``."""
     return node_option(
-        "--confounding",
+        "--confounding-limit",
         metavar="'X <-> Y=LIMIT'",
         read=read_limit,
         help="The unseen cause in an edge moves the odds of a treatment by at most this "
@@ -80,7 +80,7 @@ def confidence_option(command: _Command) -> _Command:
 
 
 def inference_option(command: _Command) -> _Command:
-    """Give a command its --inference option. Decorates ``bound``, ``breakdown``, ``plan``."""
+    """Give a command its --inference option. Decorates ``bound``, ``breakdown``."""
     return click.option(
         "--inference",
         type=click.Choice(["exact", "approximate"]),
@@ -100,10 +100,7 @@ def plug_in_option(command: _Command) -> _Command:
 def choose_confidence(
     context: click.Context, confidence: float, *, plug_in: bool, exact: bool
 ) -> float | None:
-    """Choose the confidence of bounds: as asked, or None for an exact law and for --plug-in.
-
-    Called by ``make_request``, ``breakdown`` and ``suggest``.
-    """
+    """Choose the confidence of bounds: as asked, or None for an exact law and for --plug-in."""
     given = [
         name
         for name in ("confidence", "inference")

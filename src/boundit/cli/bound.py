@@ -10,13 +10,13 @@ import click
 from boundit.cli.assumptions import (
     choose_confidence,
     confidence_option,
-    confounding_option,
+    confounding_limit_option,
     external_option,
     inference_option,
+    outcome_range_option,
     plug_in_option,
-    reward_range_option,
+    selection_limit_option,
     selection_rate_option,
-    sensitivity_option,
 )
 from boundit.cli.flags import write_with_flags
 from boundit.cli.logs import LogFiles, log_argument, node_option, read_levels
@@ -64,10 +64,10 @@ MOST_CHOSEN = 10_000
     read=read_levels,
     help="Levels beyond those logged; repeatable.",
 )
-@reward_range_option
+@outcome_range_option
 @selection_rate_option
-@sensitivity_option
-@confounding_option
+@selection_limit_option
+@confounding_limit_option
 @click.option(
     "--profile",
     type=click.Choice(["sound", "paper"]),
@@ -114,8 +114,8 @@ MOST_CHOSEN = 10_000
 @click.option(
     "--no-counts",
     is_flag=True,
-    help="With --out: leave counts of cells out of the file, to keep them private. Caveats "
-    "stay, with the counts that they name.",
+    help="With --out or --report: leave all counts of rows out of the file, to keep them "
+    "private.",
 )
 @report_option
 @click.option(
@@ -140,10 +140,10 @@ def bound(
     external: tuple[str, ...],
     external_weight: str | None,
     domain: Mapping[str, Sequence[object]],
-    reward_range: tuple[float, float] | None,
+    outcome_range: tuple[float, float] | None,
     selection_rate: float | tuple[float, float] | None,
-    sensitivity: float | None,
-    confounding: Mapping[str, float],
+    selection_limit: float | None,
+    confounding_limit: Mapping[str, float],
     profile: str,
     confidence: float,
     inference: str,
@@ -165,9 +165,9 @@ def bound(
     """Bound what every arm of QUERY would earn in every context, from LOG files.
 
     QUERY reads 'REWARD | do(ARM), CONTEXT'. A LOG is a Parquet, CSV, JSON lines or
-    Arrow file, a pattern or a folder, with a column for every node that was measured; or --sql
-    stands in its place. --columns, --bins, --nulls and --weight hold for external tables too,
-    where they have the columns.
+    Arrow file, a pattern or a folder, with a column for every node that was measured.
+    --columns, --bins, --missing and --weight hold for external tables too, where they have the
+    columns.
 
     \b
     Examples:
@@ -176,8 +176,7 @@ def bound(
       boundit bound graph.txt 'Click | do(Ad)' log.csv --selection-rate 0.3 --report out.html
       boundit bound graph.txt 'Click | do(Ad)' counts.csv --weight n --external census.csv
       boundit bound graph.txt 'Click | do(Ad)' log.csv --sensitivity-plot limits.svg
-      boundit bound graph.txt 'Click | do(Ad)' log.csv --confounding 'Ad <-> Click=1.5'
-      boundit bound graph.txt 'Click | do(Ad)' --sql clicks --connection sqlite:///shop.db
+      boundit bound graph.txt 'Click | do(Ad)' log.csv --confounding-limit 'Ad <-> Click=1.5'
     """
     from boundit.bounds.derive import derive_table  # noqa: PLC0415, keeps --help quick
 
@@ -194,14 +193,14 @@ def bound(
         inference=inference,
         models=models,
         selection_rate=selection_rate,
-        sensitivity=sensitivity,
-        reward_range=reward_range,
+        selection_limit=selection_limit,
+        outcome_range=outcome_range,
         domain=domain,
         max_condition=max_condition,
         time_limit=time_limit,
         memory_limit=memory_limit,
         cluster=cluster,
-        confounding=confounding,
+        confounding_limit=confounding_limit,
     )
     kept: KeptCounts = {}
     with show_steps() as tell:
@@ -216,7 +215,8 @@ def bound(
     if confounding_plot is not None:
         ladders += _draw_limits(request, kept, confounding_plot, choose_edge(request))
     if report is not None:
-        _write_report(report, table, graph, query, ladders)
+        shared = table.drop_counts() if no_counts else table
+        _write_report(report, shared, graph, query, ladders)
         notify_written(report)
     _print_table(table, explained=explained, as_json=as_json)
 
@@ -224,10 +224,7 @@ def bound(
 def _draw_limits(
     request: "BoundRequest", kept: "KeptCounts", path: Path, edge: str = ""
 ) -> "tuple[Ladder, ...]":
-    """Draw bounds against limits on selection, or on an ``edge``; give what was drawn.
-
-    Called by ``bound`` for both plots.
-    """
+    """Draw bounds against limits on selection, or on an ``edge``; give what was drawn."""
     ladders = derive_ladders(request, kept, edge=edge)
     draw_ladders(ladders, path)
     notify_written(path)
@@ -250,8 +247,6 @@ def make_request(
     """Open the log and its external tables, and read what is asked with all options.
 
     Columns may be named after nodes of ``rivals`` too, other graphs for the same log.
-
-    Called by ``bound``, and by ``decide`` where it is given a log.
     """
     from boundit.bounds.request import read_request  # noqa: PLC0415, keeps --help quick
 
@@ -276,7 +271,6 @@ def _refuse_beside_models(log: LogFiles, *, plug_in: bool) -> None:
     """Refuse flags that --models never goes with, whatever else is given.
 
     The library would first ask for --inference approximate, which these do not go with either.
-    Called by ``make_request`` where --models is given.
     """
     clashing = {"--plug-in": plug_in, "--adaptive": log.adaptive, "--exact": log.exact}
     for flag, given in clashing.items():
@@ -292,10 +286,7 @@ def _write_report(
     query: str,
     ladders: "tuple[Ladder, ...]",
 ) -> None:
-    """Write the HTML page of a bound table, with the command that repeats it.
-
-    Called by ``bound`` for --report.
-    """
+    """Write the HTML page of a bound table, with the command that repeats it."""
     from boundit.report.pages.bound_page import write_bound_page  # noqa: PLC0415
     from boundit.terms.saving.files import write_page  # noqa: PLC0415
 
@@ -313,7 +304,7 @@ def _write_report(
 def _choose_for_page(table: "BoundTable") -> "Choice | None":
     """Choose what to use in each context; None where that takes long or makes no sense.
 
-    A table that contradicts itself is shown all the same. Called by ``_write_report``.
+    A table that contradicts itself is shown all the same.
     """
     if len(table.contexts) > MOST_CHOSEN:
         return None
@@ -325,10 +316,7 @@ def _choose_for_page(table: "BoundTable") -> "Choice | None":
 
 
 def _print_table(table: "BoundTable", *, explained: bool, as_json: bool) -> None:
-    """Print the bound table, with --explain the reasons for every row, or either as JSON.
-
-    Called by ``bound``.
-    """
+    """Print the bound table, with --explain the reasons for every row, or either as JSON."""
     reasons = [table.explain(*key) for key in table.bounds] if explained else []
     if as_json:
         answer = {
@@ -338,13 +326,13 @@ def _print_table(table: "BoundTable", *, explained: bool, as_json: bool) -> None
             "confidence": table.confidence,
             "inference": table.inference,
             "promise": table.promise,
-            "confounding": dict(table.confounding),
-            "fused": str(table.fused).splitlines(),
+            "confounding_limit": dict(table.confounding_limit),
+            "pooling": str(table.pooling).splitlines(),
         }
         answer |= {"models": table.models} if table.models else {}
         print_json(answer | ({"explanations": reasons} if explained else {}))
     elif explained:
-        click.echo("\n\n".join([*reasons, f"What a policy can count:\n{table.fused}"]))
+        click.echo("\n\n".join([*reasons, f"What a policy can count:\n{table.pooling}"]))
     else:
         click.echo(str(table))
         for note in table.caveats:
@@ -355,8 +343,6 @@ def _write_rows(table: "BoundTable") -> list[dict[str, object]]:
     """Write the rows of a bound table for JSON, with dates and times as text.
 
     Where it is known why chance widens a row as it does, that is part of it.
-
-    Called by ``_print_table`` for --json.
     """
     from boundit.terms.sampling import RowSampling  # noqa: PLC0415, keeps --help quick
     from boundit.terms.saving.codec import encode  # noqa: PLC0415

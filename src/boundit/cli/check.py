@@ -8,9 +8,9 @@ import click
 from boundit.cli.flags import write_with_flags
 from boundit.cli.logs import LogFiles, log_argument
 from boundit.cli.numbers import Number
-from boundit.cli.options import graph_argument, json_option, memory_limit_option, seed_option
+from boundit.cli.options import graph_argument, json_option, memory_limit_option
 from boundit.cli.outputs import print_json
-from boundit.cli.progress import show_progress
+from boundit.cli.progress import show_steps
 
 if TYPE_CHECKING:
     from boundit.checks.report import CheckReport
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     help="For finding and testing statements; those not reached are said to be untestable.",
 )
 @memory_limit_option
-@seed_option
 @json_option
 @click.pass_context
 def check(
@@ -45,14 +44,13 @@ def check(
     level: float,
     time_limit: float | None,
     memory_limit: str | None,
-    seed: int,
     *,
     as_json: bool,
 ) -> None:
     """Test on LOG files what GRAPH says of logged rows; exit 1 when something contradicts.
 
     A LOG is a Parquet, CSV, JSON lines or Arrow file, a pattern or a folder, with a column for
-    every node that was measured; or --sql stands in its place.
+    every node that was measured.
 
     \b
     Examples:
@@ -63,15 +61,14 @@ def check(
     from boundit.checks.check import check as run  # noqa: PLC0415, keeps --help quick
 
     log.require_nodes(graph)
-    with show_progress("statements") as advance:
+    with show_steps() as tell:
         found = run(
             graph,
             log.open().log,
             level=level,
-            seed=seed,
             time_limit=time_limit,
             memory_limit=memory_limit,
-            told=advance,
+            progress=tell,
         )
     report = _spell_options(found)
     if as_json:
@@ -82,10 +79,7 @@ def check(
 
 
 def _spell_options(report: "CheckReport") -> "CheckReport":
-    """Rewrite the caveats of a check report so that the options they name read as flags.
-
-    Called by ``check`` before it prints.
-    """
+    """Rewrite the caveats of a check report so that the options they name read as flags."""
     return replace(
         report,
         findings=tuple(replace(f, reason=write_with_flags(f.reason)) for f in report.findings),
@@ -94,13 +88,12 @@ def _spell_options(report: "CheckReport") -> "CheckReport":
 
 
 def _make_check_record(report: "CheckReport") -> dict[str, object]:
-    """Write a check report as an object for JSON. Called by ``check`` for --json."""
+    """Write a check report as an object for JSON."""
     return {
         "contradicted": not report,
         "verdict": report.verdict(),
         "complete": report.complete,
         "level": report.level,
-        "seed": report.seed,
         "findings": report.rows(),
         "caveats": report.caveats,
     }

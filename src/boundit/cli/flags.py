@@ -13,9 +13,6 @@ from boundit.terms.message import Message, Note, Option, Placeholder
 def write_with_flags(note: Note) -> str:
     """Write an error or caveat of the library as text, with its options as a shell's flags.
 
-    Called by ``_run_command`` for every error, by ``bound`` and ``_spell_options`` for every
-    caveat.
-
     >>> bins, domain = Option("bins", {"Age": [Placeholder("...")]}), Option("domain")
     >>> write_with_flags(Message("cut it with ", bins, ", or declare others with ", domain))
     'cut it with --bins Age=..., or declare others with --domain'
@@ -26,11 +23,9 @@ def write_with_flags(note: Note) -> str:
 def spell_flag(option: Option) -> str:
     """Write an option with its value as a flag; one that no command has stays Python's.
 
-    Used by ``write_with_flags`` for every option that a message names.
-
     >>> low, high = Placeholder("low"), Placeholder("high")
-    >>> spell_flag(Option("reward_range", (low, high))), spell_flag(Option("confidence", None))
-    ('--reward-range LOW HIGH', '--plug-in')
+    >>> spell_flag(Option("outcome_range", (low, high))), spell_flag(Option("confidence", None))
+    ('--outcome-range LOW HIGH', '--plug-in')
     """
     if option.name not in OPTIONS:
         return str(option)
@@ -51,8 +46,6 @@ def spell_flag(option: Option) -> str:
 def name_flag(option: str) -> str:
     """Turn the name of a Python option into that of a command's flag.
 
-    Used by ``spell_flag``.
-
     >>> name_flag("time_limit")
     '--time-limit'
     """
@@ -60,10 +53,7 @@ def name_flag(option: str) -> str:
 
 
 def _spell_values(found: object) -> str:
-    """Write the values of one NODE=VALUE entry with commas between them.
-
-    Used by ``spell_flag``.
-    """
+    """Write the values of one NODE=VALUE entry with commas between them."""
     values = found if isinstance(found, list | tuple) else [found]
     return ",".join(f"{of:g}" if isinstance(of, float) else str(of) for of in values)
 
@@ -75,8 +65,7 @@ OPTIONS = frozenset(
         "cluster",
         "columns",
         "confidence",
-        "confounding",
-        "connection",
+        "confounding_limit",
         "contexts",
         "domain",
         "estimator",
@@ -89,19 +78,20 @@ OPTIONS = frozenset(
         "log",
         "max_condition",
         "memory_limit",
+        "missing",
         "models",
         "new",
-        "nulls",
         "old",
         "optimism",
-        "pairs",
+        "outcome_range",
         "profile",
         "propensity",
         "reward_range",
         "rule",
+        "selection_limit",
         "selection_rate",
-        "sensitivity",
         "time_limit",
+        "tolerance",
         "weight",
     }
 )

@@ -15,7 +15,7 @@ from boundit.simulation.pharmacy import COLUMNS, GRAPH, PATIENTS, QUERY, draw_ke
 COMMANDS = (
     ("graph", "show", "graph.txt"),
     ("check", "graph.txt", "log.csv"),
-    ("recover", "graph.txt", QUERY),
+    ("identify", "graph.txt", QUERY),
     ("bound", "graph.txt", QUERY, "log.csv"),
     ("bound", "graph.txt", QUERY, "log.csv", "--explain"),
     ("bound", "graph.txt", QUERY, "log.csv", "--out", "bounds.json"),
@@ -31,7 +31,7 @@ was kept: {rows:,} of {patients:,} reminders. Run, in this folder:
 {commands}
 ```
 
-`boundit recover` exits with 1: the log alone does not determine the answer. `boundit bound`
+`boundit identify` exits with 1: the log alone does not determine the answer. `boundit bound`
 says what it does determine.
 
 ## The truth, which a real log would not tell you
@@ -113,7 +113,7 @@ def init(directory: Path, *, force: bool, as_json: bool) -> None:
 
 
 def make_example() -> dict[str, str]:
-    """Make every file of the example: its name and its text. Called by ``init``."""
+    """Make every file of the example: its name and its text."""
     log = list(draw_kept_rows())
     rows = StringIO()
     csv.writer(rows, lineterminator="\n").writerows([COLUMNS, *log])
@@ -123,10 +123,7 @@ def make_example() -> dict[str, str]:
 
 
 def _write_files(files: dict[str, str], directory: Path, *, force: bool) -> None:
-    """Write the example's files, all together; refuse to write over others without --force.
-
-    Called by ``init``.
-    """
+    """Write the example's files, all together; refuse to write over others without --force."""
     taken = [name for name in files if (directory / name).exists()]
     if taken and not force:
         hint = "name another directory, or replace with --force"

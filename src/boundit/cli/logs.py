@@ -1,4 +1,4 @@
-"""The log of a command: its files or its query, and the options by which they are read."""
+"""The log of a command: its files, and the options by which they are read."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -8,14 +8,13 @@ from math import isfinite
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 import click
-from click.core import ParameterSource
 
 from boundit.terms.errors import UnknownNode
 
 if TYPE_CHECKING:
     from boundit.counts.cells import ColumnKind
     from boundit.counts.log import Log
-    from boundit.counts.tabulate import Nulls
+    from boundit.counts.tabulate import Missing
     from boundit.graph.causal_graph import CausalGraph
 
 _Command = TypeVar("_Command", bound=Callable[..., None])
@@ -33,31 +32,22 @@ class OpenedLogs(NamedTuple):
 class LogFiles:
     """Files, and how to read them; what is said of a column holds for external tables too.
 
-    In place of files there may be ``sql``, a query or a table's name in the database at
-    ``connection``. That a policy learned while it wrote the rows is said of the log alone.
+    That a policy learned while it wrote the rows is said of the log alone.
     """
 
     files: tuple[str, ...]
     weight: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     bins: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    nulls: "Nulls" = "drop"
+    missing: "Missing" = "drop"
     exact: bool = False
     adaptive: bool = False
-    sql: str | None = None
-    connection: str | None = field(default=None, repr=False)
-
-    @property
-    def given(self) -> bool:
-        """Whether there is a log at all. Read by ``read_asked`` and ``compare``."""
-        return bool(self.files) or self.sql is not None
 
     def require_nodes(self, *graphs: "CausalGraph", cluster: str | None = None) -> None:
         """Refuse a --columns that names no node of the graphs.
 
         The column of ``cluster`` may be renamed too, and one that has the name of a selection
-        node and is something else. Called by ``make_request``, ``breakdown``, ``suggest`` and
-        ``check``.
+        node and is something else.
         """
         nodes = frozenset[str]().union(*(graph.nodes for graph in graphs))
         moved = {graph.selection for graph in graphs}
@@ -71,28 +61,23 @@ class LogFiles:
         """Open the log's files, and every external table by those options whose columns it has.
 
         Gives both, and the paths behind them. ``external_weight`` is the column of counts for
-        tables that have it; the log's own comes second. Called by ``make_request`` and
-        ``check``.
+        tables that have it; the log's own comes second.
         """
         log = _open_log(self)
         tables = [self._open_external(file, external_weight) for file in external]
         if external_weight is not None and all(t.weight != external_weight for t in tables):
             where = f"has a column {external_weight!r}" if tables else "is given"
             raise click.UsageError(f"--external-weight: no --external table {where}")
-        return OpenedLogs(log, tables, _list_files([log, *tables], self.connection))
+        return OpenedLogs(log, tables, _list_files([log, *tables]))
 
     def _open_external(self, file: str, weight: str | None) -> "Log":
         """Open one external table by those options whose columns it has.
 
-        Called by ``LogFiles.open`` for every table; it is opened once to see its columns, and
-        again where options hold.
+        It is opened once to see its columns, and again where options hold.
         """
-        from boundit.counts.databases.open import is_query  # noqa: PLC0415, keeps --help quick
-        from boundit.counts.errors import NoFiles  # noqa: PLC0415
+        from boundit.counts.errors import NoFiles  # noqa: PLC0415, keeps --help quick
 
-        plain = LogFiles((file,), nulls=self.nulls)
-        if self.connection is not None and is_query(file):
-            plain = LogFiles((), nulls=self.nulls, sql=file, connection=self.connection)
+        plain = LogFiles((file,), missing=self.missing)
         try:
             opened = _open_log(plain)
         except NoFiles as error:
@@ -104,10 +89,7 @@ class LogFiles:
     def _keep_fitting_options(
         self, plain: "LogFiles", kinds: "Mapping[str, ColumnKind]", weight: str | None
     ) -> "LogFiles":
-        """Keep the options of the log whose columns an external table has too.
-
-        Called by ``LogFiles._open_external``.
-        """
+        """Keep the options of the log whose columns an external table has too."""
         weights = [column for column in (weight, self.weight) if column in kinds]
         columns = {node: column for node, column in self.columns.items() if column in kinds}
         numbers = {name for name, kind in kinds.items() if kind.may_be_summed}
@@ -126,7 +108,7 @@ def node_option(
 ) -> Callable[[_Command], _Command]:
     """Make a repeatable option NODE=VALUE, whose entries come as one mapping.
 
-    Used for --columns, --bins, --domain and --confounding; ``read`` reads a value, or refuses
+    Used for --columns, --bins, --domain and --confounding-limit; ``read`` reads a value, or refuses
     it.
     """
 
@@ -144,8 +126,7 @@ def node_option(
 def log_argument(command: _Command) -> _Command:
     """Give a command its LOG argument as ``LogFiles``, with the options by which it is read.
 
-    These are --sql, --connection, --columns, --bins, --nulls, --weight, --exact and --adaptive.
-    Decorates ``bound`` and ``check``.
+    These are --columns, --bins, --missing, --weight, --exact and --adaptive.
     """
 
     @wraps(command)
@@ -155,20 +136,12 @@ def log_argument(command: _Command) -> _Command:
         weight: str | None,
         columns: Mapping[str, str],
         bins: Mapping[str, Sequence[float]],
-        nulls: "Nulls",
+        missing: "Missing",
         exact: bool,
         adaptive: bool,
-        sql: str | None,
-        connection: str | None,
         **others: object,
     ) -> None:
-        require_one_place("LOG", log, sql, connection)
-        if not (log or sql):
-            message = "Missing argument 'LOG...': files, or --sql with --connection."
-            raise click.UsageError(message)
-        rows = LogFiles(
-            log, weight, columns, bins, nulls, exact, adaptive, sql=sql, connection=connection
-        )
+        rows = LogFiles(log, weight, columns, bins, missing, exact, adaptive)
         command(*arguments, log=rows, **others)
 
     decorated: Callable[..., None] = run
@@ -177,61 +150,23 @@ def log_argument(command: _Command) -> _Command:
     return cast("_Command", decorated)
 
 
-def require_one_place(
-    files_name: str, files: Sequence[str], sql: str | None, connection: str | None
-) -> None:
-    """Refuse a query beside files, and a query or a connection without the other.
-
-    ``files_name`` is what the command calls its files. Called by ``log_argument``, and by
-    ``read_asked``, ``compare`` and ``simulate``.
-    """
-    if files and sql is not None:
-        raise click.UsageError(f"--sql stands in the place of {files_name}; give one of them")
-    if sql is not None and connection is None:
-        message = (
-            "--sql needs --connection, as sqlite:///file.db or postgresql://user@host/name"
-        )
-        raise click.UsageError(message)
-    if sql is None and connection is not None and not _is_used_elsewhere():
-        raise click.UsageError("--connection needs --sql, a query or a table's name")
-
-
-def _is_used_elsewhere() -> bool:
-    """Tell whether a connection without a query serves: for an external table, or by habit.
-
-    One that the environment holds need not be used. Called by ``require_one_place``.
-    """
-    from boundit.counts.databases.open import is_query  # noqa: PLC0415, keeps --help quick
-
-    context = click.get_current_context()
-    asked = context.get_parameter_source("connection") is ParameterSource.COMMANDLINE
-    return not asked or any(map(is_query, context.params.get("external", ())))
-
-
-def database_options(command: _Command) -> _Command:
-    """Give a command --sql and --connection, for a log in a database.
-
-    Decorates ``compare`` and ``simulate``; ``log_argument`` gives them to others.
-    """
-    for decorate in reversed(_DATABASE_OPTIONS):
+def log_options(command: _Command) -> _Command:
+    """Give a command how its --log is read: --columns, --bins, --missing."""
+    for decorate in reversed(_COLUMN_OPTIONS):
         command = decorate(command)
     return command
 
 
 def _open_log(asked: LogFiles) -> "Log":
-    """Open the files of a log or an external table by the options given for them.
-
-    Called by ``LogFiles.open`` and ``LogFiles._open_external``.
-    """
+    """Open the files of a log or an external table by the options given for them."""
     from boundit.counts.read import read_log  # noqa: PLC0415, keeps --help quick
 
     return read_log(
-        list(asked.files) if asked.sql is None else asked.sql,
-        connection=None if asked.sql is None else asked.connection,
+        list(asked.files),
         weight=asked.weight,
         columns=asked.columns or None,
         bins=asked.bins or None,
-        nulls=asked.nulls,
+        missing=asked.missing,
         exact=asked.exact,
         adaptive=asked.adaptive or None,
     )
@@ -246,10 +181,7 @@ def read_levels(text: str) -> list[object]:
 
 
 def _read_level(text: str) -> object:
-    """Read one level of a variable: a number, true or false, else text.
-
-    Called by ``read_levels``.
-    """
+    """Read one level of a variable: a number, true or false, else text."""
     try:
         found = json.loads(text)
     except ValueError:
@@ -275,10 +207,7 @@ def _read_edges(text: str) -> list[float]:
 def _gather_entries(
     context: click.Context, option: click.Parameter, given: Iterable[tuple[str, object]]
 ) -> dict[str, object]:
-    """Gather NODE=VALUE entries into a mapping; refuse a node that is given twice.
-
-    Called by click for ``node_option``.
-    """
+    """Gather NODE=VALUE entries into a mapping; refuse a node that is given twice."""
     found: dict[str, object] = {}
     for name, value in given:
         if name in found:
@@ -288,37 +217,37 @@ def _gather_entries(
     return found
 
 
-def _list_files(logs: Iterable["Log"], connection: str | None) -> list[str]:
-    """List the paths of all files behind opened logs, so that no output overwrites one.
-
-    Called by ``LogFiles.open``.
-    """
-    from boundit.counts.databases.address import ConnectionUrl  # noqa: PLC0415, keeps --help quick
-    from boundit.counts.files import FileSource  # noqa: PLC0415
+def _list_files(logs: Iterable["Log"]) -> list[str]:
+    """List the paths of all files behind opened logs, so that no output overwrites one."""
+    from boundit.counts.files import FileSource  # noqa: PLC0415, keeps --help quick
 
     sources = [log.source for log in logs]
-    files = [path for of in sources if isinstance(of, FileSource) for path in of.paths]
-    database = None if connection is None else ConnectionUrl(connection).file
-    return files if database is None else [*files, str(database)]
+    return [path for of in sources if isinstance(of, FileSource) for path in of.paths]
 
 
-_DATABASE_OPTIONS = (
-    click.option(
-        "--sql",
-        metavar="QUERY|TABLE",
-        help="In place of files: a query, or a table's name, in the database at --connection.",
+_COLUMN_OPTIONS = (
+    node_option(
+        "--columns",
+        metavar="NODE=COLUMN",
+        read=str,
+        help="A column that is called otherwise than its node; repeatable.",
+    ),
+    node_option(
+        "--bins",
+        metavar="NODE=EDGE,...",
+        read=_read_edges,
+        help="Cut a number into categories, as in Age=18,30,50; repeatable.",
     ),
     click.option(
-        "--connection",
-        metavar="URL",
-        envvar="BOUNDIT_CONNECTION",
-        help="sqlite:///file.db, duckdb:///file.db or postgresql://user@host/name; "
-        "BOUNDIT_CONNECTION may hold it.",
+        "--missing",
+        type=click.Choice(["drop", "level", "error"]),
+        default="drop",
+        show_default=True,
+        help="Rows that lack a value: leave them out, take it for a level, or refuse.",
     ),
 )
 _OPTIONS = (
-    click.argument("log", nargs=-1),
-    *_DATABASE_OPTIONS,
+    click.argument("log", nargs=-1, required=True),
     click.option(
         "--weight",
         metavar="COLUMN",
@@ -334,23 +263,5 @@ _OPTIONS = (
         is_flag=True,
         help="The log was written by a policy that learned meanwhile.",
     ),
-    node_option(
-        "--columns",
-        metavar="NODE=COLUMN",
-        read=str,
-        help="A column that is called otherwise than its node; repeatable.",
-    ),
-    node_option(
-        "--bins",
-        metavar="NODE=EDGE,...",
-        read=_read_edges,
-        help="Cut a number into categories, as in Age=18,30,50; repeatable.",
-    ),
-    click.option(
-        "--nulls",
-        type=click.Choice(["drop", "level", "refuse"]),
-        default="drop",
-        show_default=True,
-        help="Rows that lack a value: leave them out, take it for a level, or refuse.",
-    ),
+    *_COLUMN_OPTIONS,
 )

@@ -7,27 +7,25 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from importlib.metadata import entry_points
 
 import click
 
 from boundit import __version__
-from boundit.cli.audit import audit
 from boundit.cli.bound import bound
 from boundit.cli.check import check
 from boundit.cli.completion import completion
 from boundit.cli.decisions.breakdown import breakdown
 from boundit.cli.decisions.compare import compare
 from boundit.cli.decisions.decide import decide
-from boundit.cli.decisions.plan import plan
 from boundit.cli.decisions.stress import stress
 from boundit.cli.decisions.suggest import suggest
-from boundit.cli.flags import write_with_flags
+from boundit.cli.flags import name_flag, write_with_flags
 from boundit.cli.graph import graph
+from boundit.cli.identify import identify
 from boundit.cli.init import init
 from boundit.cli.options import INTERRUPTED
 from boundit.cli.outputs import notify
-from boundit.cli.recover import recover
-from boundit.cli.reproduce import reproduce
 from boundit.cli.service.keys import keys
 from boundit.cli.service.policies import policies
 from boundit.cli.service.replay import replay
@@ -35,11 +33,46 @@ from boundit.cli.service.serve import serve
 from boundit.cli.simulate import simulate
 from boundit.cli.studio import studio
 from boundit.terms.errors import BounditError
+from boundit.terms.renamed import OPTIONS
 
 NONSENSE, BUG = 2, 3
+ADDED = "boundit.commands"
+"""The group of entry points by which an installed package adds a command."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 96})
+_FLAGS = {name_flag(old): name_flag(new) for old, new in OPTIONS.items()}
+_COMMANDS = {"recover": "identify"}
+"""Commands of 0.2.0 that have another name now."""
+
+
+class _Commands(click.Group):
+    """Our commands, and those that installed packages add, which are loaded when asked for."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Give a command of ours, or else load the one of that name that a package adds."""
+        own = super().get_command(ctx, cmd_name)
+        return own or next((p.load() for p in entry_points(group=ADDED, name=cmd_name)), None)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is asked for; an old name is refused with the new one."""
+        if args and args[0] in _COMMANDS:
+            ctx.fail(f"No such command {args[0]!r}. Did you mean {_COMMANDS[args[0]]!r}?")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List our commands with what they do, and below them the names of those added."""
+        super().format_commands(ctx, formatter)
+        if added := sorted(entry_points(group=ADDED).names):
+            with formatter.section("Added by installed packages"):
+                formatter.write_text(", ".join(added))
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 96},
+)
 @click.version_option(__version__, message="boundit %(version)s")
 def app() -> None:
     """Bound what each arm would earn, from a causal graph and a biased log.
@@ -52,7 +85,7 @@ def app() -> None:
     \b
     Exit codes:
       0    yes, or done
-      1    no: not recoverable, contradicted, not separated, or a claim that misses
+      1    no: not identified, contradicted, not separated, or a claim that misses
       2    a question that makes no sense; one line on stderr says what would
       3    a bug of ours
       130  interrupted; what is done is kept where the command says so
@@ -60,7 +93,6 @@ def app() -> None:
 
 
 for command in (
-    audit,
     bound,
     breakdown,
     check,
@@ -68,13 +100,11 @@ for command in (
     completion,
     decide,
     graph,
+    identify,
     init,
     keys,
-    plan,
     policies,
-    recover,
     replay,
-    reproduce,
     serve,
     simulate,
     stress,
@@ -90,10 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _run_command(arguments: Sequence[str] | None) -> int:
-    """Run a command and choose the exit code; errors are printed in one line.
-
-    Called by ``main``.
-    """
+    """Run a command and choose the exit code; errors are printed in one line."""
     try:
         answer = app.main(arguments, prog_name="boundit", standalone_mode=False)
         sys.stdout.flush()
@@ -101,6 +128,9 @@ def _run_command(arguments: Sequence[str] | None) -> int:
         click.echo(error.format_message())
         return 0
     except click.ClickException as error:
+        if isinstance(error, click.NoSuchOption) and (new := _FLAGS.get(error.option_name)):
+            said = f"No such option {error.option_name!r}. Did you mean {new!r}?"
+            return _print_refusal(said)
         return _print_refusal(error.format_message())
     except BounditError as error:
         return _print_refusal(write_with_flags(error.message))
@@ -120,10 +150,7 @@ def _run_command(arguments: Sequence[str] | None) -> int:
 
 
 def _print_refusal(message: str) -> int:
-    """Print in one line what of a command makes no sense, and give the exit code for it.
-
-    Called by ``_run_command`` for our errors and click's.
-    """
+    """Print in one line what of a command makes no sense, and give the exit code for it."""
     one_line = " ".join(message.split())
     # Click ends a sentence with a full stop; we do not, and "..." is none.
     notify("error", one_line if one_line.endswith("..") else one_line.removesuffix("."))

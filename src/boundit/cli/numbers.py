@@ -12,10 +12,7 @@ class Number(click.FloatRange):
     def convert(
         self, value: float, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        """Read the number of an option and refuse ``nan``, which is in no range.
-
-        Called by click.
-        """
+        """Read the number of an option and refuse ``nan``, which is in no range."""
         try:
             number = float(value)
         except ValueError:
@@ -34,10 +31,7 @@ class RangeOfNumbers(click.Tuple):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> Any:
-        """Read the two ends of a range; refuse infinite ones, and a lower end above the upper.
-
-        Called by click for --reward-range.
-        """
+        """Read the two ends of a range; refuse infinite ones, and a lower end above the upper."""
         low, high = super().convert(value, param, ctx)
         if not (isfinite(low) and isfinite(high) and low < high):
             self.fail(f"{low:g} {high:g} is no range; the lower end comes first", param, ctx)
@@ -45,10 +39,7 @@ class RangeOfNumbers(click.Tuple):
 
 
 def read_rate(text: str) -> float | tuple[float, float]:
-    """Read a selection rate above 0, or a range of it as two numbers with a comma between.
-
-    Called by click for --selection-rate.
-    """
+    """Read a selection rate above 0, or a range of it as two numbers with a comma between."""
     try:
         numbers = [float(part) for part in text.split(",")]
     except ValueError:
@@ -64,7 +55,7 @@ def read_rate(text: str) -> float | tuple[float, float]:
 def read_limit(text: str) -> float:
     """Read a limit on hidden confounding, a number of at least 1.
 
-    Given to ``node_option`` for --confounding.
+    Given to ``node_option`` for --confounding-limit.
     """
     try:
         limit = float(text)
@@ -77,19 +68,3 @@ def read_limit(text: str) -> float:
 
 LEAST_POINTS, MOST_POINTS = 500, 10_000_000
 """How short and how long a log that is drawn may be."""
-
-
-def read_lengths(text: str) -> tuple[int, ...]:
-    """Read the length of a log, or several with commas between, each once, in the order given.
-
-    Called by click for --log-points.
-    """
-    try:
-        found = tuple(dict.fromkeys(int(part) for part in text.split(",")))
-    except ValueError:
-        raise click.BadParameter(f"{text!r} is no number; write 1000, or 1000,30000") from None
-    if not all(LEAST_POINTS <= length <= MOST_POINTS for length in found):
-        raise click.BadParameter(
-            f"{text!r} is not in the range {LEAST_POINTS:,} to {MOST_POINTS:,}"
-        )
-    return found

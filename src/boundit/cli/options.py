@@ -64,8 +64,7 @@ def memory_limit_option(command: _Command) -> _Command:
 def load_graph(source: str) -> CausalGraph:
     """Read a graph from a file, from standard input (``-``) or from the argument itself.
 
-    What is wrong in a file is told with its name, as several files may be given. Called by
-    ``_load_graph_argument``.
+    What is wrong in a file is told with its name, as several files may be given.
     """
     if source == "-":
         try:
@@ -83,10 +82,7 @@ def load_graph(source: str) -> CausalGraph:
 
 
 def is_path(text: str) -> bool:
-    """Tell whether a command's argument is the path of a file; too long a text is none.
-
-    Called by ``load_graph``, and by ``_load_world`` for --world.
-    """
+    """Tell whether a command's argument is the path of a file; too long a text is none."""
     try:
         return Path(text).exists()
     except OSError:
@@ -94,17 +90,14 @@ def is_path(text: str) -> bool:
 
 
 def read_names(text: str) -> frozenset[str]:
-    """Read names of variables separated by commas. Called by ``recover`` and ``separate``."""
+    """Read names of variables separated by commas."""
     return frozenset(name for part in text.split(",") if (name := part.strip()))
 
 
 def _load_graph_argument(
     context: click.Context, _: click.Parameter, source: str
 ) -> CausalGraph:
-    """Load the graph of a GRAPH argument, and note its file so that no output overwrites it.
-
-    Called by click for ``graph_argument``.
-    """
+    """Load the graph of a GRAPH argument, and note its file so that no output overwrites it."""
     if source != "-" and is_path(source):
         context.meta.setdefault(INPUTS, []).append(source)
     return load_graph(source)

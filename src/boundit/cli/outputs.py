@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from boundit.counts.databases.passwords import hide_password
+from boundit.terms.errors import hide_password
 
 if TYPE_CHECKING:
     from boundit.report.pages.answer_page import AnswerPage
@@ -26,15 +26,11 @@ _COLOURS = {"error": "red", "caveat": "yellow", "note": "yellow", "wrote": "gree
 
 
 class OutputFile(click.Path):
-    """A file to write: its suffix fits its content, and its folder is there.
+    """A file to write: its suffix fits its content, and its folder is there."""
 
-    With ``drawn_later`` the command itself sees to matplotlib, once it knows that there is
-    something to draw.
-    """
-
-    def __init__(self, *suffixes: str, drawn_later: bool = False) -> None:
+    def __init__(self, *suffixes: str) -> None:
         super().__init__(dir_okay=False, path_type=Path)
-        self.suffixes, self.drawn_later = suffixes, drawn_later
+        self.suffixes = suffixes
 
     def convert(
         self,
@@ -44,8 +40,7 @@ class OutputFile(click.Path):
     ) -> str | bytes | os.PathLike[str]:
         """Refuse the name of an output file by its ending or folder, before any work is done.
 
-        So is a figure where matplotlib is missing. Called by click for every option that names
-        one.
+        So is a figure where matplotlib is missing.
         """
         path = Path(value)
         if path.suffix.lower() not in self.suffixes:
@@ -54,7 +49,7 @@ class OutputFile(click.Path):
         if not path.parent.is_dir():
             place = str(path.parent)
             self.fail(f"cannot write {str(path)!r}: there is no folder {place!r}", param, ctx)
-        if path.suffix.lower() in _FIGURES and not self.drawn_later:
+        if path.suffix.lower() in _FIGURES:
             from boundit.report.figures.canvas import require_matplotlib  # noqa: PLC0415, quick --help
 
             require_matplotlib()
@@ -64,8 +59,7 @@ class OutputFile(click.Path):
 def refuse_overwriting(context: click.Context, inputs: Iterable[str]) -> None:
     """Refuse to write over a file that the same command reads.
 
-    Called by ``make_request``, ``simulate`` and others before any work; the files of arguments
-    are known.
+    The files of arguments are known.
     """
     paths = [*context.meta.get(INPUTS, []), *inputs]
     read = [Path(path) for path in paths if Path(path).exists()]
@@ -81,27 +75,17 @@ def refuse_overwriting(context: click.Context, inputs: Iterable[str]) -> None:
 
 
 def notify_written(path: object) -> None:
-    """Say on stderr where a file was written, so that an answer on stdout can be piped on.
-
-    Called by ``bound``, ``simulate`` and ``reproduce`` for every file.
-    """
+    """Say on stderr where a file was written, so that an answer on stdout can be piped on."""
     notify("wrote", str(path))
 
 
 def spell_command() -> str:
-    """Write the command that runs as a shell would have it, without passwords.
-
-    Called by ``_write_report``, ``write_answer`` and ``_write_rival_page``, whose pages say
-    what made them.
-    """
+    """Write the command that runs as a shell would have it, without passwords."""
     return hide_password(shlex.join(["boundit", *sys.argv[1:]]))
 
 
 def write_answer(path: Path, page: "AnswerPage") -> None:
-    """Write the page of an answer, with the command that repeats it, and say where it is.
-
-    Called by ``stress``, ``suggest``, ``compare`` and ``breakdown`` for --report.
-    """
+    """Write the page of an answer, with the command that repeats it, and say where it is."""
     from boundit.report.pages.answer_page import write_answer_page  # noqa: PLC0415, quick --help
     from boundit.terms.saving.files import write_page  # noqa: PLC0415
 
@@ -122,17 +106,12 @@ def notify(what: str, message: str) -> None:
 
 
 def print_json(record: object) -> None:
-    """Print the answer of a command as one line of JSON.
-
-    Called by ``recover`` and others for --json.
-    """
+    """Print the answer of a command as one line of JSON."""
     click.echo(write_json(record))
 
 
 def write_json(record: object) -> str:
     """Write an object as JSON; numbers that JSON lacks, such as ``nan``, become null.
-
-    Called by ``print_json``, and by ``_save_record`` for what a study found.
 
     >>> write_json({"width": float("nan")})
     '{"width": null}'
@@ -141,10 +120,7 @@ def write_json(record: object) -> str:
 
 
 def _replace_nan(found: object) -> object:
-    """Replace numbers that JSON lacks by None, in lists and mappings of any depth.
-
-    Called by ``write_json``.
-    """
+    """Replace numbers that JSON lacks by None, in lists and mappings of any depth."""
     match found:
         case float() if not math.isfinite(found):
             return None

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
 
-from boundit.terms.long_work import Told, say_nothing
+from boundit.terms.long_work import Progress, say_nothing
 
 Advance: TypeAlias = Callable[[int, int], None]
 """Hears how much is done, and of how much."""
@@ -26,7 +26,7 @@ def show_progress(label: str) -> Iterator[Advance]:
 
 
 @contextmanager
-def show_steps(label: str = "") -> Iterator[Told]:
+def show_steps(label: str = "") -> Iterator[Progress]:
     """Show on stderr what is being done, and how far it has come, while a ``with`` runs.
 
     Gives the body a function to call with the step, how much of it is done, and of how much.

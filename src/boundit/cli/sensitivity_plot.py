@@ -26,7 +26,7 @@ def derive_ladders(
     The limits are on hidden confounding by an ``edge``, or else limits G of the sensitivity,
     which say how unevenly rows were logged. Gives one ``Ladder``, bounds at all limits, for
     each pair. ``kept`` holds what was counted for the table, so that no limit reads the rows
-    again. Called by ``_draw_limits`` for --sensitivity-plot and --confounding-plot.
+    again.
     """
     from boundit.bounds.derive import derive_table  # noqa: PLC0415, keeps --help quick
     from boundit.bounds.sensitivity import sensitivity_curve  # noqa: PLC0415
@@ -48,10 +48,9 @@ def derive_ladders(
 
 
 def choose_edge(request: "BoundRequest") -> str:
-    """Choose the edge whose limit a plot varies: the one that --confounding names.
+    """Choose the edge whose limit a plot varies: the one that --confounding-limit names.
 
-    Without it the only edge that hides a cause of a treatment is taken. Called by ``bound`` for
-    --confounding-plot.
+    Without it the only edge that hides a cause of a treatment is taken.
     """
     from boundit.bounds.confounding.limits import name_edge  # noqa: PLC0415
 
@@ -62,16 +61,13 @@ def choose_edge(request: "BoundRequest") -> str:
     ]
     if len(edges) != 1:
         found = ", ".join(edges) or "none"
-        message = f"it draws one edge's limit, found {found}; name one with --confounding"
+        message = f"it draws one edge's limit, found {found}; name one with --confounding-limit"
         raise click.UsageError(f"--confounding-plot: {message}")
     return edges[0]
 
 
 def draw_ladders(ladders: "tuple[Ladder, ...]", path: Path) -> None:
-    """Draw the bounds of every pair against the limit, and save the figure.
-
-    Called by ``_draw_limits`` for --sensitivity-plot and --confounding-plot.
-    """
+    """Draw the bounds of every pair against the limit, and save the figure."""
     from boundit.report.figures.canvas import save_figure  # noqa: PLC0415
     from boundit.report.figures.sensitivity import draw_sensitivity  # noqa: PLC0415
 

@@ -13,15 +13,14 @@ _MISSING = {"NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null"}
 _MOST_SHOWN = 3
 
 
-def warn_of_dropped_rows(nulls: Mapping[str, int], rows: float) -> tuple[str, ...]:
+def warn_of_dropped_rows(missing: Mapping[str, int], rows: float) -> tuple[str, ...]:
     """Say how many rows were dropped for a null, by variable, and what that does.
 
-    Being complete may itself be a selection. Called by ``_collect_notes`` for the caveats of a
-    count table.
+    Being complete may itself be a selection.
     """
-    if not nulls:
+    if not missing:
         return ()
-    shown = ", ".join(f"{name} ({n:,})" for name, n in nulls.items())
+    shown = ", ".join(f"{name} ({n:,})" for name, n in missing.items())
     return (
         f"of {rows:,.0f} rows, those with a null were dropped: {shown}; "
         "the numbers speak of complete rows, and being complete may itself be a selection",
@@ -31,7 +30,7 @@ def warn_of_dropped_rows(nulls: Mapping[str, int], rows: float) -> tuple[str, ..
 def warn_of_averages(reward: str, weight: str) -> tuple[str, ...]:
     """Warn that each weighted reward may be a mean of many rows: their spread is then unknown.
 
-    Returns a line for the caveats of a count table. Called by ``_warn_if_averaged``.
+    Returns a line for the caveats of a count table.
     """
     return (
         f"rows stand for many by {weight}, with rewards other than 0 and 1: if "
@@ -43,7 +42,7 @@ def warn_of_averages(reward: str, weight: str) -> tuple[str, ...]:
 def warn_of_many_levels(levels: Mapping[str, Levels]) -> tuple[Message, ...]:
     """Suggest bins for variables that are whole numbers with many levels.
 
-    Returns a line for each. Called by ``_collect_notes`` for the caveats of a count table.
+    Returns a line for each.
 
     >>> print(*warn_of_many_levels({"Age": tuple(range(18, 91)), "Ad": ("A", "B")}))
     Age has 73 levels, each counted by its own rows: if it is a measurement, cut it with bins={'Age': [...]}
@@ -63,8 +62,6 @@ def warn_of_many_levels(levels: Mapping[str, Levels]) -> tuple[Message, ...]:
 def warn_of_missing_words(levels: Mapping[str, Levels]) -> tuple[str, ...]:
     """Ask about levels such as 'NA', which other programs write where a value is missing.
 
-    Called by ``_collect_notes`` for the caveats of a count table.
-
     >>> print(*warn_of_missing_words({"Age": ("NA", "old", "young")}))
     Age has the level 'NA': if it says that a value is missing, leave the cell empty
     """
@@ -82,7 +79,7 @@ def warn_of_strange_levels(
 ) -> tuple[Message, ...]:
     """Ask about levels that an external table has and the log never: slips of writing, perhaps.
 
-    Returns a line for each. Called by ``_note_strange_levels`` for the caveats of the table.
+    Returns a line for each.
 
     >>> print(*warn_of_strange_levels("Age", ("old", "yuong"), ("old", "young"), "'survey.csv'"))
     Age is never 'yuong' in the log, only in 'survey.csv': a slip for 'young'? If it is right, declare it with domain=

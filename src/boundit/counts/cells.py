@@ -36,7 +36,7 @@ class ColumnKind(Enum):
         """Whether a column of this kind may be added up, as a reward or a weight is.
 
         A column of Python objects counts as one: only its rows can tell. So does one of several
-        types, which its source refuses with the line. Read by ``Log._check_may_be_summed``.
+        types, which its source refuses with the line.
         """
         return self not in {ColumnKind.TEXT, ColumnKind.TIMES, ColumnKind.NESTED}
 
@@ -90,37 +90,23 @@ class Source(Protocol):
 
     @property
     def label(self) -> str:
-        """What messages call the source of rows: a file's name, or "the dict of columns".
-
-        Read by ``Log.count`` and wherever a message names the log.
-        """
+        """What messages call the source of rows: a file's name, or "the dict of columns"."""
 
     @property
     def kinds(self) -> Mapping[str, ColumnKind]:
-        """The source's columns, and what each holds: numbers, text, times.
-
-        Read by ``Log.names`` and by the checks of ``Log``, such as
-        ``Log._check_may_be_summed``.
-        """
+        """The source's columns, and what each holds: numbers, text, times."""
 
     def group(self, plan: GroupBy) -> Cells:
         """Group the rows by the plan's keys and add up its other columns, in one pass.
 
-        Returns one cell for each combination of values. Called by ``Log.count``; each source
-        has its own engine for it.
+        Returns one cell for each combination of values. Each source has its own engine for it.
         """
 
     def count_levels(self, columns: Sequence[str]) -> list[int]:
-        """Look how many values each column has; the engine may guess where there are many.
-
-        Called by ``Log.count_levels``.
-        """
+        """Look how many values each column has; the engine may guess where there are many."""
 
     def find_oddity(self, column: str) -> Oddity | None:
-        """Find the first text in a column that is no number, for a message.
-
-        Called by ``Log._check_may_be_summed`` when a reward or weight column holds text.
-        """
+        """Find the first text in a column that is no number, for a message."""
 
 
 AGGREGATES = {
@@ -148,20 +134,14 @@ _COPIES = 4  # from the engine's answer to the sorted table
 
 
 def limit_cells(n_keys: int, memory_limit: int | None) -> int:
-    """Limit how many cells are brought back, by the memory that they may take here.
-
-    Called by ``Log.count``.
-    """
+    """Limit how many cells are brought back, by the memory that they may take here."""
     if memory_limit is None:
         return CELL_LIMIT
     return max(1, min(CELL_LIMIT, memory_limit // estimate_memory(1, n_keys)))
 
 
 def estimate_memory(n_cells: int, n_keys: int) -> int:
-    """Estimate the bytes that it takes to bring back and sort so many cells of so many keys.
-
-    Called by ``limit_cells``, and by ``TableRoom.estimate`` to plan the passes of a check.
-    """
+    """Estimate the bytes that it takes to bring back and sort so many cells of so many keys."""
     return n_cells * _CELL_BYTES * _COPIES * (n_keys + _AGGREGATES)
 
 
@@ -169,8 +149,7 @@ def choose_aggregates(plan: GroupBy) -> dict[str, tuple[str, str]]:
     """Choose which aggregates (sums, counts, extremes) a GROUP BY needs, by their names.
 
     Returns for each aggregate the column and how it is added up; without weights or a reward
-    they are fewer. Called by ``ColumnSource.group``, ``FrameSource._group`` and
-    ``group_relation``.
+    they are fewer.
     """
     names = ["lines"]
     if plan.weight:

@@ -50,7 +50,7 @@ class ClusterLines:
         """Number the clusters that have rows, and join the cells of one cluster in one line.
 
         ``cluster`` and ``line`` say of each cell where it belongs, ``numbers`` are its ``n``
-        and, with a reward, its sums and range. Called by ``_cut_by_cluster``.
+        and, with a reward, its sums and range.
         """
         codes, cluster = np.unique(cluster, return_inverse=True)
         shape = (len(codes), int(line.max(initial=0)) + 1)
@@ -64,34 +64,24 @@ class ClusterLines:
         return cls(name, len(codes), cluster[first], line[first], **joined)
 
     def find_differing(self) -> NDArray[np.bool_]:
-        """Find the clusters whose rows differ: in their cell or, within a cell, in the reward.
-
-        Called by ``CountTable.count_clusters_once``.
-        """
+        """Find the clusters whose rows differ: in their cell or, within a cell, in the reward."""
         differ = np.bincount(self.cluster, minlength=self.n_clusters) > 1
         if self.lowest is not None and self.highest is not None:
             differ[self.cluster[self.lowest != self.highest]] = True
         return differ
 
     def count_clusters(self, n_lines: int) -> Floats:
-        """Count the clusters in each line of the table, however many rows each has there.
-
-        Called by ``CountTable.count_clusters_once``.
-        """
+        """Count the clusters in each line of the table, however many rows each has there."""
         return np.bincount(self.line, minlength=n_lines).astype(np.float64)
 
     def sum_powers(self, n_lines: int, power: int) -> Floats | None:
         """Sum a power of the reward over the clusters in each line, each counted once.
 
-        None without a reward. Called by ``CountTable.count_clusters_once``, once no cluster has
-        two rewards.
+        None without a reward.
         """
         return None if self.lowest is None else _add_up(self.line, self.lowest**power, n_lines)
 
 
 def _add_up(places: NDArray[np.intp], numbers: Floats, size: int) -> Floats:
-    """Add up numbers by the place each belongs to.
-
-    Called by ``ClusterLines.from_cells`` and ``ClusterLines.sum_powers``.
-    """
+    """Add up numbers by the place each belongs to."""
     return np.bincount(places, numbers, size).astype(np.float64)

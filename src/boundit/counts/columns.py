@@ -35,16 +35,13 @@ class ColumnSource:
 
     @cached_property
     def kinds(self) -> dict[str, ColumnKind]:
-        """The columns of the dict, and what each holds: numbers, text, times.
-
-        Read by ``Log.names`` and the checks of ``Log``.
-        """
+        """The columns of the dict, and what each holds: numbers, text, times."""
         return {name: _find_kind(values) for name, values in self.columns.items()}
 
     def group(self, plan: GroupBy) -> Cells:
         """Group the rows of a dict of columns with NumPy, by the keys of a ``GroupBy`` plan.
 
-        Its other columns (weight, reward) are added up. Called by ``Log.count``.
+        Its other columns (weight, reward) are added up.
         """
         pairs = [encode_column(name, self._read_key(name, plan)) for name in plan.keys]
         n_rows = len(next(iter(self.columns.values()), ()))
@@ -61,10 +58,7 @@ class ColumnSource:
         return Cells(tuple(keys), aggregates)
 
     def _read_key(self, name: str, plan: GroupBy) -> Column:
-        """Read a column to group by, as numbers of bins where the plan has cuts for it.
-
-        Called by ``ColumnSource.group``.
-        """
+        """Read a column to group by, as numbers of bins where the plan has cuts for it."""
         if name not in plan.cuts:
             return self.columns[name]
         numbers = self._read_numbers(name, "the binned column")
@@ -72,10 +66,7 @@ class ColumnSource:
         return [None if x != x else i for x, i in zip(numbers.tolist(), bins, strict=True)]
 
     def _read_numbers(self, name: str, role: str) -> Floats:
-        """Read a column as floats, missing values as nan, or raise NotNumeric.
-
-        Called by ``ColumnSource._read_key`` and ``ColumnSource._derive_columns``.
-        """
+        """Read a column as floats, missing values as nan, or raise NotNumeric."""
         try:
             numbers = self.columns[name]
             if not _PLAIN.issuperset(map(type, numbers)):
@@ -87,7 +78,7 @@ class ColumnSource:
     def _derive_columns(self, plan: GroupBy) -> dict[str, Floats]:
         """Compute the numbers to aggregate, row by row: weight, reward, their products, flags.
 
-        Flags are columns that might be a selection node. Called by ``ColumnSource.group``.
+        Flags are columns that might be a selection node.
         """
         columns: dict[str, Floats] = {}
         weight: Floats = np.array(1.0)
@@ -110,26 +101,17 @@ class ColumnSource:
         return columns
 
     def count_levels(self, columns: Sequence[str]) -> list[int]:
-        """Count the values of each column of a dict.
-
-        Called by ``Log.count_levels``.
-        """
+        """Count the values of each column of a dict."""
         return [len(encode_column(name, self.columns[name])[0]) for name in columns]
 
     def find_oddity(self, column: str) -> Oddity | None:
-        """Find the first text in a column that is no number, for an error message.
-
-        Called by ``Log._check_may_be_summed``.
-        """
+        """Find the first text in a column that is no number, for an error message."""
         known = [(i, str(v)) for i, v in enumerate(self.columns[column], 1) if v is not None]
         return next((Oddity(t, i) for i, t in known if not re.match(NUMBER, t)), None)
 
 
 def read_columns(columns: Mapping[str, object]) -> ColumnSource:
-    """Make a source of rows of a dict of columns, which must be sequences of one length.
-
-    Called by ``_open_source`` for a dict.
-    """
+    """Make a source of rows of a dict of columns, which must be sequences of one length."""
     held = {}
     for name, found in columns.items():
         values = found.tolist() if isinstance(found, np.ndarray) else found
@@ -145,7 +127,7 @@ def read_columns(columns: Mapping[str, object]) -> ColumnSource:
 
 
 def _find_kind(values: Sequence[object]) -> ColumnKind:
-    """Tell what a column holds by the types of its values. Called by ``ColumnSource.kinds``."""
+    """Tell what a column holds by the types of its values."""
     types = {type(v) for v in values if v is not None}
     if types and types <= {bool, np.bool_}:
         return ColumnKind.BOOLEANS
@@ -159,10 +141,7 @@ def _find_kind(values: Sequence[object]) -> ColumnKind:
 def aggregate_by_group(
     numbers: Floats, how: str, group: NDArray[np.intp], n_groups: int
 ) -> Floats:
-    """Add up a column, count its numbers or take their extreme, group by group.
-
-    Called by ``ColumnSource.group`` and ``HeldSource.group`` for each aggregate of the plan.
-    """
+    """Add up a column, count its numbers or take their extreme, group by group."""
     known = ~np.isnan(numbers)
     match how:
         case "sum":
@@ -177,10 +156,7 @@ def aggregate_by_group(
 
 
 def _find_largest(numbers: Floats, group: NDArray[np.intp], n_groups: int) -> Floats:
-    """Find the largest number of each group, nan where there is none.
-
-    Called by ``aggregate_by_group``.
-    """
+    """Find the largest number of each group, nan where there is none."""
     most = np.full(n_groups, np.nan)
     np.fmax.at(most, group, numbers)
     return most

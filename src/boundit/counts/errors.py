@@ -8,7 +8,16 @@ from boundit.terms.message import ANY, SOME, Message, Option
 from boundit.terms.names import join_names, sort_names, write_name
 
 # Of an engine's message: the data, and its plans.
-_ECHOES = ("Original Line", "Resolved plan", "--->", "LINE ", "^", "Query was", "query:")
+_ECHOES = (
+    "Original Line",
+    "Resolved plan",
+    "--->",
+    "LINE ",
+    "^",
+    "Query was",
+    "query:",
+    "Try ",
+)
 
 
 class InvalidLog(BounditError):
@@ -20,53 +29,11 @@ class UnknownSource(InvalidLog):
 
     def __init__(self, found: object) -> None:
         kind = type(found)
-        self.kind = kind.__name__ if kind.__module__ == "builtins" else _write_full_name(kind)
+        package = kind.__module__.split(".")[0]
+        self.kind = kind.__name__ if package == "builtins" else f"{package}.{kind.__qualname__}"
         super().__init__(
             f"cannot read a log from {self.kind}; give paths of Parquet or CSV files, a frame "
-            "(pandas, Polars, PyArrow, DuckDB relation, PySpark, Ibis), a dict of columns, or "
-            "a query with connection="
-        )
-
-
-class UnknownConnection(InvalidLog):
-    """Something that is no connection to a database."""
-
-    def __init__(self, found: object, hint: str | None = None) -> None:
-        kind = type(found)
-        self.kind = kind.__name__ if kind.__module__ == "builtins" else _write_full_name(kind)
-        known = hint or "give one of a DB-API or ADBC driver, of Ibis or DuckDB, or a URL"
-        super().__init__(
-            Option("connection"), f" cannot be {self.kind}; {known}", option="connection"
-        )
-
-
-class NoDatabase(InvalidLog):
-    """An address at which no database answers; ``address`` is without its password."""
-
-    def __init__(self, address: str, reason: str) -> None:
-        self.address, self.reason = address, reason
-        super().__init__(f"no database at {address!r}: {reason}", option="connection")
-
-
-class NotOneQuery(InvalidLog):
-    """A text of several commands, or of half a query."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        shown = shorten(" ".join(text.split()), 60)
-        super().__init__(
-            f"{shown!r} is not one whole query; give a single SELECT, or the name of a view"
-        )
-
-
-class ColumnsAlike(InvalidLog):
-    """Columns of a query that have one name."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        super().__init__(
-            f"the query has several columns called {name!r}, or that the database takes for "
-            "one; give each a name of its own with AS"
+            "(pandas, Polars, PyArrow, DuckDB relation, PySpark, Ibis), or a dict of columns"
         )
 
 
@@ -306,8 +273,6 @@ class LevelsClash(InvalidLog):
 def shorten_error(error: Exception) -> str:
     r"""Shorten the message of an engine's error (DuckDB, a data frame library) to one line.
 
-    Called by ``read_frame``, ``FileSource._explain_error`` and where sources refuse errors.
-
     >>> said = "CSV Error on Line: 3\nOriginal Line: 1,2,3\nToo many columns."
     >>> shorten_error(ValueError(said))
     'CSV Error on Line: 3; Too many columns'
@@ -316,8 +281,3 @@ def shorten_error(error: Exception) -> str:
     # Echoes of the data and headings of longer explanations say nothing by themselves.
     said = [s.rstrip(":") for s in lines if s and not s.startswith(_ECHOES)]
     return shorten("; ".join(said[:2]) or type(error).__name__, 200)
-
-
-def _write_full_name(kind: type) -> str:
-    """Write a Python type as "module.Name". Called by ``UnknownSource`` for its message."""
-    return f"{kind.__module__.split('.')[0]}.{kind.__qualname__}"

@@ -14,12 +14,17 @@ import duckdb
 from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
 from boundit.counts.cells import Cells, ColumnKind, GroupBy, Oddity
-from boundit.counts.databases.address import SCHEMES
-from boundit.counts.databases.passwords import hide_password
-from boundit.counts.errors import EmptyLog, MixedFiles, NoFiles, SameName, shorten_error
+from boundit.counts.errors import (
+    EmptyLog,
+    MixedFiles,
+    NoFiles,
+    NotNumeric,
+    SameName,
+    shorten_error,
+)
 from boundit.counts.formats.arrow_files import open_arrow
 from boundit.counts.formats.column_looks import TableLook, look_at_relation
-from boundit.counts.formats.csv_faults import find_fault
+from boundit.counts.formats.faults import DAMAGED, find_fault
 from boundit.counts.formats.file_format import ENDINGS, KINDS, FileFormat, find_format
 from boundit.counts.formats.json_columns import (
     DETECT_JSON,
@@ -28,7 +33,6 @@ from boundit.counts.formats.json_columns import (
     read_json_kinds,
     write_json_reader,
 )
-from boundit.counts.formats.json_faults import find_json_fault, find_two_kinds
 from boundit.counts.formats.packed_files import is_cut_short
 from boundit.counts.formats.remote_files import FoundFiles, find_remote
 from boundit.counts.relations import (
@@ -39,13 +43,14 @@ from boundit.counts.relations import (
     heed_interrupts,
     read_kinds,
 )
-from boundit.terms.errors import BounditError, UnreadableFile
+from boundit.terms.errors import BounditError, UnreadableFile, hide_password
 
 Paths: TypeAlias = str | Path | Sequence[str | Path]
 _MAGIC = b"PAR1"
-# What looks like a preamble or a comment would be skipped in silence.
-_CSV_RULES = "skip=0, comment=''"
-_CUT = "it is damaged or was cut short: it cannot be unpacked"
+# What looks like a preamble or a comment would be skipped in silence; where first rows have no
+# quotes, or one that is left open, quotes would be taken for part of the values.
+_CSV_RULES = "skip=0, comment='', quote='\"'"
+_DATABASES = ("duckdb", "mssql", "mysql", "postgres", "postgresql", "sqlite")
 
 
 @dataclass(frozen=True)
@@ -61,20 +66,15 @@ class FileSource:
 
     @property
     def label(self) -> str:
-        """What messages call the log: its file, or the first and how many more.
-
-        Read by ``Log.count`` and wherever a message names the log.
-        """
+        """What messages call the log: its file, or the first and how many more."""
         more = len(self.paths) - 1
         return repr(hide_password(self.paths[0])) + (f" and {more} more" if more else "")
 
     @cached_property
     def kinds(self) -> dict[str, ColumnKind]:
-        """The columns of the files, and what each holds, read from footers or from rows.
-
-        Read by ``Log.names`` and the checks of ``Log``.
-        """
-        if not self.format.has_types and self._are_empty():
+        """The columns of the files, and what each holds, read from footers or from rows."""
+        here = not self.format.has_types and self.filesystem is None
+        if here and all(Path(path).stat().st_size == 0 for path in self.paths):
             header = ", it has not even a header" if self.format is FileFormat.CSV else ""
             raise EmptyLog(self.label, f"the file is empty{header}")
         with self._open() as relation:
@@ -84,14 +84,17 @@ class FileSource:
         header = next(iter(kinds), "")
         one = self.format is FileFormat.CSV and len(kinds) == 1
         if one and any(mark in header for mark in ",;\t|"):
-            reason = find_fault(self.paths[0]) or f"its rows do not fit its header {header!r}"
+            reason = (
+                find_fault(self.paths[0], self.format)
+                or f"its rows do not fit its header {header!r}"
+            )
             raise UnreadableFile(self.paths[0], reason)
         return kinds
 
     def group(self, plan: GroupBy) -> Cells:
         """Group the rows of all files with DuckDB, in one scan, by a ``GroupBy`` plan.
 
-        Its other columns (weight, reward) are added up. Called by ``Log.count``.
+        Its other columns (weight, reward) are added up.
         """
         self._refuse_mixed(plan)
         try:
@@ -102,43 +105,39 @@ class FileSource:
             if self.format is not FileFormat.CSV or not misled:
                 raise
         # The first rows of a CSV file misled about a column: look at all of them first.
+        numbers = {plan.reward: "reward", plan.weight: "weight"}
+        numbers |= dict.fromkeys(plan.cuts, "the binned column")
+        for column, role in numbers.items():
+            if column is not None and (odd := self.find_oddity(column)):
+                raise NotNumeric(column, role, ColumnKind.TEXT.value, str(odd))
         with self._open(sample_size=-1, memory_limit=plan.memory_limit) as relation:
             return group_relation(relation, plan)
 
     def count_levels(self, columns: Sequence[str]) -> list[int]:
-        """Guess how many values each column of the files has, in one scan.
-
-        Called by ``Log.count_levels``.
-        """
+        """Guess how many values each column of the files has, in one scan."""
         with self._open(sample_size=-1) as relation:
             return count_relation_levels(relation, columns)
 
     def find_oddity(self, column: str) -> Oddity | None:
-        """Find the first text in a column that is no number; its row, if there is but one file.
-
-        Called by ``Log._check_may_be_summed`` for an error message.
-        """
+        """Find the first text in a column that is no number; its row, if there is but one file."""
         with self._open(sample_size=-1) as relation:
             found = find_first_oddity(relation, column)
         return found if found is None or len(self.paths) == 1 else Oddity(found.text)
 
     def look(
-        self, told: Callable[[int, int], None], memory_limit: int | None = None
+        self, progress: Callable[[int, int], None], memory_limit: int | None = None
     ) -> TableLook:
-        """Look at all columns of the files at once: levels, missing values, histograms.
-
-        Called by ``answer_look`` of the studio, before anything is asked.
-        """
+        """Look at all columns of the files at once: levels, missing values, histograms."""
         kinds = self.kinds
         try:
             with self._open(memory_limit=memory_limit) as relation:
-                return look_at_relation(relation, kinds, told)
+                return look_at_relation(relation, kinds, progress)
         except UnreadableFile as error:
             misled = isinstance(error.__cause__, duckdb.ConversionException)
             if self.format is not FileFormat.CSV or not misled:
                 raise
         with self._open(sample_size=-1, memory_limit=memory_limit) as relation:
-            return look_at_relation(relation, read_kinds(relation), told)
+            return look_at_relation(relation, read_kinds(relation), progress)
 
     @cached_property
     def _json_types(self) -> dict[str, str]:
@@ -156,8 +155,7 @@ class FileSource:
     ) -> AbstractContextManager[DuckDBPyRelation]:
         """Open the files as one DuckDB relation; in CSV ``sample_size`` rows tell the types.
 
-        With a ``memory_limit`` what DuckDB groups beyond it goes to disk. Called by
-        ``FileSource.kinds``, ``FileSource.group`` and ``FileSource.find_oddity``.
+        With a ``memory_limit`` what DuckDB groups beyond it goes to disk.
         """
         match self.format:
             case FileFormat.PARQUET:
@@ -177,8 +175,7 @@ class FileSource:
     def _select(self, sql: str, memory_limit: int | None = None) -> Iterator[DuckDBPyRelation]:
         """Run an SQL query over the files on a DuckDB connection of its own.
 
-        Gives the relation, its errors turned into ours. Called by ``FileSource._open`` and
-        ``FileSource._list_real_names``.
+        Gives the relation, its errors turned into ours.
         """
         paths = list(self.paths if self.filesystem else map(escape, self.paths))
         with self._connect(memory_limit) as connection:
@@ -186,10 +183,7 @@ class FileSource:
 
     @contextmanager
     def _open_arrow(self, memory_limit: int | None) -> Iterator[DuckDBPyRelation]:
-        """Open Arrow files as a relation, or say which one is none.
-
-        Called by ``FileSource._open``.
-        """
+        """Open Arrow files as a relation, or say which one is none."""
         try:
             found = open_arrow(self.paths, self.filesystem)
         except (OSError, ValueError, TypeError) as error:  # PyArrow's are of these kinds
@@ -202,14 +196,11 @@ class FileSource:
 
     @contextmanager
     def _connect(self, memory_limit: int | None) -> Iterator[DuckDBPyConnection]:
-        """Open a DuckDB of its own for as long as files are read, its errors turned into ours.
-
-        Called by ``FileSource._select`` and ``FileSource._open_arrow``.
-        """
+        """Open a DuckDB of its own for as long as files are read, its errors turned into ours."""
         if self.filesystem is None:
             for path in self.paths:
                 if path.lower().endswith(".zst") and is_cut_short(path):
-                    raise UnreadableFile(path, _CUT)
+                    raise UnreadableFile(path, DAMAGED)
         try:
             with closing(_connect()) as connection, heed_interrupts():
                 if self.filesystem is not None:
@@ -222,25 +213,19 @@ class FileSource:
             raise self._explain_error(error) from error
 
     def _refuse_mixed(self, plan: GroupBy) -> None:
-        """Refuse a column of JSON lines that holds values of several types, with the lines.
-
-        Called by ``FileSource.group``.
-        """
+        """Refuse a column of JSON lines that holds values of several types, with the lines."""
         summed = [name for name in (plan.reward, plan.weight) if name is not None]
         for column in (*plan.keys, *summed, *plan.flags):
             if self.kinds.get(column) is not ColumnKind.MIXED:
                 continue
             for path in self.paths:
-                if problem := find_two_kinds(path, column):
+                if problem := find_fault(path, self.format, column):
                     raise UnreadableFile(path, problem)
             reason = f"{column!r} holds values of several types; give it one"
             raise UnreadableFile(self.paths[0], reason)
 
     def _check_names(self, kinds: Iterable[str]) -> None:
-        """Refuse column names that differ only in case: DuckDB has numbered them, as Y and y_1.
-
-        Called by ``FileSource.kinds``.
-        """
+        """Refuse column names that differ only in case: DuckDB has numbered them, as Y and y_1."""
         folded = {name.casefold() for name in kinds}
         numbered = [(name, *name.rpartition("_")[::2]) for name in kinds]
         suspects = [(n, of) for n, of, i in numbered if of.casefold() in folded and i.isdigit()]
@@ -252,10 +237,7 @@ class FileSource:
                 raise SameName(self.paths[0], of)
 
     def _list_real_names(self) -> set[object]:
-        """List the names of columns as the files have them.
-
-        Called by ``FileSource._check_names``.
-        """
+        """List the names of columns as the files have them."""
         match self.format:
             case FileFormat.ARROW:
                 return set(open_arrow(self.paths, self.filesystem).schema.names)
@@ -270,10 +252,7 @@ class FileSource:
             return {value for row in relation.fetchall() for value in row}
 
     def _explain_error(self, error: duckdb.Error) -> BounditError:
-        """Say in our words what is wrong with a file that DuckDB refused.
-
-        Called by ``FileSource._connect``.
-        """
+        """Say in our words what is wrong with a file that DuckDB refused."""
         path = next((p for p in self.paths if p in str(error)), self.paths[0])
         if self.filesystem is not None:
             return UnreadableFile(hide_password(path), shorten_error(error))
@@ -281,38 +260,20 @@ class FileSource:
             broken = next(filter(_is_cut, self.paths), None)
             whole = "not a whole Parquet file; was it cut short, or is it still being written?"
             return UnreadableFile(broken or path, whole if broken else shorten_error(error))
-        if self.format is FileFormat.JSON:
-            return self._explain_json_error(error, path)
-        fault = find_fault(path) if self.format is FileFormat.CSV else None
-        return UnreadableFile(path, fault or shorten_error(error))
-
-    def _explain_json_error(self, error: duckdb.Error, path: str) -> BounditError:
-        """Say in our words what is wrong with JSON lines that DuckDB refused.
-
-        Called by ``FileSource._explain_error``.
-        """
-        for each in self.paths:
-            if fault := find_json_fault(each):
-                return UnreadableFile(each, fault)
+        if not self.format.has_types:
+            for each in self.paths if self.format is FileFormat.JSON else [path]:
+                if fault := find_fault(each, self.format):
+                    return UnreadableFile(each, fault)
         if "expected records" in str(error):
             return EmptyLog(self.label, "no line is an object with a key")
         return UnreadableFile(path, shorten_error(error))
-
-    def _are_empty(self) -> bool:
-        """Tell whether no file has a byte. Called by ``FileSource.kinds``."""
-        if self.filesystem is not None:
-            return False
-        return all(Path(path).stat().st_size == 0 for path in self.paths)
 
 
 _LEAST_MEMORY = 2**28  # with less DuckDB cannot even read the blocks of a file
 
 
 def find_files(paths: Paths) -> FileSource:
-    """Find the files that paths, patterns and directories stand for, as one source of rows.
-
-    Called by ``_open_source`` for paths.
-    """
+    """Find the files that paths, patterns and directories stand for, as one source of rows."""
     asked = [paths] if isinstance(paths, str | Path) else list(paths)
     groups = [_expand_path(str(path)) for path in asked]
     found = [file for group in groups for file in group.paths]
@@ -336,22 +297,20 @@ def find_files(paths: Paths) -> FileSource:
 
 
 def read_dataset(dataset: object) -> RelationSource:
-    """Make a source of rows of a PyArrow dataset, which DuckDB scans where it is.
-
-    Called by ``_open_source``.
-    """
+    """Make a source of rows of a PyArrow dataset, which DuckDB scans where it is."""
     return RelationSource(_connect().from_arrow(dataset), "the PyArrow dataset")
 
 
 def _expand_path(path: str) -> FoundFiles:
-    """Find the files that one path, directory or pattern stands for.
-
-    Called by ``find_files``.
-    """
-    if path.partition("://")[0].lower() in SCHEMES and "://" in path:
-        reason = "it is a database; ask it for a log by a query, with connection"
+    """Find the files that one path, directory or pattern stands for."""
+    scheme, mark, _ = path.partition("://")
+    if mark and scheme.partition("+")[0].lower() in _DATABASES:
+        reason = (
+            "it is a database; pass an Ibis table in Python, or write the counts of a GROUP BY "
+            "to a CSV file and name their column as the weight"
+        )
         raise NoFiles(hide_password(path), reason)
-    if "://" in path:
+    if mark:
         return find_remote(path)
     path = str(Path(path).expanduser())
     if Path(path).is_dir():
@@ -370,7 +329,7 @@ def _expand_path(path: str) -> FoundFiles:
 
 def _list_directory(directory: Path) -> list[str]:
     # Engines keep their own notes beside the data, under names such as _SUCCESS or .crc.
-    """List the data files in a directory and below. Called by ``_expand_path``."""
+    """List the data files in a directory and below."""
     files = sorted(
         str(p)
         for p in directory.rglob("*")
@@ -383,10 +342,7 @@ def _list_directory(directory: Path) -> list[str]:
 
 
 def _connect() -> DuckDBPyConnection:
-    """Open an embedded DuckDB that writes nothing to the screen.
-
-    Called by ``FileSource._connect`` and ``read_dataset``.
-    """
+    """Open an embedded DuckDB that writes nothing to the screen."""
     temp = tempfile.gettempdir()
     connection = duckdb.connect(
         config={"autoinstall_known_extensions": False, "temp_directory": temp}
@@ -397,10 +353,7 @@ def _connect() -> DuckDBPyConnection:
 
 
 def _is_cut(path: str) -> bool:
-    """Tell whether a Parquet file lacks its opening or closing mark, as when cut short.
-
-    Called by ``FileSource._explain_error``.
-    """
+    """Tell whether a Parquet file lacks its opening or closing mark, as when cut short."""
     try:
         with Path(path).open("rb") as file:
             head, size = file.read(4), file.seek(0, SEEK_END)

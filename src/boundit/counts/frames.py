@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, reduce
 from operator import add
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import narwhals as nw
 import numpy as np
 from narwhals.exceptions import NarwhalsError
-from narwhals.typing import IntoDataFrame, IntoLazyFrame, IntoSeries
+from narwhals.typing import IntoLazyFrame, IntoSeries
 
 from boundit.counts.cells import (
     NUMBER,
@@ -47,10 +47,7 @@ class FrameSource:
 
     @cached_property
     def kinds(self) -> dict[str, ColumnKind]:
-        """The frame's columns that have a name, and what each holds: numbers, text, times.
-
-        Read by ``Log.names`` and the checks of ``Log``.
-        """
+        """The frame's columns that have a name, and what each holds: numbers, text, times."""
         with self._refuse_errors():
             schema = self.frame.collect_schema()
         return {name: _find_kind(of) for name, of in schema.items() if isinstance(name, str)}
@@ -58,7 +55,7 @@ class FrameSource:
     def group(self, plan: GroupBy) -> Cells:
         """Group the rows of a data frame on its own engine, by the keys of a ``GroupBy`` plan.
 
-        Errors of the engine become ours. Called by ``Log.count``.
+        Errors of the engine become ours.
         """
         self._check_objects(plan)
         with self._refuse_errors(), warnings.catch_warnings():
@@ -67,21 +64,20 @@ class FrameSource:
             return self._group(plan)
 
     def count_levels(self, columns: Sequence[str]) -> list[int]:
-        """Look how many values each column of a frame has, on the engine that holds it.
-
-        Called by ``Log.count_levels``.
-        """
+        """Look how many values each column of a frame has, on the engine that holds it."""
         if not columns:
             return []
         with self._refuse_errors():
-            found = self.frame.select(*(nw.col(name).n_unique() for name in columns)).collect()
+            if self._ibis is None:
+                counted = self.frame.select(*(nw.col(name).n_unique() for name in columns))
+            else:  # Narwhals would count the null too, by a cast that PostgreSQL lacks
+                counts = [self._ibis[name].nunique().name(name) for name in columns]
+                counted = nw.from_native(self._ibis.aggregate(counts))
+            found = counted.collect()
             return [int(found[name][0]) for name in columns]
 
     def find_oddity(self, column: str) -> Oddity | None:
-        """Find a text in a column that is no number; not every engine keeps rows in order.
-
-        Called by ``Log._check_may_be_summed`` for an error message.
-        """
+        """Find a text in a column that is no number; not every engine keeps rows in order."""
         with self._refuse_errors():
             known, text = ~nw.col(column).is_null(), nw.col(column).cast(nw.String)
             texts = self.frame.filter(known).select(text)
@@ -90,27 +86,26 @@ class FrameSource:
 
     @contextmanager
     def _refuse_errors(self) -> Iterator[None]:
-        """Turn whatever the frame's engine raises in this block into an error of one line.
-
-        Called by ``FrameSource.kinds``, ``FrameSource.group`` and ``FrameSource.find_oddity``.
-        """
+        """Turn whatever the frame's engine raises in this block into an error of one line."""
         try:
             yield
-        except ModuleNotFoundError as error:
-            raise MissingExtra(str(error.name), "spark") from None
         except Exception as error:
+            if isinstance(error, ModuleNotFoundError) and self._ibis is None:
+                raise MissingExtra(str(error.name), "spark") from None
             raise InvalidLog(f"cannot read {self.label}: {shorten_error(error)}") from error
 
     def _check_objects(self, plan: GroupBy) -> None:
         """Refuse Python objects that are no numbers where summed, or cannot be grouped by.
 
-        Engines would fail on them late and unclearly. Called by ``FrameSource.group`` first.
+        Engines would fail on them late and unclearly; SQLite would take a text for 0.
         """
         numeric = {"weight": plan.weight, "reward": plan.reward}
         roles = {of: role for role, of in numeric.items() if of is not None}
         roles |= dict.fromkeys(plan.flags, "selection")
         roles |= dict.fromkeys(plan.cuts, "the binned column")
         for name in dict.fromkeys([*roles, *plan.keys]):
+            if name in roles and (text := self._find_loose_text(name)):
+                raise NotNumeric(name, roles[name], ColumnKind.TEXT.value, text)
             if self.frame.collect_schema()[name] != nw.Object:
                 continue
             held = {type(v) for v in self.frame.select(name).collect()[name].to_list()}
@@ -120,11 +115,18 @@ class FrameSource:
                     raise NotNumeric(name, roles[name], odd)
                 raise NotACategory(name, odd)
 
-    def _group(self, plan: GroupBy) -> Cells:
-        """Group the frame by the plan's keys, and read the grouped table as cells.
+    def _find_loose_text(self, column: str) -> str | None:
+        """Find a text in a column of numbers: SQLite checks no types."""
+        if self._ibis is None or self._ibis.get_backend().name != "sqlite":
+            return None
+        with self._refuse_errors():
+            loose = self._ibis.filter(self._ibis[column].typeof().isin(["text", "blob"]))
+            texts = nw.from_native(loose).select(nw.col(column).cast(nw.String))
+            found = texts.head(1).collect()[column].to_list()
+        return repr(found[0]) if found else None
 
-        Called by ``FrameSource.group``.
-        """
+    def _group(self, plan: GroupBy) -> Cells:
+        """Group the frame by the plan's keys, and read the grouped table as cells."""
         keys = [f"key_{i}" for i in range(len(plan.keys))]
         aggregates = choose_aggregates(plan)
         added = [
@@ -138,29 +140,40 @@ class FrameSource:
             *self._select_numbers(plan),
         ).with_columns(nw.lit(0).alias("all"), *_derive_columns(plan))
         grouped = prepared.group_by(*keys or ["all"]).agg(*added).head(plan.most_cells + 1)
-        answer = self._collect(grouped)
+        # Streaming needs an eighth of the memory that Polars' default engine takes.
+        streaming = self.frame.implementation.is_polars()
+        answer = grouped.collect(engine="streaming") if streaming else grouped.collect()
+        spelled = {c for c in plan.keys if self._is_spelled(c) and c not in plan.cuts}
         return Cells(
-            tuple(_read_column(answer[key]) for key in keys),
+            tuple(
+                _read_whole(answer[k], c) if c in spelled else _read_column(answer[k])
+                for c, k in zip(plan.keys, keys, strict=True)
+            ),
             {name: _read_floats(answer[name]) for name in aggregates},
         )
 
     def _select_key(self, column: str, plan: GroupBy) -> nw.Expr:
-        """Write the Narwhals expression of a column to group by, cut into bins where asked.
-
-        Called by ``FrameSource._group``.
-        """
-        key = nw.col(column)
+        """Write the Narwhals expression of a column to group by, cut into bins where asked."""
+        key, of = nw.col(column), self.frame.collect_schema()[column]
         if column in plan.cuts:
             number, edges = self._select_number(column), plan.cuts[column]
-            passed = reduce(add, ((number >= edge).cast(nw.Int64) for edge in edges))
+            passed = reduce(add, (nw.when(number >= e).then(1).otherwise(0) for e in edges))
             return nw.when(~number.is_null()).then(passed)
-        return self._select_number(column) if self._may_be_nan(column) else key
+        if self._may_be_nan(column):
+            return self._select_number(column)
+        if self._ibis is None:
+            return key
+        if of == nw.String:
+            # A column may be told to take "a" for "A"; what is put together is not.
+            return nw.concat_str(key, nw.lit(""))
+        return key.cast(nw.String) if self._is_spelled(column) or of == nw.Unknown else key
+
+    def _is_spelled(self, column: str) -> bool:
+        """Tell whether whole numbers come as text: Ibis makes them floats beside a null."""
+        return self._ibis is not None and self.frame.collect_schema()[column].is_integer()
 
     def _select_numbers(self, plan: GroupBy) -> list[nw.Expr]:
-        """Write the Narwhals expressions of weight, reward and flags as floats.
-
-        Called by ``FrameSource._group``.
-        """
+        """Write the Narwhals expressions of weight, reward and flags as floats."""
         named = {"weight": plan.weight, "reward": plan.reward}
         named |= {f"flag_{i}": flag for i, flag in enumerate(plan.flags)}
         return [
@@ -168,35 +181,29 @@ class FrameSource:
         ]
 
     def _select_number(self, column: str) -> nw.Expr:
-        """Write the Narwhals expression of a column as floats, NaN as null.
-
-        Called by ``FrameSource._select_key`` and ``FrameSource._select_numbers``.
-        """
-        number = nw.col(column).cast(nw.Float64)
+        """Write the Narwhals expression of a column as floats, NaN as null."""
+        found = nw.col(column)
+        if self.kinds[column] is ColumnKind.BOOLEANS:  # which PostgreSQL does not cast
+            found = nw.when(~found.is_null()).then(nw.when(found).then(1).otherwise(0))
+        number = found.cast(nw.Float64)
         return nw.when(~number.is_nan()).then(number) if self._may_be_nan(column) else number
 
     def _may_be_nan(self, column: str) -> bool:
-        """Tell whether a column is of floats, which alone can hold NaN.
+        """Tell whether a column can hold NaN: floats, and in a database that has it decimals."""
+        of = self.frame.collect_schema()[column]
+        if self._ibis is None or not (of.is_float() or of.is_decimal()):
+            return of.is_float()
+        asked = self._ibis[column].cast("float64").isnan().op()
+        return bool(self._ibis.get_backend().has_operation(type(asked)))
 
-        Called by ``FrameSource._select_key`` and ``FrameSource._select_number``.
-        """
-        return self.frame.collect_schema()[column].is_float()
-
-    def _collect(self, grouped: Lazy) -> nw.DataFrame[IntoDataFrame]:
-        # Streaming needs an eighth of the memory that the default engine takes.
-        """Compute the grouped table on the frame's engine and bring it into memory.
-
-        Called by ``FrameSource._group``.
-        """
-        streaming = self.frame.implementation.is_polars()
-        return grouped.collect(engine="streaming") if streaming else grouped.collect()
+    @property
+    def _ibis(self) -> Any:
+        """The Ibis table, None of other frames."""
+        return self.frame.to_native() if self.frame.implementation.is_ibis() else None
 
 
 def read_frame(source: object) -> FrameSource:
-    """Make a source of rows of a data frame of any library, or raise UnknownSource.
-
-    Called by ``_open_source`` for whatever is no path, dict or relation.
-    """
+    """Make a source of rows of a data frame of any library, or raise UnknownSource."""
     try:
         frame = nw.from_native(source)  # type: ignore[call-overload]
         return FrameSource(frame.lazy(), f"the {frame.implementation.value} frame")
@@ -207,10 +214,7 @@ def read_frame(source: object) -> FrameSource:
 
 
 def _find_kind(of: nw.dtypes.DType) -> ColumnKind:
-    """Tell what a column holds (numbers, text, times) by its data type.
-
-    Called by ``FrameSource.kinds``.
-    """
+    """Tell what a column holds (numbers, text, times) by its data type."""
     if of.is_numeric():
         return ColumnKind.NUMBERS
     if of == nw.Boolean:
@@ -223,14 +227,13 @@ def _find_kind(of: nw.dtypes.DType) -> ColumnKind:
 
 
 def _derive_columns(plan: GroupBy) -> list[nw.Expr]:
-    """Write the Narwhals expressions of the numbers to add up: weight, reward, their products.
-
-    Called by ``FrameSource._group``.
-    """
+    """Write the Narwhals expressions of the numbers to add up: weight, reward, their products."""
     weight, reward = nw.col("weight"), nw.col("reward")
-    columns = []
+    columns = list[nw.Expr]()
     if plan.weight:
-        columns.append((weight - weight.floor()).alias("part"))
+        # Larger floats are whole, and databases floor to integers of 64 bits.
+        part = nw.when(weight.abs() < 2.0**53).then(weight - weight.floor())
+        columns.append(part.alias("part"))
     if plan.reward:
         times = weight * reward if plan.weight else reward
         columns += [times.alias("once"), (times * reward).alias("twice")]
@@ -244,10 +247,7 @@ def _derive_columns(plan: GroupBy) -> list[nw.Expr]:
 
 
 def _write_aggregate(of: str, how: str) -> nw.Expr:
-    """Write the Narwhals expression that adds up, counts or takes the extreme of a column.
-
-    Called by ``FrameSource._group`` for each aggregate of the plan.
-    """
+    """Write the Narwhals expression that adds up, counts or takes the extreme of a column."""
     column = nw.col(of) if of else None
     match how, column:
         case "count", nw.Expr():
@@ -264,19 +264,22 @@ def _write_aggregate(of: str, how: str) -> nw.Expr:
 
 def _read_column(series: nw.Series[IntoSeries]) -> Column:
     # With nulls, integers would come back as floats, and neighbours become one level.
-    """Read a key column of the grouped table into NumPy or a list, whole numbers as such.
-
-    Called by ``FrameSource._group``.
-    """
+    """Read a key column of the grouped table into NumPy or a list, whole numbers as such."""
     plain = series.dtype.is_numeric() and not series.dtype.is_decimal()
     if plain and series.null_count() == 0:
         return series.to_numpy()
     return series.to_list()
 
 
-def _read_floats(series: nw.Series[IntoSeries]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Read an aggregate of the grouped table as floats, null as nan.
+def _read_whole(series: nw.Series[IntoSeries], column: str) -> list[int | None]:
+    """Read whole numbers that came as text; SQLite may hold anything in their column."""
+    texts = series.to_list()
+    for text in texts:
+        if text is not None and not text.lstrip("-").isdecimal():
+            raise ValueError(f"{column!r} holds {text!r} among whole numbers")
+    return [None if text is None else int(text) for text in texts]
 
-    Called by ``FrameSource._group``.
-    """
+
+def _read_floats(series: nw.Series[IntoSeries]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Read an aggregate of the grouped table as floats, null as nan."""
     return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)

@@ -35,8 +35,6 @@ _BIN = re.compile(rf"(?:(<|>=) |\[)({_NUMBER})(?:, {_NUMBER}\))?")
 def to_native(value: object) -> object:
     """Write a value of any library as the plain Python scalar it means; a missing one is None.
 
-    Called by ``encode_column``, ``join_levels`` and ``CountTable.find_code`` for every value.
-
     >>> [to_native(value) for value in (np.float32(2), Decimal("0.10"), float("nan"), "2")]
     [2, 0.1, None, '2']
     >>> to_native(dt.datetime(2024, 2, 29)), to_native(np.datetime64("2024-02-29T12:00"))
@@ -60,7 +58,7 @@ def to_native(value: object) -> object:
 
 
 def _to_number(value: float) -> int | float | None:
-    """Write a float as a whole number where it is one, nan as None. Called by ``to_native``."""
+    """Write a float as a whole number where it is one, nan as None."""
     if value != value:
         return None
     return int(value) if value.is_integer() and abs(value) < _EXACT else value
@@ -68,10 +66,7 @@ def _to_number(value: float) -> int | float | None:
 
 def _to_native_time(value: object) -> object:
     # pandas' NaT passes for a datetime, and its NA compares to nothing.
-    """Write a date, time, UUID or bytes as a plain Python value; anything else is a TypeError.
-
-    Called by ``to_native``.
-    """
+    """Write a date, time, UUID or bytes as a plain Python value; anything else is a TypeError."""
     if type(value).__name__ in {"NaTType", "NAType"}:
         return None
     match value:
@@ -88,10 +83,7 @@ def _to_native_time(value: object) -> object:
 
 
 def _to_moment(value: dt.datetime) -> dt.date:
-    """Write a time stamp in UTC, or as a date where it is midnight without a zone.
-
-    Called by ``_to_native_time``.
-    """
+    """Write a time stamp in UTC, or as a date where it is midnight without a zone."""
     if value.tzinfo is not None:
         value = value.astimezone(dt.UTC)
         return dt.datetime.combine(value.date(), value.time(), dt.UTC)
@@ -102,8 +94,6 @@ def _to_moment(value: dt.datetime) -> dt.date:
 def sort_levels(levels: Iterable[object]) -> Levels:
     """Sort distinct levels (values of a variable): numbers, text, dates, times, missing last.
 
-    Called by ``encode_column`` and ``join_levels``.
-
     >>> sort_levels(["b", 10, 9.5, None, "a", True])
     (True, 9.5, 10, 'a', 'b', None)
     >>> sort_levels([">= 30", "[18, 30)", "< 18"])
@@ -113,10 +103,7 @@ def sort_levels(levels: Iterable[object]) -> Levels:
 
 
 def _rank_level(level: object) -> tuple[int, float, object]:
-    """Make a sorting key of a level: its kind (numbers first), then its value.
-
-    Called by ``sort_levels``.
-    """
+    """Make a sorting key of a level: its kind (numbers first), then its value."""
     match level:
         case bool() | int() | float():
             return 0, 0.0, level
@@ -137,10 +124,7 @@ def _rank_level(level: object) -> tuple[int, float, object]:
 
 
 def _rank_text(text: str) -> tuple[int, float, str]:
-    """Make a sorting key of a text level; names of bins go by their lower edge.
-
-    Called by ``_rank_level``.
-    """
+    """Make a sorting key of a text level; names of bins go by their lower edge."""
     if not (found := _BIN.fullmatch(text)):
         return 1, 0.0, text
     return 2, -inf if found[1] == "<" else float(found[2]), text
@@ -151,8 +135,7 @@ def encode_column(
 ) -> tuple[Levels, Codes]:
     """Give every value of a column its place among the column's levels.
 
-    Returns the sorted levels and the code of each row. Called by ``_encode_key`` and
-    ``ColumnSource.group``.
+    Returns the sorted levels and the code of each row.
 
     >>> encode_column("X", np.array([1.0, np.nan, 0.0, 1.0]))
     ((0, 1, None), array([1, 2, 0, 1]))
@@ -173,7 +156,7 @@ def encode_column(
 def _encode_numbers(column: NDArray[np.generic]) -> tuple[list[object], Codes]:
     """Encode an array of numbers, booleans or times as distinct values and places among them.
 
-    Masked values are None. Called by ``encode_column``.
+    Masked values are None.
     """
     if column.dtype.kind in "Mm":
         column = column.astype(f"{column.dtype.kind}8[us]")
@@ -185,10 +168,7 @@ def _encode_numbers(column: NDArray[np.generic]) -> tuple[list[object], Codes]:
 
 
 def _encode_objects(name: str, column: Iterable[object]) -> tuple[list[object], Codes]:
-    """Encode any other values as distinct ones and places among them, or raise NotACategory.
-
-    Called by ``encode_column``.
-    """
+    """Encode any other values as distinct ones and places among them, or raise NotACategory."""
     values = column.tolist() if isinstance(column, np.ndarray) else column
     places: dict[object, int] = {}
     try:
@@ -200,8 +180,6 @@ def _encode_objects(name: str, column: Iterable[object]) -> tuple[list[object], 
 
 def join_levels(name: str, *parts: Iterable[object]) -> Levels:
     """Join lists of levels of one variable, sorted; raise LevelsClash where "1" meets 1.
-
-    Called by ``_encode_in_domain``, ``CountTable.add_levels`` and ``join_domains``.
 
     >>> join_levels("X", (0, 1), (2, 1.0))
     (0, 1, 2)
@@ -218,8 +196,5 @@ def join_levels(name: str, *parts: Iterable[object]) -> Levels:
 
 
 def index_levels(levels: Mapping[str, Levels]) -> dict[str, dict[object, int]]:
-    """Invert each variable's levels: make a dict from the level to its place, the code.
-
-    Called by ``_encode_in_domain`` and ``CountTable.add_levels``.
-    """
+    """Invert each variable's levels: make a dict from the level to its place, the code."""
     return {name: {level: i for i, level in enumerate(of)} for name, of in levels.items()}

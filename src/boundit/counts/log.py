@@ -13,7 +13,7 @@ from boundit.counts.errors import (
     NotNumeric,
 )
 from boundit.counts.table import CountTable
-from boundit.counts.tabulate import Nulls, Request, tabulate
+from boundit.counts.tabulate import Missing, Request, tabulate
 from boundit.counts.unmarked import ask_by_name
 from boundit.terms.names import ADAPTIVE_COLUMN, sort_names
 
@@ -38,7 +38,7 @@ class Log:
     weight: str | None
     exact: bool
     bins: Mapping[str, Sequence[float]]
-    nulls: Nulls
+    missing: Missing
     adaptive: bool = False
 
     def __post_init__(self) -> None:
@@ -57,11 +57,7 @@ class Log:
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """From the graph's name of each column to its name in the source of rows.
-
-        Users read it to see how columns were matched; also read by ``Log.columns`` and
-        ``Log.count``.
-        """
+        """From the graph's name of each column to its name in the source of rows."""
         nodes = {column: node for node, column in self.renamed.items()}
         hidden = (self.renamed.keys() - nodes.keys()) | {self.weight, ADAPTIVE_COLUMN}
         kept = [column for column in self.source.kinds if column not in hidden]
@@ -69,11 +65,7 @@ class Log:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The variables that can be counted, by the graph's names; the weight is none of them.
-
-        Users read it to see what is logged; also read by ``check``, ``BoundRequest.tables`` and
-        ``open_external_logs``.
-        """
+        """The variables that can be counted, by the graph's names; the weight is none of them."""
         return tuple(self.names)
 
     @property
@@ -94,7 +86,7 @@ class Log:
             "as an exact law" if self.exact else "",
             f"{', '.join(self.bins)} in bins" if self.bins else "",
             "written while a policy learned" if self.adaptive else "",
-            f"nulls={self.nulls!r}" if self.nulls != "drop" else "",
+            f"missing={self.missing!r}" if self.missing != "drop" else "",
         ]
         shown = [f"a log of {', '.join(self.columns)} in {self.source.label}", *rules]
         return ", ".join(filter(None, shown))
@@ -123,8 +115,7 @@ class Log:
         ``clusters`` how often each of them fell into each cell. ``measured`` are variables that
         are no categories, each value of which counts as it is. Of no more distinct rows are
         brought back than fit into ``memory_limit`` bytes. The table keeps the order of
-        ``variables``. Users call it for a table; also called by ``count_statements`` for checks
-        and, for bounds, by ``_count``, and by ``count_propensity_rows``.
+        ``variables``.
         """
         asked = _list_once(variables)
         selection = selection if selection in self.names else None
@@ -149,7 +140,7 @@ class Log:
             selection=selection,
             flags=flags,
             exact=self.exact,
-            nulls=self.nulls,
+            missing=self.missing,
             cuts=cuts,
             domain=domain or {},
             notes=self._list_caveats(cuts) + ask_by_name(unmarked, self.names),
@@ -163,9 +154,7 @@ class Log:
     def count_levels(self, variables: Iterable[str]) -> dict[str, int]:
         """Look how many values each variable has, in one cheap pass; large numbers are guesses.
 
-        A variable in bins has as many as there are bins, whatever the rows hold. Called by
-        ``look_at_levels``, to choose among rules before anything is counted, and by
-        ``_plan_passes`` for a check.
+        A variable in bins has as many as there are bins, whatever the rows hold.
         """
         asked = _list_once(variables)
         self._check_variables(asked, None, None)
@@ -175,10 +164,7 @@ class Log:
         return dict(zip(seen, found, strict=True)) | binned
 
     def _find_column(self, name: str, *, may_hide: bool = False) -> str:
-        """Find the name that a variable's column has in the source, or raise MissingColumn.
-
-        Called by ``Log._check_variables``.
-        """
+        """Find the name that a variable's column has in the source, or raise MissingColumn."""
         if name not in self.names:
             raise MissingColumn(name, self.names, may_hide=may_hide)
         return self.names[name]
@@ -186,10 +172,7 @@ class Log:
     def _check_variables(
         self, variables: Sequence[str], reward: str | None, selection: str | None
     ) -> None:
-        """Refuse variables without a column, and a reward that cannot be added up.
-
-        Called by ``Log.count`` before its pass.
-        """
+        """Refuse variables without a column, and a reward that cannot be added up."""
         for name in variables:
             if self.source.kinds[self._find_column(name, may_hide=True)] is ColumnKind.NESTED:
                 raise NotACategory(name, ColumnKind.NESTED.value)
@@ -208,8 +191,7 @@ class Log:
     def find_cluster(self, cluster: object, reward: str | None = None) -> tuple[str, ...]:
         """Find the column of clusters in the source, or refuse what cannot be one.
 
-        A tuple of that column, or of none where no cluster is asked for. Called by
-        ``Log.count``, and by ``read_request`` before any row is read.
+        A tuple of that column, or of none where no cluster is asked for.
         """
         if cluster is None:
             return ()
@@ -233,19 +215,13 @@ class Log:
         return (self.names[cluster],)
 
     def _choose_flags(self, names: Collection[str]) -> tuple[str, ...]:
-        """Choose which of ``names``, possible selection nodes, have a column of numbers.
-
-        Called by ``Log.count``, which looks whether they are 1 in every row.
-        """
+        """Choose which of ``names``, possible selection nodes, have a column of numbers."""
         held = [name for name in sort_names(names) if name in self.names]
         plain = {ColumnKind.NUMBERS, ColumnKind.BOOLEANS}
         return tuple(n for n in held if self.source.kinds[self.names[n]] in plain)
 
     def _check_may_be_summed(self, name: str, column: str, role: str) -> None:
-        """Refuse a weight or reward column without numbers, with an example where there is one.
-
-        Called by ``Log._check_variables``.
-        """
+        """Refuse a weight or reward column without numbers, with an example where there is one."""
         kind = self.source.kinds[column]
         if not kind.may_be_summed:
             # A file with a header and no rows holds no numbers either.
@@ -257,7 +233,7 @@ class Log:
     def _list_caveats(self, cut: Iterable[str]) -> tuple[str, ...]:
         """Say of each variable cut into bins that the graph must hold for the bins.
 
-        Returns a line if there are any. Called by ``Log.caveats`` and ``Log.count``.
+        Returns a line if there are any.
         """
         return tuple(
             f"{name} was cut into bins; the graph must hold for the binned {name}, "
@@ -267,10 +243,7 @@ class Log:
 
 
 def _list_once(variables: Iterable[str]) -> tuple[str, ...]:
-    """List the variables to count once each, a set in sorted order so that answers repeat.
-
-    Called by ``Log.count``.
-    """
+    """List the variables to count once each, a set in sorted order so that answers repeat."""
     if isinstance(variables, str):
         return (variables,)
     # A set has no order of its own, and an answer may not depend on hashes.

@@ -24,7 +24,7 @@ def read_memory_limit(limit: object) -> int:
     """Read the option ``memory_limit`` as bytes; None is a quarter of the machine's memory.
 
     A limit is a number of bytes or a text with a unit: GB is a thousand million bytes, GiB is
-    2**30. Called by ``CheckLimits.read`` and ``read_request`` before any work is done.
+    2**30.
 
     >>> read_memory_limit("2 GB"), read_memory_limit("1.5 GiB"), read_memory_limit(2**30)
     (2000000000, 1610612736, 1073741824)
@@ -44,8 +44,6 @@ def read_memory_limit(limit: object) -> int:
 def write_size(size: int) -> str:
     """Write bytes as a text that ``read_memory_limit`` reads, of about the same size.
 
-    Called by ``CheckLimits.explain_memory``.
-
     >>> write_size(2 * 10**9), write_size(1_234_567), write_size(10**15)
     ('2GB', '1.2MB', '1000TB')
     """
@@ -56,7 +54,7 @@ def write_size(size: int) -> str:
 def find_machine_memory(root: Path = Path("/")) -> int:
     """Find how many bytes this process may use: the machine's, or less if a cgroup says so.
 
-    ``root`` is where /proc and /sys are. Called by ``read_memory_limit`` when no limit was set.
+    ``root`` is where /proc and /sys are.
     """
     try:
         machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -66,10 +64,7 @@ def find_machine_memory(root: Path = Path("/")) -> int:
 
 
 def _read_size(limit: object) -> int | None:
-    """Read bytes from a number or a text such as "2 GB"; None where it is neither.
-
-    Called by ``read_memory_limit``.
-    """
+    """Read bytes from a number or a text such as "2 GB"; None where it is neither."""
     if isinstance(limit, str) and (found := _SIZE.fullmatch(limit)):
         unit = found[2].lower()
         if found[3] and not unit:
@@ -83,8 +78,7 @@ def _read_size(limit: object) -> int | None:
 def _list_cgroup_limits(root: Path) -> Iterator[int]:
     """List the limits that the control groups of this process and those above them set.
 
-    Both versions of control groups are read; where there are none, the list is empty. Called by
-    ``find_machine_memory``.
+    Both versions of control groups are read; where there are none, the list is empty.
     """
     try:
         lines = (root / "proc/self/cgroup").read_text().splitlines()

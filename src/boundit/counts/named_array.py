@@ -75,46 +75,29 @@ class NamedArray:
 
     @property
     def names(self) -> Nodes:
-        """The variables of the axes, as a set.
-
-        Users read it; also read by ``Evaluator._find_source`` and ``NamedArray.require``.
-        """
+        """The variables of the axes, as a set."""
         return frozenset(self.axes)
 
     @property
     def n_levels(self) -> Mapping[str, int]:
-        """How many levels (values) each variable has.
-
-        Users read it; also read by ``agree_on_levels``, ``NamedArray.at`` and
-        ``NamedArray.align``.
-        """
+        """How many levels (values) each variable has."""
         return dict(zip(self.axes, self.values.shape, strict=True))
 
     def require(self, names: Names) -> Nodes:
-        """Return ``names`` as a set, or raise MissingAxis for the first that is missing.
-
-        Called by ``NamedArray.marginalize`` and ``NamedArray.at``.
-        """
+        """Return ``names`` as a set, or raise MissingAxis for the first that is missing."""
         asked = read_nodes(names)
         if missing := asked - self.names:
             raise MissingAxis(sort_names(missing)[0], self.axes)
         return asked
 
     def marginalize(self, names: Names) -> Self:
-        """Sum over every variable but ``names``; they keep their order.
-
-        Users call it on a law or an effect; also called by ``Evaluator._marginalize`` when a
-        formula reads a law.
-        """
+        """Sum over every variable but ``names``; they keep their order."""
         kept = self.require(names)
         gone = tuple(i for i, axis in enumerate(self.axes) if axis not in kept)
         return type(self)(tuple(a for a in self.axes if a in kept), self.values.sum(axis=gone))
 
     def list_seen(self, names: Names) -> SeenCells:
-        """List the cells of some variables with any probability, in the array's order.
-
-        Called by ``Evaluator.find_ends_over_seen`` for a formula that reads a law.
-        """
+        """List the cells of some variables with any probability, in the array's order."""
         summed = self.marginalize(names)
         codes = np.argwhere(summed.values > 0).reshape(-1, len(summed.axes))
         return SeenCells(summed.axes, codes, summed.values[tuple(codes.T)].reshape(-1))
@@ -122,18 +105,13 @@ class NamedArray:
     def condition_on(self, names: Names) -> Self:
         """Divide by the marginal of ``names``; nan where that is zero.
 
-        Of a law, this is the conditional law of the other variables given these. Users call it;
-        also called by ``Model.effect`` and ``Model.log``.
+        Of a law, this is the conditional law of the other variables given these.
         """
         below = self.marginalize(names).align(self.axes)
         return type(self)(self.axes, divide(self.values, below))
 
     def at(self, values: Mapping[str, int]) -> Self:
-        """Fix some variables at the code (0, 1, ...) of a level each; their axes go.
-
-        Users call it for one case of an effect or a law; also called by
-        ``SearchTarget.compute_effect``.
-        """
+        """Fix some variables at the code (0, 1, ...) of a level each; their axes go."""
         self.require(values)
         levels = self.n_levels
         index = tuple(
@@ -144,10 +122,7 @@ class NamedArray:
         return type(self)(left, self.values[index])
 
     def align(self, axes: Sequence[str]) -> Floats:
-        """Show the numbers with these axes in this order; length 1 where the array lacks one.
-
-        Called by ``Evaluator._divide_counts`` and wherever arrays with different axes meet.
-        """
+        """Show the numbers with these axes in this order; length 1 where the array lacks one."""
         if missing := self.names.difference(axes):
             raise MissingAxis(sort_names(missing)[0], axes)
         own = [axis for axis in axes if axis in self.names]
@@ -158,8 +133,7 @@ class NamedArray:
     def measure_gap(self, other: Self) -> float:
         """Find the largest difference from another array, both stretched over axes they lack.
 
-        It is nan when either side is nan somewhere. Called by ``_ask_question``, which compares
-        a formula with the true effect.
+        It is nan when either side is nan somewhere.
         """
         agree_on_levels(self, other)
         axes = tuple(dict.fromkeys(self.axes + other.axes))
@@ -177,14 +151,11 @@ class HasLevels(Protocol):
 
     @property
     def n_levels(self) -> Mapping[str, int]:
-        """How many levels each variable of a table has. Read by ``agree_on_levels``."""
+        """How many levels each variable of a table has."""
 
 
 def agree_on_levels(*tables: HasLevels) -> dict[str, int]:
-    """Gather every variable's number of levels, or raise LevelsDiffer where tables disagree.
-
-    Called by ``Evaluator``, ``NamedArray.measure_gap`` and ``sum_product``.
-    """
+    """Gather every variable's number of levels, or raise LevelsDiffer where tables disagree."""
     levels: dict[str, int] = {}
     for table in tables:
         for name, n in table.n_levels.items():
@@ -194,10 +165,7 @@ def agree_on_levels(*tables: HasLevels) -> dict[str, int]:
 
 
 def read_level(name: str, value: object, n_levels: int) -> int:
-    """Return the code of a variable's level as an int, or raise NoSuchLevel.
-
-    Called by ``NamedArray.at`` and ``Model.sample``.
-    """
+    """Return the code of a variable's level as an int, or raise NoSuchLevel."""
     if isinstance(value, int | np.integer) and 0 <= value < n_levels:
         return int(value)
     raise NoSuchLevel(name, value, n_levels)
@@ -205,9 +173,6 @@ def read_level(name: str, value: object, n_levels: int) -> int:
 
 def divide(top: Floats, bottom: Floats) -> Floats:
     """Divide two arrays; whatever is divided by zero is nan.
-
-    Called by ``Evaluator._divide_counts``, ``Evaluator.invert`` and
-    ``NamedArray.condition_on``.
 
     >>> divide(np.array([0.0, 1.0, 1.0]), np.array([0.0, 0.0, 2.0]))
     array([nan, nan, 0.5])

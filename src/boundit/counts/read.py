@@ -10,24 +10,18 @@ from duckdb import DuckDBPyRelation
 
 from boundit.counts.cells import Source
 from boundit.counts.columns import read_columns
-from boundit.counts.databases.open import (
-    is_ibis_table,
-    is_query,
-    open_database,
-    open_ibis_table,
-)
 from boundit.counts.errors import InvalidOption
 from boundit.counts.files import find_files, read_dataset
-from boundit.counts.formats.file_format import find_format
 from boundit.counts.frames import read_frame
 from boundit.counts.log import Log
 from boundit.counts.relations import RelationSource
-from boundit.counts.tabulate import Nulls
-from boundit.terms.errors import shorten
+from boundit.counts.tabulate import Missing
 from boundit.terms.message import ANY, Option
 from boundit.terms.names import ADAPTIVE_COLUMN
+from boundit.terms.renamed import refuse_renamed
 
 
+@refuse_renamed
 def read_log(
     source: object,
     *,
@@ -35,21 +29,17 @@ def read_log(
     weight: str | None = None,
     exact: bool = False,
     bins: Mapping[str, Sequence[float]] | None = None,
-    nulls: Nulls = "drop",
+    missing: Missing = "drop",
     adaptive: bool | None = None,
-    connection: object = None,
 ) -> Log:
     """Open a log and check its schema; rows are read when they are counted.
-
-    Users call it; also called by ``check`` and, before bounds, by ``read_request``.
 
     Parameters
     ----------
     source
         Paths, patterns or directories of Parquet, CSV, JSON lines or Arrow files; a pandas,
         Polars, PyArrow, PySpark or Ibis frame, a DuckDB relation or a PyArrow dataset, which
-        count on their own engine; a dict of columns; with ``connection``, a query or the name
-        of a table; or a Log, which is returned as it is.
+        count on their own engine; a dict of columns; or a Log, which is returned as it is.
     columns
         ``{"node": "column"}``: the graph's names for columns that are called otherwise.
     weight
@@ -59,20 +49,15 @@ def read_log(
     bins
         ``{"Age": [18, 30, 50]}`` cuts a numeric column into categories named by their
         interval, from ``"< 18"`` to ``">= 50"``. The graph must then hold for the bins.
-    nulls
+    missing
         Rows with a null or NaN in a column in use: ``"drop"`` counts and drops them and says
         so in the caveats, ``"level"`` makes null a level of its own, ``None``, and
-        ``"refuse"`` is an error.
+        ``"error"`` is an error.
     adaptive
         The rows were written by a policy that learned meanwhile, so that how often an arm was
         tried hangs on what it earned. Bounds then take intervals that hold all the same, and
         leave out rules that read how arms were chosen. Unless given, it is so where the log has
         the column ``boundit_adaptive``, as the service writes it.
-    connection
-        Where a query or a table is: a connection of a DB-API driver (psycopg, sqlite3), of
-        ADBC, Ibis or DuckDB, or a URL such as ``"postgresql://user@host/name"`` or
-        ``"sqlite:///file.db"``. The database counts by one ``GROUP BY``, and only cells come
-        back. Nothing is written, and the connection stays open.
 
     Examples
     --------
@@ -82,29 +67,26 @@ def read_log(
     >>> table.levels["Age"], table.n, dict(table.dropped)
     (('< 18', '[18, 40)', '>= 40'), array([5., 1., 2.]), {'Age': 3})
     """
-    plain = (columns, weight, bins, nulls, connection) == (None, None, None, "drop", None)
+    plain = (columns, weight, bins, missing) == (None, None, None, "drop")
     if isinstance(source, Log):
         if not plain or exact or adaptive is not None:
             msg = "the log is open already; give its options to the read_log that opened it"
             raise InvalidOption(msg)
         return source
-    _check_rules(nulls, weight, exact=exact)
+    _check_rules(missing, weight, exact=exact)
     cuts = {
         name: _read_edges(name, edges) for name, edges in _read_mapping("bins", bins).items()
     }
     renamed = {node: str(column) for node, column in _read_mapping("columns", columns).items()}
     if len(set(renamed.values())) < len(renamed):
         raise InvalidOption("two nodes share a column in ", Option("columns", renamed))
-    opened = _open_source(source, connection)
+    opened = _open_source(source)
     learned = _find_adaptive(opened, exact=exact, adaptive=adaptive)
-    return Log(opened, renamed, weight, exact, cuts, nulls, learned)
+    return Log(opened, renamed, weight, exact, cuts, missing, learned)
 
 
 def _find_adaptive(source: Source, *, exact: bool, adaptive: bool | None) -> bool:
-    """Find out whether a policy wrote the log while it learned; refuse what contradicts that.
-
-    Called by ``read_log``.
-    """
+    """Find out whether a policy wrote the log while it learned; refuse what contradicts that."""
     marked = ADAPTIVE_COLUMN in source.kinds
     if marked and adaptive is False:
         raise InvalidOption(
@@ -119,31 +101,20 @@ def _find_adaptive(source: Source, *, exact: bool, adaptive: bool | None) -> boo
     return found
 
 
-def _check_rules(nulls: Nulls, weight: str | None, *, exact: bool) -> None:
-    """Refuse rules for counting that there are not, or that do not go together.
-
-    Called by ``read_log``.
-    """
-    if nulls not in get_args(Nulls):
+def _check_rules(missing: Missing, weight: str | None, *, exact: bool) -> None:
+    """Refuse rules for counting that there are not, or that do not go together."""
+    if missing not in get_args(Missing):
         raise InvalidOption(
-            Option("nulls", nulls), " is no rule; use 'drop', 'level' or 'refuse'"
+            Option("missing", missing), " is no rule; use 'drop', 'level' or 'error'"
         )
     if exact and weight is None:
         law, column = Option("exact", True), Option("weight", ANY)  # noqa: FBT003, a value
         raise InvalidOption(law, " needs ", column, ", the column that holds the law")
 
 
-def _open_source(source: object, connection: object) -> Source:
-    """Make a source of rows of what the user gave: paths, a query, a relation, a dict, a frame.
-
-    Called by ``read_log``.
-    """
-    if connection is not None:
-        return open_database(source, connection)
+def _open_source(source: object) -> Source:
+    """Make a source of rows of what the user gave: paths, a relation, a dict, a frame."""
     match source:
-        case str() if is_query(source) and find_format(source) is None:
-            shown = shorten(" ".join(source.split()), 60)
-            raise InvalidOption(f"{shown!r} is a query; say where with ", Option("connection"))
         case str() | Path():
             return find_files(source)
         case list() | tuple() if all(isinstance(path, str | Path) for path in source):
@@ -154,14 +125,12 @@ def _open_source(source: object, connection: object) -> Source:
             return read_columns(source)
         case _ if _is_dataset(source):
             return read_dataset(source)
-        case _ if is_ibis_table(source):
-            return open_ibis_table(source)
         case _:
             return read_frame(source)
 
 
 def _is_dataset(source: object) -> bool:
-    """Tell whether something is a dataset of PyArrow. Called by ``_open_source``."""
+    """Tell whether something is a dataset of PyArrow."""
     return any(
         base.__name__ == "Dataset" and base.__module__.split(".")[0] == "pyarrow"
         for base in type(source).__mro__
@@ -169,10 +138,7 @@ def _is_dataset(source: object) -> bool:
 
 
 def _read_mapping(option: str, value: object) -> Mapping[str, object]:
-    """Return an option's value if it is a mapping, or refuse it by the option's name.
-
-    Called by ``read_log`` for ``columns`` and ``bins``.
-    """
+    """Return an option's value if it is a mapping, or refuse it by the option's name."""
     if value is None:
         return {}
     if not isinstance(value, Mapping):
@@ -184,7 +150,7 @@ def _read_mapping(option: str, value: object) -> Mapping[str, object]:
 
 
 def _read_edges(name: str, edges: object) -> tuple[float, ...]:
-    """Read the edges of one variable's bins: numbers that increase. Called by ``read_log``."""
+    """Read the edges of one variable's bins: numbers that increase."""
     try:
         numbers = tuple(map(float, edges))  # type: ignore[call-overload]
     except (TypeError, ValueError):

@@ -23,7 +23,7 @@ def warn_of_repeated_rows(table: CountTable) -> tuple[Note, ...]:
     """Warn that all counts of a table are multiples, as if each row were there several times.
 
     Returns a line for the caveats of a count table, or none: of an exact law, and where
-    clusters say which rows belong together, too. Called by ``tabulate``.
+    clusters say which rows belong together, too.
 
     >>> from boundit.counts.read import read_log
     >>> places = [i for i in range(8) for _ in range(i * i + 1)]
@@ -51,10 +51,7 @@ def warn_of_repeated_rows(table: CountTable) -> tuple[Note, ...]:
 
 
 def find_repeats(table: CountTable) -> tuple[int, float]:
-    """Find the number that all counts of a table are multiples of, and how likely by chance.
-
-    Called by ``warn_of_repeated_rows``.
-    """
+    """Find the number that all counts of a table are multiples of, and how likely by chance."""
     rows = np.rint(table.n).astype(np.int64)
     won = _count_successes(table)
     k = int(np.gcd.reduce(rows if won is None else np.concatenate([rows, won])))
@@ -67,10 +64,7 @@ def find_repeats(table: CountTable) -> tuple[int, float]:
 
 
 def _count_successes(table: CountTable) -> NDArray[np.int64] | None:
-    """Count the rows of each line with the higher of two rewards, or None if there are others.
-
-    Called by ``find_repeats``.
-    """
+    """Count the rows of each line with the higher of two rewards, or None if there are others."""
     sums, squares, lowest, highest = table.sums, table.squares, table.lowest, table.highest
     if sums is None or squares is None or lowest is None or highest is None:
         return None

@@ -22,16 +22,13 @@ class SeenCells:
     def drop_empty(self) -> "SeenCells":
         """Drop the lines that weigh nothing, such as a reward that a cell never had.
 
-        Called by ``Evaluator.find_ends_over_seen``: nothing can be divided by them.
+        Nothing can be divided by them.
         """
         kept = self.weights > 0
         return SeenCells(self.variables, self.codes[kept], self.weights[kept])
 
     def select(self, names: Sequence[str]) -> Codes:
-        """Select the columns of some variables, in the order given.
-
-        Called by ``_extend`` and ``_add_up``.
-        """
+        """Select the columns of some variables, in the order given."""
         places = [self.variables.index(name) for name in names]
         return self.codes[:, places]
 
@@ -39,10 +36,7 @@ class SeenCells:
 def find_distinct(
     codes: Codes, shape: Sequence[int]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Find the distinct lines of codes: the first place of each, and which one each line is.
-
-    Called by ``merge_cells``, ``ColumnSource.group`` and ``CountTable._merge_lines``.
-    """
+    """Find the distinct lines of codes: the first place of each, and which one each line is."""
     packed, size = np.zeros(len(codes), dtype=np.int64), 1
     for column, n_levels in zip(codes.T, shape, strict=True):
         if size * n_levels >= _PACKED_LIMIT:

@@ -16,8 +16,7 @@ def share_levels(
     """Give the log and its external tables the levels of all of them and those declared.
 
     Returns the tables anew, the log first. A level that only an external table has gets a
-    caveat there: it may be a slip. Called by ``_count`` for bounds, once the log and its tables
-    are counted.
+    caveat there: it may be a slip.
 
     >>> from boundit.counts.read import read_log
     >>> log, survey = read_log({"X": ["a", "b"]}), read_log({"X": ["b", "B"]})
@@ -37,10 +36,7 @@ def share_levels(
 def _add_relevant_levels(
     table: CountTable, levels: Mapping[str, Iterable[object]]
 ) -> CountTable:
-    """Add to a table those levels that belong to its own variables.
-
-    Called by ``share_levels`` for the log and every external table.
-    """
+    """Add to a table those levels that belong to its own variables."""
     held = {name: found for name, found in levels.items() if name in table.variables}
     return table.add_levels(held)
 
@@ -48,10 +44,7 @@ def _add_relevant_levels(
 def _note_strange_levels(
     table: CountTable, log: CountTable, declared: Mapping[str, Iterable[object]]
 ) -> CountTable:
-    """Add a caveat to an external table for levels that the log never has and nobody declared.
-
-    Called by ``share_levels`` for every external table.
-    """
+    """Add a caveat to an external table for levels that the log never has and nobody declared."""
     notes = [
         note
         for name in table.variables

@@ -81,89 +81,51 @@ class CountTable:
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader of these counts should know, in sentences that name Python options.
-
-        Users read it; ``BoundTable`` and ``CheckReport`` take over the notes behind it and
-        print them.
-        """
+        """What a reader of these counts should know, in sentences that name Python options."""
         return tuple(map(str, self.notes))
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """How many levels each variable has, in the table's order.
-
-        Users read it; also read by ``CountTable.__str__`` and ``CountTable._add_up``.
-        """
+        """How many levels each variable has, in the table's order."""
         return tuple(len(self.levels[name]) for name in self.variables)
 
     @property
     def names(self) -> Nodes:
-        """The variables that the table counts, as a set.
-
-        Read by ``Evaluator._find_source`` and ``BinaryReward.names``.
-        """
+        """The variables that the table counts, as a set."""
         return frozenset(self.variables)
 
     @property
     def n_levels(self) -> Mapping[str, int]:
-        """How many levels each variable has.
-
-        Read by ``BinaryReward.n_levels``, and by ``agree_on_levels`` for a formula that is read
-        off this table.
-        """
+        """How many levels each variable has."""
         return {name: len(self.levels[name]) for name in self.variables}
 
     @cached_property
     def rows(self) -> float:
-        """How many rows were counted, or the total weight: 1 of an exact law.
-
-        Users read it; also read by ``CountTable.__str__``.
-        """
+        """How many rows were counted, or the total weight: 1 of an exact law."""
         return float(self.n.sum())
 
     def marginalize(self, names: Names) -> NamedArray:
-        """Count each combination of levels of ``names``, which keep the table's order.
-
-        Users call it; also called by ``Evaluator._marginalize`` for every term of a formula.
-        """
+        """Count each combination of levels of ``names``, which keep the table's order."""
         return self._add_up(names, self.n)
 
     def sum_rewards(self, names: Names) -> NamedArray:
-        """Add up the reward over each combination of levels of ``names``.
-
-        Users call it; also called by ``BinaryReward.marginalize`` and
-        ``BinaryReward.sum_squares``.
-        """
+        """Add up the reward over each combination of levels of ``names``."""
         return self._add_up(names, self._require_reward(self.sums))
 
     def sum_squares(self, names: Names) -> NamedArray:
-        """Add up the squared reward over each combination of levels of ``names``.
-
-        Users call it; also called by ``BinaryReward.sum_squares``, and by
-        ``ConfidentNumbers._compute_interval`` for the spread of a mean.
-        """
+        """Add up the squared reward over each combination of levels of ``names``."""
         return self._add_up(names, self._require_reward(self.squares))
 
     def list_seen(self, names: Names) -> SeenCells:
-        """List the cells of some variables that were seen, and how often; never more than rows.
-
-        Called by ``Evaluator.find_ends_over_seen`` and ``BinaryReward.list_seen``.
-        """
+        """List the cells of some variables that were seen, and how often; never more than rows."""
         return self._merge_lines(names, self.n)
 
     def list_rewards(self, names: Names) -> SeenCells:
-        """List the cells of some variables that were seen, and the sum of their rewards.
-
-        Called by ``BinaryReward.list_seen``.
-        """
+        """List the cells of some variables that were seen, and the sum of their rewards."""
         return self._merge_lines(names, self._require_reward(self.sums))
 
     def find_code(self, name: str, value: object) -> int:
-        """Find a value's place among the levels of a variable, or raise NotALevel.
-
-        Users call it to look up a cell; also called by ``_describe_nulls`` for the counts of
-        nulls.
-        """
+        """Find a value's place among the levels of a variable, or raise NotALevel."""
         self._find_places([name])
         try:
             return self._codes_of[name][to_native(value)]
@@ -172,8 +134,6 @@ class CountTable:
 
     def add_levels(self, levels: Mapping[str, Iterable[object]]) -> Self:
         """Add levels to some variables, such as those another table has seen.
-
-        Called by ``_add_relevant_levels``.
 
         >>> from boundit.counts.read import read_log
         >>> table = read_log({"X": [2, 1]}).count("X").add_levels({"X": [0, 1]})
@@ -195,8 +155,7 @@ class CountTable:
         """Count each cluster as one row, or refuse the table where rows of a cluster differ.
 
         Clusters are independent where their rows are not, so that the table becomes one of
-        independent rows. One without clusters stays as it is. Called by ``count_for`` where
-        intervals are to be exact.
+        independent rows. One without clusters stays as it is.
         """
         found, n_lines = self.clusters, len(self.n)
         if found is None:
@@ -220,25 +179,18 @@ class CountTable:
 
     @cached_property
     def _codes_of(self) -> dict[str, dict[object, int]]:
-        """The code of every level, for each variable. Read by ``CountTable.find_code``."""
+        """The code of every level, for each variable."""
         return index_levels(self.levels)
 
     def _find_places(self, names: Names) -> list[int]:
-        """Find the positions of variables among the table's columns, or raise MissingAxis.
-
-        Called by ``CountTable._add_up`` and ``CountTable.find_code``.
-        """
+        """Find the positions of variables among the table's columns, or raise MissingAxis."""
         asked = read_nodes(names)
         if missing := asked.difference(self.variables):
             raise MissingAxis(sort_names(missing)[0], self.variables)
         return [i for i, name in enumerate(self.variables) if name in asked]
 
     def _add_up(self, names: Names, numbers: Floats) -> NamedArray:
-        """Add up one number per line of the table into a dense array over ``names``.
-
-        Called by ``CountTable.marginalize``, ``CountTable.sum_rewards`` and
-        ``CountTable.sum_squares``.
-        """
+        """Add up one number per line of the table into a dense array over ``names``."""
         places = self._find_places(names)
         axes, shape = [self.variables[i] for i in places], [self.shape[i] for i in places]
         if (size := prod(shape)) > DENSE_LIMIT:
@@ -251,10 +203,7 @@ class CountTable:
         return NamedArray(tuple(axes), added.reshape(shape))
 
     def _merge_lines(self, names: Names, numbers: Floats) -> SeenCells:
-        """Add up one number per line over the lines that agree in some variables.
-
-        Called by ``CountTable.list_seen`` and ``CountTable.list_rewards``.
-        """
+        """Add up one number per line over the lines that agree in some variables."""
         places = self._find_places(names)
         codes = self.codes[:, places]
         first, group = find_distinct(codes, [self.shape[i] for i in places])
@@ -263,19 +212,13 @@ class CountTable:
         return SeenCells(kept, codes[first], added)
 
     def _require_reward(self, numbers: Floats | None) -> Floats:
-        """Return the table's sums of reward (or of squares), or raise NoReward if it has none.
-
-        Called by ``CountTable.sum_rewards`` and ``CountTable.sum_squares``.
-        """
+        """Return the table's sums of reward (or of squares), or raise NoReward if it has none."""
         if numbers is None:
             raise NoReward
         return numbers
 
     def _list_reward_arrays(self) -> dict[str, Floats]:
-        """List the reward's sums, squares and range, one number per line each, by name.
-
-        Called by ``CountTable.__post_init__``.
-        """
+        """List the reward's sums, squares and range, one number per line each, by name."""
         named = {
             "sums": self.sums,
             "squares": self.squares,
@@ -291,7 +234,7 @@ def merge_cells(
     """Add up the lines of a table that have the same codes, and sort them by codes.
 
     Returns the codes, the counts and the sums of reward that are left, and which of the lines
-    that are left each line went to. Called by ``tabulate``.
+    that are left each line went to.
     """
     first, group = find_distinct(codes, shape)
     joined: dict[str, Floats] = {}
@@ -310,8 +253,6 @@ def merge_cells(
 
 def join_domains(tables: Iterable[CountTable]) -> dict[str, Levels]:
     """Join the levels of every variable over several tables.
-
-    Called by ``share_levels``.
 
     >>> from boundit.counts.read import read_log
     >>> one, other = read_log({"X": [0, 1]}).count("X"), read_log({"X": [2], "Z": ["a"]})

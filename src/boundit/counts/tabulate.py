@@ -39,7 +39,7 @@ from boundit.counts.unmarked import ask_if_always_one
 from boundit.terms.message import Message, Note, Option
 from boundit.terms.scalars import name_bins
 
-Nulls: TypeAlias = Literal["drop", "level", "refuse"]
+Missing: TypeAlias = Literal["drop", "level", "error"]
 Keys: TypeAlias = dict[str, tuple[Levels, Codes]]
 FRACTION_LIMIT = 32
 """Numbers with a fractional part are categories up to so many levels."""
@@ -60,7 +60,7 @@ class Request:
     selection: str | None
     flags: tuple[str, ...]
     exact: bool
-    nulls: Nulls
+    missing: Missing
     cuts: Mapping[str, Sequence[float]]
     domain: Mapping[str, Sequence[object]]
     notes: tuple[Note, ...]
@@ -73,8 +73,7 @@ class Request:
 def tabulate(cells: Cells, asked: Request) -> CountTable:
     """Make a count table of grouped cells: check them, drop nulls, encode levels, add caveats.
 
-    ``asked`` says how nulls, weights, reward and bins are treated. Called by ``Log.count`` with
-    what its one pass over the rows brought back.
+    ``asked`` says how nulls, weights, reward and bins are treated.
     """
     if not cells["lines"].sum():
         raise EmptyLog(asked.label, "it has no rows")
@@ -88,15 +87,15 @@ def tabulate(cells: Cells, asked: Request) -> CountTable:
         if name in asked.measured:
             continue
         _check_category(name, levels, _count_known(codes, rows, levels), asked)
-    complete, nulls = _find_complete(cells, keys, rows, asked)
+    complete, missing = _find_complete(cells, keys, rows, asked)
     n, reward = _weigh_cells(cells, asked)
     kept = complete & (n > 0)
     total = float(n[kept].sum())
     if not total:
-        raise EmptyLog(asked.label, _explain_empty(nulls))
+        raise EmptyLog(asked.label, _explain_empty(missing))
     scale = total if asked.exact else 1.0
     levels_of, codes = _encode_in_domain(keys, len(n), asked)
-    notes = _collect_notes(cells, keys, nulls, asked)
+    notes = _collect_notes(cells, keys, missing, asked)
     del keys  # of many variables, the codes of every cell take more than all else
     numbers = {
         name: of[kept] / (scale if name in _ADDED else 1.0) for name, of in reward.items()
@@ -115,7 +114,7 @@ def tabulate(cells: Cells, asked: Request) -> CountTable:
         reward=asked.reward,
         exact=asked.exact,
         notes=notes,
-        dropped=nulls,
+        dropped=missing,
         label=asked.label,
         adaptive=asked.adaptive,
         bins={name: tuple(map(float, edges)) for name, edges in asked.cuts.items()},
@@ -133,7 +132,7 @@ def _encode_key(
 ) -> tuple[Levels, Codes]:
     """Encode a variable's values in the cells as sorted levels and a code for each cell.
 
-    Values cut into bins get the names of their bins. Called by ``tabulate`` for every variable.
+    Values cut into bins get the names of their bins.
     """
     levels, codes = encode_column(name, column)
     if edges is None:
@@ -143,15 +142,12 @@ def _encode_key(
 
 
 def _count_rows(cells: Cells, asked: Request) -> Floats:
-    """Count the rows of the log that each cell stands for, by lines or by weight.
-
-    Called by ``tabulate``, and by ``_collect_notes`` for the rows that were dropped.
-    """
+    """Count the rows of the log that each cell stands for, by lines or by weight."""
     return cells["weight" if asked.weight and not asked.exact else "lines"]
 
 
 def _check_selection(cells: Cells, asked: Request) -> None:
-    """Refuse a log in which some row was not selected. Called by ``tabulate``."""
+    """Refuse a log in which some row was not selected."""
     if asked.selection:
         rows = int(cells["lines"].sum())
         if others := rows - int(cells["flag_0"].sum()):
@@ -159,10 +155,7 @@ def _check_selection(cells: Cells, asked: Request) -> None:
 
 
 def _check_weights(cells: Cells, asked: Request) -> None:
-    """Refuse weights that are missing, infinite or negative, or that cannot be counts.
-
-    Called by ``tabulate``.
-    """
+    """Refuse weights that are missing, infinite or negative, or that cannot be counts."""
     name = asked.weight
     if name is None:
         return
@@ -191,7 +184,7 @@ def _cut_by_cluster(
     """Cut the lines of a table up by cluster, or refuse rows that have none.
 
     Of the cells that are ``kept``, ``line`` says to which line each went, and ``numbers`` are
-    those it has. None where no cluster was asked for. Called by ``tabulate``.
+    those it has. None where no cluster was asked for.
     """
     if asked.cluster is None:
         return None
@@ -204,10 +197,7 @@ def _cut_by_cluster(
 
 
 def _check_size(keys: Keys, n_cells: int, asked: Request) -> None:
-    """Refuse more combinations of values than fit, naming the widest variables.
-
-    Called by ``tabulate``.
-    """
+    """Refuse more combinations of values than fit, naming the widest variables."""
     most = asked.most_cells
     if n_cells > most:
         if asked.cluster is not None:
@@ -217,10 +207,7 @@ def _check_size(keys: Keys, n_cells: int, asked: Request) -> None:
 
 
 def _check_category(name: str, levels: Levels, rows: int, asked: Request) -> None:
-    """Refuse a variable with so many levels that it is a measurement or an identifier.
-
-    Called by ``tabulate`` for every key that is to be a category.
-    """
+    """Refuse a variable with so many levels that it is a measurement or an identifier."""
     known = [level for level in levels if level is not None]
     fractional = any(isinstance(level, float) for level in known)
     few = FRACTION_LIMIT if fractional else LEVEL_LIMIT
@@ -233,44 +220,35 @@ def _check_category(name: str, levels: Levels, rows: int, asked: Request) -> Non
 
 
 def _count_known(codes: Codes, rows: Floats, levels: Levels) -> int:
-    """Count the rows in which a variable is not null.
-
-    Called by ``tabulate`` for every key, to judge whether it is a category.
-    """
+    """Count the rows in which a variable is not null."""
     return int(rows.sum() - (rows[codes == len(levels) - 1].sum() if None in levels else 0))
 
 
 def _find_complete(
     cells: Cells, keys: Keys, rows: Floats, asked: Request
 ) -> tuple[NDArray[np.bool_], dict[str, int]]:
-    """Mark the cells without a null, and count the rows that have one, by variable.
-
-    Called by ``tabulate``, which keeps the complete cells.
-    """
-    complete, nulls = np.ones(len(rows), dtype=np.bool_), dict[str, int]()
+    """Mark the cells without a null, and count the rows that have one, by variable."""
+    complete, missing = np.ones(len(rows), dtype=np.bool_), dict[str, int]()
     for name, (levels, codes) in keys.items():
-        if None in levels and asked.nulls != "level":
+        if None in levels and asked.missing != "level":
             gone = codes == levels.index(None)
             complete &= ~gone
-            nulls[name] = int(rows[gone].sum())
+            missing[name] = int(rows[gone].sum())
     if asked.reward:
         valid = "rewarded_weight" if asked.weight and not asked.exact else "rewarded"
         if lost := int((rows - np.nan_to_num(cells[valid])).sum()):
-            nulls[asked.reward] = lost
-    if nulls and asked.nulls != "drop":
-        name = next(iter(nulls))
-        drop, keep = Option("nulls", "drop"), Message(" or ", Option("nulls", "level"))
+            missing[asked.reward] = lost
+    if missing and asked.missing != "drop":
+        name = next(iter(missing))
+        drop, keep = Option("missing", "drop"), Message(" or ", Option("missing", "level"))
         other = "; a reward cannot be a level" if name == asked.reward else keep
         fix = Message("drop such rows with ", drop, other)
-        raise HasNulls(name, nulls[name], int(rows.sum()), fix)
-    return complete, nulls
+        raise HasNulls(name, missing[name], int(rows.sum()), fix)
+    return complete, missing
 
 
 def _weigh_cells(cells: Cells, asked: Request) -> tuple[Floats, dict[str, Floats]]:
-    """Find the weight of each cell's rows, and the sums and range of their reward.
-
-    Called by ``tabulate`` for the numbers of the table.
-    """
+    """Find the weight of each cell's rows, and the sums and range of their reward."""
     if not asked.reward:
         return cells["weight" if asked.weight else "lines"], {}
     n = np.nan_to_num(cells["rewarded_weight" if asked.weight else "rewarded"])
@@ -283,12 +261,9 @@ def _weigh_cells(cells: Cells, asked: Request) -> tuple[Floats, dict[str, Floats
 def _encode_in_domain(
     keys: Keys, n_cells: int, asked: Request
 ) -> tuple[dict[str, Levels], Codes]:
-    """Join the levels seen with those declared, and code the cells in the joined levels.
-
-    Called by ``tabulate``.
-    """
+    """Join the levels seen with those declared, and code the cells in the joined levels."""
     seen = {
-        name: levels if asked.nulls == "level" else [v for v in levels if v is not None]
+        name: levels if asked.missing == "level" else [v for v in levels if v is not None]
         for name, (levels, _) in keys.items()
     }
     joined = {name: join_levels(name, seen[name], asked.domain.get(name, ())) for name in keys}
@@ -302,37 +277,28 @@ def _encode_in_domain(
 
 
 def _collect_notes(
-    cells: Cells, keys: Keys, nulls: Mapping[str, int], asked: Request
+    cells: Cells, keys: Keys, missing: Mapping[str, int], asked: Request
 ) -> tuple[Note, ...]:
-    """Collect the caveats of a count table: of how it is counted, then of what the rows show.
-
-    Called by ``tabulate``.
-    """
+    """Collect the caveats of a count table: of how it is counted, then of what the rows show."""
     levels = {name: found for name, (found, _) in keys.items() if name not in asked.measured}
     return (
         *asked.notes,
         *(ask_if_always_one(name) for name in _find_always_one(cells, asked)),
         *(() if asked.exact else warn_of_many_levels(levels)),
         *warn_of_missing_words(levels),
-        *warn_of_dropped_rows(nulls, _count_rows(cells, asked).sum()),
+        *warn_of_dropped_rows(missing, _count_rows(cells, asked).sum()),
         *_warn_if_averaged(cells, asked),
     )
 
 
 def _find_always_one(cells: Cells, asked: Request) -> list[str]:
-    """Find the nodes that may be an unmarked selection node and are 1 in every row of the log.
-
-    Called by ``_collect_notes``, which asks whether one is the selection node.
-    """
+    """Find the nodes that may be an unmarked selection node and are 1 in every row of the log."""
     rows, flags = cells["lines"].sum(), () if asked.selection else asked.flags
     return [name for i, name in enumerate(flags) if cells[f"flag_{i}"].sum() == rows]
 
 
 def _warn_if_averaged(cells: Cells, asked: Request) -> tuple[str, ...]:
-    """Warn where weighted rows hold rewards other than 0 and 1, which may be means of rows.
-
-    Called by ``_collect_notes``.
-    """
+    """Warn where weighted rows hold rewards other than 0 and 1, which may be means of rows."""
     if not (asked.reward and asked.weight) or asked.exact:
         return ()
     repeated = np.nanmax(cells["most_weight"]) > 1
@@ -341,9 +307,9 @@ def _warn_if_averaged(cells: Cells, asked: Request) -> tuple[str, ...]:
     return warn_of_averages(asked.reward, asked.weight)
 
 
-def _explain_empty(nulls: Mapping[str, int]) -> str:
-    """Say why no row is left: weights of zero, or nulls and whose. Called by ``tabulate``."""
-    if not nulls:
+def _explain_empty(missing: Mapping[str, int]) -> str:
+    """Say why no row is left: weights of zero, or nulls and whose."""
+    if not missing:
         return "every weight is zero"
-    shown = ", ".join(f"{name} ({n:,})" for name, n in nulls.items())
+    shown = ", ".join(f"{name} ({n:,})" for name, n in missing.items())
     return f"every row has a null: {shown}"

@@ -17,8 +17,7 @@ _CALLED |= {"selected", "selection"}
 def find_possible_selection(graph: CausalGraph, asked: Names = ()) -> Nodes:
     """Find the nodes that may be a selection node that nobody marked with brackets.
 
-    They cause nothing and are not asked about; a graph with a selection node has none. Called
-    by ``check`` before it counts, and for bounds inside ``count_for``.
+    They cause nothing and are not asked about; a graph with a selection node has none.
 
     >>> from boundit.graph.text import parse
     >>> unmarked = parse("Ad -> Click -> S; Click -> Mail")
@@ -35,17 +34,12 @@ def find_possible_selection(graph: CausalGraph, asked: Names = ()) -> Nodes:
 
 
 def ask_if_always_one(name: str) -> str:
-    """Write the question whether a node whose column is 1 in every row is the selection node.
-
-    Called by ``_collect_notes`` for the caveats of a count table.
-    """
+    """Write the question whether a node whose column is 1 in every row is the selection node."""
     return _ask_if_selection(name, "is always 1 in this log")
 
 
 def ask_by_name(names: Collection[str], columns: Collection[str]) -> tuple[str, ...]:
     """Write questions about nodes without a column that are called like a selection node.
-
-    Called by ``Log.count``, and by ``show_graph`` on the command line.
 
     >>> ask_by_name({"Selected", "Mail"}, columns={"Ad", "Click"})[0][:33]
     'Selected is an ordinary node here'
@@ -59,10 +53,7 @@ def ask_by_name(names: Collection[str], columns: Collection[str]) -> tuple[str, 
 
 
 def _ask_if_selection(name: str, what: str) -> str:
-    """Write the question whether a node is the selection node, and how to mark it.
-
-    Called by ``ask_if_always_one`` and ``ask_by_name``.
-    """
+    """Write the question whether a node is the selection node, and how to mark it."""
     return (
         f"{name} {what}: if it says which rows were kept, write [{write_name(name)}] in the "
         "graph; as drawn, the log is taken for everyone"

@@ -45,8 +45,7 @@ class ArmInGroup(InvalidQuery):
 def refuse_grouped(graph: CausalGraph, treatments: Iterable[str]) -> None:
     """Refuse an arm that is a member of a group whose members may be related in any way.
 
-    What it does to the others is not in the graph. Called by ``EffectQuery.require_in`` and
-    ``read_roles``.
+    What it does to the others is not in the graph.
     """
     for name in sort_names(treatments):
         for group in graph.groups:
@@ -91,18 +90,11 @@ class EffectQuery:
 
     @property
     def variables(self) -> Nodes:
-        """Every variable the query names: outcomes, treatments and context.
-
-        Users read it to see what a query is about; also read by ``EffectQuery.require_in``.
-        """
+        """Every variable the query names: outcomes, treatments and context."""
         return frozenset(self.outcomes + self.treatments + self.context)
 
     def require_in(self, graph: CausalGraph) -> None:
-        """Raise when the graph lacks a variable of the query, or selection is asked about.
-
-        Called by ``_read_question`` before recovery and ``read_bandit_query`` before bounds;
-        users may call it to check a query early.
-        """
+        """Raise when the graph lacks a variable of the query, or selection is asked about."""
         graph.require(self.variables)
         if graph.selection in self.variables:
             raise OverlappingRoles(str(graph.selection), "the selection node", "in the query")
@@ -110,11 +102,7 @@ class EffectQuery:
 
     @property
     def formula(self) -> Term:
-        """The query as a formula ``P(y | do(x), c)``, a value that text and HTML pages render.
-
-        Read by ``EffectQuery.__str__``, and by the rules of bounds for what they claim to
-        bound.
-        """
+        """The query as a formula ``P(y | do(x), c)``, a value that text and HTML pages render."""
         outcomes, treatments, context = (
             tuple(map(Variable, names))
             for names in (self.outcomes, self.treatments, self.context)
@@ -128,9 +116,6 @@ class EffectQuery:
 
 def parse_query(text: str) -> EffectQuery:
     """Read a question as it is written on paper, ``Y | do(X), Z``, into an ``EffectQuery``.
-
-    Users call it, and every function that takes a query as text: called by
-    ``read_bandit_query`` before bounds and by ``_read_question`` before recovery.
 
     >>> parse_query("Y | do(X1, X2), U1")
     EffectQuery(outcomes=('Y',), treatments=('X1', 'X2'), context=('U1',))
@@ -154,10 +139,7 @@ class _QueryReader:
         self._tokens = Tokens(text, _PATTERN, hint=_HINT)
 
     def read(self) -> EffectQuery:
-        """Read the whole text of a query, such as ``Y | do(X), Z``, into an ``EffectQuery``.
-
-        Called by ``parse_query``.
-        """
+        """Read the whole text of a query, such as ``Y | do(X), Z``, into an ``EffectQuery``."""
         first = self._tokens.expect_name("an outcome")
         wrapped = first in {"P", "p"} and self._tokens.take_mark("(")
         outcomes = [self._tokens.expect_name("an outcome") if wrapped else first]
@@ -178,10 +160,7 @@ class _QueryReader:
         return EffectQuery(tuple(outcomes), tuple(treatments), tuple(context))
 
     def _read_condition(self, treatments: list[str], context: list[str]) -> None:
-        """Read one item after the bar into its list: a context, or treatments in ``do(...)``.
-
-        Called by ``_QueryReader.read``.
-        """
+        """Read one item after the bar into its list: a context, or treatments in ``do(...)``."""
         acts = self._tokens.now.kind == "name" and self._tokens.now.text == "do"
         name = self._tokens.expect_name("a variable or do(...)")
         if not acts:

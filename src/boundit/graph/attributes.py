@@ -12,10 +12,7 @@ RELATED, INDEPENDENT = "related", "independent"
 
 
 def name_groups(groups: Iterable[NodeGroup]) -> dict[str, tuple[str, str]]:
-    """Find for each member the attribute that names its group, and the group's name.
-
-    Called by ``write_dot``, ``write_dagitty`` and ``to_networkx``.
-    """
+    """Find for each member the attribute that names its group, and the group's name."""
     return {
         member: (INDEPENDENT if group.independent else RELATED, group.name)
         for group in groups
@@ -26,9 +23,6 @@ def name_groups(groups: Iterable[NodeGroup]) -> dict[str, tuple[str, str]]:
 def is_flag_set(value: object) -> bool:
     """Read a yes-or-no attribute of a graph file: true, yes, 1 or the bare word mean yes.
 
-    Called by ``is_hidden``, ``is_selected``, ``_is_two_headed`` and ``_read_edge`` for one
-    attribute of a node or edge.
-
     >>> [is_flag_set(value) for value in ("yes", True, "False", 0, None)]
     [True, True, False, False, False]
     """
@@ -36,18 +30,12 @@ def is_flag_set(value: object) -> bool:
 
 
 def is_hidden(attributes: Mapping[str, object]) -> bool:
-    """Tell whether a node's attributes make it unobserved; ``observed=no`` does too.
-
-    Called by ``_DotReader.read`` and ``from_networkx`` for every node.
-    """
+    """Tell whether a node's attributes make it unobserved; ``observed=no`` does too."""
     if "observed" in attributes and not is_flag_set(attributes["observed"]):
         return True
     return any(is_flag_set(attributes.get(word)) for word in HIDDEN_WORDS)
 
 
 def is_selected(attributes: Mapping[str, object]) -> bool:
-    """Tell whether a node's attributes make it the selection node.
-
-    Called by ``_DotReader.read`` and ``from_networkx`` for every node.
-    """
+    """Tell whether a node's attributes make it the selection node."""
     return any(is_flag_set(attributes.get(word)) for word in SELECTED_WORDS)

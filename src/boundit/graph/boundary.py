@@ -16,9 +16,6 @@ def find_boundary(
 ) -> Nodes:
     """Find which of ``given`` the law of ``names`` depends on: their Markov boundary in it.
 
-    Called by ``write_observed_law`` for every conditional, by ``may_observe_treatments`` and
-    the other rules of the do-calculus, and by rules of bounds.
-
     What is not found is separated from ``names`` by the rest of ``given``, so one search
     answers for all. Edges ``into`` and ``out_of`` these nodes count as cut. ``closed`` is a
     part of ``given`` that is known to hold all its causes, so that they need no search.
@@ -72,7 +69,6 @@ def find_causes(
     """Find ``An(of)``, the causes of ``of``, with the edges ``into`` and ``out_of`` sets cut.
 
     ``closed`` is a set known to hold all its causes; it is part of the answer without a search.
-    Called by ``find_boundary`` and ``_find_by_rule_3``.
 
     >>> chain = CausalGraph.of(directed=[("X", "M"), ("M", "Y")])
     >>> sorted(find_causes(chain, frozenset("Y"), into=frozenset("M")))

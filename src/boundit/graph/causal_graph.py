@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypeAlias
 
 from boundit.graph.groups import (
     Groups,
@@ -36,6 +36,9 @@ from boundit.terms.errors import (
 )
 from boundit.terms.names import Names, Nodes, is_name, join_names, read_nodes, sort_names
 from boundit.terms.public_names import find_forwarded
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 Edge: TypeAlias = tuple[str, str]
 
@@ -123,9 +126,7 @@ class CausalGraph:
     ) -> Self:
         """Make a graph of some nodes and edges of a valid one, without checking them again.
 
-        It may be empty, and has no groups where edges of theirs were cut. Called by
-        ``CausalGraph.induced``, ``CausalGraph.without_groups`` and the three methods that cut
-        edges, such as ``CausalGraph.without_edges``.
+        It may be empty, and has no groups where edges of theirs were cut.
         """
         graph = object.__new__(cls)
         vars(graph).update(
@@ -139,19 +140,12 @@ class CausalGraph:
 
     @property
     def observed(self) -> Nodes:
-        """``V``: every node but the selection node.
-
-        Users read it for the variables that data can show; also read by
-        ``_restate_in_columns``, ``find_possible_selection`` and the rules of bounds.
-        """
+        """``V``: every node but the selection node."""
         return self.nodes - {self.selection} if self.selection else self.nodes
 
     @cached_property
     def links(self) -> Mapping[str, Links]:
-        """The parents, children and siblings of every node, sorted, so that searches repeat.
-
-        Read by ``open_walk``, ``find_boundary`` and every other search of the graph.
-        """
+        """The parents, children and siblings of every node, sorted, so that searches repeat."""
         parents: dict[str, list[str]] = {node: [] for node in self.nodes}
         children: dict[str, list[str]] = {node: [] for node in self.nodes}
         siblings: dict[str, list[str]] = {node: [] for node in self.nodes}
@@ -170,26 +164,19 @@ class CausalGraph:
     def relatives(self) -> Mapping[str, Nodes]:
         """The members of the group of each variable that may be related to others in any way.
 
-        Variables in no group, or in one of independent variables, are not in it. Read by
-        ``list_missing``, ``suggest_hidden_causes`` and ``_list_edges`` of suggestions.
+        Variables in no group, or in one of independent variables, are not in it.
         """
         return find_relatives(self.groups)
 
     @cached_property
     def order(self) -> tuple[str, ...]:
-        """Every node after its causes; the selection node last; ties by name.
-
-        Users read it to go through nodes causes first; also read by ``CausalGraph.components``.
-        """
+        """Every node after its causes; the selection node last; ties by name."""
         return order_causally(
             {node: links.children for node, links in self.links.items()}, last=self.selection
         )
 
     def require(self, names: Names) -> Nodes:
-        """Return ``names`` as a set, or raise UnknownNode for the first that is missing.
-
-        Called by ``CausalGraph.ancestors``, ``read_roles`` and whatever takes names from users.
-        """
+        """Return ``names`` as a set, or raise UnknownNode for the first that is missing."""
         asked = read_nodes(names)
         if not asked <= self.nodes:
             name = sort_names(asked - self.nodes)[0]
@@ -307,16 +294,31 @@ class CausalGraph:
         return self._make_part(self.nodes, kept, self.bidirected, self.selection)
 
     def without_groups(self) -> Self:
-        """Make the same graph without the names of its groups; their edges stay.
-
-        Called by ``SubstituteQuestion.of``, where members are set by hand on the way to a
-        formula that sets none of them.
-        """
+        """Make the same graph without the names of its groups; their edges stay."""
         return (
             self._make_part(self.nodes, self.directed, self.bidirected, self.selection)
             if self.groups
             else self
         )
+
+    def format(self, to: Literal["text", "dot", "dagitty", "json"] = "text") -> str:
+        """Write the graph as ``"text"``, ``"dot"``, ``"dagitty"`` or ``"json"``."""
+        written: str = find_forwarded("format_graph")(self, to)
+        return written
+
+    @classmethod
+    def from_networkx(cls, source: "nx.Graph") -> "CausalGraph":
+        """Read a graph of networkx, or one that a graph of pgmpy or dowhy holds.
+
+        An edge with a true attribute ``bidirected`` is bidirected.
+        """
+        made: CausalGraph = find_forwarded("from_networkx")(source)
+        return made
+
+    def to_networkx(self) -> "nx.MultiDiGraph":
+        """Write the graph for networkx; a bidirected edge has ``bidirected=True``."""
+        made: nx.MultiDiGraph = find_forwarded("to_networkx")(self)
+        return made
 
     def __repr__(self) -> str:
         return f"<CausalGraph {shorten(str(self), 200)}>"
@@ -334,9 +336,7 @@ class CausalGraph:
     def _follow_links(self, start: Nodes, kind: int) -> Nodes:
         """Collect ``start`` and every node reached from it by links of one kind alone.
 
-        ``kind`` is the place in ``Links``: parents, children or siblings. Called by
-        ``CausalGraph.ancestors``, ``CausalGraph.descendants``, ``CausalGraph.selecting`` and
-        ``CausalGraph.components``.
+        ``kind`` is the place in ``Links``: parents, children or siblings.
         """
         links, reached, queue = self.links, set(start), deque(start)
         while queue:
@@ -348,7 +348,7 @@ class CausalGraph:
 
 
 def _read_edge(edge: Edge) -> Edge:
-    """Read an edge as a pair of names, or raise NotAnEdge. Called by ``CausalGraph.of``."""
+    """Read an edge as a pair of names, or raise NotAnEdge."""
     match edge:
         case (str(a), str(b)):
             return a, b

@@ -34,10 +34,7 @@ class GraphDraft:
 
     @classmethod
     def from_graph(cls, graph: CausalGraph) -> "GraphDraft":
-        """Make the draft that a graph would be read from, to be written in some format.
-
-        Called by ``format_graph`` and ``to_record``.
-        """
+        """Make the draft that a graph would be read from, to be written in some format."""
         return cls(
             nodes=set(graph.nodes),
             directed=set(graph.directed),
@@ -47,10 +44,7 @@ class GraphDraft:
         )
 
     def connect(self, left: str, edge: str, right: str) -> None:
-        """Add one edge to the draft as a file writes it: ``->``, ``<-`` or ``<->``.
-
-        Called by every reader, such as ``from_record``, for every edge.
-        """
+        """Add one edge to the draft as a file writes it: ``->``, ``<-`` or ``<->``."""
         self.nodes |= {left, right}
         match edge:
             case "->":
@@ -61,11 +55,7 @@ class GraphDraft:
                 self.bidirected.add((left, right))
 
     def add_group(self, name: str, members: Iterable[str], *, independent: bool) -> None:
-        """Add a group to the draft; each member is named once, and is no group itself.
-
-        Called by ``_read_group`` and ``_read_groups``, and by ``GraphDraft.gather_groups`` at
-        the end of formats that write groups as attributes of nodes.
-        """
+        """Add a group to the draft; each member is named once, and is no group itself."""
         listed = list(members)
         if name in self.groups:
             raise InvalidGroup(name, "it is defined twice; define it once")
@@ -77,8 +67,7 @@ class GraphDraft:
     def gather_groups(self, marks: Mapping[str, Mapping[str, object]]) -> None:
         """Add the groups that nodes name in their attributes ``related`` or ``independent``.
 
-        ``marks`` has the attributes of each node. Called by ``_DotReader.read``,
-        ``from_networkx`` and other readers of formats in which nodes have attributes.
+        ``marks`` has the attributes of each node.
         """
         members: dict[tuple[str, bool], list[str]] = {}
         for node, attributes in marks.items():
@@ -91,11 +80,7 @@ class GraphDraft:
             self.add_group(name, named, independent=independent)
 
     def make_graph(self) -> CausalGraph:
-        """Check the draft's names and edges, and make a causal graph without its hidden nodes.
-
-        Called by every reader at its end: ``parse``, ``parse_dot``, ``parse_dagitty``,
-        ``from_record``, ``from_networkx``.
-        """
+        """Check the draft's names and edges, and make a causal graph without its hidden nodes."""
         if not self.nodes and not self.groups:
             raise EmptyGraph
         if len(self.selections) > 1:
@@ -114,19 +99,13 @@ class GraphDraft:
         return project(graph, self.hidden) if self.hidden else graph
 
     def place(self, node: str, text: object) -> None:
-        """Note where a file draws a node, as in ``"1.5,-2"``; what is no place is passed over.
-
-        Called by ``_DagittyReader._note_drawing`` and ``_DotReader.read``.
-        """
+        """Note where a file draws a node, as in ``"1.5,-2"``; what is no place is passed over."""
         found = _PLACE.fullmatch(text) if isinstance(text, str) else None
         if found:
             self.positions[node] = float(found[1]), float(found[2])
 
     def expand(self) -> "GraphDraft":
-        """Make a draft whose edges join variables alone, with the members of groups named.
-
-        Called by ``draft_graph``, so that a drawing has an edge for each member.
-        """
+        """Make a draft whose edges join variables alone, with the members of groups named."""
         return replace(
             self,
             nodes=self.nodes - self.groups.keys(),
@@ -135,10 +114,7 @@ class GraphDraft:
         )
 
     def _check_groups(self) -> None:
-        """Refuse groups in groups, hidden members, and a group that is marked like a node.
-
-        Called by ``GraphDraft.make_graph``.
-        """
+        """Refuse groups in groups, hidden members, and a group that is marked like a node."""
         for name, group in self.groups.items():
             if inner := group.members & self.groups.keys():
                 raise InvalidGroup(
@@ -156,10 +132,7 @@ class GraphDraft:
                 )
 
     def _expand(self, edges: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-        """Put the members of a group in place of its name, in every edge.
-
-        Called by ``GraphDraft.make_graph`` and ``GraphDraft.expand``.
-        """
+        """Put the members of a group in place of its name, in every edge."""
         for a, b in edges:
             for name, other in ((a, b), (b, a)):
                 if name in self.groups and other in {name, *self.groups[name].members}:

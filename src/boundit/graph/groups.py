@@ -50,10 +50,7 @@ class NodeGroup:
         return f"{write_name(self.name)} = {word}{{{members}}}"
 
     def restrict(self, kept: Nodes) -> "NodeGroup | None":
-        """Make the group of those members that are kept; None if none is.
-
-        Called by ``restrict_groups``.
-        """
+        """Make the group of those members that are kept; None if none is."""
         members = self.members & kept
         return NodeGroup(self.name, members, self.independent) if members else None
 
@@ -62,27 +59,18 @@ Groups = tuple[NodeGroup, ...]
 
 
 def sort_groups(groups: Iterable[NodeGroup]) -> Groups:
-    """Put groups in the order of their names, so that graphs compare.
-
-    Called by ``CausalGraph.of``.
-    """
+    """Put groups in the order of their names, so that graphs compare."""
     place = {name: i for i, name in enumerate(sort_names({group.name for group in groups}))}
     return tuple(sorted(groups, key=lambda group: place[group.name]))
 
 
 def restrict_groups(groups: Groups, kept: Nodes) -> Groups:
-    """Make the groups of a part of the graph; a group without members there is left out.
-
-    Called by ``CausalGraph.induced`` and ``project``.
-    """
+    """Make the groups of a part of the graph; a group without members there is left out."""
     return tuple(part for group in groups if (part := group.restrict(kept)))
 
 
 def find_relatives(groups: Groups) -> dict[str, Nodes]:
-    """Find for each member of a group whose members may be related the whole group.
-
-    Called by ``close_groups`` and ``CausalGraph.relatives``.
-    """
+    """Find for each member of a group whose members may be related the whole group."""
     return {name: g.members for g in groups if not g.independent for name in g.members}
 
 
@@ -90,7 +78,7 @@ def close_groups(groups: Groups, directed: Edges, bidirected: Edges) -> tuple[Ed
     """Add the edges that a graph needs if members of groups may be related in any way.
 
     Every two members share a hidden cause, and what leads into one leads into all. Refuses
-    arrows that lead out of a group and back. Called by ``CausalGraph.of``.
+    arrows that lead out of a group and back.
     """
     _refuse_return(groups, directed)
     whole = find_relatives(groups)
@@ -112,10 +100,7 @@ def close_groups(groups: Groups, directed: Edges, bidirected: Edges) -> tuple[Ed
 
 
 def check_members(groups: Groups, nodes: Nodes, selection: str | None) -> None:
-    """Refuse groups without members, of one name, or that share a variable.
-
-    Called by ``CausalGraph.of`` before edges are added, and by ``CausalGraph.__post_init__``.
-    """
+    """Refuse groups without members, of one name, or that share a variable."""
     taken, names = dict[str, str](), set[str]()
     for group in groups:
         if group.name in names:
@@ -133,10 +118,7 @@ def check_members(groups: Groups, nodes: Nodes, selection: str | None) -> None:
 
 
 def check_edges(groups: Groups, directed: Edges, bidirected: Edges) -> None:
-    """Refuse edges between members called independent, and a graph that lacks a group's edges.
-
-    Called by ``CausalGraph.__post_init__``.
-    """
+    """Refuse edges between members called independent, and a graph that lacks a group's edges."""
     for group in groups:
         if group.independent:
             _refuse_edges(group, directed | bidirected)
@@ -150,10 +132,7 @@ def check_edges(groups: Groups, directed: Edges, bidirected: Edges) -> None:
 
 
 def _check_names(group: NodeGroup, nodes: Nodes, selection: str | None) -> None:
-    """Refuse a group without members, or whose names are not those of variables.
-
-    Called by ``check_members``.
-    """
+    """Refuse a group without members, or whose names are not those of variables."""
     if not is_name(group.name):
         raise InvalidGroup(str(group.name), "its name must be printable text")
     if group.name in nodes:
@@ -169,10 +148,7 @@ def _check_names(group: NodeGroup, nodes: Nodes, selection: str | None) -> None:
 
 
 def _refuse_edges(group: NodeGroup, edges: Collection[tuple[str, str]]) -> None:
-    """Refuse an edge between members that are called independent.
-
-    Called by ``check_edges``.
-    """
+    """Refuse an edge between members that are called independent."""
     for a, b in sorted(edges):
         if a in group.members and b in group.members:
             raise InvalidGroup(
@@ -183,7 +159,7 @@ def _refuse_edges(group: NodeGroup, edges: Collection[tuple[str, str]]) -> None:
 
 
 def _refuse_return(groups: Groups, directed: Edges) -> None:
-    """Refuse arrows that lead out of a group, and back into it. Called by ``close_groups``."""
+    """Refuse arrows that lead out of a group, and back into it."""
     unit = {name: g.name for g in groups if not g.independent for name in g.members}
     children: dict[str, list[str]] = {}
     for a, b in sorted(directed):

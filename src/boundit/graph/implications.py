@@ -59,10 +59,7 @@ def implications(graph: GraphLike) -> tuple[Independence, ...]:
 
 
 def list_apart(graph: CausalGraph) -> Iterator[tuple[str, str]]:
-    """List the pairs of observed variables without an edge between them, in sorted order.
-
-    Called by ``implications``, and by ``_restate_in_columns`` for a check.
-    """
+    """List the pairs of observed variables without an edge between them, in sorted order."""
     for one, other in combinations(sort_names(graph.observed), 2):
         parents, children, siblings = graph.links[one]
         if other not in (*parents, *children, *siblings):
@@ -75,9 +72,7 @@ def state_independence(
     """State that two variables are independent in the log given few others; None if never.
 
     Of the two minimal separators nearest to either end, the one of fewer nodes is given, which
-    hardly ever has more than the smallest of all. Only nodes ``within`` a set are used. Called
-    by ``implications`` for each pair, and by ``_restate_in_columns`` where the log lacks
-    columns.
+    hardly ever has more than the smallest of all. Only nodes ``within`` a set are used.
 
     >>> edges = [("X", "A"), ("X", "B"), ("A", "M"), ("B", "M"), ("M", "Y")]
     >>> fan = CausalGraph.of(directed=edges)

@@ -19,7 +19,7 @@ def write_statements(
     """Write a graph as text: groups, directed edges, bidirected ones, then lone nodes.
 
     Edges that all members of a group have are one statement, and those that a group brings by
-    itself are left out. Called by ``CausalGraph.__str__``.
+    itself are left out.
 
     >>> write_statements(frozenset("XYZ"), {("X", "Y")}, {("X", "Y")}, "Y")
     'X -> [Y]; X <-> [Y]; Z'
@@ -34,10 +34,7 @@ def list_statements(
     selection: Names | None,
     groups: Groups = (),
 ) -> list[str]:
-    """List the statements of a graph's text; ``selection`` are the nodes in brackets.
-
-    Called by ``write_statements``, and by ``list_lines`` for a drawing's text.
-    """
+    """List the statements of a graph's text; ``selection`` are the nodes in brackets."""
     marked = read_nodes(selection or ())
 
     def spell(name: str) -> str:
@@ -59,10 +56,7 @@ def list_statements(
 
 
 def _shorten(edges: Pairs, groups: Groups) -> list[tuple[str, str]]:
-    """Put the name of a group in place of its members, where all of them have an edge.
-
-    Called by ``list_statements`` for edges of each kind.
-    """
+    """Put the name of a group in place of its members, where all of them have an edge."""
     whole, left = set(edges), set(edges)
     found = list[tuple[str, str]]()
     for ends, covered in _list_blocks(edges, groups) if groups else ():
@@ -77,7 +71,7 @@ def _list_blocks(
 ) -> Iterator[tuple[tuple[str, str], set[tuple[str, str]]]]:
     """List what could be one statement: edges between two groups, a group and a node.
 
-    With each come the edges that it would stand for. Called by ``_shorten``.
+    With each come the edges that it would stand for.
     """
     for one, other in permutations(groups, 2):
         yield (one.name, other.name), set(product(one.members, other.members))
@@ -89,6 +83,6 @@ def _list_blocks(
 
 
 def _sort_edges(edges: Pairs) -> list[tuple[str, str]]:
-    """Sort edges by both ends, X2 before X10. Called by ``list_statements``."""
+    """Sort edges by both ends, X2 before X10."""
     place = {name: i for i, name in enumerate(sort_names({n for edge in edges for n in edge}))}
     return sorted(edges, key=lambda edge: (place[edge[0]], place[edge[1]]))

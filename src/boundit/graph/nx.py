@@ -52,10 +52,7 @@ def from_networkx(source: "nx.Graph") -> CausalGraph:
 
 
 def _read_edge(a: str, b: str, attributes: Mapping[str, object], *, directed: bool) -> str:
-    """Read what an edge of a networkx graph says: ``->`` or ``<->``.
-
-    Called by ``from_networkx`` for every edge.
-    """
+    """Read what an edge of a networkx graph says: ``->`` or ``<->``."""
     if is_flag_set(attributes.get("bidirected")) or attributes.get("type") == _ARC:
         return BIDIRECTED
     if not directed:
@@ -70,8 +67,7 @@ def find_networkx(source: object) -> "nx.Graph | None":
     """Find the networkx graph that something is or holds; None if there is none.
 
     A graph of pgmpy is one. A graph or model of dowhy holds one, and its causal models of
-    mechanisms do too. Called by ``from_networkx``, and by ``require_graph`` where a user may
-    pass any graph.
+    mechanisms do too.
     """
     for _ in range(_DEEPEST):
         if is_networkx(source):
@@ -81,10 +77,7 @@ def find_networkx(source: object) -> "nx.Graph | None":
 
 
 def is_networkx(source: object) -> TypeGuard["nx.Graph"]:
-    """Tell whether something has what we read of a networkx graph, without importing it.
-
-    Called by ``find_networkx``.
-    """
+    """Tell whether something has what we read of a networkx graph, without importing it."""
     return all(hasattr(source, part) for part in ("nodes", "edges", "is_directed"))
 
 
@@ -107,10 +100,7 @@ def to_networkx(graph: CausalGraph) -> "nx.MultiDiGraph":
 
 
 def _read_name(node: object) -> str:
-    """Read a node of a networkx graph as a name: text, or the digits of a whole number.
-
-    Called by ``from_networkx``.
-    """
+    """Read a node of a networkx graph as a name: text, or the digits of a whole number."""
     if isinstance(node, str) or (isinstance(node, int) and not isinstance(node, bool)):
         return str(node)
     raise NotCausal(

@@ -14,8 +14,7 @@ def order_causally(
     """Put every node after its causes, ties by name, and ``last`` at the end.
 
     ``last`` must have no children. Raises HasCycle with a shortest cycle through its first node
-    when there is no order. Called by ``CausalGraph.order``, and for the tables of simulated
-    models.
+    when there is no order.
 
     >>> order_causally({"Y": [], "X": ["Y"], "S": [], "A": []}, last="S")
     ('A', 'X', 'Y', 'S')
@@ -43,10 +42,7 @@ def order_causally(
 
 
 def _find_cycle(children: Mapping[str, Sequence[str]]) -> list[str]:
-    """Find a directed cycle, as short as one through its first node can be.
-
-    Called by ``order_causally`` when no order exists, for its error.
-    """
+    """Find a directed cycle, as short as one through its first node can be."""
     cycle: Sequence[str] = ()
     try:
         TopologicalSorter({node: children[node] for node in sorted(children)}).prepare()

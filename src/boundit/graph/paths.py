@@ -17,7 +17,6 @@ def find_proper_causal_nodes(
     """Collect the nodes on proper causal paths, outcomes included, treatments not.
 
     A path is proper when it leads from a treatment to an outcome and meets no other treatment.
-    Called by ``find_proper_causal_effects`` and ``make_back_door_graph``.
 
     They are the effects of the treatments that no treatment cuts off, as far as they are causes
     of an outcome that no treatment cuts off.
@@ -37,8 +36,6 @@ def find_proper_causal_effects(
 ) -> Nodes:
     """Find ``Dpcp``: what nodes on proper causal paths cause by ways free of treatments.
 
-    Called by ``adjusts`` and ``_prepare_search``.
-
     These are the descendants, in the graph cut into the treatments, of a node on a proper
     causal path: none of them may be adjusted for (Definition 2 (i)).
 
@@ -56,8 +53,6 @@ def make_back_door_graph(
 ) -> CausalGraph:
     """Make ``G_pbd``: the graph without the first edge of every proper causal path.
 
-    Called by ``_list_claims`` and ``_prepare_search``.
-
     What still connects treatments and outcomes in it is not the treatments' doing.
 
     >>> graph = CausalGraph.of(directed=[("X", "M"), ("M", "Y"), ("X", "Z"), ("U", "X")])
@@ -72,11 +67,7 @@ def make_back_door_graph(
 
 
 def _read_ends(graph: CausalGraph, treatments: Names, outcomes: Names) -> tuple[Nodes, Nodes]:
-    """Read treatments and outcomes as sets of the graph's nodes, which may not overlap.
-
-    Called by ``find_proper_causal_nodes``, ``find_proper_causal_effects`` and
-    ``make_back_door_graph``.
-    """
+    """Read treatments and outcomes as sets of the graph's nodes, which may not overlap."""
     acting, ends = graph.require(treatments), graph.require(outcomes)
     if both := acting & ends:
         raise OverlappingRoles(sort_names(both)[0], "a treatment", "an outcome")

@@ -11,8 +11,7 @@ def project(graph: CausalGraph, hidden: Names) -> CausalGraph:
 
     ``A -> B`` when a directed path leads from A to B through hidden nodes alone; ``A <-> B``
     when hidden nodes alone carry a common cause to both. Every separation among the nodes that
-    stay is kept, and none is added. Users call it; also called by ``GraphDraft.make_graph`` for
-    nodes that a file calls hidden.
+    stay is kept, and none is added.
 
     >>> drawn = CausalGraph.of(directed=[("C", "X"), ("C", "Y"), ("X", "M"), ("M", "Y")])
     >>> print(project(drawn, {"C", "M"}))
@@ -48,9 +47,6 @@ def project(graph: CausalGraph, hidden: Names) -> CausalGraph:
 
 
 def _count_fill(links: tuple[set[str], ...]) -> int:
-    """Count the edges that hiding a node with these neighbours may add to the graph.
-
-    Called by ``project``, which hides the cheapest node first.
-    """
+    """Count the edges that hiding a node with these neighbours may add to the graph."""
     parents, children, siblings = links
     return len(children) * (len(parents) + len(siblings) + len(children))

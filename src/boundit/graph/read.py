@@ -47,23 +47,20 @@ _FILE_NAME = re.compile(r"\s*[^\s;{}<>]+\.(?:txt|dot|gv|dagitty|json|gml)\s*", r
 def parse_graph(text: str) -> CausalGraph:
     """Read a graph from text: our own, DOT, dagitty, GML or JSON, told apart by how they open.
 
-    Users call it; also called by ``read_graph``, and by ``load_graph`` for the command line.
-
     >>> print(parse_graph("U -> X -> Y; U -> Y; hidden U; Y -> [S]"))
     X -> Y; Y -> [S]; X <-> Y
     >>> parse_graph("dag { X -> Y }") == parse_graph('{"directed": [["X", "Y"]]}')
     True
     """
     if not isinstance(text, str):
-        raise NotText("graph", text, "for a file use read_graph, for networkx from_networkx")
+        raise NotText(
+            "graph", text, "for a file use read_graph, for networkx CausalGraph.from_networkx"
+        )
     return _READERS[detect_format(text) or "text"](text)
 
 
 def read_graph(path: str | PathLike[str]) -> CausalGraph:
-    """Read a graph file, by its content; its suffix speaks only where the content does not.
-
-    Users call it; also called by ``load_graph`` for the command line.
-    """
+    """Read a graph file, by its content; its suffix speaks only where the content does not."""
     text, named = _read_contents(path), _SUFFIXES.get(Path(path).suffix.casefold())
     if detect_format(text) or not named:
         return parse_graph(text)
@@ -80,8 +77,6 @@ def require_graph(graph: object) -> CausalGraph:
     So are graphs of pgmpy, and graphs and models of dowhy.
 
     Raises for anything else, and for the name of a file, which is the text of a lone node.
-    Called by ``recover``, ``check``, ``read_request`` before bounds, and every other function
-    that takes a graph from users.
 
     >>> print(require_graph("X -> Y; X <-> Y"))
     X -> Y; X <-> Y
@@ -98,8 +93,6 @@ def require_graph(graph: object) -> CausalGraph:
 def format_graph(graph: GraphLike, to: GraphFormat = "text") -> str:
     """Write a graph as ``"text"``, ``"dot"``, ``"dagitty"`` or ``"json"``.
 
-    Users call it; also called by ``convert`` of the command line.
-
     >>> print(format_graph(parse_graph("X -> [S]; X <-> Y"), "dagitty"))
     dag {
       S [selected]
@@ -114,7 +107,7 @@ def format_graph(graph: GraphLike, to: GraphFormat = "text") -> str:
 
 
 def _read_contents(path: str | PathLike[str]) -> str:
-    """Read a graph file as text, or say in one line why not. Called by ``read_graph``."""
+    """Read a graph file as text, or say in one line why not."""
     try:
         return Path(path).read_text(encoding="utf-8")
     except FileNotFoundError:

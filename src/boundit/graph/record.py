@@ -43,7 +43,7 @@ def parse_json(text: str) -> CausalGraph:
 
 
 def draft_json(text: str) -> GraphDraft:
-    """Read JSON text into a draft, hidden nodes and all. Called by ``parse_json``.
+    """Read JSON text into a draft, hidden nodes and all.
 
     ``draft_graph`` finds it in ``_DRAFTERS``.
     """
@@ -63,7 +63,7 @@ def write_json(draft: GraphDraft) -> str:
 
 
 def from_record(record: object) -> GraphDraft:
-    """Read the lists and names that JSON text holds into a draft. Called by ``draft_json``."""
+    """Read the lists and names that JSON text holds into a draft."""
     if not isinstance(record, Mapping):
         raise MalformedRecord("", f"an object with keys {', '.join(_GRAPH_KEYS)}", record)
     for key in record:
@@ -87,18 +87,12 @@ def from_record(record: object) -> GraphDraft:
 
 
 def to_record(graph: CausalGraph) -> dict[str, object]:
-    """Write a graph as a dict with the keys of our JSON form, in a stable order.
-
-    Called by ``show_graph`` on the command line for ``--json``.
-    """
+    """Write a graph as a dict with the keys of our JSON form, in a stable order."""
     return _write_record(GraphDraft.from_graph(graph))
 
 
 def _write_record(draft: GraphDraft) -> dict[str, object]:
-    """Write a draft as a dict with the keys of our JSON form.
-
-    Called by ``write_json`` and ``to_record``.
-    """
+    """Write a draft as a dict with the keys of our JSON form."""
     if len(draft.selections) > 1:
         raise TwoSelectionNodes(draft.selections)
     groups = [
@@ -115,10 +109,7 @@ def _write_record(draft: GraphDraft) -> dict[str, object]:
 
 
 def _read_groups(record: Mapping[object, object], draft: GraphDraft) -> None:
-    """Read the list of groups of a JSON graph into the draft, or refuse it.
-
-    Called by ``from_record``.
-    """
+    """Read the list of groups of a JSON graph into the draft, or refuse it."""
     found = record.get("groups")
     if found is None:
         return
@@ -140,10 +131,7 @@ def _read_groups(record: Mapping[object, object], draft: GraphDraft) -> None:
 
 
 def _read_names(record: Mapping[object, object], key: str) -> list[str]:
-    """Read the list of names under a key of a JSON graph, or refuse it.
-
-    Called by ``from_record``.
-    """
+    """Read the list of names under a key of a JSON graph, or refuse it."""
     found = record.get(key)
     if found is None:
         return []
@@ -153,10 +141,7 @@ def _read_names(record: Mapping[object, object], key: str) -> list[str]:
 
 
 def _read_pairs(record: Mapping[object, object], key: str) -> Iterator[tuple[str, str]]:
-    """Read the list of edges under a key of a JSON graph, or refuse it.
-
-    Called by ``from_record``.
-    """
+    """Read the list of edges under a key of a JSON graph, or refuse it."""
     found = record.get(key)
     if found is None:
         return
@@ -169,10 +154,7 @@ def _read_pairs(record: Mapping[object, object], key: str) -> Iterator[tuple[str
 
 
 def _read_name(item: object) -> str:
-    """Read one name of a JSON graph, or raise InvalidName.
-
-    Called by ``_read_names``, ``_read_pairs`` and ``_list_names``.
-    """
+    """Read one name of a JSON graph, or raise InvalidName."""
     if is_name(item):
         return item
     raise InvalidName(item)
@@ -181,8 +163,7 @@ def _read_name(item: object) -> str:
 def _list_names(question: object) -> Iterator[str]:
     """List every name in the ``question`` of a JSON graph, however its lists are nested.
 
-    A line of a benchmark collection holds a question beside the graph. Called by
-    ``from_record``, for nodes that only the question names.
+    A line of a benchmark collection holds a question beside the graph.
     """
     waiting = [question]
     while waiting:

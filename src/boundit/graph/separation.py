@@ -81,8 +81,7 @@ def find_exits(
     """Find the parents, children and siblings to which an open walk may go on from a node.
 
     The node is one that limits it: it is given (``known``), or was entered by an arrowhead
-    (``head``) and causes nothing given; others may be left by any edge. Called by
-    ``open_walk``, ``find_boundary`` and ``_find_reached`` at every node of this kind.
+    (``head``) and causes nothing given; others may be left by any edge.
     """
     parents, children, siblings = links
     if known:
@@ -93,10 +92,7 @@ def find_exits(
 
 
 def _check_disjoint(one: Nodes, role: str, other: Nodes, other_role: str) -> None:
-    """Refuse a node in two roles at once, such as source and given.
-
-    Called by ``open_walk`` for each two of its sets.
-    """
+    """Refuse a node in two roles at once, such as source and given."""
     if both := one & other:
         raise OverlappingRoles(sort_names(both)[0], role, other_role)
 
@@ -104,8 +100,7 @@ def _check_disjoint(one: Nodes, role: str, other: Nodes, other_role: str) -> Non
 def _retrace(node: str, head: bool, by_head: _Reached, by_tail: _Reached) -> tuple[str, ...]:  # noqa: FBT001
     """Write the open walk that a search found, from its source to ``node``, as it is drawn.
 
-    ``by_head`` and ``by_tail`` say from where each node was entered. Called by ``open_walk``
-    when it has reached a target.
+    ``by_head`` and ``by_tail`` say from where each node was entered.
     """
     walk = [node]
     while step := (by_head if head else by_tail)[node]:

@@ -20,6 +20,7 @@ with two heads.
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.read import GraphLike, require_graph
@@ -39,8 +40,7 @@ def find_separator(
 ) -> Nodes | None:
     """Find the widest separator among the ancestors; None when nothing allowed separates.
 
-    A separator is a set given which sources and targets are independent. Called by
-    ``_AdjustmentSearch.find_widest`` and ``Solver._list_separators``.
+    A separator is a set given which sources and targets are independent.
 
     It is every allowed ancestor of ``sources``, ``targets`` and ``include``: if any set
     separates, this one does. One search, linear in the edges.
@@ -51,7 +51,7 @@ def find_separator(
     >>> find_separator(chain, "A", "B") is None
     True
     """
-    return _prepare_separator_search(graph, sources, targets, include, within).find_widest()
+    return _prepare_separator_search(graph, sources, targets, include, within).find()
 
 
 def nearest_separator(
@@ -64,18 +64,17 @@ def nearest_separator(
 ) -> Nodes | None:
     """Find the separator that lies nearest to the sources; None when nothing separates.
 
-    A separator is a set given which sources and targets are independent. Users ask for it; also
-    called by ``Solver._list_separators``. It keeps, beside ``include``, the nodes of the widest
-    separator that the sources reach. No other separator comes between: one that leaves out a
-    node of this one (outside ``include``) leaves that node connected to the sources. It may
-    hold nodes that lead to no target.
+    A separator is a set given which sources and targets are independent. It keeps, beside
+    ``include``, the nodes of the widest separator that the sources reach. No other separator
+    comes between: one that leaves out a node of this one (outside ``include``) leaves that node
+    connected to the sources. It may hold nodes that lead to no target.
 
     >>> chain = CausalGraph.of(directed=[("X", "A"), ("A", "B"), ("B", "Y"), ("D", "X")])
     >>> sorted(nearest_separator(chain, "X", "Y")), sorted(nearest_separator(chain, "Y", "X"))
     (['A', 'D'], ['B'])
     """
-    graph = require_graph(graph)
-    return _prepare_separator_search(graph, sources, targets, include, within).find_nearest()
+    task = _prepare_separator_search(require_graph(graph), sources, targets, include, within)
+    return task.keep_nearest(task.widest)
 
 
 def minimal_separator(
@@ -88,11 +87,9 @@ def minimal_separator(
 ) -> Nodes | None:
     """Find a separator of which only ``include`` may be superfluous; None when there is none.
 
-    A separator is a set given which sources and targets are independent. Users ask for it; also
-    called by ``state_independence``, ``find_context_adjustment`` and
-    ``_AdjustmentSearch.find_minimal``. Two searches, linear in the edges: of the nearest
-    separator it keeps what the targets reach. No proper subset that holds ``include``
-    separates. It need not be the smallest one.
+    A separator is a set given which sources and targets are independent. Two searches, linear
+    in the edges: of the nearest separator it keeps what the targets reach. No proper subset
+    that holds ``include`` separates. It need not be the smallest one.
 
     >>> chain = CausalGraph.of(directed=[("X", "A"), ("A", "B"), ("B", "Y"), ("D", "X")])
     >>> sorted(minimal_separator(chain, "X", "Y"))
@@ -100,8 +97,9 @@ def minimal_separator(
     >>> sorted(minimal_separator(chain, "X", "Y", include="D", within="B"))
     ['B', 'D']
     """
-    graph = require_graph(graph)
-    return _prepare_separator_search(graph, sources, targets, include, within).find_minimal()
+    task = _prepare_separator_search(require_graph(graph), sources, targets, include, within)
+    nearest = task.keep_nearest(task.widest)
+    return nearest and nearest & (task.reach(task.targets, nearest) | task.include)
 
 
 def smallest_separator(
@@ -116,7 +114,7 @@ def smallest_separator(
 
     A separator is a set given which sources and targets are independent. Of several that are
     smallest it is the one nearest to the sources. It costs one search for each of its nodes,
-    linear in the edges. Called by ``SmallerSearch._list_separators``.
+    linear in the edges.
 
     >>> graph = CausalGraph.of(
     ...     directed=[("X", "A"), ("X", "B"), ("A", "C"), ("B", "C"), ("C", "Y")]
@@ -124,7 +122,12 @@ def smallest_separator(
     >>> sorted(smallest_separator(graph, "X", "Y")), sorted(minimal_separator(graph, "X", "Y"))
     (['C'], ['A', 'B'])
     """
-    return _prepare_separator_search(graph, sources, targets, include, within).find_smallest()
+    task = _prepare_separator_search(graph, sources, targets, include, within)
+    if (widest := task.find()) is None:
+        return None
+    drawn = graph.induced(task.inside)
+    ends = task.sources, task.targets
+    return task.include | cut_vertices(drawn, *ends, gone=task.include, usable=widest)
 
 
 def find_needed_nodes(
@@ -137,8 +140,7 @@ def find_needed_nodes(
 ) -> Nodes | None:
     """Find the nodes that every separator holds, beside ``include``; None when there is none.
 
-    A separator is a set given which sources and targets are independent. Called by
-    ``_AdjustmentSearch.find_needed``.
+    A separator is a set given which sources and targets are independent.
 
     They are the nodes of the widest separator that both ends reach.
 
@@ -148,7 +150,11 @@ def find_needed_nodes(
     >>> sorted(find_needed_nodes(chain, "X", "Y", within="A"))
     ['A']
     """
-    return _prepare_separator_search(graph, sources, targets, include, within).find_needed()
+    task = _prepare_separator_search(graph, sources, targets, include, within)
+    if (widest := task.find()) is None:
+        return None
+    reached = (task.reach(end, widest) for end in (task.sources, task.targets))
+    return (widest - task.include).intersection(*reached)
 
 
 def list_separators(
@@ -161,8 +167,6 @@ def list_separators(
 ) -> Iterator[Nodes]:
     """List every separator once, in an order that repeats, the widest first.
 
-    Called by ``_AdjustmentSearch.list_all``.
-
     Names are checked at once, the search goes on as separators are asked for. Between two of
     them lie at most as many searches as ``within`` has nodes: polynomial delay.
 
@@ -173,15 +177,13 @@ def list_separators(
     task = _prepare_separator_search(graph, sources, targets, include, within)
 
     def find(forced: Nodes, allowed: Nodes) -> Nodes | None:
-        return replace(task, include=forced, within=allowed).find_widest()
+        return replace(task, include=forced, within=allowed).find()
 
     return list_sets_between(task.include, task.within, find)
 
 
 def find_connected_nodes(graph: CausalGraph, sources: Names, *, given: Names = ()) -> Nodes:
     """Collect every node that ``given`` does not separate from the sources, in one search.
-
-    Called by ``_list_weight_sources`` for the nodes that depend on selection.
 
     >>> chain = CausalGraph.of(directed=[("X", "A"), ("A", "B"), ("C", "A")])
     >>> sorted(find_connected_nodes(chain, "X"))
@@ -202,9 +204,6 @@ def list_sets_between(
     forced: Nodes, allowed: Nodes, find: Callable[[Nodes, Nodes], Nodes | None]
 ) -> Iterator[Nodes]:
     """List every set between ``forced`` and ``allowed`` that has a property.
-
-    Called by ``list_separators`` and ``_AdjustmentSearch.list_all``, with the property to
-    separate or to adjust.
 
     ``find(low, high)`` returns some set between ``low`` and ``high`` with the property, or None
     when there is none. Each set but the one found differs from it first at some node, and that
@@ -227,8 +226,7 @@ def list_sets_between(
 def _split_ranges(forced: Nodes, allowed: Nodes, found: Nodes) -> Iterator[tuple[Nodes, Nodes]]:
     """Split the sets from ``forced`` to ``allowed``, without ``found``, into disjoint ranges.
 
-    Each range is its smallest and its largest set. Called by ``list_sets_between`` for every
-    set it found, to look into the ranges next.
+    Each range is its smallest and its largest set.
     """
     free = sort_names(allowed - forced)
     for i in range(len(free) - 1, -1, -1):
@@ -237,7 +235,7 @@ def _split_ranges(forced: Nodes, allowed: Nodes, found: Nodes) -> Iterator[tuple
         yield (low, high - {node}) if node in found else (low | {node}, high)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _SeparatorSearch:
     """A checked question: ``include`` lies in ``within``, and neither meets the two ends."""
 
@@ -247,97 +245,36 @@ class _SeparatorSearch:
     include: Nodes
     within: Nodes
 
-    def find_widest(self) -> Nodes | None:
-        """Find the separator of all allowed ancestors; None when even that does not separate.
-
-        Called by ``find_separator`` and ``list_separators``.
-        """
-        inside = self.find_ancestral()
-        allowed = self.within & inside
-        return allowed if self.keep_nearest(inside, allowed) is not None else None
-
-    def find_nearest(self) -> Nodes | None:
-        """Find the separator nearest to the sources; None when nothing separates.
-
-        Called by ``nearest_separator``.
-        """
-        inside = self.find_ancestral()
-        return self.keep_nearest(inside, self.within & inside)
-
-    def find_minimal(self) -> Nodes | None:
-        """Find a separator of which no node can be spared; None when nothing separates.
-
-        Called by ``minimal_separator``.
-        """
-        inside = self.find_ancestral()
-        nearest = self.keep_nearest(inside, self.within & inside)
-        if nearest is None:
-            return None
-        reached = _find_reached(
-            self.graph, self.targets, nearest, inside=inside, opening=inside
-        )
-        return nearest & (reached | self.include)
-
-    def find_smallest(self) -> Nodes | None:
-        """Find a separator of the fewest nodes; None when nothing separates.
-
-        Called by ``smallest_separator``.
-        """
-        inside = self.find_ancestral()
-        widest = self.within & inside
-        if self.keep_nearest(inside, widest) is None:
-            return None
-        return self.include | cut_vertices(
-            self.graph.induced(inside),
-            self.sources,
-            self.targets,
-            gone=self.include,
-            usable=widest,
-        )
-
-    def find_needed(self) -> Nodes | None:
-        """Find the nodes that every separator holds; None when nothing separates.
-
-        Called by ``find_needed_nodes``.
-        """
-        inside = self.find_ancestral()
-        widest = self.within & inside
-        if self.keep_nearest(inside, widest) is None:
-            return None
-        return (widest - self.include).intersection(
-            *(
-                _find_reached(self.graph, end, widest, inside=inside, opening=inside)
-                for end in (self.sources, self.targets)
-            )
-        )
-
-    def find_ancestral(self) -> Nodes:
-        """Find the ancestors of sources, targets and nodes that a separator must include.
-
-        No separator needs more nodes. Called by ``_SeparatorSearch.find_widest`` and the other
-        searches.
-        """
+    @cached_property
+    def inside(self) -> Nodes:
+        """The ancestors of what is asked about; no separator needs more nodes."""
         return self.graph.ancestors(self.sources | self.targets | self.include)
 
-    def keep_nearest(self, inside: Nodes, separator: Nodes) -> Nodes | None:
-        """Keep the nodes of a separator that the sources reach; None when they reach a target.
+    @property
+    def widest(self) -> Nodes:
+        """All allowed ancestors: if any set separates, this one does."""
+        return self.within & self.inside
 
-        None means that it does not separate. Called by ``_SeparatorSearch.find_widest`` and the
-        other searches.
-        """
-        reached = _find_reached(
-            self.graph, self.sources, separator, inside=inside, opening=inside
-        )
+    def find(self) -> Nodes | None:
+        """Find the widest separator; None when even that does not separate."""
+        return None if self.keep_nearest(self.widest) is None else self.widest
+
+    def keep_nearest(self, separator: Nodes) -> Nodes | None:
+        """Keep the nodes of a separator that the sources reach; None when they reach a target."""
+        reached = self.reach(self.sources, separator)
         return None if reached & self.targets else separator & (reached | self.include)
+
+    def reach(self, start: Nodes, blocked: Nodes) -> Nodes:
+        """Collect what walks among the ancestors reach past ``blocked``, itself included."""
+        return _find_reached(
+            self.graph, start, blocked, inside=self.inside, opening=self.inside
+        )
 
 
 def _prepare_separator_search(
     graph: CausalGraph, sources: Names, targets: Names, include: Names, within: Names | None
 ) -> _SeparatorSearch:
-    """Check the names of a question about separators, and read them as sets of nodes.
-
-    Called by ``find_separator`` and the other five questions, as ``minimal_separator``.
-    """
+    """Check the names of a question about separators, and read them as sets of nodes."""
     start, goal, forced = graph.require(sources), graph.require(targets), graph.require(include)
     for one, role, other, other_role in (
         (start, "a source", goal, "a target"),
@@ -354,9 +291,6 @@ def _find_reached(
     graph: CausalGraph, start: Nodes, blocked: Nodes, *, inside: Nodes, opening: Nodes
 ) -> Nodes:
     """Collect what walks inside ``inside`` reach when ``blocked`` lets only colliders pass.
-
-    Called by ``_SeparatorSearch.keep_nearest``, ``_SeparatorSearch.find_minimal``,
-    ``_SeparatorSearch.find_needed`` and ``find_connected_nodes``.
 
     Of the other nodes, only those of ``opening`` may be passed as colliders. Blocked nodes that
     are reached belong to the answer. A node is left at most twice, once for each way in.

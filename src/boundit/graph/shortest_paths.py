@@ -25,9 +25,8 @@ def list_shortest_paths(
 ) -> tuple[tuple[str, ...], ...]:
     """List the shortest paths between two disjoint sets of nodes, at most ``most`` of them.
 
-    Each is written as it is drawn. Called by ``find_highlight`` for the paths that a page marks
-    in the graph. An arrow and a bidirected edge between the same nodes are two paths. Paths of
-    one length come in the order of their signs and names.
+    Each is written as it is drawn. An arrow and a bidirected edge between the same nodes are
+    two paths. Paths of one length come in the order of their signs and names.
 
     >>> graph = CausalGraph.of(directed=[("X", "Y"), ("Z", "X"), ("Z", "Y")])
     >>> for path in list_shortest_paths(graph, "X", "Y", most=5):
@@ -53,10 +52,7 @@ def list_shortest_paths(
 def _find_shortest(
     graph: CausalGraph, start: Nodes, goal: Nodes, prefix: _Path, barred: frozenset[_Hop]
 ) -> _Path | None:
-    """Find the shortest path that begins with ``prefix`` and goes on by no barred edge.
-
-    Called by ``list_shortest_paths`` for every set of paths that part from one it found.
-    """
+    """Find the shortest path that begins with ``prefix`` and goes on by no barred edge."""
     met = {node for _, node in prefix}
     queue = deque([prefix])
     while queue:
@@ -75,8 +71,7 @@ def _find_shortest(
 def _list_hops(graph: CausalGraph, start: Nodes, path: _Path) -> Iterator[_Hop]:
     """List the edges by which a path may go on, each with the node it leads to.
 
-    An empty path may go to any start, another to neighbours that are no start. Called by
-    ``_find_shortest`` at every node it comes to.
+    An empty path may go to any start, another to neighbours that are no start.
     """
     if not path:
         yield from (("", node) for node in start)

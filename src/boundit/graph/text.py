@@ -48,7 +48,7 @@ def parse(text: str) -> CausalGraph:
 
 
 def draft_text(text: str) -> GraphDraft:
-    """Read our own text into a draft, hidden nodes and all. Called by ``parse`` and others.
+    """Read our own text into a draft, hidden nodes and all.
 
     ``draft_graph`` finds it in ``_DRAFTERS``.
     """
@@ -60,10 +60,7 @@ def draft_text(text: str) -> GraphDraft:
 
 
 def _read_statement(tokens: Tokens, draft: GraphDraft) -> None:
-    """Read one statement of our text into the draft: a node, a row of edges, what is hidden.
-
-    Called by ``draft_text`` until the text ends.
-    """
+    """Read one statement of our text into the draft: a node, a row of edges, what is hidden."""
     first = tokens.now
     if tokens.ahead.kind == "mark" and tokens.ahead.text == "=":
         _read_group(tokens, draft)
@@ -89,7 +86,7 @@ def _read_statement(tokens: Tokens, draft: GraphDraft) -> None:
 def _read_group(tokens: Tokens, draft: GraphDraft) -> None:
     """Read a group, ``Z = {A, B}`` or ``Z = independent {A, B}``, into the draft.
 
-    Its members may stand on several lines. Called by ``_read_statement``.
+    Its members may stand on several lines.
     """
     start = tokens.now
     name = tokens.expect_name("the name of a group")
@@ -109,17 +106,14 @@ def _read_group(tokens: Tokens, draft: GraphDraft) -> None:
 
 
 def _skip_breaks(tokens: Tokens) -> Tokens:
-    """Pass over line breaks, and return the tokens. Called by ``_read_group``."""
+    """Pass over line breaks, and return the tokens."""
     while tokens.now.text == "\n":
         tokens.take()
     return tokens
 
 
 def _read_hidden(tokens: Tokens, draft: GraphDraft) -> None:
-    """Read the names after ``hidden`` and note them in the draft.
-
-    Called by ``_read_statement``.
-    """
+    """Read the names after ``hidden`` and note them in the draft."""
     draft.hidden.add(tokens.expect_name("a name to hide"))
     while tokens.take_mark(","):
         draft.hidden.add(tokens.expect_name("a name to hide"))
@@ -127,10 +121,7 @@ def _read_hidden(tokens: Tokens, draft: GraphDraft) -> None:
 
 
 def _read_node(tokens: Tokens, draft: GraphDraft) -> str:
-    """Read a node, ``X``, ``"X"`` or, marking the selection node, ``[X]``; return its name.
-
-    Called by ``_read_statement``.
-    """
+    """Read a node, ``X``, ``"X"`` or, marking the selection node, ``[X]``; return its name."""
     marked = tokens.take_mark("[")
     name = tokens.expect_name("a node")
     if marked:
@@ -142,8 +133,7 @@ def _read_node(tokens: Tokens, draft: GraphDraft) -> str:
 def _expect_stop(tokens: Tokens, otherwise: str) -> None:
     """Raise a syntax error if anything but the end of a statement follows.
 
-    ``otherwise`` says in the error what could follow. Called by ``_read_statement`` and
-    ``_read_hidden``.
+    ``otherwise`` says in the error what could follow.
     """
     if tokens.now.kind not in {"stop", END}:
         tokens.now.refuse(

@@ -20,18 +20,12 @@ class Token:
     column: int
 
     def refuse(self, reason: str) -> NoReturn:
-        """Raise a syntax error that points at this token's line and column.
-
-        Called by every reader of graphs or queries, such as ``_DotReader.read``.
-        """
+        """Raise a syntax error that points at this token's line and column."""
         raise MalformedText(reason, line=self.line, column=self.column)
 
     @property
     def quotation(self) -> str:
-        """The token as an error message quotes it, or "the end of the text".
-
-        Read by every reader that refuses a token, such as ``_DotReader.read``.
-        """
+        """The token as an error message quotes it, or "the end of the text"."""
         if self.kind == END:
             return "the end of the text"
         return "the end of the line" if self.text == "\n" else repr(shorten(self.text, 40))
@@ -50,77 +44,50 @@ class Tokens:
         self.ahead = next(self._rest, self.now)
 
     def take(self) -> Token:
-        """Return the current token and step to the one after it.
-
-        Called by ``Tokens.take_if``, ``Tokens.expect_name`` and ``Tokens.expect``.
-        """
+        """Return the current token and step to the one after it."""
         token, self.now = self.now, self.ahead
         self.ahead = next(self._rest, self.ahead)
         return token
 
     def take_if(self, kind: str, *texts: str) -> Token | None:
-        """Take the current token if it is of this kind (and one of these texts), else None.
-
-        Called by ``Tokens.take_mark``, and by readers of graphs for edges, such as ``parse``.
-        """
+        """Take the current token if it is of this kind (and one of these texts), else None."""
         here = self.now.kind == kind and (not texts or self.now.text in texts)
         return self.take() if here else None
 
     def is_at(self, mark: str) -> bool:
-        """Tell whether the current token is this mark, such as ``{``, without taking it.
-
-        Called by ``_DotReader.read``, ``_DotReader._read_end`` and ``_DagittyReader.read``.
-        """
+        """Tell whether the current token is this mark, such as ``{``, without taking it."""
         return self.now.kind == "mark" and self.now.text == mark
 
     def take_mark(self, mark: str) -> bool:
-        """Take the current token if it is this mark, such as ``{``, and tell whether it was.
-
-        Called by every reader of graphs or queries, such as ``_QueryReader.read``.
-        """
+        """Take the current token if it is this mark, such as ``{``, and tell whether it was."""
         return self.take_if("mark", mark) is not None
 
     def expect_mark(self, mark: str, where: str = "") -> None:
-        """Take this mark, such as ``}``, or raise a syntax error that says where it belongs.
-
-        Called by every reader of graphs or queries, such as ``_QueryReader.read``.
-        """
+        """Take this mark, such as ``}``, or raise a syntax error that says where it belongs."""
         if not self.take_mark(mark):
             self.now.refuse(f"expected {mark!r}{where}, found {self.now.quotation}")
 
     def expect_name(self, what: str) -> str:
-        """Take a name, plain or quoted, or raise a syntax error that says what it would name.
-
-        Called by every reader of graphs or queries, such as ``_QueryReader.read``.
-        """
+        """Take a name, plain or quoted, or raise a syntax error that says what it would name."""
         if self.now.kind not in {"name", "quoted"}:
             self.now.refuse(f"expected {what}, found {self.now.quotation}")
         token = self.take()
         return unquote(token.text) if token.kind == "quoted" else token.text
 
     def expect(self, kind: str, what: str) -> Token:
-        """Take a token of this kind or raise a syntax error that names ``what`` was expected.
-
-        Called by ``_DagittyReader.read`` and ``_DotReader._read_name``.
-        """
+        """Take a token of this kind or raise a syntax error that names ``what`` was expected."""
         if self.now.kind != kind:
             self.now.refuse(f"expected {what}, found {self.now.quotation}")
         return self.take()
 
 
 def unquote(text: str) -> str:
-    r"""Take the quotes off a quoted name and resolve ``\"`` and ``\\``; other backslashes stay.
-
-    Called by ``Tokens.expect_name`` and ``_DotReader._read_name``.
-    """
+    r"""Take the quotes off a quoted name and resolve ``\"`` and ``\\``; other backslashes stay."""
     return re.sub(r'\\(["\\])', r"\1", text[1:-1])
 
 
 def _split_tokens(text: str, pattern: re.Pattern[str], hint: str) -> Iterator[Token]:
-    """Cut a text into tokens by a format's pattern, or refuse what it does not match.
-
-    Called by ``Tokens`` as it is made.
-    """
+    """Cut a text into tokens by a format's pattern, or refuse what it does not match."""
     line, line_start, at = 1, 0, 0
     while at < len(text):
         found = pattern.match(text, at)
@@ -138,10 +105,7 @@ def _split_tokens(text: str, pattern: re.Pattern[str], hint: str) -> Iterator[To
 
 
 def _explain_unreadable(character: str, hint: str) -> str:
-    """Say what is wrong with a character that begins no token of the format.
-
-    Called by ``_split_tokens`` for its syntax error.
-    """
+    """Say what is wrong with a character that begins no token of the format."""
     return (
         "this quote is never closed"
         if character == '"'

@@ -36,7 +36,7 @@ def cut_vertices(
 
     ``graph`` holds only ancestors of what is asked about, ``gone`` are nodes that are given
     already. All usable nodes together must part the two. Of several such sets it is the one
-    nearest to the sources. Called by ``_SeparatorSearch.find_smallest``.
+    nearest to the sources.
 
     >>> chain = CausalGraph.of(directed=[("X", "A"), ("A", "B"), ("B", "Y"), ("A", "Y")])
     >>> ends, usable = (frozenset("X"), frozenset("Y")), frozenset("AB")
@@ -62,8 +62,7 @@ def cut_vertices(
 def _make_network(graph: CausalGraph, gone: Nodes, usable: Nodes) -> _Residual:
     """Make the network of flows: a gate in and out of every node, a hub for every district.
 
-    A usable node lets one unit pass, everything else as much as may come. Called by
-    ``cut_vertices``.
+    A usable node lets one unit pass, everything else as much as may come.
     """
     much = len(graph.nodes) + 1
     residual: _Residual = {}
@@ -87,8 +86,7 @@ def _search_residual(
 ) -> dict[_Gate, _Gate | None]:
     """Collect the gates that more flow can reach, each with the one before it.
 
-    The search stops at the first of ``ends``. Called by ``cut_vertices`` once for each unit of
-    flow, and a last time for the cut.
+    The search stops at the first of ``ends``.
     """
     came_from: dict[_Gate, _Gate | None] = dict.fromkeys(starts)
     queue = deque(starts)
@@ -106,10 +104,7 @@ def _search_residual(
 def _push_one(
     residual: _Residual, came_from: dict[_Gate, _Gate | None], reached: _Gate
 ) -> None:
-    """Send one unit of flow along the way that a search found, and leave room to take it back.
-
-    Called by ``cut_vertices`` for every way found.
-    """
+    """Send one unit of flow along the way that a search found, and leave room to take it back."""
     here, before = reached, came_from[reached]
     while before is not None:
         residual[before][here] -= 1

@@ -41,8 +41,7 @@ def make_frame(
 ) -> Any:
     """Make a frame of flat rows: of pandas, Polars or Arrow.
 
-    ``columns`` are its columns where there may be no rows. Called by ``BoundTable.frame``,
-    ``Regret.frame`` and every other result that has rows.
+    ``columns`` are its columns where there may be no rows.
 
     >>> make_frame([{"Ad": "A", "lower": 0.1}], "polars").shape
     (1, 2)
@@ -70,8 +69,6 @@ def make_frame(
 
 def _unite_numbers(values: list[object]) -> list[object]:
     """Give whole numbers among others as floats too; Polars takes one kind in a column.
-
-    Called by ``make_frame`` for every column.
 
     >>> _unite_numbers([0, 0.5, None]), _unite_numbers([0, True])
     ([0.0, 0.5, None], [0, True])

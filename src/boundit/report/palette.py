@@ -55,8 +55,6 @@ def get_light_colour(name: str) -> str:
 def write_colour_variable(name: str) -> str:
     """Write a colour as a CSS variable of the page, which follows light and dark mode.
 
-    Called by ``draw_graph``, ``Mark.key`` and ``use_colour_variables``.
-
     >>> write_colour_variable("ink")
     'var(--ink, #1c2127)'
     """
@@ -64,10 +62,7 @@ def write_colour_variable(name: str) -> str:
 
 
 def use_colour_variables(svg: str) -> str:
-    """Replace the colours in a tag of an SVG by the page's CSS variables.
-
-    Called by ``_adapt_tag``.
-    """
+    """Replace the colours in a tag of an SVG by the page's CSS variables."""
     for name, shade in SHADES.items():
         svg = svg.replace(shade.light, write_colour_variable(name))
     return svg
@@ -76,8 +71,7 @@ def use_colour_variables(svg: str) -> str:
 def blend_shades(name: str) -> str:
     """Blend the light and the dark colour of a name, for places whose ground is not known.
 
-    Each has three times the contrast of white and of the dark grounds of notebooks. Called by
-    ``write_snippet``.
+    Each has three times the contrast of white and of the dark grounds of notebooks.
 
     >>> blend_shades("treatment")
     '#368ed3'
@@ -91,8 +85,6 @@ def blend_shades(name: str) -> str:
 
 def name_series_colour(i: int) -> str:
     """Give the palette's name for the colour of the ``i``-th curve or series, from 0.
-
-    Called by ``_draw_curve``, ``make_point_marks`` and ``make_span_marks``.
 
     >>> name_series_colour(0), name_series_colour(8)
     ('series-1', 'series-1')

@@ -40,7 +40,7 @@ class Curve:
 class Ladder:
     """One arm's bounds at growing limits: ``lower[i]`` at ``limits[i]``.
 
-    The limits are sensitivity limits G, or those on the hidden confounding of an ``edge``.
+    The limits are selection limits G, or those on the hidden confounding of an ``edge``.
     """
 
     name: str
@@ -96,10 +96,7 @@ class IntervalSeries:
     rounding: float = ROUNDING
 
     def has_missed(self, key: Key, truth: float) -> bool:
-        """Tell whether the truth of a pair lies outside its interval, read to the digits given.
-
-        Called by ``TruthComparison.count_misses`` and ``Whiskers.has_span_miss``.
-        """
+        """Tell whether the truth of a pair lies outside its interval, read to the digits given."""
         span = self.values.get(key)
         if span is None:
             return False
@@ -118,18 +115,12 @@ class TruthComparison:
 
     @property
     def keys(self) -> tuple[Key, ...]:
-        """Every pair of arm and context that has an interval, an estimate or a truth, in order.
-
-        Read by ``list_comparison_rows``.
-        """
+        """Every pair of arm and context that has an interval, an estimate or a truth, in order."""
         series = (self.truth, *(s.values for s in self.spans), *(p.values for p in self.points))
         return tuple(dict.fromkeys(key for values in series for key in values))
 
     def count_misses(self, spans: IntervalSeries) -> int:
-        """Count the intervals of one series that leave the truth out.
-
-        Called by ``describe_misses``.
-        """
+        """Count the intervals of one series that leave the truth out."""
         return sum(spans.has_missed(key, truth) for key, truth in self.truth.items())
 
 
@@ -139,17 +130,6 @@ class Panel:
 
     name: str
     svg: str
-
-
-@dataclass(frozen=True, slots=True)
-class RegretSpan:
-    """The final regrets of one policy: mean, median, 95 % quantile; and whether it is ours."""
-
-    name: str
-    mean: float
-    median: float
-    q95: float
-    ours: bool = False
 
 
 @dataclass(frozen=True, slots=True)

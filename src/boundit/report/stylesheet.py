@@ -14,17 +14,14 @@ _PARTS = Path(__file__).with_name("style.css")
 
 @cache
 def write_stylesheet() -> str:
-    """Write the CSS of a page: the palette, light and dark, then the parts.
-
-    Called by ``render_page``.
-    """
+    """Write the CSS of a page: the palette, light and dark, then the parts."""
     return f"{write_palette()}\n{_PARTS.read_text(encoding='utf-8')}"
 
 
 def write_palette() -> str:
     """Write the palette as CSS variables, each with the name it has in the palette.
 
-    Paper is always light. Called by ``write_stylesheet``, and by ``load_file`` of the studio.
+    Paper is always light.
 
     >>> print(write_palette().splitlines()[0][:42])
     :root { color-scheme: light dark; --paper:

@@ -11,7 +11,7 @@ _find, __dir__, __all__ = attach_names(__name__, __file__)
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name, or say which extra it needs. Called by Python on first use."""
+    """Load a public name, or say which extra it needs."""
     try:
         return _find(name)
     except ImportError as error:

@@ -138,7 +138,7 @@ class Client:
         played: Arm | None = None,
         propensity: float | None = None,
     ) -> ServedDecision:
-        """Ask for a decision; a retry under the same id gets the same one. Users call it.
+        """Ask for a decision; a retry under the same id gets the same one.
 
         ``played`` tells the arm that the caller played by a rule of its own.
         """
@@ -153,7 +153,7 @@ class Client:
         ids: Iterable[str] | None = None,
         arms: Sequence[Arm] | None = None,
     ) -> list[ServedDecision]:
-        """Ask for several decisions at one moment, all or none. Users call it."""
+        """Ask for several decisions at one moment, all or none."""
         listed = list(contexts)
         names = [None] * len(listed) if ids is None else list(ids)
         rows = [
@@ -175,7 +175,7 @@ class Client:
     ) -> str:
         """Tell what a decision earned, or what else was seen; gives what became of it.
 
-        ``kept`` until the window closes, ``learned``, ``late`` or ``repeated``. Users call it.
+        ``kept`` until the window closes, ``learned``, ``late`` or ``repeated``.
         """
         row = _make_reward(decision, reward, observed, reward_id, played)
         return str(self._post(f"{_name(policy)}/reward", row)["status"])
@@ -188,7 +188,7 @@ class Client:
         *,
         observed: Iterable[Mapping[str, object] | None] | None = None,
     ) -> list[str]:
-        """Tell what several decisions earned, all or none. Users call it."""
+        """Tell what several decisions earned, all or none."""
         listed, numbers = list(decisions), list(rewards)
         seen = [None] * len(listed) if observed is None else list(observed)
         rows = [
@@ -199,27 +199,27 @@ class Client:
         return [str(one["status"]) for one in answer["rewards"]]
 
     def policies(self) -> list[Answer]:
-        """List all policies as they are now. Users call it."""
+        """List all policies as they are now."""
         found: list[Answer] = self._send("GET", "/v1/policies", None)["policies"]
         return found
 
     def show(self, policy: str) -> Answer:
-        """Show one policy as it is now. Users call it."""
+        """Show one policy as it is now."""
         return self._send("GET", f"/v1/policies/{_name(policy)}", None)
 
     def decision(self, policy: str, id: str) -> Answer:  # noqa: A002, the word users know
-        """Get a decision with all that came of it. Users call it."""
+        """Get a decision with all that came of it."""
         path = f"/v1/policies/{_name(policy)}/decisions/{quote(id, safe='')}"
         return self._send("GET", path, None)
 
     def table(self, policy: str) -> Answer:
-        """Get the chances of every arm in every context. Users call it."""
+        """Get the chances of every arm in every context."""
         return self._send("GET", f"/v1/policies/{_name(policy)}/table", None)
 
     def create(
         self, name: str, *, bounds: BoundTable | None = None, **config: object
     ) -> Answer:
-        """Create a policy: ``kind``, ``options``, ``window`` and so on. Users call it.
+        """Create a policy: ``kind``, ``options``, ``window`` and so on.
 
         The same configuration again changes nothing.
         """
@@ -229,14 +229,14 @@ class Client:
     def refresh(
         self, policy: str, bounds: BoundTable, *, arms: Sequence[Arm] | None = None
     ) -> Answer:
-        """Replace the bounds of a policy, for all replicas at once. Users call it."""
+        """Replace the bounds of a policy, for all replicas at once."""
         held = {} if arms is None else {"arms": list(arms)}
         return self._post(
             f"{_name(policy)}/refresh", {"bounds": seal_record(bounds.record()), **held}
         )
 
     def export(self, policy: str, format: str = "csv") -> bytes:  # noqa: A002, users' word
-        """Get the closed decisions as a log. Users call it, and write the bytes to a file.
+        """Get the closed decisions as a log.
 
         As ``csv``, ``jsonl`` or ``parquet``, which ``read_log`` takes; as ``dsjson``, ``obp``.
         """
@@ -285,10 +285,7 @@ class Client:
     def _try_once(
         self, method: str, path: str, content: bytes | None
     ) -> tuple[int, bytes, float]:
-        """Send a request once; gives status, answer and how long to wait if it was refused.
-
-        Called by ``Client._fetch``.
-        """
+        """Send a request once; gives status, answer and how long to wait if it was refused."""
         connection = self._connect()
         connection.request(method, f"{self._base}{path}", content, self._headers)
         response = connection.getresponse()
@@ -329,10 +326,7 @@ def _make_visitor(
     played: Arm | None,
     propensity: float | None,
 ) -> Answer:
-    """Make the request of one visitor, with an id of its own if it was given none.
-
-    Called by ``Client.decide`` and ``Client.decide_many``.
-    """
+    """Make the request of one visitor, with an id of its own if it was given none."""
     given = {
         "context": list(context) if isinstance(context, tuple) else context,
         "arms": None if arms is None else [_spell(arm) for arm in arms],
@@ -367,8 +361,5 @@ def _spell(arm: Arm | None) -> object:
 
 
 def _choose_pause(tried: int) -> float:
-    """Choose how long to wait before another try: longer each time, and never in step.
-
-    Called by ``Client._fetch``.
-    """
+    """Choose how long to wait before another try: longer each time, and never in step."""
     return min(0.05 * 2.0**tried, 2.0) * random.uniform(0.5, 1.5)

@@ -46,6 +46,8 @@ _OWN_FIELDS = frozenset(
     ["prior", "arms", "context", "reward_range", "seed", "explore", "unseen", "remember"]
 )
 """Options of a policy that the configuration has a field of its own for, or sets itself."""
+_NEED_CONTEXT = frozenset(["LinUCB", "LinTS", "OAM"])
+"""Kinds whose features have one length, which the context must be known for."""
 _NO_JSON = frozenset(["features", "warm_start", "propensities", "self"])
 """Options that JSON cannot say, or that the service needs as they are."""
 
@@ -103,19 +105,13 @@ class PolicyConfig(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
 
 def require_name(name: str) -> None:
-    """Refuse a name that no policy can have, before a store is asked for it.
-
-    Called by ``Engine`` for every command, and by those who look.
-    """
+    """Refuse a name that no policy can have, before a store is asked for it."""
     if not _NAME.fullmatch(name):
         raise NoSuchPolicy(name)
 
 
 def check_config(config: PolicyConfig) -> None:
-    """Refuse a configuration whose parts make no sense, before a policy is made of it.
-
-    Called by ``make_policy``.
-    """
+    """Refuse a configuration whose parts make no sense, before a policy is made of it."""
     if not _NAME.fullmatch(config.name):
         wanted = "1 to 100 letters, digits, dots, dashes or underscores"
         _refuse("name", wanted, config.name)
@@ -129,10 +125,7 @@ def check_config(config: PolicyConfig) -> None:
 
 
 def _check_learning(config: PolicyConfig) -> None:
-    """Refuse a way to learn that makes no sense: without a window nothing can be unlearned.
-
-    Called by ``check_config``.
-    """
+    """Refuse a way to learn that makes no sense: without a window nothing can be unlearned."""
     window = config.window
     if window is not None and not 0 < window <= LONGEST_WINDOW:
         _refuse("window", "seconds above 0, up to ten years", window)
@@ -151,7 +144,7 @@ def _check_learning(config: PolicyConfig) -> None:
 def make_policy(config: PolicyConfig) -> AnyPolicy:
     """Make the policy of a configuration that has a seed, or raise ``Unprocessable``.
 
-    It remembers no ids, as the store does. Called by ``NewPolicy.__init__``.
+    It remembers no ids, as the store does.
     """
     check_config(config)
     allowed = _list_options(config.kind)
@@ -179,6 +172,9 @@ def make_policy(config: PolicyConfig) -> AnyPolicy:
         if isinstance(error, Unprocessable):
             raise
         raise Unprocessable(str(error), where="$") from None
+    if policy.spec.context is None and config.kind in _NEED_CONTEXT:
+        reason = f"{config.kind} learns by the numbers of a context: write its names in context"
+        raise Unprocessable(f'{reason}, such as ["age"], or [] for none', where="$.context")
     if not policy.spec.arms:
         raise Unprocessable("give the policy arms, or bounds that have some", where="$.arms")
     return policy
@@ -186,19 +182,13 @@ def make_policy(config: PolicyConfig) -> AnyPolicy:
 
 @cache
 def _list_options(kind: str) -> tuple[str, ...]:
-    """List the options of a kind of policy that a configuration may set.
-
-    Called by ``make_policy``.
-    """
+    """List the options of a kind of policy that a configuration may set."""
     names = inspect.signature(KINDS[kind]).parameters
     return tuple(name for name in names if name not in _OWN_FIELDS | _NO_JSON)
 
 
 def _read_options(config: PolicyConfig) -> dict[str, Any]:
-    """Read the options of the policy's class; ``watch`` may be an object of its fields.
-
-    Called by ``make_policy``.
-    """
+    """Read the options of the policy's class; ``watch`` may be an object of its fields."""
     found = dict(config.options)
     watch = found.get("watch")
     if isinstance(watch, Mapping):
@@ -214,10 +204,7 @@ def _read_options(config: PolicyConfig) -> dict[str, Any]:
 
 
 def _read_arms(config: PolicyConfig) -> list[object]:
-    """Read the arms of a configuration: scalars, lists, or objects by the table's treatments.
-
-    Called by ``make_policy``.
-    """
+    """Read the arms of a configuration: scalars, lists, or objects by the table's treatments."""
     names = config.bounds.get("treatments") if config.bounds else None
     return [read_arm_values(arm, names) for arm in config.arms or ()]
 
@@ -225,8 +212,7 @@ def _read_arms(config: PolicyConfig) -> list[object]:
 def read_arm_values(arm: Values, names: Any) -> object:
     """Read one arm as JSON has it into what policies take: a tuple, or a scalar as it is.
 
-    An object needs the ``names`` of the treatments. Called by ``_read_arms``, and by
-    ``refresh_policy`` for the arms held from now on.
+    An object needs the ``names`` of the treatments.
     """
     if isinstance(arm, dict):
         if not isinstance(names, list | tuple) or set(names) != arm.keys():
@@ -238,10 +224,7 @@ def read_arm_values(arm: Values, names: Any) -> object:
 
 
 def read_bounds(record: Mapping[str, Any]) -> BoundTable:
-    """Read a table of bounds as ``BoundTable.save`` writes it, or raise ``Unprocessable``.
-
-    Called by ``make_policy``, and by ``refresh_policy`` for a new table.
-    """
+    """Read a table of bounds as ``BoundTable.save`` writes it, or raise ``Unprocessable``."""
 
     def refuse(reason: str) -> Unprocessable:
         return Unprocessable(f"these are no bounds: {reason}", where="$.bounds")
@@ -250,18 +233,12 @@ def read_bounds(record: Mapping[str, Any]) -> BoundTable:
 
 
 def describe_config(config: PolicyConfig) -> dict[str, Any]:
-    """Write a configuration without its bounds as a JSON object, to be shown and compared.
-
-    Called by ``NewPolicy.__init__``.
-    """
+    """Write a configuration without its bounds as a JSON object, to be shown and compared."""
     found: dict[str, Any] = to_builtins(structs.replace(config, bounds=None))
     return found
 
 
 def _refuse(name: str, wanted: str, found: object) -> None:
-    """Raise the error of a field that makes no sense.
-
-    Called by ``check_config`` and ``_check_learning``.
-    """
+    """Raise the error of a field that makes no sense."""
     shown = shorten(repr(found), 60)
     raise Unprocessable(f"{name} must be {wanted}, found {shown}", where=f"$.{name}")

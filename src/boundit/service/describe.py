@@ -7,10 +7,7 @@ from boundit.service.store.store import Head
 
 
 def show_policy(fold: Fold, head: Head) -> PolicyAnswer:
-    """Show a policy as it is now.
-
-    Called by ``_create`` for one that was created, and by ``Engine.show_policy``.
-    """
+    """Show a policy as it is now."""
     config, policy, names = fold.config, fold.policy, fold.names
     refuted = policy.refutation
     return PolicyAnswer(

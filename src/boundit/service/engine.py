@@ -32,15 +32,17 @@ from boundit.service.commands import (
 from boundit.service.config import require_name
 from boundit.service.describe import show_policy
 from boundit.service.errors import (
+    Compiling,
     DecisionPruned,
     FailedCommand,
     NoSuchDecision,
     NoSuchPolicy,
+    PolicyLocked,
     ServiceError,
-    TakesLong,
     Unavailable,
 )
 from boundit.service.fold import Fold
+from boundit.service.kinds import compile_kind
 from boundit.service.reader.export import export_log
 from boundit.service.reader.replay import KeptState, ReplayReport, replay_policy
 from boundit.service.reader.show import (
@@ -56,8 +58,8 @@ from boundit.service.upkeep import Upkeep
 from boundit.service.waiting import VISITS, CommandQueue, Waiting, deliver
 from boundit.service.writer.changes import hash_id
 from boundit.service.writer.close import AT_ONCE
-from boundit.service.writer.create import prepare_policy
-from boundit.service.writer.decide import is_id
+from boundit.service.writer.create import NewBounds, prepare_policy
+from boundit.service.writer.decide import count_decisions, is_id, require_arms
 from boundit.service.writer.group import Answer, GroupWriter, OwnCommand, Prepared
 from boundit.service.writer.prune import Erased, EraseSome, prepare_prune
 
@@ -66,12 +68,12 @@ QUEUE = 20_000
 """How many rows may wait to be written."""
 TICK = 1.0
 """How often, in seconds, windows are looked after."""
-_FEW_ROWS = 64
-"""So many rows an event loop writes by itself, where the store is near."""
-_SLOW = 0.05
-"""After a write that took so many seconds a loop leaves the next ones to the writer."""
-_PAUSE = 1.0
-"""For so many seconds."""
+DEADLINE = 5.0
+"""For how many seconds a command waits for another process that writes to its policy."""
+OVERDUE = 60.0
+"""How many seconds a window may be overdue before the service is not ready any more."""
+_CLOSED_AT_ONCE = 16
+"""The windows of so many policies are closed in one transaction."""
 
 
 class EngineCounts(Struct):
@@ -91,8 +93,11 @@ class Engine:
     ``submit`` takes a command and gives a future, ``run`` waits for its answer, ``ask`` is for
     event loops. An answer means that it is on disk. Everything may be called from any thread.
 
-    A thread writes, one group after the other. Where the store is near and few rows wait, the
-    event loop that asks takes a turn of its own: to hand them over takes longer.
+    A policy of a kind that this process has not compiled is waited for in the thread that calls
+    ``run`` or looks; if the engine is not ``patient``, and in ``ask``, it is ``Compiling``.
+
+    One thread writes, one group after the other. If the engine is not ``patient``, policies are
+    read into memory by another, and those who ask for one wait no longer than a few seconds.
 
     >>> from tempfile import TemporaryDirectory
     >>> from boundit.service.commands import DecideRequest, RewardRequest
@@ -114,15 +119,16 @@ class Engine:
         queue: int = QUEUE,
         tick: float = TICK,
         erase_every: float = EVERY,
+        patient: bool = True,
     ) -> None:
-        self.store, self._tick = store, tick
+        self.store, self._tick, self.patient = store, tick, patient
         self.counts = EngineCounts()
-        self._queue, self._writer = CommandQueue(queue), GroupWriter(store)
+        self._queue, self._writer = CommandQueue(queue), GroupWriter(store, apart=not patient)
         self._upkeep = Upkeep(store, self._writer)
         self._retention = Retention(store, self.prune, erase_every)
         self._problem: str | None = None
-        self._turn, self._pause_until = threading.Lock(), 0.0
-        self._planned_in: asyncio.AbstractEventLoop | None = None
+        self._due: Sequence[CloseWindows] = ()
+        self._looked = time.monotonic()
         self._thread = threading.Thread(target=self._work, name="boundit writer", daemon=True)
 
     def start(self) -> None:
@@ -157,22 +163,30 @@ class Engine:
         return self._problem if self._thread.is_alive() else "the writer does not run"
 
     def require_ready(self) -> None:
-        """Raise ``Unavailable`` unless policies can be loaded and written to.
+        """Raise ``Unavailable`` unless the store can be read and written, and windows close.
 
-        The HTTP layer calls it, for whoever sends it visitors.
+        It reads one row, and takes no turn of the writer's. A policy that cannot be written to
+        for reasons of its own, such as a row that is locked, keeps no other from being served.
         """
-        self.list_policies()
+        with self.store.read() as transaction:
+            transaction.require_tables()
         if self.problem is not None:
             raise Unavailable(self.problem.partition("; nothing was")[0])
+        since = time.monotonic() - self._looked
+        overdue = self._upkeep.overdue + (since if self._upkeep.overdue else 0.0)
+        if overdue > OVERDUE or since > OVERDUE + self._tick:
+            seconds = round(max(overdue, since))
+            raise Unavailable(f"windows have not been closed for {seconds:,} seconds")
 
     def submit(self, command: Command) -> "Future[Any]":
         """Hand a command to the writer; the future has the answer once it is on disk.
 
         Raises ``QueueFull`` or ``EngineStopped`` at once, and ``Unprocessable`` for what makes
-        no policy. Users call it from threads.
+        no policy.
         """
-        future = Future[Any]()
-        self._queue.put(Waiting(self._prepare(command), _count_rows(command), future))
+        future, until = Future[Any](), time.monotonic() + DEADLINE
+        rows = _count_rows(command)
+        self._queue.put(Waiting(self._prepare(command), rows, future, deadline=until))
         return future
 
     @overload
@@ -186,11 +200,26 @@ class Engine:
     @overload
     def run(self, command: CloseWindows | NoteRefutation) -> int: ...
     def run(self, command: Command) -> Any:
-        """Run a command and wait for its answer, or raise its ``ServiceError``.
+        """Run a command and wait for its answer, or raise its ``ServiceError``."""
+        prepared = self._prepare(command)
+        if isinstance(command, CreatePolicy):
+            compile_kind(command.config.kind).result()
+        return self._wait(prepared, _count_rows(command))
 
-        Users call it from threads.
+    def _wait(self, command: Prepared, rows: int) -> Any:
+        """Have a command written and wait for its answer, in the caller's thread.
+
+        Where the engine is ``patient``, also until its kind of policy is compiled.
         """
-        return self.submit(command).result()
+        while True:
+            future, until = Future[Any](), time.monotonic() + DEADLINE
+            self._queue.put(Waiting(command, rows, future, deadline=until))
+            try:
+                return future.result()
+            except Compiling as error:
+                if not self.patient:
+                    raise
+                compile_kind(error.kind).result()
 
     async def ask(self, command: Command) -> Any:
         """Run a command from an event loop, and wait for its answer; else as ``run``.
@@ -199,110 +228,83 @@ class Engine:
         """
         loop = asyncio.get_running_loop()
         prepared: Prepared
-        if isinstance(command, CreatePolicy):
+        if isinstance(command, CreatePolicy | RefreshBounds):
             prepared = await asyncio.to_thread(self._prepare, command)
         else:
             prepared = self._prepare(command)
-        future, rows = loop.create_future(), _count_rows(command)
-        here = rows <= _FEW_ROWS and self._may_write_here(command)
-        self._queue.put(Waiting(prepared, rows, future, loop), wake=not here)
-        if here and self._planned_in is not loop:
-            self._planned_in = loop
-            # Whoever else is heard in this round of the loop is written in the same group.
-            loop.call_soon(self._write_here, loop)
+        if isinstance(command, CreatePolicy):
+            # Whoever is told that it is there may send its visitors.
+            await asyncio.shield(asyncio.wrap_future(compile_kind(command.config.kind)))
+        future, until = loop.create_future(), time.monotonic() + DEADLINE
+        self._queue.put(Waiting(prepared, _count_rows(command), future, loop, until))
         return await future
-
-    def _may_write_here(self, command: Command) -> bool:
-        """Tell whether an event loop may write a command by itself; called by ``ask``."""
-        return (
-            self.store.is_near
-            and isinstance(command, VISITS)
-            and command.policy in self._writer.folds
-            and time.monotonic() >= self._pause_until
-        )
-
-    def _write_here(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Write what waits, in the thread of an event loop, or leave it to the writer's.
-
-        That is where there is much, or something that takes long. ``ask`` plans it.
-        """
-        self._planned_in = None
-        if not self._turn.acquire(blocking=False):
-            self._queue.wake()
-            return
-        begun, group = time.monotonic(), self._queue.take_few(_FEW_ROWS)
-        try:
-            if group:
-                self._write(group, loop)
-            else:
-                self._queue.wake()
-        except TakesLong:
-            self._queue.put_back(group, 0)
-        finally:
-            self._turn.release()
-        if time.monotonic() - begun > _SLOW:
-            self._pause_until = time.monotonic() + _PAUSE
-        if self._writer.is_behind:
-            # The answers go out in the next round of the loop; then it learns.
-            loop.call_soon(loop.call_soon, self._settle_here)
-
-    def _settle_here(self) -> None:
-        """Learn what ``_write_here`` wrote, unless the writer's thread is at it."""
-        if self._turn.acquire(blocking=False):
-            try:
-                self._writer.settle()
-            finally:
-                self._turn.release()
-        if self._writer.refuted:
-            self._queue.wake()
 
     def _prepare(self, command: Command) -> Prepared:
         """Do what takes long in the caller's thread; called by ``submit`` and ``ask``."""
         if isinstance(command, CreatePolicy):
             return prepare_policy(command)
         require_name(command.policy)
-        return command
+        if isinstance(command, Decide):
+            require_arms(command.requests)
+        return NewBounds(command) if isinstance(command, RefreshBounds) else command
 
     def _work(self) -> None:
         """Write groups until the engine stops; the writer's thread runs it."""
         ticked = time.monotonic()
         while (group := self._queue.take(ticked + self._tick - time.monotonic())) is not None:
-            with self._turn:
-                if group:
-                    self._write(group)
-                if time.monotonic() >= ticked + self._tick and not self._look_after():
-                    ticked = time.monotonic()
-                self._note_refutations()
-        with self._turn:
-            self._writer.settle()
-            self._upkeep.keep_snapshots(1)
+            if group:
+                self._write(group)
+            if time.monotonic() >= ticked + self._tick and not self._look_after():
+                ticked = time.monotonic()
+            self._note_refutations()
+        self._writer.settle()
+        self._upkeep.keep_snapshots(1)
 
     def _note_refutations(self) -> None:
         """Write down which policies' bounds were refuted; called by ``_work``."""
         refuted, self._writer.refuted = self._writer.refuted, set()
         if refuted:
             self._write_own([NoteRefutation(name) for name in sorted(refuted)])
+            self._writer.refuted |= refuted & self._writer.locked
 
     def _look_after(self) -> bool:
         """Close windows that are due and keep snapshots; gives whether more are due.
 
-        Called by ``_work`` every second, and between groups as long as more are due.
+        Some at a time, so that visitors are answered in between.
         """
         try:
-            self._writer.settle()
-            self._upkeep.keep_snapshots()
-            self._try_again()
-            found = self._write_own(self._upkeep.list_closings())
+            if not self._due:
+                self._writer.settle()
+                self._upkeep.keep_snapshots()
+                self._try_again()
+                self._due = self._upkeep.list_closings()
+                self._looked = time.monotonic()
+            now, self._due = self._due[:_CLOSED_AT_ONCE], self._due[_CLOSED_AT_ONCE:]
+            found = self._write_own(now)
+            self._note_stuck(now, found)
         except Exception:  # noqa: BLE001, the writer must live on
             _log.exception("windows are not looked after")
             return False
-        return AT_ONCE in found
+        return bool(self._due) or AT_ONCE in found
+
+    def _note_stuck(self, closings: Sequence[CloseWindows], found: Sequence[Answer]) -> None:
+        for one, answer in zip(closings, found, strict=True):
+            apart = answer is None or isinstance(answer, Unavailable)
+            if apart and self._problem is None:
+                self._upkeep.stuck.add(one.policy)
+            else:
+                self._upkeep.stuck.discard(one.policy)
+
+    def _write_own(self, commands: Sequence[OwnCommand]) -> Sequence[Answer]:
+        """Write commands of the engine's own, and give their answers."""
+        if not commands:
+            return []
+        answers = self._process(commands)
+        self._writer.settle()
+        return answers
 
     def _try_again(self) -> None:
-        """Find out whether a problem has gone, also where nobody sends anything any more.
-
-        Called by ``_look_after`` every second.
-        """
+        """Find out whether a problem has gone, also where nobody sends anything any more."""
         if self._problem is None:
             return
         try:
@@ -313,59 +315,35 @@ class Engine:
         else:
             self._problem = None
 
-    def _write(
-        self, group: list[Waiting], here: asyncio.AbstractEventLoop | None = None
-    ) -> None:
-        """Write a group and answer it, ``here`` for the loop that does, in a hurry.
-
-        Called by ``_work`` and ``_write_here``.
-        """
+    def _write(self, group: list[Waiting]) -> None:
+        """Write a group and answer it: visitors before the policy learns, others after."""
         begun, counts = time.perf_counter(), self.counts
-        answers = self._process([one.command for one in group], hurry=here is not None)
+        answers = self._process([one.command for one in group])
         again: list[Waiting] = []
-        done: list[tuple[Waiting, Answer]] = []
+        early: list[tuple[Waiting, Answer]] = []
+        late: list[tuple[Waiting, Answer]] = []
         n_rows = 0
         for one, answer in zip(group, answers, strict=True):
             if answer is None:
                 again.append(one)
                 continue
-            done.append((one, answer))
+            is_visit = isinstance(one.command, VISITS)
+            (early if is_visit and one.loop is not None else late).append((one, answer))
             n_rows += one.rows
-            counts.refused += isinstance(answer, ServiceError)
-        self._queue.put_back(again, n_rows)
-        self._hand_back(done, here)
+        over = self._queue.put_back(again, n_rows, self._writer.locked)
+        late += [(one, PolicyLocked()) for one in over]
+        deliver(early)
+        self._writer.settle()
+        deliver(late)
         counts.groups += 1
         counts.rows += n_rows
+        counts.refused += sum(isinstance(answer, ServiceError) for _, answer in early + late)
         counts.seconds_writing += time.perf_counter() - begun
 
-    def _hand_back(
-        self,
-        done: Sequence[tuple[Waiting, Answer]],
-        here: asyncio.AbstractEventLoop | None,
-    ) -> None:
-        """Hand answers back: to visitors before the policy learns, to who looks at it after.
-
-        Called by ``_write``.
-        """
-        early: list[tuple[Waiting, Answer]] = []
-        late: list[tuple[Waiting, Answer]] = []
-        for pair in done:
-            is_visit = isinstance(pair[0].command, VISITS)
-            (early if is_visit and pair[0].loop is not None else late).append(pair)
-        deliver(early, here)
-        if late or here is None:
-            self._writer.settle()
-            deliver(late, here)
-
-    def _process(self, commands: Sequence[Prepared], *, hurry: bool) -> Sequence[Answer]:
-        """Process commands in one transaction; if that fails, all have the error.
-
-        Called by ``_write``.
-        """
+    def _process(self, commands: Sequence[Prepared]) -> Sequence[Answer]:
+        """Process commands in one transaction; if that fails, all have the error."""
         try:
-            answers = self._writer.process(commands, hurry=hurry)
-        except TakesLong:
-            raise
+            answers = self._writer.process(commands)
         except ServiceError as error:
             self.counts.store_failures += 1
             self._problem = str(error)
@@ -379,31 +357,25 @@ class Engine:
             self._problem = None
         return answers
 
-    def _write_own(self, commands: Sequence[OwnCommand]) -> list[Answer]:
-        """Write commands of the engine's own, and give their answers.
-
-        Called by ``_note_refutations`` and ``_look_after``.
-        """
-        if not commands:
-            return []
-        waiting = [(command, Future[Any]()) for command in commands]
-        self._write([Waiting(command, 0, future) for command, future in waiting])
-        return [
-            future.result()
-            for _, future in waiting
-            if future.done() and future.exception() is None
-        ]
-
     def _get_fold(self, name: str) -> Fold:
         """Get a policy as it is now, from whoever wrote last; called by those who look."""
         self.run(CloseWindows(name))
         return self._writer.folds[name]
 
     def list_policies(self) -> list[PolicyAnswer]:
-        """List all policies by name; users call it."""
+        """List all policies by name; users call it.
+
+        Those in memory as they are, so that it takes no turn of the writer's for each.
+        """
         with self.store.read() as transaction:
             heads = transaction.list_heads()
-        return [self.show_policy(head.name) for head in heads]
+        found = list[PolicyAnswer]()
+        for head in heads:
+            fold = self._writer.folds.get(head.name)
+            if fold is None or fold.id != head.id or fold.state_position < head.state_position:
+                fold = self._get_fold(head.name)
+            found.append(show_policy(fold, head))
+        return found
 
     def show_policy(self, name: str) -> PolicyAnswer:
         """Show a policy as it is now; users call it."""
@@ -452,30 +424,25 @@ class Engine:
         """Erase the decisions that were over before a moment, and keep what was learned.
 
         Their ids are answered with ``DecisionPruned`` from then on. Bit by bit, so that others
-        are answered meanwhile. Users call it from a thread.
+        are answered meanwhile.
         """
         prepared = prepare_prune(self.store, name, before)
         if prepared is None:
             with self.store.read() as transaction:
                 return PruneAnswer(0, 0, _require_head(transaction, name).pruned_position)
-        self._run_own(prepared)
+        self._wait(prepared, 1)
         n_decisions = n_events = 0
         while True:
-            found: Erased = self._run_own(EraseSome(name, prepared.position))
+            found: Erased = self._wait(EraseSome(name, prepared.position), 1)
             n_decisions, n_events = n_decisions + found.decisions, n_events + found.events
             if found.done:
+                self._retention.to_forget = not self.store.forget()
                 return PruneAnswer(n_decisions, n_events, prepared.position)
-
-    def _run_own(self, command: OwnCommand) -> Any:
-        """Run a command of the engine's own, in its turn; called by ``prune``."""
-        future = Future[Any]()
-        self._queue.put(Waiting(command, 1, future))
-        return future.result()
 
     def replay(self, name: str, *, decisions: bool = False) -> ReplayReport:
         """Fold all events again, and compare with what is in memory and in snapshots.
 
-        With ``decisions`` every decision is made again too. Users call it.
+        With ``decisions`` every decision is made again too.
         """
         fold = self._get_fold(name)
         with fold.lock:
@@ -507,5 +474,10 @@ def _require_head(transaction: Transaction, name: str) -> Head:
 
 
 def _count_rows(command: Command) -> int:
-    """Count the rows of a command; called by ``Engine.submit`` and ``Engine.ask``."""
-    return len(command.requests) if isinstance(command, VISITS) else 1
+    """Count the rows of a command; called by ``Engine.submit`` and ``Engine.ask``.
+
+    An arm that is passed with a call is a row too, as it takes as long.
+    """
+    if isinstance(command, Decide):
+        return count_decisions(command.requests)
+    return len(command.requests) if isinstance(command, GiveRewards) else 1

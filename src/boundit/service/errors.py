@@ -19,7 +19,9 @@ request the fault lies (``$.context``), and the row of a batch.
     ├── FailedCommand              500  a bug of ours
     └── Unavailable                503  try again
         ├── QueueFull
+        ├── Compiling
         ├── StoreUnavailable
+        │   └── PolicyLocked
         └── EngineStopped
 """
 
@@ -177,13 +179,6 @@ class FailedCommand(ServiceError):
         super().__init__(f"a bug of ours ({type(error).__name__}); nothing was changed")
 
 
-class TakesLong(Exception):
-    """What would keep an event loop waiting, such as a lock of another process.
-
-    No error: raised before anything was changed, so that a thread with more time does it.
-    """
-
-
 class Unavailable(ServiceError):
     """Something that cannot be done now and may be in ``retry_after`` seconds."""
 
@@ -204,10 +199,29 @@ class QueueFull(Unavailable):
         super().__init__(f"{most:,} rows wait to be written")
 
 
+class Compiling(Unavailable):
+    """A policy of a kind that this process compiles just now; others go on."""
+
+    code = "compiling"
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        super().__init__(f"policies of kind {kind} are being compiled", retry_after=5)
+
+
 class StoreUnavailable(Unavailable):
     """A store that cannot be read or written: locked, full, read-only, gone, not reached."""
 
     code = "store_unavailable"
+
+
+class PolicyLocked(StoreUnavailable):
+    """A policy that another process has been writing to all the time, or that is being read."""
+
+    code = "policy_locked"
+
+    def __init__(self) -> None:
+        super().__init__("the policy is being read, or another process holds its row")
 
 
 class EngineStopped(Unavailable):

@@ -17,8 +17,6 @@ _EXTRAS = {
 def name_extra(error: ImportError) -> ImportError | MissingExtra:
     """Turn a failed import into the line that says what to install; others stay as they are.
 
-    Called by ``__getattr__`` of the service's public names, and by ``open_store``.
-
     >>> name_extra(ImportError(name="msgspec"))
     MissingExtra("this needs msgspec; install it with: pip install 'boundit[service]'")
     """

@@ -29,6 +29,7 @@ from boundit.service.events import (
 from boundit.service.store.store import EventRow, Head, Transaction
 from boundit.service.values import VariableNames, decode_level_list
 from boundit.terms.bound import Arm, Context
+from boundit.terms.bound_table import BoundTable
 from boundit.terms.errors import BounditError
 
 _log = logging.getLogger(__name__)
@@ -73,10 +74,7 @@ class Fold:
 
     @classmethod
     def start(cls, policy: int, event: EventRow) -> "Fold":
-        """Make the fold of a policy that was just created, from its first event.
-
-        Called by ``start_fold``.
-        """
+        """Make the fold of a policy that was just created, from its first event."""
         created = read_created(event.body)
         config = msgspec.convert(created.config, type=PolicyConfig)
         made = restore_policy(config, json.loads(bytes(created.state)))
@@ -84,17 +82,11 @@ class Fold:
 
     @property
     def needs_branch(self) -> bool:
-        """Whether learning reads how an arm was chosen: OAM counts explorations of its own.
-
-        Read by ``_keep``.
-        """
+        """Whether learning reads how an arm was chosen: OAM counts explorations of its own."""
         return self.config.kind == "OAM"
 
     def catch_up(self, transaction: Transaction, head: Head) -> None:
-        """Fold what others appended since, up to the head.
-
-        Called by ``GroupWriter`` when a group begins, with the head row locked.
-        """
+        """Fold what others appended since, up to the head."""
         while self.position < head.head:
             if head.state_position <= self.state_position:
                 self.position = head.head
@@ -106,10 +98,7 @@ class Fold:
                 self.position = head.head
 
     def apply(self, rows: Sequence[EventRow]) -> None:
-        """Fold events in their order; those that do not change the state count as seen.
-
-        Called by ``Fold.catch_up``, and by ``replay``.
-        """
+        """Fold events in their order; those that do not change the state count as seen."""
         closings = list[tuple[int, Closed]]()
         for row in rows:
             if row.kind == CLOSED:
@@ -125,10 +114,7 @@ class Fold:
         self.learn(closings)
 
     def learn(self, closings: Sequence[tuple[int, Closed]]) -> None:
-        """Learn what decisions came to, in this order; what cannot be learned is counted.
-
-        Called by ``Fold.apply``, and by ``PolicyChanges.settle`` after a commit.
-        """
+        """Learn what decisions came to, in this order; what cannot be learned is counted."""
         if not closings:
             return
         learned = [closed for _, closed in closings if closed.reason is None]
@@ -139,13 +125,10 @@ class Fold:
             self._chances.clear()
 
     def _learn_together(self, closings: Sequence[Closed]) -> bool:
-        """Learn many decisions at once; gives whether they were, else nothing has changed.
-
-        Called by ``Fold.learn``.
-        """
+        """Learn many decisions at once; gives whether they were, else nothing has changed."""
         if len(closings) <= _FEW or not isinstance(self.policy.statistics, BatchStatistics):
             return False
-        seen = [closed.observed for closed in closings]
+        seen = [self._keep_known(closed) for closed in closings]
         try:
             self.policy.learn_many(
                 self._make_decisions(closings),
@@ -157,10 +140,7 @@ class Fold:
         return True
 
     def _learn_in_turn(self, closings: Sequence[Closed]) -> None:
-        """Learn decisions one by one, and count those that cannot be learned.
-
-        Called by ``Fold.learn``.
-        """
+        """Learn decisions one by one, and count those that cannot be learned."""
         for closed in closings:
             try:
                 self._learn_one(closed)
@@ -171,17 +151,22 @@ class Fold:
                 _log.warning("a decision of policy %s is not learned: %s", name, kind)
 
     def _learn_one(self, closed: Closed) -> None:
-        """Learn one decision; if what was observed no longer fits, without that.
-
-        Called by ``Fold._learn_in_turn``.
-        """
+        """Learn one decision; if what was observed no longer fits, without that."""
         decision, reward = self._make_decision(closed), _require_reward(closed)
+        observed = self._keep_known(closed)
         try:
-            self.policy.learn(decision, reward, observed=closed.observed)
+            self.policy.learn(decision, reward, observed=observed)
         except BounditError:
-            if closed.observed is None:
+            if observed is None:
                 raise
             self.policy.learn(decision, reward)
+
+    def _keep_known(self, closed: Closed) -> dict[str, Any] | None:
+        """Keep of what was observed the variables that the policy knows by now."""
+        known = self.policy.list_observable()
+        if closed.observed is None or not known:
+            return closed.observed
+        return {name: value for name, value in closed.observed.items() if name in known}
 
     def _make_decision(self, closed: Closed) -> Decision:
         """Make the decision that a closing teaches; called by ``Fold._learn_one``."""
@@ -192,10 +177,7 @@ class Fold:
         )
 
     def _make_decisions(self, closings: Sequence[Closed]) -> list[Decision]:
-        """Make the decisions that closings teach; those alike are checked once.
-
-        Called by ``Fold._learn_together``.
-        """
+        """Make the decisions that closings teach; those alike are checked once."""
         known, found = dict[object, Decision](), list[Decision]()
         for closed in closings:
             levels = *(closed.arm or ()), *closed.context
@@ -212,13 +194,12 @@ class Fold:
             found.append(made)
         return found
 
-    def refresh(self, position: int, body: str | bytes) -> None:
-        """Go by other bounds from here on.
-
-        Called by ``Fold.apply`` and ``PolicyChanges.settle``.
-        """
+    def refresh(
+        self, position: int, body: str | bytes, table: BoundTable | None = None
+    ) -> None:
+        """Go by other bounds from here on; ``table`` is what the event has, if it was read."""
         refreshed = read_refreshed(body)
-        table = read_bounds(json.loads(bytes(refreshed.bounds)))
+        table = table or read_bounds(json.loads(bytes(refreshed.bounds)))
         arms = None if refreshed.arms is None else map(decode_level_list, refreshed.arms)
         with self.lock:
             try:
@@ -250,7 +231,6 @@ class Fold:
         """Find the chances of all arms in a context; they hang on the state alone.
 
         So they are worked out once for each context, from a decision that ``make`` gives.
-        Called by ``choose_arms``.
         """
         key = (self._find_cell(context) if self._has_cells else context), arms
         found = self._chances.get(key)
@@ -265,10 +245,7 @@ class Fold:
         return found
 
     def copy(self) -> "Fold":
-        """Copy the policy at one moment, to be read while this one learns on.
-
-        Called by ``Engine.make_table``.
-        """
+        """Copy the policy at one moment, to be read while this one learns on."""
         with self.lock:
             policy = self.policy.copy_locked()
             made = Fold(self.id, self.config, self.seed, policy, self.position)
@@ -276,10 +253,7 @@ class Fold:
             return made
 
     def write_state(self) -> str:
-        """Write the policy's state as JSON text: equal states are equal texts.
-
-        Called by ``make_snapshot``.
-        """
+        """Write the policy's state as JSON text: equal states are equal texts."""
         return msgspec.json.encode(self.policy.state(), order="sorted").decode()
 
 

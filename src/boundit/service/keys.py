@@ -21,6 +21,8 @@ ROLES: tuple[Role, ...] = get_args(Role)
 PREFIX = "bk_"
 _FRESH = 1.0
 """For how many seconds keys are known before the store is asked again."""
+_OLD = 5.0
+"""For how many seconds callers go by the keys at hand while the store is asked."""
 
 
 class Key(Struct, frozen=True):
@@ -86,7 +88,7 @@ def revoke_key(store: Store, id: str) -> Key:  # noqa: A002, the word users know
 
 
 class KeyRing:
-    """The keys of a store as a server knows them, at most a second old.
+    """The keys of a store as a server knows them, a second old, or five where it is slow.
 
     ``check`` never waits for the store where others have asked it a moment ago.
     """
@@ -100,6 +102,11 @@ class KeyRing:
     def is_fresh(self) -> bool:
         """Whether the keys were read within the last second; read by ``Gatekeeper.admit``."""
         return time.monotonic() - self._read_at < _FRESH
+
+    @property
+    def is_old(self) -> bool:
+        """Whether nobody may go by the keys before they are read again."""
+        return time.monotonic() - self._read_at >= _OLD
 
     def refresh(self, *, now: float | None = None) -> None:
         """Read the keys again if they are older than a second; users call it from a thread."""
@@ -120,8 +127,7 @@ class KeyRing:
     def asks_for_keys(self) -> bool:
         """Whether callers need a key: where there ever was one, also when all are revoked.
 
-        Else revoking the last key would open the service to everybody. Read by
-        ``Gatekeeper.admit``.
+        Else revoking the last key would open the service to everybody.
         """
         return bool(self._rows)
 

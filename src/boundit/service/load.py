@@ -23,11 +23,7 @@ _read_held = make_reader(_Held)
 
 
 def load_fold(transaction: Transaction, head: Head, *, upto: int | None = None) -> Fold:
-    """Make the fold of a policy, up to its head or to a position before it.
-
-    Called by ``GroupWriter`` for a policy that is not in memory, by ``prepare_prune`` and by
-    ``export_log``.
-    """
+    """Make the fold of a policy, up to its head or to a position before it."""
     end = head if upto is None else head._replace(head=upto, state_position=upto)
     fold = start_fold(transaction, end, newest=True)
     fold.catch_up(transaction, end)
@@ -37,7 +33,7 @@ def load_fold(transaction: Transaction, head: Head, *, upto: int | None = None) 
 def start_fold(transaction: Transaction, head: Head, *, newest: bool = False) -> Fold:
     """Make the fold that events are folded into: as pruning left the policy, or as created.
 
-    Or from the ``newest`` snapshot that is whole. Called by ``load_fold`` and ``_Replay``.
+    Or from the ``newest`` snapshot that is whole.
     """
     rare = transaction.list_rare_events(head.id)
     if not rare or rare[0].kind != CREATED:
@@ -57,10 +53,7 @@ def start_fold(transaction: Transaction, head: Head, *, newest: bool = False) ->
 
 
 def _note_versions(fold: Fold, rare: Sequence[EventRow]) -> None:
-    """Note which arms are held since each version of the bounds, and which one it is at.
-
-    Called by ``start_fold``.
-    """
+    """Note which arms are held since each version of the bounds, and which one it is at."""
     for row in rare:
         if row.kind in (CREATED, REFRESHED):
             found = _read_held(row.body)

@@ -12,10 +12,7 @@ def to_datetime(at: int) -> datetime:
 
 
 def from_datetime(moment: datetime) -> int:
-    """Turn a moment into what is stored of it; one without a zone is in UTC.
-
-    Called by ``prepare_prune``.
-    """
+    """Turn a moment into what is stored of it; one without a zone is in UTC."""
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     since = aware - datetime.fromtimestamp(0, UTC)
     return since.days * _DAY + since.seconds * 1_000_000 + since.microseconds

@@ -48,6 +48,8 @@ class Retention:
     ) -> None:
         self._store, self._prune, self._every = store, prune, every
         self._known: dict[int, float | None] = {}
+        self.to_forget = False
+        """Whether something that was erased lies in a file still."""
         # Of its own: programs that seed the shared one must find it as they left it.
         self._random = random.Random()
         self._end = threading.Event()
@@ -71,11 +73,10 @@ class Retention:
             self.erase_due()
 
     def erase_due(self) -> None:
-        """Erase what no policy keeps any longer; a failure is logged, and tried again.
-
-        Called by ``Retention._work``.
-        """
+        """Erase what no policy keeps any longer; a failure is logged, and tried again."""
         try:
+            if self.to_forget:
+                self.to_forget = not self._store.forget()
             with self._store.read() as transaction:
                 due = [
                     (head.name, moment)
@@ -91,10 +92,7 @@ class Retention:
             _log.exception("nothing is erased")
 
     def _find_moment(self, transaction: Transaction, head: Head) -> int | None:
-        """Find the moment before which a policy keeps nothing; None if nothing is so old.
-
-        Called by ``Retention.erase_due``.
-        """
+        """Find the moment before which a policy keeps nothing; None if nothing is so old."""
         days = self._find_days(transaction, head)
         if days is None:
             return None
@@ -107,10 +105,7 @@ class Retention:
         return moment
 
     def _find_days(self, transaction: Transaction, head: Head) -> float | None:
-        """Find how many days a policy keeps its decisions, None for ever.
-
-        Called by ``Retention._find_moment``.
-        """
+        """Find how many days a policy keeps its decisions, None for ever."""
         if head.id not in self._known:
             self._known[head.id] = _read_kept(transaction.get_config(head.id)).retention
         return self._known[head.id]

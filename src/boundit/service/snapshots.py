@@ -16,10 +16,7 @@ KEPT = 2
 
 
 def make_snapshot(fold: Fold, *, base: bool = False) -> SnapshotRow:
-    """Make a snapshot of the state after the last event that changed it.
-
-    Called by ``Upkeep._keep`` and ``prepare_prune``.
-    """
+    """Make a snapshot of the state after the last event that changed it."""
     state = fold.write_state()
     return SnapshotRow(
         fold.state_position, int(base), __version__, compute_digest(state), state
@@ -27,17 +24,14 @@ def make_snapshot(fold: Fold, *, base: bool = False) -> SnapshotRow:
 
 
 def compute_digest(state: str) -> str:
-    """Compute the checksum of a state, so that a damaged snapshot shows.
-
-    Called by ``make_snapshot`` and ``open_snapshot``.
-    """
+    """Compute the checksum of a state, so that a damaged snapshot shows."""
     return sha256(state.encode()).hexdigest()
 
 
 def start_from_snapshot(fold: Fold, rows: Sequence[SnapshotRow]) -> Fold:
     """Go on from the newest snapshot that is whole; a damaged one is said and passed over.
 
-    ``fold`` is the policy as it was created. Called by ``start_fold``.
+    ``fold`` is the policy as it was created.
     """
     for row in sorted(rows, reverse=True):
         made = open_snapshot(fold, row)
@@ -47,10 +41,7 @@ def start_from_snapshot(fold: Fold, rows: Sequence[SnapshotRow]) -> Fold:
 
 
 def open_snapshot(fold: Fold, row: SnapshotRow) -> Fold | None:
-    """Make a fold of a snapshot, None if it is damaged or of another release.
-
-    Called by ``start_from_snapshot``.
-    """
+    """Make a fold of a snapshot, None if it is damaged or of another release."""
     name = fold.config.name
     if compute_digest(row.state) != row.checksum:
         _log.error("the snapshot of policy %s at %d is damaged", name, row.position)

@@ -2,6 +2,7 @@
 
 import logging
 import time
+from collections.abc import Sequence
 
 from boundit.service.commands import CloseWindows
 from boundit.service.errors import ServiceError
@@ -16,6 +17,8 @@ SNAPSHOT_EVENTS = 10_000
 _SHARE = 100.0
 """One part in so many of the time may go into snapshots."""
 _FAR = 2**62
+_AHEAD = 500_000
+"""By how many microseconds clocks of replicas may differ before it is said."""
 
 
 class Upkeep:
@@ -23,38 +26,54 @@ class Upkeep:
 
     def __init__(self, store: Store, writer: GroupWriter) -> None:
         self._store, self._writer = store, writer
+        self._ahead = set[str]()
         self._kept: dict[str, tuple[int, float]] = {}
+        self.overdue = 0.0
+        """For how many seconds the window that is longest overdue should have been closed."""
+        self.stuck = set[str]()
+        """The policies that cannot be written to for reasons of their own, such as a lock."""
 
     def list_closings(self) -> list[CloseWindows]:
-        """List the policies that have windows to close, or that others wrote to.
-
-        Called by the writer every second.
-        """
+        """List the policies that have windows to close, or that others wrote to."""
         try:
             with self._store.read() as transaction:
-                return [
-                    CloseWindows(head.name)
-                    for head in transaction.list_heads()
-                    if self._is_behind(head)
-                    or (transaction.find_next_due(head.id) or _FAR) <= transaction.now
-                ]
+                due, now = transaction.find_next_due(), transaction.now
+                heads = transaction.list_heads()
         except ServiceError as error:
             _log.warning("windows are not looked after: %s", error)
             return []
+        self._warn_of_clocks(heads, now)
+        free = [
+            due[head.id] for head in heads if head.id in due and head.name not in self.stuck
+        ]
+        self.overdue = max(0, now - min(free, default=now)) / 1e6
+        return [
+            CloseWindows(head.name)
+            for head in heads
+            if self._is_behind(head) or due.get(head.id, _FAR) <= now
+        ]
+
+    def _warn_of_clocks(self, heads: Sequence[Head], now: int) -> None:
+        """Log, once for each time, which policies have events ahead of the clock."""
+        ahead = {head.name for head in heads if head.last_at > now + _AHEAD}
+        for head in heads:
+            if head.name in ahead - self._ahead:
+                seconds = (head.last_at - now) / 1e6
+                _log.warning(
+                    "an event of policy %s is %.1f s ahead of the clock: a clock was wrong, and "
+                    "what was decided then is learned and pruned later by as much",
+                    head.name,
+                    seconds,
+                )
+        self._ahead = ahead
 
     def _is_behind(self, head: Head) -> bool:
-        """Tell whether others wrote what a policy in memory has not learned.
-
-        Called by ``Upkeep.list_closings``.
-        """
+        """Tell whether others wrote what a policy in memory has not learned."""
         fold = self._writer.folds.get(head.name)
         return fold is not None and fold.state_position < head.state_position
 
     def keep_snapshots(self, events: int = SNAPSHOT_EVENTS) -> None:
-        """Keep the states of policies that changed by so many events since the last time.
-
-        Called by the writer every second, and for every change when it stops.
-        """
+        """Keep the states of policies that changed by so many events since the last time."""
         for name, fold in self._writer.folds.items():
             kept, ready = self._kept.get(name, (1, 0.0))
             begun = time.monotonic()

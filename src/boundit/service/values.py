@@ -36,10 +36,7 @@ class VariableNames:
         self._read: dict[tuple[Any, ...], Context] = {}
 
     def read_context(self, given: Values | None) -> Context:
-        """Read a visitor's context, or raise ``Unprocessable`` and say why.
-
-        Called by ``read_visit`` for every decision.
-        """
+        """Read a visitor's context, or raise ``Unprocessable`` and say why."""
         if given is None:
             values: tuple[Value, ...] = ()
         elif isinstance(given, dict):
@@ -59,10 +56,7 @@ class VariableNames:
         return found
 
     def _check_context(self, values: tuple[Value, ...]) -> Context:
-        """Check the values of a context, and give the levels that they stand for.
-
-        Called by ``VariableNames.read_context`` for what it has not read before.
-        """
+        """Check the values of a context, and give the levels that they stand for."""
         if self._context_levels:
             values = _match_levels(values, self._context_levels, "$.context")
         try:
@@ -71,11 +65,7 @@ class VariableNames:
             raise Unprocessable(str(error), where="$.context") from None
 
     def read_arm(self, given: Values, where: str = "$.played") -> Arm:
-        """Read one arm, or raise ``Unprocessable`` and say why.
-
-        Called by ``read_visit`` for arms that come with a decision, and by ``take_reward`` for
-        the arm that was played.
-        """
+        """Read one arm, or raise ``Unprocessable`` and say why."""
         if isinstance(given, dict):
             values = _pick("arm", given, self.treatments, where)
         else:
@@ -127,10 +117,7 @@ def decode_level_list(record: Sequence[Any]) -> tuple[Value, ...]:
 
 
 def write_value(value: Value) -> Any:
-    """Write one level for an answer: itself, or its text where JSON has no such type.
-
-    Called by ``_write_named`` and ``_list_levels``, and by ``list_rows`` for an export.
-    """
+    """Write one level for an answer: itself, or its text where JSON has no such type."""
     if type(value) in PLAIN:
         return value
     write = getattr(value, "isoformat", None)
@@ -153,10 +140,7 @@ def is_same(one: Any, other: Any) -> bool:
 
 
 def _write_named(names: Sequence[str] | None, values: Sequence[Value]) -> Any:
-    """Write values by name, or as a list where nobody named them.
-
-    Called by ``VariableNames.write_arm`` and ``VariableNames.write_context``.
-    """
+    """Write values by name, or as a list where nobody named them."""
     if not PLAIN.issuperset(map(type, values)):
         values = [write_value(value) for value in values]
     if names is None or len(names) != len(values):
@@ -167,8 +151,7 @@ def _write_named(names: Sequence[str] | None, values: Sequence[Value]) -> Any:
 def _list_levels(levels: Sequence[Sequence[Value]]) -> Sequence[Mapping[Any, Value]]:
     """List for each variable its levels by what JSON has for them, which may be their text.
 
-    Empty where all levels are texts, which nothing else is equal to. Called by
-    ``VariableNames.__init__``.
+    Empty where all levels are texts, which nothing else is equal to.
     """
     if all(type(level) is str for one in levels for level in one):
         return ()
@@ -180,8 +163,7 @@ def _match_levels(
 ) -> tuple[Value, ...]:
     """Replace values by the levels that they stand for, or refuse a truth value for a number.
 
-    Python takes ``True`` for 1, and nobody who sends it means that. Called by
-    ``VariableNames._check_context`` and ``VariableNames.read_arm``.
+    Python takes ``True`` for 1, and nobody who sends it means that.
     """
     if len(values) != len(levels):
         return values
@@ -199,10 +181,7 @@ def _pick(
     names: Sequence[str] | None,
     where: str = "$.context",
 ) -> tuple[Value, ...]:
-    """Put the values of an object in the order of the names, which must be exactly its keys.
-
-    Called by ``VariableNames.read_context`` and ``VariableNames.read_arm``.
-    """
+    """Put the values of an object in the order of the names, which must be exactly its keys."""
     if names is None:
         reason = f"nobody named the variables of this policy's {what}; give a list"
         raise Unprocessable(reason, where=where)

@@ -65,10 +65,7 @@ class Chunk:
         observed: float = 0.0,
         feedback: Feedback | None = None,
     ) -> "Chunk":
-        """Draw for some runs who comes in each round, and the number that decides its reward.
-
-        Called by ``_play_chunks`` for every chunk, in a worker.
-        """
+        """Draw for some runs who comes in each round, and the number that decides its reward."""
         context_uniforms, uniforms = np.empty((2, len(runs), rounds))
         for i, run in enumerate(runs):
             rng = default_rng(SeedSequence(seed, spawn_key=(run, _ENVIRONMENT)))
@@ -85,8 +82,7 @@ class Chunk:
     ) -> Floats:
         """Play every policy and add up its regret; gives policies x runs x the rounds ``at``.
 
-        ``stop`` is set when a Ctrl-C has ended the simulation. Called by ``_play_chunks`` for
-        every chunk.
+        ``stop`` is set when a Ctrl-C has ended the simulation.
         """
         means = self.world.environment.means
         losses = means.max(axis=1, keepdims=True) - means
@@ -100,8 +96,7 @@ class Chunk:
         """Play all runs of the chunk with one policy; gives the arm of every round.
 
         Arms are places in the environment, runs x rounds. Policies that are made for each run
-        play their runs one by one. Called by ``Chunk.compute_regret`` for every policy, and by
-        studies that follow one.
+        play their runs one by one.
         """
         if isinstance(source, Policy) or not callable(source):
             return self.play_copies(name, source, stop)
@@ -112,45 +107,44 @@ class Chunk:
         return pulls
 
     def _cut_run(self, i: int) -> "Chunk":
-        """Make a chunk of one run of this one. Called by ``Chunk.play``."""
+        """Make a chunk of one run of this one."""
         runs, own = self.runs[i : i + 1], slice(i, i + 1)
         return replace(
             self, runs=runs, contexts=self.contexts[own], uniforms=self.uniforms[own]
         )
 
     def play_copies(self, name: str, policy: Policy, stop: Event) -> Places:
-        """Play all runs of the chunk with copies of a policy; gives the arm of every round.
-
-        Called by ``Chunk.play``.
-        """
+        """Play all runs of the chunk with copies of a policy; gives the arm of every round."""
         if stop.is_set():
             raise Stopped
         seeds = self._derive_seeds(name)
         environment, pulls = self._play_compiled(policy, seeds)
-        for i in np.flatnonzero(pulls[:, 0] < 0).tolist():
-            own = self._bind_policy(policy, seed=int(seeds[i]))
-            pulls[i] = self._play_round_by_round(name, own, environment, i, stop)
-        return pulls
+        if pulls is not None:
+            return pulls
+        own = (self._bind_policy(policy, seed=int(seed)) for seed in seeds)
+        return np.array(
+            [
+                self._play_round_by_round(name, player, environment, i, stop)
+                for i, player in enumerate(own)
+            ]
+        )
 
     def find_uncompiled(self, policies: Mapping[str, PolicySource]) -> list[str]:
-        """Name the policies that play some of these runs round by round, which takes long.
-
-        Called by ``_play_chunks`` on a sample, to choose how many runs a chunk has.
-        """
+        """Name the policies that play these runs round by round, which takes long."""
         played = {
             name: self._play_compiled(
                 make_policy(name, source, self.runs[0]), self._derive_seeds(name)
             )[1]
             for name, source in policies.items()
         }
-        return [name for name, pulls in played.items() if (pulls[:, 0] < 0).any()]
+        return [name for name, pulls in played.items() if pulls is None]
 
-    def _play_compiled(self, policy: Policy, seeds: Seeds) -> tuple[FiniteEnvironment, Places]:
-        """Play all runs of the chunk in compiled code, as far as a policy can.
+    def _play_compiled(
+        self, policy: Policy, seeds: Seeds
+    ) -> tuple[FiniteEnvironment, Places | None]:
+        """Play all runs of the chunk in compiled code, if a policy can.
 
-        Gives the environment it played in and the arms it pulled, runs x rounds; runs that it
-        cannot play so have -1. Called by ``Chunk.play_copies`` and ``Chunk.find_uncompiled``
-        for every policy.
+        Gives the environment it played in and the arms it pulled, runs x rounds.
         """
         player = self._bind_policy(policy, seed=None)
         environment = (
@@ -165,17 +159,12 @@ class Chunk:
             pulls = player.play(*given, self.observation_uniforms)
         else:
             pulls = player.play(*given)
-        if pulls is None:
-            pulls = np.full(self.contexts.shape, -1, dtype=np.int64)
         return environment, pulls
 
     def _play_round_by_round(
         self, name: str, player: Policy, environment: FiniteEnvironment, i: int, stop: Event
     ) -> Places:
-        """Play one run through ``decide`` and ``learn``; gives the arm of every round.
-
-        Called by ``Chunk.play_copies`` for every run that was not played in compiled code.
-        """
+        """Play one run through ``decide`` and ``learn``; gives the arm of every round."""
         pulls = np.empty(self.contexts.shape[1], dtype=np.int64)
         place = {arm: j for j, arm in enumerate(environment.arms)}
         arrivals, came = self._schedule_run(i), 0
@@ -201,10 +190,7 @@ class Chunk:
     def _draw_reward(
         self, environment: FiniteEnvironment, i: int, t: int, arm: int
     ) -> tuple[float, Mapping[str, object] | None]:
-        """Look up the reward of a round that was played, and what else the round shows.
-
-        Called by ``Chunk._play_round_by_round`` when a round's reward comes.
-        """
+        """Look up the reward of a round that was played, and what else the round shows."""
         context, side = int(self.contexts[i, t]), environment.side_observation
         reward = float(self.uniforms[i, t] < environment.means[context, arm])
         if side is None or isnan(second := float(self.observation_uniforms[i, t])):
@@ -212,10 +198,7 @@ class Chunk:
         return reward, side.observe(context, arm, reward, second)
 
     def _schedule_run(self, i: int) -> Arrivals:
-        """Work out when each reward of one run comes, for all policies alike.
-
-        Called by ``Chunk._play_round_by_round``.
-        """
+        """Work out when each reward of one run comes, for all policies alike."""
         if self.feedback is None:
             return Arrivals.at_once(self.contexts.shape[1])
         run = self.runs[i]
@@ -227,8 +210,7 @@ class Chunk:
     def observation_uniforms(self) -> Floats:
         """The uniforms that decide what rounds show besides the reward, runs x rounds.
 
-        It is nan in rounds that show nothing. Used by ``Chunk._play_compiled`` and
-        ``Chunk._draw_reward`` where policies are told of it.
+        It is nan in rounds that show nothing.
         """
         found = self._draw_uniforms(_OBSERVATIONS)
         if self.observed < 1:
@@ -236,26 +218,16 @@ class Chunk:
         return found
 
     def _draw_uniforms(self, stream: int) -> Floats:
-        """Draw a uniform number for every run and round from one of the runs' streams.
-
-        Called by ``Chunk.observation_uniforms``.
-        """
+        """Draw a uniform number for every run and round from one of the runs' streams."""
         return np.array([self._draw_run(stream, run) for run in self.runs])
 
     def _draw_run(self, stream: int, run: int) -> Floats:
-        """Draw a uniform number for every round of a run from one of its streams.
-
-        Called by ``Chunk._draw_uniforms`` and ``Chunk._schedule_run``.
-        """
+        """Draw a uniform number for every round of a run from one of its streams."""
         rng = default_rng(SeedSequence(self.seed, spawn_key=(run, stream)))
         return rng.random((self.contexts.shape[1],))
 
     def _bind_policy(self, policy: Policy, *, seed: int | None) -> Policy:
-        """Make a fresh policy that knows the world's arms and contexts, and how long it plays.
-
-        Called by ``Chunk._play_compiled`` and, for a run of its own, by
-        ``Chunk.play_copies``.
-        """
+        """Make a fresh policy that knows the world's arms and contexts, and how long it plays."""
         names, levels = self.world.query.context, self.world.levels
         context = {name: self.world.list_levels(name) for name in names} if levels else names
         return policy.fresh(
@@ -268,8 +240,7 @@ class Chunk:
     def _derive_seeds(self, name: str) -> Seeds:
         """Derive a seed for each run from the simulation's seed and the policy's name.
 
-        Other policies leave it as it is. Called by ``Chunk.play_copies`` and
-        ``Chunk.find_uncompiled``.
+        Other policies leave it as it is.
         """
         word = np.frombuffer(sha256(name.encode()).digest()[:8], dtype="<u4").tolist()
         streams = (SeedSequence(self.seed, spawn_key=(r, _POLICIES, *word)) for r in self.runs)

@@ -11,7 +11,7 @@ from boundit.terms.saving.bound_file import compute_checksum
 def describe_simulation(asked: SimulationOptions) -> dict[str, object]:
     """Describe world, policies and options as a JSON object, to be kept in ``Regret.settings``.
 
-    Of policies that are made for each run, that of the first run. Called by ``simulate``.
+    Of policies that are made for each run, that of the first run.
     """
     found: dict[str, object] = {
         "world": describe_world(asked.world),
@@ -28,8 +28,6 @@ def describe_simulation(asked: SimulationOptions) -> dict[str, object]:
 
 def describe_world(world: World) -> dict[str, object]:
     """Describe a world: its name, question, graph, and a checksum of its tables.
-
-    Called by ``describe_simulation``.
 
     >>> from boundit.simulation.worlds import paper_world
     >>> describe_world(paper_world())["query"]
@@ -49,8 +47,6 @@ def describe_world(world: World) -> dict[str, object]:
 
 def describe_policy(policy: Policy) -> dict[str, object]:
     """Describe a policy: its kind, options and watch; of each table its profile and checksum.
-
-    Called by ``describe_simulation`` for every policy.
 
     >>> from boundit.bandit.policies.ucb import UCB
     >>> record = describe_policy(UCB(horizon=100))
@@ -75,18 +71,12 @@ def describe_policy(policy: Policy) -> dict[str, object]:
 
 
 def _get_record(record: Mapping[str, object], name: str) -> Mapping[str, object]:
-    """Look up a JSON object inside another by its name; an empty one where there is none.
-
-    Called by ``describe_policy`` for the parts of a policy's state.
-    """
+    """Look up a JSON object inside another by its name; an empty one where there is none."""
     found = record.get(name, {})
     return found if isinstance(found, Mapping) else {}
 
 
 def _describe_table(record: Mapping[str, object]) -> dict[str, object]:
-    """Describe a bound table by its profile, confidence and checksum.
-
-    Called by ``describe_policy`` for the prior and for the estimates of a warm start.
-    """
+    """Describe a bound table by its profile, confidence and checksum."""
     names = ("profile", "confidence")
     return {name: record.get(name) for name in names} | {"checksum": compute_checksum(record)}

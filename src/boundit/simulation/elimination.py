@@ -22,8 +22,7 @@ def sum_product(tables: Sequence[NamedArray], kept: Sequence[str]) -> NamedArray
 
     It is how a law is computed from the tables of a model's nodes. Each table is multiplied in
     as late as it can be: a variable is summed out of the product of the tables that have it,
-    the one with the smallest such product first. Called by ``Model._compute_law`` for every
-    law.
+    the one with the smallest such product first.
 
     >>> coin = NamedArray(("A",), np.array([0.5, 0.5]))
     >>> copy = NamedArray(("A", "B"), np.array([[0.9, 0.1], [0.2, 0.8]]))
@@ -46,20 +45,14 @@ def sum_product(tables: Sequence[NamedArray], kept: Sequence[str]) -> NamedArray
 
 
 def _find_neighbours(tables: Iterable[NamedArray], name: str) -> Nodes:
-    """Find every variable that shares a probability table with ``name``.
-
-    Called by ``sum_product`` to choose which variable to sum out next.
-    """
+    """Find every variable that shares a probability table with ``name``."""
     return frozenset().union(*(table.names for table in tables if name in table.names))
 
 
 def _contract_tables(
     tables: Sequence[NamedArray], kept: Sequence[str], levels: dict[str, int]
 ) -> NamedArray:
-    """Multiply probability tables and sum over every variable but ``kept``, all at once.
-
-    Called by ``sum_product`` for every variable that is summed out, and for the answer.
-    """
+    """Multiply probability tables and sum over every variable but ``kept``, all at once."""
     names = frozenset(kept).union(*(table.names for table in tables))
     cells = prod(levels[name] for name in names)
     if cells > LARGEST:

@@ -124,15 +124,15 @@ class NothingToSimulate(BounditError):
 
 
 class RewardNotBinary(BounditError):
-    """A world whose reward is something else than 0 or 1."""
+    """A world, or with None as levels a log, whose reward is something else than 0 or 1."""
 
     def __init__(self, name: str, n_levels: int | None) -> None:
         self.name, self.n_levels = name, n_levels
-        found = "other values than 0 and 1" if n_levels is None else f"{n_levels} levels"
-        super().__init__(
-            f"the reward {name!r} has {found}, and a world pays 0 or 1; "
-            "give it two levels, 1 with the chance it should pay"
-        )
+        found, fix = f"{n_levels} levels", "give it two levels, 1 with the chance it should pay"
+        if n_levels is None:
+            found = "other values than 0 and 1"
+            fix = "write it as 0/1 in the log, such as 1 where it is above a threshold"
+        super().__init__(f"the reward {name!r} has {found}, and a world pays 0 or 1; {fix}")
 
 
 class NoWorldFits(BounditError):

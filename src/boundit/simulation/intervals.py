@@ -16,8 +16,7 @@ LEVEL = 0.95
 def compute_half_width(sample: Floats, level: float = LEVEL) -> Floats:
     """Compute half the width of an interval for the mean of runs (axis 0), by Student's t.
 
-    It is nan of one run. Called by ``_summarize_policy`` and ``_bound_mean`` for every policy,
-    and by the study of the suite for every world.
+    It is nan of one run.
 
     >>> float(compute_half_width(np.array([1.0, 2.0, 3.0])).round(3))
     2.484
@@ -36,7 +35,7 @@ def bound_quantile(
     The j-th lowest and the k-th highest value leave it out with the chance that fewer than j of
     n coins show heads, which come with chance ``share``, or fewer than k tails. A sample too
     small for the level (five runs for the median, 71 for the 95 % quantile, at 95 %) has no
-    such interval: nan. Called by ``_summarize_policy``.
+    such interval: nan.
 
     >>> bound_quantile(np.arange(1.0, 101.0))
     (40.0, 61.0)
@@ -51,8 +50,7 @@ def bound_quantile(
 def compute_paired_p(differences: Floats) -> float:
     """Compute the p-value of paired differences against a mean of 0, by Student's t.
 
-    It is nan of one run. Called by ``summarize_final`` for every policy but the first, and by
-    ``run_suite_study`` for every world.
+    It is nan of one run.
 
     >>> clear, open_ = np.array([1.0, 1.1, 0.9, 1.0]), np.array([1.0, -1.0, 0.5])
     >>> compute_paired_p(clear) < 0.001 < compute_paired_p(open_)
@@ -72,7 +70,7 @@ def correct_p_values(chances: Floats, correction: Correction) -> Floats:
     """Raise the p-values of several comparisons so that all may be read at once.
 
     Bonferroni multiplies by their number; Holm, which is never above it, by the number of those
-    not yet rejected. Called by ``summarize_final`` and ``run_suite_study``.
+    not yet rejected.
 
     >>> correct_p_values(np.array([0.01, 0.04, 0.03]), "holm").tolist()
     [0.03, 0.06, 0.06]
@@ -95,6 +93,6 @@ def choose_level(n: int, correction: Correction) -> float:
     """Choose the confidence level at which each of ``n`` intervals is drawn.
 
     With a correction all hold at once, by Bonferroni: Holm's steps give p-values, not
-    intervals. Called by ``summarize_final`` and ``run_suite_study``.
+    intervals.
     """
     return LEVEL if correction == "none" or n < 2 else 1 - (1 - LEVEL) / n

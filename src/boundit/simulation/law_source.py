@@ -42,10 +42,7 @@ class LawSource:
 
     @property
     def kinds(self) -> Mapping[str, ColumnKind]:
-        """The model's observed variables and the chance of a row: all numbers.
-
-        Read by ``Log.names`` and the checks of ``Log``.
-        """
+        """The model's observed variables and the chance of a row: all numbers."""
         names = sort_names(self.model.graph.observed if self.names is None else self.names)
         weight = [WEIGHT] if self.rows is None else []
         return dict.fromkeys([*names, *weight], ColumnKind.NUMBERS)
@@ -54,7 +51,7 @@ class LawSource:
         """Compute how likely each combination of the keys is among the logged rows.
 
         A cell is as two rows would be, of which one has the reward 1 and one the reward 0.
-        Called by ``Log.count``. Raises ModelTooLarge when there are too many cells.
+        Raises ModelTooLarge when there are too many cells.
         """
         levels = self.model.n_levels
         shape = [levels[name] for name in plan.keys]
@@ -91,24 +88,16 @@ class LawSource:
         return Cells(keys, {name: numbers[name] for name in choose_aggregates(plan)})
 
     def count_levels(self, columns: Sequence[str]) -> list[int]:
-        """Look up how many levels each variable of the model has.
-
-        Called by ``Log.count_levels``.
-        """
+        """Look up how many levels each variable of the model has."""
         return [self.model.n_levels[name] for name in columns]
 
     def find_oddity(self, column: str) -> Oddity | None:  # noqa: ARG002, of the protocol
-        """Find nothing: the columns of a model are numbers.
-
-        Called by ``Log._check_may_be_summed`` of any source.
-        """
+        """Find nothing: the columns of a model are numbers."""
         return None
 
 
 def open_endless_log(model: Model) -> Log:
     """Open a model's exact law as a log whose columns are counted by elimination.
-
-    Called by ``_judge_world`` for bounds without sampling error.
 
     >>> from boundit.simulation.worlds import make_paper_model
     >>> table = open_endless_log(make_paper_model()).count(["U1"], reward="Y")
@@ -129,8 +118,7 @@ def open_expected_log(
     """Open a log with as many rows of each kind as so many rows of a model have on average.
 
     No row is drawn, so that it costs as much for a thousand million rows as for a hundred.
-    Where ``rows`` is None, an exact law. Not ``selected``, it is a table of everyone. Called by
-    ``open_external`` for tables that somebody might get, and by ``expect_widths``.
+    Where ``rows`` is None, an exact law. Not ``selected``, it is a table of everyone.
 
     >>> from boundit.simulation.worlds import make_paper_model
     >>> open_expected_log(make_paper_model(), 1000).count(["U1"], reward="Y").n
@@ -150,8 +138,6 @@ def open_expected_log(
 def share_out(law: Floats, rows: int) -> Floats:
     """Share out whole rows by a law: each cell gets its mean, rounded so that the sum is right.
 
-    Called by ``LawSource.group``.
-
     >>> share_out(np.array([0.26, 0.27, 0.47]), 10)
     array([2., 3., 5.])
     """
@@ -165,10 +151,7 @@ def share_out(law: Floats, rows: int) -> Floats:
 
 
 def _open_source(source: LawSource) -> Log:
-    """Open the law of a model as a log, exact where no number of rows is said.
-
-    Called by ``open_endless_log`` and ``open_expected_log``.
-    """
+    """Open the law of a model as a log, exact where no number of rows is said."""
     exact = source.rows is None
     weight = WEIGHT if exact else None
-    return Log(source, {}, weight, exact=exact, bins={}, nulls="drop")
+    return Log(source, {}, weight, exact=exact, bins={}, missing="drop")

@@ -90,10 +90,7 @@ class Model:
 
     @property
     def n_levels(self) -> Mapping[str, int]:
-        """The number of levels of each variable, hidden ones included.
-
-        Users read it to enumerate values; also read by ``World.list_levels``.
-        """
+        """The number of levels of each variable, hidden ones included."""
         return {node: table.values.shape[-1] for node, table in self.tables.items()}
 
     def law(self, names: Names | None = None) -> NamedArray:
@@ -204,8 +201,7 @@ class Model:
     def _compute_law(self, names: Nodes, fixed: Nodes = frozenset()) -> NamedArray:
         """Compute ``P(names | do(fixed))``: the product of all other tables, summed.
 
-        Axes are in causal order. Called by ``Model.law``, ``Model.log`` and
-        ``Model.intervene``.
+        Axes are in causal order.
         """
         needed = self._find_causes(names, fixed)
         tables = [self.tables[node] for node in sort_names(needed)]
@@ -215,10 +211,7 @@ class Model:
         return sum_product(tables, axes)
 
     def _find_causes(self, names: Nodes, fixed: Nodes) -> Nodes:
-        """Find the nodes that ``names`` depend on when ``fixed`` are set by hand.
-
-        Called by ``Model._compute_law`` and ``Model.sample``, which leave all others out.
-        """
+        """Find the nodes that ``names`` depend on when ``fixed`` are set by hand."""
         needed: set[str] = set()
         queue = list(names)
         while queue:
@@ -230,10 +223,7 @@ class Model:
 
 
 def _make_graph(tables: Mapping[str, NamedArray], selection: str | None) -> CausalGraph:
-    """Make the causal graph that a model's tables draw, its hidden nodes included.
-
-    Called by ``Model.of``, and by ``Model.__init__`` to hold the graph against the tables.
-    """
+    """Make the causal graph that a model's tables draw, its hidden nodes included."""
     return CausalGraph.of(
         tables,
         directed=[(cause, node) for node, table in tables.items() for cause in table.axes[:-1]],

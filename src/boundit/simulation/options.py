@@ -46,7 +46,7 @@ class SimulationOptions:
     ) -> Self:
         """Check the arguments of ``simulate``, or refuse what makes no simulation.
 
-        Where ``workers`` is None there is one for each processor. Called by ``simulate`` first.
+        Where ``workers`` is None there is one for each processor.
         """
         _require_world(world)
         _require_policies(policies)
@@ -69,8 +69,7 @@ class SimulationOptions:
 def make_policy(name: str, source: PolicySource, run: int) -> Policy:
     """Give the policy that plays a run: the one given, or one that is made for this run.
 
-    What a user's function raises says for which run. Called by ``Chunk.play`` and
-    ``Chunk.find_uncompiled``, and by ``describe_simulation`` for the first run.
+    What a user's function raises says for which run.
     """
     if isinstance(source, Policy) or not callable(source):
         return source
@@ -86,8 +85,6 @@ def make_policy(name: str, source: PolicySource, run: int) -> Policy:
 def read_seed(value: object) -> int:
     """Read a seed, a whole number; None is refused, since nobody could draw the same again.
 
-    Called by ``SimulationOptions.read`` and ``random_world``.
-
     >>> import numpy as np
     >>> read_seed(np.int64(3))
     3
@@ -96,10 +93,7 @@ def read_seed(value: object) -> int:
 
 
 def _read_share(value: object) -> bool | float:
-    """Read in which share of rounds policies are told what else shows: all, none, or some.
-
-    Called by ``SimulationOptions.read``.
-    """
+    """Read in which share of rounds policies are told what else shows: all, none, or some."""
     if isinstance(value, bool):
         return value
     if not isinstance(value, int | float) or not 0 <= value <= 1:
@@ -109,10 +103,7 @@ def _read_share(value: object) -> bool | float:
 
 
 def _read_size(name: str, value: object) -> int:
-    """Read the number of rounds or runs, a whole number; 0 is refused later.
-
-    Called by ``SimulationOptions.read``.
-    """
+    """Read the number of rounds or runs, a whole number; 0 is refused later."""
     number = read_whole(name, value, least=None)
     if number > LONGEST:
         raise BadOption(name, f"a whole number, at most {LONGEST}", value)
@@ -120,17 +111,14 @@ def _read_size(name: str, value: object) -> int:
 
 
 def _require_world(world: object) -> None:
-    """Refuse to simulate in what is no ``World``. Called by ``SimulationOptions.read``."""
+    """Refuse to simulate in what is no ``World``."""
     if not isinstance(world, World):
         expected = "a World, such as paper_world() or World(model, query)"
         raise BadOption("world", expected, _describe_value(world))
 
 
 def _require_policies(policies: object) -> None:
-    """Refuse to simulate what is no mapping of names to policies.
-
-    Called by ``SimulationOptions.read``.
-    """
+    """Refuse to simulate what is no mapping of names to policies."""
     if not isinstance(policies, Mapping):
         expected = "a dict of policies by name, as in {'UCB': UCB()}"
         raise BadOption("policies", expected, _describe_value(policies))
@@ -143,10 +131,7 @@ def _require_policies(policies: object) -> None:
 
 
 def _require_policy(name: str, policy: object) -> None:
-    """Refuse what is no policy under the name of one.
-
-    Called by ``_require_policies``, and by ``make_policy`` for what a function gave.
-    """
+    """Refuse what is no policy under the name of one."""
     # A class has all that its objects have.
     if isinstance(policy, type) or not isinstance(policy, Policy):
         expected, found = "a policy, as in {'UCB': UCB()}", _describe_value(policy)
@@ -154,10 +139,7 @@ def _require_policy(name: str, policy: object) -> None:
 
 
 def read_whole(name: str, value: object, *, least: int | None) -> int:
-    """Read a whole number of Python's or NumPy's types; True and False are none.
-
-    Called by ``read_seed``, ``_read_size``, ``SimulationOptions.read`` and ``fit_worlds``.
-    """
+    """Read a whole number of Python's or NumPy's types; True and False are none."""
     expected = "a whole number" if least is None else f"a whole number, {least} or more"
     if isinstance(value, bool):
         raise BadOption(name, expected, value)
@@ -171,9 +153,6 @@ def read_whole(name: str, value: object, *, least: int | None) -> int:
 
 
 def _describe_value(found: object) -> object:
-    """Write a refused value for an error message: a plain one as it is, else its type.
-
-    Called by ``_require_world``, ``_require_policies``, ``_require_policy`` and others.
-    """
+    """Write a refused value for an error message: a plain one as it is, else its type."""
     plain = found is None or isinstance(found, int | float | str | type)
     return found if plain else type(found)

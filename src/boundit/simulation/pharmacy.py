@@ -41,10 +41,7 @@ Illness -> [Kept]           # files of serious cases are kept more carefully
 
 
 def draw_kept_rows() -> Iterator[tuple[str, str, str, int, int]]:
-    """Draw the patients of the example one by one; keep the rows that the pharmacy logs.
-
-    Called by ``make_example`` for the log of ``boundit init``, and for the studio's example.
-    """
+    """Draw the patients of the example one by one; keep the rows that the pharmacy logs."""
     rng = Random(SEED)
     for _ in range(PATIENTS):
         draws = [rng.random() for _ in range(7)]

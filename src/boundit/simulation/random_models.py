@@ -22,9 +22,8 @@ def draw_graph(
     """Draw a graph over ``V1 .. Vn``, and ``S`` when there is selection.
 
     Each pair gets an arrow with chance ``directed``, in an order that is drawn first, and a
-    bidirected edge with chance ``bidirected``. The selection node takes part in both, always
-    as an effect, and has at least one cause or hidden companion. Called by
-    ``draw_problem`` and ``draw_trial`` for the audits.
+    bidirected edge with chance ``bidirected``. The selection node takes part in both, always as
+    an effect, and has at least one cause or hidden companion.
 
     >>> graph = draw_graph(4, np.random.default_rng(0), selection=True)
     >>> sorted(graph.observed), graph.selection
@@ -59,7 +58,6 @@ def draw_model(
     drawn evenly from all distributions (Dirichlet) and then lifted, so that no chance is below
     ``floor``: every law of the model is positive. With ``zeros``, each chance but one of its
     row is then struck out with this probability; it may happen that none is logged.
-    Called by ``draw_problem`` and ``draw_trial`` for the audits, and by ``draw_large_world``.
 
     >>> bow = CausalGraph.of(directed=[("X", "Y")], bidirected=[("X", "Y")])
     >>> model = draw_model(bow, np.random.default_rng(0), levels=(2,))
@@ -86,10 +84,7 @@ def draw_model(
 
 
 def _draw_table(shape: list[int], n: int, rng: Generator, floor: float, zeros: float) -> Floats:
-    """Draw the probability table of one node given its parents.
-
-    Called by ``draw_model`` for every node.
-    """
+    """Draw the probability table of one node given its parents."""
     chances = floor + (1 - n * floor) * rng.dirichlet(np.ones(n), size=shape)
     spared = rng.integers(n, size=[*shape, 1]) == np.arange(n)
     struck = (rng.random(chances.shape) < zeros) & ~spared

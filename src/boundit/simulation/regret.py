@@ -52,18 +52,12 @@ class Regret:
 
     @property
     def runs(self) -> int:
-        """The number of runs that were finished, fewer than asked after a Ctrl-C.
-
-        Users read it to check that; also read by ``Regret.__str__``.
-        """
+        """The number of runs that were finished, fewer than asked after a Ctrl-C."""
         return int(self.curves.shape[1])
 
     @property
     def rounds(self) -> int:
-        """The number of rounds in each run.
-
-        Users read it; also read by ``Regret.__str__`` and ``Regret.caption``.
-        """
+        """The number of rounds in each run."""
         return int(self.at[-1])
 
     def final(self, policy: str) -> Floats:
@@ -78,8 +72,7 @@ class Regret:
 
         Gives a ``Line`` for each policy: mean, median, 95 % quantile and difference with their
         intervals. A ``correction`` lets all differences be read at once: ``"bonferroni"``, or
-        ``"holm"``, whose p-values are lower and whose intervals are Bonferroni's. Users call it
-        for a table; also called by ``Regret.__str__`` and ``Regret.record``.
+        ``"holm"``, whose p-values are lower and whose intervals are Bonferroni's.
         """
         if correction not in ("none", "bonferroni", "holm"):
             raise BadOption("correction", "'none', 'bonferroni' or 'holm'", correction)
@@ -94,10 +87,7 @@ class Regret:
         return summarize_curves(self.policies, self.at, self.curves)
 
     def only(self, first: str, *others: str) -> "Regret":
-        """Keep some of the policies, to compare them with another ``first``; the same runs.
-
-        Users call it for other comparisons; also called by ``WorldRegret.compare``.
-        """
+        """Keep some of the policies, to compare them with another ``first``; the same runs."""
         policies = (first, *others)
         places = [self._find_policy(policy) for policy in policies]
         described = self.settings.get("policies")
@@ -165,8 +155,6 @@ class Regret:
     def make_curves(self) -> tuple[Curve, ...]:
         """Make a ``Curve`` of mean and median regret for each policy, as figures take them.
 
-        Called by ``Regret.plot`` and for the page of the reproduction.
-
         The band around a curve is that of the paired difference from the first policy, whose
         own curve has none: where the first curve leaves it, the two differ beyond chance, at
         that round.
@@ -210,16 +198,13 @@ class Regret:
         """Draw the mean regret of all policies over the rounds, and give the axes.
 
         A notebook shows the figure, pyplot's ``show`` elsewhere; with a ``path`` it is saved as
-        PNG or SVG instead. Users call it, and ``simulate`` of the command line.
+        PNG or SVG instead.
         """
         (axes,) = give_figure(draw_curves(self.make_curves(), note=self.caption), path)
         return axes
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write everything to a file (npz), whole or not at all.
-
-        Users call it to go on later with ``load``, as does ``simulate`` of the command line.
-        """
+        """Write everything to a file (npz), whole or not at all."""
         head: dict[str, object] = {
             "policies": list(self.policies),
             "world": self.world,
@@ -271,10 +256,7 @@ class Regret:
         return format_lines(head, self.summary())
 
     def _find_policy(self, policy: str) -> int:
-        """Find the place of a policy among the curves by its name, or raise.
-
-        Called by ``Regret.final`` and ``Regret.only``.
-        """
+        """Find the place of a policy among the curves by its name, or raise."""
         if policy not in self.policies:
             raise BadOption("policy", f"one of {', '.join(self.policies)}", policy)
         return self.policies.index(policy)

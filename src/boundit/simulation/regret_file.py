@@ -24,10 +24,7 @@ def write_regret(
     head: Mapping[str, object],
     arrays: Mapping[str, NDArray[np.generic]],
 ) -> None:
-    """Write simulated regret to an npz file; a crash leaves the old file or the new.
-
-    Called by ``Regret.save``.
-    """
+    """Write simulated regret to an npz file; a crash leaves the old file or the new."""
     whole = {name: np.ascontiguousarray(arrays[name], kind) for name, kind in _KINDS.items()}
     body = {"format": FORMAT, "version_of_format": VERSION, **head}
     spelled = json.dumps(
@@ -42,10 +39,7 @@ def write_regret(
 def read_regret(
     path: str | os.PathLike[str],
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Read the regret that ``write_regret`` wrote, or refuse the file.
-
-    Called by ``Regret.load``.
-    """
+    """Read the regret that ``write_regret`` wrote, or refuse the file."""
     try:
         content = Path(path).read_bytes()
     except OSError as error:
@@ -64,10 +58,7 @@ def read_regret(
 
 
 def _read_parts(content: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Read settings and arrays from the npz archive of a ``Regret``.
-
-    Called by ``read_regret``.
-    """
+    """Read settings and arrays from the npz archive of a ``Regret``."""
     with np.load(BytesIO(content), allow_pickle=False) as parts:
         head = json.loads(parts["head"].tobytes())
         arrays = {name: parts[name] for name in _KINDS}
@@ -79,10 +70,7 @@ def _read_parts(content: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]
 def _compute_checksum(
     head: Mapping[str, object], arrays: Mapping[str, NDArray[np.generic]]
 ) -> str:
-    """Compute a checksum over settings and curves, so that a single changed digit shows.
-
-    Called by ``write_regret`` and ``read_regret``.
-    """
+    """Compute a checksum over settings and curves, so that a single changed digit shows."""
     summed = sha256(json.dumps(head, sort_keys=True).encode())
     for name in sorted(arrays):
         summed.update(f"{name} {arrays[name].shape} ".encode())

@@ -1,7 +1,7 @@
 """Policies in a world: every policy meets the same contexts and the same chance."""
 
 import logging
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from threading import Event
@@ -17,6 +17,8 @@ from boundit.simulation.feedback.feedback import Feedback
 from boundit.simulation.options import PolicySource, SimulationOptions
 from boundit.simulation.regret import Regret as Regret
 from boundit.simulation.world import World
+from boundit.terms.long_work import Progress, follow_progress
+from boundit.terms.renamed import refuse_renamed
 
 _T = TypeVar("_T")
 _log = logging.getLogger(__name__)
@@ -30,6 +32,7 @@ SLOW_CHUNK_ROUNDS = 2**12
 _POLL_SECONDS = 0.25
 
 
+@refuse_renamed
 def simulate(
     world: World,
     policies: Mapping[str, PolicySource],
@@ -37,24 +40,24 @@ def simulate(
     rounds: int,
     runs: int,
     seed: int = 0,
-    told: Callable[[int], None] = lambda _: None,
+    progress: Progress | bool | None = None,
     workers: int | None = None,
     observed: bool | float = False,
     feedback: Feedback | None = None,
 ) -> Regret:
     """Play fresh copies of the policies in a world; gives their regret, run by run.
 
-    Users call it to compare policies, as do the command line and the studies. What a policy
-    leaves unbound (arms, context names, horizon, seed) is bound on the copy; what was given is
-    never changed. Runs go to ``workers`` threads, one for each processor unless told; the
-    result does not depend on their number. ``told`` hears how many runs are done. With
-    ``observed``, policies are told after each round those other variables of the world that
-    narrow their bounds, or after a share of the rounds, such as 0.5, drawn by chance; contexts
-    and rewards stay the same. ``feedback`` is how rewards come: at once, or late, in batches,
-    or never, for all policies alike; regret is that of the arms pulled. In place of a policy
-    there may be a function that makes one for each run, from the run's number: from a log of
-    its own, say. A Ctrl-C ends the simulation with
-    the runs that every policy has finished: what is kept is the simulation of so many runs.
+    What a policy leaves unbound (arms, context names, horizon, seed) is bound on the copy; what
+    was given is never changed. Runs go to ``workers`` threads, one for each processor unless
+    given; the result does not depend on their number. ``progress`` is True for a bar on stderr,
+    or a function of (message, done, total), which count runs.
+    With ``observed``, policies are told after each round those other variables of the world
+    that they learn from, or after a share of the rounds, such as 0.5, drawn by chance;
+    contexts and rewards stay the same. ``feedback`` is how rewards come: at once, or late, in
+    batches, or never, for all policies alike; regret is that of the arms pulled. In place of a
+    policy there may be a function that makes one for each run, from the run's number: from a
+    log of its own, say. A Ctrl-C ends the simulation with the runs that every policy has
+    finished: what is kept is the simulation of so many runs.
 
     >>> from boundit.bandit.policies.ucb import UCB
     >>> from boundit.simulation.worlds import paper_world
@@ -77,11 +80,11 @@ def simulate(
     settings = describe_simulation(asked)
     done, finished = list[Floats](), 0
     try:
-        with closing(_play_chunks(asked, at)) as parts:
+        with follow_progress(progress) as tell, closing(_play_chunks(asked, at)) as parts:
             for part in parts:
                 done.append(part)
                 finished += part.shape[1]
-                told(finished)
+                tell("play runs", finished, asked.runs)
     except KeyboardInterrupt:
         if not done:
             raise
@@ -90,10 +93,7 @@ def simulate(
 
 
 def _play_chunks(asked: SimulationOptions, at: Places) -> Generator[Floats]:
-    """Play chunks of the runs in threads, and yield the regret of each chunk in order.
-
-    Called by ``simulate``, which puts them together.
-    """
+    """Play chunks of the runs in threads, and yield the regret of each chunk in order."""
     stop = Event()
 
     def draw(runs: range, rounds: int) -> Chunk:
@@ -134,7 +134,7 @@ def _split_runs(runs: int, rounds: int, workers: int, slow: int) -> list[range]:
     """Split the numbers of the runs into chunks that fit into memory, several for each worker.
 
     An interrupt loses the chunks that are under way, so that those with ``slow`` policies,
-    which are played round by round, have few runs. Called by ``_play_chunks``.
+    which are played round by round, have few runs.
     """
     most = min(CHUNK_ROUNDS, SLOW_CHUNK_ROUNDS // slow) if slow else CHUNK_ROUNDS
     length = max(1, min(most // rounds, runs // (4 * workers)))
@@ -144,8 +144,7 @@ def _split_runs(runs: int, rounds: int, workers: int, slow: int) -> list[range]:
 def _await_result(future: Future[_T]) -> _T:
     """Wait for the chunk that a worker plays, and hear a Ctrl-C meanwhile.
 
-    With a limit: a wait without one is deaf to a Ctrl-C that a worker hears. Called by
-    ``_play_chunks``.
+    With a limit: a wait without one is deaf to a Ctrl-C that a worker hears.
     """
     while wait([future], timeout=_POLL_SECONDS).not_done:
         pass

@@ -47,17 +47,11 @@ class Line:
 
     @property
     def error(self) -> float:
-        """Half the width of the interval of a policy's mean final regret.
-
-        Users read it as plus or minus; also read by ``_judge_theorem6``.
-        """
+        """Half the width of the interval of a policy's mean final regret."""
         return (self.mean_upper - self.mean_lower) / 2
 
     def to_record(self) -> dict[str, object]:
-        """Write the line of one policy for JSON, which has no nan.
-
-        Called by ``Regret.record``.
-        """
+        """Write the line of one policy for JSON, which has no nan."""
         return {k: None if v != v else v for k, v in asdict(self).items()}
 
 
@@ -86,7 +80,7 @@ def summarize_final(
 ) -> tuple[Line, ...]:
     """Compute mean, quantiles and paired difference of the final regret (policies x runs).
 
-    Differences are from the first policy. Called by ``Regret.summary``.
+    Differences are from the first policy.
     """
     level = choose_level(len(policies) - 1, correction)
     chances = np.array([compute_paired_p(final[0] - sample) for sample in final[1:]])
@@ -100,10 +94,7 @@ def summarize_final(
 def summarize_curves(
     policies: Sequence[str], at: NDArray[np.int64], curves: Floats
 ) -> tuple[Band, ...]:
-    """Compute mean regret, its band and quantiles (policies x runs x rounds), round by round.
-
-    Called by ``Regret.bands``.
-    """
+    """Compute mean regret, its band and quantiles (policies x runs x rounds), round by round."""
     return tuple(
         Band(
             name,
@@ -120,8 +111,6 @@ def summarize_curves(
 def format_runs(runs: int, rounds: int) -> str:
     """Write the numbers of runs and rounds in words, for the heads of tables.
 
-    Called by ``Regret.__str__`` and by the studies.
-
     >>> format_runs(2_000, 1)
     '2,000 runs of 1 round'
     """
@@ -129,10 +118,7 @@ def format_runs(runs: int, rounds: int) -> str:
 
 
 def format_lines(head: str, found: Sequence[Line]) -> str:
-    """Write the summaries of all policies as a text table with a head over it.
-
-    Called by ``Regret.__str__``.
-    """
+    """Write the summaries of all policies as a text table with a head over it."""
     size = max(len("policy"), *(len(line.policy) for line in found)) + 2
     columns = f"{'policy':<{size}}" + "".join(
         f"{name:>9}{'':>20}" for name in ("mean", "median", "q95")
@@ -147,10 +133,7 @@ def format_lines(head: str, found: Sequence[Line]) -> str:
 
 
 def write_cells(found: Sequence[Line]) -> list[tuple[str, ...]]:
-    """Write the summaries of all policies as cells of a table, a row for each policy.
-
-    Called by ``Regret._repr_html_``, under the heads of ``CELL_HEADS``.
-    """
+    """Write the summaries of all policies as cells of a table, a row for each policy."""
     return [
         (
             line.policy,
@@ -171,7 +154,7 @@ def _summarize_policy(
     """Compute mean, quantiles and difference of one policy's final regret, with intervals.
 
     Gives its ``Line`` of the summary; ``less`` are its differences from the first policy, run
-    by run. Called by ``summarize_final`` for each policy.
+    by run.
     """
     middle, error = float(sample.mean()), float(compute_half_width(sample))
     gap, gap_error = float(less.mean()), float(compute_half_width(less, level))
@@ -192,19 +175,13 @@ def _summarize_policy(
 
 
 def _bound_mean(sample: Floats) -> tuple[Floats, Floats, Floats]:
-    """Compute the mean over runs and both ends of its 95 % interval, round by round.
-
-    Called by ``summarize_curves`` for regrets and for differences.
-    """
+    """Compute the mean over runs and both ends of its 95 % interval, round by round."""
     middle, error = sample.mean(axis=0), compute_half_width(sample)
     return middle, middle - error, middle + error
 
 
 def _format_row(line: Line, size: int) -> str:
-    """Write mean, median and 95 % quantile of one policy's final regret as a table row.
-
-    Called by ``format_lines`` for each policy.
-    """
+    """Write mean, median and 95 % quantile of one policy's final regret as a table row."""
     shown = (
         (line.mean, line.mean_lower, line.mean_upper),
         (line.median, line.median_lower, line.median_upper),
@@ -216,16 +193,10 @@ def _format_row(line: Line, size: int) -> str:
 
 
 def _format_difference(line: Line) -> str:
-    """Write a policy's difference from the first policy, as the end of its table row.
-
-    Called by ``format_lines`` for all policies but the first.
-    """
+    """Write a policy's difference from the first policy, as the end of its table row."""
     return f"  {line.less:+9.2f}{_format_interval(line.less_lower, line.less_upper)}"
 
 
 def _format_interval(lower: float, upper: float) -> str:
-    """Write both ends of an interval; nothing where it is nan.
-
-    Called by ``_format_row``, ``_format_difference`` and ``write_cells``.
-    """
+    """Write both ends of an interval; nothing where it is nan."""
     return f" [{lower:.2f}, {upper:.2f}]" if np.isfinite(lower) else ""

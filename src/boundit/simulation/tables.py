@@ -26,8 +26,6 @@ chances of all its levels.
 def read_tables(specs: Mapping[str, TableSpec]) -> dict[str, NamedArray]:
     """Read a model's probability tables, causes first, each with its node as the last axis.
 
-    Called by ``Model.__init__`` and ``Model.of``.
-
     >>> tables = read_tables({"Y": (["X"], lambda x: x / 4), "X": ([], [0.5, 0.3, 0.2])})
     >>> {node: table.axes for node, table in tables.items()}
     {'X': ('X',), 'Y': ('X', 'Y')}
@@ -53,10 +51,7 @@ def read_tables(specs: Mapping[str, TableSpec]) -> dict[str, NamedArray]:
 
 
 def _read_parents(node: str, spec: TableSpec) -> Sequence[str]:
-    """Read the names of the parents in a node's table.
-
-    Called by ``read_tables`` for every node.
-    """
+    """Read the names of the parents in a node's table."""
     match spec:
         case ([*parents], _) if all(map(is_name, parents)):
             if len(set(parents)) < len(parents):
@@ -73,7 +68,7 @@ def _complete_table(
 ) -> Floats:
     """Write a node's table as an array with the chances of all its levels on the last axis.
 
-    Users may give the chance of level 1 alone. Called by ``read_tables`` for every node.
+    Users may give the chance of level 1 alone.
     """
     if callable(entries):
         rows = [_read_numbers(node, entries(*at)) for at in product(*map(range, shape))]
@@ -94,10 +89,7 @@ def _complete_table(
 
 
 def _read_numbers(node: str, entries: ArrayLike) -> Floats:
-    """Read the entries of a node's table as an array of numbers, or raise.
-
-    Called by ``_complete_table``.
-    """
+    """Read the entries of a node's table as an array of numbers, or raise."""
     try:
         return np.array(entries, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -105,10 +97,7 @@ def _read_numbers(node: str, entries: ArrayLike) -> Floats:
 
 
 def _check_chances(node: str, parents: Sequence[str], values: Floats) -> Floats:
-    """Refuse a table whose entries are no chances that add up to 1; else give it back.
-
-    Called by ``read_tables`` for every node.
-    """
+    """Refuse a table whose entries are no chances that add up to 1; else give it back."""
     chances = (values >= 0) & (values <= 1 + ROUNDING)
     # What is no chance, nan and the infinite among it, has no part in the sum.
     total = np.where(chances, values, 0).sum(axis=-1)

@@ -139,7 +139,6 @@ class World:
 
         The reward comes first, and they are drawn by their law given the arm, the context and
         the reward: whoever does not look meets the same rewards. Each environment is made once.
-        Called by ``Chunk._play_compiled`` where policies are told of other variables.
         """
         seen = tuple(sort_names(self.graph.observed.intersection(names)))
         if not seen:
@@ -152,17 +151,13 @@ class World:
 
     @cached_property
     def _environments(self) -> dict[tuple[str, ...], FiniteEnvironment]:
-        """The environments made so far, by the variables that rounds show.
-
-        Read by ``World.make_environment``.
-        """
+        """The environments made so far, by the variables that rounds show."""
         return {}
 
     def _make_side_observation(self, seen: tuple[str, ...]) -> SideObservation:
         """Compute how likely values of the variables ``seen`` are, given what was played.
 
-        That is arm, context and reward; gives what draws them after a round. Called by
-        ``World.make_environment``.
+        That is arm, context and reward; gives what draws them after a round.
         """
         arms, contexts, (outcome,) = (
             self.query.treatments,
@@ -188,18 +183,12 @@ class World:
         return self.levels.get(name) or tuple(range(self.model.n_levels[name]))
 
     def _name_levels(self, names: Iterable[str], codes: Iterable[int]) -> tuple[Value, ...]:
-        """Name the levels of an arm or a context that a model has by their numbers.
-
-        Called by ``World.means`` and ``World.environment``.
-        """
+        """Name the levels of an arm or a context that a model has by their numbers."""
         pairs = zip(names, codes, strict=True)
         return tuple(self.levels[name][i] if name in self.levels else i for name, i in pairs)
 
     def _name_column(self, name: str, codes: NDArray[np.int64]) -> list[Value]:
-        """Name the levels of a whole column of rows or cells.
-
-        Called by ``World.draw_columns`` and ``World.exact_log``.
-        """
+        """Name the levels of a whole column of rows or cells."""
         found: list[Value] = codes.tolist()
         if name not in self.levels:
             return found
@@ -209,7 +198,7 @@ class World:
     def _find_code(self, name: str, value: Value) -> int:
         """Find the number that a model has for a level of a variable.
 
-        Called by ``World.mean``; numbers that are no level are refused by the model's arrays.
+        Numbers that are no level are refused by the model's arrays.
         """
         if name not in self.levels:
             return value  # type: ignore[return-value]
@@ -219,18 +208,12 @@ class World:
 
     @cached_property
     def shares(self) -> NDArray[np.float64]:
-        """The share of the whole population that has each context of the environment.
-
-        Read by ``Chunk.draw``, which draws by it who comes.
-        """
+        """The share of the whole population that has each context of the environment."""
         return self._population_shares[self._population_shares > 0]
 
     @cached_property
     def _population_shares(self) -> NDArray[np.float64]:
-        """The share of the whole population in each context, also of those that never occur.
-
-        Used by ``World.shares``, ``World.environment`` and ``World._make_side_observation``.
-        """
+        """The share of the whole population in each context, also of those that never occur."""
         names = self.query.context
         if not names:
             return np.ones(1)
@@ -238,10 +221,7 @@ class World:
 
     @cached_property
     def _means(self) -> NamedArray:
-        """The mean reward of every arm in every context, as an array with named axes.
-
-        Used by ``World.mean``, ``World.means`` and ``World.environment``.
-        """
+        """The mean reward of every arm in every context, as an array with named axes."""
         effect = self.model.effect(
             outcomes=self.query.outcomes,
             treatments=self.query.treatments,
@@ -251,10 +231,7 @@ class World:
 
 
 def _read_values(given: object, names: tuple[str, ...]) -> tuple[Value, ...]:
-    """Read an arm or a context as a tuple, a scalar for one variable too.
-
-    Called by ``World.mean``.
-    """
+    """Read an arm or a context as a tuple, a scalar for one variable too."""
     values = tuple(given) if isinstance(given, tuple | list) else (given,)
     if len(values) != len(names):
         raise WrongLength("arm or context", values, names)

@@ -15,7 +15,7 @@ _KEYS = {"query", "tables", "hidden", "selection", "name"}
 
 
 def read_world(path: str | os.PathLike[str]) -> World:
-    """Read a world from a JSON file. Called by ``_load_world`` for --world.
+    """Read a world from a JSON file.
 
     ``tables`` has for every node its parents and its chances, as ``Model`` takes them: one
     axis for each parent, and the chance of level 1 or the list of all chances at each place.
@@ -46,10 +46,7 @@ def read_world(path: str | os.PathLike[str]) -> World:
 
 
 def _read_table_specs(path: object, found: object) -> dict[str, TableSpec]:
-    """Read the parents and chances of every node from a world file, as ``Model`` takes them.
-
-    Called by ``read_world``.
-    """
+    """Read the parents and chances of every node from a world file, as ``Model`` takes them."""
     if not isinstance(found, dict):
         raise NotAWorld(path, "tables is no object with a node for each key")
     tables: dict[str, TableSpec] = {}
@@ -61,20 +58,14 @@ def _read_table_specs(path: object, found: object) -> dict[str, TableSpec]:
 
 
 def _read_names(path: object, what: str, found: object) -> list[str]:
-    """Read a list of variable names from a world file, or raise.
-
-    Called by ``read_world`` and ``_read_table_specs``.
-    """
+    """Read a list of variable names from a world file, or raise."""
     if not (isinstance(found, list) and all(isinstance(name, str) for name in found)):
         raise NotAWorld(path, f"{what}: a list of names was expected")
     return found
 
 
 def _read_text(path: object, what: str, found: object) -> str:
-    """Read one text entry of a world file, such as its query, or raise.
-
-    Called by ``read_world``.
-    """
+    """Read one text entry of a world file, such as its query, or raise."""
     if not isinstance(found, str):
         raise NotAWorld(path, f"{what}: text was expected, found {shorten(repr(found), 40)}")
     return found

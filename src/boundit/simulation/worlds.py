@@ -38,7 +38,7 @@ def make_paper_model() -> Model:
     """Build the paper's model: the graph of Figure 2 with the appendix's probabilities.
 
     U1, U2 are user features, X1, X2 item features, I1 lies between, Y is the reward, and the
-    hidden C1 moves both I1 and Y. Rows are logged by I1. Called by ``paper_world``.
+    hidden C1 moves both I1 and Y. Rows are logged by I1.
 
     >>> print(make_paper_model().graph)
     I1 -> [S]; I1 -> Y; U1 -> X1; U1 -> Y; U2 -> X2; X1 -> I1; X2 -> Y; I1 <-> Y
@@ -69,8 +69,7 @@ def flipped_world(strength: float = 1.0) -> World:
     of somebody who is not keen is seldom logged (selection). ``strength`` scales both, from 0,
     where the log tells the truth, to 1; from 0.8 on both naive estimates flip in every context.
     The bounds come from conditioning on Z. They hold, are narrower than a half for every arm
-    and context, and rule out both mixed items. Called by ``make_suite`` and by the command
-    line.
+    and context, and rule out both mixed items.
 
     >>> world = flipped_world()
     >>> [round(world.mean(arm, (0,)), 4) for arm in ((0, 0), (0, 1), (1, 0), (1, 1))]
@@ -115,8 +114,7 @@ def random_world(
 
     The features move what was shown and the reward; I lies between X and the reward, a
     ``hidden`` cause moves I and the reward, and with ``selection`` rows are logged by I. The
-    chance of a reward is a sum, so that every arm's mean is linear in the context. Called by
-    ``make_suite`` and by the command line.
+    chance of a reward is a sum, so that every arm's mean is linear in the context.
 
     >>> world = random_world(3, arms=5, contexts=1)
     >>> world.name, len(world.environment.arms), len(world.environment.contexts)
@@ -154,8 +152,6 @@ def random_world(
 
 def make_suite() -> tuple[World, ...]:
     """Make the twelve worlds that claims about regret are held against: always the same.
-
-    Called by ``run_suite_study``.
 
     >>> len({world.name for world in make_suite()})
     12

@@ -36,37 +36,28 @@ class AskedProject:
 
     @property
     def log_key(self) -> str:
-        """What the counts of the project's logs hang on: files as they are now, and options.
-
-        Read by ``derive``.
-        """
+        """What the counts of the project's logs hang on: files as they are now, and options."""
         data, settings = self.project.data, self.project.settings
         files = [name for name in (data.file, *settings.external) if name]
         return repr((data, settings.missing, [self.folder.stamp(name) for name in files]))
 
     def open_log(self) -> Log:
-        """Open the log as the project says; no row is read. Called by every answer."""
+        """Open the log as the project says; no row is read."""
         data = self.project.data
         return read_log(
             [self._name_log()],
             columns=data.columns or None,
             bins=data.bins or None,
             weight=data.weight,
-            nulls=self.project.settings.missing,
+            missing=self.project.settings.missing,
         )
 
     def open_file(self) -> FileSource:
-        """Open the log's file as it is, whatever the project says of it.
-
-        Called by ``answer_look``.
-        """
+        """Open the log's file as it is, whatever the project says of it."""
         return find_files([self._name_log()])
 
     def _name_log(self) -> str:
-        """Give the name of the log's file, or say that none is chosen.
-
-        Called by ``AskedProject.open_log`` and ``AskedProject.open_file``.
-        """
+        """Give the name of the log's file, or say that none is chosen."""
         file = self.project.data.file
         if file is None:
             raise RefusedRequest(
@@ -77,10 +68,7 @@ class AskedProject:
         return self._name(file, "data.file")
 
     def open_external(self) -> list[Log]:
-        """Open the tables of everyone, each by those options whose columns it has.
-
-        Called by ``AskedProject.make_request``.
-        """
+        """Open the tables of everyone, each by those options whose columns it has."""
         named = self.project.settings.external
         return [
             self._open_table(self._name(file, f"settings.external[{i}]"))
@@ -89,19 +77,18 @@ class AskedProject:
 
     def _open_table(self, file: str) -> Log:
         """Open one table of everyone; called by ``AskedProject.open_external``."""
-        opened = read_log([file], nulls=self.project.settings.missing)
+        opened = read_log([file], missing=self.project.settings.missing)
         options = choose_fitting(self.project, opened)
         return read_log([file], **options) if options else opened
 
     def make_request(self, *, limits: bool = True) -> BoundRequest:
         """Check the question and every setting, and open all logs; no row is read.
 
-        Without ``limits`` on hidden confounding where they cannot be used. Called by every
-        answer that needs bounds.
+        Without ``limits`` on hidden confounding where they cannot be used.
         """
         options = self.options
         if not limits:
-            options["confounding"] = None
+            options["confounding_limit"] = None
         return read_request(
             self.graph,
             self.query,
@@ -112,26 +99,22 @@ class AskedProject:
 
     @property
     def options(self) -> dict[str, Any]:
-        """The options of ``derive_bounds`` that the settings stand for, external tables aside.
-
-        Read by ``AskedProject.make_request``.
-        """
+        """The options of ``derive_bounds`` that the settings stand for, external tables aside."""
         settings = self.project.settings
         return {
             "confidence": settings.confidence,
             "inference": settings.inference,
             "selection_rate": settings.selection_rate,
-            "sensitivity": settings.sensitivity,
-            "confounding": settings.confounding or None,
-            "reward_range": settings.reward_range,
+            "selection_limit": settings.selection_limit,
+            "confounding_limit": settings.confounding_limit or None,
+            "outcome_range": settings.outcome_range,
             "domain": self.project.data.levels or None,
         }
 
     def _name(self, file: str, where: str) -> str:
         """Give the name of a file of the folder, or say what is wrong with it.
 
-        The worker stands in the folder, so that messages name files as people do. Called by
-        ``AskedProject._name_log`` and ``AskedProject.open_external``.
+        The worker stands in the folder, so that messages name files as people do.
         """
         try:
             self.folder.find(file)
@@ -144,8 +127,7 @@ class AskedProject:
 def choose_fitting(project: Project, table: Log) -> dict[str, Any]:
     """Choose those options of a project's log that hold for a table of everyone as well.
 
-    None where it is read as it is. Called by ``AskedProject._open_table``, and by
-    ``write_python`` for the same table.
+    None where it is read as it is.
     """
     data, kinds = project.data, table.source.kinds
     columns = {node: column for node, column in data.columns.items() if column in kinds}
@@ -161,15 +143,12 @@ def choose_fitting(project: Project, table: Log) -> dict[str, Any]:
         "columns": columns or None,
         "bins": bins or None,
         "weight": weight,
-        "nulls": project.settings.missing,
+        "missing": project.settings.missing,
     }
 
 
 def keep_asked(project: Project) -> Project:
-    """Keep what answers hang on: no places, no name, no text, no settings of simulations.
-
-    Called by ``make_key``, so that moving a node asks nothing anew.
-    """
+    """Keep what answers hang on: no places, no name, no text, no settings of simulations."""
     nodes = tuple(replace(node, x=None, y=None) for node in project.graph.nodes)
     return replace(
         project,

@@ -87,17 +87,12 @@ def make_claims(drawing: Drawing, query: ProjectQuery) -> DrawingClaims:
 
 
 def _make_claim(tail: str, kind: EdgeSign, head: str, claim: str) -> EdgeClaim:
-    """Make the claim of an edge, drawn or missing.
-
-    Called by ``make_claims`` and ``_Words.list_missing``.
-    """
+    """Make the claim of an edge, drawn or missing."""
     return EdgeClaim(tail, head, kind, claim, write_edge(tail, kind, head))
 
 
 def write_question(query: ProjectQuery) -> str | None:
     """Write a question as the command line takes it; None while arm or reward is missing.
-
-    Called by ``make_claims``, and by ``_ask`` for commands.
 
     >>> write_question(ProjectQuery(outcome="Y", treatments=("X",), context=("time of day",)))
     'Y | do(X), "time of day"'
@@ -115,7 +110,7 @@ def judge(
 ) -> tuple[CausalGraph | None, list[DrawingProblem]]:
     """Make the graph of all drawn nodes, hidden ones too, and list what is wrong.
 
-    Gives None for the graph where the drawing is none. Called by ``make_claims``.
+    Gives None for the graph where the drawing is none.
     """
     problems, graph = list[DrawingProblem](), None
     try:
@@ -201,10 +196,7 @@ class _Words:
         return f"{tail} may change {head} directly."
 
     def list_missing(self, graph: CausalGraph) -> Iterator[EdgeClaim]:
-        """List the claim of every edge that could be drawn and is not.
-
-        Called by ``make_claims``.
-        """
+        """List the claim of every edge that could be drawn and is not."""
         for edge in list_missing(graph):
             if edge.kind == "->" and edge.one in self._selection:
                 continue  # being kept has no effects: there is nothing to claim
@@ -239,22 +231,16 @@ class _Words:
         return f"{apart} that nobody recorded moves both {both}."
 
     def _find_ways(self, graph: CausalGraph, one: str, other: str) -> str:
-        """Name the effects of one node by which it moves another; empty where it does not.
-
-        Called by ``_Words._deny_arrow``.
-        """
+        """Name the effects of one node by which it moves another; empty where it does not."""
         children = frozenset(graph.links[one].children)
         return _join(children & graph.ancestors(other))
 
     def _name(self, node: str) -> str:
-        """Name a node in a sentence; a hidden one is called so.
-
-        Called by ``_Words.describe_edge``, ``_Words._deny_arrow`` and ``_Words._deny_arc``.
-        """
+        """Name a node in a sentence; a hidden one is called so."""
         return f"{node} (hidden)" if node in self._draft.hidden else node
 
     def describe_selection(self) -> str:
-        """Say which rows the log has, in one sentence. Called by ``make_claims``."""
+        """Say which rows the log has, in one sentence."""
         if not self._selection:
             return (
                 "No selection node: the log is taken for a fair sample of everyone. If some "
@@ -281,6 +267,6 @@ class _Words:
 
 
 def _join(names: Nodes) -> str:
-    """Write names as a sentence has them: ``A, B and C``. Called by ``_Words``'s methods."""
+    """Write names as a sentence has them: ``A, B and C``."""
     *first, last = sort_names(names) or [""]
     return f"{', '.join(first)} and {last}" if first else last

@@ -94,10 +94,7 @@ _SPOKEN = {"dagitty": "DAGitty", "dot": "DOT", "gml": "GML", "json": "JSON", "te
 
 
 def draw_draft(draft: GraphDraft, *, text: str | None = None) -> Drawing:
-    """Make the drawing of a draft; places are in pixels.
-
-    Called by ``read_drawing`` and for examples.
-    """
+    """Make the drawing of a draft; places are in pixels."""
     draft = _drop_implied(draft)
     places = _scale(draft.positions)
     nodes = [
@@ -125,10 +122,7 @@ def draw_draft(draft: GraphDraft, *, text: str | None = None) -> Drawing:
 
 
 def _drop_implied(draft: GraphDraft) -> GraphDraft:
-    """Leave out hidden causes of two members of a group, which the group says already.
-
-    Called by ``draw_draft`` and ``make_draft``.
-    """
+    """Leave out hidden causes of two members of a group, which the group says already."""
     inner = {
         frozenset((one, other))
         for group in draft.groups.values()
@@ -142,10 +136,7 @@ def _drop_implied(draft: GraphDraft) -> GraphDraft:
 
 
 def _scale(places: dict[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
-    """Bring the places of another program to pixels; those in pixels stay as they are.
-
-    Called by ``draw_draft``.
-    """
+    """Bring the places of another program to pixels; those in pixels stay as they are."""
     if len(places) < 2:
         return places
     xs, ys = zip(*places.values(), strict=True)
@@ -160,10 +151,7 @@ def _scale(places: dict[str, tuple[float, float]]) -> dict[str, tuple[float, flo
 
 
 def make_draft(drawing: Drawing) -> GraphDraft:
-    """Make the draft of a drawing, or refuse one that names a node twice or not at all.
-
-    Called by ``write_drawing``, ``make_graph`` and ``lay_out_drawing``.
-    """
+    """Make the draft of a drawing, or refuse one that names a node twice or not at all."""
     draft = GraphDraft(
         hidden={node.name for node in drawing.nodes if node.hidden},
         selections={node.name for node in drawing.nodes if node.selection},
@@ -235,10 +223,7 @@ def write_drawing(drawing: Drawing, to: DrawnFormat, query: ProjectQuery | None 
 
 
 def _draw_picture(drawing: Drawing, asked: ProjectQuery) -> str:
-    """Draw a drawing as SVG with a legend, its nodes where they stand, with their roles.
-
-    Called by ``write_drawing``.
-    """
+    """Draw a drawing as SVG with a legend, its nodes where they stand, with their roles."""
     graph = make_graph(drawing)
     places = {n.name: (n.x, n.y) for n in drawing.nodes if n.x is not None and n.y is not None}
     return draw_graph(
@@ -251,20 +236,14 @@ def _draw_picture(drawing: Drawing, asked: ProjectQuery) -> str:
 
 
 def without_edges(project: Project) -> Drawing:
-    """Give the drawing of a project without the edges that are switched off.
-
-    Read by ``AskedProject.graph``, and called by ``write_command`` for the graph that it shows.
-    """
+    """Give the drawing of a project without the edges that are switched off."""
     cut = {_key(edge) for edge in project.without_edges}
     kept = tuple(edge for edge in project.graph.edges if _key(edge) not in cut)
     return replace(project.graph, edges=kept)
 
 
 def make_graph(drawing: Drawing) -> CausalGraph:
-    """Make the causal graph of a drawing, or say what is wrong with it.
-
-    Called by every job, and by ``_draw_picture``.
-    """
+    """Make the causal graph of a drawing, or say what is wrong with it."""
     try:
         return make_draft(drawing).make_graph()
     except BounditError as error:
@@ -274,16 +253,13 @@ def make_graph(drawing: Drawing) -> CausalGraph:
 
 
 def _key(edge: DrawnEdge) -> tuple[str, str, str]:
-    """Name an edge so that both ways to write a two-headed one are the same.
-
-    Called by ``without_edges``.
-    """
+    """Name an edge so that both ways to write a two-headed one are the same."""
     ends = sorted((edge.tail, edge.head)) if edge.kind == "<->" else [edge.tail, edge.head]
     return ends[0], edge.kind, ends[1]
 
 
 def make_query(project: Project) -> EffectQuery:
-    """Make the question of a project, or say what it lacks. Called by every job that asks."""
+    """Make the question of a project, or say what it lacks."""
     asked = project.query
     if asked.outcome is None:
         raise RefusedRequest("no reward is marked", where="query.outcome", hint=_MARK)
@@ -340,8 +316,6 @@ def lay_out_drawing(drawing: Drawing) -> PlacedDrawing:
 
 def _count_columns(width: float, height: float) -> int:
     """Count the columns that make about a screen of a long strip.
-
-    Called by ``lay_out_drawing``.
 
     >>> _count_columns(600, 1200), _count_columns(120, 5400)
     (1, 5)

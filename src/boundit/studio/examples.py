@@ -108,10 +108,7 @@ def _write_pharmacy() -> str:
 
 
 def _write_paper() -> str:
-    """Draw rows of the paper's world and write those that were kept as CSV.
-
-    Called by ``open_example``.
-    """
+    """Draw rows of the paper's world and write those that were kept as CSV."""
     columns = paper_world().draw_columns(PAPER_ROWS, PAPER_SEED)
     return _write_csv([tuple(columns), *zip(*columns.values(), strict=True)])
 

@@ -72,10 +72,7 @@ class Folder:
         return sorted(self._walk(), key=lambda file: file.name)
 
     def _walk(self) -> Iterator[FolderFile]:
-        """Walk through the folder, not deep, past hidden places and links that lead out.
-
-        Called by ``Folder.list_files``.
-        """
+        """Walk through the folder, not deep, past hidden places and links that lead out."""
         count = 0
         for root, folders, names in islice(os.walk(self.path), MOST_FOLDERS):
             at = Path(root).relative_to(self.path)
@@ -114,10 +111,7 @@ class Folder:
         return found
 
     def keep(self, name: str, text: str) -> str:
-        """Write a file of an example where none is yet, and give its name.
-
-        Called by ``open_example``.
-        """
+        """Write a file of an example where none is yet, and give its name."""
         path = self.path / name
         if path.parent.is_symlink():
             raise OutsideFolder(f"{path.parent.name} is a link; remove it, or start elsewhere")
@@ -142,10 +136,7 @@ class Folder:
             return None
 
     def _own(self) -> Path:
-        """The place for what is ours, or raise if it is a link to somewhere else.
-
-        Called by ``Folder.save_draft`` and ``Folder.load_draft``.
-        """
+        """The place for what is ours, or raise if it is a link to somewhere else."""
         own = self.path / OWN
         if own.is_symlink():
             raise OutsideFolder(f"{OWN} is a link; remove it, so that drafts stay here")

@@ -17,7 +17,7 @@ def make_lighter(drawing: Drawing, graph: CausalGraph) -> Callable[[StepRecord],
     """Make a function that finds what a step speaks of in a drawing.
 
     The library speaks of the graph without hidden nodes; an edge that stands for one is lit
-    through it. Called by ``answer_bound`` and ``answer_recover``.
+    through it.
     """
     draft, plain = make_draft(drawing), graph.without_groups()
 
@@ -38,10 +38,7 @@ def make_lighter(drawing: Drawing, graph: CausalGraph) -> Callable[[StepRecord],
 
 
 def light_edge(draft: GraphDraft, text: str) -> LitParts:
-    """Light an edge of the graph in a drawing, through hidden nodes where it stands for them.
-
-    Called by ``make_lighter``, and for edges that a check or a stress test names.
-    """
+    """Light an edge of the graph in a drawing, through hidden nodes where it stands for them."""
     read = draft_text(text)
     if read.directed:
         ((tail, head),) = read.directed
@@ -55,10 +52,7 @@ def light_edge(draft: GraphDraft, text: str) -> LitParts:
 
 
 def light_walk(draft: GraphDraft, walk: Sequence[str]) -> LitParts:
-    """Light a walk through the graph, ``("X", "<-", "Z", "->", "Y")``, in a drawing.
-
-    Called by ``answer_recover`` for the walk that a step could not block.
-    """
+    """Light a walk through the graph, ``("X", "<-", "Z", "->", "Y")``, in a drawing."""
     hops = zip(walk[::2], walk[1::2], walk[2::2], strict=False)
     return join_lit(light_edge(draft, write_edge(*hop)) for hop in hops)
 
@@ -87,10 +81,7 @@ def _light_cause(draft: GraphDraft, one: str, other: str) -> LitParts:
 
 
 def _find_ways(draft: GraphDraft, starts: Iterable[str], end: str) -> set[DrawnEdge]:
-    """Find the arrows on ways from some nodes to another that pass hidden nodes alone.
-
-    Called by ``_light_arrow`` and ``_light_cause``.
-    """
+    """Find the arrows on ways from some nodes to another that pass hidden nodes alone."""
     back, waiting = {end}, [end]
     while waiting:
         node = waiting.pop()

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, Struct, field
 
-FORMAT, VERSION = "boundit project", 1
+FORMAT, VERSION = "boundit project", 2
 
 EdgeSign: TypeAlias = Literal["->", "<->"]
 Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=200)]
@@ -87,10 +87,10 @@ class Settings(_ProjectPart, frozen=True):
     confidence: Annotated[float, Meta(gt=0, lt=1)] | None = 0.95
     inference: Literal["exact", "approximate"] = "exact"
     selection_rate: float | Pair | None = None
-    sensitivity: float | None = None
-    confounding: dict[str, float] = field(default_factory=dict)
-    reward_range: Pair | None = None
-    missing: Literal["drop", "level", "refuse"] = "drop"
+    selection_limit: float | None = None
+    confounding_limit: dict[str, float] = field(default_factory=dict)
+    outcome_range: Pair | None = None
+    missing: Literal["drop", "level", "error"] = "drop"
     external: Annotated[tuple[FileName, ...], Meta(max_length=20)] = ()
 
 
@@ -106,7 +106,7 @@ class Project(_ProjectPart, frozen=True):
     """Everything that a person has drawn, asked and set."""
 
     format: Literal["boundit project"] = "boundit project"
-    version: Literal[1] = 1
+    version: Literal[2] = 2
     name: Annotated[str, Meta(max_length=200)] = ""
     graph: Drawing = Drawing()
     query: ProjectQuery = ProjectQuery()

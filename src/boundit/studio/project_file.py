@@ -1,6 +1,7 @@
 """Projects as files: plain JSON that is checked when it is read, and written the same twice."""
 
 import re
+from typing import Any
 
 import msgspec
 
@@ -8,6 +9,12 @@ from boundit.studio.drawing import draw_draft, make_draft, read_drawing
 from boundit.studio.errors import MalformedProject, StudioError
 from boundit.studio.project import FORMAT, VERSION, Project
 from boundit.studio.read_json import decode_json, read_json
+
+_RENAMED = {
+    "sensitivity": "selection_limit",
+    "confounding": "confounding_limit",
+    "reward_range": "outcome_range",
+}
 
 
 def read_project(text: str | bytes) -> Project:
@@ -21,19 +28,27 @@ def read_project(text: str | bytes) -> Project:
 
 
 def read_draft(text: str | bytes) -> Project:
-    """Read a project that was kept in the middle of work: its text may lag behind its nodes.
-
-    Called by ``read_project``, and for the draft of ``/api/start``.
-    """
-    _require_format(text)
+    """Read a project that was kept in the middle of work: its text may lag behind its nodes."""
+    found = _require_format(text)
+    if found["version"] == 1:
+        _raise_version(found)
+        text = msgspec.json.encode(found)
     return read_json(Project, text)
 
 
-def _require_format(text: str | bytes) -> None:
-    """Refuse what is another kind of file, or of a version to come.
+def _raise_version(found: dict[str, Any]) -> None:
+    """Give what 0.2.0 wrote the names that it has in version 2."""
+    found["version"] = VERSION
+    settings = found.get("settings")
+    if not isinstance(settings, dict):
+        return
+    found["settings"] = {_RENAMED.get(name, name): of for name, of in settings.items()}
+    if settings.get("missing") == "refuse":
+        found["settings"]["missing"] = "error"
 
-    Called by ``read_draft``.
-    """
+
+def _require_format(text: str | bytes) -> dict[str, Any]:
+    """Decode a project; refuse what is another kind of file, or of a version to come."""
     found = decode_json(text)
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise MalformedProject(
@@ -42,19 +57,17 @@ def _require_format(text: str | bytes) -> None:
             hint="A graph file is opened as text of the graph.",
         )
     version = found.get("version")
-    if version != VERSION:
+    if version not in (1, VERSION):
         raise MalformedProject(
-            f"this project is of version {version!r}, and version {VERSION} is known here",
+            f"this project is of version {version!r}, and versions 1 and {VERSION} are known here",
             where="version",
             hint="A newer boundit may read it.",
         )
+    return found
 
 
 def require_agreement(project: Project) -> None:
-    """Refuse a drawing that names nodes twice, or whose text says something else.
-
-    Called by ``read_project`` and ``write_project``.
-    """
+    """Refuse a drawing that names nodes twice, or whose text says something else."""
     draft = make_draft(project.graph)
     if project.graph.text is None:
         return
@@ -81,10 +94,7 @@ def write_project(project: Project) -> str:
 
 
 def write_draft(project: Project) -> str:
-    """Write a project as it is just now, whatever it says.
-
-    Called by ``write_project``, and for ``/api/draft``.
-    """
+    """Write a project as it is just now, whatever it says."""
     return msgspec.json.format(msgspec.json.encode(project), indent=1).decode() + "\n"
 
 

@@ -7,6 +7,7 @@ from typing import Any, TypeVar, get_args, get_origin
 import msgspec
 from msgspec import Struct
 
+from boundit.service.commands import has_repeated_keys
 from boundit.studio.errors import MalformedProject
 from boundit.terms.errors import shorten
 
@@ -34,21 +35,18 @@ def read_json(kind: type[T], body: bytes | str) -> T:
 
 
 def decode_json(body: bytes | str) -> Any:
-    """Decode JSON into plain values, or say what is wrong with it.
-
-    Called by ``read_json`` and ``_require_format``.
-    """
+    """Decode JSON into plain values, or say what is wrong with it."""
     try:
-        return msgspec.json.decode(body)
+        found, repeats = msgspec.json.decode(body), has_repeated_keys(body)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise MalformedProject(f"this is no JSON: {error}") from None
+    if repeats:
+        raise MalformedProject("a key stands twice in one object; write it once")
+    return found
 
 
 def _locate(kind: Any, value: object, reason: str) -> tuple[str, Any, str]:
-    """Find the innermost part that does not fit: its place, its kind, and what is wrong.
-
-    Called by ``read_json``.
-    """
+    """Find the innermost part that does not fit: its place, its kind, and what is wrong."""
     place = ""
     while True:
         for step, inner, part in _list_parts(kind, value):
@@ -63,10 +61,7 @@ def _locate(kind: Any, value: object, reason: str) -> tuple[str, Any, str]:
 
 
 def _list_parts(kind: Any, value: object) -> Iterator[tuple[str, Any, object]]:
-    """List the parts of a value, with the kind that each should be of.
-
-    Called by ``_locate``.
-    """
+    """List the parts of a value, with the kind that each should be of."""
     bare = _strip(kind)
     if isinstance(value, Mapping):
         kinds = _list_fields(bare, value)

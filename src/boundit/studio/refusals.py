@@ -23,13 +23,13 @@ _PLACES = {
     "columns": "data.columns",
     "weight": "data.weight",
     "domain": "data.levels",
-    "nulls": "settings.missing",
+    "missing": "settings.missing",
     "confidence": "settings.confidence",
     "inference": "settings.inference",
     "selection_rate": "settings.selection_rate",
-    "sensitivity": "settings.sensitivity",
-    "confounding": "settings.confounding",
-    "reward_range": "settings.reward_range",
+    "selection_limit": "settings.selection_limit",
+    "confounding_limit": "settings.confounding_limit",
+    "outcome_range": "settings.outcome_range",
     "external": "settings.external",
 }
 """Where in a project an option of the library stands."""
@@ -40,13 +40,13 @@ _WORDS = {
     "columns": "the matching of columns",
     "weight": "the weight",
     "domain": "further levels",
-    "nulls": "missing values",
+    "missing": "missing values",
     "confidence": "the confidence",
     "inference": "the inference",
     "selection_rate": "the selection rate",
-    "sensitivity": "the limit G",
-    "confounding": "the limit on hidden confounding",
-    "reward_range": "the range of the reward",
+    "selection_limit": "the limit G",
+    "confounding_limit": "the limit on hidden confounding",
+    "outcome_range": "the range of the reward",
     "external": "tables of everyone",
     "max_condition": "how many variables a rule conditions on",
     "time_limit": "the time",
@@ -88,10 +88,7 @@ def _name_place(where: str) -> str:
 
 
 def refuse(error: BounditError) -> ServiceError:
-    """Make of an error of the library a refusal that names a part of the project.
-
-    Called by ``Worker._answer`` and ``_list_problems`` for whatever the library refuses.
-    """
+    """Make of an error of the library a refusal that names a part of the project."""
     if isinstance(error, ServiceError):
         return error
     if isinstance(error, MissingColumn) and _name_entry(error.message):
@@ -100,10 +97,7 @@ def refuse(error: BounditError) -> ServiceError:
 
 
 def lack_column(name: str) -> StudioError:
-    """Say that a node has no column, and what can be done about it on the page.
-
-    Called by ``refuse`` and ``_list_problems``.
-    """
+    """Say that a node has no column, and what can be done about it on the page."""
     return RefusedRequest(
         f"{name} has no column in the log.",
         where=f"data.columns.{name}",
@@ -114,8 +108,6 @@ def lack_column(name: str) -> StudioError:
 
 def write_for_page(note: Note) -> str:
     """Write an error or caveat with its options as the page calls them.
-
-    Called by ``refuse``, and for the caveats of every answer.
 
     >>> write_for_page(Message("cut it with ", Option("bins", {"Age": [Placeholder("...")]})))
     'cut it with bins for Age'
@@ -155,10 +147,7 @@ def _find_place(error: BounditError) -> str | None:
 
 
 def _name_entry(message: Message) -> str:
-    """Name the variable that an option of a message is about, if it is about one.
-
-    Called by ``_find_place``.
-    """
+    """Name the variable that an option of a message is about, if it is about one."""
     for part in message.parts:
         if (
             isinstance(part, Option)

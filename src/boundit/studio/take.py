@@ -18,11 +18,11 @@ from boundit.studio.project import Project
 from boundit.terms.errors import BounditError
 
 TakePart: TypeAlias = Literal[
-    "graph", "bound", "recover", "check", "choose", "stress", "suggest", "simulate", "report"
+    "graph", "bound", "identify", "check", "choose", "stress", "suggest", "simulate", "report"
 ]
 _COMMANDS = {"choose": "decide", "report": "bound"}
 _NEEDS_QUERY = frozenset(
-    {"bound", "recover", "choose", "stress", "suggest", "simulate", "report"}
+    {"bound", "identify", "choose", "stress", "suggest", "simulate", "report"}
 )
 
 
@@ -48,10 +48,7 @@ _NO_COMMAND = "No command says all that is set here; the Python does."
 
 
 def write_command(project: Project, part: TakePart, folder: Folder) -> str | None:
-    """Write the command that repeats a part of a project in its folder; None if none does.
-
-    Called by ``take_part``, and by ``answer_report`` for the foot of a page.
-    """
+    """Write the command that repeats a part of a project in its folder; None if none does."""
     _require_parts(project, part)
     if not _fits_flags(project):
         return None
@@ -64,7 +61,7 @@ def write_command(project: Project, part: TakePart, folder: Folder) -> str | Non
         return _write_simulate(project, graph)
     words = ["boundit", _COMMANDS.get(part, part), graph]
     words += [_ask(project)] if part in _NEEDS_QUERY else []
-    if part == "recover":
+    if part == "identify":
         tables = _list_external_columns(project, folder)
         for names in tables:
             words += ["--external", ",".join(names)]
@@ -82,7 +79,7 @@ def _fits_flags(project: Project) -> bool:
     A flag reads ``NODE=VALUE,...``, and levels that look like numbers as numbers.
     """
     data = project.data
-    named = [*data.columns, *data.bins, *data.levels, *project.settings.confounding]
+    named = [*data.columns, *data.bins, *data.levels, *project.settings.confounding_limit]
     levels = [level for given in data.levels.values() for level in given]
     texts = [level for level in levels if isinstance(level, str)]
     return (
@@ -94,10 +91,7 @@ def _fits_flags(project: Project) -> bool:
 
 
 def _is_number(text: str) -> bool:
-    """Tell whether a flag would read a text as a number or a truth value.
-
-    Called by ``_fits_flags``.
-    """
+    """Tell whether a flag would read a text as a number or a truth value."""
     try:
         return isinstance(json.loads(text), int | float)
     except ValueError:
@@ -105,10 +99,7 @@ def _is_number(text: str) -> bool:
 
 
 def _write_simulate(project: Project, graph: str) -> str | None:
-    """Write the command that plays policies; None where it cannot say all that is set.
-
-    Called by ``write_command``.
-    """
+    """Write the command that plays policies; None where it cannot say all that is set."""
     plain = Project()
     data, settings = project.data, project.settings
     if (
@@ -136,30 +127,27 @@ def _list_data_flags(project: Project) -> list[str]:
     for node, edges in data.bins.items():
         found += ["--bins", f"{node}={','.join(map(_write_number, edges))}"]
     missing = project.settings.missing
-    return found if missing == "drop" else [*found, "--nulls", missing]
+    return found if missing == "drop" else [*found, "--missing", missing]
 
 
 def _list_setting_flags(project: Project, part: TakePart) -> list[str]:
-    """List the flags of the settings that differ from the defaults.
-
-    Called by ``write_command``.
-    """
+    """List the flags of the settings that differ from the defaults."""
     settings, found = project.settings, list[str]()
     for file in settings.external:
         found += ["--external", file]
     for node, levels in project.data.levels.items():
         found += ["--domain", f"{node}={','.join(map(_write_level, levels))}"]
-    if settings.reward_range is not None:
-        found += ["--reward-range", *map(_write_number, settings.reward_range)]
+    if settings.outcome_range is not None:
+        found += ["--outcome-range", *map(_write_number, settings.outcome_range)]
     if settings.selection_rate is not None:
         rate = settings.selection_rate
         ends = rate if isinstance(rate, tuple) else (rate,)
         found += ["--selection-rate", ",".join(map(_write_number, ends))]
-    if settings.sensitivity is not None:
-        found += ["--sensitivity", _write_number(settings.sensitivity)]
+    if settings.selection_limit is not None:
+        found += ["--selection-limit", _write_number(settings.selection_limit)]
     if part != "suggest":
-        for edge, limit in settings.confounding.items():
-            found += ["--confounding", f"{edge}={_write_number(limit)}"]
+        for edge, limit in settings.confounding_limit.items():
+            found += ["--confounding-limit", f"{edge}={_write_number(limit)}"]
     if settings.confidence is None:
         return [*found, "--plug-in"]
     if settings.confidence != Project().settings.confidence:
@@ -193,7 +181,7 @@ def _require_parts(project: Project, part: TakePart) -> None:
     asked = project.query
     if part in _NEEDS_QUERY and (asked.outcome is None or not asked.treatments):
         raise RefusedRequest("mark an arm and the reward first", where="query")
-    if part not in {"graph", "recover"} and project.data.file is None:
+    if part not in {"graph", "identify"} and project.data.file is None:
         raise RefusedRequest("choose a log first", where="data.file")
 
 
@@ -204,10 +192,10 @@ def write_python(project: Project, part: TakePart, folder: Folder) -> str:
         return "\n".join([*lines, "print(graph)", ""])
     if part in _NEEDS_QUERY:
         lines.append(f"query = {_ask(project)!r}")
-    if part == "recover":
+    if part == "identify":
         tables = [frozenset(t) for t in _list_external_columns(project, folder)]
         external = f", external={[sorted(t) for t in tables]!r}" if tables else ""
-        return "\n".join([*lines, f"print(bd.recover(graph, query{external}))", ""])
+        return "\n".join([*lines, f"print(bd.identify(graph, query{external}))", ""])
     lines.append(f"log = bd.read_log({project.data.file!r}{_write_reading(project)})")
     if part == "check":
         return "\n".join([*lines, "print(bd.check(graph, log))", ""])
@@ -237,7 +225,7 @@ def _write_reading(project: Project) -> str:
         "columns": data.columns or None,
         "bins": {node: list(edges) for node, edges in data.bins.items()} or None,
         "weight": data.weight,
-        "nulls": None if project.settings.missing == "drop" else project.settings.missing,
+        "missing": None if project.settings.missing == "drop" else project.settings.missing,
     }
     return _write_given(given)
 
@@ -248,17 +236,16 @@ def _write_given(given: Mapping[str, object]) -> str:
 
 
 def _write_options(project: Project, part: TakePart, folder: Folder) -> str:
-    """Write the options of the settings that differ from the defaults.
-
-    Called by ``write_python``.
-    """
+    """Write the options of the settings that differ from the defaults."""
     settings = project.settings
     options: dict[str, object] = {
         "inference": None if settings.inference == "exact" else settings.inference,
         "selection_rate": settings.selection_rate,
-        "sensitivity": settings.sensitivity,
-        "confounding": (settings.confounding or None) if part != "suggest" else None,
-        "reward_range": settings.reward_range,
+        "selection_limit": settings.selection_limit,
+        "confounding_limit": (settings.confounding_limit or None)
+        if part != "suggest"
+        else None,
+        "outcome_range": settings.outcome_range,
         "domain": {n: list(levels) for n, levels in project.data.levels.items()} or None,
     }
     said = _write_given(options)
@@ -273,10 +260,10 @@ def _write_options(project: Project, part: TakePart, folder: Folder) -> str:
 
 def _fit(project: Project, file: str, folder: Folder) -> dict[str, Any]:
     """Choose the options that hold for a table of everyone; called by ``_write_options``."""
-    opened = read_log([str(folder.find(file))], nulls=project.settings.missing)
-    found = choose_fitting(project, opened) or {"nulls": project.settings.missing}
-    if found["nulls"] == "drop":
-        found["nulls"] = None
+    opened = read_log([str(folder.find(file))], missing=project.settings.missing)
+    found = choose_fitting(project, opened) or {"missing": project.settings.missing}
+    if found["missing"] == "drop":
+        found["missing"] = None
     if found.get("bins"):
         found["bins"] = {node: list(edges) for node, edges in found["bins"].items()}
     return found
@@ -297,10 +284,7 @@ def _list_external_columns(project: Project, folder: Folder) -> list[list[str]]:
 
 
 def _write_play(project: Project) -> Iterable[str]:
-    """Write the lines that play policies in worlds that fit the log.
-
-    Called by ``write_python``.
-    """
+    """Write the lines that play policies in worlds that fit the log."""
     settings, how = project.settings, project.simulate
     options: dict[str, object] = {
         "selection_rate": settings.selection_rate,
@@ -326,7 +310,6 @@ _POLICIES = {
     "KL-UCB": "bd.KLUCB({})",
     "TS": "bd.TS({}propensities=False)",
     "LinTS": "bd.LinTS({}propensities=False)",
-    "LinTS-shared": "bd.LinTS({}shared=True, propensities=False)",
     "OAM": "bd.OAM({})",
     "Fused": "bd.Fused(prior=worlds.bounds, propensities=False)",
     "Fused-trusting": "bd.Fused(prior=worlds.bounds, doubt=0.0, propensities=False)",
@@ -338,5 +321,5 @@ def _write_policy(name: str) -> str:
     bare = name.removesuffix("-PCB")
     if bare not in _POLICIES:
         raise RefusedRequest(f"there is no policy {name!r}", where="simulate.policies")
-    prior = "prior=worlds.bounds.plain(), " if bare != name else ""
+    prior = "prior=worlds.bounds.intervals_only(), " if bare != name else ""
     return _POLICIES[bare].format(prior).replace(", )", ")")

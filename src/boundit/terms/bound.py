@@ -43,10 +43,7 @@ class StepRecord:
     out_of: tuple[str, ...] = ()
 
     def prefix(self, *parts: Part | Sentence) -> "StepRecord":
-        """Give the same step with words before its line, which say what the step is about.
-
-        Called by ``KnownFormula.prefix_steps`` and ``Factorization.write_record``.
-        """
+        """Give the same step with words before its line, which say what the step is about."""
         return replace(self, line=join_line(*parts, self.line))
 
     def __str__(self) -> str:
@@ -89,8 +86,5 @@ class Bound:
 
     @property
     def interval(self) -> Interval:
-        """Both ends of the row as an ``Interval``.
-
-        Used by ``BoundTable.__getitem__`` and ``explain_bound``.
-        """
+        """Both ends of the row as an ``Interval``."""
         return Interval(self.lower, self.upper)

@@ -13,7 +13,16 @@ from operator import attrgetter, itemgetter
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
-from boundit.terms.bound import MEASURES, Arm, Bound, Context, Key, RuleRecord, Value
+from boundit.terms.bound import (
+    MEASURES,
+    Arm,
+    Bound,
+    Context,
+    Key,
+    RuleRecord,
+    StepRecord,
+    Value,
+)
 from boundit.terms.bound_errors import (
     DamagedFile,
     MalformedRow,
@@ -34,9 +43,9 @@ from boundit.terms.explanation import Domination, Explanation, explain_bound
 from boundit.terms.formula import Sentence, Term, Variable
 from boundit.terms.fused_plan import FusedPlan, NoFusedPlan
 from boundit.terms.interval import Interval
-from boundit.terms.living import Living
-from boundit.terms.message import Note
+from boundit.terms.message import CRITICAL, Note, drop_numbers
 from boundit.terms.public_names import find_forwarded
+from boundit.terms.renamed import ATTRIBUTES, refuse_renamed
 from boundit.terms.sampling import MODELLED, ROWS, Inference, describe_promise
 from boundit.terms.saving import bound_file
 from boundit.terms.saving.codec import decode, encode
@@ -63,21 +72,22 @@ class BoundTable:
     all others cost then, in units of the error of rows. ``inference`` says how chance was
     allowed for, and is None where it was not; ``units`` what the log is made of, rows unless
     these hang together.
-    ``living`` says what a policy may learn online to narrow them, ``fused`` in which cells rows
-    of the log and rounds of a policy count together.
+    ``pooling`` says in which cells rows of the log and rounds of a policy count together.
     ``bins`` has the edges of treatments, contexts and what a policy may observe that were cut
     into bins: below the first edge a number is in the first bin, from that edge on in the next.
     ``others`` are about what the other method to allow for chance would give, in tables of few
     rows; they are found when first read. They come from the rules that gave the ends: on its
     own that method has more rules to choose from, which share its error.
-    ``confounding`` has the limits on hidden confounding under which the intervals hold, by the
-    edges that they are on. ``models`` says which models were fitted, where some were.
+    ``confounding_limit`` has the limits on hidden confounding under which the intervals hold, by
+    the edges that they are on. ``models`` says which models were fitted, where some were.
+    ``complete`` tells whether no limit cut the search for rules, so that what they leave open
+    would stay however many rows there were.
     ``notes`` are the caveats once more, with the options that they name as values, for whoever
     spells options otherwise than Python; a table of an expert or a file has none.
 
     >>> table = BoundTable.from_rows(
     ...     [{"Ad": "A", "lower": 0.1, "upper": 0.3}, {"Ad": "B", "lower": 0.2, "upper": 0.6}],
-    ...     outcome="Click", treatments=["Ad"], reward_range=(0, 1),
+    ...     outcome="Click", treatments=["Ad"], outcome_range=(0, 1),
     ... )
     >>> table["B", ()]
     Interval(lower=0.2, upper=0.6)
@@ -87,7 +97,7 @@ class BoundTable:
     treatments: tuple[str, ...]
     context: tuple[str, ...]
     levels: Mapping[str, tuple[Value, ...]]
-    reward_range: tuple[float, float]
+    outcome_range: tuple[float, float]
     bounds: Mapping[Key, Bound]
     rules: Mapping[str, RuleRecord] = field(default_factory=dict)
     profile: str = EXPERT
@@ -96,14 +106,14 @@ class BoundTable:
     contrasts: Mapping[Pair, float] = field(default_factory=dict)
     joint: bool = False
     contrast_cost: float = math.inf
-    living: tuple[Living, ...] = ()
     inference: Inference | None = None
     units: str = ROWS
     bins: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    fused: FusedPlan | NoFusedPlan = NO_LOG
+    pooling: FusedPlan | NoFusedPlan = NO_LOG
     others: Mapping[Key, Interval] = field(default_factory=dict, repr=False)
-    confounding: Mapping[str, float] = field(default_factory=dict)
+    confounding_limit: Mapping[str, float] = field(default_factory=dict)
     models: str = ""
+    complete: bool = False
     notes: tuple[Note, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -116,6 +126,7 @@ class BoundTable:
                 raise ReservedName(name, MEASURES)
 
     @classmethod
+    @refuse_renamed
     def from_rows(
         cls,
         rows: Iterable[Mapping[str, object]],
@@ -123,13 +134,12 @@ class BoundTable:
         outcome: str,
         treatments: Sequence[str],
         context: Sequence[str] = (),
-        reward_range: tuple[float, float],
+        outcome_range: tuple[float, float],
     ) -> Self:
         """Make a table of bounds that an expert or another tool wrote, one mapping a row.
 
         A row has a value for every treatment and context, ``lower`` and ``upper``; the other
-        columns that ``rows`` writes may be there too. Users call it to start a policy from
-        their own bounds.
+        columns that ``rows`` writes may be there too.
         """
         treatments, context = _read_names(treatments), _read_names(context)
         found: dict[Key, Bound] = {}
@@ -137,60 +147,48 @@ class BoundTable:
             key = _pick_values(row, treatments, i), _pick_values(row, context, i)
             if key in found:
                 raise MalformedRow(i, f"the arm {key[0]} in context {key[1]} has a row already")
-            found[key] = _read_bound(row, i, reward_range)
+            found[key] = _read_bound(row, i, outcome_range)
         parts = (dict.fromkeys(map(itemgetter(part), found)) for part in (0, 1))
         levels = {
             name: tuple(dict.fromkeys(values[k] for values in part))
             for names, part in zip((treatments, context), parts, strict=True)
             for k, name in enumerate(names)
         }
-        return cls(outcome, treatments, context, levels, reward_range, found)
+        return cls(outcome, treatments, context, levels, outcome_range, found)
 
     @cached_property
     def arms(self) -> tuple[Arm, ...]:
-        """The arms that have a row, in order: tuples of treatment values.
-
-        Users read it to go through the table; also read by ``Whiskers.arms``.
-        """
+        """The arms that have a row, in order: tuples of treatment values."""
         return tuple(dict.fromkeys(arm for arm, _ in self.bounds))
 
     @cached_property
     def contexts(self) -> tuple[Context, ...]:
-        """The contexts that have a row, in order: tuples of context values.
-
-        Users read it to go through the table; also read by ``Whiskers.contexts``.
-        """
+        """The contexts that have a row, in order: tuples of context values."""
         return tuple(dict.fromkeys(context for _, context in self.bounds))
 
     def __getitem__(self, key: tuple[object, object]) -> Interval:
         if not (isinstance(key, tuple) and len(key) == 2):
             raise NotAKey(key)
         found = self.bounds.get(self._read_key(*key))
-        return found.interval if found else Interval(*self.reward_range)
+        return found.interval if found else Interval(*self.outcome_range)
 
     def contrast(self, arm: object, other: object, context: object = ()) -> float:
         """Say how much more ``arm`` may earn than ``other`` in a context, at the very most.
 
-        Below zero, ``other`` is better whatever is true. Users call it to compare two arms.
+        Below zero, ``other`` is better whatever is true.
         """
         (one, where), (two, _) = self._read_key(arm, context), self._read_key(other, context)
         return find_largest_contrast(
             self.contrasts, (where, one, two), (self[one, where], self[two, where])
         )
 
-    def dominated(self, context: object = ()) -> dict[Arm, Arm]:
-        """Map each arm that another surely beats in a context to the one that beats it.
-
-        Users call it to rule out arms.
-        """
+    def ruled_out(self, context: object = ()) -> dict[Arm, Arm]:
+        """Map each arm that another surely beats in a context to the one that beats it."""
         where = self.read_context(context)
         return {arm: found.arm for arm, found in self.find_dominations(where).items()}
 
     def find_dominations(self, context: Context) -> dict[Arm, Domination]:
-        """Find for each arm that another surely beats in a context the best one, and its lead.
-
-        Called by ``BoundTable.dominated``, and by ``RowValues.of`` for pages.
-        """
+        """Find for each arm that another surely beats in a context the best one, and its lead."""
         ends = self._list_ends(context)
         lowers = [lower for lower, _ in ends]
         reached, found = max(lowers, default=0.0), dict[Arm, Domination]()
@@ -214,21 +212,27 @@ class BoundTable:
         ``minimax-regret`` takes the lottery that falls least short of the best arm, whatever is
         true; with ``lottery=False`` the single arm that does. ``maximin`` takes the arm that
         earns most at least, ``optimism`` the one with the largest ``(1 - h) lower + h upper``,
-        where ``h`` is the number ``optimism`` from 0 to 1. Users call it to decide without a
-        bandit; also called by ``_choose_for_page`` for the page of bounds.
+        where ``h`` is the number ``optimism`` from 0 to 1.
         """
         made: Choice = find_forwarded("choose")(
             self, rule=rule, optimism=optimism, lottery=lottery
         )
         return made
 
-    def plain(self) -> Self:
-        """The same table with its intervals alone: no contrasts, no counts, nothing online.
+    def intervals_only(self) -> Self:
+        """The same table with its intervals alone: no contrasts, no counts."""
+        return replace(self, contrasts={}, pooling=PLAIN)
 
-        Users call it to start a policy as the paper does; also called by
-        ``OfflineTables.from_world``.
-        """
-        return replace(self, contrasts={}, living=(), fused=PLAIN)
+    @property
+    def critical(self) -> tuple[str, ...]:
+        """The caveats that are shown wherever the intervals are."""
+        return tuple(caveat for caveat in self.caveats if caveat.startswith(CRITICAL))
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            now = f"; it is now {ATTRIBUTES[name]}" if name in ATTRIBUTES else ""
+            raise AttributeError(f"'BoundTable' object has no attribute {name!r}{now}")
 
     def __repr__(self) -> str:
         known = "".join(f", {name}" for name in self.context)
@@ -245,16 +249,14 @@ class BoundTable:
 
     def __str__(self) -> str:
         rows = format_rows(self.treatments + self.context, self.bounds)
-        if self.confidence is None:
-            return rows
-        sure = f"confidence {self.confidence:g} for all rows at once"
-        return f"{rows}\n{sure}, {self.inference} inference"
+        lines = [rows]
+        if self.confidence is not None:
+            sure = f"confidence {self.confidence:g} for all rows at once"
+            lines.append(f"{sure}, {self.inference} inference")
+        return "\n".join([*lines, *self.critical])
 
     def rows(self) -> list[dict[str, object]]:
-        """Write the table as a list of mappings: treatments, context, ends, estimates, rules.
-
-        Users call it to process bounds further; also called by ``BoundTable.frame``.
-        """
+        """Write the table as a list of mappings: treatments, context, ends, estimates, rules."""
         names, measure = (*self.treatments, *self.context, *MEASURES), attrgetter(*MEASURES)
         return [
             dict(zip(names, (*arm, *context, *measure(bound)), strict=True))
@@ -291,8 +293,7 @@ class BoundTable:
         """Say in text how one interval came about, and what to use in its context.
 
         First the ends, formulas with numbers, steps and caveats; then the arm or lottery that
-        ``choose`` takes there, what it regrets at worst and why. Users call it; also called by
-        ``_print_table`` for ``boundit bound --explain``.
+        ``choose`` takes there, what it regrets at worst and why.
         """
         where = self.read_context(context)
         if where not in self._uses:
@@ -302,11 +303,10 @@ class BoundTable:
     def explanation(self, arm: object, context: object = ()) -> Explanation:
         """How one interval came about, as a record that text and pages render.
 
-        What to use is not in it: pages say that apart. Called by ``BoundTable.explain`` for
-        text, and by ``group_rows`` for a page.
+        What to use is not in it: pages say that apart.
         """
         key = self._read_key(arm, context)
-        low, high = self.reward_range
+        low, high = self.outcome_range
         unseen = Bound(low, high, low, high, 0, "range", "range", marks=("it has no row",))
         return explain_bound(
             self.write_mean(key),
@@ -318,6 +318,7 @@ class BoundTable:
             caveats=self.caveats,
             dominated=self._find_domination(key),
             other=self.others.get(key),
+            complete=self.complete,
         )
 
     @cached_property
@@ -327,54 +328,51 @@ class BoundTable:
 
     @property
     def promise(self) -> str:
-        """How often the intervals of such tables hold, and at what price; empty for plug-in.
-
-        Users read it; also read by ``BoundTable.explanation``, and by ``_write_lead`` for a
-        page.
-        """
+        """How often the intervals of such tables hold, and at what price; empty for plug-in."""
         if self.inference is None or self.confidence is None:
             return ""
         said = describe_promise(self.inference, self.confidence, len(self.bounds), self.units)
         return f"{said} {MODELLED}" if self.models else said
 
     def record(self) -> dict[str, object]:
-        """Write the whole table, reasons included, as an object for JSON.
-
-        Users call it; also called by ``BoundTable.save``.
-        """
+        """Write the whole table, reasons included, as an object for JSON."""
         found: dict[str, object] = encode(self)
         if not self.models:
             del found["models"]  # so that releases without models read the file
         return found
 
     def save(self, path: str | PathLike[str], *, counts: bool = True) -> None:
-        """Write the table to a JSON file, whole or not at all; without counts of rows if asked.
-
-        Users call it to keep bounds; also called by ``bound`` of the command line for --out.
-        """
+        """Write the table to a JSON file, whole or not at all; without counts of rows if asked."""
         table = self if counts else self.drop_counts()
         bound_file.write(path, table.record())
 
     def drop_counts(self) -> Self:
         """Give the same intervals and reasons without any count of the log's rows.
 
-        A policy can then count no rows (``fused``) and narrow nothing online (``living``). The
-        ends of intervals stay, and whoever knows the method may guess at counts from them.
-        Called by ``BoundTable.save``; users call it before they hand a table on.
+        A policy can then count no rows (``pooling``). The ends of intervals stay, and whoever
+        knows the method may guess at counts from them.
         """
         bounds = {
             key: replace(bound, n=0, lower_cells=(), upper_cells=(), sampling=None)
             for key, bound in self.bounds.items()
         }
-        caveats = (*self.caveats, NO_COUNTS.reason)
-        return replace(self, bounds=bounds, living=(), fused=NO_COUNTS, caveats=caveats)
+        rules = {
+            name: replace(rule, steps=tuple(map(_drop_numbers_of_step, rule.steps)))
+            for name, rule in self.rules.items()
+        }
+        return replace(
+            self,
+            bounds=bounds,
+            rules=rules,
+            pooling=NO_COUNTS,
+            caveats=(*map(str, map(drop_numbers, self.caveats)), NO_COUNTS.reason),
+            notes=(*map(drop_numbers, self.notes), NO_COUNTS.reason),
+            models=str(drop_numbers(self.models)),
+        )
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
-        """Read a table from a file that ``save`` wrote; refuse anything else whole.
-
-        Users call it for bounds that were kept.
-        """
+        """Read a table from a file that ``save`` wrote; refuse anything else whole."""
         return cls.from_record(bound_file.read(path), error=partial(DamagedFile, path))
 
     @classmethod
@@ -383,42 +381,35 @@ class BoundTable:
     ) -> Self:
         """Make a table of the JSON object that ``record`` wrote; refuse what does not fit.
 
-        ``error`` makes the error that is raised. Users call it; also called by
-        ``BoundTable.load``.
+        ``error`` makes the error that is raised.
         """
+        if isinstance(record, dict):  # as release 0.2.0 wrote it, with one part more
+            record = {
+                str(ATTRIBUTES.get(name, name)): part
+                for name, part in record.items()
+                if name != "living"
+            }
         return decode(cls, record, error=error)
 
     def _read_key(self, arm: object, context: object) -> Key:
-        """Read an arm and a context as a user wrote them, and refuse levels the table lacks.
-
-        Called by ``BoundTable.__getitem__``, ``BoundTable.contrast`` and
-        ``BoundTable.explanation``.
-        """
+        """Read an arm and a context as a user wrote them, and refuse levels the table lacks."""
         return self.read_arm(arm), self.read_context(context)
 
     def read_arm(self, given: object) -> Arm:
         """Read an arm as a user wrote it, and refuse levels the table lacks.
 
-        A tuple, a mapping of names, or a scalar for one treatment. Called by
-        ``BoundTable._read_key``, and by ``read_side`` for the arms of a policy.
+        A tuple, a mapping of names, or a scalar for one treatment.
         """
         return self._read_values("arm", given, self.treatments)
 
     def read_context(self, given: object) -> Context:
-        """Read a context as a user wrote it, and refuse levels the table lacks.
-
-        Called by ``BoundTable._read_key`` and ``BoundTable.dominated``, and by ``read_side``
-        for the contexts of a policy.
-        """
+        """Read a context as a user wrote it, and refuse levels the table lacks."""
         return self._read_values("context", given, self.context)
 
     def _read_values(
         self, what: str, given: object, names: tuple[str, ...]
     ) -> tuple[Value, ...]:
-        """Read an arm or a context: a tuple, a mapping, or a scalar for one variable.
-
-        Called by ``BoundTable.read_arm`` and ``BoundTable.read_context``.
-        """
+        """Read an arm or a context: a tuple, a mapping, or a scalar for one variable."""
         if isinstance(given, Mapping) and given.keys() == set(names):
             given = tuple(given[name] for name in names)
         values = tuple(given) if isinstance(given, tuple | list) else (given,)
@@ -430,10 +421,7 @@ class BoundTable:
         return values
 
     def _is_level(self, name: str, value: object) -> bool:
-        """Tell whether a variable takes a value; one without a hash is no level of any.
-
-        Called by ``BoundTable._read_values`` for every value.
-        """
+        """Tell whether a variable takes a value; one without a hash is no level of any."""
         try:
             return value in self._level_sets[name]
         except TypeError:
@@ -445,10 +433,7 @@ class BoundTable:
         return {name: frozenset(levels) for name, levels in self.levels.items()}
 
     def write_mean(self, key: Key) -> Sentence:
-        """Write the mean of one arm in one context as a formula, ``E[Y | do(X=1), W=0]``.
-
-        Called by ``BoundTable.explanation``, and by ``_blank_question`` for a page.
-        """
+        """Write the mean of one arm in one context as a formula, ``E[Y | do(X=1), W=0]``."""
         arm, context = key
         outcome = Variable(self.outcome, bare=True)
         done = Term("do", _make_assignments(self.treatments, arm))
@@ -459,10 +444,10 @@ class BoundTable:
     def _find_domination(self, key: Key) -> Domination | None:
         """Find the arm that surely earns more than this one in its context, and by how much.
 
-        The one that beats it by most, or None. Called by ``BoundTable.explanation``.
+        The one that beats it by most, or None.
         """
         arm, context = key
-        low, high = self.reward_range
+        low, high = self.outcome_range
         upper = bound.upper if (bound := self.bounds.get(key)) else high
         stored = self._number_rivals(arm, self.find_contrasts(context))
         if upper >= self._reached.get(context, low) and not stored:
@@ -472,21 +457,17 @@ class BoundTable:
         return Domination(self.arms[found[0]], found[1]) if found else None
 
     def _list_ends(self, context: Context) -> list[tuple[float, float]]:
-        """List the ends of all arms in a context; those without a row have the reward's range.
-
-        Called by ``BoundTable.find_dominations`` and ``BoundTable._find_domination``.
-        """
+        """List the ends of all arms in a context; those without a row have the reward's range."""
         rows = (self.bounds.get((arm, context)) for arm in self.arms)
-        return [(row.lower, row.upper) if row else self.reward_range for row in rows]
+        return [(row.lower, row.upper) if row else self.outcome_range for row in rows]
 
     @cached_property
     def _reached(self) -> dict[Context, float]:
         """What the best arm of each context earns at least: its greatest lower end.
 
-        Read by ``BoundTable._find_domination``: no arm that may earn as much is dominated by
-        its interval.
+        No arm that may earn as much is dominated by its interval.
         """
-        low = self.reward_range[0]
+        low = self.outcome_range[0]
         found = dict.fromkeys(self.contexts, low)
         for (_, context), bound in self.bounds.items():
             if bound.lower > found[context]:
@@ -494,11 +475,7 @@ class BoundTable:
         return found
 
     def find_contrasts(self, context: Context) -> dict[Arm, dict[Arm, float]]:
-        """Find the contrasts that are kept for a context: of each arm against others.
-
-        Called by ``BoundTable.find_dominations`` and ``BoundTable._find_domination``, and by
-        ``_find_better`` for a policy.
-        """
+        """Find the contrasts that are kept for a context: of each arm against others."""
         return self._stored_contrasts.find_within(context) if self.contrasts else {}
 
     @cached_property
@@ -509,10 +486,7 @@ class BoundTable:
     def _number_rivals(
         self, arm: Arm, contrasts: Mapping[Arm, Mapping[Arm, float]]
     ) -> dict[int, float]:
-        """Give an arm's contrasts by the numbers of the other arms, of those that have rows.
-
-        Called by ``BoundTable.find_dominations`` and ``BoundTable._find_domination``.
-        """
+        """Give an arm's contrasts by the numbers of the other arms, of those that have rows."""
         if arm not in contrasts:
             return {}
         numbers = self._arm_numbers
@@ -528,11 +502,14 @@ class BoundTable:
         return {arm: i for i, arm in enumerate(self.arms)}
 
 
-def _make_assignments(names: Sequence[str], values: Sequence[Value]) -> tuple[Variable, ...]:
-    """Pair variables with their values, as ``X=1`` in a formula.
+def _drop_numbers_of_step(step: StepRecord) -> StepRecord:
+    """Drop counts of rows from the words of a step, such as those on models."""
+    said = step.line
+    return replace(step, line=str(drop_numbers(said))) if isinstance(said, str) else step
 
-    Called by ``BoundTable.write_mean``.
-    """
+
+def _make_assignments(names: Sequence[str], values: Sequence[Value]) -> tuple[Variable, ...]:
+    """Pair variables with their values, as ``X=1`` in a formula."""
     return tuple(
         Variable(name, value=repr(value), bare=True)
         for name, value in zip(names, values, strict=True)
@@ -540,10 +517,7 @@ def _make_assignments(names: Sequence[str], values: Sequence[Value]) -> tuple[Va
 
 
 def _pick_values(row: Mapping[str, object], names: Sequence[str], i: int) -> tuple[Value, ...]:
-    """Pick the values of an arm or a context from row ``i``, or refuse the row.
-
-    Called by ``BoundTable.from_rows``.
-    """
+    """Pick the values of an arm or a context from row ``i``, or refuse the row."""
     for name in names:
         if name not in row:
             raise MalformedRow(i, f"it has no value for {name!r}")
@@ -555,20 +529,17 @@ def _pick_values(row: Mapping[str, object], names: Sequence[str], i: int) -> tup
 
 
 def _read_names(given: Sequence[str]) -> tuple[str, ...]:
-    """Read the names of treatments or context variables; a lone string is one name.
-
-    Called by ``BoundTable.from_rows``.
-    """
+    """Read the names of treatments or context variables; a lone string is one name."""
     return (given,) if isinstance(given, str) else tuple(given)
 
 
-def _read_bound(row: Mapping[str, object], i: int, reward_range: tuple[float, float]) -> Bound:
+def _read_bound(row: Mapping[str, object], i: int, outcome_range: tuple[float, float]) -> Bound:
     """Read the bound of row ``i``: both ends and, where given, estimates, rows and rules.
 
-    Refuses ends that are no interval in the reward's range. Called by ``BoundTable.from_rows``.
+    Refuses ends that are no interval in the reward's range.
     """
     lower, upper = _read_end(row, "lower", i), _read_end(row, "upper", i)
-    low, high = reward_range
+    low, high = outcome_range
     if not low <= lower <= upper <= high:
         raise MalformedRow(
             i, f"[{lower}, {upper}] is no interval inside the range [{low}, {high}]"
@@ -585,10 +556,7 @@ def _read_bound(row: Mapping[str, object], i: int, reward_range: tuple[float, fl
 
 
 def _read_end(row: Mapping[str, object], name: str, i: int) -> float:
-    """Read the lower or upper end of row ``i``, or refuse what is no number.
-
-    Called by ``_read_bound``.
-    """
+    """Read the lower or upper end of row ``i``, or refuse what is no number."""
     value = row.get(name)
     if not isinstance(value, int | float) or math.isnan(value):
         raise MalformedRow(i, f"{name!r} must be a number, found {value!r}")

@@ -7,10 +7,7 @@ from boundit.terms.bound import Bound, Key
 
 
 def format_rows(names: Sequence[str], bounds: Mapping[Key, Bound]) -> str:
-    """Write a bound table as text, one line a row: arm, context, interval, rows and rules.
-
-    Called by ``BoundTable.__str__``.
-    """
+    """Write a bound table as text, one line a row: arm, context, interval, rows and rules."""
     head = [*names, "lower", "upper", "n", "by"]
     rows = bounds.values()
     levels = zip(*((*arm, *context) for arm, context in bounds), strict=True)
@@ -25,10 +22,7 @@ def format_rows(names: Sequence[str], bounds: Mapping[Key, Bound]) -> str:
 
 
 def align_columns(head: Sequence[str], columns: Sequence[Sequence[str]]) -> str:
-    """Write columns of text below their names, each as wide as its widest entry.
-
-    Called by ``format_rows`` and ``Choice.__str__``.
-    """
+    """Write columns of text below their names, each as wide as its widest entry."""
     padded = []
     for name, column in zip(head, columns, strict=True):
         width = max(map(len, (name, *column)))

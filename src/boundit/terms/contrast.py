@@ -44,10 +44,7 @@ class StoredContrasts(Mapping[Pair, float]):
 
     @classmethod
     def of(cls, contrasts: Mapping[Pair, float]) -> "StoredContrasts":
-        """Store contrasts that are given as any mapping; those stored so already stay.
-
-        Called by ``BoundTable._stored_contrasts`` once per table.
-        """
+        """Store contrasts that are given as any mapping; those stored so already stay."""
         if isinstance(contrasts, cls):
             return contrasts
         arms = list(dict.fromkeys(arm for _, *pair in contrasts for arm in pair))
@@ -58,10 +55,7 @@ class StoredContrasts(Mapping[Pair, float]):
         return cls(arms, contexts, codes, values)
 
     def find_within(self, context: Context) -> dict[Arm, dict[Arm, float]]:
-        """Find the contrasts of one context: of each arm against others.
-
-        Called by ``BoundTable.find_contrasts``.
-        """
+        """Find the contrasts of one context: of each arm against others."""
         where, n = self._context_numbers.get(context), len(self._arms)
         if where is None:
             return {}
@@ -93,17 +87,11 @@ class StoredContrasts(Mapping[Pair, float]):
         return repr(dict(self.items()))
 
     def items(self) -> ItemsView[Pair, float]:
-        """Give pairs and their contrasts in the order in which they are stored, unsearched.
-
-        Users call it, as of every mapping; also called by ``_make_mapping`` for files.
-        """
+        """Give pairs and their contrasts in the order in which they are stored, unsearched."""
         return _StoredItems(self)
 
     def _encode(self, pair: Pair) -> int:
-        """Write the numbers of a context and two arms as one; an unknown one is a KeyError.
-
-        Called by ``StoredContrasts.of`` and when a contrast is looked up.
-        """
+        """Write the numbers of a context and two arms as one; an unknown one is a KeyError."""
         context, one, other = pair
         n, numbers = len(self._arms), self._arm_numbers
         return (self._context_numbers[context] * n + numbers[one]) * n + numbers[other]
@@ -124,7 +112,7 @@ def find_largest_contrast(
     """Find how much more the first arm may earn than the second in a context, at most.
 
     Takes the stored contrast (a bound on the difference of two arms), or what the two intervals
-    say. Called by ``BoundTable.contrast``.
+    say.
 
     >>> apart = Interval(0.1, 0.5), Interval(0.2, 0.4)
     >>> find_largest_contrast({((), ("a",), ("b",)): -0.01}, ((), ("a",), ("b",)), apart)
@@ -143,8 +131,7 @@ def find_rival(
 
     ``upper`` is the one's upper end, ``lowers`` are the lower ends of all arms, itself among
     them, and ``contrasts`` what is stored of the one against others, by their number. None if
-    no arm surely earns more. Called by ``BoundTable.find_dominations`` and
-    ``BoundTable._find_domination``.
+    no arm surely earns more.
 
     >>> find_rival(0.2, [0.1, 0.3, 0.2], {})
     (1, 0.09999999999999998)

@@ -7,6 +7,7 @@ too; so does the option it is about, which the command line spells as its flag.
 """
 
 import json
+import re
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 from os import PathLike
@@ -253,9 +254,19 @@ class MissingExtra(BounditError):
         )
 
 
-def shorten(text: str, limit: int = 120) -> str:
-    """Cut a long listing in an error message, so that the message stays one line.
+_SECRET = re.compile(r"(\b[a-z][a-z0-9+.-]*://[^\s/:@]*:)[^\s]*(@)", re.IGNORECASE)
+_SECRET_OPTION = re.compile(r"([?&](?:ssl)?password=)[^&\s'\"]*", re.IGNORECASE)
 
-    Called by the errors of every room, ``BadOption`` for one.
+
+def hide_password(text: str) -> str:
+    """Replace the passwords of all addresses in a text by ``***``.
+
+    >>> hide_password("--store postgresql://me:secret@host/db?sslpassword=x&a=b")
+    '--store postgresql://me:***@host/db?sslpassword=***&a=b'
     """
+    return _SECRET_OPTION.sub(r"\1***", _SECRET.sub(r"\1***\2", text))
+
+
+def shorten(text: str, limit: int = 120) -> str:
+    """Cut a long listing in an error message, so that the message stays one line."""
     return text if len(text) <= limit else f"{text[: limit - 4]} ..."

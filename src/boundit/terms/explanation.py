@@ -18,6 +18,11 @@ from boundit.terms.sampling import Inference, describe_sampling
 RANGE = "range"
 """What an end is called that no rule gave."""
 _MOST_CELLS = 16
+UNPROVED = "That it would last is not proved: caveats name the limits that were met."
+EMPTY = "cells that were never logged count as the whole range here; rows there may narrow it"
+"""Marks a row whose ends rest on such cells."""
+NEVER_LOGGED = "this arm was never logged in this context"
+"""Marks a row without rows."""
 
 End = Literal["lower", "upper", "both"]
 
@@ -33,26 +38,17 @@ class EndNumbers:
 
     @classmethod
     def of(cls, end: End, value: float, cells: Sequence[Line]) -> "EndNumbers":
-        """Keep the first few of the numbers behind an end, and how many more there are.
-
-        Called by ``explain_ends``.
-        """
+        """Keep the first few of the numbers behind an end, and how many more there are."""
         return cls(end, value, tuple(cells[:_MOST_CELLS]), max(len(cells) - _MOST_CELLS, 0))
 
     @property
     def title(self) -> str:
-        """Which end of the interval the numbers are of, and its value: ``Lower end 0.2``.
-
-        Read by ``_write_end_lines`` for text and ``_list_end`` for pages.
-        """
+        """Which end of the interval the numbers are of, and its value: ``Lower end 0.2``."""
         return f"{self.end.capitalize()} end {self.value:.4g}"
 
     @property
     def lines(self) -> tuple[Line, ...]:
-        """The numbers behind an end, a line each, and how many are left out.
-
-        Read by ``_write_end_lines`` for text and ``_list_end`` for pages.
-        """
+        """The numbers behind an end, a line each, and how many are left out."""
         return (*self.cells, f"and {self.n_more} more") if self.n_more else self.cells
 
 
@@ -69,10 +65,7 @@ class EndExplanation:
 
     @property
     def title(self) -> str:
-        """The heading over what explains an end: which end, its value, the rule that gave it.
-
-        Read by ``_write_end_lines`` for text and ``_list_end`` for pages.
-        """
+        """The heading over what explains an end: which end, its value, the rule that gave it."""
         which = "Both ends" if self.end == "both" else f"{self.end.capitalize()} end"
         value = "" if self.end == "both" else f" {self.value:.4g}"
         by = self.rule if self.rule != RANGE else "the reward's range, no rule says more"
@@ -88,8 +81,8 @@ class Domination:
 
     def __str__(self) -> str:
         return (
-            f"Dominated by arm {self.arm}: whatever the shared unknown, that arm earns "
-            f"at least {self.lead:.4g} more here."
+            f"Dominated by arm {self.arm}: whatever the shared unknown, the mean of that "
+            f"arm is at least {self.lead:.4g} higher here."
         )
 
 
@@ -101,7 +94,8 @@ class WidthSplit:
     """How much of an interval's width more rows would take away, and how much they never can.
 
     ``lasting`` is what the graph leaves open, ``chance`` the sampling error; ``low`` and
-    ``high`` are the ends that the best rules give on the estimates.
+    ``high`` are the ends that the best rules give on the estimates. Only where the search for
+    rules was ``complete`` is it said that what lasts would stay however many rows there were.
 
     >>> print(WidthSplit.of(0.1, 0.5, 0.3, 0.3))
     All of the width 0.4 is sampling error: with ever more rows it would shrink to 0, for ...
@@ -113,13 +107,13 @@ class WidthSplit:
     chance: float
     low: float
     high: float
+    complete: bool = False
 
     @classmethod
-    def of(cls, lower: float, upper: float, low: float, high: float) -> "WidthSplit":
-        """Split the width of an interval, by its ends and those on the estimates.
-
-        Called by ``explain_bound``, and by ``_list_splits`` for all rows of a page.
-        """
+    def of(
+        cls, lower: float, upper: float, low: float, high: float, *, complete: bool = False
+    ) -> "WidthSplit":
+        """Split the width of an interval, by its ends and those on the estimates."""
         whole = upper - lower
         # Programs leave points a width of rounding.
         lasting = round(min(high - low, whole), 9)
@@ -130,7 +124,7 @@ class WidthSplit:
             kind = "chance"
         elif whole - lasting < ROUNDING:
             kind = "open"
-        return cls(kind, whole, lasting, whole - lasting, low, high)
+        return cls(kind, whole, lasting, whole - lasting, low, high, complete)
 
     def __str__(self) -> str:
         match self.kind:
@@ -145,17 +139,20 @@ class WidthSplit:
                     "it would shrink to 0, for the graph leaves nothing open."
                 )
             case "open":
-                return (
-                    f"All of the width {self.whole:.3g} is what the graph leaves open: however "
-                    "many rows, it would stay."
-                )
+                left = "the graph leaves open: however many rows, it would stay."
+                if not self.complete:
+                    left = f"the rules tried leave open. {UNPROVED}"
+                return f"All of the width {self.whole:.3g} is what {left}"
             case "mixed":
+                left = "graph leaves open, however many rows"
+                if not self.complete:
+                    left = "rules tried leave open"
                 return (
                     f"Of the width {self.whole:.3g}, about {self.lasting:.3g} is what the "
-                    "graph leaves open, however many rows (the best rules on the estimates "
+                    f"{left} (the best rules on the estimates "
                     f"give [{self.low:.4g}, {self.high:.4g}]); {self.chance:.3g} is sampling "
                     "error, which more rows make smaller."
-                )
+                ) + (f" {UNPROVED}" if not self.complete else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,10 +180,7 @@ class Explanation:
 
     @property
     def opening(self) -> Sentence:
-        """The first sentence: the question, the interval that answers it, and how surely.
-
-        Read by ``_write_lines`` for text and ``_list_blocks`` for pages.
-        """
+        """The first sentence: the question, the interval that answers it, and how surely."""
         sure = (
             f"With confidence {self.confidence:g}, for all rows of the table at once, "
             if self.confidence
@@ -198,17 +192,13 @@ class Explanation:
     def widths(self) -> str:
         """How much of the interval's width more logged rows would take away, in words.
 
-        Empty without a confidence. Read by ``_write_lines`` for text and ``_list_blocks`` for
-        pages.
+        Empty without a confidence.
         """
         return str(self.split) if self.split else ""
 
     @property
     def logged(self) -> str:
-        """How many rows were logged for the arm and context, in a sentence.
-
-        Read by ``_write_lines`` for text and ``_list_blocks`` for pages.
-        """
+        """How many rows were logged for the arm and context, in a sentence."""
         return f"Logged for this arm and context: {format_count(self.n)}."
 
     def __str__(self) -> str:
@@ -226,12 +216,12 @@ def explain_bound(
     caveats: Sequence[str],
     dominated: Domination | None = None,
     other: Interval | None = None,
+    complete: bool = False,
 ) -> Explanation:
     """Make the explanation of one row of bounds: its ends, their rules, numbers and caveats.
 
-    ``other`` is about what the other method to allow for chance would give.
-
-    Called by ``BoundTable.explanation``.
+    ``other`` is about what the other method to allow for chance would give; ``complete`` says
+    that no limit cut the search for rules.
     """
     low, high = bound.lower_estimate, bound.upper_estimate
     lines = describe_sampling(bound.sampling, inference, other) if inference else ()
@@ -240,7 +230,11 @@ def explain_bound(
         bound.interval,
         (low, high),
         confidence,
-        WidthSplit.of(bound.lower, bound.upper, low, high) if confidence else None,
+        WidthSplit.of(
+            bound.lower, bound.upper, low, high, complete=complete and is_proved(bound)
+        )
+        if confidence
+        else None,
         explain_ends(bound, rules),
         bound.n,
         (*bound.marks, *caveats),
@@ -250,11 +244,15 @@ def explain_bound(
     )
 
 
+def is_proved(bound: Bound) -> bool:
+    """Tell whether every cell behind a row was seen, so that rows fill none that was empty."""
+    return not {EMPTY, NEVER_LOGGED}.intersection(bound.marks)
+
+
 def explain_ends(bound: Bound, rules: Mapping[str, RuleRecord]) -> tuple[EndExplanation, ...]:
     """Say for each end of a row which rule gave it, and from which numbers.
 
-    Ends of one rule are explained together; equal numbers are said once. Called by
-    ``explain_bound``.
+    Ends of one rule are explained together; equal numbers are said once.
     """
     low = EndNumbers.of("lower", bound.lower, bound.lower_cells)
     high = EndNumbers.of("upper", bound.upper, bound.upper_cells)
@@ -275,20 +273,14 @@ def _explain_end(
     numbers: tuple[EndNumbers, ...],
     rules: Mapping[str, RuleRecord],
 ) -> EndExplanation:
-    """Make the explanation of one end from its rule's name, claim and steps, and its numbers.
-
-    Called by ``explain_ends``.
-    """
+    """Make the explanation of one end from its rule's name, claim and steps, and its numbers."""
     rule = rules.get(name)
     claim, steps = (rule.claim, rule.steps) if rule else (None, ())
     return EndExplanation(end, value, name, claim, numbers, steps)
 
 
 def _write_lines(found: Explanation) -> Iterator[str]:
-    """Write the explanation of an interval as text, line by line.
-
-    Called by ``Explanation.__str__``.
-    """
+    """Write the explanation of an interval as text, line by line."""
     yield str(found.opening)
     for end in found.ends:
         yield from _write_end_lines(end)
@@ -309,10 +301,7 @@ def _write_lines(found: Explanation) -> Iterator[str]:
 
 
 def _write_end_lines(end: EndExplanation) -> Iterator[str]:
-    """Write how one end came about as text, line by line: title, claim, numbers, steps.
-
-    Called by ``_write_lines``.
-    """
+    """Write how one end came about as text, line by line: title, claim, numbers, steps."""
     yield from ("", end.title)
     if end.claim is not None:
         yield f"  {end.claim}"
@@ -327,8 +316,6 @@ def _write_end_lines(end: EndExplanation) -> Iterator[str]:
 
 def format_count(n: float) -> str:
     """Write a number of rows; an exact law has shares instead.
-
-    Called by ``Explanation.logged``, and by the rooms that say how many rows they read.
 
     >>> format_count(12345.0), format_count(1), format_count(0.03125)
     ('12,345 rows', '1 row', 'a share of 0.03125 of the rows')

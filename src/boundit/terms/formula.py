@@ -44,10 +44,7 @@ class Term:
 
     @property
     def brackets(self) -> tuple[str, str]:
-        """The brackets around the arguments: square for a mean, ``E[Y]``, and for ``Q[X]``.
-
-        Read by ``Term.__str__`` for text and ``_draw_term`` for pages.
-        """
+        """The brackets around the arguments: square for a mean, ``E[Y]``, and for ``Q[X]``."""
         return ("[", "]") if self.letter in ("E", "Q") else ("(", ")")
 
     def __str__(self) -> str:
@@ -114,10 +111,7 @@ class Sentence:
 
     @classmethod
     def of(cls, *parts: "Part | Sentence") -> "Sentence":
-        """Make one sentence of words, formulas and other sentences, one after another.
-
-        Called by the rules of bounds for their claims, and by ``Explanation`` for its opening.
-        """
+        """Make one sentence of words, formulas and other sentences, one after another."""
         found = list[Part]()
         for part in parts:
             found += part.parts if isinstance(part, Sentence) else (part,)
@@ -133,8 +127,6 @@ Line: TypeAlias = str | Sentence
 
 def join_line(*parts: Part | Sentence) -> Line:
     """Join words, formulas and sentences to one line: text if all are words, else a sentence.
-
-    Called by ``Step.sentence``, and by ``StepRecord.prefix`` for what a step is about.
 
     >>> join_line("for Z: ", "it may be seen")
     'for Z: it may be seen'
@@ -159,8 +151,7 @@ def name_variables(names: Iterable[str], *, bare: bool = False) -> tuple[Variabl
 def make_factor(names: Iterable[str]) -> Term:
     """Write the c-factor of some variables, ``Q[X, Y]``, as a formula.
 
-    The c-factor of a set is its law when all other variables are set by intervention. Called by
-    ``identify`` and ``Factorization.write_record`` among others.
+    The c-factor of a set is its law when all other variables are set by intervention.
 
     >>> print(make_factor({"Y", "I1"}))
     Q[I1, Y]
@@ -169,8 +160,5 @@ def make_factor(names: Iterable[str]) -> Term:
 
 
 def _write(parts: Iterable[Part]) -> str:
-    """Write words and formulas on one line of text.
-
-    Called by ``Sentence.__str__`` and by the ``__str__`` of formulas that hold others.
-    """
+    """Write words and formulas on one line of text."""
     return "".join(map(str, parts))

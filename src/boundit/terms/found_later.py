@@ -35,10 +35,7 @@ class FoundLater(Mapping[K, V]):
         return dict, (dict(self),)
 
     def _read(self) -> Mapping[K, V]:
-        """Find the mapping, if that was not done before, and forget what it was found from.
-
-        Called by ``FoundLater.__getitem__`` and whoever else reads it.
-        """
+        """Find the mapping, if that was not done before, and forget what it was found from."""
         if self._find is not None:
             self._found = self._find()
             self._find = None

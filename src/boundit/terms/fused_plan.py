@@ -52,10 +52,7 @@ class Factor:
 
     @property
     def n_pools(self) -> int:
-        """The number of laws of the variables that pairs of arm and context have.
-
-        Read by ``Factor.__post_init__`` and ``Factor.__str__``, and by policies.
-        """
+        """The number of laws of the variables that pairs of arm and context have."""
         return len(self.counts)
 
     def __str__(self) -> str:
@@ -112,8 +109,6 @@ class FusedPlan:
     def variables(self) -> tuple[str, ...]:
         """The variables that help if a policy is told them after each round, in order.
 
-        Read by policies.
-
         >>> FusedPlan((), (), (), (), ()).variables
         ()
         """
@@ -123,8 +118,6 @@ class FusedPlan:
     def arms(self) -> tuple[Arm, ...]:
         """The arms of the pairs, each once, in the order of the pairs.
 
-        Read by ``lay_out_plan`` and ``FusedBeliefs.refit``.
-
         >>> FusedPlan((((0,), ("a",)), ((0,), ("b",))), (), ((0,), (0,)), (3,), (1.0,)).arms
         ((0,),)
         """
@@ -132,10 +125,7 @@ class FusedPlan:
 
     @property
     def n_leaves(self) -> int:
-        """How many combinations of cells of all factors each pair has.
-
-        Read by policies.
-        """
+        """How many combinations of cells of all factors each pair has."""
         return prod(len(factor.cells) for factor in self.factors)
 
     def __str__(self) -> str:
@@ -160,18 +150,12 @@ class NoFusedPlan:
 
 
 def _require_places(places: Places, n: int, what: str) -> None:
-    """Refuse places that are not numbers of pools or cells, each of them taken by some pair.
-
-    Called by ``Factor.__post_init__`` and ``FusedPlan.__post_init__``.
-    """
+    """Refuse places that are not numbers of pools or cells, each of them taken by some pair."""
     found = {place for row in places for place in row}
     if found != set(range(n)):
         raise ValueError(f"pairs name {what}s 0 to {n - 1}, each at least once")
 
 
 def _count(n: int, noun: str) -> str:
-    """Write a number of things, such as "1 pool" or "2 pools".
-
-    Called by ``Factor.__str__`` and ``FusedPlan.__str__``.
-    """
+    """Write a number of things, such as "1 pool" or "2 pools"."""
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"

@@ -32,7 +32,7 @@ class Interval:
 
     @property
     def width(self) -> float:
-        """How far apart the ends are. Users read it to see how much is known."""
+        """How far apart the ends are."""
         return self.upper - self.lower
 
     def __contains__(self, number: float) -> bool:

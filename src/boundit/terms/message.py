@@ -5,6 +5,7 @@ An error or a caveat of the library may tell its reader to set an option. Python
 keeps the option as a value among its words, and whoever shows it spells the option.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -12,7 +13,7 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Placeholder:
-    """Text that stands for a value, as ``low`` does in ``reward_range=(low, high)``."""
+    """Text that stands for a value, as ``low`` does in ``outcome_range=(low, high)``."""
 
     text: str
 
@@ -26,6 +27,8 @@ SOME = Placeholder("...")
 """A value that is to be filled in: ``bins={'Age': [...]}``."""
 UNSAID = Placeholder("UNSAID")
 """No value: the option is only named."""
+CRITICAL = "critical: "
+"""How a caveat begins that no reader may miss: it is shown wherever intervals are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,19 +79,44 @@ class Message:
 
     @property
     def option(self) -> str | None:
-        """The option of the library that the message names first; None where it names none.
-
-        Read by ``BounditError.__init__``.
-        """
+        """The option of the library that the message names first; None where it names none."""
         return next((part.name for part in self.parts if isinstance(part, Option)), None)
 
     def render(self, spell: Callable[[Option], str]) -> str:
-        """Write the message as text, each option in it as ``spell`` writes it.
-
-        Called by ``Message.__str__`` for Python, and by ``write_with_flags`` for a shell.
-        """
+        """Write the message as text, each option in it as ``spell`` writes it."""
         return "".join(part if isinstance(part, str) else spell(part) for part in self.parts)
 
 
 Note: TypeAlias = str | Message
 """A caveat: plain words, or a message where it names an option."""
+
+_COUNTS = (
+    (
+        r"^of [\d,]+ rows, those with a null were dropped: [^;]*",
+        "rows with a null were dropped",
+    ),
+    (r"each of [\d,]+ clusters by", "each cluster by"),
+    (r"many of the [\d,]+ rows it has", "many rows it has"),
+    (r"multiple of [\d,]+, as if each row were there [\d,]+ times", "multiple of one number"),
+    (r"; [\d,]+ rows in (?=\d+ folds)", "; rows in "),
+    (r"has [\d,]+ cells", "has many cells"),
+)
+"""How caveats and words on models name counts, and what is left of it without them.
+
+Files of earlier releases have these words too, so that they are searched for and not written
+otherwise. Who adds a caveat with a count adds a line here.
+"""
+
+
+def drop_numbers(note: Note) -> Note:
+    """Drop the counts of rows, clusters and cells from a caveat, or from words on models.
+
+    >>> drop_numbers("of 900 rows, those with a null were dropped: Age (12); be careful")
+    'rows with a null were dropped; be careful'
+    """
+    if isinstance(note, str):
+        for written, left in _COUNTS:
+            note = re.sub(written, left, note)
+        return note
+    parts = (str(drop_numbers(part)) if isinstance(part, str) else part for part in note.parts)
+    return Message(*parts)

@@ -20,8 +20,6 @@ ADAPTIVE_COLUMN = "boundit_adaptive"
 def read_nodes(names: Names) -> Nodes:
     """Read a set of variables as a user gives it; a lone string is one name, not its letters.
 
-    Called by ``CausalGraph.require`` and other functions that users call.
-
     >>> read_nodes("X1") == read_nodes(["X1"]) == frozenset({"X1"})
     True
     """
@@ -53,8 +51,6 @@ def join_names(names: Iterable[str]) -> str:
 def write_name(name: str) -> str:
     r"""Write a name as graph and query text read it back, quoted only where it must be.
 
-    Called by whatever writes graphs and formulas, ``Variable`` for one.
-
     >>> print(*map(write_name, ("X1", "time of day", "hidden", '6" pipe')))
     X1 "time of day" "hidden" "6\" pipe"
     """
@@ -64,28 +60,19 @@ def write_name(name: str) -> str:
 
 
 def quote(name: str) -> str:
-    r"""Put a name between double quotes, with ``"`` and ``\`` escaped.
-
-    Called by ``write_name`` and by graph formats that quote every name.
-    """
+    r"""Put a name between double quotes, with ``"`` and ``\`` escaped."""
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 
 def is_name(name: object) -> TypeGuard[str]:
-    """Tell whether something can name a variable: printable text without outer blanks.
-
-    Called by ``CausalGraph.__post_init__`` and ``EffectQuery.__post_init__``.
-    """
+    """Tell whether something can name a variable: printable text without outer blanks."""
     return isinstance(name, str) and name != "" and name.isprintable() and name == name.strip()
 
 
 @lru_cache(maxsize=2**14)
 def _make_sort_key(name: str) -> tuple[list[tuple[int, int, str]], str]:
-    """Split a name into words and numbers, so that numbers sort by size.
-
-    Used by ``sort_names``.
-    """
+    """Split a name into words and numbers, so that numbers sort by size."""
     runs = _RUNS.split(name)
     key = [(0, int(r), "") if r.isdecimal() and r.isascii() else (1, 0, r) for r in runs if r]
     return key, name

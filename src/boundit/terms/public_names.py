@@ -6,7 +6,6 @@ package imports none of what it offers.
 """
 
 import ast
-import warnings
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -27,23 +26,18 @@ def forward(method: str, home: str) -> None:
 
 
 def find_forwarded(method: str) -> Callable[..., Any]:
-    """Find the function that a method hands its work to, and load its module.
-
-    Called by ``BoundTable.choose``, ``BoundTable.frame``, ``CausalGraph._repr_html_`` and
-    whatever else hands its work to a later room.
-    """
+    """Find the function that a method hands its work to, and load its module."""
     found: Callable[..., Any] = getattr(import_module(_FORWARDED[method]), method)
     return found
 
 
 def attach_names(
-    package: str, file: str, *, moved: Mapping[str, str] = _NONE
+    package: str, file: str, *, renamed: Mapping[str, str] = _NONE
 ) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
     """Make ``__getattr__``, ``__dir__`` and ``__all__`` of a package from its stub.
 
-    So public names load their modules on first use. ``moved`` are names that now live in a room
-    of the package (a subpackage); they still work, with a warning. The rooms themselves load on
-    first use too. Called when ``boundit`` or one of its rooms is imported.
+    So public names load their modules on first use. ``renamed`` are old names, which are
+    refused, and the new ones. The rooms themselves load on first use too.
     """
     folder = Path(file).parent
     homes = _read_stub(folder / "__init__.pyi", package)
@@ -51,13 +45,10 @@ def attach_names(
     def find(name: str) -> object:
         if name in homes:
             return getattr(import_module(homes[name]), name)
-        if name in moved:
-            said = f"{package}.{name} is now {package}.{moved[name]}.{name}"
-            warnings.warn(said, DeprecationWarning, stacklevel=2)
-            return getattr(import_module(f"{package}.{moved[name]}"), name)
         if (folder / name / "__init__.py").exists():
             return import_module(f"{package}.{name}")
-        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        now = f"; it is now {package}.{renamed[name]}" if name in renamed else ""
+        raise AttributeError(f"module {package!r} has no attribute {name!r}{now}")
 
     names = sorted(homes)
     rooms = sorted(init.parent.name for init in folder.glob("*/__init__.py"))
@@ -67,7 +58,7 @@ def attach_names(
 def _read_stub(path: Path, package: str) -> dict[str, str]:
     """Read from a package's ``.pyi`` which module each public name is imported from.
 
-    Subpackages that it lists are left out. Called by ``attach_names``.
+    Subpackages that it lists are left out.
     """
     return {
         alias.name: node.module

@@ -10,7 +10,7 @@ Which is for what:
   leaves is not seen by anyone who compares with that.
 
 Scale them where numbers are not of order one. They are no judgements: how near is near enough
-(``ACCURACY``, ``RARE``, ``EXACT`` ...) is said by the module that judges. Compiled kernels keep
+(``ACCURACY``, ``EXACT`` ...) is said by the module that judges. Compiled kernels keep
 constants of their own, since the stamp of what is kept compiled signs their sources alone.
 """
 

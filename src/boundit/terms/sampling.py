@@ -45,10 +45,7 @@ class HeavyCell:
         return self.write()
 
     def write(self, known: Sequence[tuple[str, object]] = ()) -> str:
-        """Write the cell with its rows and share, but for levels that are ``known`` already.
-
-        Called by ``_describe_heaviest``.
-        """
+        """Write the cell with its rows and share, but for levels that are ``known`` already."""
         left = [level for level in self.levels if level not in known]
         where = _write_levels(left) or ("all of these" if known else "the whole log")
         plural = "" if self.rows == 1 else "s"
@@ -90,7 +87,6 @@ def describe_sampling(
     """Say in sentences why chance widens a row as much as it does, and what would help.
 
     What holds for both ends is said once; ``other`` is about what the other method would give.
-    Called by ``explain_bound``, and by ``_join_sampling`` for large pages.
 
     >>> found = RowSampling(EndSampling(120.4, 0.02), EndSampling(120.4, 0.02))
     >>> for line in describe_sampling(found, "exact"):
@@ -114,10 +110,7 @@ def describe_sampling(
 def _describe_end(
     name: str, verb: str, end: EndSampling, inference: Inference
 ) -> Iterator[str]:
-    """Say in sentences why chance moves an end, called by its ``name``, as far as it does.
-
-    Called by ``describe_sampling`` for each end, or for both at once.
-    """
+    """Say in sentences why chance moves an end, called by its ``name``, as far as it does."""
     if end.effective_rows is not None:
         plural = "" if round(end.effective_rows) == 1 else "s"
         yield (
@@ -146,8 +139,6 @@ def _describe_end(
 def _describe_heaviest(cells: Sequence[HeavyCell]) -> str:
     """List the heaviest cells of an end, the levels that all of them have once.
 
-    Called by ``_describe_end``.
-
     >>> cells = [HeavyCell((("X", 1), ("Z", z)), 10 + z, 0.5) for z in (0, 1)]
     >>> _describe_heaviest(cells)
     ', among rows with X=1: Z=0 (10 rows, 50 %); Z=1 (11 rows, 50 %)'
@@ -161,10 +152,7 @@ def _describe_heaviest(cells: Sequence[HeavyCell]) -> str:
 
 
 def _write_levels(levels: Sequence[tuple[str, object]]) -> str:
-    """Write the levels of a cell, as in "X=1, Z='old'".
-
-    Called by ``HeavyCell.write`` and ``_describe_heaviest``.
-    """
+    """Write the levels of a cell, as in "X=1, Z='old'"."""
     return ", ".join(f"{name}={level!r}" for name, level in levels)
 
 
@@ -172,8 +160,6 @@ def describe_promise(inference: Inference, confidence: float, rows: int, units: 
     """Say what a table of so many rows promises at a confidence, and what that costs.
 
     ``units`` are what the log is made of, as words.
-
-    Called by ``BoundTable.promise``.
 
     >>> print(describe_promise("approximate", 0.95, 4, ROWS))
     Approximate inference: all intervals hold at once in about 95 of 100 logs of ...
@@ -200,8 +186,6 @@ def describe_promise(inference: Inference, confidence: float, rows: int, units: 
 def _count_logs(confidence: float) -> str:
     """Write a confidence as a number of logs out of a round number of them.
 
-    Called by ``describe_promise``.
-
     >>> _count_logs(0.95), _count_logs(0.975), _count_logs(1 / 3)
     ('95 of 100', '975 of 1,000', '333,333 of 1,000,000')
     """
@@ -215,7 +199,7 @@ def _compare_with_normal(confidence: float, rows: int) -> float:
     """Compute how much wider than a normal interval one is that holds at every size of log.
 
     Markov's inequality takes the place of the normal quantile, for both ends of every row at
-    once. Called by ``describe_promise``.
+    once.
 
     >>> round(_compare_with_normal(0.95, 2), 2)
     1.32

@@ -11,9 +11,6 @@ def unwrap_scalar(value: object) -> object:
     """Take a value as Python has it; NumPy's scalars know how to become that.
 
     Whatever else is handed in, an array of several numbers for one, comes back as it is.
-    Called by ``_pick_values`` for the levels of rows, ``_parse_value`` for those of arms and
-    contexts, ``read_time_limit`` for a limit, and ``NarrowingBounds._find_cells`` for what a
-    policy observes.
 
     >>> import numpy as np
     >>> unwrap_scalar(np.int64(2)), unwrap_scalar("two"), unwrap_scalar(np.str_("two"))
@@ -30,9 +27,6 @@ def unwrap_scalar(value: object) -> object:
 def name_bins(edges: Sequence[float]) -> tuple[str, ...]:
     """Name the intervals that ``edges`` cut the numbers into.
 
-    Called by ``_encode_key`` for a variable that the user cuts into bins, and by ``list_bins``
-    for a policy that is told numbers.
-
     >>> name_bins([18, 30.0, 50.5])
     ('< 18', '[18, 30)', '[30, 50.5)', '>= 50.5')
     """
@@ -42,8 +36,5 @@ def name_bins(edges: Sequence[float]) -> tuple[str, ...]:
 
 
 def _write_number(edge: float) -> str:
-    """Write a number as the level it would be: whole ones without a point.
-
-    Called by ``name_bins``.
-    """
+    """Write a number as the level it would be: whole ones without a point."""
     return str(int(edge) if edge.is_integer() and abs(edge) < _EXACT else edge)

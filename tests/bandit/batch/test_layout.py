@@ -4,21 +4,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boundit.bandit.batch.environment import FiniteEnvironment, SideObservation
-from boundit.bandit.batch.layout import (
-    BatchLayout,
-    BatchRuns,
-    lay_out_narrowing,
-    lay_out_ridge,
-)
+from boundit.bandit.batch.environment import FiniteEnvironment
+from boundit.bandit.batch.layout import BatchLayout, BatchRuns, lay_out_ridge
 from boundit.bandit.kernels.score_table import POSITION, STATISTICS, UPPER
 from boundit.bandit.learned.warm_start import WarmStart
 from boundit.bandit.policies.lin_ucb import LinUCB
-from boundit.bandit.prior.narrowing import NarrowingBounds
-from boundit.terms.living import Living
 from tests.bandit.all_policies import ARMS, CONTEXTS, mean, table
-from tests.bandit.narrowing_tables import ENVIRONMENT as SHOWING
-from tests.bandit.narrowing_tables import living_table, plan
 
 ENVIRONMENT = FiniteEnvironment(
     CONTEXTS,
@@ -26,7 +17,6 @@ ENVIRONMENT = FiniteEnvironment(
     np.array([[mean(arm, c) for arm in (*reversed(ARMS), (9, 9))] for c in CONTEXTS]),
 )
 SAME_MEANS = FiniteEnvironment(CONTEXTS, ARMS, np.full((4, 4), 0.5))
-OTHER = Living(("V", "W"), ((0,), (0, 1, "high")), plan(pooled=False).pools, plan().ends)
 
 
 def test_each_context_has_the_policys_arms_by_decreasing_cap() -> None:
@@ -100,53 +90,3 @@ def test_rows_and_starts_are_those_of_the_models(shared: bool) -> None:
             assert rows[c, i, :5].tolist() == [1.0, *CONTEXTS[c], *ranked.arm]
             theta = models.get_model(ranked.arm, 5).theta
             assert found.stack.get_model(slot).theta.tolist() == theta.tolist()
-
-
-def lay_out(table: object) -> BatchLayout:
-    policy = LinUCB(prior=table)  # type: ignore[arg-type]
-    found = BatchLayout.of(policy.spec, policy.monitor.prior, SHOWING)
-    assert found is not None
-    return found
-
-
-def test_every_row_of_the_layout_knows_its_pair_its_members_and_what_it_shows() -> None:
-    table = living_table(plan(), OTHER)
-    ends, layout = NarrowingBounds(table, 0.05), lay_out(table)
-
-    assert SHOWING.side_observation is not None
-    found = lay_out_narrowing(ends, layout, SHOWING.side_observation)
-
-    assert found is not None
-    for here in range(16):
-        arm, context = SHOWING.arms[layout.places[here]], SHOWING.contexts[here // 4]
-        assert found.pair[here] == ends.pairs[arm, context]
-        assert found.members[:, here].tolist() == [
-            ends.find_member(i, arm, context) for i in (0, 1)
-        ]
-        np.testing.assert_array_equal(
-            found.shows[here], SHOWING.side_observation.ends[here // 4, layout.places[here]]
-        )
-    # The second plan needs a variable that the environment does not show.
-    assert found.cells.tolist() == [[0, 1, 2], [-1, -1, -1]]
-
-
-def test_a_pair_without_a_plan_has_none() -> None:
-    some = {key: pool for key, pool in plan().pools.items() if key[0] != (0, 0)}
-    few = replace(plan(), pools=some, ends={key: plan().ends[key] for key in some})
-    table = replace(living_table(), living=(few,))
-    ends, layout = NarrowingBounds(table, 0.05), lay_out(table)
-
-    assert SHOWING.side_observation is not None
-    found = lay_out_narrowing(ends, layout, SHOWING.side_observation)
-
-    assert found is not None
-    left = [here for here in range(16) if SHOWING.arms[layout.places[here]] == (0, 0)]
-    assert np.flatnonzero(found.pair == -1).tolist() == left
-    assert np.flatnonzero(found.members[0] == -1).tolist() == left
-
-
-def test_what_a_policy_would_refuse_to_see_is_not_laid_out() -> None:
-    table = living_table()
-    strange = SideObservation(("W",), ((0, 1, 7),), np.ones((4, 4, 2, 3)))
-
-    assert lay_out_narrowing(NarrowingBounds(table, 0.05), lay_out(table), strange) is None

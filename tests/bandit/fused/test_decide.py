@@ -51,7 +51,7 @@ def test_an_arm_that_no_plan_knows_is_learned_by_itself() -> None:
 def _make_bounds() -> BoundTable:
     rows = [{"X": x, "Z": 0, "lower": 0.1 * x, "upper": 0.9 - 0.2 * x} for x in range(3)]
     return BoundTable.from_rows(
-        rows, outcome="Y", treatments=["X"], context=["Z"], reward_range=(0, 1)
+        rows, outcome="Y", treatments=["X"], context=["Z"], outcome_range=(0, 1)
     )
 
 

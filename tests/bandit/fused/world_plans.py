@@ -21,9 +21,9 @@ def make_table(plan: FusedPlan, reward_range: tuple[float, float] = (0.0, 1.0)) 
         for arm, context in plan.pairs
     ]
     table = BoundTable.from_rows(
-        rows, outcome="Y", treatments=names, context=given, reward_range=reward_range
+        rows, outcome="Y", treatments=names, context=given, outcome_range=reward_range
     )
-    return replace(table, fused=plan)
+    return replace(table, pooling=plan)
 
 
 def count_plan(
@@ -79,9 +79,9 @@ def count_plan(
         outcome="Y",
         treatments=query.treatments,
         context=query.context,
-        reward_range=(0.0, 1.0),
+        outcome_range=(0.0, 1.0),
     )
-    return replace(table, fused=plan)
+    return replace(table, pooling=plan)
 
 
 PAPER = ("I1", ("X1", "X2", "U1"), ("X1",))

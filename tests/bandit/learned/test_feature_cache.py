@@ -82,7 +82,7 @@ def test_slots_are_known_until_something_new_is_learned() -> None:
 
 
 def test_when_only_ends_moved_the_rows_stay() -> None:
-    """Living bounds move often; the features of their arms do not."""
+    """Bounds may be refreshed; the features of their arms stay."""
     cache = FeatureCache(FeatureEncoding.of(SPEC))
     moved = RankedArms(e._replace(upper=0.5) for e in RANKED)
     first = cache.encode((3, 0.5), RANKED)

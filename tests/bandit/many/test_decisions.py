@@ -10,10 +10,9 @@ from boundit.bandit.decision import Decision
 from boundit.bandit.many.decisions import Decisions, number_by_first
 from boundit.bandit.policy import Policy
 from boundit.terms.errors import BounditError
-from tests.bandit.all_policies import ARMS, CONTEXTS, NAMES, make, play, table
-from tests.bandit.narrowing_tables import living_table
+from tests.bandit.all_policies import ARMS, CONTEXTS, NAMES, make, planned_table, play, table
 
-PRIORS = {"none": None, "bounds": table(0.15), "living": living_table()}
+PRIORS = {"none": None, "bounds": table(0.15), "plan": planned_table()}
 
 
 def make_pair(name: str, prior: str, **options: object) -> tuple[Any, Any]:

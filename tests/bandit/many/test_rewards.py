@@ -1,8 +1,6 @@
 """Rewards learned at once leave the state of a loop, bit for bit, or change nothing."""
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,10 +10,8 @@ from boundit.bandit.decision import Decision
 from boundit.bandit.many.rewards import group_decisions, list_decisions, list_ids
 from boundit.bandit.prior.watch import Watch
 from boundit.terms.errors import BounditError
-from boundit.terms.fused_plan import Factor, FusedPlan
-from tests.bandit.all_policies import ARMS, CONTEXTS, NAMES, change, make, play, table
+from tests.bandit.all_policies import CONTEXTS, NAMES, change, make, planned_table, play, table
 from tests.bandit.many.test_decisions import PRIORS, draw_contexts
-from tests.bandit.narrowing_tables import W, living_table
 
 
 def learn_in_a_loop(policy: Any, decisions: Any, rewards: Any, observed: Any = None) -> None:
@@ -80,32 +76,22 @@ def test_repeats_are_those_of_a_loop(name: str, remember: int) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_rounds_narrow_and_refute_bounds_in_turn(name: str) -> None:
-    prior = living_table()
-    options: dict[str, Any] = {"prior": prior, "watch": Watch(alpha=0.2, plays=2)}
+def test_rewards_refute_bounds_in_turn(name: str) -> None:
+    options: dict[str, Any] = {"prior": table(0.1), "watch": Watch(alpha=0.2, plays=2)}
     one, many = make(name, **options), make(name, **options)
     rng = np.random.default_rng(0)
-    contexts = draw_contexts(80)
-    observed = [{"W": W[i]} if i < 3 else None for i in rng.integers(4, size=80)]
-    rewards = np.where(rng.random(80) < 0.9, 1.0, 0.0)
+    contexts, rewards = draw_contexts(80), np.where(rng.random(80) < 0.9, 1.0, 0.0)
 
-    learn_in_a_loop(one, [one.decide(c) for c in contexts], rewards.tolist(), observed)
-    many.learn_many(many.decide_many(contexts), rewards, observed=observed)
+    learn_in_a_loop(one, [one.decide(c) for c in contexts], rewards.tolist())
+    many.learn_many(many.decide_many(contexts), rewards)
 
+    assert many.refutation
     assert many.state() == one.state()
-
-
-def make_plan() -> FusedPlan:
-    pairs = tuple(product(ARMS, CONTEXTS))
-    factor = Factor(("W",), ((0,), (1,)), ((0,),) * len(pairs), ((3, 2),))
-    cells = tuple((2 * i, 2 * i + 1) for i in range(len(pairs)))
-    return FusedPlan(pairs, (factor,), cells, (4,) * len(pairs) * 2, (1.0,) * len(pairs) * 2)
 
 
 @pytest.mark.parametrize("shown", [1.0, 0.5])
 def test_cells_of_a_plan_are_counted_as_in_a_loop(shown: float) -> None:
-    prior = replace(table(None), fused=make_plan())
-    one, many = make_pair("Fused", prior=prior)
+    one, many = make_pair("Fused", prior=planned_table())
     rng, contexts = np.random.default_rng(0), draw_contexts(30)
     observed = [{"W": int(rng.integers(2))} if rng.random() < shown else None for _ in contexts]
     rewards = rng.random(30).round()
@@ -121,6 +107,20 @@ def test_cells_of_a_plan_are_counted_as_in_a_loop(shown: float) -> None:
     with pytest.raises(BounditError, match=r"^row 1: 'W' has no level 7"):
         many.learn_many(many.decide_many(contexts[:2]), [1, 1], observed={"W": [1, 7]})
     assert many.state()["statistics"] == before["statistics"]
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_batch_of_repeats_alone_or_of_nothing_changes_nothing(name: str, prior: str) -> None:
+    policy = make(name, prior=PRIORS[prior])
+    decisions = policy.decide_many(draw_contexts(3))
+    policy.learn_many(decisions, [1, 0, 1])
+    before = policy.state()
+
+    policy.learn_many(decisions, [1, 0, 1])
+    policy.learn_many([], [])
+
+    assert policy.state() == before
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_a_bad_row_is_named_and_nothing_changes(
     assert policy.state() == before
 
 
-@pytest.mark.parametrize("name", ["LinUCB", "LinTS shared", "OAM"])
+@pytest.mark.parametrize("name", ["LinUCB", "LinUCB shared", "OAM"])
 def test_features_that_do_not_fit_change_nothing(name: str) -> None:
     policy = make(name)
     decisions = reload(policy.decide_many(CONTEXTS))
@@ -183,17 +183,14 @@ def test_a_store_forgets_what_was_refused(name: str) -> None:
     decisions = policy.decide_many(CONTEXTS, ids=list("abca"))
 
     policy.learn_many(decisions[:1], [1.0])
+    strict = make("Fused", prior=planned_table(), remember=store)
     with pytest.raises(BounditError, match=r"^row 2: observed must map names to values"):
-        make_living(name, store).learn_many(decisions, np.ones(4), observed=[None, None, 7, 7])
+        strict.learn_many(decisions, np.ones(4), observed=[None, None, 7, 7])
     assert store == {"a"}
 
     policy.learn_many(decisions, np.ones(4))
     assert store == {"a", "b", "c"}
     assert policy.n_learned == 3
-
-
-def make_living(name: str, store: CallersStore) -> Any:
-    return make(name, prior=living_table(), remember=store)
 
 
 def test_decisions_that_teach_the_same_are_grouped() -> None:
@@ -218,3 +215,24 @@ def test_threads_may_share_a_policy() -> None:
         list(pool.map(serve, range(4)))
 
     assert policy.n_learned == 240
+
+
+def test_a_variable_that_the_policy_does_not_know_is_refused_and_nothing_changes() -> None:
+    policy = make("Fused", prior=planned_table())
+    one, two = policy.decide_many(draw_contexts(2))
+    before = policy.state()
+    said = r"'w'.*; did you mean 'W'\? it observes W$"
+    slips: list[Any] = [[None, {"w": 1}], {"W": [0, 0], "w": [1, 1]}]
+    for observed in ({"w": 1}, {"W": 0, "w": 1}):
+        with pytest.raises(BounditError, match=said):
+            policy.learn(one, 1.0, observed=observed)
+        with pytest.raises(BounditError, match=said):
+            policy.check_observed(observed)
+    for slip in slips:
+        with pytest.raises(BounditError, match=f"^row [01]: .*{said}"):
+            policy.learn_many([one, two], [1.0, 0.0], observed=slip)
+    assert policy.state() == before
+
+    u1 = one.context[0]
+    policy.learn(one, 1.0, observed={"W": None, "U1": u1})  # of the table, and not of the plan
+    assert policy.n_learned == 1

@@ -99,7 +99,7 @@ def test_numbers_find_their_bins(name: str) -> None:
     ]
     prior = replace(
         BoundTable.from_rows(
-            rows, outcome="Y", treatments=["Ad"], context=["Age"], reward_range=(0, 1)
+            rows, outcome="Y", treatments=["Ad"], context=["Age"], outcome_range=(0, 1)
         ),
         bins={"Age": (30.0, 50.0)},
     )

@@ -33,7 +33,7 @@ def table(half_width: float, means: Mapping[Key, float] = MEANS) -> BoundTable:
         for (arm, at), mean in means.items()
     ]
     return BoundTable.from_rows(
-        rows, outcome="Y", treatments=["Arm"], context=["Age"], reward_range=(0, 1)
+        rows, outcome="Y", treatments=["Arm"], context=["Age"], outcome_range=(0, 1)
     )
 
 

@@ -78,7 +78,7 @@ def test_pairs_are_those_of_contexts_met_and_arms_not_ruled_out() -> None:
         outcome="Y",
         treatments=["Arm"],
         context=["Age"],
-        reward_range=(0, 1),
+        outcome_range=(0, 1),
     )
     statistics = MatchingStatistics(SPEC, None)
     assert statistics.find_pairs(PriorBounds()).keys == ()

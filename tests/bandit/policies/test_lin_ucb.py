@@ -37,7 +37,7 @@ class LinearWorld:
             [{"Ad": i, "lower": RANGE[0], "upper": u} for i, u in enumerate(uppers)],
             outcome="Y",
             treatments=["Ad"],
-            reward_range=RANGE,
+            outcome_range=RANGE,
         )
 
 

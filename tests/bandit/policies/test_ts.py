@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from benchmarks.propensities import cover_means
+from research.benchmarks.propensities import cover_means
 from scipy import stats
 
 from boundit.bandit.errors import BadOption

@@ -18,7 +18,7 @@ def one_table(ends: list[tuple[float, float]], reward_range: tuple[float, float]
         [{"Ad": i, "lower": low, "upper": high} for i, (low, high) in enumerate(ends)],
         outcome="Y",
         treatments=["Ad"],
-        reward_range=reward_range,
+        outcome_range=reward_range,
     )
 
 

@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 
 from boundit.bandit.prior.bounds import PriorBounds, RankedArm
-from boundit.bandit.prior.narrowing import NarrowingBounds
 from boundit.terms.bound_table import BoundTable
-from tests.bandit.all_policies import ARMS, CONTEXTS
-from tests.bandit.narrowing_tables import living_table
 
 if TYPE_CHECKING:
     from boundit.terms.contrast import Pair
@@ -24,7 +21,7 @@ TABLE = BoundTable.from_rows(
     outcome="Y",
     treatments=["Ad"],
     context=["Age"],
-    reward_range=(0, 1),
+    outcome_range=(0, 1),
 )
 
 
@@ -112,10 +109,10 @@ def test_to_be_as_good_is_not_to_be_beaten() -> None:
 def test_where_there_are_contrasts_intervals_apart_are_contrasts_too() -> None:
     """As the table itself has it; a table without contrasts leaves that to the algorithm."""
     rows = [{"Ad": "A", "lower": 0.1, "upper": 0.3}, {"Ad": "B", "lower": 0.4, "upper": 0.6}]
-    plain = BoundTable.from_rows(rows, outcome="Y", treatments=["Ad"], reward_range=(0, 1))
+    plain = BoundTable.from_rows(rows, outcome="Y", treatments=["Ad"], outcome_range=(0, 1))
     table = replace(plain, contrasts={((), ("B",), ("A",)): 0.2})
 
-    assert table.dominated(()) == {("A",): ("B",)}
+    assert table.ruled_out(()) == {("A",): ("B",)}
     assert [e.arm for e in PriorBounds(table).rank(table.arms, (), held=True)] == [("B",)]
     assert len(PriorBounds(plain).rank(table.arms, (), held=True)) == 2
 
@@ -131,27 +128,6 @@ def test_dropped_bounds_drop_contrasts_too() -> None:
     dropped = replace(beating(CB=-0.01), dropped=True)
 
     assert len(dropped.rank(TABLE.arms, (0,), held=True)) == 3
-
-
-def test_ends_that_moved_are_listed_anew() -> None:
-    ends = NarrowingBounds(living_table(), 0.05)
-    prior = PriorBounds(living_table(), narrowing=ends)
-    first = {c: prior.rank(ARMS, c, held=True) for c in CONTEXTS}
-    moved = ends.learn_cells(ARMS[0], CONTEXTS[0], (2,), 1.0)
-    while not moved:
-        moved = ends.learn_cells(ARMS[0], CONTEXTS[0], (2,), 1.0)
-    assert isinstance(moved, tuple)
-    assert prior.rank(ARMS, CONTEXTS[0], held=True) is first[CONTEXTS[0]]
-
-    prior.forget(moved)
-
-    again = prior.rank(ARMS, CONTEXTS[0], held=True)
-    assert again is not first[CONTEXTS[0]]
-    assert {e.arm: (e.lower, e.upper) for e in again} == {
-        arm: ends.find_ends(arm, CONTEXTS[0]) for arm in ARMS
-    }
-    assert prior.version == ends.version > 0
-    assert replace(prior, dropped=True).rank(ARMS, CONTEXTS[0], held=False)[0].upper == inf
 
 
 def test_observed_numbers_find_the_bins_of_the_table() -> None:

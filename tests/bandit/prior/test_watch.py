@@ -92,7 +92,7 @@ def test_a_pair_below_its_lower_end_is_refuted_too() -> None:
         [{"A": 0, "lower": 3.0, "upper": 5.0}],
         outcome="Y",
         treatments=["A"],
-        reward_range=(-5, 5),
+        outcome_range=(-5, 5),
     )
     found = Watch().refutes(PriorBounds(bounds), (), (0,), ArmCount(40, 40 * 0.5))
 

@@ -74,7 +74,13 @@ def approximate(
     """Find near ends, with the intervals of cells as exact ones, for a table of two arms."""
     found = ApproximateRules(plan, evidence, error)
     ends, notes = found.find(
-        find_exact(plan, evidence, found.exact_error), plan.rules, plan.rules, (2,), say_nothing
+        find_exact(plan, evidence, found.exact_error),
+        plan.rules,
+        plan.rules,
+        (2,),
+        say_nothing,
+        whole=find_exact(plan, evidence, error),
+        alone=plan.rules,
     )
     return found, ends, notes
 

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from scipy.stats import norm
 
 from boundit.bounds.approximate.approximate_rules import (
@@ -35,6 +36,7 @@ def find_interval(plan: BoundPlan, table: CountTable) -> tuple[Floats, Floats]:
     return lower, np.min([each.upper for each in ends], axis=0)
 
 
+@pytest.mark.full
 def test_a_back_door_is_as_narrow_as_the_normal_interval_and_holds_as_often() -> None:
     """True variances, Bonferroni over two rows: at most 1.05 times as wide, and 93 % hold."""
     n_rows, n_logs = 5_000, 300
@@ -64,16 +66,16 @@ def test_a_row_of_few_rewards_keeps_its_exact_ends() -> None:
         weight="n",
     ).count(["Z", "X"], reward="Y")
     evidence = read_evidence(BACK_DOOR, log)
-    found, ends, notes = approximate(BACK_DOOR, evidence)
+    _, ends, notes = approximate(BACK_DOOR, evidence)
 
-    boxes = find_exact(BACK_DOOR, evidence, found.exact_error)
+    boxes = find_exact(BACK_DOOR, evidence, 0.05)
     exact, _ = boxes(BACK_DOOR.rules, (2,), say_nothing)
     assert ends[0].lower[1] == exact[0].lower[1]
     assert ends[0].upper[1] == exact[0].upper[1]
     assert ends[0].lower[0] > exact[0].lower[0]
     assert notes == (
-        "1 of 2 rows have fewer than 15 successes or failures that count, or too few rows, "
-        "for an approximation: their ends are exact",
+        "1 of 2 rows have fewer than 15 successes or failures that count, too few rows, or "
+        "rewards that vary too little, for an approximation: their ends are exact",
     )
     assert ends[0].sampling is not None
     told = [ends[0].sampling((arm,), False) for arm in (0, 1)]
@@ -137,12 +139,12 @@ def test_the_best_formulas_are_added_to_the_rules_that_are_tried() -> None:
     name = "sequence A, B, unknown B"
     assert [*found.flat] == [name]
     assert name not in [each.record.name for each in tried.rules]
-    names = [each.record.name for each in found.add_formulas(tried).rules]
+    names = [each.record.name for each in found.add_formulas(tried.rules).rules]
     assert {name, *(each.record.name for each in tried.rules)} == {*names}
     assert not found.is_mixed
 
 
-FACTS = SelectionFacts.from_options(selection_rate=0.5, sensitivity=None)
+FACTS = SelectionFacts.from_options(selection_rate=0.5, selection_limit=None)
 
 
 def test_a_fact_on_selection_can_be_nearer_and_gets_half_of_the_error() -> None:
@@ -195,7 +197,7 @@ def test_without_exact_ends_a_row_of_few_rewards_may_be_anything() -> None:
     evidence = read_evidence(BACK_DOOR, log.count(["Z", "X"], reward="Y"))
 
     ends, notes = ApproximateRules(BACK_DOOR, evidence, 0.05).find(
-        None, (), BACK_DOOR.rules, (2,), say_nothing
+        None, (), BACK_DOOR.rules, (2,), say_nothing, whole=None, alone=()
     )
 
     assert all((each.lower == 0).all() and (each.upper == 1).all() for each in ends)

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 from boundit.bounds.approximate.approximate_rules import ApproximateRules
 from boundit.bounds.approximate.cross_fit import CrossFit, HalfEnd
@@ -27,6 +28,7 @@ def find(table: CountTable) -> tuple[np.ndarray, np.ndarray]:
     return np.max([e.lower for e in ends], axis=0), np.min([e.upper for e in ends], axis=0)
 
 
+@pytest.mark.full
 def test_ends_of_a_program_hold_as_often_as_they_should_and_near_the_set() -> None:
     """Both true ends of both arms at once, in most of 60 logs; the set is known at large n."""
     lower, upper = find(draw(4_000_000, np.random.default_rng(0)))

@@ -161,7 +161,7 @@ TABLES = {
     "program in strata": ("W -> Z -> X -> Y; X <-> Y; W -> X; W -> Y", "Y | do(X)", {"W": 3}),
     "reweighted": ("X -> Y; X -> M -> Y; M -> [S]", "Y | do(X)", {"M": 6}),
 }
-FACTS: dict[str, dict[str, object]] = {"reweighted": {"sensitivity": 1.5}}
+FACTS: dict[str, dict[str, object]] = {"reweighted": {"selection_limit": 1.5}}
 
 
 def draw_rows(name: str) -> Rows:

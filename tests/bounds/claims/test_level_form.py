@@ -149,6 +149,7 @@ def test_every_summed_variable_is_drawn_once_before_it_is_read() -> None:
         assert inner.outcome in inner.last.of
 
 
+@pytest.mark.full
 def test_what_a_minimum_chooses_comes_after_all_weights_outside_it() -> None:
     for _, _, form in draw_forms():
         inner = form.form if isinstance(form, RatioForm) else form

@@ -4,6 +4,7 @@ import random
 from itertools import permutations
 
 import numpy as np
+import pytest
 
 from boundit.bounds.claims.level_form import RatioForm
 from boundit.bounds.claims.order_levels import MOST_FOLDS, Reading, order_readings
@@ -19,6 +20,7 @@ A, B, C = (make_nodes(name) for name in "ABC")
 FREE = frozenset[int]()
 
 
+@pytest.mark.full
 def test_what_was_revealed_leaves_the_law_of_every_level_as_it_is() -> None:
     """On the exact law of the rows, whatever the graph was asked."""
     n_beyond = 0

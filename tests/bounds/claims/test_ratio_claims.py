@@ -187,7 +187,7 @@ def test_numeric_rewards_have_ratios_too() -> None:
         bd.parse_graph(NAPKIN),
         bd.parse_query("Y | do(X)"),
         bd.read_log(columns),
-        reward_range=(0, 1),
+        outcome_range=(0, 1),
         confidence=0.95,
     )
     for bound, mean in zip(table.bounds.values(), truth, strict=True):

@@ -95,8 +95,7 @@ def test_what_would_close_an_open_path_is_named() -> None:
     limits = ConfoundingLimits.from_option({"X <-> Y": 2}, graph)
     plan = plan_bounds(graph, parse_query("Y | do(X)"), limits=limits)
 
-    (note,) = map(str, plan.notes)
-    assert note.endswith("is open besides it, and A0, A1, A2, A3 would close it")
+    assert str(plan.notes[-1]).endswith("is open besides it, and A0, A1, A2, A3 would close it")
 
 
 def test_a_limit_in_use_is_a_caveat_of_the_table() -> None:

@@ -14,8 +14,8 @@ from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
 from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_model
-from boundit.studies.audits.limits import measure_limit
 from boundit.terms.bound_table import BoundTable
+from boundit_research.audits.limits import measure_limit
 from tests.bounds.exact import as_log
 
 BOW = parse("X -> Y; X <-> Y")
@@ -39,7 +39,7 @@ def attain_upper(e: float, q: float, limit: float) -> Model:
 def bound_bow(model: Model, limit: float) -> BoundTable:
     limits = {"X <-> Y": limit}
     return derive_bounds(
-        BOW, "Y | do(X)", as_log(model.log()), confidence=None, confounding=limits
+        BOW, "Y | do(X)", as_log(model.log()), confidence=None, confounding_limit=limits
     )
 
 
@@ -73,7 +73,7 @@ def test_an_arm_that_nobody_gets_has_no_bound_and_one_that_never_earns_is_not_ze
     """No bound at e = 0. An empirical q = 0 is not taken for the truth."""
     rows = {"X": [0] * 50 + [1] * 50, "Y": [0, 1] * 25 + [0] * 50}
     table = derive_bounds(
-        BOW, "Y | do(X)", rows, domain={"X": [0, 1, 2]}, confounding={"X <-> Y": 2}
+        BOW, "Y | do(X)", rows, domain={"X": [0, 1, 2]}, confounding_limit={"X <-> Y": 2}
     )
 
     assert (table[2, ()].lower, table[2, ()].upper) == (0, 1)
@@ -84,8 +84,8 @@ def test_the_table_carries_the_limits_and_explains_them() -> None:
     table = bound_bow(attain_upper(0.4, 0.3, 2), 2)
     said = table.explain(1, ())
 
-    assert table.confounding == {"X <-> Y": 2.0}
-    assert BoundTable.from_record(table.record()).confounding == {"X <-> Y": 2.0}
+    assert table.confounding_limit == {"X <-> Y": 2.0}
+    assert BoundTable.from_record(table.record()).confounding_limit == {"X <-> Y": 2.0}
     assert table.bounds[(1,), ()].upper_rule == "limit 2 on X <-> Y"
     assert (
         "P(Y | do(X)) is P(X) x P(Y | X) + (1 - P(X)) x (that of those with another X), where "
@@ -109,7 +109,9 @@ def test_a_limit_that_the_log_contradicts_is_blamed() -> None:
     log = as_log(Model(graph, tables).log())
 
     with pytest.raises(FactsRefuted, match="moves the odds of each X by a factor of at most 1"):
-        derive_bounds(graph, "Y | do(X)", log, confidence=None, confounding={"X <-> Y": 1})
+        derive_bounds(
+            graph, "Y | do(X)", log, confidence=None, confounding_limit={"X <-> Y": 1}
+        )
 
 
 def test_two_treatments_are_taken_one_after_another() -> None:
@@ -122,7 +124,9 @@ def test_two_treatments_are_taken_one_after_another() -> None:
         limits = {f"{x} <-> Y": measure_limit(model, x, "Y") for x in "AB"}
         truth = model.effect(outcomes="Y", treatments=("A", "B")).at({"Y": 1})
         both, one = (
-            derive_bounds(graph, query, as_log(model.log()), confidence=None, confounding=some)
+            derive_bounds(
+                graph, query, as_log(model.log()), confidence=None, confounding_limit=some
+            )
             for some in (limits, {"A <-> Y": limits["A <-> Y"]})
         )
         for arm in both.arms:
@@ -145,7 +149,9 @@ def test_a_limit_inside_a_chain_bounds_the_reward_at_its_end() -> None:
         model = draw_model(graph, rng, levels=(2, 3), binary=["Y"])
         limits = {"W <-> X": measure_limit(model, "X", "W")}
         log, truth = as_log(model.log()), model.effect(outcomes="Y", treatments="X")
-        table = derive_bounds(graph, "Y | do(X)", log, confidence=None, confounding=limits)
+        table = derive_bounds(
+            graph, "Y | do(X)", log, confidence=None, confounding_limit=limits
+        )
         plain = derive_bounds(graph, "Y | do(X)", log, confidence=None)
         for (x,) in table.arms:
             value = float(truth.at({"X": x, "Y": 1}))  # type: ignore[dict-item]
@@ -168,7 +174,7 @@ def test_a_selected_log_is_reweighted_first_and_said_to_be_not_sharp() -> None:
                 as_log(model.log()),
                 confidence=None,
                 selection_rate=model.selection_rate(),
-                confounding=some,
+                confounding_limit=some,
             )
             for some in (limits, None)
         )
@@ -190,7 +196,7 @@ def test_the_worst_level_counts_of_a_covariate_whose_law_selection_hides() -> No
         limit = measure_limit(model, "X", "Y")
         table, plain = (
             derive_bounds(
-                graph, "Y | do(X)", as_log(model.log()), confidence=None, confounding=some
+                graph, "Y | do(X)", as_log(model.log()), confidence=None, confounding_limit=some
             )
             for some in ({"X <-> Y": limit}, None)
         )
@@ -223,7 +229,7 @@ def test_facts_about_selection_never_widen_what_a_limit_allows() -> None:
             "Y | do(X)",
             as_log(model.log()),
             confidence=None,
-            confounding={"X <-> Y": 1.5},
+            confounding_limit={"X <-> Y": 1.5},
             selection_rate=rate,
         )
         for rate in (None, (0.01, 1.0))

@@ -37,7 +37,7 @@ def test_a_hidden_common_cause_is_the_edge_that_it_projects_to() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (1.5, r"confounding must be a mapping such as \{'X <-> Y': 1.5\}, found 1.5"),
+        (1.5, r"confounding_limit must be a mapping such as \{'X <-> Y': 1.5\}, found 1.5"),
         ({"X": 2}, "must name an edge such as 'X <-> Y', found 'X'"),
         ({"X -> Y": 2}, "must name an edge such as 'X <-> Y', found 'X -> Y'"),
         ({"X <-> Y; Z <-> Y": 2}, "must name an edge"),
@@ -56,7 +56,7 @@ def test_what_is_no_limit_is_refused_in_one_line(given: object, said: str) -> No
     with pytest.raises(InvalidConfounding, match=said) as caught:
         ConfoundingLimits.from_option(given, BOW)
 
-    assert caught.value.option == "confounding"
+    assert caught.value.option == "confounding_limit"
     assert "\n" not in str(caught.value)
 
 

@@ -36,8 +36,8 @@ def bound(log: object, limit: float, confidence: float | None = None) -> BoundTa
         "Y | do(X)",
         log,
         confidence=confidence,
-        reward_range=(0, 6),
-        confounding={"X <-> Y": limit},
+        outcome_range=(0, 6),
+        confounding_limit={"X <-> Y": limit},
     )
 
 

@@ -52,6 +52,6 @@ def derive_with_contrasts(
         query,
         table.levels,
         table.bounds,
-        table.reward_range,
+        table.outcome_range,
     )
     return replace(table, contrasts=found)

@@ -53,7 +53,7 @@ def test_arms_that_share_an_unknown_law_differ_less_than_their_intervals() -> No
     )
     assert float(proved.find_greatest((0,), [(1,)])[0]) == pytest.approx(-0.1)
     assert float(proved.find_greatest((1,), [(0,)])[0]) == pytest.approx(0.1)
-    assert derive_with_contrasts(model, query, NOTHING).dominated() == {(0,): (1,)}
+    assert derive_with_contrasts(model, query, NOTHING).ruled_out() == {(0,): (1,)}
 
 
 def test_an_arm_that_changes_nothing_is_as_good_as_another() -> None:

@@ -212,7 +212,7 @@ def test_numeric_rewards_are_compared() -> None:
         bd.parse_graph("Z -> X -> Y; Z -> Y"),
         "Y | do(X)",
         bd.read_log(columns),
-        reward_range=(0, 10),
+        outcome_range=(0, 10),
         confidence=0.95,
     )
     leads = table.contrasts

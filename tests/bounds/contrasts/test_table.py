@@ -3,7 +3,6 @@ from itertools import product
 
 import pytest
 
-from boundit.bandit.theory import count_ruled_out
 from boundit.bounds.contrasts.chain_differences import SharedChain
 from boundit.bounds.contrasts.table import collect_contrasts, find_shared
 from boundit.bounds.contrasts.type_differences import SharedTypes
@@ -13,6 +12,7 @@ from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
 from boundit.simulation.worlds import paper_world
 from boundit.terms.long_work import TimeBudget
+from boundit_research.theory import count_ruled_out
 from tests.bounds.contrasts.compared import (
     NOTHING,
     RATE,
@@ -46,16 +46,16 @@ def test_with_the_selection_rate_the_papers_better_arm_is_certain() -> None:
     free = derive_with_contrasts(world.model, world.query, NOTHING)
     informed = derive_with_contrasts(world.model, world.query, RATE)
     pruned = {
-        name: sum(len(table.dominated(context)) for context in table.contexts)
+        name: sum(len(table.ruled_out(context)) for context in table.contexts)
         for name, table in {"free": free, "informed": informed}.items()
     }
 
     assert informed.contrast((0, 0), (1, 0), (0, 0)) == pytest.approx(-0.0000923, abs=1e-6)
-    assert all((1, 1) not in informed.dominated(context) for context in informed.contexts)
-    assert all((0, x2) in informed.dominated(c) for c in informed.contexts for x2 in (0, 1))
+    assert all((1, 1) not in informed.ruled_out(context) for context in informed.contexts)
+    assert all((0, x2) in informed.ruled_out(c) for c in informed.contexts for x2 in (0, 1))
     assert pruned == {"free": 8, "informed": 12}
     assert count_ruled_out(free, world.means()) == 8
-    assert not any(replace(free, contrasts={}).dominated(c) for c in free.contexts)
+    assert not any(replace(free, contrasts={}).ruled_out(c) for c in free.contexts)
 
 
 def test_numbers_are_scaled_to_the_rewards_range_and_kept_where_they_say_more() -> None:
@@ -120,7 +120,7 @@ def test_of_very_many_only_those_that_rule_an_arm_out_are_kept(
 
     assert few.contrasts == {pair: most for pair, most in every.contrasts.items() if most < 0}
     assert 0 < len(few.contrasts) < len(every.contrasts)
-    assert all(few.dominated(c) == every.dominated(c) for c in product((0, 1), repeat=2))
+    assert all(few.ruled_out(c) == every.ruled_out(c) for c in product((0, 1), repeat=2))
 
 
 def list_shared(graph: str, query: str) -> dict[str, type]:

@@ -87,7 +87,7 @@ def test_a_pool_is_named_by_pair_and_by_the_cells_before() -> None:
 def test_the_papers_world_has_eight_rows_of_two_cells_and_a_tilt_by_x1() -> None:
     """FUSED 1: U2 goes (C3), pools by X1 (W1), and the log shows I1 up to a tilt (W3)."""
     world = paper_world()
-    plan = derive_bounds(world.graph, world.query, world.log(5_000, 1)).fused
+    plan = derive_bounds(world.graph, world.query, world.log(5_000, 1)).pooling
 
     assert isinstance(plan, FusedPlan)
     (factor,) = plan.factors
@@ -111,7 +111,7 @@ def test_the_papers_world_has_eight_rows_of_two_cells_and_a_tilt_by_x1() -> None
 
 def test_the_flipped_world_has_one_pool_and_no_tilt() -> None:
     world = flipped_world()
-    plan = derive_bounds(world.graph, world.query, world.log(5_000, 1)).fused
+    plan = derive_bounds(world.graph, world.query, world.log(5_000, 1)).pooling
 
     assert isinstance(plan, FusedPlan)
     (factor,) = plan.factors

@@ -26,13 +26,13 @@ def draw(n: int = 500, seed: int = 0) -> dict[str, list[object]]:
 
 
 def plan(table: BoundTable) -> FusedPlan:
-    assert isinstance(table.fused, FusedPlan)
-    return table.fused
+    assert isinstance(table.pooling, FusedPlan)
+    return table.pooling
 
 
 def reason(table: BoundTable) -> str:
-    assert isinstance(table.fused, NoFusedPlan)
-    return table.fused.reason
+    assert isinstance(table.pooling, NoFusedPlan)
+    return table.pooling.reason
 
 
 def test_an_exact_law_has_no_rows() -> None:
@@ -102,7 +102,7 @@ def test_a_numeric_reward_is_scaled() -> None:
     log = draw()
     money = {**log, "Y": [10 * float(str(y)) - 5 for y in log["Y"]]}
 
-    table = derive_bounds(TILTED, "Y | do(X)", money, reward_range=(-5, 5))
+    table = derive_bounds(TILTED, "Y | do(X)", money, outcome_range=(-5, 5))
 
     assert plan(table).sums == pytest.approx(plan(derive_bounds(TILTED, "Y | do(X)", log)).sums)
 

@@ -61,8 +61,8 @@ def test_a_plan_does_not_pool_arms_that_differ_in_the_log() -> None:
     world = World(model, parse_query("Y | do(X)"))
     wrong = parse("X -> W -> Y; W -> [S]")
 
-    assumed = derive_bounds(wrong, world.query, world.log(4_000, seed=1)).fused
-    right = derive_bounds(world.graph, world.query, world.log(4_000, seed=1)).fused
+    assumed = derive_bounds(wrong, world.query, world.log(4_000, seed=1)).pooling
+    right = derive_bounds(world.graph, world.query, world.log(4_000, seed=1)).pooling
 
     assert isinstance(assumed, FusedPlan)
     assert isinstance(right, FusedPlan)

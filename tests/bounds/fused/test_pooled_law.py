@@ -9,8 +9,8 @@ import pytest
 from boundit.bounds.choose_rules import POLICY, draw_policy
 from boundit.bounds.fused.pooled_law import LawReader, PooledLaw
 from boundit.counts.named_array import Floats, NamedArray
+from boundit.estimand.identify import identify
 from boundit.estimand.query import parse_query
-from boundit.estimand.recover import recover
 from boundit.graph.separation import open_walk
 from boundit.graph.text import parse
 from boundit.simulation.model import Model
@@ -96,7 +96,7 @@ def test_recoverable_is_not_enough() -> None:
     reader = LawReader(graph, query)
     weights = reader.find_law(frozenset("W"))
 
-    assert recover(graph, parse_query("W | do(X)"))
+    assert identify(graph, parse_query("W | do(X)"))
     assert not reader.are_draws(weights)
     assert reader.are_draws(reader.find_law(frozenset("Y"), frozenset("W")))
     assert reader.are_draws(reader.find_law(frozenset("W"), frozenset("Z")))

@@ -8,7 +8,7 @@ from numpy.random import Generator, default_rng
 
 from boundit.bounds.lp.box_program import BoxProgram
 from boundit.bounds.lp.branch_and_bound import ProbabilityBox
-from boundit.bounds.lp.population import ProgramRows, certify_greatest
+from boundit.bounds.lp.population import SUMS, ProgramRows
 from boundit.bounds.lp.program import SolveStatus
 from boundit.counts.named_array import Floats
 from boundit.terms.long_work import FOR_EVER
@@ -51,8 +51,8 @@ def solve_afresh(
             if top < 1:
                 own.add(mass - high * share - top * chance + high * top * everyone, 0.0, inf)
                 own.add(mass - low * share - top * chance + low * top * everyone, -inf, 0.0)
-    end, answer = certify_greatest(own.make_program(), aim, least=1.0)
-    return end, answer.status
+    answer = own.make_program(SUMS + 1).maximise(aim)
+    return answer.bound, answer.status
 
 
 @pytest.mark.parametrize("top", [1.0, 0.7])
@@ -62,25 +62,25 @@ def test_boxes_one_after_another_are_as_made_afresh(top: float) -> None:
         rows, everyone, cells = draw_cells(rng)
         aim = np.concatenate([np.zeros(1 + 2 * N_CELLS), rng.random(N_TYPES)])
         tops = None if top == 1 else [[top] * N_CELLS] * 2
-        boxes = BoxProgram(rows, everyone, cells, tops)
+        boxes = BoxProgram(rows, everyone, cells, tops, least=1.0)
         for _ in range(8):
             low = rng.random(2) * 0.5
             box = ProbabilityBox(low, low + rng.random(2) * (0.9 - low))
-            end, answer = boxes.prove_end(aim, box, least=1.0, budget=FOR_EVER)
+            answer = boxes.prove_end(aim, box, FOR_EVER)
             afresh, status = solve_afresh(rows, everyone, cells, aim, box, top)
 
             assert answer.status is status
             assert len(answer.point) == rows.n_columns
             if status is SolveStatus.OPTIMAL:
-                assert end == pytest.approx(afresh, abs=1e-7)
+                assert answer.bound == pytest.approx(afresh, abs=1e-7)
 
 
 def test_a_chance_that_is_known_leaves_no_room_around_a_product() -> None:
     rows, everyone, cells = draw_cells(default_rng(4))
-    boxes = BoxProgram(rows, everyone, cells)
+    boxes = BoxProgram(rows, everyone, cells, least=1.0)
     known = np.array([0.3, 0.7])
     aim = np.concatenate([np.zeros(1 + 2 * N_CELLS), np.ones(N_TYPES)])
-    _, answer = boxes.prove_end(aim, ProbabilityBox(known, known), least=1.0, budget=FOR_EVER)
+    answer = boxes.prove_end(aim, ProbabilityBox(known, known), FOR_EVER)
 
     for (masses, types), chance in zip(cells, known, strict=True):
         np.testing.assert_allclose(

@@ -52,6 +52,7 @@ def test_with_saturated_models_it_agrees_with_approximate_inference(
         assert found.upper == pytest.approx(plain.upper, abs=width / 8)
 
 
+@pytest.mark.full
 def test_numbers_need_no_bins() -> None:
     rows, truth = draw_numbers(4_000)
     for kind in ("linear", "boosting"):
@@ -83,7 +84,7 @@ def test_a_limit_on_an_edge_is_not_stretched_over_hidden_numbers() -> None:
     """With ``A`` hidden, ``X <-> Y`` would stand for A too, of which the limit says nothing."""
     rows, truth = draw_numbers(4_000)
     graph = "A -> X -> Y; A -> Y; X <-> Y"
-    table = bound(rows, graph, models="linear", confounding={"X <-> Y": 1.01})
+    table = bound(rows, graph, models="linear", confounding_limit={"X <-> Y": 1.01})
 
     for arm in range(2):
         assert table[arm, ()].lower <= truth[arm] <= table[arm, ()].upper
@@ -146,7 +147,7 @@ def test_a_numeric_reward_keeps_its_range() -> None:
     rng = np.random.default_rng(2)
     rows, truth = draw_numbers(4_000)
     rows["Y"] = 10.0 + 5 * np.clip(0.8 * rows["Y"] + 0.2 * rng.random(4_000), 0, 1)
-    table = bound(rows, NUMBERS, models="linear", reward_range=(10, 15))
+    table = bound(rows, NUMBERS, models="linear", outcome_range=(10, 15))
     for arm in range(2):
         wanted = 10 + 5 * (0.8 * truth[arm] + 0.1)
         assert table[arm, ()].lower <= wanted <= table[arm, ()].upper

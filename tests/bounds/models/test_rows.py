@@ -68,7 +68,7 @@ def test_a_number_that_is_missing_is_a_level_of_its_own() -> None:
     numbers = [None, *np.linspace(0, 1, 39).tolist()]
     frame = {"Z": numbers, "X": [0, 1] * 20, "C": ["a"] * 40, "Y": [1, 0] * 20}
     dropped = count_rows(bd.read_log(frame), QUERY, ["Z"], None, NO_LIMIT)
-    kept = count_rows(bd.read_log(frame, nulls="level"), QUERY, ["Z"], None, NO_LIMIT)
+    kept = count_rows(bd.read_log(frame, missing="level"), QUERY, ["Z"], None, NO_LIMIT)
     coding = FeatureCoding.of([kept], ["Z"])
     missing = kept.levels["Z"].index(None)
 
@@ -125,7 +125,9 @@ def test_a_covariate_is_of_one_kind_in_all_tables(
 
 def test_booleans_meet_numbers_and_nulls_meet_anything() -> None:
     for logged, asked in (([True, False], [0, 1]), ([0, 1], [None]), (["a", None], ["a"])):
-        tables = [bd.read_log({"Z": of}, nulls="level").count(["Z"]) for of in (logged, asked)]
+        tables = [
+            bd.read_log({"Z": of}, missing="level").count(["Z"]) for of in (logged, asked)
+        ]
         assert FeatureCoding.of(tables, ["Z"]).n_features <= 2
 
 

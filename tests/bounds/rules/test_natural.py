@@ -52,7 +52,7 @@ def test_a_log_of_everyone_gives_the_natural_bounds() -> None:
     law = model.log().marginalize(("X", "Y")).align(("X", "Y"))
 
     table = derive_bounds(
-        graph, "Y | do(X)", as_log(model.log()), confidence=None, sensitivity=1
+        graph, "Y | do(X)", as_log(model.log()), confidence=None, selection_limit=1
     )
 
     for x in (0, 1):

@@ -171,6 +171,7 @@ def test_an_empty_program_within_a_chain_is_said_of_every_row_it_is_part_of() ->
     assert np.isfinite([bound.lower for bound in table.bounds.values()]).all()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("size", [60, 600])
 def test_with_a_confidence_programs_hold_and_narrow_with_rows(size: int) -> None:
     """Interval rows instead of equations: 80 logs of the instrument, at most a few missed."""
@@ -199,7 +200,7 @@ def test_a_confident_program_that_is_empty_refutes_the_graph() -> None:
 def test_numeric_rewards_are_scaled_between_the_ends_of_their_range() -> None:
     graph = parse("X -> Y; X <-> Y")
     rows = {"X": [0, 0, 1, 1], "Y": [10, 20, 0, 5]}
-    table = derive_bounds(graph, "Y | do(X)", rows, confidence=None, reward_range=(0, 20))
+    table = derive_bounds(graph, "Y | do(X)", rows, confidence=None, outcome_range=(0, 20))
 
     assert table[0, ()].lower == pytest.approx(30 / 4)
     assert table[0, ()].upper == pytest.approx(30 / 4 + 20 / 2)

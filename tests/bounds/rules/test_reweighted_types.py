@@ -189,7 +189,7 @@ def test_everyone_logged_gives_the_bounds_of_balke_and_pearl() -> None:
         if not is_instrumental(logged.condition_on("Z").align(("Y", "X", "Z"))):
             continue
         table = derive_bounds(
-            parse(BY_ARM), "Y | do(X)", as_log(logged), confidence=None, sensitivity=1
+            parse(BY_ARM), "Y | do(X)", as_log(logged), confidence=None, selection_limit=1
         )
         for x in (0, 1):
             assert table[x, ()].lower == pytest.approx(low[x], abs=1e-5)

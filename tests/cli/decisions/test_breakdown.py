@@ -34,16 +34,16 @@ def test_a_claim_that_falls_exits_1_and_says_where(
     code, out, _ = answer(capsys, log, "--arm", "1")
 
     assert code == 1
-    assert out.startswith("1 is the best arm: proved up to a limit of 1.")
+    assert out.startswith("1 has the highest mean: proved up to a limit of 1.")
     code, out, _ = answer(capsys, log, "--arm", "1", "--than", "0", "--by", "0.1", "--json")
-    assert json.loads(out)["claim"] == "1 earns at least 0.1 more than 0"
+    assert json.loads(out)["claim"] == "the mean of 1 is at least 0.1 higher than that of 0"
 
 
 def test_a_claim_that_stands_exits_0(capsys: pytest.CaptureFixture[str], log: str) -> None:
     code, out, _ = answer(capsys, log, "--arm", "1", "--at-least", "0.1", "--plug-in")
 
     assert code == 0
-    assert out == "1 earns at least 0.1: proved whatever is hidden by X <-> Y\n"
+    assert out == "the mean of 1 is at least 0.1: proved whatever is hidden by X <-> Y\n"
     assert answer(capsys, log, "--arm", "1", "--regret", "1")[0] == 0
 
 

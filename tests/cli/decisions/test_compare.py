@@ -37,7 +37,7 @@ def ask(folder: Path, *arguments: str) -> Result:
 def test_a_surely_better_arm_exits_0(folder: Path) -> None:
     answer = ask(folder, "1", "0")
     assert answer.exit_code == 0
-    assert answer.output.startswith("Surely better: always X=1 earns at least 0.")
+    assert answer.output.startswith("Surely higher: the mean of always X=1 is at least 0.")
 
 
 def test_what_is_not_surely_better_exits_1(folder: Path) -> None:
@@ -72,7 +72,7 @@ def test_the_log_is_a_policy_and_tells_shares_and_propensities(folder: Path) -> 
     log = str(folder / "log.csv")
     answer = ask(folder, "1", "log", "--log", log, "--graph", GRAPH, "--propensity", "p")
     assert answer.exit_code == 0
-    assert "than what the log did" in answer.output
+    assert "than that of what the log did" in answer.output
     assert "confidence 0.94" in answer.output
     plain = ask(folder, "1", "0", "--log", log, "--graph", GRAPH, "--plug-in")
     assert "as if they were everyone" in plain.output
@@ -88,7 +88,7 @@ def test_the_state_of_a_policy_is_a_policy(folder: Path) -> None:
     table = bd.BoundTable.load(folder / "bounds.json")
     (folder / "state.json").write_text(json.dumps(bd.UCB(prior=table).state()))
     answer = ask(folder, str(folder / "state.json"), "0")
-    assert answer.output.startswith("Surely better: UCB earns")
+    assert answer.output.startswith("Surely higher: the mean of UCB")
 
 
 def test_what_the_log_did_needs_the_log(folder: Path) -> None:

@@ -19,7 +19,7 @@ def bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
         [{"Ad": "A", "lower": 0.1, "upper": 0.5}, {"Ad": "B", "lower": 0.3, "upper": 0.9}],
         outcome="Click",
         treatments=["Ad"],
-        reward_range=(0, 1),
+        outcome_range=(0, 1),
     )
     table.save("bounds.json")
     return "bounds.json"
@@ -31,8 +31,8 @@ def test_a_saved_table_is_decided_in_words(
     code, out, err = answer(capsys, "decide", bounds)
 
     assert (code, err) == (0, "")
-    assert out.startswith("use           regret  single arm  its regret\nA 0.2, B 0.8  0.16")
-    assert "Draw A with chance 0.2 and B with chance 0.8: on average over the draw" in out
+    assert out.startswith("arm           regret  single arm  its regret\nA 0.2, B 0.8  0.16")
+    assert "draw A with chance 0.2 and B with chance 0.8; on average over the draw" in out
 
 
 def test_one_arm_by_another_rule_and_as_json(
@@ -53,7 +53,7 @@ def test_a_log_is_bounded_first_with_the_options_of_bound(
     code, out, err = answer(capsys, "decide", GRAPH, QUERY, log, "--confidence", "0.9")
 
     assert (code, err) == (0, "")
-    assert out.splitlines()[0].split()[:2] == ["Z", "use"]
+    assert out.splitlines()[0].split()[:2] == ["Z", "arm"]
     assert "confidence 0.9 for all contexts at once" in out
     _, out, _ = answer(
         capsys, "decide", GRAPH, QUERY, "law.csv", "--weight", "p", "--exact", "--single"
@@ -85,7 +85,7 @@ def test_what_makes_no_sense_is_refused_in_one_line(
 def test_json_has_the_caveats_that_text_is_followed_by(
     capsys: pytest.CaptureFixture[str], log: str
 ) -> None:
-    limit = ("--confounding", "X <-> Y=1.5")
+    limit = ("--confounding-limit", "X <-> Y=1.5")
     asked = ("decide", "X -> Y; X <-> Y", "Y | do(X)", log, *limit)
     _, _, err = answer(capsys, *asked)
     record = json.loads(answer(capsys, *asked, "--json")[1])
@@ -96,7 +96,7 @@ def test_json_has_the_caveats_that_text_is_followed_by(
 
 def test_a_page_has_the_answer(capsys: pytest.CaptureFixture[str], bounds: str) -> None:
     assert answer(capsys, "decide", bounds, "--report", "out.html")[0] == 0
-    assert "Draw A with chance 0.2" in Path("out.html").read_text("utf-8")
+    assert "draw A with chance 0.2" in Path("out.html").read_text("utf-8")
 
 
 def test_with_rival_graphs_the_promise_holds_if_any_is_right(

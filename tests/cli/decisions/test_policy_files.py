@@ -19,7 +19,7 @@ TABLE = BoundTable.from_rows(
     outcome="Y",
     treatments=["X", "Z"],
     context=["C"],
-    reward_range=(0, 1),
+    outcome_range=(0, 1),
 )
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from tests.cli.test_bound import GRAPH, QUERY, answer
 from tests.cli.test_bound import log as log
+from tests.decisions.stress.worlds import REFUTED, draw_refuting
 
 
 def test_the_answer_comes_first_then_every_edge(
@@ -22,11 +23,10 @@ def test_the_answer_comes_first_then_every_edge(
 
 
 def test_a_record_has_all_that_was_tried(capsys: pytest.CaptureFixture[str], log: str) -> None:
-    asked = ("stress", GRAPH, QUERY, log, "--json", "--pairs", "1", "--rule", "maximin")
+    asked = ("stress", GRAPH, QUERY, log, "--json", "--rule", "maximin")
     record = json.loads(answer(capsys, *asked)[1])
 
     assert record["rule"] == "maximin"
-    assert len(record["pairs"]) <= 1
     assert {"edges", "survives", "mean_width", "test"} <= record["tried"][0].keys()
 
 
@@ -68,3 +68,23 @@ def test_two_policies_are_compared_under_every_edge(
     code, _, err = answer(capsys, "stress", GRAPH, QUERY, log, "--new", "choice")
     assert code == 2
     assert "--new is compared with another policy; give both" in err
+
+
+def test_a_graph_that_the_log_refutes_is_said_and_the_others_are_tried(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    columns = draw_refuting()
+    rows = zip(*columns.values(), strict=True)
+    log = tmp_path / "refuting.csv"
+    log.write_text("\n".join([",".join(columns), *(",".join(map(str, row)) for row in rows)]))
+    page = tmp_path / "page.html"
+    asked = ("stress", REFUTED, "Y | do(X)", str(log))
+    code, out, _ = answer(capsys, *asked, "--report", str(page))
+    record = json.loads(answer(capsys, *asked, "--json")[1])
+
+    assert code == 0
+    assert out.startswith("The log refutes the graph as drawn: ")
+    assert "Z -> Y" in out
+    assert "refutes the graph as drawn" in page.read_text("utf-8")
+    assert "no model" in record["refutation"]
+    assert {e["edges"][0] for e in record["tried"] if e["rescues"]} == {"Z -> Y", "Y <-> Z"}

@@ -154,3 +154,17 @@ def test_an_export_that_fails_leaves_no_file(
     assert "there is no policy 'nobody'" in said
     assert not out.exists()
     assert ".csv or .jsonl" in text[2]
+
+
+def test_a_linear_policy_says_which_context_it_has(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    where = ("--data", str(tmp_path / "shop"), "--arms", "A,B", "--reward-range", "0", "1")
+    code, _, err = answer(capsys, "policies", "create", "p", *where, "--kind", "LinUCB")
+    none = answer(
+        capsys, "policies", "create", "p", *where, "--kind", "LinUCB", "--context", ""
+    )
+
+    assert code == 2
+    assert "write its names in context" in err
+    assert none[0] == 0

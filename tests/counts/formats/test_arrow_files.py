@@ -25,7 +25,7 @@ def test_columns_meet_by_name_and_a_missing_one_is_null(tmp_path: Path) -> None:
     write(tmp_path / "1.arrow", arrow({"X": [1], "Y": [2]}))
     write(tmp_path / "2.arrow", arrow({"Y": [5], "Z": ["a"]}))
 
-    table = read_log(tmp_path, nulls="level").count(["X", "Y", "Z"])
+    table = read_log(tmp_path, missing="level").count(["X", "Y", "Z"])
 
     assert table.levels == {"X": (1, None), "Y": (2, 5), "Z": ("a", None)}
 

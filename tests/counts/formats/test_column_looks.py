@@ -6,6 +6,7 @@ import pytest
 from boundit.counts.cells import ColumnKind
 from boundit.counts.files import find_files
 from boundit.counts.formats.column_looks import BARS, MOST_LEVELS, look_at_relation
+from boundit.counts.read import read_log
 from boundit.counts.relations import read_kinds
 
 
@@ -58,3 +59,33 @@ def test_odd_names_and_nested_columns_are_looked_at() -> None:
     assert [column.name for column in look.columns] == ['a "b"', "l;--", "d"]
     assert look.columns[1].kind is ColumnKind.NESTED
     assert look.columns[2].levels == (("2024-01-02", 1),)
+
+
+@pytest.mark.parametrize(
+    ("sql", "shown"),
+    [
+        ("TIMESTAMPTZ '2024-01-01T10:00:00+01:00'", "2024-01-01 09:00:00+00:00"),
+        ("TIMESTAMPTZ 'infinity'", None),
+        ("TIMESTAMPTZ '44-03-15 (BC) 00:00:00+00'", None),
+        ("TIMETZ '10:00:00+00'", None),
+        ("TIME '10:00:00'", "10:00:00"),
+        ("INTERVAL 40 DAY", None),
+        ("UUID '00000000-0000-0000-0000-000000000001'", "00000000-0000-0000-0000-000000000001"),
+        ("'A'::BLOB", "A"),
+        ("'\\xFF'::BLOB", None),
+        ("12345678901234567890123::HUGEINT", None),
+        ("[{'at': TIMESTAMPTZ '2024-01-01T10:00:00+01:00', 'to': MAP {'a': 1}}]", None),
+    ],
+)
+def test_a_column_of_any_type_is_looked_at_and_keeps_no_other_from_being_counted(
+    tmp_path: Path, sql: str, shown: str | None
+) -> None:
+    path = tmp_path / "log.parquet"
+    rows = f"SELECT i % 2 AS X, {sql} AS odd FROM range(10) t(i)"
+    duckdb.connect().execute(f"COPY ({rows}) TO '{path}' (FORMAT parquet)")
+    x, odd = find_files(str(path)).look(lambda *_: None).columns
+
+    assert x.levels == ((0, 5), (1, 5))
+    assert odd.n_missing == 0
+    assert shown is None or odd.levels == ((shown, 10),)
+    assert read_log(path).count(["X"]).n.tolist() == [5, 5]

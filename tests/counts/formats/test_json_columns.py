@@ -44,7 +44,7 @@ def test_a_key_that_comes_late_is_a_column(tmp_path: Path) -> None:
     lines = ['{"X": 1}'] * 30_000
     path = write(tmp_path / "log.jsonl", *lines, '{"X": 2.5, "W": "a"}')
 
-    table = read_log(path, nulls="level").count(["X", "W"])
+    table = read_log(path, missing="level").count(["X", "W"])
     assert table.levels == {"X": (1, 2.5), "W": ("a", None)}
 
 

@@ -1,13 +1,12 @@
 """A packed file that lacks its end is never read as a shorter log."""
 
-import gzip
 import random
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
-from boundit.counts.formats.packed_files import is_cut_short, open_bytes
+from boundit.counts.formats.packed_files import is_cut_short
 from boundit.counts.read import read_log
 from boundit.terms.errors import BounditError
 from tests.counts.backends import pack
@@ -76,13 +75,3 @@ def test_no_prefix_of_a_packed_log_is_counted(tmp_path: Path, kind: str, packed:
         with pytest.raises(BounditError, match=rf"log\.{kind}{packed}") as caught:
             read_log(path).count(["X"], reward="Y")
         assert "\n" not in str(caught.value)
-
-
-def test_bytes_are_unpacked_where_python_can(tmp_path: Path) -> None:
-    for name, data in {"a.csv": CSV, "a.csv.gz": gzip.compress(CSV)}.items():
-        (tmp_path / name).write_bytes(data)
-        file = open_bytes(str(tmp_path / name))
-        assert file is not None
-        with file:
-            assert file.read() == CSV
-    assert open_bytes(str(tmp_path / "a.zst")) is None

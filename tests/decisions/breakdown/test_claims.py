@@ -16,7 +16,7 @@ TABLE = BoundTable.from_rows(
     outcome="Y",
     treatments=["X"],
     context=["C"],
-    reward_range=(0, 1),
+    outcome_range=(0, 1),
 )
 
 
@@ -42,7 +42,7 @@ def test_claims_are_proved_by_numbers_large_enough() -> None:
 
 def test_claims_read_as_sentences() -> None:
     assert str(Better(("a",), ("b",), 0.1, context=0)) == (
-        "a earns at least 0.1 more than b in context 0"
+        "the mean of a is at least 0.1 higher than that of b in context 0"
     )
     assert str(Regrets({"a": 0.5, "b": 0.5}, 0.1)) == (
         "the lottery of 0.5 a, 0.5 b regrets at most 0.1"
@@ -100,5 +100,5 @@ def make_pair(one: tuple[float, float], other: tuple[float, float]) -> BoundTabl
         ],
         outcome="Y",
         treatments=["X"],
-        reward_range=(0, 1),
+        outcome_range=(0, 1),
     )

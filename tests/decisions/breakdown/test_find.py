@@ -75,7 +75,9 @@ def test_a_choice_may_change_and_the_step_of_the_search_is_said() -> None:
     assert (change.today, change.then) == ((1,), (0,))
     assert change.before <= 1.73
     assert change.at >= 1.70
-    back = derive_bounds(BOW, "Y | do(X)", law, confidence=None, confounding={"X <-> Y": 40})
+    back = derive_bounds(
+        BOW, "Y | do(X)", law, confidence=None, confounding_limit={"X <-> Y": 40}
+    )
     assert back.choose(lottery=False)[()].single == (1,)
     assert found.step == pytest.approx(100 ** (1 / 24))
     assert "from 1 to 0 at a limit of 1.7" in str(found)
@@ -90,7 +92,7 @@ def test_a_choice_that_stays_says_how_far_it_was_looked() -> None:
     assert "at every limit on X <-> Y that was looked at, up to 1.5 in steps" in str(found)
     stated = {"X <-> Y": 1.2}
     later = breakdown(
-        BOW, "Y | do(X)", LAW, of="X <-> Y", confidence=None, most=3, confounding=stated
+        BOW, "Y | do(X)", LAW, of="X <-> Y", confidence=None, most=3, confounding_limit=stated
     )
     assert later.curve[0].limit == 1.2
 

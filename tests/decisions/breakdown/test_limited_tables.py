@@ -14,22 +14,22 @@ LAW = make_law([0.6, 0.4], [0.3, 0.6])
 
 
 def read_tables(of: str = "X <-> Y") -> LimitedTables:
-    request = read_request(BOW, "Y | do(X)", LAW, confidence=None, confounding={of: 2})
+    request = read_request(BOW, "Y | do(X)", LAW, confidence=None, confounding_limit={of: 2})
     return LimitedTables.read(request, of)
 
 
 def test_a_table_is_derived_once_and_counts_are_kept() -> None:
     told = list[str]()
     tables = read_tables()
-    tables.told = lambda what, *_: told.append(what)
+    tables.progress = lambda what, *_: told.append(what)
 
     one, again, other = tables.find(1.5), tables.find(1.5), tables.find(inf)
 
     assert one is again
     assert one is not None
     assert other is not None
-    assert one.confounding == {"X <-> Y": 1.5}
-    assert other.confounding == {}
+    assert one.confounding_limit == {"X <-> Y": 1.5}
+    assert other.confounding_limit == {}
     assert told == ["bound under the limit 1.5", "bound under the limit inf"]
     assert tables.stated == 2.0
 
@@ -70,7 +70,7 @@ def test_an_edge_is_named_as_the_graph_does() -> None:
 def test_the_time_is_for_all_tables() -> None:
     """What no time was left for is wider, and proves nothing that was not proved."""
     request = read_request(
-        BOW, "Y | do(X)", LAW, confidence=None, confounding={"X <-> Y": 2}, time_limit=0
+        BOW, "Y | do(X)", LAW, confidence=None, confounding_limit={"X <-> Y": 2}, time_limit=0
     )
     tables = LimitedTables.read(request, "X <-> Y")
     one, whole = tables.find(1.5), read_tables().find(1.5)

@@ -7,7 +7,7 @@ from boundit.decisions.breakdown.result import Breakdown, ChoiceChange, CurvePoi
 
 FOUND = Breakdown(
     "X <-> Y",
-    "b is the best arm",
+    "b has the highest mean",
     1.9,
     1.91,
     100.0,

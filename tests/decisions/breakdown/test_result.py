@@ -20,7 +20,7 @@ def test_a_change_of_choice_is_told_by_context() -> None:
 def test_everything_is_kept_as_json() -> None:
     found = Breakdown(
         "selection",
-        "B is the best arm",
+        "B has the highest mean",
         float("inf"),
         None,
         100.0,
@@ -36,7 +36,7 @@ def test_everything_is_kept_as_json() -> None:
     assert record["holds_to"] == "inf"
     assert record["curve"] == [{"limit": 1.0, "number": 0.2}]
     assert record["says"].splitlines() == [
-        "B is the best arm: proved whatever is hidden by selection",
+        "B has the highest mean: proved whatever is hidden by selection",
         "the log contradicts the limits 1, 1.1",
         "confidence 0.95, if the limit is true",
         "caveat: a caveat",

@@ -1,5 +1,6 @@
 """What to use in each context of a table, and what is promised of it."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -22,7 +23,7 @@ def make_table(*ends: tuple[float, float]) -> BoundTable:
         ],
         outcome="Click",
         treatments=["Ad"],
-        reward_range=(0, 1),
+        outcome_range=(0, 1),
     )
 
 
@@ -197,7 +198,7 @@ def test_an_arm_is_not_ruled_out_by_rounding() -> None:
         ],
         outcome="Y",
         treatments=["X"],
-        reward_range=(0, 1),
+        outcome_range=(0, 1),
     )
 
     assert not choose(table).choices[()].ruled_out
@@ -215,9 +216,9 @@ def test_an_explanation_ends_with_what_to_use_there_and_why() -> None:
 
     for arm in "ABC":
         *_, heading, said = table.explain(arm).splitlines()
-        assert heading == "What to use here, by least regret at worst:"
+        assert heading == "The highest mean here, by least regret at worst:"
         assert said == f"  {found.says}"
-    assert "at worst it earns 0.16 less" in found.says
+    assert "at worst it is 0.16 below" in found.says
     assert "C is ruled out" in found.says
 
 
@@ -256,7 +257,7 @@ def test_a_lottery_over_many_arms_is_said_in_a_few_words() -> None:
         [{"Ad": name, "lower": low, "upper": high} for name, (low, high) in ends.items()],
         outcome="Click",
         treatments=["Ad"],
-        reward_range=(0, 1),
+        outcome_range=(0, 1),
     )
     choice = table.choose()
     found, (row,) = choice[()], choice.rows()
@@ -266,3 +267,25 @@ def test_a_lottery_over_many_arms_is_said_in_a_few_words() -> None:
     assert "and one of 27 more with chance 0." in found.says
     assert max(map(len, str(choice).splitlines()[:2])) < 120
     assert str(row["use"]).count(",") == 31
+
+
+def test_no_words_of_offline_answers_claim_that_more_is_better() -> None:
+    """The reward may be a heart attack: what is highest is said, and nobody told to use it."""
+    table = BoundTable.from_rows(
+        [{"Smoking": 0, "Age": age, "lower": 0.1, "upper": 0.2} for age in ("old", "young")]
+        + [
+            {"Smoking": 1, "Age": "old", "lower": 0.3, "upper": 0.5},
+            {"Smoking": 1, "Age": "young", "lower": 0.15, "upper": 0.5},
+        ],
+        outcome="Attack",
+        treatments=["Smoking"],
+        context=["Age"],
+        outcome_range=(0, 1),
+    )
+    choice = table.choose()
+    said = [str(choice), table.summary(), table.explain(0, "old"), table.explain(1, "young")]
+    said += [str(table.choose("maximin")), str(table.choose("optimism", optimism=0.5))]
+    advice = re.compile(r"\b(use|best|better|earns?|worth|wins?|beats?)\b", re.IGNORECASE)
+
+    assert [advice.findall(text) for text in said] == [[]] * len(said)
+    assert "Highest mean of Attack: Smoking=1, whatever is true." in said[0]

@@ -27,7 +27,7 @@ def make_table(*, confidence: float | None = None) -> BoundTable:
         outcome="Y",
         treatments=["X"],
         context=["W"],
-        reward_range=(0, 1),
+        outcome_range=(0, 1),
     )
     return replace(table, confidence=confidence, joint=True)
 

@@ -12,7 +12,7 @@ def make_table(contexts: int) -> BoundTable:
         for ad, shift in (("A", 0.0), ("B", 0.1))
     ]
     return BoundTable.from_rows(
-        rows, outcome="Click", treatments=["Ad"], context=["C"], reward_range=(0, 1)
+        rows, outcome="Click", treatments=["Ad"], context=["C"], outcome_range=(0, 1)
     )
 
 
@@ -21,7 +21,9 @@ def test_the_answer_leads_and_the_largest_regret_comes_first() -> None:
     page = make_choice_page(choice, ["only logged levels count"])
     (table,) = page.tables
 
-    assert str(page.answer.verdict).startswith("C=4: Draw A with chance ")
+    assert str(page.answer.verdict).startswith(
+        "C=4: Nearest to the highest mean of Click: draw A with chance "
+    )
     assert page.answer.basis["How sure"] == (
         "As sure as the intervals are: chance is not allowed for."
     )

@@ -33,42 +33,49 @@ def make_choice(
 
 
 def test_one_arm_is_said_with_what_it_costs_at_worst() -> None:
-    said = describe_choice(make_choice({B: 1.0}), ["Ad"], "minimax-regret", None)
+    said = describe_choice(make_choice({B: 1.0}), "Y", ["Ad"], "minimax-regret", None)
 
-    assert said == ("Use B: at worst it earns 0.1 less than the best arm, which is then A.")
+    assert said == "Nearest to the highest mean of Y: B; at worst it is 0.1 below that of A."
 
 
 def test_an_arm_that_none_beats_costs_nothing() -> None:
     found = make_choice({B: 1.0}, regret=0.0, against=None)
 
-    said = describe_choice(found, ["Ad"], "minimax-regret", None)
+    said = describe_choice(found, "Y", ["Ad"], "minimax-regret", None)
 
-    assert said == "Use B: no arm earns more, whatever is true."
+    assert said == "Highest mean of Y: B, whatever is true."
 
 
 def test_a_lottery_is_promised_on_average_and_the_single_arm_said_too() -> None:
-    said = describe_choice(make_choice({A: 0.25, B: 0.75}), ["Ad"], "minimax-regret", None)
+    said = describe_choice(make_choice({A: 0.25, B: 0.75}), "Y", ["Ad"], "minimax-regret", None)
 
-    assert said.startswith("Draw A with chance 0.25 and B with chance 0.75: on average over ")
-    assert "Without a draw, use B: at worst it earns 0.2 less than the best arm" in said
+    assert said.startswith(
+        "Nearest to the highest mean of Y: draw A with chance 0.25 and B with chance 0.75; "
+    )
+    assert "Without a draw: B; at worst it is 0.2 below that of" in said
 
 
 def test_other_rules_say_by_what_they_chose() -> None:
     found = make_choice({B: 1.0})
 
-    assert "it earns 0.3 at least" in describe_choice(found, ["Ad"], "maximin", None)
-    assert "with optimism 0.4" in describe_choice(found, ["Ad"], "optimism", 0.4)
+    assert "that is sure: B, at least 0.3" in describe_choice(
+        found, "Y", ["Ad"], "maximin", None
+    )
+    assert "with optimism 0.4" in describe_choice(found, "Y", ["Ad"], "optimism", 0.4)
 
 
 def test_ties_and_arms_that_are_out_are_named_or_counted() -> None:
     out: dict[Arm, Arm] = {C: B, ("D",): B, ("E",): A}
     found = make_choice({B: 1.0}, ties=(A,), ruled_out=out, by_differences=True)
 
-    said = describe_choice(found, ["Ad"], "minimax-regret", None)
+    said = describe_choice(found, "Y", ["Ad"], "minimax-regret", None)
 
-    assert "A would do as well." in said
-    assert "C and D are ruled out: B surely earns more. E is ruled out: A surely" in said
+    assert "A would come as near." in said
+    assert (
+        "C and D are ruled out: the mean of B is surely higher. E is ruled out: the mean of"
+        in said
+    )
     assert "one unknown moves these arms alike" in said
     many: dict[Arm, Arm] = {(i,): B for i in range(9)}
     found = make_choice({B: 1.0}, ruled_out=many)
-    assert "9 other arms are ruled out" in describe_choice(found, ["X"], "maximin", None)
+    assert "9 other arms are ruled out" in describe_choice(found, "Y", ["X"], "maximin", None)

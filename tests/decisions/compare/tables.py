@@ -17,7 +17,7 @@ ROWS = [
 def make_table() -> BoundTable:
     """Two arms in two contexts; in the first one is surely better."""
     return BoundTable.from_rows(
-        ROWS, outcome="Y", treatments=["X"], context=["C"], reward_range=(0, 1)
+        ROWS, outcome="Y", treatments=["X"], context=["C"], outcome_range=(0, 1)
     )
 
 
@@ -41,14 +41,14 @@ def draw_table(rng: Generator, n_arms: int, n_contexts: int) -> BoundTable:
                 if a != b and rng.random() < 0.6:
                     contrasts[(c,), (a,), (b,)] = means[a] - means[b] + rng.random() / 3
     table = BoundTable.from_rows(
-        rows, outcome="Y", treatments=["X"], context=["C"], reward_range=(0, 1)
+        rows, outcome="Y", treatments=["X"], context=["C"], outcome_range=(0, 1)
     )
     return BoundTable(
         table.outcome,
         table.treatments,
         table.context,
         table.levels,
-        table.reward_range,
+        table.outcome_range,
         table.bounds,
         contrasts=contrasts,
     )

@@ -182,7 +182,7 @@ def make_open(table: BoundTable) -> BoundTable:
     """The same arms and contexts, of which nothing is known."""
     rows = [{"X": arm[0], "C": where[0], "lower": 0, "upper": 1} for arm, where in table.bounds]
     return BoundTable.from_rows(
-        rows, outcome="Y", treatments=["X"], context=["C"], reward_range=(0, 1)
+        rows, outcome="Y", treatments=["X"], context=["C"], outcome_range=(0, 1)
     )
 
 
@@ -194,7 +194,7 @@ def test_bounds_and_propensities_that_contradict_are_an_error() -> None:
         for c in (0, 1)
     ]
     wrong = BoundTable.from_rows(
-        rows, outcome="Y", treatments=["X"], context=["C"], reward_range=(0, 1)
+        rows, outcome="Y", treatments=["X"], context=["C"], outcome_range=(0, 1)
     )
     with pytest.raises(AnswersContradict, match="the propensities"):
         compare(wrong, 1, 0, log=log, propensity="p")
@@ -205,7 +205,7 @@ def test_rows_that_contradict_the_arms_are_an_error() -> None:
     log = make_trial(4_000)
     rows = [{"X": x, "C": c, "lower": 0.95, "upper": 1.0} for x in (0, 1) for c in (0, 1)]
     wrong = BoundTable.from_rows(
-        rows, outcome="Y", treatments=["X"], context=["C"], reward_range=(0, 1)
+        rows, outcome="Y", treatments=["X"], context=["C"], outcome_range=(0, 1)
     )
     with pytest.raises(AnswersContradict, match="the rows of the log"):
         compare(wrong, 1, bd.LOGGED, log=log, graph=GRAPH)

@@ -25,15 +25,16 @@ def make_comparison(low: float, high: float, n: int = 1) -> Comparison:
 
 def test_answers_are_sentences_with_their_numbers() -> None:
     assert make_comparison(0.1, 0.3).answer() == (
-        "Surely better: always X=b earns at least 0.1 more than always X=a, and at most 0.3 "
-        "more."
+        "Surely higher: the mean of always X=b is at least 0.1 higher than that of always X=a, "
+        "and at most 0.3."
     )
     assert make_comparison(-0.3, -0.1).answer() == (
-        "Surely worse: always X=b earns at least 0.1 less than always X=a, and at most 0.3 "
-        "less."
+        "Surely lower: the mean of always X=b is at least 0.1 lower than that of always X=a, "
+        "and at most 0.3."
     )
     assert make_comparison(-0.3, 0.1).answer() == (
-        "Not told: always X=b may earn from 0.3 less to 0.1 more than always X=a."
+        "Not told: the mean of always X=b may be from 0.3 lower to 0.1 higher than that of "
+        "always X=a."
     )
 
 
@@ -75,5 +76,5 @@ def test_ends_are_written_outward() -> None:
     better = Comparison("b", "a", Interval(0.12349, 0.45671), (), (), (), (), None)
     open_ = Comparison("b", "a", Interval(-0.12341, 0.45671), (), (), (), (), None)
 
-    assert "at least 0.1234 more than a, and at most 0.4568 more" in better.answer()
-    assert "from 0.1235 less to 0.4568 more" in open_.answer()
+    assert "at least 0.1234 higher than that of a, and at most 0.4568" in better.answer()
+    assert "from 0.1235 lower to 0.4568 higher" in open_.answer()

@@ -55,7 +55,7 @@ def test_intervals_cover_the_value_as_often_as_they_say(estimator: Estimator) ->
 def test_the_doubly_robust_interval_is_narrower_on_large_logs() -> None:
     log = draw_log(np.random.default_rng(1), 40_000)
     log["Y"] = [0.5 + 0.1 * y for y in log["Y"]]
-    options = {"propensity": CHANCES, "reward_range": (0, 1)}
+    options = {"propensity": CHANCES, "outcome_range": (0, 1)}
     plain = estimate_value(log, QUERY, NEW, **options)  # type: ignore[arg-type]
     robust = estimate_value(log, QUERY, NEW, estimator="dr", **options)  # type: ignore[arg-type]
     assert robust.interval.width < 0.5 * plain.interval.width
@@ -162,3 +162,45 @@ def test_estimates_are_written_for_people_and_programs() -> None:
     assert "Estimated from 50 rows by inverse propensities" in str(found)
     assert json.loads(json.dumps(found.record()))["n"] == 50
     assert found.largest_weight == pytest.approx(5)
+
+
+@pytest.mark.parametrize("estimator", get_args(Estimator))
+@pytest.mark.parametrize("outcome_range", [(0, 1), (-0.1, 0.2)])
+def test_estimates_and_intervals_stay_within_the_range_of_the_reward(
+    estimator: Estimator, outcome_range: tuple[float, float]
+) -> None:
+    low, high = outcome_range
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        n, p, mean = 60, float(rng.choice([0.05, 0.2, 0.5])), float(rng.choice([0.02, 0.98]))
+        x = np.append(rng.random(n - 2) < p, [False, True])
+        y = np.where(rng.random(n) < mean, high, low)
+        log = {
+            "X": x.astype(int).tolist(),
+            "Y": y.tolist(),
+            "p": np.where(x, p, 1 - p).tolist(),
+        }
+        found = estimate_value(
+            log,
+            "Y | do(X)",
+            1,
+            propensity="p",
+            estimator=estimator,
+            least_propensity=p if estimator == "dr" else None,
+            outcome_range=outcome_range,
+        )
+        assert low <= found.interval.lower <= found.interval.upper <= high
+        assert low <= found.value <= high
+
+
+def test_an_interval_outside_the_range_gives_the_whole_range_and_says_so() -> None:
+    """Propensities that know the reward keep weights near 1, and take the estimate below 0."""
+    rng = np.random.default_rng(0)
+    y = (rng.random(800) < 0.2).astype(int)
+    log = {"X": rng.integers(2, size=800).tolist(), "Y": y.tolist()}
+    log["p"] = np.where(y, 0.9, 0.2).tolist()
+    found = estimate_value(
+        log, "Y | do(X)", 1, propensity="p", estimator="dr", least_propensity=0.2
+    )
+    assert (found.interval.lower, found.interval.upper) == (0, 1)
+    assert "outside the reward's range" in found.reasons[-1]

@@ -47,6 +47,7 @@ def test_nothing_is_paid_where_leads_are_not_used(table: BoundTable, old: object
     assert price(table, old) is None
 
 
+@pytest.mark.full
 def test_lower_ends_that_were_paid_for_hold_as_often_as_they_say() -> None:
     """Small logs at a low confidence, kept by what moves the reward, of arms that are alike."""
     graph = bd.parse_graph("W -> X -> Y; W -> Y; H <-> W; H -> Y; W -> [S]")

@@ -48,7 +48,7 @@ def test_a_lottery_over_arms_is_compared_under_their_own_unknowns() -> None:
         {"X": 0, "lower": 0.1, "upper": 0.2},
         {"X": 1, "lower": 0.5, "upper": 0.9},
     ]
-    table = BoundTable.from_rows(rows, outcome="Y", treatments=["X"], reward_range=(0, 1))
+    table = BoundTable.from_rows(rows, outcome="Y", treatments=["X"], outcome_range=(0, 1))
     log = {"X": [0, 1] * 50, "Y": [0, 1, 1, 1] * 25}
     found = compare(table, 1, bd.LOGGED, log=log, graph=graph)
     # Against itself an arm earns nothing more; against the other at least 0.3.
@@ -103,7 +103,7 @@ def test_what_comes_after_the_arm_makes_no_groups() -> None:
         [{"X": x, "lower": 0, "upper": 1} for x in (0, 1)],
         outcome="Y",
         treatments=["X"],
-        reward_range=(0, 1),
+        outcome_range=(0, 1),
     )
     log = {"X": [0, 1], "M": [0, 1], "Y": [0, 1]}
     assert bound_logged(graph, table, log, confidence=0.9).groups is None
@@ -112,6 +112,6 @@ def test_what_comes_after_the_arm_makes_no_groups() -> None:
 def test_arms_without_bounds_make_it_no_lottery() -> None:
     graph = bd.parse_graph("X -> Y; Y -> [S]")
     rows = [{"X": 0, "lower": 0.1, "upper": 0.2}]
-    table = BoundTable.from_rows(rows, outcome="Y", treatments=["X"], reward_range=(0, 1))
+    table = BoundTable.from_rows(rows, outcome="Y", treatments=["X"], outcome_range=(0, 1))
     found = bound_logged(graph, table, {"X": [0, 1], "Y": [0, 1]}, confidence=0.9)
     assert not found.is_lottery

@@ -22,7 +22,7 @@ WHOLE = Interval(1, 1)
 def make_logged(low: float, high: float, *, is_lottery: bool) -> LoggedMeans:
     rows = [{"C": c, "lower": low, "upper": high} for c in (0, 1)]
     table = BoundTable.from_rows(
-        rows, outcome="Y", treatments=[], context=["C"], reward_range=(0, 1)
+        rows, outcome="Y", treatments=[], context=["C"], outcome_range=(0, 1)
     )
     return LoggedMeans(table, is_lottery, is_selected=True)
 

@@ -11,7 +11,7 @@ def test_the_verdict_leads_and_contexts_that_decide_come_first() -> None:
     page = make_comparison_page(found)
     (table,) = page.tables
 
-    assert page.title == "Is always X=b better than always X=a?"
+    assert page.title == "Is the mean of always X=b higher than that of always X=a?"
     assert page.answer.verdict == found.answer()
     assert page.answer.basis == {
         "How sure": "Confidence 0.95, for everything said here at once.",

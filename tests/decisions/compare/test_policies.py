@@ -21,7 +21,7 @@ def read(given: object, table: BoundTable | None = None) -> ReadPolicy:
 
 def make_plain_table() -> BoundTable:
     rows = [{"X": x, "lower": 0.1, "upper": 0.3} for x in ("a", "b", "log")]
-    return BoundTable.from_rows(rows, outcome="Y", treatments=["X"], reward_range=(0, 1))
+    return BoundTable.from_rows(rows, outcome="Y", treatments=["X"], outcome_range=(0, 1))
 
 
 def test_an_arm_is_chosen_in_every_context() -> None:
@@ -92,7 +92,7 @@ def test_a_policy_that_decides_by_numbers_has_no_one_answer_for_a_bin() -> None:
         for c in ("< 4", ">= 4")
     ]
     table = BoundTable.from_rows(
-        rows, outcome="Y", treatments=["X"], context=["C"], reward_range=(0, 1)
+        rows, outcome="Y", treatments=["X"], context=["C"], outcome_range=(0, 1)
     )
     binned = replace(table, bins={"C": (4.0,)})
     assert read(bd.UCB(prior=binned), binned).chances

@@ -184,7 +184,7 @@ TABLE = BoundTable.from_rows(
     [{"X": x, "lower": 0, "upper": 10} for x in ("a", "b")],
     outcome="Y",
     treatments=["X"],
-    reward_range=(0, 10),
+    outcome_range=(0, 10),
 )
 
 

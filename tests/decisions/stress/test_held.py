@@ -60,9 +60,9 @@ def count_all(log: Log) -> list[list[object]]:
 
 @pytest.mark.parametrize("make", [dict, pl.DataFrame])
 @pytest.mark.parametrize("weight", [None, "n"])
-@pytest.mark.parametrize("nulls", ["drop"])
-def test_a_held_log_counts_as_its_rows_do(make: Any, weight: str | None, nulls: Any) -> None:
-    log = read_log(make(ROWS), weight=weight, nulls=nulls, bins={"A": [18, 40]})
+@pytest.mark.parametrize("missing", ["drop"])
+def test_a_held_log_counts_as_its_rows_do(make: Any, weight: str | None, missing: Any) -> None:
+    log = read_log(make(ROWS), weight=weight, missing=missing, bins={"A": [18, 40]})
     held = hold_log(log, ["X", "Z", "A", "S", "Y"], reward="Y")
 
     assert isinstance(held.source, HeldSource)

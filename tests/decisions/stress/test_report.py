@@ -11,7 +11,7 @@ TABLE = BoundTable.from_rows(
     [{"X": 0, "lower": 0.1, "upper": 0.3}, {"X": 1, "lower": 0.4, "upper": 0.5}],
     outcome="Y",
     treatments=["X"],
-    reward_range=(0, 1),
+    outcome_range=(0, 1),
 )
 ARC = MissingEdge("X", "<->", "Y", "something unseen moves X and Y")
 ARROW = MissingEdge("Z", "->", "Y", "Z acts on Y")
@@ -33,7 +33,7 @@ def test_the_most_harmful_comes_first_and_what_is_not_judged_last() -> None:
 def test_the_summary_counts_what_was_judged() -> None:
     assert REPORT.summary == (
         "The choice survives 1 of 2 single edges; it falls if something unseen moves X and Y. "
-        "Under 1 it is no longer sure which arm is best, in places where it was."
+        "Under 1 it is no longer sure which mean is highest, in places where it was."
     )
     kept = replace(REPORT, tried=(KEPT,))
     assert kept.summary == "The choice survives every one of 1 single edge that could be tried."
@@ -57,7 +57,7 @@ def test_the_text_has_what_was_not_tried() -> None:
 
     assert "S -> X: selection has no effects" in text
     assert "Not reached in time (1): Z -> Y" in text
-    assert "X=1, surely the best" in text
+    assert "X=1, surely the highest mean" in text
     assert "falls in 1 context" in text
     assert "as sure as that" in text
     assert "arrows: none was turned round" in text

@@ -24,8 +24,8 @@ from tests.decisions.stress.worlds import draw_small, find_truth, list_tried, op
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_tables_of_larger_graphs_are_those_of_derive_bounds(seed: int) -> None:
-    """And where the edge has no say in the answer, the graph's own table holds the truth."""
+def test_tables_of_larger_graphs_tell_what_derive_bounds_tells(seed: int) -> None:
+    """Nowhere wider than derived one by one, and each holds the truth."""
     problem = draw_small(seed)
     graph, query = problem.model.graph, problem.query
     log = open_log(problem)
@@ -33,34 +33,16 @@ def test_tables_of_larger_graphs_are_those_of_derive_bounds(seed: int) -> None:
     base = tables.derive(graph, FOR_EVER)
     for edge in list(list_tried(problem))[::3]:
         grown = add_edges(graph, (edge,))
-        known = tables.is_derived(grown)
         found = tables.derive(grown, FOR_EVER)
-        if known:
-            truth = find_truth(problem.model, problem, found)
-            for key, bound in found.bounds.items():
-                assert bound.lower - ROUNDING <= truth[key] <= bound.upper + ROUNDING
-        else:
-            plain = derive_bounds(grown, query, log, confidence=None)
-            for key, bound in plain.bounds.items():
-                assert found.bounds[key].lower == pytest.approx(bound.lower, abs=1e-7)
-                assert found.bounds[key].upper == pytest.approx(bound.upper, abs=1e-7)
-            for (where, one, other), most in plain.contrasts.items():
-                assert found.contrast(one, other, where) <= most + 1e-7
+        truth = find_truth(problem.model, problem, found)
+        plain = derive_bounds(grown, query, log, confidence=None)
+        for key, bound in found.bounds.items():
+            assert bound.lower - ROUNDING <= truth[key] <= bound.upper + ROUNDING
+            assert bound.lower >= plain.bounds[key].lower - 1e-7
+            assert bound.upper <= plain.bounds[key].upper + 1e-7
+        for (where, one, other), most in plain.contrasts.items():
+            assert found.contrast(one, other, where) <= most + 1e-7
     assert base.rows() == derive_bounds(graph, query, log, confidence=None).rows()
-
-
-def test_edges_beyond_the_causes_of_the_question_cost_nothing() -> None:
-    graph = parse("C -> X -> Y; C -> Y; Y -> Z; Q; C -> [S]")
-    rows = {"C": [0, 1] * 40, "X": [0, 1, 1, 0] * 20, "Y": [0, 1, 1, 1] * 20}
-    rows |= {"Z": [0, 1] * 40, "Q": [1, 1, 0, 0] * 20}
-    tables = RivalTables.of(read_request(graph, "Y | do(X)", rows), graph.nodes)
-    base = tables.derive(graph, FOR_EVER)
-    edges = {str(e): e for e in list_missing(graph)}
-
-    for name in ("X -> Z", "Q -> Z", "C <-> Z", "Q <-> Z", "Z -> Q", "Q <-> S"):
-        assert tables.derive(add_edges(graph, (edges[name],)), FOR_EVER) is base
-    for name in ("Q -> X", "Q -> S", "X <-> Y", "Z -> S"):
-        assert not tables.is_derived(add_edges(graph, (edges[name],)))
 
 
 def test_models_are_fitted_again_for_every_graph_that_differs_among_the_causes() -> None:
@@ -91,9 +73,9 @@ def test_models_are_fitted_again_for_every_graph_that_differs_among_the_causes()
 def test_a_reward_between_0_and_1_is_hidden_in_every_graph() -> None:
     graph = parse("X -> Y; Y -> [S]")
     rows = {"X": [0, 1, 1, 0] * 20, "Y": [0.0, 0.5, 1.0, 0.25] * 20}
-    request = read_request(graph, "Y | do(X)", rows, reward_range=(0, 1))
+    request = read_request(graph, "Y | do(X)", rows, outcome_range=(0, 1))
     tables = RivalTables.of(request, graph.nodes)
-    plain = derive_bounds(graph, "Y | do(X)", rows, reward_range=(0, 1))
+    plain = derive_bounds(graph, "Y | do(X)", rows, outcome_range=(0, 1))
 
     assert tables.derive(graph, FOR_EVER).rows() == plain.rows()
 
@@ -127,7 +109,8 @@ def test_a_larger_graph_that_tells_as_much_is_seen_through_a_few_variables(
     monkeypatch.setattr(rival_tables, "plan_request", count)
     edges = {str(e): e for e in list_missing(graph)}
     for name in ("A0 -> X", "A1 -> S", "A2 <-> Z", "A3 -> A5", "A4 <-> A6"):
-        assert tables.derive(add_edges(graph, (edges[name],)), FOR_EVER) is base
+        found = tables.derive(add_edges(graph, (edges[name],)), FOR_EVER)
+        assert all(found[key].width <= base[key].width + 1e-9 for key in base.bounds)
     assert max(searched) < 5
     harmed = tables.derive(add_edges(graph, (edges["X <-> Y"],)), FOR_EVER)
     assert max(searched) == len(graph.nodes)
@@ -140,7 +123,6 @@ def test_a_larger_graph_that_tells_as_much_is_seen_through_a_few_variables(
 def test_differences_of_arms_are_seen_through_a_few_variables_too(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """They are found again by the rules of the first table, in the small graph."""
     chain = "; ".join(f"A{i} -> A{i + 1}" for i in range(8))
     graph = parse(f"{chain}; A8 -> Z; Z -> X -> Y; Z -> Y; Z -> [S]")
     rng = default_rng(3)
@@ -184,7 +166,5 @@ def test_what_is_seen_through_a_few_variables_holds_in_models_with_the_edge(seed
             tables.derive(graph, FOR_EVER)
         found = tables.derive(grown, FOR_EVER)
         truth = find_truth(model, problem, found)
-        if tables.is_derived(grown):
-            continue
         for key, bound in found.bounds.items():
             assert bound.lower - ROUNDING <= truth[key] <= bound.upper + ROUNDING

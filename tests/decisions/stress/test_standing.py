@@ -21,7 +21,7 @@ def make_table(*ends: tuple[float, float]) -> BoundTable:
         outcome="Click",
         treatments=["Ad"],
         context=["C"],
-        reward_range=(0, 1),
+        outcome_range=(0, 1),
     )
 
 

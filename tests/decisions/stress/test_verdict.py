@@ -39,7 +39,7 @@ def test_the_summary_and_every_line_say_what_becomes_of_it() -> None:
     report = stress(GRAPH, QUERY, LOG, new="B", old="A")
     n = len(report.tried)
 
-    assert report.summary.startswith("Surely better: always Ad=B earns at least ")
+    assert report.summary.startswith("Surely higher: the mean of always Ad=B is at least ")
     assert (
         f"The verdict survives {n - 1} of {n} single edges; it falls if something unseen moves "
         "Ad and Click." in report.summary

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from boundit.counts.log import Log
 from boundit.decisions.stress.edges import MissingEdge, list_missing, set_apart
 from boundit.simulation.model import Model
-from boundit.studies.audits.problems import Problem, draw_problem, read_levels
 from boundit.terms.bound import Key
 from boundit.terms.bound_table import BoundTable
+from boundit_research.audits.problems import Problem, draw_problem, read_levels
 from tests.bounds.exact import as_log
 
 
@@ -57,3 +57,16 @@ def draw_unseen(n: int) -> tuple[dict[str, NDArray[Any]], list[float]]:
     chance = [1 / (1 + np.exp(-0.3 * a + 0.5 * arm - 2 * hidden)) for arm in (0, 1)]
     y = (rng.random(n) < np.where(x, chance[1], chance[0])).astype(int)
     return {"A": a, "B": b, "X": x, "Y": y}, [float(of.mean()) for of in chance]
+
+
+REFUTED = "Z -> X -> Y; X <-> Y"
+"""A graph of an instrument, which ``draw_refuting`` refutes: Z moves Y by itself."""
+
+
+def draw_refuting(n: int = 3_000) -> dict[str, list[int]]:
+    """Rows in which Y hangs on Z and hardly anybody's X does."""
+    rng = default_rng(0)
+    z = rng.integers(2, size=n)
+    x = np.where(rng.random(n) < 0.9, 1, z)
+    y = np.where(rng.random(n) < 0.9, z, 1 - z)
+    return {"Z": z.tolist(), "X": x.tolist(), "Y": y.tolist()}

@@ -61,4 +61,4 @@ def test_a_formula_is_found_where_the_effect_is_recoverable() -> None:
 
     assert evaluation.find_formula(WORLD.graph) is None
     found = evaluation.find_formula(WORLD.graph, [frozenset("Z")])
-    assert found == str(bd.recover(WORLD.graph, WORLD.query, external=["Z"]))
+    assert found == str(bd.identify(WORLD.graph, WORLD.query, external=["Z"]))

@@ -22,7 +22,7 @@ WORLD = flipped_world()
 
 @pytest.mark.parametrize("seed", range(4))
 def test_sets_that_recover_are_the_smallest_that_recover_says(seed: int) -> None:
-    """Every set is verified by ``recover``, none of its parts suffices, and none is missed."""
+    """Every set is verified by ``identify``, none of its parts suffices, and none is missed."""
     rng = np.random.default_rng(seed)
     graph = draw_graph(4, rng, selection=True)
     order = [name for name in graph.order if name != "S"]
@@ -32,16 +32,16 @@ def test_sets_that_recover_are_the_smallest_that_recover_says(seed: int) -> None
     found = find_recovering_sets(evaluation)
 
     names = sorted(evaluation.request.graph.observed - {order[-1]})
-    if bd.recover(graph, query):
+    if bd.identify(graph, query):
         assert found == {}
         return
     every = [frozenset(c) for n in (1, 2, 3) for c in combinations(names, n)]
-    enough = {s for s in every if bd.recover(graph, query, external=[s])}
+    enough = {s for s in every if bd.identify(graph, query, external=[s])}
     smallest = {s for s in enough if not any(t < s for t in enough)}
     if smallest:
         assert set(found) == smallest
     for each in found:
-        assert bd.recover(graph, query, external=[each])
+        assert bd.identify(graph, query, external=[each])
 
 
 def test_the_table_of_a_world_is_of_everyone_and_has_the_levels_of_the_log() -> None:

@@ -1,46 +1,13 @@
-"""Measuring a hidden cause, and knowing that an edge is not there."""
+"""Knowing that an edge is not there."""
 
-import numpy as np
 import pytest
 
 import boundit as bd
 from boundit.decisions.suggest.evaluation import measure_width
-from boundit.decisions.suggest.graph_changes import (
-    show_hidden,
-    suggest_edges,
-    suggest_hidden_causes,
-)
-from boundit.simulation.random_models import draw_model
-from boundit.simulation.world import World
+from boundit.decisions.suggest.graph_changes import suggest_edges
 from boundit.simulation.worlds import flipped_world
 from boundit.terms.long_work import say_nothing
-from tests.decisions.suggest.problems import evaluate, fit
-
-BOW = bd.parse_graph("X -> Y; X <-> Y")
-CONFOUNDED = World(
-    draw_model(BOW, np.random.default_rng(3), levels=(2,)), bd.parse_query("Y | do(X)")
-)
-
-
-def test_a_measured_cause_is_adjusted_for() -> None:
-    evaluation = evaluate(CONFOUNDED, exact=True)
-    (found,) = suggest_hidden_causes(evaluation, fit(evaluation).worlds, say_nothing)
-
-    assert found.exact
-    assert found.formula == str(bd.recover(show_hidden(BOW, "X", "Y", "X<->Y"), "Y | do(X)"))
-    assert found.width == pytest.approx(0, abs=1e-6)
-    assert evaluation.width > 0.3
-
-
-def test_sampling_error_remains_where_the_cause_is_measured() -> None:
-    evaluation = evaluate(CONFOUNDED)
-    (found,) = suggest_hidden_causes(evaluation, fit(evaluation).worlds, say_nothing)
-
-    assert 0.02 < found.width < evaluation.width
-
-
-def test_without_worlds_no_cause_is_tried() -> None:
-    assert suggest_hidden_causes(evaluate(CONFOUNDED), (), say_nothing) == []
+from tests.decisions.suggest.problems import evaluate
 
 
 def test_edges_are_ruled_out_one_by_one() -> None:

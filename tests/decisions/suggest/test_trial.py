@@ -51,5 +51,5 @@ def test_a_trial_is_never_wider_than_the_bounds_it_adds_to() -> None:
     (many,) = suggest_trial(evaluation, worlds, 2_000)
 
     assert many.width < few.width <= evaluation.width
-    assert "to tell the best arm from the next" in many.basis
+    assert "to tell the highest mean from the next" in many.basis
     assert "16,000 rounds" in many.cost

@@ -4,7 +4,7 @@ from itertools import chain
 
 from boundit.estimand.language.expression import find_variables
 from boundit.estimand.recovery.compact import compact
-from boundit.estimand.recovery.derivation import Recovery
+from boundit.estimand.recovery.derivation import Identification
 from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.text import parse
@@ -36,7 +36,7 @@ def test_the_whole_back_door_is_one_set_of_parents() -> None:
 
 
 def test_no_answer_stays_none() -> None:
-    none = Recovery(None)
+    none = Identification(None)
 
     assert compact(parse("X -> Y; X <-> Y"), Question(Y, X), (), none) is none
 

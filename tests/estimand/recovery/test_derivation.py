@@ -1,31 +1,31 @@
 """Answers say what they are worth, and no more."""
 
 from boundit.estimand.language.expression import P
-from boundit.estimand.recovery.derivation import Recovery, SeparationFact, Step
+from boundit.estimand.recovery.derivation import Identification, SeparationFact, Step
 from boundit.terms.bound import StepRecord
 from tests.nodes import make_nodes
 
 
 def test_a_recovery_without_a_formula_is_false() -> None:
-    assert not Recovery(None)
-    assert Recovery(P(make_nodes("Y")))
+    assert not Identification(None)
+    assert Identification(P(make_nodes("Y")))
 
 
 def test_failing_is_not_called_impossible_without_a_proof() -> None:
-    assert str(Recovery(None)) == "not found by these rules"
-    assert Recovery(None).latex() == r"\text{not found by these rules}"
-    assert str(Recovery(None, proof="ID is complete")) == "not recoverable: ID is complete"
+    assert str(Identification(None)) == "not found by these rules"
+    assert Identification(None).latex() == r"\text{not found by these rules}"
+    assert str(Identification(None, proof="ID is complete")) == "not identified: ID is complete"
 
 
 def test_arbitrary_values_are_said_in_the_text() -> None:
-    answer = Recovery(P(make_nodes("Y"), make_nodes("Z")), arbitrary=make_nodes("Z"))
+    answer = Identification(P(make_nodes("Y"), make_nodes("Z")), arbitrary=make_nodes("Z"))
 
     assert str(answer) == "P(Y | Z, S=1), for any Z"
     assert answer.latex() == r"P(Y \mid Z, S{=}1)"
 
 
 def test_earlier_steps_go_in_front() -> None:
-    late = Recovery(None, (Step(9, "stop"),))
+    late = Identification(None, (Step(9, "stop"),))
 
     assert late.after(Step(5, "sum"), Step(15, "divide")).steps == (
         Step(5, "sum"),

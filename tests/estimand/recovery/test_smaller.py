@@ -4,9 +4,11 @@ from collections.abc import Iterator
 from itertools import chain
 from random import Random
 
+import pytest
+
 from boundit.estimand.language.cells import count_cells
 from boundit.estimand.language.expression import find_variables
-from boundit.estimand.recovery.derivation import Recovery
+from boundit.estimand.recovery.derivation import Identification
 from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.smaller import SmallerSearch
 from boundit.estimand.recovery.solver import Solver
@@ -46,14 +48,16 @@ def draw_cases(
         yield Case(graph, make_nodes(names[y]), make_nodes(names[x]), context, external)
 
 
-def solve_smaller(text: str, asked: Question, *tables: str) -> tuple[Recovery, Recovery]:
+def solve_smaller(
+    text: str, asked: Question, *tables: str
+) -> tuple[Identification, Identification]:
     graph = parse(text)
     solver = Solver(graph, [make_nodes(*table.split()) for table in tables])
     found = solver.solve(asked)
     return found, SmallerSearch(graph, solver).find_smaller(asked, found)
 
 
-def holds(graph: CausalGraph, answer: Recovery) -> bool:
+def holds(graph: CausalGraph, answer: Identification) -> bool:
     """Whether every separation that its steps rest on is one of the graph."""
     return all(
         open_walk(
@@ -132,6 +136,7 @@ def test_a_formula_that_is_not_large_stays_as_it_is() -> None:
     assert still is none
 
 
+@pytest.mark.full
 def test_what_takes_the_place_of_a_large_formula_is_the_effect_and_smaller() -> None:
     """Graphs of 11 or 12 nodes, where formulas are large; some are made compact too."""
     smaller, kinds = 0, set[str]()

@@ -1,6 +1,6 @@
 """The structured ways: few steps, no search, and hardly anything missed."""
 
-from boundit.estimand.recovery.derivation import Recovery, Step
+from boundit.estimand.recovery.derivation import Identification, Step
 from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.search import search
 from boundit.estimand.recovery.solver import Solver
@@ -11,7 +11,7 @@ from tests.nodes import make_nodes
 Y, X, Z = make_nodes("Y"), make_nodes("X"), make_nodes("Z")
 
 
-def solved(graph: str, asked: Question, *tables: str) -> Recovery:
+def solved(graph: str, asked: Question, *tables: str) -> Identification:
     return Solver(parse(graph), [frozenset(t) for t in tables]).solve(asked)
 
 

@@ -8,7 +8,7 @@ TABLE = bd.BoundTable.from_rows(
     outcome="Click",
     treatments=["Ad"],
     context=["Dose"],
-    reward_range=(0, 1),
+    outcome_range=(0, 1),
 )
 
 
@@ -21,7 +21,7 @@ def test_a_ladder_has_the_ends_at_every_limit() -> None:
 
 def test_the_edge_whose_limit_varies_is_named() -> None:
     fixed = {"A <-> B": 1.5}
-    tables = [replace(TABLE, confounding=fixed | {"X <-> Y": g}) for g in (1.5, 3.0)]
+    tables = [replace(TABLE, confounding_limit=fixed | {"X <-> Y": g}) for g in (1.5, 3.0)]
 
     (found,) = make_ladders(bd.SensitivityCurve((1.5, 3.0), tuple(tables)))
     assert found.edge == "X <-> Y"

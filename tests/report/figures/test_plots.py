@@ -14,7 +14,7 @@ ROWS = [
     {"Ad": ad, "Age": age, "lower": 0.1, "upper": 0.6} for ad in "AB" for age in ("old", "new")
 ]
 TABLE = bd.BoundTable.from_rows(
-    ROWS, outcome="Click", treatments=["Ad"], context=["Age"], reward_range=(0, 1)
+    ROWS, outcome="Click", treatments=["Ad"], context=["Age"], outcome_range=(0, 1)
 )
 CURVE = bd.SensitivityCurve((1.5, 3.0), (TABLE, TABLE))
 REGRET = bd.simulate(bd.flipped_world(), {"UCB": bd.UCB(), "TS": bd.TS()}, rounds=20, runs=3)

@@ -14,7 +14,7 @@ def test_a_small_table_is_shown_whole() -> None:
     assert shown.contexts == table.contexts
     assert shown.omission == ""
     assert [mark.name for mark in shown.marks] == [
-        "what the graph leaves open",
+        "what the rules leave open",
         "with sampling error",
     ]
 
@@ -42,7 +42,7 @@ def test_misses_are_told_and_explained_in_the_legend() -> None:
     key = next(iter(table.bounds))
 
     assert [mark.name for mark in right.marks] == [
-        "what the graph leaves open", "with sampling error", "truth", "CP", "printed",
+        "what the rules leave open", "with sampling error", "truth", "CP", "printed",
     ]  # fmt: skip
     assert not right.has_any_miss(key)
     assert wrong.has_bound_miss(key)
@@ -69,7 +69,7 @@ def test_the_axis_holds_everything_that_is_drawn() -> None:
 
 def test_narrow_bounds_in_a_wide_range_are_magnified() -> None:
     rows = [{"X": x, "lower": 40, "upper": 42 + x} for x in (0, 1)]
-    table = BoundTable.from_rows(rows, outcome="Y", treatments=["X"], reward_range=(0, 1000))
+    table = BoundTable.from_rows(rows, outcome="Y", treatments=["X"], outcome_range=(0, 1000))
     low, high = Whiskers(table).scale
 
     assert 39 < low < 40

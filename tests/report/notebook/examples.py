@@ -16,7 +16,7 @@ def make_odd_bounds() -> bd.BoundTable:
         for age in ("young", "old</script><script>alert(1)</script>")
     ]
     names = {"outcome": "Click<", "treatments": ["<i>Ad</i>"], "context": ["Age"]}
-    return bd.BoundTable.from_rows(rows, reward_range=(0, 1), **names)  # type: ignore[arg-type]
+    return bd.BoundTable.from_rows(rows, outcome_range=(0, 1), **names)  # type: ignore[arg-type]
 
 
 @cache
@@ -30,8 +30,8 @@ def make_results() -> dict[str, object]:
         "graph": bd.parse_graph('"<b>X</b>" -> Y; "<b>X</b>" <-> Y; Y -> [S]'),
         "bounds": bounds,
         "odd bounds": make_odd_bounds(),
-        "recovery": bd.recover("X -> M -> Y; X <-> Y", "Y | do(X)"),
-        "no recovery": bd.recover("X -> Y; X <-> Y", "Y | do(X)"),
+        "recovery": bd.identify("X -> M -> Y; X <-> Y", "Y | do(X)"),
+        "no recovery": bd.identify("X -> Y; X <-> Y", "Y | do(X)"),
         "check": bd.check("U -> X1; Z -> Y; X2", log),
         "choice": bounds.choose(),
         "odd choice": make_odd_bounds().choose(),
@@ -42,7 +42,8 @@ def make_results() -> dict[str, object]:
         "breakdown": bd.breakdown(graph, query, log, of="selection", most=4),
         "worlds": bd.fit_worlds(graph, query, log, n=1),
         "sensitivity": bd.sensitivity_curve(
-            lambda limit: bd.derive_bounds(graph, query, log, sensitivity=limit), (1.5, 3, 6)
+            lambda limit: bd.derive_bounds(graph, query, log, selection_limit=limit),
+            (1.5, 3, 6),
         ),
         "regret": bd.simulate(world, policies, rounds=60, runs=4, seed=0),
     }

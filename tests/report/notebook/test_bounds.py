@@ -29,7 +29,7 @@ def test_arms_that_are_out_are_named_and_names_escaped() -> None:
 def test_a_large_table_shows_some_and_says_how_many(arms: int) -> None:
     rows = [{"X": x, "C": c, "lower": 0, "upper": 1} for x in range(arms) for c in range(300)]
     table = bd.BoundTable.from_rows(
-        rows, outcome="Y", treatments="X", context="C", reward_range=(0, 1)
+        rows, outcome="Y", treatments="X", context="C", outcome_range=(0, 1)
     )
     shown = table._repr_html_()
 
@@ -39,6 +39,6 @@ def test_a_large_table_shows_some_and_says_how_many(arms: int) -> None:
 
 
 def test_a_table_without_rows_says_so() -> None:
-    table = bd.BoundTable.from_rows([], outcome="Y", treatments="X", reward_range=(0, 1))
+    table = bd.BoundTable.from_rows([], outcome="Y", treatments="X", outcome_range=(0, 1))
 
     assert "It has no rows." in table._repr_html_()

@@ -15,6 +15,6 @@ def test_a_lottery_names_its_chances() -> None:
         [{"Ad": "A", "lower": 0, "upper": 1}, {"Ad": "B", "lower": 0, "upper": 1}],
         outcome="Y",
         treatments="Ad",
-        reward_range=(0, 1),
+        outcome_range=(0, 1),
     )
     assert "A with chance 0.5; B with chance 0.5" in table.choose()._repr_html_()

@@ -28,7 +28,6 @@ def test_other_public_values_are_short_too() -> None:
         bounds.choose()[key[1]],
         bounds.bounds[key],
         bounds[key],
-        bd.expect_widths(world.graph, world.query, rows=[100], models=1),
     )
     for value in values:
         assert len(repr(value)) < 500, type(value)

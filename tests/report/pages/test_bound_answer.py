@@ -30,28 +30,33 @@ BLANK = {"A": (0.0, 1.0), "B": (0.0, 1.0), "C": (0.0, 1.0)}
 @pytest.mark.parametrize(
     ("rows", "verdict"),
     [
-        ({"x": BEST}, "Use B: no arm earns more."),
-        ({"x": OPEN}, "Which arm is best stays open; B risks least."),
-        ({"x": TIED}, "It cannot be told which arm is best: A or B."),
+        ({"x": BEST}, "Highest mean: B, whatever is true."),
+        ({"x": OPEN}, "Which mean is highest stays open; B falls least short of the highest."),
+        ({"x": TIED}, "It cannot be told which mean is highest: that of A or B."),
         ({"x": BLANK}, "Nothing can be told: every interval is as wide as the scale."),
-        ({"x": BEST, "y": BEST}, "Use B in every context: no arm earns more."),
+        ({"x": BEST, "y": BEST}, "B has the highest mean in every context."),
         (
             {"x": BEST, "y": OPEN},
-            "Use B: it is the best in 1 of 2 contexts, and risks least in the other.",
+            "B has the highest mean in 1 of 2 contexts, and falls least short of the highest "
+            "in the other.",
         ),
-        ({"x": OPEN, "y": OPEN}, "B risks least in all 2 contexts; the best arm stays open."),
-        ({"x": BEST, "y": OTHER}, "The best arm is known in all 2 contexts."),
-        ({"x": BEST, "y": TIED, "z": OTHER}, "The best arm is known in 2 of 3 contexts."),
-        ({"x": TIED, "y": TIED}, "The best arm is known in none of the 2 contexts."),
+        (
+            {"x": OPEN, "y": OPEN},
+            "B falls least short of the highest in all 2 contexts; which mean is highest "
+            "stays open.",
+        ),
+        ({"x": BEST, "y": OTHER}, "The highest mean is known in all 2 contexts."),
+        ({"x": BEST, "y": TIED, "z": OTHER}, "The highest mean is known in 2 of 3 contexts."),
+        ({"x": TIED, "y": TIED}, "The highest mean is known in none of the 2 contexts."),
         (
             {"x": BLANK, "y": BLANK},
             "Nothing can be told: every interval is as wide as the scale.",
         ),
         (
             {"x": {"A": (0.2, 0.5)}, "y": {"A": (0.1, 0.4)}},
-            "A, the only arm, earns between 0.100 and 0.500 in each of 2 contexts.",
+            "A, the only arm, has a mean between 0.100 and 0.500 in each of 2 contexts.",
         ),
-        ({"x": {"A": (0.2, 0.5)}}, "A, the only arm, earns between 0.200 and 0.500."),
+        ({"x": {"A": (0.2, 0.5)}}, "A, the only arm, has a mean between 0.200 and 0.500."),
     ],
 )
 def test_the_verdict_is_one_sentence_that_claims_no_more_than_is_known(
@@ -80,7 +85,7 @@ def test_it_says_how_sure_it_is() -> None:
 
 
 def test_it_says_what_it_rests_on_and_what_to_heed_first() -> None:
-    table = replace(small_table(), confounding={"X1 <-> Y": 1.5}, caveats=("one", "two"))
+    table = replace(small_table(), confounding_limit={"X1 <-> Y": 1.5}, caveats=("one", "two"))
     basis = answer(table).basis
 
     assert "on each arrow that is missing" in str(basis["Rests on"])
@@ -129,5 +134,5 @@ def test_other_rules_say_what_speaks_for_their_arm() -> None:
     sure = table.choose("maximin")
     found = make_bound_answer(table, query, sure, dominated=0, drawn=False)
 
-    assert found.verdict == "Which arm is best stays open; B is sure of most."
-    assert found.groups[0].use == "B is sure of most"
+    assert found.verdict == "Which mean is highest stays open; B has the highest lower end."
+    assert found.groups[0].use == "B has the highest lower end"

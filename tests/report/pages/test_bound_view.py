@@ -10,10 +10,8 @@ from boundit.report.pages.bound_view import (
     explain_row,
     format_ends,
     group_rows,
-    is_long,
     list_rules,
     make_finder,
-    name_rules,
     place_bar,
 )
 from boundit.report.text.mathml import draw_line
@@ -65,9 +63,6 @@ def test_only_the_rows_asked_for_are_written() -> None:
 
 def test_ends_rules_and_long_names_are_written_as_in_every_row() -> None:
     assert format_ends(small_table(), 0.12345, 1) == ("0.123", "1.000")
-    assert name_rules("a", "a") == "a"
-    assert name_rules("a", "b") == "a / b"
-    assert (is_long("x" * 34), is_long("x" * 35)) == (False, True)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ def make_table(contexts: int) -> BoundTable:
         outcome="Click",
         treatments=["Ad"],
         context=["Age"],
-        reward_range=(0, 1),
+        outcome_range=(0, 1),
     )
 
 
@@ -28,8 +28,8 @@ def test_every_context_has_its_answer_in_words() -> None:
 
     assert [answer.where for answer in section.answers] == ["Age=0", "Age=1", "Age=2"]
     assert section.answers[0].words == (
-        "Use B: no arm earns more, whatever is true. &lt;A&gt; is ruled out: B surely "
-        "earns more."
+        "Highest mean of Click: B, whatever is true. &lt;A&gt; is ruled out: the mean "
+        "of B is surely higher."
     )
     assert section.summary == ""
     assert section.sure.startswith("As sure as the intervals are: chance is not allowed for. ")
@@ -40,8 +40,10 @@ def test_of_many_contexts_those_with_the_largest_regret_are_listed() -> None:
 
     assert len(section.answers) == MOST_SENTENCES
     assert section.answers[0].where == "Age=24"
-    assert section.summary.startswith("In 11 of 25 contexts one arm is best whatever is true.")
-    assert "In 14 a lottery promises more than any one arm." in section.summary
+    assert section.summary.startswith(
+        "In 11 of 25 contexts one arm has the highest mean, whatever is true."
+    )
+    assert "In 14 a lottery is nearer to it at worst than any one arm." in section.summary
     assert "Listed are the 20 contexts with the largest." in section.summary
 
 
@@ -50,6 +52,6 @@ def test_the_answer_comes_first_then_pictures_then_what_to_use_in_full() -> None
     html = write_bound_page(table, choice=table.choose())
 
     checked(html)
-    assert headings(html)[:2] == ["Intervals per context", "What to use"]
+    assert headings(html)[:2] == ["Intervals per context", "Highest mean"]
     assert html.index('class="verdict"') < html.index("<h2>")
     assert "<strong>Age=3</strong>" in html

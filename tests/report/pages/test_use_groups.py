@@ -19,7 +19,7 @@ def make_table(rows: dict[str, dict[str, tuple[float, float]]]) -> BoundTable:
         outcome="Click",
         treatments=["Ad"],
         context=["Age"],
-        reward_range=(0, 1),
+        outcome_range=(0, 1),
     )
 
 
@@ -27,8 +27,8 @@ def test_an_arm_that_is_surely_best_is_known_and_the_others_are_out() -> None:
     table = make_table({"old": {"A": (0.1, 0.2), "B": (0.3, 0.4)}})
     (group,) = group_uses(table, table.choose())
 
-    assert (group.standing, group.use, group.where) == ("known", "Use B", ("Age=old",))
-    assert (group.cost, group.out) == ("No arm earns more.", "Out: A.")
+    assert (group.standing, group.use, group.where) == ("known", "Highest: B", ("Age=old",))
+    assert (group.cost, group.out) == ("No arm has a higher mean.", "Out: A.")
 
 
 def test_where_it_is_open_the_arm_that_risks_least_is_named_with_its_price() -> None:
@@ -37,8 +37,8 @@ def test_where_it_is_open_the_arm_that_risks_least_is_named_with_its_price() -> 
     )
     (group,) = group_uses(table, table.choose())
 
-    assert (group.standing, group.use) == ("open", "B risks least")
-    assert group.cost == "At worst it earns 0.1 to 0.2 less than the best arm."
+    assert (group.standing, group.use) == ("open", "B falls least short of the highest")
+    assert group.cost == "At worst it is 0.1 to 0.2 below the highest mean."
     assert group.out == ""
 
 
@@ -49,7 +49,7 @@ def test_arms_between_which_nothing_decides_are_all_named() -> None:
     groups = {group.where: group for group in group_uses(table, table.choose())}
 
     assert groups["Age=old",].use == "Any of A and B"
-    assert groups["Age=old",].cost == "At worst each of them earns 0.3 less than the best arm."
+    assert groups["Age=old",].cost == "At worst each of them is 0.3 below the highest mean."
     assert groups["Age=old",].out == "Out: C."
     assert groups["Age=new",].use == "Any of A, B and C"
     assert groups["Age=new",].cost.startswith("Nothing is known of them")

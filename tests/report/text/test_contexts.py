@@ -19,7 +19,7 @@ def test_names_tell_contexts_apart() -> None:
 
 def test_a_single_context_is_named_whole() -> None:
     rows = [{"X": 0, "U": 1, "lower": 0.1, "upper": 0.2}]
-    names = {"outcome": "Y", "treatments": ["X"], "reward_range": (0, 1)}
+    names = {"outcome": "Y", "treatments": ["X"], "outcome_range": (0, 1)}
     table = BoundTable.from_rows(rows, context=["U"], **names)  # type: ignore[arg-type]
 
     assert name_contexts(table, [(1,)]) == ["U=1"]
@@ -28,7 +28,7 @@ def test_a_single_context_is_named_whole() -> None:
 
 def test_without_context_it_is_everyone() -> None:
     rows = [{"X": 0, "lower": 0.1, "upper": 0.2}]
-    table = BoundTable.from_rows(rows, outcome="Y", treatments=["X"], reward_range=(0, 1))
+    table = BoundTable.from_rows(rows, outcome="Y", treatments=["X"], outcome_range=(0, 1))
 
     assert name_contexts(table, [()]) == ["everyone"]
     assert describe_common(small_table()) == ""

@@ -7,7 +7,7 @@ def make(*rows: tuple[str, str, float, float]) -> bd.BoundTable:
         outcome="Click",
         treatments=["Ad"],
         context=["Age"],
-        reward_range=(0, 1),
+        outcome_range=(0, 1),
     )
 
 
@@ -19,7 +19,8 @@ def test_a_winner_is_named_with_its_context() -> None:
     assert said.splitlines() == [
         "4 intervals for Click: 2 arms in 2 contexts.",
         "0.100 to 1.000 wide, 0.575 on average.",
-        "One arm surely earns most in 1 of 2 contexts (Age=old: B); in 0 others some arms are "
+        "One arm surely has the highest mean in 1 of 2 contexts (Age=old: B); in 0 "
+        "others some arms are "
         "ruled out, in 1 none.",
         "Sampling error is not allowed for.",
     ]
@@ -30,9 +31,9 @@ def test_without_a_context_it_speaks_of_the_arms() -> None:
         [{"Ad": "A", "lower": 0.1, "upper": 0.2}, {"Ad": "B", "lower": 0.3, "upper": 0.4}],
         outcome="Click",
         treatments=["Ad"],
-        reward_range=(0, 1),
+        outcome_range=(0, 1),
     )
-    assert "B surely earns most." in table.summary()
+    assert "B surely has the highest mean." in table.summary()
     assert (
         "No arm is ruled out in any context."
         in make(("A", "old", 0, 1), ("B", "old", 0, 1)).summary()

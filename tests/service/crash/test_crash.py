@@ -23,6 +23,7 @@ def _run(store: str, kills: int) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("store", "kills"), [("sqlite", 5), ("postgres", 5)])
 def test_engines_that_are_killed_lose_nothing_that_was_acknowledged(
     store: str, kills: int, request: pytest.FixtureRequest

@@ -27,7 +27,7 @@ class Fuse:
     def __init__(self, store: Store) -> None:
         self.left = {"statement": 0, "answer": 0}
         if isinstance(store, SqliteStore):
-            for connection in (store._writer, store._hurried):
+            for connection in (store._writer,):
                 connection.set_trace_callback(lambda _: self.burn("statement"))
             return
         send: Any = psycopg.Connection.execute

@@ -4,19 +4,19 @@ import inspect
 
 from boundit.service.errors import ServiceError
 from boundit.service.http import errors
-from boundit.service.http.errors import BodyTooLarge, TooSlow, WrongMediaType
+from boundit.service.http.errors import BodyTooLarge, ExportRuns, TooSlow, WrongMediaType
 
 
-def test_all_are_refusals_of_the_caller() -> None:
+def test_all_are_refusals_of_the_caller_or_say_when_to_come_again() -> None:
     found = [
         kind
         for _, kind in inspect.getmembers(errors, inspect.isclass)
         if issubclass(kind, ServiceError) and kind is not ServiceError
     ]
 
-    assert len(found) == 8
-    assert all(400 <= kind.status < 500 for kind in found)
-    assert len({kind.code for kind in found}) == 8
+    assert all(400 <= kind.status < 500 for kind in found if kind is not ExportRuns)
+    assert (ExportRuns.status, ExportRuns(10).retry_after) == (503, 10)
+    assert len({kind.code for kind in found}) == len(found)
 
 
 def test_lines_say_the_limit() -> None:

@@ -42,6 +42,24 @@ def test_over_a_long_time_no_more_than_the_rate_is_taken() -> None:
     assert 30 <= taken <= 33
 
 
+def test_rows_are_counted_and_a_large_request_is_paid_for_later() -> None:
+    clock = Clock()
+    limiter = RateLimiter(5.0, clock)
+    limiter.take("a")
+    limiter.take("a", 20)
+    with pytest.raises(TooManyRequests) as refused:
+        limiter.take("a")
+    with pytest.raises(TooManyRequests):  # one that was read meanwhile
+        limiter.take("a", 20)
+    clock.now = 3.3
+    with pytest.raises(TooManyRequests):
+        limiter.take("a")
+    clock.now = 3.5
+    limiter.take("a")
+
+    assert refused.value.retry_after == 4
+
+
 def test_no_rate_is_no_limit() -> None:
     limiter = RateLimiter(0.0)
     for _ in range(1000):

@@ -24,7 +24,7 @@ def test_intervals_stand_where_they_are() -> None:
         [{"Ad": "A", "lower": 0.25, "upper": 0.75}],
         outcome="Click",
         treatments=["Ad"],
-        reward_range=(0, 1),
+        outcome_range=(0, 1),
     )
     drawn = draw_intervals(table)
     x, width = re.findall(r'<rect x="([\d.]+)" y="\d+" width="([\d.]+)"', drawn)[0]
@@ -38,7 +38,7 @@ def test_of_many_contexts_some_are_shown_and_the_rest_is_counted() -> None:
         {"Ad": "A", "City": city, "lower": 0.1, "upper": 0.2} for city in map(str, range(20))
     ]
     table = BoundTable.from_rows(
-        rows, outcome="Click", treatments=["Ad"], context=["City"], reward_range=(0, 1)
+        rows, outcome="Click", treatments=["Ad"], context=["City"], outcome_range=(0, 1)
     )
 
     assert "8 more intervals" in draw_intervals(table)

@@ -92,6 +92,18 @@ def test_headers_without_end_are_refused(served: Served) -> None:
     assert answer.count(b"headers_too_large") == 1
 
 
+@pytest.mark.parametrize("length", [b"0" * 4998 + b"34", b"9" * 5000])
+def test_a_length_of_many_digits_is_refused_in_a_line(tmp_path: Path, length: bytes) -> None:
+    head, _, rest = write_decide("a").partition(b"Content-Length: ")
+    with run(tmp_path, Limits(header_seconds=PATIENCE)) as served, connect(served) as caller:
+        caller.sendall(head + b"Content-Length: " + length + rest[rest.index(b"\r\n") :])
+        answer = read_all(caller)
+
+    assert answer.startswith((b"HTTP/1.1 400 ", b"HTTP/1.1 413 ")), answer
+    assert answer.count(b'{"error":') == 1
+    assert served.engine.counts.bugs == 0
+
+
 def test_large_headers_are_taken_in_pieces(served: Served) -> None:
     n = PATIENT.header_bytes * 9 // 100
     with connect(served) as large:

@@ -178,6 +178,7 @@ def test_an_empty_log_has_its_columns(open_store: Callable[[], Store]) -> None:
         export_log(store, "none", "csv")
 
 
+@pytest.mark.full
 def test_memory_does_not_grow_with_the_log(store: Store) -> None:
     """Pieces are made as they are asked for, of a page of events each."""
     peaks: dict[str, list[int]] = {form: [] for form in FORMATS}

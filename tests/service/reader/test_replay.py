@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +11,9 @@ from boundit.service.commands import (
     RefreshRequest,
 )
 from boundit.service.errors import NoSuchPolicy
+from boundit.service.moments import to_datetime
 from boundit.service.reader.replay import describe_replay, replay_policy
+from boundit.service.store.sqlite import SqliteStore
 from boundit.service.store.store import Store
 from tests.service.kit import (
     KINDS,
@@ -115,3 +118,22 @@ def test_another_release_is_told_and_not_compared(open_store: Callable[[], Store
     assert "boundit 9.9" in describe_replay(found)
     with pytest.raises(NoSuchPolicy):
         replay_policy(store, "none")
+
+
+def test_a_late_reward_of_what_was_pruned_is_no_difference(tmp_path: Path) -> None:
+    clock = SetClock()
+    config = make_config(window=10.0, default_reward=0.0)
+    with run_engine(SqliteStore(tmp_path, clock=clock), config) as engine:
+        decide(engine, "old")
+        clock.move(20)
+        engine.run(CloseWindows("ads"))
+        clock.move(20)
+        moment = to_datetime(clock.now)
+        decide(engine, "new")
+        assert reward(engine, "old", 1.0).status == "late"
+        decide(engine, "newer")
+        assert engine.prune("ads", moment).decisions == 1
+        report = engine.replay("ads", decisions=True)
+
+    assert report.differences == []
+    assert f"position {report.position:,} against the server's" in describe_replay(report)

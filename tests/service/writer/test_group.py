@@ -1,3 +1,4 @@
+import logging
 import resource
 from collections.abc import Callable
 from concurrent.futures import wait
@@ -5,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from boundit.service import kinds
 from boundit.service.commands import (
     CloseWindows,
     CreatePolicy,
@@ -16,11 +16,13 @@ from boundit.service.commands import (
     RefreshRequest,
     RewardRequest,
 )
-from boundit.service.errors import StoreUnavailable, TakesLong
+from boundit.service.errors import StoreUnavailable
+from boundit.service.kinds import compile_kind
 from boundit.service.store.sqlite import SqliteStore
 from boundit.service.store.store import Store
-from boundit.service.writer.create import prepare_policy
+from boundit.service.writer.create import NewBounds, prepare_policy
 from boundit.service.writer.group import GroupWriter
+from boundit.terms.bound_table import BoundTable
 from tests.service.kit import (
     decide,
     make_config,
@@ -29,6 +31,13 @@ from tests.service.kit import (
     run_engine,
     save,
 )
+
+
+@pytest.fixture(autouse=True)
+def compiled() -> None:
+    """A writer compiles nothing."""
+    for kind in ("TS", "UCB"):
+        compile_kind(kind).result()
 
 
 def test_decisions_of_a_group_see_the_state_before_it(
@@ -57,7 +66,7 @@ def test_new_bounds_come_alone_and_the_rest_waits(store: Store) -> None:
     refresh = RefreshBounds("ads", RefreshRequest(save(make_table(top=0.8))))
     with run_engine(store, make_config()) as engine:
         writer = GroupWriter(engine.store)
-        answers = writer.process([Decide("ads", [DecideRequest("a", 0)]), refresh])
+        answers = writer.process([Decide("ads", [DecideRequest("a", 0)]), NewBounds(refresh)])
         assert answers[0] is None
         assert answers[1].bounds_version == 2
         futures = [
@@ -92,6 +101,26 @@ def test_a_refutation_is_an_event_once(store: Store) -> None:
     assert "refuted at level" in shown.refuted
 
 
+def test_logs_tell_of_a_refutation_without_the_context(
+    store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The event has it, and whoever asks for the log of everything."""
+    secret = 1_234_567
+    cells = [{"Ad": "C", "Age": age, "lower": 0, "upper": 0.5} for age in (0, secret)]
+    names = {"outcome": "Click", "treatments": ["Ad"], "context": ["Age"]}
+    table = BoundTable.from_rows(cells, **names, outcome_range=(0, 1))  # type: ignore[arg-type]
+    config = make_config(kind="UCB", options={"watch": True}, bounds=save(table))
+    with caplog.at_level(logging.INFO), run_engine(store, config) as engine:
+        for i in range(60):
+            decide(engine, f"{i}", secret)
+            reward(engine, f"{i}", 1.0)
+        shown = engine.show_policy("ads").refuted
+
+    assert str(secret) in str(shown)
+    assert "refuted at level" in caplog.text
+    assert str(secret) not in caplog.text
+
+
 def test_a_policy_that_was_not_committed_is_not_remembered(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path)
     writer = GroupWriter(store)
@@ -111,31 +140,3 @@ def test_a_policy_that_was_not_committed_is_not_remembered(tmp_path: Path) -> No
     assert writer.folds["ads"].config.kind == "TS"
     assert answers[0].decisions[0].position == 2
     store.close()
-
-
-def test_in_a_hurry_nothing_is_read_and_nobody_waited_for(tmp_path: Path) -> None:
-    visit = [Decide("ads", [DecideRequest("a", 0)])]
-    with run_engine(SqliteStore(tmp_path), make_config()):
-        pass
-    writer, other = GroupWriter(SqliteStore(tmp_path)), SqliteStore(tmp_path)
-    with pytest.raises(TakesLong):
-        writer.process(visit, hurry=True)
-    writer.process([CloseWindows("ads")])
-    with other.write(), pytest.raises(TakesLong):
-        writer.process(visit, hurry=True)
-
-    assert not writer.process(visit, hurry=True)[0].decisions[0].repeated
-    assert writer.process(visit)[0].decisions[0].repeated
-
-
-def test_in_a_hurry_nothing_is_compiled(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    writer = GroupWriter(SqliteStore(tmp_path))
-    visit = [Decide("ads", [DecideRequest("a", 0)])]
-    writer.process([prepare_policy(CreatePolicy(make_config()))])
-    monkeypatch.setattr(kinds, "_compiled", set())
-    with pytest.raises(TakesLong):
-        writer.process(visit, hurry=True)
-
-    assert not writer.process(visit)[0].decisions[0].repeated

@@ -53,14 +53,3 @@ def test_starts_are_drawn_anew() -> None:
 
     assert one.shape == (fitter.design.size,)
     assert np.abs(one - other).max() > 0.1
-
-
-def test_plain_worlds_have_hidden_causes_of_two_levels() -> None:
-    log = MINE.exact_log()
-    bounds = derive_bounds(MINE.graph, MINE.query, log, confidence=None)
-    counts = log.count(sorted(MINE.graph.observed - {"Y"}), reward="Y")
-    fitter = WorldFitter.of(MINE.graph, MINE.query, counts, bounds, plain=True)
-    world = fitter.fit(np.random.default_rng(0), "mine")
-
-    assert [world.model.n_levels[name] for name in world.model.hidden] == [2]
-    assert world.distance < fitter.tolerance

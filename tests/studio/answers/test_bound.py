@@ -36,12 +36,13 @@ def test_the_answer_is_told_in_words(folder: Path) -> None:
     found = answer(list_projects(folder)["pharmacy"], "bound", folder)
 
     assert found["answer"]["sentence"] == (
-        "Use call: it is the best in 1 of 2 contexts, and risks least in the other."
+        "call has the highest mean in 1 of 2 contexts, and falls least short of the highest "
+        "in the other."
     )
     assert found["answer"]["use"][0]["where"] == ["Age=older"]
     assert found["answer"]["choice"][0]["lottery"] == [[["call"], 1.0]]
     assert found["answer"]["choice"][0]["out"] == [["letter"], ["text"]]
-    assert found["reward_range"] == [0, 1]
+    assert found["outcome_range"] == [0, 1]
     assert any("further levels" in caveat for caveat in found["caveats"])
 
 

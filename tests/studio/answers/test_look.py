@@ -67,3 +67,13 @@ def test_a_column_that_misleads_at_its_start_is_read_all_the_same(folder: Path) 
 
     assert found["n_rows"] == 30_001
     assert found["columns"][0]["holds"] == "text"
+
+
+def test_a_log_with_times_of_a_zone_can_be_opened(folder: Path) -> None:
+    rows = [f"{i % 2},{i % 3},2024-01-01T1{i}:00:00+01:00" for i in range(6)]
+    (folder / "log.csv").write_text("\n".join(["X,Y,at", *rows]) + "\n")
+    project = Project(graph=read_drawing("X -> Y").graph, data=DataSource(file="log.csv"))
+    found = answer(project, "look", folder)
+
+    assert found["problems"] == []
+    assert found["columns"][2]["levels"][0] == {"value": "2024-01-01 09:00:00+00:00", "n": 1}

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from boundit.studies.online.policies import UnknownPolicy
+from boundit.simulation.policies import UnknownPolicy
 from boundit.studio.errors import RefusedRequest
 from boundit.studio.project import SimulateSettings
 from tests.studio.projects import answer, make_small
@@ -18,7 +18,7 @@ def test_curves_have_bands_and_the_best_is_named(
     asked = replace(
         project,
         simulate=how,
-        settings=replace(project.settings, confounding={"X <-> Y": 2.0}),
+        settings=replace(project.settings, confounding_limit={"X <-> Y": 2.0}),
     )
     found = answer(asked, "simulate", tmp_path)
 

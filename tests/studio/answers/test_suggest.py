@@ -11,7 +11,9 @@ def test_suggestions_say_how_wide_intervals_would_be(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     project = make_small(tmp_path)
-    limited = replace(project, settings=replace(project.settings, confounding={"X <-> Y": 2.0}))
+    limited = replace(
+        project, settings=replace(project.settings, confounding_limit={"X <-> Y": 2.0})
+    )
     found = answer(limited, "suggest", tmp_path)
 
     widths = [item["width_after"] for item in found["items"]]

@@ -121,7 +121,7 @@ def test_a_job_that_nobody_follows_any_more_makes_room(tmp_path: Path) -> None:
         await messages.aclose()  # type: ignore[attr-defined]
 
         assert (await wait(job)).what == "stopped"
-        assert (await pool.ask("recover", project, "b")).what == "result"
+        assert (await pool.ask("identify", project, "b")).what == "result"
 
     run(tmp_path, body, patience=0)
 
@@ -148,7 +148,7 @@ def test_cancel_ends_the_work_at_once_and_the_next_is_done(tmp_path: Path) -> No
 
         assert (await wait(job)).what == "stopped"
         assert (await wait(waiting)).what == "stopped"
-        assert (await wait(pool.submit("recover", project, "a"))).what == "result"
+        assert (await wait(pool.submit("identify", project, "a"))).what == "result"
         assert worker.ending == -signal.SIGKILL
         assert worker not in pool._workers
 
@@ -169,7 +169,7 @@ def test_a_worker_that_dies_is_an_honest_error_and_is_replaced(tmp_path: Path) -
         assert "signal 9" in ended.error.message
         assert "memory" in ended.error.message
         assert ended.error.hint
-        assert (await wait(pool.submit("recover", project, "a"))).what == "result"
+        assert (await wait(pool.submit("identify", project, "a"))).what == "result"
 
     run(tmp_path, body)
 
@@ -179,7 +179,7 @@ def test_a_worker_that_cannot_begin_fails_what_waits(
 ) -> None:
     async def body(pool: JobPool, project: Project) -> None:
         monkeypatch.setattr("sys.executable", "/bin/false")
-        ended = await wait(pool.submit("recover", project, "a"))
+        ended = await wait(pool.submit("identify", project, "a"))
 
         assert ended.error is not None
         assert ended.error.code == "worker_died"

@@ -12,7 +12,7 @@ from boundit.studio.examples import open_example
 from boundit.studio.folder import Folder
 from boundit.studio.jobs import worker as module
 from boundit.studio.jobs.worker import ANSWERS, JobMessage, JobOrder, Worker
-from boundit.terms.long_work import Told
+from boundit.terms.long_work import Progress
 
 
 def answer(folder: Folder, order: JobOrder) -> tuple[JobMessage, list[JobMessage]]:
@@ -25,7 +25,7 @@ def answer(folder: Folder, order: JobOrder) -> tuple[JobMessage, list[JobMessage
 
 def test_a_process_answers_and_ends_with_its_input(tmp_path: Path) -> None:
     project = open_example("pharmacy", Folder(tmp_path))
-    order = msgspec.json.encode(JobOrder("j", "recover", project)) + b"\n"
+    order = msgspec.json.encode(JobOrder("j", "identify", project)) + b"\n"
     with subprocess.Popen(
         [sys.executable, "-m", "boundit.studio.jobs.worker", str(tmp_path)],
         stdin=subprocess.PIPE,
@@ -51,7 +51,7 @@ def test_a_process_answers_and_ends_with_its_input(tmp_path: Path) -> None:
 def test_whatever_goes_wrong_is_an_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, raised: Exception, code: str
 ) -> None:
-    def fail(_: AskedProject, __: CountKeeper, ___: Told) -> None:
+    def fail(_: AskedProject, __: CountKeeper, ___: Progress) -> None:
         raise raised
 
     monkeypatch.setattr(module, "ANSWERS", {**ANSWERS, "check": fail})

@@ -90,9 +90,9 @@ class RunningStudio:
 
 
 @contextmanager
-def run_studio(folder: Path) -> Iterator[RunningStudio]:
-    """Start ``boundit studio`` on any free port, as a person would, and end it."""
-    command = [sys.executable, "-m", "boundit", "studio", str(folder), "--port", "0"]
+def run_studio(folder: Path, port: str = "0") -> Iterator[RunningStudio]:
+    """Start ``boundit studio`` on a port or any that is free, as a person would, and end it."""
+    command = [sys.executable, "-m", "boundit", "studio", str(folder), "--port", port]
     with subprocess.Popen(
         [*command, "--no-browser"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
@@ -145,6 +145,12 @@ class Visit:
         if not self.find("#start").is_visible():
             self.page.get_by_role("button", name="Examples", exact=True).click()
         self.find(f"[data-example='{name}']").click()
+        asked_or_shown = (
+            "document.querySelector('#replace[open], body:not(:has(#start[open]))')"
+        )
+        self.wait_until(f"() => {asked_or_shown}")
+        if self.find("#replace").is_visible():
+            self.find("#replace-go").click()
         expect(self.find("#start")).to_be_hidden()
 
     def begin_empty(self) -> None:

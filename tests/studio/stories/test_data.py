@@ -59,7 +59,7 @@ def test_a_limit_on_hidden_causes_goes_with_its_edge(visitor: Visit, tmp_path: P
     visitor.page.keyboard.press("Enter")
     expect(visitor.node("The ad")).to_be_visible()
 
-    assert visitor.read_project()["settings"]["confounding"] == {'"The ad" <-> Click': 2}
+    assert visitor.read_project()["settings"]["confounding_limit"] == {'"The ad" <-> Click': 2}
     visitor.go("whatif")
     slider = visitor.find("[data-key^='limit'][type=checkbox]")
     expect(slider).to_be_checked()
@@ -69,9 +69,9 @@ def test_a_limit_on_hidden_causes_goes_with_its_edge(visitor: Visit, tmp_path: P
     expect(hidden).to_have_count(1)
     visitor.type_text('Age -> "The ad" -> Click; Age -> Click')
     expect(hidden).to_have_count(0)
-    assert visitor.read_project()["settings"]["confounding"] == {}
+    assert visitor.read_project()["settings"]["confounding_limit"] == {}
     visitor.undo()
-    assert visitor.read_project()["settings"]["confounding"] == {'"The ad" <-> Click': 2}
+    assert visitor.read_project()["settings"]["confounding_limit"] == {'"The ad" <-> Click': 2}
 
 
 def test_a_limit_is_written_for_a_node_named_like_a_word_of_the_text(
@@ -86,7 +86,7 @@ def test_a_limit_is_written_for_a_node_named_like_a_word_of_the_text(
     visitor.find("[data-key^='limit'][type=checkbox]").check()
     visitor.wait_for_new_answer()
 
-    (limited,) = visitor.read_project()["settings"]["confounding"]
+    (limited,) = visitor.read_project()["settings"]["confounding_limit"]
     assert '"hidden"' in limited
     expect(visitor.find("#answers .fault")).to_have_count(0)
 
@@ -161,10 +161,10 @@ def test_a_reward_in_amounts_is_asked_for_its_range(visitor: Visit, tmp_path: Pa
     visitor.page.get_by_label("The least that Spent can be").press("Tab")
     visitor.go("ask")
     visitor.wait_for_answer()
-    assert visitor.read_project()["settings"]["reward_range"] == [0, 80]
+    assert visitor.read_project()["settings"]["outcome_range"] == [0, 80]
     assert all(0 <= low <= high <= 80 for low, high in visitor.read_intervals().values())
     visitor.undo()
-    assert visitor.read_project()["settings"]["reward_range"] is None
+    assert visitor.read_project()["settings"]["outcome_range"] is None
 
 
 def test_a_level_that_the_log_lacks_is_declared_and_taken_back(

@@ -106,6 +106,10 @@ def test_names_are_refused_where_they_are_typed(visitor: Visit) -> None:
     expect(visitor.find(".renaming .fault")).to_have_text("There is another A.")
     visitor.page.keyboard.press("Escape")
     expect(visitor.node("B")).to_be_visible()
+    visitor.page.keyboard.press("Enter")
+    visitor.find(".rename").fill("A")
+    visitor.find("#project-name").click()
+    expect(visitor.find("#notice")).to_have_text("There is another A. It stays B.")
 
 
 @pytest.mark.view(PHONE)
@@ -211,3 +215,40 @@ def connect_by_keys(visitor: Visit, key: str, head: str) -> None:
     visitor.page.keyboard.press(key)
     go_to(visitor, head)
     visitor.page.keyboard.press("Enter")
+
+
+@pytest.mark.view(PHONE)
+def test_what_cannot_be_connected_is_seen_where_one_looks(visitor: Visit) -> None:
+    visitor.begin_empty()
+    visitor.type_text("A -> B")
+    expect(visitor.find(".node")).to_have_count(2)
+    notice = visitor.find("#notice")
+    visitor.find("#tool-connect").click()
+    expect(notice).to_contain_text("Select a node first")
+    expect(notice).to_be_in_viewport()
+    visitor.require_accessible()
+    visitor.node("A").click()
+    expect(notice).to_be_hidden()
+    visitor.find("#tool-connect").click()
+    visitor.node("A").click()
+    expect(notice).to_contain_text("An edge needs two nodes")
+    visitor.find("#tool-connect").click()
+    visitor.node("B").click()
+    expect(notice).to_contain_text("A → B is drawn already")
+
+
+def test_a_fault_that_is_out_of_sight_is_shown_until_it_is_seen(
+    visitor: Visit, tmp_path: Path
+) -> None:
+    visitor.open_example("pharmacy")
+    visitor.go("take")
+    odd = tmp_path / "odd.json"
+    odd.write_text('{"format": "boundit project", "version": 1, "secret": 1}')
+    visitor.page.set_viewport_size({"width": visitor.view.width, "height": 420})
+    visitor.find("#panel-take").evaluate("each => { each.scrollTop = 0 }")
+    visitor.find("#project-file").set_input_files(odd)
+    fault, notice = visitor.find(".take-fault .fault"), visitor.find("#notice")
+    expect(notice).to_contain_text("secret")
+    expect(notice).to_be_in_viewport()
+    fault.scroll_into_view_if_needed()
+    expect(notice).to_be_hidden()

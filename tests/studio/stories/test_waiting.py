@@ -167,7 +167,7 @@ def test_a_link_is_in_the_address_until_it_is_opened(
         guest.page.reload()  # nothing is held any more
         expect(guest.find(".node")).to_have_count(6)
         expect(guest.find(".work[inert]")).to_have_count(0)
-        assert "#" not in guest.page.url
+        guest.page.wait_for_url(lambda url: "#" not in url)
 
 
 def test_what_is_being_typed_stays_while_answers_come(visitor: Visit, tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def make_table(contexts: int = 2) -> BoundTable:
         outcome="Click",
         treatments=["Ad"],
         context=["Age"],
-        reward_range=(0, 1),
+        outcome_range=(0, 1),
     )
 
 
@@ -64,9 +64,9 @@ def test_text_is_a_table_and_sentences_for_a_few_contexts() -> None:
     few, many = make_table().choose(), make_table(MOST_SENTENCES + 1).choose()
 
     head, line, *_ = str(few).splitlines()
-    assert head.split() == ["Age", "use", "regret", "single", "arm", "its", "regret"]
+    assert head.split() == ["Age", "arm", "regret", "single", "arm", "its", "regret"]
     assert line.split() == ["0", "A", "0.2,", "B", "0.8", "0.16", "B", "0.2"]
-    assert "Age=1: Draw A with chance 0.2" in str(few)
+    assert "draw A with chance 0.2" in str(few)
     assert "Draw" not in str(many)
 
 

@@ -7,7 +7,7 @@ from typing import final
 
 import numpy as np
 
-from boundit.bandit.kernels.arrays import Floats, Places
+from boundit.bandit.kernels.arrays import Floats
 from boundit.terms.bound import Arm, Context, Value
 
 
@@ -29,8 +29,7 @@ class SideObservation:
     def cells(self) -> tuple[tuple[Value, ...], ...]:
         """All cells: combinations of levels of the variables that a round shows.
 
-        In the order of ``itertools.product``. Read by ``SideObservation.observe`` and
-        ``lay_out_narrowing``.
+        In the order of ``itertools.product``.
         """
         return tuple(product(*self.levels))
 
@@ -39,8 +38,7 @@ class SideObservation:
     ) -> dict[str, Value]:
         """Draw what one round shows besides its reward: a value for each variable.
 
-        By the number ``uniform``; ``context`` and ``arm`` are places in the environment. Called
-        by ``Chunk._draw_reward`` where policies are told what they can use.
+        By the number ``uniform``; ``context`` and ``arm`` are places in the environment.
 
         >>> shown = SideObservation(("W",), ((0, 1),), np.array([[[[0.3, 1.0], [0.8, 1.0]]]]))
         >>> shown.observe(0, 0, 1.0, 0.5), shown.observe(0, 0, 0.0, 0.5)
@@ -65,16 +63,3 @@ class FiniteEnvironment:
     arms: tuple[Arm, ...]
     means: Floats  # contexts x arms
     side_observation: SideObservation | None = None
-
-    def compute_rewards(self, contexts: Places, uniforms: Floats, pulls: Places) -> Floats:
-        """Compute the rewards of one run's pulls: 1 where the uniform lies below the mean.
-
-        ``contexts`` and ``pulls`` are positions. Called by ``_replay_run`` of a study that goes
-        through a run round by round.
-
-        >>> environment = FiniteEnvironment(((),), (("A",), ("B",)), np.array([[0.2, 0.6]]))
-        >>> uniforms, pulls = np.array([0.5, 0.5]), np.array([0, 1])
-        >>> environment.compute_rewards(np.zeros(2, int), uniforms, pulls).tolist()
-        [0.0, 1.0]
-        """
-        return (uniforms < self.means[contexts, pulls]).astype(np.float64)

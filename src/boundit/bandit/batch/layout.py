@@ -1,25 +1,21 @@
 """Arms x contexts as arrays: what whole runs of a policy are played on in compiled code."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Self, final
 
 import numpy as np
 
-from boundit.bandit.batch.environment import FiniteEnvironment, SideObservation
+from boundit.bandit.batch.environment import FiniteEnvironment
 from boundit.bandit.errors import BadFeatures
 from boundit.bandit.kernels.arrays import BatchArrays, Floats, Places, Seeds
-from boundit.bandit.kernels.lin_ucb_narrowing import NarrowingLayout
 from boundit.bandit.kernels.score_table import POSITION, STATISTICS
 from boundit.bandit.kernels.simd import pad_rows
 from boundit.bandit.learned.ridge import RidgeStack
 from boundit.bandit.learned.ridge_models import RidgeModels
 from boundit.bandit.prior.bounds import PriorBounds
-from boundit.bandit.prior.narrowing import NarrowingBounds
 from boundit.bandit.ranked_arms import RankedArm, RankedArms
 from boundit.bandit.spec import BanditSpec
 from boundit.terms.bound import Arm, Context, Key
-from boundit.terms.bound_errors import OutsideDomain
 from boundit.terms.errors import BounditError
 
 _WHOLE: tuple[Literal["C"], Literal["W"], Literal["A"]] = ("C", "W", "A")
@@ -51,7 +47,7 @@ class BatchRuns(NamedTuple):
     ) -> Self:
         """Bring contexts, uniforms and seeds to the types that kernels were compiled for.
 
-        Arrays that are so already are not copied. Called by ``BasePolicy.play``.
+        Arrays that are so already are not copied.
         """
         return cls(
             np.require(contexts, np.int64, _WHOLE),
@@ -92,7 +88,7 @@ class BatchLayout:
         """Rank the arms of every context of an environment and put them in one score table.
 
         Gives what kernels play whole runs on; None if the policy would refuse a context, an arm
-        or a reward of it. Called by ``BasePolicy.play`` before whole runs.
+        or a reward of it.
         """
         contexts = _read_contexts(spec, environment)
         if contexts is None:
@@ -125,8 +121,7 @@ class BatchLayout:
     def make_arrays(self, runs: BatchRuns) -> BatchArrays:
         """Put contexts, uniforms, means and places of the arms into arrays for a kernel.
 
-        Gives what kernels such as ``play_ucb`` play whole runs on. Called by
-        ``LinUCB.play_batch``, ``UCB.play_batch`` and those of all others but OAM.
+        Gives what kernels such as ``play_ucb`` play whole runs on.
         """
         return BatchArrays(
             self.starts,
@@ -141,20 +136,14 @@ class BatchLayout:
 
     @property
     def pairs(self) -> list[Key]:
-        """The arm and the context of every row of the score table.
-
-        Read by ``lay_out_ridge``, ``lay_out_candidates`` and ``lay_out_narrowing``.
-        """
+        """The arm and the context of every row of the score table."""
         met = list(zip(self.contexts, self.ranked_arms, strict=True))
         kept = [(ranked.arm, context) for context, arms in met for ranked in arms]
         return kept + [(ranked.arm, context) for context, arms in met for ranked in arms.beaten]
 
 
 def _tabulate_beaten(beaten: list[tuple[int, RankedArm]]) -> list[Floats]:
-    """Make the rows of the score table for arms that are left out, if there are any.
-
-    Called by ``BatchLayout.of``.
-    """
+    """Make the rows of the score table for arms that are left out, if there are any."""
     return [RankedArms(ranked for _, ranked in beaten).blank_table] if beaten else []
 
 
@@ -164,7 +153,7 @@ def _read_contexts(
     """Read the contexts of a simulated environment as the policy's spec reads a visitor's.
 
     None if the spec refuses a context, an arm or a reward of 0 or 1, or finds the bins of
-    numbers. Called by ``BatchLayout.of``.
+    numbers.
     """
     low, high = spec.reward_range
     if not (spec.arms and spec.held_arms <= set(environment.arms) and low <= 0 and high >= 1):
@@ -189,8 +178,7 @@ class RidgeLayout:
 def lay_out_ridge(models: RidgeModels, layout: BatchLayout) -> RidgeLayout | None:
     """Put the ridge models that whole runs start from on a stack, all features in an array.
 
-    None if features are refused, or of several lengths. Called by ``LinUCB.play_batch`` and
-    ``LinTS.play_batch``.
+    None if features are refused, or of several lengths.
     """
     try:
         pairs = zip(layout.contexts, layout.ranked_arms, strict=True)
@@ -212,42 +200,3 @@ def lay_out_ridge(models: RidgeModels, layout: BatchLayout) -> RidgeLayout | Non
     score_table[:, STATISTICS] = 0 if shared else score_table[:, POSITION] * stack.block
     x = [row.x for row in rows] + [pad_rows(np.array(features)) for features in beaten]
     return RidgeLayout(stack, np.concatenate(x), score_table)
-
-
-def lay_out_narrowing(
-    narrowing: NarrowingBounds, layout: BatchLayout, side: SideObservation
-) -> NarrowingLayout | None:
-    """Put into arrays for a kernel what each round may show, and which bounds it narrows.
-
-    None if the living bounds (those that observations narrow) know no such observation. Called
-    by ``LinUCB.play_batch`` where what rounds show narrows the bounds.
-    """
-    pairs = layout.pairs
-    try:
-        read = [
-            narrowing.read_cells(dict(zip(side.variables, cell, strict=True)))
-            for cell in side.cells
-        ]
-    except OutsideDomain:
-        return None
-    members = [
-        [narrowing.find_member(i, *pair) for pair in pairs] for i in range(len(narrowing.plans))
-    ]
-    known = {context: c for c, context in enumerate(layout.contexts)}
-    met = [known[context] for _, context in pairs]
-    return NarrowingLayout(
-        narrowing.found,
-        narrowing.claims,
-        _as_places([narrowing.pairs.get(pair) for pair in pairs]),
-        np.array([_as_places(row) for row in members]),
-        np.array([_as_places(row) for row in zip(*read, strict=True)]),
-        np.ascontiguousarray(side.ends[met, layout.places], np.float64),
-    )
-
-
-def _as_places(found: Iterable[int | None]) -> Places:
-    """Write indices as an integer array for a kernel, -1 for None.
-
-    Called by ``lay_out_narrowing``.
-    """
-    return np.array([-1 if place is None else place for place in found], np.int64)

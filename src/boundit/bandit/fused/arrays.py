@@ -78,8 +78,7 @@ class FusedCounts(NamedTuple):
 def make_counts(layout: FusedLayout, n_pairs: int) -> FusedCounts:
     """Make the counts of a policy that has learned nothing.
 
-    ``n_pairs`` are the pairs that rewards can come from, those of the plan first. Called by
-    ``FusedBeliefs.__init__``.
+    ``n_pairs`` are the pairs that rewards can come from, those of the plan first.
     """
     (n_planned, n_leaves), n_edges = layout.cells.shape, layout.parents.size
     taus = np.stack([layout.log_prior, np.exp(layout.log_prior)], axis=1)

@@ -91,52 +91,32 @@ class FusedBeliefs:
 
     @property
     def is_blind(self) -> bool:
-        """Whether so few rounds showed the plan's variables that particles decide.
-
-        Read by ``Fused._list_arguments`` and ``FusedBeliefs._learn``.
-        """
+        """Whether so few rounds showed the plan's variables that particles decide."""
         return self.has_particles and bool(is_blind(self.counts.totals))
 
     @property
     def has_particles(self) -> bool:
-        """Whether some round showed too little, so that particles stand for the weights.
-
-        Read by ``FusedBeliefs._learn`` and others.
-        """
+        """Whether some round showed too little, so that particles stand for the weights."""
         return self.learned.taus.size > 0
 
     @cached_property
     def particles(self) -> Particles:
-        """The particles of the plan, made when they are first needed.
-
-        Read by ``FusedBeliefs.spread_particles`` and ``Fused.play_batch``.
-        """
+        """The particles of the plan, made when they are first needed."""
         layout = self.linear.by_log if self.linear else self.layout
         return Particles.of(self.plan, layout, self.taus)
 
     def spread_particles(self) -> None:
-        """Let particles stand for the weights, weighed by all rewards so far.
-
-        Called by ``FusedBeliefs._learn`` for the first round that shows too little, and after
-        counts of another policy or plan were put in.
-        """
+        """Let particles stand for the weights, weighed by all rewards so far."""
         self._indices.clear()
         self.laws, self.learned = self.particles.laws, self.particles.make_counts()
         weigh_particles(self.laws, self.learned, self.counts.pairs, self.layout.log_prior)
 
     def find_cell(self, context: Context) -> Context:
-        """Find the context of the plan that a visitor is in, who may bring numbers to models.
-
-        Called by ``FusedBeliefs.make_score_table``, ``FusedBeliefs.take`` and
-        ``FusedBeliefs.take_many``.
-        """
+        """Find the context of the plan that a visitor is in, who may bring numbers to models."""
         return self.linear.find_cell(context) if self.linear else context
 
     def make_score_table(self, context: Context, ranked_arms: RankedArms) -> Floats:
-        """Make the score table of a context's arms, each with the place of its pair.
-
-        Called by ``Fused.choose`` for every visitor.
-        """
+        """Make the score table of a context's arms, each with the place of its pair."""
         context = self.find_cell(context)
         known = self._score_tables.get(context)
         if known and known[0] is ranked_arms and known[1] == len(self.places):
@@ -151,10 +131,7 @@ class FusedBeliefs:
         return score_table
 
     def find_indices(self, context: Context, ranked_arms: RankedArms) -> Floats | None:
-        """Find the indices of a context's arms, None if they are not known since it learned.
-
-        Called by ``Fused._tabulate``.
-        """
+        """Find the indices of a context's arms, None if they are not known since it learned."""
         known = self._indices.get(context)
         return known[1] if known and known[0] is ranked_arms else None
 
@@ -162,16 +139,13 @@ class FusedBeliefs:
         """Keep the indices of a context's arms until something is learned.
 
         Only of contexts whose score table is kept too: there are few of those, and numbers that
-        models take are no context of the plan. Called by ``Fused._tabulate``.
+        models take are no context of the plan.
         """
         if self.linear is None and context in self._score_tables:
             self._indices[context] = ranked_arms, indices
 
     def show(self, context: Context, pairs: Floats) -> tuple[FusedLayout, FusedCounts]:
-        """Give plan and counts as a decision on some pairs for a visitor reads them.
-
-        Called by ``Fused._list_arguments``.
-        """
+        """Give plan and counts as a decision on some pairs for a visitor reads them."""
         if self.linear is None:
             return self.layout, self.counts
         return self.linear.show(context, pairs), self.linear.hide_cells(self.counts)
@@ -182,10 +156,7 @@ class FusedBeliefs:
         reward: float,
         observed: Mapping[str, object] | None = None,
     ) -> None:
-        """Learn the reward of a decision, and what else its round showed.
-
-        Called by ``Fused.take`` for every reward.
-        """
+        """Learn the reward of a decision, and what else its round showed."""
         leaf, may_be = self.reader.read(observed)
         low, high = self.reward_range
         pair = self.find_place((decision.arm, self.find_cell(decision.context)))
@@ -193,10 +164,7 @@ class FusedBeliefs:
         self._learn(x, pair, (reward - low) / (high - low), leaf, may_be)
 
     def _find_row(self, context: Context, pair: int) -> Floats | None:
-        """Find the features of a visitor of a pair; None where counts stand for cells.
-
-        Called by ``FusedBeliefs.take`` and ``FusedBeliefs.take_many`` before anything changes.
-        """
+        """Find the features of a visitor of a pair; None where counts stand for cells."""
         if self.linear is None or pair >= len(self.plan.pairs):
             return None
         return self.linear.encode(context)
@@ -204,8 +172,7 @@ class FusedBeliefs:
     def take_many(self, batch: RewardBatch) -> None:
         """Learn several rewards in their order, and what else their rounds showed.
 
-        All that was shown is read before the first is learned. Called by
-        ``BasePolicy.learn_many``.
+        All that was shown is read before the first is learned.
         """
         shown, nothing = list[tuple[int, NDArray[np.bool_]]](), self.reader.read(None)
         for row, observed in zip(batch.rows, batch.observed, strict=True):
@@ -251,7 +218,6 @@ class FusedBeliefs:
         """Learn a round of a pair by its place: particles first, if there are any.
 
         ``x`` are features of the visitor where models stand for cells.
-        Called by ``FusedBeliefs.take`` and ``FusedBeliefs.take_many``.
         """
         self._indices.clear()
         known = pair < len(self.plan.pairs)
@@ -270,10 +236,7 @@ class FusedBeliefs:
             self.evidence.judge(self.counts, self.layout, pair, leaf)
 
     def find_place(self, pair: Key) -> int:
-        """Find the place of a pair's rewards; one that was never met gets a place of its own.
-
-        Called by ``FusedBeliefs.take``, ``FusedBeliefs.take_many`` and others.
-        """
+        """Find the place of a pair's rewards; one that was never met gets a place of its own."""
         place = self.places.get(pair)
         if place is None:
             place = self.places[pair] = len(self.places)
@@ -292,20 +255,14 @@ class FusedBeliefs:
         return {}
 
     def fresh(self, spec: BanditSpec) -> "FusedBeliefs":
-        """Make beliefs of the same plan that have learned nothing.
-
-        Called by ``BasePolicy.fresh`` for a new policy.
-        """
+        """Make beliefs of the same plan that have learned nothing."""
         encoding = make_encoding(spec) if self.encoding else None
         return FusedBeliefs(
             self.plan, spec.reward_range, trusting=self.trusting, encoding=encoding
         )
 
     def widen(self, spec: BanditSpec) -> "FusedBeliefs":  # noqa: ARG002, pairs are pairs
-        """Give the same beliefs, as new arms and levels have none of their own yet.
-
-        Called by ``BasePolicy.refresh``.
-        """
+        """Give the same beliefs, as new arms and levels have none of their own yet."""
         return self
 
     def join(self, other: "FusedBeliefs", shared: "FusedBeliefs") -> "FusedBeliefs":
@@ -313,7 +270,7 @@ class FusedBeliefs:
 
         Evidence against the fused cells is made of the sum of what they predicted, held against
         all rewards of a pair at once; evidence against a pool is weighed anew, and that of
-        shifts, which are not learned, adds up. Called by ``BasePolicy.merged``.
+        shifts, which are not learned, adds up.
         """
         made = FusedBeliefs(
             self.plan, self.reward_range, trusting=self.trusting, encoding=self.encoding
@@ -355,7 +312,7 @@ class FusedBeliefs:
         Rows of the log are those of the new plan alone. Rewards of pairs and the evidence
         against them stay; what rounds showed stays where the new plan asks for the same
         variables. Where it asks for others, rounds count as unseen, and where it asks for none,
-        all of them count. Called by ``Fused.refresh``.
+        all of them count.
         """
         made = FusedBeliefs(plan, reward_range, trusting=self.trusting, encoding=encoding)
         for pair, place in self.places.items():
@@ -383,10 +340,7 @@ class FusedBeliefs:
         return made
 
     def _move_seen(self, made: "FusedBeliefs") -> None:
-        """Take over what rounds showed, where another plan asks for the same variables.
-
-        Called by ``FusedBeliefs.refit``.
-        """
+        """Take over what rounds showed, where another plan asks for the same variables."""
         moved = [
             (self.reader.leaves[cells], leaf)
             for cells, leaf in made.reader.leaves.items()
@@ -404,8 +358,7 @@ class FusedBeliefs:
     def _move_models(self, made: "FusedBeliefs", moved: Sequence[tuple[int, int]]) -> None:
         """Take over what models learned, or count it anew where there are no such models.
 
-        ``moved`` has the leaves of both plans, old and new. Called by ``FusedBeliefs.refit``
-        and ``FusedBeliefs._move_seen``.
+        ``moved`` has the leaves of both plans, old and new.
         """
         if made.linear is None:
             return
@@ -414,19 +367,13 @@ class FusedBeliefs:
             made.linear.count_leaves(made.counts.leaves)
 
     def _sum_plain(self) -> Floats:
-        """Sum up the log chance of all rewards of each pair, by these rewards alone.
-
-        Called by ``FusedBeliefs.join`` and ``FusedBeliefs.sum_predicted``.
-        """
+        """Sum up the log chance of all rewards of each pair, by these rewards alone."""
         pairs = self.counts.pairs
         found: Floats = betaln(1.0 + pairs[:, WINS], 1.0 + pairs[:, LOSSES])
         return found
 
     def sum_predicted(self) -> Floats:
-        """Sum up the log of all that cells and pools predicted of the rewards of each pair.
-
-        Called by ``FusedBeliefs.join``.
-        """
+        """Sum up the log of all that cells and pools predicted of the rewards of each pair."""
         found: Floats = self._sum_plain() - self.counts.pairs[:, BIAS_EVIDENCE]
         return found
 
@@ -434,7 +381,7 @@ class FusedBeliefs:
         """Weigh for each pair whether its weights are its own, or those of others in a pool.
 
         All others of the pool are taken to come first, as workers that parted learned a pool
-        each from the start. Called by ``FusedBeliefs.join``.
+        each from the start.
         """
         counts, layout = self.counts, self.layout
         found = np.zeros((len(counts.taus), len(counts.own)))
@@ -449,10 +396,7 @@ class FusedBeliefs:
         return weighed
 
     def _count_anew(self) -> None:
-        """Count cells, pools and own weights from what is kept by leaf, and weigh the taus.
-
-        Called by ``FusedBeliefs.join`` and ``FusedBeliefs.refit``.
-        """
+        """Count cells, pools and own weights from what is kept by leaf, and weigh the taus."""
         counts, layout = self.counts, self.layout
         leaves, n_nodes = counts.leaves, layout.starts.size - 1
         np.add.at(counts.cells, layout.cells, leaves)
@@ -469,10 +413,7 @@ class FusedBeliefs:
         self.evidence.judge_all(counts)
 
     def _weigh_taus(self) -> None:
-        """Weigh the taus by all that was seen at once.
-
-        Called by ``FusedBeliefs._count_anew``.
-        """
+        """Weigh the taus by all that was seen at once."""
         counts, layout = self.counts, self.layout
         if not counts.leaves[:, :, :GUESSED_WINS].any():
             return
@@ -509,10 +450,7 @@ class FusedBeliefs:
         ]
 
     def restore(self, record: list[list[object]], spec: BanditSpec) -> "FusedBeliefs":
-        """Read the beliefs that ``to_record`` wrote, for the plan of this object.
-
-        Called by ``Fused.restore_statistics``.
-        """
+        """Read the beliefs that ``to_record`` wrote, for the plan of this object."""
         made, parts = self.fresh(spec), Record((str(name), part) for name, part in record)
         for arm, context in parts["extra_pairs"]:
             made.find_place((decode_values(arm), decode_values(context)))
@@ -536,8 +474,6 @@ class FusedBeliefs:
 def _match(new: Sequence[object], old: Sequence[object]) -> list[tuple[int, int]]:
     """Match the places of what two lists share.
 
-    Called by ``FusedBeliefs.refit`` for pairs and arms.
-
     >>> _match(["a", "b"], ["b", "c"])
     [(1, 0)]
     """
@@ -546,10 +482,7 @@ def _match(new: Sequence[object], old: Sequence[object]) -> list[tuple[int, int]
 
 
 def _fill(room: Floats, numbers: Floats, name: str) -> None:
-    """Put numbers of a state where they belong, or raise where they do not fit the plan.
-
-    Called by ``FusedBeliefs.restore``.
-    """
+    """Put numbers of a state where they belong, or raise where they do not fit the plan."""
     if numbers.size != room.size:
         raise ValueError(f"{name} does not fit the plan of the table")
     room[...] = numbers.reshape(room.shape)
@@ -558,8 +491,7 @@ def _fill(room: Floats, numbers: Floats, name: str) -> None:
 def _log_dirichlet(prior: Floats, counts: Floats) -> Floats:
     """Compute the log chance of seeing cells in some order so often, by a Dirichlet law.
 
-    ``prior`` are the law's numbers; the last axis are cells. Called by
-    ``FusedBeliefs._weigh_pools`` and ``FusedBeliefs._weigh_taus``.
+    ``prior`` are the law's numbers; the last axis are cells.
 
     >>> _log_dirichlet(np.ones((1, 2)), np.array([[1.0, 1.0]])).round(6).tolist()
     [-1.791759]

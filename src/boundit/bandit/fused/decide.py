@@ -21,6 +21,7 @@ from boundit.bandit.fused.indices import score_fused, write_doubts
 from boundit.bandit.fused.particles import ParticleCounts, ParticleLaws
 from boundit.bandit.kernels.arrays import Floats, Places
 from boundit.bandit.kernels.compile import compile_kernel, inline_kernel
+from boundit.bandit.kernels.ranking import mark_unscored
 from boundit.bandit.kernels.rng import branch_stream, draw_uniform, open_stream
 from boundit.bandit.kernels.score_table import (
     FREE_SCORE,
@@ -31,7 +32,6 @@ from boundit.bandit.kernels.score_table import (
     SCORE,
     STATISTICS,
     UPPER,
-    mark_unscored,
 )
 from boundit.bandit.kernels.truncated_draws import draw_beta
 
@@ -56,10 +56,7 @@ class FusedOptions(NamedTuple):
 
 @inline_kernel
 def draw_tau(taus: Floats, uniform: float) -> int:
-    """Draw the size of the log's bias for one round, by its weights.
-
-    Called by ``find_best_arm`` and ``draw_arm`` once a round.
-    """
+    """Draw the size of the log's bias for one round, by its weights."""
     tau = 0
     while tau < taus.shape[0] - 1 and uniform >= taus[tau, WEIGHT]:
         uniform -= taus[tau, WEIGHT]
@@ -69,19 +66,13 @@ def draw_tau(taus: Floats, uniform: float) -> int:
 
 @inline_kernel
 def compute_reach(kappa: float, n_learned: float) -> float:
-    """Compute how many deviations the index adds after some rounds.
-
-    Called by ``find_best_arm`` and ``tabulate_indices``.
-    """
+    """Compute how many deviations the index adds after some rounds."""
     return kappa * math.sqrt(2.0 * math.log(n_learned + 2.0))
 
 
 @inline_kernel
 def compute_log_odds(doubt: float, n_arms: int) -> float:
-    """Compute the log odds of the doubt in each arm, of what all arms of a context share.
-
-    Called by ``find_best_arm`` and ``tabulate_indices``.
-    """
+    """Compute the log odds of the doubt in each arm, of what all arms of a context share."""
     return math.log(doubt / n_arms) - math.log1p(-doubt / n_arms) if doubt > 0.0 else -np.inf
 
 
@@ -89,10 +80,7 @@ def compute_log_odds(doubt: float, n_arms: int) -> float:
 def is_first(
     score: float, free: float, tie: float, best: float, best_free: float, best_tie: float
 ) -> bool:
-    """Tell whether an arm beats the best so far: by its index, uncapped index, then its draw.
-
-    Called by ``find_best_arm`` and ``draw_arm``.
-    """
+    """Tell whether an arm beats the best so far: by its index, uncapped index, then its draw."""
     if score != best:
         return score > best
     if free != best_free:
@@ -104,10 +92,7 @@ def is_first(
 def write_score(
     options: FusedOptions, score_table: Floats, row: int, index: float, part: int, tau: int
 ) -> tuple[float, float]:
-    """Write an arm's score and what it came from; gives the score, capped, and as it was.
-
-    Called by ``find_best_arm`` and ``draw_arm`` for each arm.
-    """
+    """Write an arm's score and what it came from; gives the score, capped, and as it was."""
     free = options.low + (options.high - options.low) * index
     score = free
     if options.capped:
@@ -131,10 +116,7 @@ def find_best_arm(
     stream: np.uint64,
     scratch: Floats,
 ) -> int:
-    """Score the arms in some rows of a table, by one tau for all; gives the row that won.
-
-    Called by ``decide_fused``, and by ``play_fused`` in every round.
-    """
+    """Score the arms in some rows of a table, by one tau for all; gives the row that won."""
     uniform, stream = draw_uniform(stream)
     tau = draw_tau(learned.taus if by_particles else counts.taus, uniform)
     reach = compute_reach(options.kappa, counts.totals[N_LEARNED])
@@ -186,7 +168,7 @@ def tabulate_indices(
     """Write all that the chances of the arms come from: a row for each arm of a decision.
 
     Doubts, the Beta law of its own rewards, and its indices by pool and by own weights under
-    each tau. Called by ``Fused._tabulate`` once for each context, until something is learned.
+    each tau.
     """
     scratch = np.empty((6, layout.starts.size + layout.cells.shape[1]))
     n_arms, taus = score_table.shape[0], learned.taus if by_particles else counts.taus
@@ -231,7 +213,7 @@ def draw_arm(
 ) -> int:
     """Draw for one visitor among indices that are there already; gives the row that won.
 
-    As ``find_best_arm`` would, draw by draw. Called by ``draw_fused`` and ``draw_many_fused``.
+    As ``find_best_arm`` would, draw by draw.
     """
     uniform, stream = draw_uniform(stream)
     tau, n_taus = draw_tau(taus, uniform), taus.shape[0]
@@ -271,10 +253,7 @@ def draw_fused(
     options: FusedOptions,
     score_table: Floats,
 ) -> int:
-    """Make one decision by what ``tabulate_indices`` wrote; gives the winner's row.
-
-    Called by ``Fused.choose`` where propensities are wanted, which need the same indices.
-    """
+    """Make one decision by what ``tabulate_indices`` wrote; gives the winner's row."""
     return draw_arm(indices, taus, pairs, options, score_table, open_stream(seed, id_hash))
 
 
@@ -290,8 +269,7 @@ def draw_many_fused(
 ) -> tuple[Places, Floats]:
     """Make decisions by what ``tabulate_indices`` wrote; gives winners' rows and score tables.
 
-    For several visitors of one context. Called by ``Fused.choose_many`` where propensities are
-    wanted.
+    For several visitors of one context.
     """
     n = id_hashes.size
     winners, tables = np.empty(n, np.int64), np.empty((n, *score_table.shape))
@@ -316,8 +294,7 @@ def decide_fused(
 ) -> int:
     """Make one decision of the fused policy; gives the winner's row.
 
-    Works out no more than it needs. Called by ``Fused.choose`` where no propensities are
-    wanted.
+    Works out no more than it needs.
     """
     scratch = np.empty((6, layout.starts.size + layout.cells.shape[1]))
     return find_best_arm(
@@ -349,8 +326,7 @@ def decide_many_fused(
 ) -> tuple[Places, Floats]:
     """Make decisions of the fused policy for several visitors of one context.
 
-    Gives the winners' rows and the score tables. Called by ``Fused.choose_many`` where no
-    propensities are wanted.
+    Gives the winners' rows and the score tables.
     """
     n, n_arms = id_hashes.size, score_table.shape[0]
     scratch = np.empty((6, layout.starts.size + layout.cells.shape[1]))

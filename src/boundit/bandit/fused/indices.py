@@ -37,10 +37,7 @@ NEGLIGIBLE = 1e-6
 
 @inline_kernel
 def compute_chance(base: float, evidence: float) -> float:
-    """Compute the chance of what had the log odds ``base`` before the evidence.
-
-    Called by ``write_doubts`` for both doubts of a pair.
-    """
+    """Compute the chance of what had the log odds ``base`` before the evidence."""
     return 1.0 / (1.0 + math.exp(-(base + evidence)))
 
 
@@ -54,10 +51,7 @@ def weigh_edge(
     edge: int,
     own: bool,  # noqa: FBT001
 ) -> float:
-    """Give the Dirichlet count of one edge of a pair's tree: by its pool, or by itself alone.
-
-    Called by ``sum_up`` and ``sum_chances`` for every edge.
-    """
+    """Give the Dirichlet count of one edge of a pair's tree: by its pool, or by itself alone."""
     if own:
         return float(1.0 + counts.own[pair, edge])
     place = layout.pools[pair, node] + edge - layout.starts[node]
@@ -77,7 +71,6 @@ def sum_up(
     """Sum up mean and variance of what a pair earns, from the leaves of its tree backwards.
 
     ``scratch`` has rows for means, variances, counts of edges and of nodes, reach and slopes.
-    Called by ``score_pair``.
     """
     n_nodes, cells = layout.starts.size - 1, counts.cells
     for leaf in range(layout.cells.shape[1]):
@@ -109,7 +102,7 @@ def sum_shared(layout: FusedLayout, pair: int, own: bool, scratch: Floats) -> fl
     """Sum up what a pair's variance gains as some cells and laws come twice in its tree.
 
     By the slopes of the mean, all of one cell or law together less each by itself; own weights
-    are never shared. Called by ``sum_up`` where something comes twice.
+    are never shared.
     """
     n_nodes, size = layout.starts.size - 1, layout.twins.shape[1]
     reach, slopes, more = scratch[4], scratch[5], 0.0
@@ -154,7 +147,7 @@ def score_pair(
 ) -> float:
     """Give the index of a pair under one tau: its mean and ``reach`` deviations more.
 
-    A pair that the plan does not know has its own rewards alone. Called by ``score_fused``.
+    A pair that the plan does not know has its own rewards alone.
     """
     if pair < layout.cells.shape[0] and pair >= 0:
         mean, variance = sum_up(layout, counts, pair, tau, own, scratch)
@@ -169,20 +162,14 @@ def score_pair(
 
 @inline_kernel
 def average_logs(one: float, two: float) -> float:
-    """Give the log of the mean of two numbers from their logs.
-
-    Called by ``write_doubts``.
-    """
+    """Give the log of the mean of two numbers from their logs."""
     top = max(one, two)
     return top + math.log(0.5 * (math.exp(one - top) + math.exp(two - top)))
 
 
 @inline_kernel
 def weigh_shifts(evidence: Floats) -> float:
-    """Give the log of the evidence for some shift, all of which are as likely at first.
-
-    Called by ``write_doubts``.
-    """
+    """Give the log of the evidence for some shift, all of which are as likely at first."""
     top, total = evidence.max(), 0.0
     for i in range(evidence.size):
         total += math.exp(evidence[i] - top)
@@ -196,8 +183,7 @@ def write_doubts(
     """Give the chances that what is fused is wrong for a pair, and that its weights are own.
 
     Both are 0 for a pair that the plan does not know; ``log_odds`` are those at first. What is
-    fused may be wrong for the pair alone, or for its arm in all contexts. Called by
-    ``find_best_arm`` and ``tabulate_indices``.
+    fused may be wrong for the pair alone, or for its arm in all contexts.
     """
     if pair < 0 or pair >= layout.cells.shape[0]:
         return 0.0, 0.0
@@ -214,10 +200,7 @@ def write_doubts(
 def score_by_particles(
     laws: ParticleLaws, learned: ParticleCounts, pair: int, tau: int, reach: float
 ) -> float:
-    """Give the index of a pair under one tau, by particles: of their mixture.
-
-    Called by ``score_fused``.
-    """
+    """Give the index of a pair under one tau, by particles: of their mixture."""
     unit = laws.units[pair]
     group, won, lost = laws.groups[unit], learned.units[unit, 0], learned.units[unit, 1]
     mean, square, total = 0.0, 0.0, 0.0
@@ -246,10 +229,7 @@ def score_fused(
     reach: float,
     scratch: Floats,
 ) -> float:
-    """Give the index of a pair under one tau: by cells and pools, or by particles.
-
-    Called by ``find_best_arm`` and ``tabulate_indices``.
-    """
+    """Give the index of a pair under one tau: by cells and pools, or by particles."""
     if by_particles and 0 <= pair < layout.cells.shape[0]:
         return score_by_particles(laws, learned, pair, tau, reach)
     return score_pair(layout, counts, pair, tau, own, reach, scratch)

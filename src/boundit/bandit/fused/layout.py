@@ -18,8 +18,7 @@ PRIOR = (0.7, 0.06, 0.06, 0.06, 0.06, 0.06)
 def lay_out_plan(plan: FusedPlan, taus: Sequence[float], prior: Sequence[float]) -> FusedLayout:
     """Put a plan into arrays for kernels, with what its rows count for under each tau.
 
-    ``taus`` are the sizes that the log's bias may have, ``prior`` how likely each is. Called by
-    ``FusedBeliefs.__init__``.
+    ``taus`` are the sizes that the log's bias may have, ``prior`` how likely each is.
     """
     sizes = [len(factor.cells) for factor in plan.factors]
     starts, parents = _number_edges(sizes)
@@ -53,7 +52,7 @@ def count_discounted(n: Floats, sums: Floats, tau: float) -> Floats:
     """Count for how many rows those of a cell stand, if their mean may be off by about tau.
 
     ``1 / (1/n + tau^2 / (v (1 - v)))``, where ``v`` is their mean: never more than ``n``, and
-    none where tau is infinite. Called by ``lay_out_plan``.
+    none where tau is infinite.
 
     >>> count_discounted(np.array([100.0, 1e9]), np.array([50.0, 5e8]), 0.05).round(2).tolist()
     [50.0, 100.0]
@@ -68,8 +67,7 @@ def count_discounted(n: Floats, sums: Floats, tau: float) -> Floats:
 def discount_weights(counts: Floats, tau: float) -> Floats:
     """Count for how many rows those of a law stand, if its shares may be off by about tau.
 
-    Shares stay as they are; with two cells this is what ``count_discounted`` does. Called by
-    ``_lay_out_pools``.
+    Shares stay as they are; with two cells this is what ``count_discounted`` does.
 
     >>> discount_weights(np.array([[50.0, 50.0]]), 0.05).round(2).tolist()
     [[25.0, 25.0]]
@@ -86,8 +84,7 @@ def discount_weights(counts: Floats, tau: float) -> Floats:
 def _number_edges(sizes: Sequence[int]) -> tuple[Places, Places]:
     """Number the edges of the tree that factors of some sizes make, level by level.
 
-    Gives where the edges of every node begin, and the node of every edge. Called by
-    ``lay_out_plan``.
+    Gives where the edges of every node begin, and the node of every edge.
 
     >>> starts, parents = _number_edges([2, 3])
     >>> starts.tolist(), parents.tolist()
@@ -106,8 +103,7 @@ def _lay_out_pools(
 ) -> tuple[list[int], Floats]:
     """Put the counts of all laws of all factors after each other, under each tau.
 
-    Gives where those of each factor begin, and the counts with one more for each cell. Called
-    by ``lay_out_plan``.
+    Gives where those of each factor begin, and the counts with one more for each cell.
     """
     offsets, size, parts = list[int](), 0, [np.zeros((len(taus), 0))]
     for factor in factors:
@@ -122,7 +118,7 @@ def _find_shared(starts: Places, pools: Places, cells: Places) -> tuple[Places, 
     """Find for every pair which parts of its tree go by the same law or end in the same cell.
 
     Gives a mark for every node two branches of which do, and for every node and leaf the first
-    one of the same law or cell. Called by ``lay_out_plan``.
+    one of the same law or cell.
     """
     n_nodes, n_pairs = starts.size - 1, len(cells)
     tied = np.zeros((n_pairs, n_nodes), np.int64)

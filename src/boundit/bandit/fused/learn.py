@@ -37,11 +37,7 @@ from boundit.bandit.kernels.compile import compile_kernel, inline_kernel
 
 @inline_kernel
 def predict_reward(reward: float, wins: float, losses: float) -> float:
-    """Predict a reward from 0 to 1 by a Beta law: the mean of ``p^y (1-p)^(1-y)``.
-
-    Called by ``predict_by_cells``, ``learn_round`` and ``count_round``, and by
-    ``learn_particles``.
-    """
+    """Predict a reward from 0 to 1 by a Beta law: the mean of ``p^y (1-p)^(1-y)``."""
     if reward == 1.0:
         return wins / (wins + losses)
     if reward == 0.0:
@@ -55,10 +51,7 @@ def predict_reward(reward: float, wins: float, losses: float) -> float:
 def sum_chances(
     layout: FusedLayout, counts: FusedCounts, pair: int, tau: int, chances: Floats
 ) -> None:
-    """Write the chance of every node and leaf of a pair's tree, from the first node on.
-
-    Called by ``predict_by_cells``.
-    """
+    """Write the chance of every node and leaf of a pair's tree, from the first node on."""
     chances[0] = 1.0
     for node in range(layout.starts.size - 1):
         n = 0.0
@@ -75,7 +68,7 @@ def predict_by_cells(
 ) -> float:
     """Predict the reward of a pair by its cells and pools, over all taus.
 
-    Leaves in ``scratch[1]`` how much each leaf adds to it. Called by ``expect_by_cells``.
+    Leaves in ``scratch[1]`` how much each leaf adds to it.
     """
     n_nodes, total = layout.starts.size - 1, 0.0
     scratch[1] = 0.0
@@ -100,8 +93,7 @@ def expect_by_cells(
 ) -> tuple[float, float]:
     """Predict the reward of a pair by its cells and pools, and give the mean they expect.
 
-    Leaves in ``scratch[1]`` how much each leaf adds to the first. Called by ``learn_round`` and
-    ``learn_linear``.
+    Leaves in ``scratch[1]`` how much each leaf adds to the first.
     """
     mean = -1.0
     if 0.0 < reward < 1.0:
@@ -117,7 +109,7 @@ def judge_shifts(evidence: Floats, reward: float, mean: float) -> None:
     """Weigh whether what a pair or an arm earns is higher by each shift, by one reward.
 
     ``mean`` is what was expected of it. If that is right, each number averages to a factor of
-    at most 1, whatever the law of the reward. Called by ``count_round``.
+    at most 1, whatever the law of the reward.
     """
     for i in range(evidence.size):
         odds = math.exp(SHIFTS[i])
@@ -135,8 +127,7 @@ def learn_seen(
 ) -> None:
     """Count a round that showed its leaf, and judge taus and pool by it.
 
-    By seen counts alone; ``chances`` are those of its reward under each tau. Called by
-    ``count_round``.
+    By seen counts alone; ``chances`` are those of its reward under each tau.
     """
     n_nodes, taus, c = layout.starts.size - 1, counts.taus, layout.cells[pair, leaf]
     by_pool, by_own, top = 0.0, 1.0, -np.inf
@@ -172,10 +163,7 @@ def learn_seen(
 
 @inline_kernel
 def normalize_weights(taus: Floats, top: float) -> None:
-    """Make weights that add up to one of log weights, of which ``top`` is the highest.
-
-    Called by ``learn_seen`` and ``learn_particles``.
-    """
+    """Make weights that add up to one of log weights, of which ``top`` is the highest."""
     total = 0.0
     for tau in range(taus.shape[0]):
         taus[tau, LOG_WEIGHT] -= top
@@ -196,7 +184,7 @@ def learn_guessed(
 ) -> None:
     """Share a round among the leaves that it may have ended in, by how likely each is.
 
-    ``parts`` has that for every element of the tree. Called by ``count_round``.
+    ``parts`` has that for every element of the tree.
     """
     n_nodes, total = layout.starts.size - 1, 0.0
     for leaf in range(may_be.size):
@@ -231,8 +219,7 @@ def learn_round(
     """Learn one round: its reward from 0 to 1, and its leaf, -1 where that was not seen.
 
     ``may_be`` are the leaves that it may have ended in. ``predicted`` is how likely particles
-    found the reward and the mean they expected, negative where cells and pools decide. Called
-    by ``FusedBeliefs._learn`` for a reward, by ``learn_blind_rounds`` and by ``play_fused``.
+    found the reward and the mean they expected, negative where cells and pools decide.
     """
     chances = np.ones(counts.taus.shape[0])
     if pair < layout.cells.shape[0]:
@@ -263,7 +250,7 @@ def count_round(
 
     ``predicted`` is how likely its reward was and the mean that was expected, ``chances`` are
     those of the reward under each tau where its leaf was seen, ``parts`` how much each leaf
-    adds to what was predicted. Called by ``learn_round`` and ``learn_linear``.
+    adds to what was predicted.
     """
     pairs = counts.pairs
     if pair < layout.cells.shape[0]:
@@ -294,7 +281,7 @@ def predict_by_particles(
     """Write what each particle adds to the mean that is expected, and to a reward's chance.
 
     Particle by particle, with nothing added up: so the processor divides for several at once,
-    which is most of what learning takes. Called by ``learn_particles``.
+    which is most of what learning takes.
     """
     if reward == 1.0:
         for j in range(weights.size):
@@ -319,8 +306,7 @@ def learn_particles(
 ) -> tuple[float, float]:
     """Weigh particles and taus by a reward from 0 to 1.
 
-    Gives how likely it was before, and the mean that was expected. Called by
-    ``FusedBeliefs._learn`` and ``play_fused`` once particles are there.
+    Gives how likely it was before, and the mean that was expected.
     """
     unit, taus, top, predicted = laws.units[pair], learned.taus, -np.inf, 0.0
     expected, parts = 0.0, np.empty((2, laws.wins.shape[2]))
@@ -350,11 +336,7 @@ def learn_particles(
 def weigh_particles(
     laws: ParticleLaws, learned: ParticleCounts, pairs: Floats, log_prior: Floats
 ) -> None:
-    """Weigh particles and taus by all rewards of all pairs at once, whatever was there before.
-
-    Called by ``FusedBeliefs.spread_particles``, and by ``play_fused`` when the first round
-    shows too little.
-    """
+    """Weigh particles and taus by all rewards of all pairs at once, whatever was there before."""
     learned.units[:] = 0.0
     for pair in range(laws.units.size):
         learned.units[laws.units[pair], 0] += pairs[pair, WINS]

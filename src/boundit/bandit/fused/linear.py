@@ -27,8 +27,7 @@ MANY_LEVELS = 8
 def is_numeric(prior: BoundTable | None) -> bool:
     """Tell whether a context variable of a table has bins, or more than eight numbers.
 
-    Where numbers and text are mixed in a variable, it cannot be written as features. Called by
-    ``Fused._find_encoding``.
+    Where numbers and text are mixed in a variable, it cannot be written as features.
     """
     if prior is None:
         return False
@@ -44,10 +43,7 @@ def is_numeric(prior: BoundTable | None) -> bool:
 
 
 def make_encoding(spec: BanditSpec) -> FeatureEncoding:
-    """Make the encoding of contexts as features, arms left out.
-
-    Called by ``Fused._find_encoding`` and ``FusedBeliefs.fresh``.
-    """
+    """Make the encoding of contexts as features, arms left out."""
     return FeatureEncoding(FeatureEncoding.of(spec, sees_numbers=True).context, ())
 
 
@@ -87,35 +83,23 @@ class LinearCells:
         self._no_cells = np.zeros((self.shown.wins.shape[1], 4))
 
     def _encode_raw(self, context: Context) -> list[float]:
-        """Write the features of a context as the encoding has them, a constant first.
-
-        Called by ``LinearCells.__init__`` and ``LinearCells.encode``.
-        """
+        """Write the features of a context as the encoding has them, a constant first."""
         return [1.0, *self.encoding.encode_context(context, ())]
 
     def encode(self, context: Context) -> Floats:
-        """Write the features of a visitor's context.
-
-        Called by ``LinearCells.show`` and ``FusedBeliefs._find_row``.
-        """
+        """Write the features of a visitor's context."""
         found: Floats = (np.array(self._encode_raw(context)) - self.center) / self.scale
         return found
 
     def find_cell(self, context: Context) -> Context:
-        """Find the context of the plan that a visitor is in: numbers become their bins.
-
-        Called by ``FusedBeliefs.find_cell``.
-        """
+        """Find the context of the plan that a visitor is in: numbers become their bins."""
         variables = self.encoding.context
         return tuple(
             find_bin(part.edges, v) for part, v in zip(variables, context, strict=True)
         )
 
     def _lay_out_shown(self, prior: Sequence[float]) -> FusedLayout:
-        """Lay out a plan with a cell for every cell in a model; rows of the log give its law.
-
-        Called by ``LinearCells.__init__``.
-        """
+        """Lay out a plan with a cell for every cell in a model; rows of the log give its law."""
         plan, models = self.plan, self.layout.models
         cells = np.array(plan.cells, np.int64).reshape(models.shape)
         both = np.stack([models.ravel(), cells.ravel()], axis=1)
@@ -133,17 +117,11 @@ class LinearCells:
         return shown
 
     def hide_cells(self, counts: FusedCounts) -> FusedCounts:
-        """Give the counts without those of cells, for which models stand.
-
-        Called by ``FusedBeliefs.show`` and ``LinearCells.learn``.
-        """
+        """Give the counts without those of cells, for which models stand."""
         return counts._replace(cells=self._no_cells)
 
     def show(self, context: Context, pairs: Floats) -> FusedLayout:
-        """Give the plan with the cells of some pairs as a visitor has them.
-
-        Called by ``FusedBeliefs.show`` for every visitor.
-        """
+        """Give the plan with the cells of some pairs as a visitor has them."""
         write_cells(self.shown, self.layout, self.moments, pairs, self.encode(context))
         return self.shown
 
@@ -159,10 +137,7 @@ class LinearCells:
         predicted: tuple[float, float],
         scratch: Floats,
     ) -> None:
-        """Learn a round of a pair by place and features, as ``learn_round`` does with counts.
-
-        Called by ``FusedBeliefs._learn``.
-        """
+        """Learn a round of a pair by place and features, as ``learn_round`` does with counts."""
         at = np.array([pair], np.float64)
         write_cells(self.shown, self.layout, self.moments, at, x)
         learn_linear(
@@ -184,8 +159,7 @@ class LinearCells:
     def weigh_taus(self) -> Floats:
         """Give the log of how likely all rewards that rounds showed are under each tau.
 
-        Up to a constant: the same as their product, one after the other. Called by
-        ``FusedBeliefs._weigh_taus``.
+        Up to a constant: the same as their product, one after the other.
         """
         layout, found = self.layout, np.zeros(len(self.taus))
         seen = self.moments[0].reshape(-1, *self.moments.shape[3:])
@@ -203,7 +177,7 @@ class LinearCells:
 
         Gives whether its features can be turned into those of these models.
 
-        ``moved`` has the leaves of both, old and new. Called by ``FusedBeliefs._move_models``.
+        ``moved`` has the leaves of both, old and new.
         """
         try:
             turn = self._make_turn(old)
@@ -218,10 +192,7 @@ class LinearCells:
         return True
 
     def _make_turn(self, old: "LinearCells") -> Floats:
-        """Make the matrix that turns features of older models into those of these.
-
-        Called by ``LinearCells.take_over``.
-        """
+        """Make the matrix that turns features of older models into those of these."""
         back = np.diag(old.scale)
         back[:, 0] += old.center
         forth = np.diag(1.0 / self.scale)
@@ -230,10 +201,7 @@ class LinearCells:
         return found
 
     def count_leaves(self, leaves: Floats) -> None:
-        """Learn anew from counts by pair and leaf, each at the features of its context.
-
-        Called by ``FusedBeliefs._move_models`` for what was learned without such models.
-        """
+        """Learn anew from counts by pair and leaf, each at the features of its context."""
         for pair, x in enumerate(self.features):
             outer = np.outer(x, x)
             for kind in range(2):
@@ -244,9 +212,6 @@ class LinearCells:
 
 
 def _weigh_model(gram: Floats, total: Floats) -> float:
-    """Give the part of a model's log chance that comes from one end of what it learned.
-
-    Called by ``LinearCells.weigh_taus`` before and after.
-    """
+    """Give the part of a model's log chance that comes from one end of what it learned."""
     fitted = float(total @ np.linalg.solve(gram, total))
     return 0.5 * float(np.linalg.slogdet(gram)[1]) - 2.0 * fitted

@@ -29,7 +29,7 @@ def predict_linear(
     """Predict the mean reward at a row of features, and say how far the model is from sure.
 
     Gives ``theta' x + 1/2`` and ``x' inverse(A) x``, by rounds that showed all and, with two
-    kinds, by guesses too. Called by ``write_cells`` and ``weigh_reward``.
+    kinds, by guesses too.
     """
     d, mask, n_leaves = x.size, linear.masks[model], moments.shape[2]
     gram, total = linear.grams[tau, model].copy(), linear.sums[tau, model].copy()
@@ -50,7 +50,7 @@ def match_beta(mean: float, spread: float) -> tuple[float, float]:
     """Give the Beta law with the mean of a model and a quarter of its spread as variance.
 
     A mean at 0 or 1 is moved inside as far as so many rows without a reward, or with one each,
-    would leave it. Called by ``write_cells``.
+    would leave it.
     """
     least = spread / (1.0 + 2.0 * spread)
     mean = min(max(mean, least), 1.0 - least)
@@ -64,8 +64,7 @@ def write_cells(
 ) -> None:
     """Write the Beta laws of the cells of some pairs, under each tau, for a visitor.
 
-    ``x`` are the features of the visitor's context. Called by ``LinearCells.show`` before a
-    decision or a reward.
+    ``x`` are the features of the visitor's context.
     """
     for row in range(pairs.size):
         pair = int(pairs[row])
@@ -86,8 +85,7 @@ def weigh_reward(
     """Write how likely a model finds a reward under each tau, by what rounds showed alone.
 
     By normal laws of variance 1/4, which no mean of rewards from 0 to 1 escapes oftener: so
-    their product is the same in any order, and can be had from sums. Called by
-    ``learn_linear``.
+    their product is the same in any order, and can be had from sums.
     """
     for tau in range(chances.size):
         mean, spread = predict_linear(linear, moments, model, tau, 1, x)
@@ -97,10 +95,7 @@ def weigh_reward(
 
 @inline_kernel
 def add_row(found: Floats, share: float, reward: float, x: Floats) -> None:
-    """Add a share of a round to the moments of an arm and leaf.
-
-    Called by ``learn_linear`` and ``share_row``.
-    """
+    """Add a share of a round to the moments of an arm and leaf."""
     for i in range(x.size):
         for j in range(x.size):
             found[i, j] += share * x[i] * x[j]
@@ -113,7 +108,7 @@ def share_row(
 ) -> None:
     """Share a round among the leaves that it may have ended in, by how likely each is.
 
-    ``parts`` has that for every leaf. Called by ``learn_linear``.
+    ``parts`` has that for every leaf.
     """
     total = 0.0
     for leaf in range(may_be.size):
@@ -141,7 +136,7 @@ def learn_linear(
 ) -> None:
     """Learn one round as ``learn_round`` does, with models of the cells.
 
-    ``shown`` has the Beta laws for the round's context. Called by ``LinearCells.learn``.
+    ``shown`` has the Beta laws for the round's context.
     """
     chances = np.ones(counts.taus.shape[0])
     if pair < linear.models.shape[0]:

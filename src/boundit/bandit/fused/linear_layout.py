@@ -45,7 +45,7 @@ def lay_out_models(
     """Put the models of a plan's cells into arrays, with rows of the log under each tau.
 
     ``features`` has a row for each pair, ``owners`` the context variable of each feature, -1
-    for the constant. Called by ``LinearCells.__init__``.
+    for the constant.
     """
     arms, cells, models, members = number_models(plan)
     contexts = [context for _, context in plan.pairs]
@@ -70,7 +70,7 @@ def number_models(plan: FusedPlan) -> tuple[Places, Places, Places, list[list[in
     """Number the arms of a plan, and the models that their leaves have.
 
     Gives the arm of each pair, cells and models of each pair and leaf, and the members of each
-    model. Called by ``lay_out_models``.
+    model.
     """
     places = {arm: i for i, arm in enumerate(plan.arms)}
     arms = np.array([places[arm] for arm, _ in plan.pairs], np.int64)
@@ -89,8 +89,7 @@ def number_models(plan: FusedPlan) -> tuple[Places, Places, Places, list[list[in
 def find_kept(contexts: Sequence[Context], cells: Sequence[int]) -> list[bool]:
     """Find the context variables that a model's cells hang on.
 
-    A variable is dropped where contexts that differ in it alone always share their cell. Called
-    by ``lay_out_models``.
+    A variable is dropped where contexts that differ in it alone always share their cell.
 
     >>> find_kept([(0, 0), (0, 1), (1, 0), (1, 1)], [5, 5, 6, 6])
     [True, False]
@@ -114,8 +113,7 @@ def fit_rows(
 
     Every cell counts once, at the mean of its features. A bias of this size that is linear in
     the features leaves as much information as one row of ``v (1 - v) / tau^2`` for each of
-    them; with a cell for each feature this is what ``count_discounted`` does. Called by
-    ``lay_out_models`` for every model and tau.
+    them; with a cell for each feature this is what ``count_discounted`` does.
     """
     found = np.unique(cells)
     x = np.array([features[cells == cell].mean(axis=0) for cell in found])

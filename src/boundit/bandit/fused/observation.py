@@ -46,8 +46,6 @@ class LeafReader:
         """Find the leaf that a round showed, -1 if not all, and the leaves that it left open.
 
         None stands for what was not seen; a value that the plan does not know is refused.
-        Called by ``FusedBeliefs.take``, and by ``lay_out_sights`` for every cell of an
-        environment.
         """
         if not self.variables:
             return 0, self._anything
@@ -63,10 +61,7 @@ class LeafReader:
             return self._read_some(observed)
 
     def _read_some(self, observed: Mapping[str, object]) -> tuple[int, NDArray[np.bool_]]:
-        """Find the leaves that fit values of some of the variables, or raise.
-
-        Called by ``LeafReader.read`` for what it does not know at once.
-        """
+        """Find the leaves that fit values of some of the variables, or raise."""
         seen = {
             i: unwrap_scalar(observed[name])
             for i, name in enumerate(self.variables)

@@ -59,10 +59,7 @@ class ParticleCounts(NamedTuple):
 
 
 def make_no_particles() -> tuple[ParticleLaws, ParticleCounts]:
-    """Make empty arrays for kernels of a policy that sees what its plan asks for.
-
-    Called by ``FusedBeliefs.__init__``.
-    """
+    """Make empty arrays for kernels of a policy that sees what its plan asks for."""
     none = np.zeros(0, np.int64)
     laws = ParticleLaws(none, none, np.zeros((0, 0, 0)), np.zeros((0, 0, 0)))
     return laws, ParticleCounts(np.zeros((0, 2)), np.zeros((0, 0, 0)), np.zeros((0, 2)))
@@ -78,10 +75,7 @@ class Particles:
 
     @classmethod
     def of(cls, plan: FusedPlan, layout: FusedLayout, taus: Sequence[float]) -> "Particles":
-        """Spread particles over all that is unknown in a plan, and sum up each unit's means.
-
-        Called by ``FusedBeliefs.particles`` when the first round shows too little.
-        """
+        """Spread particles over all that is unknown in a plan, and sum up each unit's means."""
         nodes = _list_nodes(plan)
         rows = np.concatenate([layout.pools, layout.cells], axis=1)
         _, first, units = np.unique(rows, axis=0, return_index=True, return_inverse=True)
@@ -104,10 +98,7 @@ class Particles:
         return cls(laws, layout.log_prior)
 
     def make_counts(self) -> ParticleCounts:
-        """Make the weights of particles that no reward has weighed.
-
-        Called by ``FusedBeliefs.spread_particles``, and by ``Fused.play_batch`` for a run.
-        """
+        """Make the weights of particles that no reward has weighed."""
         n_taus, n_units, size = self.laws.wins.shape
         n_groups = int(self.laws.groups.max(initial=-1)) + 1
         return ParticleCounts(
@@ -118,10 +109,7 @@ class Particles:
 
 
 def _list_nodes(plan: FusedPlan) -> list[tuple[int, int]]:
-    """List the nodes of the tree that a plan's factors make: a factor and a prefix each.
-
-    Called by ``Particles.of``.
-    """
+    """List the nodes of the tree that a plan's factors make: a factor and a prefix each."""
     found, prefixes = list[tuple[int, int]](), 1
     for j, factor in enumerate(plan.factors):
         found += [(j, prefix) for prefix in range(prefixes)]
@@ -130,10 +118,7 @@ def _list_nodes(plan: FusedPlan) -> list[tuple[int, int]]:
 
 
 def _name_unknown(plan: FusedPlan, node: tuple[int, int], pair: int) -> Unknown | None:
-    """Name the unknown law of a pair at a node; None where rows of the log are draws of it.
-
-    Called by ``_list_unknown`` and ``_find_law``.
-    """
+    """Name the unknown law of a pair at a node; None where rows of the log are draws of it."""
     j, prefix = node
     factor = plan.factors[j]
     if factor.shares is not None:
@@ -145,10 +130,7 @@ def _name_unknown(plan: FusedPlan, node: tuple[int, int], pair: int) -> Unknown 
 def _list_unknown(
     plan: FusedPlan, nodes: Sequence[tuple[int, int]], pair: int
 ) -> tuple[Unknown, ...]:
-    """List all unknown laws and tilts that a pair's mean hangs on, each once.
-
-    Called by ``Particles.of`` for every unit.
-    """
+    """List all unknown laws and tilts that a pair's mean hangs on, each once."""
     named = (_name_unknown(plan, node, pair) for node in nodes)
     return tuple(dict.fromkeys(name for name in named if name is not None))
 
@@ -158,7 +140,7 @@ def _spread(
 ) -> tuple[int, list[dict[Unknown, Floats]]]:
     """Spread particles over the unknown laws of each group; all groups have as many.
 
-    Gives how many, and the laws of each group, particles x cells. Called by ``Particles.of``.
+    Gives how many, and the laws of each group, particles x cells.
     """
     corners = [_list_corners(plan, group) for group in groups]
     n = N_PARTICLES + max((len(found) for found in corners), default=0)
@@ -171,8 +153,8 @@ def _spread(
 def _list_corners(plan: FusedPlan, group: Sequence[Unknown]) -> list[tuple[int, ...]]:
     """List the corners of a group: for each unknown law the one cell that has it all.
 
-    None where the group is one law of two cells, whose ends the others reach, or has no law
-    but a tilt. Called by ``_spread``.
+    None where the group is one law of two cells, whose ends the others reach, or has no law but
+    a tilt.
     """
     sizes = [len(plan.factors[j].cells) for j, pool in group if pool >= 0]
     if sum(sizes) <= 2:
@@ -183,10 +165,7 @@ def _list_corners(plan: FusedPlan, group: Sequence[Unknown]) -> list[tuple[int, 
 def _spread_group(
     plan: FusedPlan, group: Sequence[Unknown], corners: Sequence[tuple[int, ...]], n: int
 ) -> dict[Unknown, Floats]:
-    """Spread ``n`` particles over the laws of one group, the corners among them.
-
-    Called by ``_spread``.
-    """
+    """Spread ``n`` particles over the laws of one group, the corners among them."""
     sizes = [len(plan.factors[j].cells) for j, _ in group]
     points = spread_points(n, sum(sizes) - len(sizes))
     found, at, law = dict[Unknown, Floats](), 0, 0
@@ -208,7 +187,7 @@ def _spread_group(
 def spread_points(n: int, dimensions: int) -> Floats:
     """Spread points evenly in a cube, by steps that no whole numbers relate (Roberts 2018).
 
-    On a line they are equally far from each other. Called by ``_spread_group``.
+    On a line they are equally far from each other.
 
     >>> spread_points(4, 1).ravel().tolist(), spread_points(3, 2).shape
     ([0.125, 0.375, 0.625, 0.875], (3, 2))
@@ -227,8 +206,6 @@ def spread_points(n: int, dimensions: int) -> Floats:
 def break_sticks(points: Floats) -> Floats:
     """Turn points of a cube into laws of one more cell, uniform over all laws.
 
-    Called by ``_spread_group``.
-
     >>> break_sticks(np.array([[0.25]])).tolist()
     [[0.75, 0.25]]
     """
@@ -246,10 +223,7 @@ def break_sticks(points: Floats) -> Floats:
 def _find_law(
     plan: FusedPlan, node: tuple[int, int], pair: int, chances: dict[Unknown, Floats]
 ) -> Floats | None:
-    """Find the law of a pair at a node, particles x cells; None where the log knows it.
-
-    Called by ``_sum_unit``.
-    """
+    """Find the law of a pair at a node, particles x cells; None where the log knows it."""
     j, prefix = node
     factor, name = plan.factors[j], _name_unknown(plan, node, pair)
     if name is None or factor.shares is None:
@@ -273,7 +247,7 @@ def _sum_unit(
 ) -> tuple[Floats, Floats]:
     """Sum up mean and variance of a unit under each tau and particle, from the leaves on.
 
-    By rows of the log alone. Gives taus x particles. Called by ``Particles.of``.
+    By rows of the log alone. Gives taus x particles.
     """
     cells = layout.cells[pair]
     wins, losses = layout.wins[:, cells], layout.losses[:, cells]
@@ -302,11 +276,7 @@ def _sum_unit(
 def _sum_node(
     law: Floats, means: Floats, variances: Floats, *, tied: bool
 ) -> tuple[Floats, Floats]:
-    """Sum up mean and variance over the cells of a law that a particle states exactly.
-
-    Called by ``_sum_unit`` for every node of which the log knows nothing, and by
-    ``_sum_known``.
-    """
+    """Sum up mean and variance over the cells of a law that a particle states exactly."""
     if tied:
         return (law * means).sum(axis=2), (law * np.sqrt(variances)).sum(axis=2) ** 2
     return (law * means).sum(axis=2), (law**2 * variances).sum(axis=2)
@@ -315,10 +285,7 @@ def _sum_node(
 def _sum_known(
     rows: Floats, means: Floats, variances: Floats, *, tied: bool
 ) -> tuple[Floats, Floats]:
-    """Sum up mean and variance over the cells of a law that rows of the log are draws of.
-
-    Called by ``_sum_unit``.
-    """
+    """Sum up mean and variance over the cells of a law that rows of the log are draws of."""
     total = rows.sum(axis=1)[:, None, None]
     law = rows[:, None, :] / total
     mean, variance = _sum_node(law, means, variances, tied=tied)
@@ -334,10 +301,7 @@ def _sum_tilt(
     means: Floats,
     taus: Sequence[float],
 ) -> Floats:
-    """Sum up the variance that shares of the log bring into a tilted law; 0 without a tilt.
-
-    Called by ``_sum_unit``.
-    """
+    """Sum up the variance that shares of the log bring into a tilted law; 0 without a tilt."""
     factor = plan.factors[node[0]]
     if factor.shares is None:
         return np.zeros(means.shape[:2])

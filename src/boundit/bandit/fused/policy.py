@@ -49,7 +49,7 @@ from boundit.bandit.learned_ids import REMEMBERED, IdStore
 from boundit.bandit.many.score_batch import ScoreBatch
 from boundit.bandit.options import read_flag, read_not_negative
 from boundit.bandit.prior.log_refutation import LogRefutation
-from boundit.bandit.prior.monitor import LIVING, BoundMonitor
+from boundit.bandit.prior.monitor import BoundMonitor
 from boundit.bandit.prior.watch import Refutation, Watch
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.scores import Branch, Scores
@@ -90,7 +90,7 @@ class Fused(BasePolicy[FusedBeliefs]):
 
     >>> table = BoundTable.from_rows(
     ...     [{"Ad": "A", "lower": 0.1, "upper": 0.3}, {"Ad": "B", "lower": 0.2, "upper": 0.6}],
-    ...     outcome="Click", treatments=["Ad"], reward_range=(0, 1),
+    ...     outcome="Click", treatments=["Ad"], outcome_range=(0, 1),
     ... )
     >>> policy = Fused(prior=table, seed=1)
     >>> policy.decide().arm, policy.plan_reason
@@ -111,7 +111,6 @@ class Fused(BasePolicy[FusedBeliefs]):
         context: ContextNames | None = None,
         reward_range: tuple[float, float] | None = None,
         watch: bool | Watch = False,
-        living: float = LIVING,
         remember: int | IdStore = REMEMBERED,
         unseen: Unseen = "error",
         seed: int | None = None,
@@ -126,15 +125,12 @@ class Fused(BasePolicy[FusedBeliefs]):
         spec = BanditSpec.of(
             prior=prior, arms=arms, context=context, reward_range=reward_range, unseen=unseen
         )
-        monitor = BoundMonitor.of(prior and _take_off(prior), watch=watch, living=living)
+        monitor = BoundMonitor.of(prior and _take_off(prior), watch=watch)
         beliefs = self._make_beliefs(prior, spec)
         super().__init__(spec, monitor, beliefs, seed=seed, explore=explore, remember=remember)
 
     def _make_beliefs(self, prior: BoundTable | None, spec: BanditSpec) -> FusedBeliefs:
-        """Make beliefs that have learned nothing, by the plan of a table if it has one.
-
-        Called by ``Fused.__init__`` and ``Fused.restore_statistics``.
-        """
+        """Make beliefs that have learned nothing, by the plan of a table if it has one."""
         encoding = self._find_encoding(prior, spec)
         return FusedBeliefs(
             _find_plan(prior), spec.reward_range, trusting=self._doubt == 0, encoding=encoding
@@ -143,66 +139,46 @@ class Fused(BasePolicy[FusedBeliefs]):
     def _find_encoding(
         self, prior: BoundTable | None, spec: BanditSpec
     ) -> FeatureEncoding | None:
-        """Find how contexts are written as features; None where cells are counted.
-
-        Called by ``Fused._make_beliefs`` and ``Fused.refresh``.
-        """
+        """Find how contexts are written as features; None where cells are counted."""
         wanted = is_numeric(prior) if self._linear is None else self._linear
         return make_encoding(spec) if wanted and _find_plan(prior).pairs else None
 
     @property
     def sees_numbers(self) -> bool:
-        """Whether visitors' numbers count where the prior has bins: in models they do.
-
-        Read by ``BasePolicy.decide`` and ``BasePolicy._find_cell``.
-        """
+        """Whether visitors' numbers count where the prior has bins: in models they do."""
         return self.statistics.linear is not None
 
     @property
     def plan(self) -> FusedPlan | None:
-        """The plan by which rows of the log count, None where the graph allows none.
-
-        Users read it to see what is pooled and why; also read by ``Fused.describe``.
-        """
+        """The plan by which rows of the log count, None where the graph allows none."""
         table = self.monitor.prior.table
-        return table.fused if table and isinstance(table.fused, FusedPlan) else None
+        return table.pooling if table and isinstance(table.pooling, FusedPlan) else None
 
     @property
     def plan_reason(self) -> str:
-        """Why rows of the log count as they do, or why there are only bounds to cap indices.
-
-        Users read it to know what the policy goes by; also read by ``Fused.describe``.
-        """
+        """Why rows of the log count as they do, or why there are only bounds to cap indices."""
         table = self.monitor.prior.table
         if table is None:
             return "there is no prior, so that every arm is learned from its rewards alone"
-        found = table.fused
+        found = table.pooling
         return str(found) if isinstance(found, FusedPlan) else found.reason
 
     @property
     def observes(self) -> tuple[str, ...]:
-        """The variables that help when ``learn`` is told them; none is required.
-
-        Users read it to know what to record after a round; also read by
-        ``Chunk._play_compiled``.
-        """
-        return self.statistics.plan.variables or self.monitor.observes
+        """The variables that help when ``learn`` is told them; none is required."""
+        return self.statistics.plan.variables
 
     @property
     def refutation(self) -> Refutation | LogRefutation | None:
         """What showed that graph or log cannot be right; else None.
 
-        A message: the policy goes on with the log discounted as it learned. Users read it.
+        A message: the policy goes on with the log discounted as it learned.
         """
         return self.statistics.evidence.refutation or self.monitor.refutation
 
     @property
     def bias(self) -> dict[float, float]:
-        """How likely each size of the log's bias (tau) is by now.
-
-        Users read it to see how far the policy still trusts the log; also read by
-        ``Fused.describe``.
-        """
+        """How likely each size of the log's bias (tau) is by now."""
         weights = self._find_taus()[:, WEIGHT].tolist()
         return dict(zip(self.statistics.taus, weights, strict=True))
 
@@ -234,10 +210,7 @@ class Fused(BasePolicy[FusedBeliefs]):
         return "\n".join(lines)
 
     def _list_doubts(self) -> list[str]:
-        """List the pairs of arm and context for which the plan is much in doubt, a line each.
-
-        Called by ``Fused.describe``.
-        """
+        """List the pairs of arm and context for which the plan is much in doubt, a line each."""
         beliefs, n_arms = self.statistics, max(len(self.spec.arms), 1)
         share = self._doubt / n_arms
         log_odds = float(np.log(share / (1 - share))) if share else -np.inf
@@ -254,10 +227,7 @@ class Fused(BasePolicy[FusedBeliefs]):
     def choose(
         self, context: Context, ranked_arms: RankedArms, stream_key: StreamKey
     ) -> Scores:
-        """Score arms by pooled cells, or as doubt is drawn by own weights or rewards alone.
-
-        Called by ``BasePolicy.decide`` for one visitor.
-        """
+        """Score arms by pooled cells, or as doubt is drawn by own weights or rewards alone."""
         table = self.statistics.make_score_table(context, ranked_arms)
         options, indices = self._list_constants(), _NO_INDICES
         if self._propensities:
@@ -274,10 +244,7 @@ class Fused(BasePolicy[FusedBeliefs]):
     def choose_many(
         self, context: Context, ranked_arms: RankedArms, stream_keys: StreamKeys
     ) -> ScoreBatch:
-        """Score arms for several visitors of one context, each with draws of their own.
-
-        Called by ``BasePolicy._choose_batches``.
-        """
+        """Score arms for several visitors of one context, each with draws of their own."""
         table = self.statistics.make_score_table(context, ranked_arms)
         options, indices = self._list_constants(), _NO_INDICES
         if self._propensities:
@@ -299,10 +266,7 @@ class Fused(BasePolicy[FusedBeliefs]):
     def _tabulate(
         self, context: Context, ranked_arms: RankedArms, score_table: Floats
     ) -> Floats:
-        """Give what ``tabulate_indices`` writes of a visitor's arms, kept until it learns.
-
-        Called by ``Fused.choose`` and ``Fused.choose_many``.
-        """
+        """Give what ``tabulate_indices`` writes of a visitor's arms, kept until it learns."""
         beliefs = self.statistics
         found = beliefs.find_indices(context, ranked_arms)
         if found is None:
@@ -312,20 +276,14 @@ class Fused(BasePolicy[FusedBeliefs]):
         return found
 
     def _find_taus(self) -> Floats:
-        """Find the sizes of the log's bias with their weights, as decisions draw them.
-
-        Called by ``Fused.choose``, ``Fused.choose_many`` and others.
-        """
+        """Find the sizes of the log's bias with their weights, as decisions draw them."""
         beliefs = self.statistics
         return (beliefs.learned if beliefs.is_blind else beliefs.counts).taus
 
     def _list_arguments(
         self, context: Context, score_table: Floats
     ) -> tuple[FusedLayout, FusedCounts, ParticleLaws, ParticleCounts, bool, FusedOptions]:
-        """List what kernels decide by: beliefs on a visitor, whether by particles, options.
-
-        Called by ``Fused.choose``, ``Fused.choose_many`` and ``Fused._tabulate``.
-        """
+        """List what kernels decide by: beliefs on a visitor, whether by particles, options."""
         beliefs = self.statistics
         return (
             *beliefs.show(context, score_table[:, STATISTICS]),
@@ -342,10 +300,7 @@ class Fused(BasePolicy[FusedBeliefs]):
         score_table: Floats,
         indices: Floats,
     ) -> Scores:
-        """Make scores that know how to work out propensities, from ``indices`` of all arms.
-
-        Called by ``Fused.choose`` and ``Fused.choose_many``.
-        """
+        """Make scores that know how to work out propensities, from ``indices`` of all arms."""
         weights, has_plan = self._find_taus()[:, WEIGHT].copy(), self.plan is not None
 
         # Reasons may be read after bounds were replaced: they are those of this moment.
@@ -362,20 +317,14 @@ class Fused(BasePolicy[FusedBeliefs]):
         )
 
     def _find_branch(self) -> Branch:
-        """Find what tells where an index came from: nothing where rewards alone decide.
-
-        Called by ``Fused._make_scores``.
-        """
+        """Find what tells where an index came from: nothing where rewards alone decide."""
         if self.plan is None:
             capped = self.monitor.prior.binding is not None
             return f"plain indices capped by bounds: {self.plan_reason}" if capped else None
         return partial(_tell_parts, self.statistics.taus, len(self.statistics.plan.pairs))
 
     def _list_constants(self) -> FusedOptions:
-        """List the options that kernels need; without a plan the bounds cap the indices.
-
-        Called by ``Fused._list_arguments``, ``Fused.choose`` and others.
-        """
+        """List the options that kernels need; without a plan the bounds cap the indices."""
         capped = self.plan is None and self.monitor.prior.binding is not None
         return FusedOptions(self._kappa, self._doubt, *self.spec.reward_range, capped)
 
@@ -383,7 +332,7 @@ class Fused(BasePolicy[FusedBeliefs]):
         """Play whole runs from nothing learned; gives the arm of every round of each.
 
         In compiled code; None where what rounds show is refused, and where models stand for
-        cells. Called by ``BasePolicy.play`` for a simulation.
+        cells.
         """
         beliefs = self.statistics.fresh(self.spec)
         sights = lay_out_sights(beliefs.reader, layout, runs)
@@ -408,20 +357,13 @@ class Fused(BasePolicy[FusedBeliefs]):
     def take(
         self, decision: Decision, reward: float, observed: Mapping[str, object] | None
     ) -> None:
-        """Learn one reward, and what else its round showed of the plan's variables.
-
-        Called by ``BasePolicy.learn`` for every reward.
-        """
+        """Learn one reward, and what else its round showed of the plan's variables."""
         self.statistics.take(decision, reward, observed)
 
     def check_observed(self, observed: Mapping[str, object]) -> None:
-        """Refuse what no round can have shown, also of the plan's variables.
-
-        Users call it before a reward is known; also called by ``_tell_observed``.
-        """
+        """Refuse what no round can have shown, also of the plan's variables."""
         with self._lock:
-            shown, _ = self._read(observed)
-            self.statistics.reader.read(shown)
+            self.statistics.reader.read(self._read(observed))
 
     def refresh(self, prior: BoundTable, *, arms: Arms | None = None) -> None:
         """Count the rows of another table's log instead; what was learned stays.
@@ -429,7 +371,7 @@ class Fused(BasePolicy[FusedBeliefs]):
         Rounds count in the new plan's cells and pools; what they showed of other variables is
         forgotten where the new plan does not ask for it, also if a later plan does. The new log
         must hold no round that the policy was told: it would count twice. Arms come and go as
-        with every policy. Users call it when there is a new log.
+        with every policy.
         """
         with self._lock:
             believed = _take_off(prior) if isinstance(prior, BoundTable) else prior
@@ -443,17 +385,11 @@ class Fused(BasePolicy[FusedBeliefs]):
     def restore_statistics(
         self, record: list[list[object]], spec: BanditSpec, monitor: BoundMonitor
     ) -> FusedBeliefs:
-        """Read the beliefs that ``state()`` wrote, by the plan of the prior's table.
-
-        Called by ``BasePolicy.restore``.
-        """
+        """Read the beliefs that ``state()`` wrote, by the plan of the prior's table."""
         return self._make_beliefs(monitor.prior.table, spec).restore(record, spec)
 
     def options(self) -> Record:
-        """Give doubt, kappa, linear and propensities as the constructor took them.
-
-        Called by ``BasePolicy._list_options``.
-        """
+        """Give doubt, kappa, linear and propensities as the constructor took them."""
         return {
             "doubt": self._doubt,
             "kappa": self._kappa,
@@ -470,28 +406,24 @@ class Fused(BasePolicy[FusedBeliefs]):
 
 
 def _find_plan(prior: BoundTable | None) -> FusedPlan:
-    """Find the plan of a table; one without pairs where it has none.
-
-    Called by ``Fused._make_beliefs`` and ``Fused.refresh``.
-    """
-    return prior.fused if prior and isinstance(prior.fused, FusedPlan) else NO_PLAN
+    """Find the plan of a table; one without pairs where it has none."""
+    return prior.pooling if prior and isinstance(prior.pooling, FusedPlan) else NO_PLAN
 
 
 def _take_off(prior: BoundTable) -> BoundTable:
-    """Take off a table with a plan what would rule out arms or narrow bounds for certain.
+    """Take off a table with a plan what would rule out arms for certain.
 
-    A wrong graph must be able to lose every argument. Called by ``Fused.__init__`` and
-    ``Fused.refresh``.
+    A wrong graph must be able to lose every argument.
     """
-    if not isinstance(prior.fused, FusedPlan):
+    if not isinstance(prior.pooling, FusedPlan):
         return prior
-    return replace(prior, contrasts={}, living=())
+    return replace(prior, contrasts={})
 
 
 def _share_tie(scores: Scores) -> Floats:
     """Share all chance among the best arm and those that tie with it exactly.
 
-    Without a plan nothing else is drawn. Called by ``Fused._make_scores`` for a propensity.
+    Without a plan nothing else is drawn.
     """
     table = scores.score_table[:, [SCORE, FREE_SCORE]]
     tied = (table == table[scores.best]).all(axis=1).astype(np.float64)
@@ -518,8 +450,5 @@ def _tell_parts(taus: Sequence[float], n_pairs: int, scores: Scores) -> str:
 
 
 def _name_part(part: float, *, is_known: bool) -> str:
-    """Name what an index came from, for the reasons of a decision.
-
-    Called by ``_tell_parts``.
-    """
+    """Name what an index came from, for the reasons of a decision."""
     return _PARTS.get(int(part), "pooled cells") if is_known else _UNKNOWN

@@ -77,8 +77,7 @@ class BetaGrid(NamedTuple):
 def compute_propensities(table: Floats, weights: Floats) -> Floats:
     """Compute the chance of every arm, from what a decision kept of them.
 
-    ``table`` is what ``tabulate_indices`` wrote, ``weights`` those of the taus. Called by
-    ``Fused._make_scores`` when a propensity is read.
+    ``table`` is what ``tabulate_indices`` wrote, ``weights`` those of the taus.
     """
     return integrate_chances(table, weights, *_find_tie_rule(len(table)))
 
@@ -87,7 +86,7 @@ def compute_propensities(table: Floats, weights: Floats) -> Floats:
 def _find_tie_rule(n_arms: int) -> tuple[Floats, Floats]:
     """Find points and weights that integrate over how a tie of so many arms is broken.
 
-    From 0 to 1, exact for polynomials of that degree. Called by ``compute_propensities``.
+    From 0 to 1, exact for polynomials of that degree.
     """
     points, weights = np.polynomial.legendre.leggauss(max(n_arms // 2 + 1, _N))
     return (points + 1.0) / 2.0, weights / 2.0
@@ -99,8 +98,7 @@ def integrate_chances(
 ) -> Floats:
     """Integrate each arm's chance to win, by points and by Beta laws, under every tau.
 
-    ``tie_points`` and ``tie_weights`` are those of ties of many arms. Called by
-    ``compute_propensities``.
+    ``tie_points`` and ``tie_weights`` are those of ties of many arms.
     """
     n_taus, found = weights.size, np.zeros(table.shape[0])
     doubted = table[:, DOUBT_CHANCE].max() > 0.0
@@ -122,7 +120,7 @@ def integrate_chances(
 def _list_points(table: Floats, n_taus: int, tau: int) -> tuple[Floats, Floats, Places]:
     """List the points that indices may be under a tau in increasing order, those that count.
 
-    With their chances and whose they are. Called by ``integrate_chances`` and ``_list_ends``.
+    With their chances and whose they are.
     """
     n_arms, n = table.shape[0], 0
     points, chances = np.empty(2 * n_arms), np.empty(2 * n_arms)
@@ -141,10 +139,7 @@ def _list_points(table: Floats, n_taus: int, tau: int) -> tuple[Floats, Floats, 
 
 @compile_kernel
 def _find_start(table: Floats, points: Floats, chances: Floats, arms: Places) -> float:
-    """Find the place below which arms hardly ever win: too many have all points above it.
-
-    Called by ``_list_ends`` for every tau.
-    """
+    """Find the place below which arms hardly ever win: too many have all points above it."""
     below, start, i = table[:, DOUBT_CHANCE].copy(), 0.0, 0
     while i < points.size and below.prod() < _LIGHT:
         start, place = max(start, points[i]), points[i]
@@ -158,7 +153,7 @@ def _find_start(table: Floats, points: Floats, chances: Floats, arms: Places) ->
 def _list_ends(table: Floats, weights: Floats) -> Floats:
     """List where pieces of the integral end: at points, and where a Beta law is narrow.
 
-    From where arms begin to win up to 1. Called by ``integrate_chances``.
+    From where arms begin to win up to 1.
     """
     n_arms, n_taus, n, start = table.shape[0], weights.size, 0, 1.0
     found = np.empty(n_arms * (2 * n_taus + _FAR.size + 2 * _NEAR.size) + 2)
@@ -190,7 +185,7 @@ def _list_ends(table: Floats, weights: Floats) -> Floats:
 def _lay_out_grid(table: Floats, ends: Floats) -> BetaGrid:
     """Lay out the Beta laws of doubted arms on the pieces between some ends.
 
-    What lies below the first end is what is missing to 1. Called by ``integrate_chances``.
+    What lies below the first end is what is missing to 1.
     """
     n_pieces = ends.size - 1
     law, firsts = _number_laws(table)
@@ -227,7 +222,7 @@ def _lay_out_grid(table: Floats, ends: Floats) -> BetaGrid:
 def _number_laws(table: Floats) -> tuple[Places, Places]:
     """Number the Beta laws that differ: the law of each arm, and an arm that has it.
 
-    Arms that were never played have the same. Called by ``_lay_out_grid``.
+    Arms that were never played have the same.
     """
     n_arms, n = table.shape[0], 0
     law, firsts = np.empty(n_arms, np.int64), np.empty(n_arms, np.int64)
@@ -255,10 +250,7 @@ def _add_wins_by_doubt(
     weight: float,
     found: Floats,
 ) -> None:
-    """Add to each arm the chance that it is doubted and wins by its Beta law, under a tau.
-
-    Called by ``integrate_chances``.
-    """
+    """Add to each arm the chance that it is doubted and wins by its Beta law, under a tau."""
     n_arms, at = table.shape[0], 0
     fixed, lower, others = np.zeros(n_arms), np.empty(n_arms), np.empty(n_arms)
     doubts = table[:, DOUBT_CHANCE]
@@ -289,10 +281,7 @@ def _add_wins_by_points(
     tie_weights: Floats,
     found: Floats,
 ) -> None:
-    """Add to each arm the chance that it wins by one of its two points, under a tau.
-
-    Called by ``integrate_chances``.
-    """
+    """Add to each arm the chance that it wins by one of its two points, under a tau."""
     n_arms, first = table.shape[0], 0
     doubts = table[:, DOUBT_CHANCE]
     fixed, tied, below = np.zeros(n_arms), np.zeros(n_arms), np.empty(n_arms)
@@ -316,10 +305,7 @@ def _add_wins_by_points(
 
 @compile_kernel
 def _find_below(grid: BetaGrid, law: int, place: float) -> float:
-    """Find the chance of a Beta law below a place that is an end of pieces, or outside.
-
-    Called by ``_add_wins_by_points``.
-    """
+    """Find the chance of a Beta law below a place that is an end of pieces, or outside."""
     if place >= 1.0:
         return 1.0
     found: float = grid.before[np.searchsorted(grid.ends, max(place, grid.ends[0])), law]
@@ -330,10 +316,7 @@ def _find_below(grid: BetaGrid, law: int, place: float) -> float:
 def _share_place(
     below: Floats, tied: Floats, weight: float, points: Floats, weights: Floats, found: Floats
 ) -> None:
-    """Add to each arm the chance that it wins at one place, evenly among those that tie there.
-
-    Called by ``_add_wins_by_points``.
-    """
+    """Add to each arm the chance that it wins at one place, evenly among those that tie there."""
     others = np.empty(below.size)
     for i in range(points.size):
         _multiply_others(below + points[i] * tied, others)
@@ -343,10 +326,7 @@ def _share_place(
 
 @compile_kernel
 def _multiply_others(chances: Floats, others: Floats) -> None:
-    """Multiply the chances of all other arms, for every arm.
-
-    Called by ``_share_place`` and ``_add_wins_by_doubt``.
-    """
+    """Multiply the chances of all other arms, for every arm."""
     product = 1.0
     for k in range(chances.size):
         others[k] = product

@@ -55,10 +55,7 @@ class LogEvidence:
         self.refutation: LogRefutation | None = None
 
     def judge(self, counts: FusedCounts, layout: FusedLayout, pair: int, leaf: int) -> None:
-        """Weigh the evidence of the cell and the laws that one round told of.
-
-        Called by ``FusedBeliefs._learn`` for every round that showed all.
-        """
+        """Weigh the evidence of the cell and the laws that one round told of."""
         if self.refutation is not None:
             return
         cell = int(layout.cells[pair, leaf])
@@ -72,10 +69,7 @@ class LogEvidence:
         self._conclude()
 
     def judge_all(self, counts: FusedCounts) -> None:
-        """Weigh the evidence of all cells and laws by all rounds so far.
-
-        Called by ``FusedBeliefs._count_anew`` and ``LogEvidence.restore``.
-        """
+        """Weigh the evidence of all cells and laws by all rounds so far."""
         for cell, rows in enumerate(self._log):
             seen = counts.cells[cell, [SEEN_WINS, SEEN_LOSSES]]
             self._logs[cell] = weigh_evidence(rows, seen)
@@ -85,10 +79,7 @@ class LogEvidence:
         self._conclude()
 
     def _conclude(self) -> None:
-        """Keep a refutation once the mean of all evidence is as high as the level needs.
-
-        Called by ``LogEvidence.judge`` and ``LogEvidence.judge_all``.
-        """
+        """Keep a refutation once the mean of all evidence is as high as the level needs."""
         if self.refutation is not None or not self._logs.size:
             return
         top, needed = float(self._logs.max()), self.plan.n_ways / ALPHA
@@ -100,10 +91,7 @@ class LogEvidence:
             self.refutation = self._name(int(self._logs.argmax()), evidence)
 
     def _name(self, place: int, evidence: float) -> LogRefutation:
-        """Name the cell or law that differs most, by an arm and a context in it.
-
-        Called by ``LogEvidence._conclude``.
-        """
+        """Name the cell or law that differs most, by an arm and a context in it."""
         plan = self.plan
         if place < len(self._log):
             pair, leaf = next(
@@ -120,10 +108,7 @@ class LogEvidence:
         return LogRefutation(arm, context, plan.factors[j].variables, (), evidence, ALPHA)
 
     def _find_spans(self) -> list[tuple[int, int]]:
-        """Find where the counts of each law with rows in the log lie among those of all pools.
-
-        Called by ``LogEvidence.__init__``.
-        """
+        """Find where the counts of each law with rows in the log lie among those of all pools."""
         offsets, at = list[int](), 0
         for factor in self.plan.factors:
             offsets.append(at)
@@ -132,17 +117,11 @@ class LogEvidence:
         return [(offsets[j] + pool * sizes[j], sizes[j]) for j, pool, _ in self._laws]
 
     def to_record(self) -> Record:
-        """Write the refutation for JSON; the rest is made of the counts.
-
-        Called by ``FusedBeliefs.to_record``.
-        """
+        """Write the refutation for JSON; the rest is made of the counts."""
         return {"refutation": encode(self.refutation, LogRefutation | None)}
 
     def restore(self, record: Record, counts: FusedCounts) -> None:
-        """Read the refutation that ``to_record`` wrote, and weigh the evidence of counts.
-
-        Called by ``FusedBeliefs.restore``.
-        """
+        """Read the refutation that ``to_record`` wrote, and weigh the evidence of counts."""
         self.refutation = decode(LogRefutation | None, record["refutation"])
         self.judge_all(counts)
 
@@ -151,8 +130,7 @@ class LogEvidence:
 def weigh_evidence(rows: Floats, seen: Floats) -> float:
     """Compute the log of the evidence that rows of a log and rounds have not one law.
 
-    Both are counts of each outcome. Called by ``LogEvidence.judge`` and
-    ``LogEvidence.judge_all``.
+    Both are counts of each outcome.
 
     >>> weigh_evidence(np.array([700.0, 300.0]), np.array([40.0, 160.0])) > 50
     True

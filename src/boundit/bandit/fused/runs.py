@@ -35,10 +35,7 @@ class Sights(NamedTuple):
 
 @inline_kernel
 def is_blind(totals: Floats) -> bool:
-    """Tell whether so few rounds showed the plan's variables that particles decide.
-
-    Called by ``play_fused``, ``learn_blind_rounds`` and ``FusedBeliefs.is_blind``.
-    """
+    """Tell whether so few rounds showed the plan's variables that particles decide."""
     return bool(totals[N_SEEN] * FEW < totals[N_LEARNED])
 
 
@@ -55,8 +52,8 @@ def learn_blind_rounds(
 ) -> None:
     """Learn rounds that showed too little, in their order, once particles are there.
 
-    Each as ``FusedBeliefs._learn`` would; ``may_be`` has a row for each. Called by
-    ``FusedBeliefs.take_many``: to go in and out of compiled code takes longer than a round.
+    Each as ``FusedBeliefs._learn`` would; ``may_be`` has a row for each. To go in and out of
+    compiled code takes longer than a round.
     """
     for i in range(pairs.size):
         predicted, blind = (-1.0, -1.0), is_blind(counts.totals)
@@ -68,10 +65,7 @@ def learn_blind_rounds(
 
 @inline_kernel
 def find_shown(sights: Sights, run: int, t: int, row: int, reward: int) -> int:
-    """Find the cell that a round shows, -1 for none.
-
-    Called by ``play_fused`` in every round.
-    """
+    """Find the cell that a round shows, -1 for none."""
     if sights.luck.shape[1] == 0 or np.isnan(sights.luck[run, t]):
         return -1
     cell = 0
@@ -87,8 +81,7 @@ def find_shown(sights: Sights, run: int, t: int, row: int, reward: int) -> int:
 def find_leaf(sights: Sights, cell: int, bare: bool) -> int:  # noqa: FBT001
     """Find the leaf of a cell that a round shows, -1 where it shows none or not all.
 
-    A plan without factors is ``bare``: it has one leaf, which every round is in. Called by
-    ``play_fused`` in every round.
+    A plan without factors is ``bare``: it has one leaf, which every round is in.
     """
     if bare:
         return 0
@@ -109,7 +102,7 @@ def play_fused(
     """Play whole runs of the fused policy; gives the arm pulled in every run and round.
 
     As the environment numbers its arms. ``counts`` and ``learned`` are those of nothing
-    learned. Called by ``Fused.play_batch`` once for all runs of a simulation.
+    learned.
     """
     runs, rounds = batch.contexts.shape
     pulls, score_table = np.empty((runs, rounds), np.int64), score_table.copy()

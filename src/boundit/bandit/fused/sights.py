@@ -11,8 +11,7 @@ from boundit.terms.bound_errors import OutsideDomain
 def lay_out_sights(reader: LeafReader, layout: BatchLayout, runs: BatchRuns) -> Sights | None:
     """Put into arrays what each round may show, and the leaves that it then ends in.
 
-    None if an environment shows values that the plan does not know. Called by
-    ``Fused.play_batch``.
+    None if an environment shows values that the plan does not know.
     """
     side, luck = layout.environment.side_observation, runs.observation_uniforms
     n_leaves = len(reader.leaves)

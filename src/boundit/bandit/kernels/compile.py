@@ -44,10 +44,7 @@ def inline_kernel(step: Callable[P, T]) -> Callable[P, T]:
 
 
 def _compile(function: Callable[P, T], *, forceinline: bool = False) -> object:
-    """Make a function one that numba compiles when it is called, and keeps where it can.
-
-    Called by ``compile_kernel`` and ``inline_kernel``.
-    """
+    """Make a function one that numba compiles when it is called, and keeps where it can."""
     make = partial(njit, nogil=True, error_model="numpy", forceinline=forceinline)
     try:
         return make(cache=True)(function)
@@ -58,8 +55,7 @@ def _compile(function: Callable[P, T], *, forceinline: bool = False) -> object:
 def _stamp(made: object, folder: Path) -> Callable[P, T]:
     """Let numba reuse a compiled kernel only while the sources of all kernels are the same.
 
-    Those of this room, and of the kernel's own ``folder``. Gives the kernel back. Called by
-    ``compile_kernel`` and ``inline_kernel`` when a module with kernels is imported.
+    Those of this room, and of the kernel's own ``folder``. Gives the kernel back.
     """
     kept = getattr(getattr(made, "_cache", None), "_cache_file", None)
     if kept is not None:  # None where numba finds no folder to keep anything in
@@ -74,7 +70,7 @@ def _stamp(made: object, folder: Path) -> Callable[P, T]:
 def hash_kernel_sources(folder: Path) -> str:
     """Hash the text of every file with kernels in it, in the folder and below it.
 
-    Called by ``_stamp``; worked out once in a process.
+    Worked out once in a process.
     """
     found = sha256()
     for path in sorted(folder.rglob("*.py")):

@@ -19,8 +19,6 @@ def factor(a: Numbers) -> Numbers:
     """Find the lower triangle ``L`` with ``L L' = a`` (Cholesky); reads its lower half only.
 
     A pivot that rounding took below zero counts as infinite: nothing moves in its direction.
-    Called by ``factor_inverse`` of linear Thompson sampling, and in OAM by ``estimate``,
-    ``_evaluate_point`` and ``_compute_newton_step``.
     """
     n = a.shape[0]
     low = np.zeros((n, n))
@@ -41,8 +39,7 @@ def factor(a: Numbers) -> Numbers:
 def solve_lower(low: Numbers, x: Numbers) -> Numbers:
     """Solve ``L z = x'`` for every row of ``x`` at once; a column of ``z`` for each.
 
-    The squared length of a column is ``x' inverse(a) x``. Called by ``estimate`` in each round
-    of OAM, and by ``_evaluate_point`` of its barrier method.
+    The squared length of a column is ``x' inverse(a) x``.
     """
     n, m = x.shape[1], x.shape[0]
     z = np.empty((n, m))
@@ -59,11 +56,7 @@ def solve_lower(low: Numbers, x: Numbers) -> Numbers:
 
 @compile_kernel
 def solve_cholesky(low: Numbers, b: Numbers) -> Numbers:
-    """Solve ``L L' x = b`` for one vector, ``L`` being what ``factor`` gives.
-
-    Called by ``estimate`` in each round of OAM, and by ``_compute_newton_step`` of its barrier
-    method.
-    """
+    """Solve ``L L' x = b`` for one vector, ``L`` being what ``factor`` gives."""
     n = b.shape[0]
     x = b.copy()
     for i in range(n):
@@ -79,10 +72,7 @@ def solve_cholesky(low: Numbers, b: Numbers) -> Numbers:
 
 @compile_kernel
 def dot(x: Numbers, y: Numbers) -> float:
-    """Add up the products of two vectors, in their order.
-
-    Called by ``orthonormalize``, and in OAM by ``estimate``, ``solve_barrier`` and others.
-    """
+    """Add up the products of two vectors, in their order."""
     total = 0.0
     for i in range(x.shape[0]):
         total += x[i] * y[i]
@@ -91,10 +81,7 @@ def dot(x: Numbers, y: Numbers) -> float:
 
 @compile_kernel
 def add_scaled(x: Numbers, share: float, y: Numbers) -> None:
-    """Add a share of one vector to another in place: ``x += share y``.
-
-    Called by ``orthonormalize``, and in OAM by ``solve_barrier`` and ``solve_allocation``.
-    """
+    """Add a share of one vector to another in place: ``x += share y``."""
     for i in range(x.shape[0]):
         x[i] += share * y[i]
 
@@ -104,8 +91,6 @@ def orthonormalize(rows: Numbers, least: float) -> Numbers:
     """Find an orthonormal basis of what the rows span, a row each.
 
     Gram and Schmidt with the longest remainder first; one shorter than ``least`` is rounding.
-    Called by ``_reduce_dimension`` and ``_scale_and_project`` of OAM's allocation program, and
-    by ``_is_met_without_pulls``.
     """
     rest = rows.copy()
     n_rows, size = rest.shape

@@ -9,8 +9,7 @@ from boundit.bandit.kernels.rng import draw_explored
 def find_explored_row(batch: BatchArrays, run: int, t: int) -> int:
     """Find the row of the arm that a round plays to explore, -1 if it does not.
 
-    As ``decide`` draws it for a decision that is named by the round's number. Called by
-    ``play_ucb`` and the kernels of all other policies in every round.
+    As ``decide`` draws it for a decision that is named by the round's number.
     """
     if batch.explore <= 0.0:
         return -1

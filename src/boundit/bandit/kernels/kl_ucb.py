@@ -7,6 +7,7 @@ import numpy as np
 from boundit.bandit.kernels.arrays import BatchArrays, Floats, Places
 from boundit.bandit.kernels.compile import compile_kernel, inline_kernel
 from boundit.bandit.kernels.explore import find_explored_row
+from boundit.bandit.kernels.ranking import is_ahead, mark_unscored
 from boundit.bandit.kernels.score_table import (
     FREE_SCORE,
     LOWER,
@@ -14,8 +15,6 @@ from boundit.bandit.kernels.score_table import (
     SCORE,
     STATISTICS,
     UPPER,
-    is_ahead,
-    mark_unscored,
 )
 
 _STEPS = 100
@@ -29,8 +28,6 @@ _BELOW_ONE = 1.0 - 2.0**-53
 def compute_kl(p: float, q: float) -> float:
     """Compute the relative entropy ``kl(p, q)`` of two binary rewards with these means.
 
-    Called by ``invert_kl`` at every Newton step.
-
     >>> compute_kl(0.5, 0.5), round(compute_kl(0.5, 0.9), 4), compute_kl(0.5, 1.0)
     (0.0, 0.5108, inf)
     """
@@ -39,11 +36,7 @@ def compute_kl(p: float, q: float) -> float:
 
 @inline_kernel
 def _compute_kl_term(p: float, q: float) -> float:
-    """Compute ``p log(p / q)``, which is 0 for no chance ``p``.
-
-    Called by ``compute_kl`` for success and for failure, and by ``invert_kl`` for its first
-    guess.
-    """
+    """Compute ``p log(p / q)``, which is 0 for no chance ``p``."""
     if p <= 0.0:
         return 0.0
     return p * math.log(p / q) if q > 0.0 else np.inf
@@ -57,9 +50,6 @@ def invert_kl(mean: float, budget: float) -> float:
     and never pass it. Two such points: Pinsker's, and the root without the part of success,
     which is close when the root is near 1. A step that rounding turns around is the last; near
     1, where a rounding is worth much, the result is brought back under the budget.
-
-    Called by ``_score_arm`` for every arm that KL-UCB looks at, and by ``bound_chance`` of
-    narrowing bounds.
 
     >>> round(invert_kl(0.5, 0.5108), 4)
     0.9
@@ -86,8 +76,7 @@ def invert_kl(mean: float, budget: float) -> float:
 def compute_budget(t: float, c: float) -> float:
     """Compute how far from its mean KL-UCB's index may lie: ``log t + c log log t``.
 
-    In relative entropy times the plays of the arm, in round ``t`` of a context. Called by
-    ``decide_kl_ucb``, and by ``play_kl_ucb`` in every round.
+    In relative entropy times the plays of the arm, in round ``t`` of a context.
     """
     return math.log(t) + c * math.log(max(math.log(t), 1.0))
 
@@ -96,7 +85,7 @@ def compute_budget(t: float, c: float) -> float:
 def _find_highest_lower(score_table: Floats, start: int, stop: int) -> float:
     """Find the highest lower end of a bound among some arms.
 
-    Arms whose upper end lies below it are out. Called by ``find_best_arm`` first.
+    Arms whose upper end lies below it are out.
     """
     highest = -np.inf
     for arm in range(start, stop):
@@ -110,8 +99,7 @@ def _count_candidates(
 ) -> tuple[int, int]:
     """Count the arms whose upper end reaches ``least``, and those of them never played.
 
-    Such arms are not ruled out, and KL-UCB plays each once first. Called by ``find_best_arm``
-    before it scores any.
+    Such arms are not ruled out, and KL-UCB plays each once first.
     """
     candidates, untried = 0, 0
     for arm in range(start, stop):
@@ -123,10 +111,7 @@ def _count_candidates(
 
 @inline_kernel
 def _score_arm(n: float, total: float, budget: float, low: float, high: float) -> float:
-    """Compute KL-UCB's index of an arm without its bound, from its plays and reward sum.
-
-    Called by ``find_best_arm`` for every arm that it looks at.
-    """
+    """Compute KL-UCB's index of an arm without its bound, from its plays and reward sum."""
     if not n:
         return np.inf
     mean = (total / n - low) / (high - low)
@@ -146,8 +131,7 @@ def find_best_arm(
     """Find the row of the arm with KL-UCB's highest index, and how many needed no score.
 
     Arms come by decreasing upper end. Those whose upper end lies below another's lower end are
-    out; while some that are in were never played, only those are scored. Called by
-    ``decide_kl_ucb``, and by ``play_kl_ucb`` in every round.
+    out; while some that are in were never played, only those are scored.
     """
     mark_unscored(score_table, start, stop)
     least = _find_highest_lower(score_table, start, stop)
@@ -176,7 +160,7 @@ def decide_kl_ucb(
     """Make one decision of KL-UCB in round ``t`` of a context.
 
     Rewards go from ``low`` to ``high``. Gives the winner's row in the table, and how many arms
-    needed no score. Called by ``KLUCB.choose`` for every visitor.
+    needed no score.
     """
     return find_best_arm(
         count_rows, score_table, 0, score_table.shape[0], compute_budget(t, c), low, high
@@ -189,8 +173,7 @@ def play_kl_ucb(
 ) -> Places:
     """Play whole runs of KL-UCB; gives the arm pulled in every run and round.
 
-    As the environment numbers its arms. Called by ``KLUCB.play_batch`` once for all runs of a
-    simulation.
+    As the environment numbers its arms.
     """
     runs, rounds = batch.contexts.shape
     pulls, score_table = np.empty((runs, rounds), np.int64), score_table.copy()

@@ -9,6 +9,7 @@ from boundit.bandit.kernels.arrays import BatchArrays, Floats, Places
 from boundit.bandit.kernels.compile import compile_kernel
 from boundit.bandit.kernels.dense import factor
 from boundit.bandit.kernels.explore import find_explored_row
+from boundit.bandit.kernels.ranking import mark_unscored
 from boundit.bandit.kernels.ridge import compute_spread, dot_padded, predict_mean, update_model
 from boundit.bandit.kernels.rng import branch_stream, mix_bits, open_stream
 from boundit.bandit.kernels.score_table import (
@@ -20,7 +21,6 @@ from boundit.bandit.kernels.score_table import (
     SCORE,
     STATISTICS,
     UPPER,
-    mark_unscored,
 )
 from boundit.bandit.kernels.truncated_draws import draw_normal_pair, truncate_normal_draw
 
@@ -43,8 +43,7 @@ def factor_inverse(models: Floats, model: int, d: int, p: int) -> Floats:
 def draw_deviation(root: Floats, p: int, stream: np.uint64) -> Floats:
     """Draw how far the coefficients of a shared model lie from their estimate.
 
-    From the normal law around zero with covariance ``root root'``. Called by ``draw_best_arm``
-    once for all arms that share a model.
+    From the normal law around zero with covariance ``root root'``.
     """
     d, deviation = root.shape[0], np.zeros(p)
     for j in range(0, d, 2):
@@ -72,8 +71,7 @@ def draw_best_arm(
 
     And the first row that was not drawn, arms coming by decreasing upper end. Arms that share a
     model share the deviation drawn for it, and its ``root`` is given; without one an arm has a
-    deviation of its own. Called by ``decide_lin_ts`` and ``play_lin_ts`` once a round, by
-    ``estimate_win_probabilities`` for every further draw.
+    deviation of its own.
     """
     (start, stop), p, shared = span, scratch.size, root.size > 0
     deviation = draw_deviation(root, p, stream) if shared else scratch
@@ -127,8 +125,7 @@ def decide_lin_ts(
     """Make one decision of LinTS; gives the winner's row and how many arms were not drawn.
 
     With ``all_beliefs`` it writes mean and spread of these too into the table, for a
-    propensity. Called by ``LinTS.choose`` for a visitor, and by ``decide_many_lin_ts`` for
-    every one of several.
+    propensity.
     """
     n = score_table.shape[0]
     p = x.size // n
@@ -162,7 +159,6 @@ def decide_many_lin_ts(
     """Make decisions of LinTS for several visitors of one context.
 
     Gives for each the winner's row and how many arms were not drawn, and the score tables.
-    Called by ``LinTS.choose_many``.
     """
     n = id_hashes.size
     found, tables = np.empty((n, 2), np.int64), np.empty((n, *score_table.shape))
@@ -188,8 +184,7 @@ def estimate_win_probabilities(
 
     All arms share the first model. The draws hang on the seed and not on the decision, so that
     the shares are the same whichever arm won. One draw more is shared by all arms that the
-    bounds leave: none of them has a chance of 0. Called by ``_count_wins`` when a propensity of
-    a decision is read.
+    bounds leave: none of them has a chance of 0.
     """
     n = score_table.shape[0]
     p = x.size // n
@@ -222,8 +217,7 @@ def play_lin_ts(
 ) -> Places:
     """Play whole runs of LinTS from one start; gives the arm of every run and round.
 
-    As the environment numbers its arms. Called by ``LinTS.play_batch`` once for all runs of a
-    simulation.
+    As the environment numbers its arms.
     """
     runs, rounds = batch.contexts.shape
     pulls, score_table = np.empty((runs, rounds), np.int64), score_table.copy()

@@ -5,6 +5,7 @@ import numpy as np
 from boundit.bandit.kernels.arrays import BatchArrays, Floats, Places
 from boundit.bandit.kernels.compile import compile_kernel, inline_kernel
 from boundit.bandit.kernels.explore import find_explored_row
+from boundit.bandit.kernels.ranking import is_ahead, mark_unscored
 from boundit.bandit.kernels.ridge import (
     compute_spread,
     locate_version,
@@ -19,8 +20,6 @@ from boundit.bandit.kernels.score_table import (
     SCORE,
     STATISTICS,
     UPPER,
-    is_ahead,
-    mark_unscored,
 )
 
 
@@ -36,8 +35,7 @@ def score_arm(
 ) -> None:
     """Write LinUCB's index of an arm, without its bound, into the score table.
 
-    And how much its model had learned by then, to know when the index is out of date. Called by
-    ``find_best_arm`` where the model has learned since the index was written.
+    And how much its model had learned by then, to know when the index is out of date.
     """
     p, model = scratch.size, int(score_table[arm, STATISTICS])
     spread = compute_spread(models, model, x, arm * p, d, scratch)
@@ -60,8 +58,7 @@ def find_best_arm(
     """Find the row of the arm with LinUCB's highest index, and the first row not scored.
 
     Arms come by decreasing upper end. A score that was worked out from the same version of the
-    model is in the table already. With a ``floor`` an index is at least the lower end. Called
-    by ``decide_lin_ucb``, and by ``play_lin_ucb`` in every round.
+    model is in the table already. With a ``floor`` an index is at least the lower end.
     """
     version = locate_version(scratch.size)
     winner, best, best_free, best_position = -1, -np.inf, -np.inf, np.inf
@@ -92,10 +89,7 @@ def decide_lin_ucb(
     alpha: float,
     floor: bool,  # noqa: FBT001
 ) -> tuple[int, int]:
-    """Make one decision of LinUCB; gives the winner's row, and how many arms needed no score.
-
-    Called by ``LinUCB.choose`` for every visitor.
-    """
+    """Make one decision of LinUCB; gives the winner's row, and how many arms needed no score."""
     n = score_table.shape[0]
     winner, end = find_best_arm(
         models, x, score_table, 0, n, d, alpha, floor, np.empty(x.size // n)
@@ -116,8 +110,7 @@ def play_lin_ucb(
 ) -> Places:
     """Play whole runs of LinUCB from one start; gives the arm of every run and round.
 
-    As the environment numbers its arms. Called by ``LinUCB.play_batch`` once for all runs of a
-    simulation.
+    As the environment numbers its arms.
     """
     runs, rounds = batch.contexts.shape
     pulls, score_table = np.empty((runs, rounds), np.int64), score_table.copy()

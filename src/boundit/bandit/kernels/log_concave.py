@@ -28,9 +28,7 @@ class LogConcave(NamedTuple):
 def measure_fall(peak: LogConcave, off: float) -> float:
     """Measure how much less a density's logarithm is at ``top + off`` than at its top.
 
-    The density is what Thompson sampling believes of an arm. Called by ``_draw_offset`` for
-    every draw it may reject, and by ``_evaluate_density`` of a win's probability at every
-    point.
+    The density is what Thompson sampling believes of an arm.
     """
     fallen, rest = 0.0, 1.0 - peak.top
     if peak.square > 0.0:
@@ -44,10 +42,7 @@ def measure_fall(peak: LogConcave, off: float) -> float:
 
 @compile_kernel
 def measure_slope(peak: LogConcave, off: float) -> float:
-    """Measure how fast a density's logarithm falls at ``top + off``, going right.
-
-    Called by ``find_tangent_point``, and by ``_build_envelope_side`` for a tangent's slope.
-    """
+    """Measure how fast a density's logarithm falls at ``top + off``, going right."""
     at = peak.top + off
     gained = peak.wins / at if peak.wins > 0.0 else 0.0
     lost = peak.losses / (1.0 - at) if peak.losses > 0.0 else 0.0
@@ -58,8 +53,7 @@ def measure_slope(peak: LogConcave, off: float) -> float:
 def measure_curvature(peak: LogConcave) -> float:
     """Measure minus the second derivative of a density's logarithm at its top.
 
-    The density is what Thompson sampling believes of an arm. Called by ``find_tangent_point``
-    for its first guess.
+    The density is what Thompson sampling believes of an arm.
     """
     gained = peak.wins / peak.top**2 if peak.wins > 0.0 else 0.0
     lost = peak.losses / (1.0 - peak.top) ** 2 if peak.losses > 0.0 else 0.0
@@ -71,8 +65,7 @@ def find_tangent_point(peak: LogConcave, end: float) -> float:
     """Find an offset towards ``end`` where the density has fallen to about a third.
 
     Any will do, so the search stops early. A parabola gives the first guess, and Newton's steps
-    improve it where they stay between what is too near and what is too far. Called by
-    ``_build_envelope_side`` of a truncated draw and by ``_find_reach`` of a win's probability.
+    improve it where they stay between what is too near and what is too far.
     """
     steep = abs(measure_slope(peak, 0.0))
     guess = 2.0 / (steep + math.sqrt(steep**2 + 2.0 * measure_curvature(peak)))

@@ -19,8 +19,7 @@ from boundit.bandit.kernels.simd import LANES, subtract_outer, sum_rows
 def locate_estimate(p: int) -> int:
     """Give where the estimate ``theta`` lies in a ridge model's block of numbers.
 
-    As an offset; the model has ``p`` columns. Called by ``predict_mean``, ``update_model`` and
-    ``RidgeStack._view_parts``.
+    As an offset; the model has ``p`` columns.
     """
     return p * p
 
@@ -29,7 +28,7 @@ def locate_estimate(p: int) -> int:
 def locate_version(p: int) -> int:
     """Give the offset, in a model's block of numbers, of how many rows it has learned.
 
-    A score is of one such version of a model. Called by ``score_arm`` and ``update_model``.
+    A score is of one such version of a model.
     """
     return p * p + p
 
@@ -38,18 +37,14 @@ def locate_version(p: int) -> int:
 def locate_statistics(p: int) -> int:
     """Give where the sums ``A`` and ``b`` lie in a ridge model's block of numbers.
 
-    As an offset; the model has ``p`` columns. Called by ``learn_row`` and
-    ``RidgeStack._view_parts``.
+    As an offset; the model has ``p`` columns.
     """
     return p * p + p + LANES
 
 
 @compile_kernel
 def compute_block_size(p: int) -> int:
-    """Compute how many numbers the block of a ridge model with ``p`` columns has.
-
-    Called by ``RidgeStack.__init__``.
-    """
+    """Compute how many numbers the block of a ridge model with ``p`` columns has."""
     return 2 * (p * p + p) + LANES
 
 
@@ -57,8 +52,7 @@ def compute_block_size(p: int) -> int:
 def dot_padded(one: Floats, a: int, two: Floats, b: int, n: int) -> float:
     """Compute the dot product of two rows of ``n`` numbers, ``n`` a multiple of eight.
 
-    In four sums, which is quicker. Called by ``predict_mean``, ``compute_spread``,
-    ``update_model`` and ``draw_best_arm``.
+    In four sums, which is quicker.
     """
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
     for j in range(0, n, 4):
@@ -71,11 +65,7 @@ def dot_padded(one: Floats, a: int, two: Floats, b: int, n: int) -> float:
 
 @inline_kernel
 def predict_mean(models: Floats, model: int, x: Floats, row: int, p: int) -> float:
-    """Predict the mean reward of one row of features, ``theta' x``.
-
-    Called by ``score_arm`` and ``draw_best_arm`` for an arm, and by ``update_model`` for how
-    far a reward was off.
-    """
+    """Predict the mean reward of one row of features, ``theta' x``."""
     return dot_padded(models, model + locate_estimate(p), x, row, p)
 
 
@@ -85,8 +75,7 @@ def compute_spread(
 ) -> float:
     """Compute how uncertain a ridge model is of one row: ``sqrt(x' inverse(A) x)``.
 
-    From half of the inverse, which is symmetric. Called by ``score_arm`` for LinUCB's index and
-    by ``draw_best_arm`` for LinTS's belief.
+    From half of the inverse, which is symmetric.
     """
     p = scratch.size
     for j in range(0, p, LANES):
@@ -98,10 +87,7 @@ def compute_spread(
 def update_model(
     models: Floats, model: int, x: Floats, row: int, d: int, reward: float, scratch: Floats
 ) -> None:
-    """Update a model's inverse (Sherman and Morrison) and its estimate by one row and reward.
-
-    Called by ``play_lin_ucb`` and ``play_lin_ts`` in every round, and by ``learn_row``.
-    """
+    """Update a model's inverse (Sherman and Morrison) and its estimate by one row and reward."""
     p = scratch.size
     for j in range(0, p, LANES):
         sum_rows(scratch, j, models, model + j, p, x, row, 0, d)
@@ -120,8 +106,7 @@ def learn_row(models: Floats, model: int, x: Floats, row: int, d: int, reward: f
     """Let a ridge model learn one row of features and its reward.
 
     Inverse, estimate and the sums ``A += x x'``, ``b += reward x`` (Algorithm 4 of the paper,
-    LinUCB, line 14). Called by ``RidgeModels.take`` for a reward, and by
-    ``learn_rows`` for every one of several.
+    LinUCB, line 14).
     """
     p = (d + LANES - 1) // LANES * LANES
     update_model(models, model, x, row, d, reward, np.empty(p))
@@ -139,7 +124,6 @@ def learn_rows(
     """Let ridge models learn several rewards in their order.
 
     The reward's place says which of the rows in ``x`` it is, and in which slot its model lies.
-    Called by ``RidgeModels.take_many``.
     """
     p = (d + LANES - 1) // LANES * LANES
     for i in range(rewards.size):

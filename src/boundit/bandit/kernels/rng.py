@@ -53,10 +53,7 @@ _READ_NUMBER: Callable[[bytes], tuple[int]] = Struct("<q").unpack
 
 
 def wrap_seed(seed: int) -> int:
-    """Reduce a seed of any size to 64 bits, of which one is the sign.
-
-    Called by ``DecisionIds.__init__``, ``DecisionIds.key_stream`` and ``DecisionIds.restore``.
-    """
+    """Reduce a seed of any size to 64 bits, of which one is the sign."""
     return (seed + _HALF) % _WORDS - _HALF
 
 
@@ -64,7 +61,7 @@ def hash_id(id: str) -> int:  # noqa: A002, the word users know
     """Name a decision's id by 64 bits; a plain number, as rounds are named, is itself.
 
     So whole runs in compiled code, which count their rounds, draw what ``decide`` draws under
-    the ids "0", "1" and so on. Called by ``DecisionIds.key_stream``.
+    the ids "0", "1" and so on.
 
     >>> hash_id("17"), len({hash_id("17"), hash_id("017"), hash_id("a")})
     (17, 3)
@@ -80,8 +77,6 @@ def hash_id(id: str) -> int:  # noqa: A002, the word users know
 
 def hash_many_ids(ids: Sequence[str]) -> Places:
     """Name the ids of several decisions as ``hash_id`` does, quicker where none is a number.
-
-    Called by ``DecisionIds.key_streams``.
 
     >>> hash_many_ids(["a", "b"]).tolist() == [hash_id("a"), hash_id("b")]
     True
@@ -99,7 +94,7 @@ def hash_many_ids(ids: Sequence[str]) -> Places:
 def mix_bits(stream: np.uint64) -> np.uint64:
     """Scramble a 64-bit number so that each bit of it moves all bits that come out.
 
-    One to one. Called by ``open_stream``, ``branch_stream`` and ``draw_uniform``.
+    One to one.
     """
     stream = (stream ^ (stream >> _30)) * _FIRST
     stream = (stream ^ (stream >> _27)) * _SECOND
@@ -110,49 +105,34 @@ def mix_bits(stream: np.uint64) -> np.uint64:
 def open_stream(seed: int | np.uint64, id_hash: int) -> np.uint64:
     """Start the random numbers of a decision from the policy's seed and the id's hash.
 
-    Gives the state of the stream; the same two meet the same luck. Called by ``decide_ts`` and
-    ``decide_lin_ts``, by ``play_ts`` and ``play_lin_ts`` in every round with its number, and by
-    ``draw_explored``.
+    Gives the state of the stream; the same two meet the same luck.
     """
     return mix_bits((mix_bits(np.uint64(seed) + _STEP) ^ np.uint64(id_hash)) + _STEP)
 
 
 @compile_kernel
 def branch_stream(stream: np.uint64, place: int) -> np.uint64:
-    """Derive another stream of random numbers for one arm, or for one further draw.
-
-    Called by ``draw_best_arm`` for every arm, by ``estimate_win_probability`` for every draw.
-    """
+    """Derive another stream of random numbers for one arm, or for one further draw."""
     return mix_bits((stream ^ np.uint64(place)) + _STEP)
 
 
 @compile_kernel
 def draw_uniform(stream: np.uint64) -> tuple[float, np.uint64]:
-    """Draw a number strictly between 0 and 1 from a stream; give it and the next state.
-
-    Called by ``draw_normal_pair``, ``draw_beta`` and ``_draw_offset``.
-    """
+    """Draw a number strictly between 0 and 1 from a stream; give it and the next state."""
     stream = stream + _STEP
     return (np.float64(mix_bits(stream) >> _12) + 0.5) * 2.0**-52, stream
 
 
 @compile_kernel
 def draw_explored(seed: int | np.uint64, id_hash: int, explore: float, n: int) -> int:
-    """Draw whether a decision explores, and which of ``n`` arms it then plays; -1 if not.
-
-    Called by ``BasePolicy._explore_arms`` for a visitor, and by ``find_explored_row`` in every
-    round of whole runs.
-    """
+    """Draw whether a decision explores, and which of ``n`` arms it then plays; -1 if not."""
     uniform, _ = draw_uniform(branch_stream(open_stream(seed, id_hash), -1))
     return min(int(uniform / explore * n), n - 1) if uniform < explore else -1
 
 
 @compile_kernel
 def draw_many_explored(seed: int, id_hashes: Places, explore: float, n: int) -> Places:
-    """Draw for several decisions whether each explores, and which of ``n`` arms; -1 if not.
-
-    Called by ``BasePolicy._explore_many``.
-    """
+    """Draw for several decisions whether each explores, and which of ``n`` arms; -1 if not."""
     found = np.empty(id_hashes.size, np.int64)
     for i in range(id_hashes.size):
         found[i] = draw_explored(seed, id_hashes[i], explore, n)

@@ -30,9 +30,6 @@ Fused     ``FUSED_PART``        ``FUSED_TAU``
 ========  ====================  =================
 """
 
-from boundit.bandit.kernels.arrays import Floats
-from boundit.bandit.kernels.compile import inline_kernel
-
 STATISTICS, POSITION, LOWER, UPPER, FREE_SCORE, SCORE = range(6)
 LIN_UCB_VERSION = 6
 """The version of the model that ``FREE_SCORE`` was worked out from; -1 for none."""
@@ -43,35 +40,3 @@ LIN_TS_MEAN, LIN_TS_SPREAD = 6, 7
 FUSED_PART, FUSED_TAU = 6, 7
 """What the index came from (pool, own weights, plain rewards), and the tau drawn."""
 COLUMNS = 8
-
-
-@inline_kernel
-def is_ahead(
-    final: float,
-    free: float,
-    position: float,
-    best_final: float,
-    best_free: float,
-    best_position: float,
-) -> bool:
-    """Tell whether an arm's score beats the best so far, ties included.
-
-    The higher index wins; among equals the higher one before the prior; then the first arm.
-    Called by every ``find_best_arm`` for each arm it scores.
-    """
-    if final != best_final:
-        return final > best_final
-    if free != best_free:
-        return free > best_free
-    return position < best_position
-
-
-@inline_kernel
-def mark_unscored(score_table: Floats, start: int, stop: int) -> None:
-    """Write nan as the score of some rows of the table: these arms were not scored.
-
-    Called by ``decide_ucb``, ``decide_lin_ucb``, ``decide_ts`` and ``decide_lin_ts`` for the
-    arms after the last one they looked at.
-    """
-    for arm in range(start, stop):
-        score_table[arm, SCORE] = float("nan")

@@ -31,8 +31,6 @@ Write: TypeAlias = Callable[
 def pad_size(n: int) -> int:
     """Give the next multiple of eight: how long a padded row is.
 
-    Called by ``pad_rows`` and ``RidgeStack.__init__``.
-
     >>> pad_size(5), pad_size(8), pad_size(9)
     (8, 8, 16)
     """
@@ -40,11 +38,7 @@ def pad_size(n: int) -> int:
 
 
 def pad_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Put zeros at the end of feature rows, up to a multiple of eight, as kernels need.
-
-    Called by ``FeatureCache._make_template`` and ``FeatureCache._ask_user`` for the arms of a
-    context, and by ``RidgeModels._find_row`` for a decision that was made elsewhere.
-    """
+    """Put zeros at the end of feature rows, up to a multiple of eight, as kernels need."""
     wide = np.zeros((*rows.shape[:-1], pad_size(rows.shape[-1])))
     wide[..., : rows.shape[-1]] = rows
     return wide
@@ -74,8 +68,7 @@ def sum_rows(
     """Add up weighted rows of a matrix, eight columns at once.
 
     ``out[o:o+8] = sum of x[start+i] matrix[at+i stride:][:8]`` over ``i < n``. Rows before
-    ``twice`` count twice: of a symmetric matrix only half need be read. Called by
-    ``compute_spread`` and ``update_model`` for every eight features.
+    ``twice`` count twice: of a symmetric matrix only half need be read.
     """
     size = types.intp
     signature = types.void(out, size, matrix, size, size, x, size, size, size)
@@ -102,10 +95,7 @@ def sum_rows(
 def subtract_outer(
     _: object, matrix: Kind, _at: Kind, g: Kind, _i: Kind, _j: Kind, _s: Kind
 ) -> tuple[Signature, Write]:
-    """Subtract eight numbers of a rank-one matrix: ``matrix[at:at+8] -= g[i] g[j:j+8] s``.
-
-    Called by ``update_model`` for every eight numbers of the inverse.
-    """
+    """Subtract eight numbers of a rank-one matrix: ``matrix[at:at+8] -= g[i] g[j:j+8] s``."""
     size = types.intp
     signature = types.void(matrix, size, g, size, size, types.float64)
 
@@ -131,10 +121,7 @@ def _emit_weighted_sum(
     weights: ir.Value,
     span: tuple[ir.Value, ir.Value],
 ) -> ir.Value:
-    """Write the machine code of the loop that adds weighted rows to a vector.
-
-    Called by ``sum_rows``, for the rows that count twice and for the others.
-    """
+    """Write the machine code of the loop that adds weighted rows to a vector."""
     (rows, at, stride), (start, stop), before = matrix, span, builder.block
     head, body, after = (
         builder.append_basic_block(f"rows.{name}") for name in ("head", "body", "after")
@@ -158,45 +145,30 @@ def _emit_weighted_sum(
 def _get_data(
     context: BaseContext, builder: ir.IRBuilder, kind: Kind, array: ir.Value
 ) -> ir.Value:
-    """Get the address of an array's numbers, while machine code is written.
-
-    Called by ``sum_rows`` and ``subtract_outer`` for each of their arrays.
-    """
+    """Get the address of an array's numbers, while machine code is written."""
     made = context.make_array(kind)  # type: ignore[no-untyped-call]
     return made(context, builder, array).data
 
 
 def _point_at(builder: ir.IRBuilder, data: ir.Value, place: ir.Value) -> ir.Value:
-    """Write the machine code that points at eight numbers of an array, from some index on.
-
-    Called by ``_load`` and ``_store``.
-    """
+    """Write the machine code that points at eight numbers of an array, from some index on."""
     return builder.bitcast(builder.gep(data, [place]), _VECTOR.as_pointer())
 
 
 def _load(builder: ir.IRBuilder, data: ir.Value, place: ir.Value) -> ir.Value:
-    """Write the machine code that reads eight numbers of an array into a vector.
-
-    Called by ``_emit_weighted_sum`` for a row, by ``subtract_outer`` for both operands.
-    """
+    """Write the machine code that reads eight numbers of an array into a vector."""
     found = builder.load(_point_at(builder, data, place))
     found.align = 8  # of one number: rows need not start at a multiple of the vector's size
     return found
 
 
 def _store(builder: ir.IRBuilder, vector: ir.Value, data: ir.Value, place: ir.Value) -> None:
-    """Write the machine code that puts a vector of eight numbers into an array.
-
-    Called by ``sum_rows`` and ``subtract_outer`` for their result.
-    """
+    """Write the machine code that puts a vector of eight numbers into an array."""
     builder.store(vector, _point_at(builder, data, place)).align = 8
 
 
 def _broadcast(builder: ir.IRBuilder, number: ir.Value) -> ir.Value:
-    """Write the machine code of a vector with one number in all eight places.
-
-    Called by ``_emit_weighted_sum`` for a weight, by ``subtract_outer`` for its two factors.
-    """
+    """Write the machine code of a vector with one number in all eight places."""
     blank = ir.Constant(_VECTOR, ir.Undefined)
     first = builder.insert_element(blank, number, _INT(0))
     zeros = ir.Constant(ir.VectorType(_INT, LANES), [0] * LANES)

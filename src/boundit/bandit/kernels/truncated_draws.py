@@ -30,11 +30,7 @@ _MOST_TRIES = 10_000  # one in two or three succeeds
 
 @compile_kernel
 def draw_normal_pair(stream: np.uint64) -> tuple[float, float, np.uint64]:
-    """Draw two standard normal numbers (Box and Muller); gives the stream's next state too.
-
-    Called by ``draw_deviation``, and by ``draw_best_arm`` of linear Thompson sampling for an
-    arm with a model of its own.
-    """
+    """Draw two standard normal numbers (Box and Muller); gives the stream's next state too."""
     one, stream = draw_uniform(stream)
     two, stream = draw_uniform(stream)
     radius = math.sqrt(-2.0 * math.log(one))
@@ -43,10 +39,7 @@ def draw_normal_pair(stream: np.uint64) -> tuple[float, float, np.uint64]:
 
 @compile_kernel
 def draw_beta(wins: float, losses: float, stream: np.uint64) -> tuple[float, np.uint64]:
-    """Draw from Beta(1 + wins, 1 + losses), by Cheng's rejection (1978, BB).
-
-    Called by ``draw_truncated_beta`` first, whatever the bound.
-    """
+    """Draw from Beta(1 + wins, 1 + losses), by Cheng's rejection (1978, BB)."""
     if wins + losses == 0.0:
         return draw_uniform(stream)
     small, large = 1.0 + min(wins, losses), 1.0 + max(wins, losses)
@@ -75,8 +68,7 @@ def draw_truncated_beta(
 ) -> tuple[float, float]:
     """Draw from Beta(1 + wins, 1 + losses) inside ``[lower, upper]``.
 
-    Gives the draw, and what it would be without the bound. Called by ``draw_best_arm`` of
-    Thompson sampling for every arm it looks at.
+    Gives the draw, and what it would be without the bound.
     """
     free, stream = draw_beta(wins, losses, stream)
     if lower <= free <= upper:
@@ -95,8 +87,7 @@ def truncate_normal_draw(
 ) -> float:
     """Give a draw from a normal law inside ``[lower, upper]``.
 
-    That is the ``free`` draw, made without the bound, if it lies inside, else a new one. Called
-    by ``draw_best_arm`` of linear Thompson sampling for every arm it looks at.
+    That is the ``free`` draw, made without the bound, if it lies inside, else a new one.
     """
     if lower <= free <= upper:
         return free
@@ -113,8 +104,7 @@ def _build_envelope_side(peak: LogConcave, end: float) -> tuple[float, float, fl
     """Build one side of the curve above a density that rejection sampling draws below.
 
     Gives where its slope begins, how steep it is and the area below. Where the density hardly
-    falls the envelope is flat to the end. Called by ``_draw_offset`` for the left side and for
-    the right.
+    falls the envelope is flat to the end.
     """
     if end == 0.0 or measure_fall(peak, end) <= 2.0:
         return end, 1.0, 0.0
@@ -129,9 +119,7 @@ def _build_envelope_side(peak: LogConcave, end: float) -> tuple[float, float, fl
 def _draw_offset(peak: LogConcave, left: float, right: float, stream: np.uint64) -> float:
     """Draw from a log-concave density between ``top + left`` and ``top + right``.
 
-    By rejection; gives the offset from ``top``, its highest place. Called by
-    ``draw_truncated_beta`` and ``truncate_normal_draw`` where the free draw lies outside the
-    bound.
+    By rejection; gives the offset from ``top``, its highest place.
     """
     from_left, steep_left, area_left = _build_envelope_side(peak, left)
     from_right, steep_right, area_right = _build_envelope_side(peak, right)

@@ -5,6 +5,7 @@ import numpy as np
 from boundit.bandit.kernels.arrays import BatchArrays, Floats, Places
 from boundit.bandit.kernels.compile import compile_kernel
 from boundit.bandit.kernels.explore import find_explored_row
+from boundit.bandit.kernels.ranking import mark_unscored
 from boundit.bandit.kernels.rng import branch_stream, open_stream
 from boundit.bandit.kernels.score_table import (
     FREE_SCORE,
@@ -15,18 +16,13 @@ from boundit.bandit.kernels.score_table import (
     TS_SUCCESSES,
     TS_TRIALS,
     UPPER,
-    mark_unscored,
 )
 from boundit.bandit.kernels.truncated_draws import draw_truncated_beta
 
 
 @compile_kernel
 def scale_to_unit(number: float, low: float, high: float) -> float:
-    """Bring a reward to the scale from 0 to 1; what lies outside is clipped.
-
-    Called by ``draw_best_arm``, ``write_belief`` and ``tabulate_beta_densities`` for ends and
-    means.
-    """
+    """Bring a reward to the scale from 0 to 1; what lies outside is clipped."""
     return min(max((number - low) / (high - low), 0.0), 1.0)
 
 
@@ -34,11 +30,7 @@ def scale_to_unit(number: float, low: float, high: float) -> float:
 def write_belief(
     count_rows: Floats, score_table: Floats, arm: int, low: float, high: float
 ) -> None:
-    """Write into the table what Thompson sampling believes of an arm: successes and trials.
-
-    Called by ``draw_best_arm`` for an arm it draws, by ``decide_ts`` for those it need not
-    draw.
-    """
+    """Write into the table what Thompson sampling believes of an arm: successes and trials."""
     n, total = (
         count_rows[int(score_table[arm, STATISTICS]), 0],
         count_rows[int(score_table[arm, STATISTICS]), 1],
@@ -60,8 +52,7 @@ def draw_best_arm(
     """Draw a mean for each arm by Thompson sampling; give the row of the highest draw.
 
     And the first row that was not drawn, arms coming by decreasing upper end. Draws are on the
-    rewards' scale; the free ones are as they would be without a bound. Called by ``decide_ts``,
-    and by ``play_ts`` in every round.
+    rewards' scale; the free ones are as they would be without a bound.
     """
     winner, best = -1, 0.0
     for arm in range(start, stop):
@@ -96,10 +87,7 @@ def decide_ts(
     low: float,
     high: float,
 ) -> tuple[int, int]:
-    """Make one decision of Thompson sampling: the winner's row, and how many were not drawn.
-
-    Called by ``TS.choose`` for a visitor, and by ``decide_many_ts`` for every one of several.
-    """
+    """Make one decision of Thompson sampling: the winner's row, and how many were not drawn."""
     n = score_table.shape[0]
     winner, end = draw_best_arm(
         open_stream(seed, id_hash), count_rows, score_table, 0, n, low, high
@@ -122,7 +110,6 @@ def decide_many_ts(
     """Make decisions of Thompson sampling for several visitors of one context.
 
     Gives for each the winner's row and how many arms were not drawn, and the score tables.
-    Called by ``TS.choose_many``.
     """
     n = id_hashes.size
     found, tables = np.empty((n, 2), np.int64), np.empty((n, *score_table.shape))
@@ -143,8 +130,7 @@ def play_ts(
 ) -> Places:
     """Play whole runs of Thompson sampling; gives the arm pulled in every run and round.
 
-    As the environment numbers its arms. Called by ``TS.play_batch`` once for all runs of a
-    simulation.
+    As the environment numbers its arms.
     """
     runs, rounds = batch.contexts.shape
     pulls, score_table = np.empty((runs, rounds), np.int64), score_table.copy()

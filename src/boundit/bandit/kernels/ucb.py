@@ -7,6 +7,7 @@ import numpy as np
 from boundit.bandit.kernels.arrays import BatchArrays, Floats, Places
 from boundit.bandit.kernels.compile import compile_kernel, inline_kernel
 from boundit.bandit.kernels.explore import find_explored_row
+from boundit.bandit.kernels.ranking import is_ahead, mark_unscored
 from boundit.bandit.kernels.score_table import (
     FREE_SCORE,
     LOWER,
@@ -14,8 +15,6 @@ from boundit.bandit.kernels.score_table import (
     SCORE,
     STATISTICS,
     UPPER,
-    is_ahead,
-    mark_unscored,
 )
 
 
@@ -24,8 +23,7 @@ def compute_anytime_width(sigma: float, t: float) -> float:
     """Compute how far UCB's index lies above the mean after one play, in round ``t``.
 
     Where nobody says how long it plays: ``sigma sqrt(2 log(1 + t log(t)^2))``, which grows so
-    slowly that regret stays logarithmic (Lattimore and Szepesvari 2020, 8.1). Called by
-    ``UCB.choose`` for every visitor, and by ``play_ucb`` in every round.
+    slowly that regret stays logarithmic (Lattimore and Szepesvari 2020, 8.1).
     """
     return sigma * math.sqrt(2.0 * math.log(1.0 + t * math.log(t) ** 2))
 
@@ -36,8 +34,7 @@ def find_best_arm(
 ) -> tuple[int, int]:
     """Find the row of the arm with UCB's highest index, and the first row not scored.
 
-    Arms come by decreasing upper end; ``count_rows`` have a count and a sum each. Called by
-    ``decide_ucb``, and by ``play_ucb`` in every round.
+    Arms come by decreasing upper end; ``count_rows`` have a count and a sum each.
     """
     winner, best, best_free, best_position = -1, -np.inf, -np.inf, np.inf
     for arm in range(start, stop):
@@ -59,10 +56,7 @@ def find_best_arm(
 
 @compile_kernel
 def decide_ucb(count_rows: Floats, score_table: Floats, width: float) -> tuple[int, int]:
-    """Make one decision of UCB; gives the winner's row, and how many arms needed no score.
-
-    Called by ``UCB.choose`` for every visitor.
-    """
+    """Make one decision of UCB; gives the winner's row, and how many arms needed no score."""
     n = score_table.shape[0]
     winner, end = find_best_arm(count_rows, score_table, 0, n, width)
     mark_unscored(score_table, end, n)
@@ -74,8 +68,7 @@ def play_ucb(score_table: Floats, width: float, sigma: float, batch: BatchArrays
     """Play whole runs of UCB; gives the arm pulled in every run and round.
 
     As the environment numbers its arms. A ``width`` of nan is the anytime one of each round,
-    counted in its context. Called by ``UCB.play_batch`` once for all runs of a
-    simulation.
+    counted in its context.
     """
     runs, rounds = batch.contexts.shape
     pulls, score_table = np.empty((runs, rounds), np.int64), score_table.copy()

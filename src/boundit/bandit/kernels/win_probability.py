@@ -55,8 +55,7 @@ _TOP, _UNIT, _FIRST, _LAST, _ARM_POSITION, _LEAST_DRAW, _MOST = range(4, 11)
 def tabulate_beta_densities(score_table: Floats, low: float, high: float) -> Floats:
     """Tabulate the Beta density that Thompson sampling draws each arm from, cut to its bound.
 
-    On the scale from 0 to 1. Called by ``TS._compute_win_chances`` when the propensity of a
-    decision is read.
+    On the scale from 0 to 1.
     """
     densities = np.empty((score_table.shape[0], 11))
     for j in range(score_table.shape[0]):
@@ -77,18 +76,14 @@ def tabulate_beta_densities(score_table: Floats, low: float, high: float) -> Flo
 def _drop_tiny_count(n: float) -> float:
     """Round a count of successes or failures that is next to 0 down to 0.
 
-    The highest place of a Beta density could not be told otherwise. Called by
-    ``tabulate_beta_densities``.
+    The highest place of a Beta density could not be told otherwise.
     """
     return n if n > _LEAST else 0.0
 
 
 @compile_kernel
 def tabulate_normal_densities(score_table: Floats) -> Floats:
-    """Tabulate the normal density that LinTS draws each arm from, cut to its bound.
-
-    Called by ``_integrate_win_chances`` when a propensity is read.
-    """
+    """Tabulate the normal density that LinTS draws each arm from, cut to its bound."""
     densities = np.empty((score_table.shape[0], 11))
     for j in range(score_table.shape[0]):
         mean, spread = score_table[j, LIN_TS_MEAN], score_table[j, LIN_TS_SPREAD]
@@ -107,10 +102,7 @@ def tabulate_normal_densities(score_table: Floats) -> Floats:
 def _write_density(
     density: Floats, peak: LogConcave, top: float, size: float, lower: float, upper: float
 ) -> None:
-    """Write one arm's density into the table, as a point if it is too narrow for floats.
-
-    Called by ``tabulate_beta_densities`` and ``tabulate_normal_densities`` for every arm.
-    """
+    """Write one arm's density into the table, as a point if it is too narrow for floats."""
     density[0], density[1], density[2], density[3] = (
         peak.wins,
         peak.losses,
@@ -127,10 +119,7 @@ def _write_density(
 
 @compile_kernel
 def _find_reach(peak: LogConcave, end: float) -> float:
-    """Find the offset towards ``end`` beyond which an arm's density is negligible.
-
-    Called by ``_write_density`` for both sides.
-    """
+    """Find the offset towards ``end`` beyond which an arm's density is negligible."""
     if end == 0.0 or measure_fall(peak, end) <= _GONE:
         return end
     off = find_tangent_point(peak, end)
@@ -143,21 +132,14 @@ def _find_reach(peak: LogConcave, end: float) -> float:
 
 @inline_kernel
 def _evaluate_density(densities: Floats, j: int, x: float) -> float:
-    """Evaluate an arm's density at one place, in units of its highest value.
-
-    Called by ``_integrate_density`` and ``_integrate_step`` at Gauss's points.
-    """
+    """Evaluate an arm's density at one place, in units of its highest value."""
     peak = LogConcave(densities[j, 0], densities[j, 1], densities[j, 2], densities[j, 3])
     return math.exp(-measure_fall(peak, (x - densities[j, _TOP]) / densities[j, _UNIT]))
 
 
 @compile_kernel
 def _integrate_density(densities: Floats, j: int, first: float, last: float) -> float:
-    """Integrate the density of an arm's draw between two places.
-
-    Called by ``compute_win_probabilities`` for the part below its first place, and by
-    ``_compute_point_win_probability``.
-    """
+    """Integrate the density of an arm's draw between two places."""
     first, last = max(first, densities[j, _FIRST]), min(last, densities[j, _LAST])
     if first >= last:
         return 0.0
@@ -176,8 +158,7 @@ def compute_win_probabilities(densities: Floats) -> Floats:
     """Compute for every arm the chance that its draw is the highest: all propensities.
 
     They add up to 1. Draws without spread may tie; the first arm then wins. An arm whose draw
-    may win, however seldom, has a chance above 0. Called by ``TS._compute_win_chances`` and
-    ``_integrate_win_chances`` when a propensity is read.
+    may win, however seldom, has a chance above 0.
     """
     n, whole, below = (
         densities.shape[0],
@@ -213,10 +194,7 @@ def compute_win_probabilities(densities: Floats) -> Floats:
 
 @compile_kernel
 def _find_best_point(densities: Floats) -> int:
-    """Find the highest arm whose draw has no spread, the first among equals; -1 if none.
-
-    Called by ``compute_win_probabilities``.
-    """
+    """Find the highest arm whose draw has no spread, the first among equals; -1 if none."""
     best = -1
     for j in range(densities.shape[0]):
         if densities[j, _UNIT]:
@@ -243,7 +221,7 @@ def _integrate_step(
     """Add to each arm's chance that it wins with a draw inside one step of the integral.
 
     ``below``, the chances to lie lower, are brought to the step's end; ``parts``, ``lower`` and
-    ``above`` are room to work in. Called by ``compute_win_probabilities`` for each step.
+    ``above`` are room to work in.
     """
     n = densities.shape[0]
     for j in range(n):
@@ -278,8 +256,7 @@ def _integrate_step(
 def _compute_point_win_probability(densities: Floats, winner: int) -> float:
     """Compute the chance that an arm wins whose draw is always the same point.
 
-    All others must lie below it, or on it and come later. Called by
-    ``compute_win_probabilities``.
+    All others must lie below it, or on it and come later.
     """
     at, chance = densities[winner, _TOP], 1.0
     for j in range(densities.shape[0]):

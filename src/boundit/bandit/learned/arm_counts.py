@@ -68,8 +68,7 @@ class ArmCounts:
         """Make the score table of a context's arms, each with the place of its counts.
 
         Kernels score arms in it. The same arms get the same table until another arm of the
-        context is played. Called by ``UCB.choose``, ``KLUCB.choose`` and ``TS.choose`` for
-        every visitor.
+        context is played.
         """
         played = self._n_arms.get(context, 0)
         known = self._score_tables.get(context)
@@ -84,32 +83,20 @@ class ArmCounts:
         return score_table
 
     def count_plays(self, context: Context, ranked_arms: RankedArms) -> Floats:
-        """Count how often each of some arms was played in one context; gives an array.
-
-        Called by ``MatchingStatistics.choose`` for every visitor.
-        """
+        """Count how often each of some arms was played in one context; gives an array."""
         rows = self.make_score_table(context, ranked_arms)[:, STATISTICS].astype(np.int64)
         return np.ascontiguousarray(self.rows[rows, 0])
 
     def count_rounds(self, context: Context) -> int:
-        """Count the rewards that came from this context, whatever the arm.
-
-        Called by ``KLUCB.choose``, whose index grows with them.
-        """
+        """Count the rewards that came from this context, whatever the arm."""
         return self._rounds.get(context, 0)
 
     def take(self, decision: Decision, reward: float) -> None:
-        """Learn one reward of UCB, KLUCB or TS: count it for the decision's arm and context.
-
-        Called by ``BasePolicy.take`` for every reward.
-        """
+        """Learn one reward of UCB, KLUCB or TS: count it for the decision's arm and context."""
         self._add_count(decision.context, decision.arm, 1, reward)
 
     def take_many(self, batch: RewardBatch) -> None:
-        """Learn several rewards of UCB, KLUCB or TS in their order.
-
-        Called by ``BasePolicy.learn_many``.
-        """
+        """Learn several rewards of UCB, KLUCB or TS in their order."""
         rows = np.empty(len(batch.kinds), np.int64)
         for i, kind in enumerate(batch.kinds):
             context, arm = kind.context, kind.arm
@@ -119,18 +106,11 @@ class ArmCounts:
         count_rewards(self.rows, rows, batch.places, batch.rewards)
 
     def add(self, context: Context, arm: Arm, reward: float) -> None:
-        """Count one reward of an arm in a context.
-
-        Called by ``MatchingStatistics.take`` for OAM, and by ``BoundMonitor.watch_reward`` for
-        the evidence against a bound.
-        """
+        """Count one reward of an arm in a context."""
         self._add_count(context, arm, 1, reward)
 
     def join(self, other: "ArmCounts", shared: "ArmCounts") -> "ArmCounts":
-        """Add up the counts of two policies; those in ``shared`` are in both and count once.
-
-        Called by ``BasePolicy.merged``, ``MatchingStatistics.join`` and ``BoundMonitor.join``.
-        """
+        """Add up the counts of two policies; those in ``shared`` are in both and count once."""
         result = ArmCounts()
         for pair in dict.fromkeys((*self, *other)):
             one, two, base = self[pair], other[pair], shared[pair]
@@ -139,11 +119,7 @@ class ArmCounts:
         return result
 
     def to_record(self) -> list[list[object]]:
-        """Write context, arm, count and sum of every pair for JSON.
-
-        Called by ``BasePolicy.state``, ``MatchingStatistics.to_record`` and
-        ``BoundMonitor.to_record``.
-        """
+        """Write context, arm, count and sum of every pair for JSON."""
         return [
             [encode_values(context), encode_values(arm), count.n, count.total]
             for context, arm in self
@@ -163,10 +139,7 @@ class ArmCounts:
         return ArmCounts()
 
     def widen(self, spec: BanditSpec) -> "ArmCounts":  # noqa: ARG002, pairs are pairs
-        """Give the same counts, as new arms and levels have none of their own yet.
-
-        Called by ``BasePolicy.refresh``.
-        """
+        """Give the same counts, as new arms and levels have none of their own yet."""
         return self
 
     def restore(self, record: list[list[object]], spec: BanditSpec) -> "ArmCounts":  # noqa: ARG002
@@ -175,11 +148,7 @@ class ArmCounts:
 
     @classmethod
     def from_record(cls, record: list[list[object]]) -> "ArmCounts":
-        """Read the counts that ``to_record`` wrote.
-
-        Called by ``ArmCounts.restore``, ``MatchingStatistics.restore`` and
-        ``BoundMonitor.from_record``.
-        """
+        """Read the counts that ``to_record`` wrote."""
         counts = cls()
         for context, arm, n, total in record:
             if not (isinstance(context, list) and isinstance(arm, list) and isinstance(n, int)):
@@ -190,11 +159,7 @@ class ArmCounts:
         return counts
 
     def _add_count(self, context: Context, arm: Arm, n: int, total: float) -> None:
-        """Add a number of rewards and their sum to those of an arm in a context.
-
-        Called by ``ArmCounts.take`` and ``ArmCounts.add`` for one reward, by ``ArmCounts.join``
-        and ``ArmCounts.from_record`` for many.
-        """
+        """Add a number of rewards and their sum to those of an arm in a context."""
         row = self._row_of.get((context, arm)) or self._append_row(context, arm)
         self._numbers[2 * row] += n
         self._numbers[2 * row + 1] += total
@@ -203,8 +168,7 @@ class ArmCounts:
     def _append_row(self, context: Context, arm: Arm) -> int:
         """Give an arm its own row of counts in a context where it was never played.
 
-        Gives the number of the row; the array doubles when it is full. Called by
-        ``ArmCounts._add_count`` and ``ArmCounts.take_many``.
+        Gives the number of the row; the array doubles when it is full.
         """
         row = len(self._row_of) + 1
         if row == len(self.rows):
@@ -223,9 +187,5 @@ class ArmCounts:
 
 
 def _view_numbers(rows: Floats) -> "memoryview[float]":
-    """View an array as its numbers one after the other, to change one in half of NumPy's time.
-
-    Called by ``ArmCounts.__init__``, ``ArmCounts._append_row`` and ``ArmCounts.__setstate__``
-    for every new array.
-    """
+    """View an array as its numbers one after the other, to change one in half of NumPy's time."""
     return cast("memoryview[float]", rows.reshape(-1).data)

@@ -46,18 +46,13 @@ class ContextFeatures:
     def point_at(self, stack: RidgeStack, slots: Floats | list[int], n_learned: int) -> None:
         """Write into the score table where the ridge model of each arm lies on the stack.
 
-        That holds until another arm is learned of. Called by ``RidgeModels.get_features`` where
-        it holds no more.
+        That holds until another arm is learned of.
         """
         self.score_table[:, STATISTICS], self.score_table[:, LIN_UCB_VERSION] = slots, -1.0
         self.stack, self.n_learned = stack, n_learned
 
     def has_slots_of(self, ranked_arms: RankedArms, stack: RidgeStack, n_learned: int) -> bool:
-        """Tell whether its score table says rightly where the models of these arms lie.
-
-        Called by ``RidgeModels.get_features``, which then copies these slots for another
-        context.
-        """
+        """Tell whether its score table says rightly where the models of these arms lie."""
         return (
             self.ranked_arms is ranked_arms
             and self.stack is stack
@@ -94,11 +89,7 @@ class FeatureCache:
         self._template: _FeatureTemplate | None = None
 
     def encode(self, context: Context, ranked_arms: RankedArms) -> ContextFeatures:
-        """Work out the features of the arms of a context, and keep them in ``known``.
-
-        Called by ``RidgeModels.get_features`` for a context not met before, or met with other
-        arms or ends; and always where users have features of their own, which are not kept.
-        """
+        """Work out the features of the arms of a context, and keep them in ``known``."""
         known = self.known.get(context)
         if self.encoding.user_features is not None:
             return self._ask_user(context, ranked_arms)
@@ -112,10 +103,7 @@ class FeatureCache:
         return features
 
     def _write_context(self, context: Context, ranked_arms: RankedArms) -> ContextFeatures:
-        """Write the features of all arms in a context: the arms' own rows, its numbers put in.
-
-        Called by ``FeatureCache.encode`` for a context not met before.
-        """
+        """Write the features of all arms in a context: the arms' own rows, its numbers put in."""
         shared = self.encoding.encode_context(context, ranked_arms[0].arm)
         template = self._template
         if (
@@ -131,18 +119,14 @@ class FeatureCache:
     def _make_template(self, ranked_arms: RankedArms, n_shared: int) -> "_FeatureTemplate":
         """Write the features of arms, with zeros where those of a context will be put in.
 
-        ``n_shared`` is the number of these. Called by ``FeatureCache._write_context`` when the
-        arms are others than last time.
+        ``n_shared`` is the number of these.
         """
         rows = [[1.0, *[0.0] * n_shared, *self.encoding.encode_arm(e.arm)] for e in ranked_arms]
         _require_one_length(ranked_arms, lambda i: len(rows[i]) - n_shared - 1)
         return _FeatureTemplate(ranked_arms, pad_rows(np.array(rows)), n_shared, len(rows[0]))
 
     def _ask_user(self, context: Context, ranked_arms: RankedArms) -> ContextFeatures:
-        """Ask the user's own function for the features of every arm.
-
-        Called by ``FeatureCache.encode`` for every visitor where there is such a function.
-        """
+        """Ask the user's own function for the features of every arm."""
         rows = [self.encoding.encode(context, ranked.arm) for ranked in ranked_arms]
         _require_one_length(ranked_arms, lambda i: rows[i].size)
         return ContextFeatures(ranked_arms, pad_rows(np.array(rows)).reshape(-1), rows[0].size)
@@ -152,10 +136,7 @@ class FeatureCache:
 
 
 def _require_one_length(ranked_arms: RankedArms, size: Callable[[int], int]) -> None:
-    """Refuse arms whose features differ in number, naming one of them.
-
-    Called by ``FeatureCache._make_template`` and ``FeatureCache._ask_user``.
-    """
+    """Refuse arms whose features differ in number, naming one of them."""
     for i, ranked in enumerate(ranked_arms):
         if size(i) != size(0):
             reason = f"are {size(i)} numbers, and those of arm {ranked_arms[0].arm!r} {size(0)}"

@@ -47,8 +47,7 @@ class FeatureEncoding:
         """Make an encoding of arms and contexts as features, by the levels in a spec.
 
         Or by the user's own function, if there is one. ``sees_numbers`` says that contexts come
-        with the numbers that the spec has bins for. Called by ``RidgeModels.__init__`` and
-        ``MatchingStatistics.__init__``.
+        with the numbers that the spec has bins for.
         """
         lenient, bins = spec.unseen == "range", spec.bins if sees_numbers else ()
         variables = zip_longest(spec.context_levels, bins, fillvalue=())
@@ -59,12 +58,7 @@ class FeatureEncoding:
         )
 
     def encode(self, context: Context, arm: Arm) -> Vector:
-        """Write the features of one arm in one context as a vector, or say why there are none.
-
-        Called by ``FeatureCache._ask_user`` where users have features of their own, by
-        ``WarmStart.start`` for every estimate, and by ``MatchingStatistics.encode`` for every
-        pair.
-        """
+        """Write the features of one arm in one context as a vector, or say why there are none."""
         if self.user_features is not None:
             return read_vector(self.user_features(context, arm), arm)
         return np.array([1.0, *self.encode_context(context, arm), *self.encode_arm(arm)])
@@ -75,9 +69,7 @@ class FeatureEncoding:
         """Read the features of a decision; write them anew if levels came since it was made.
 
         There are as many as have been learned, ``n_learned``, or as the levels known now make.
-        Those of a user's own function are taken as they are. Called by
-        ``RidgeModels._find_row`` and ``MatchingStatistics.take`` for a decision whose row is
-        not at hand.
+        Those of a user's own function are taken as they are.
         """
         x = read_vector(given, arm)
         if self.user_features is not None or x.size == n_learned:
@@ -87,10 +79,7 @@ class FeatureEncoding:
         return self.encode(context, arm)
 
     def _count_features(self, context: Context, arm: Arm) -> int:
-        """Count the features that an arm in a context has by now.
-
-        Called by ``FeatureEncoding.read_row``.
-        """
+        """Count the features that an arm in a context has by now."""
         variables = (
             *zip(context, self.context or repeat(_NUMBER), strict=False),
             *zip(arm, self.arm or repeat(_NUMBER), strict=False),
@@ -101,8 +90,7 @@ class FeatureEncoding:
         """Make the matrix that turns features of this encoding into those of a wider one.
 
         A level that is new was never met, so its feature is 0 in all of them; if the level that
-        had none gets one, it is what is left of the constant. Called by ``RidgeModels.widen``
-        and ``MatchingStatistics.widen``.
+        had none gets one, it is what is left of the constant.
 
         >>> two, three = (
         ...     FeatureEncoding.of(BanditSpec((), (levels,), ()))
@@ -126,8 +114,7 @@ class FeatureEncoding:
     def encode_context(self, context: Context, arm: Arm) -> list[float]:
         """Write the features of a context, which all arms share, as a list of numbers.
 
-        Errors name ``arm``. Called by ``FeatureCache._write_context`` for a context not met
-        before.
+        Errors name ``arm``.
         """
         numbers: list[float] = []
         for value, variable in zip(context, self.context or repeat(_NUMBER), strict=False):
@@ -135,10 +122,7 @@ class FeatureEncoding:
         return numbers
 
     def encode_arm(self, arm: Arm) -> list[float]:
-        """Write the features of an arm's treatments, the same in all contexts, as numbers.
-
-        Called by ``FeatureCache._make_template`` once for many contexts.
-        """
+        """Write the features of an arm's treatments, the same in all contexts, as numbers."""
         numbers: list[float] = []
         for value, variable in zip(arm, self.arm or repeat(_NUMBER), strict=False):
             numbers += _encode_value(value, variable, arm, "the arm")
@@ -146,11 +130,7 @@ class FeatureEncoding:
 
 
 def read_vector(given: object, arm: Arm) -> Vector:
-    """Read a feature vector: finite numbers, at least one, in one row.
-
-    Called by ``FeatureEncoding.encode`` for what a user's function gives, and by
-    ``FeatureEncoding.read_row`` for the features of a decision that was made elsewhere.
-    """
+    """Read a feature vector: finite numbers, at least one, in one row."""
     try:
         x = np.array(given, dtype=np.float64)
     except (TypeError, ValueError):
@@ -168,7 +148,7 @@ def read_vector(given: object, arm: Arm) -> Vector:
 def is_moderate(x: Vector) -> bool:
     """Tell whether all numbers of a feature vector are finite and small enough to be squared.
 
-    Called by ``read_vector``; compiled, since NumPy takes longer for so few.
+    Compiled, since NumPy takes longer for so few.
     """
     for number in x:  # noqa: SIM110, a loop is what compiles
         if not abs(number) <= LARGEST:
@@ -177,11 +157,7 @@ def is_moderate(x: Vector) -> bool:
 
 
 def require_length(x: Vector, n_features: int | None, arm: Arm) -> None:
-    """Refuse a feature vector whose length is not ``n_features``; None allows any length.
-
-    Called by ``RidgeModels.require_known_length`` and
-    ``MatchingStatistics.require_known_length``.
-    """
+    """Refuse a feature vector whose length is not ``n_features``; None allows any length."""
     if n_features is not None and x.size != n_features:
         raise BadFeatures(arm, f"are {x.size} numbers, and this policy learns {n_features}")
 
@@ -191,7 +167,7 @@ def _align(
 ) -> tuple[VariableEncoding, ...]:
     """Give the variables of a wider encoding as they were known before.
 
-    Where none were known, all of them were numbers. Called by ``FeatureEncoding.map_into``.
+    Where none were known, all of them were numbers.
     """
     return known or (_NUMBER,) * len(wider)
 
@@ -199,10 +175,7 @@ def _align(
 def _encode_value(
     value: Value, variable: VariableEncoding, arm: Arm, where: str
 ) -> list[float]:
-    """Write one value as features, and refuse what cannot be in the name of an arm.
-
-    Called by ``FeatureEncoding.encode_context`` and ``FeatureEncoding.encode_arm``.
-    """
+    """Write one value as features, and refuse what cannot be in the name of an arm."""
     try:
         numbers = variable.encode(value)
     except ValueError as error:

@@ -35,8 +35,7 @@ class Ridge:
     def from_statistics(cls, A: Matrix, b: Vector) -> "Ridge":  # noqa: N803, the paper's letter
         """Make a ridge model from its sums ``A = ridge I + sum x x'`` and ``b = sum reward x``.
 
-        By inverting ``A``. Called by ``WarmStart.start`` and by ``RidgeModels.join``, whose
-        sums add up.
+        By inverting ``A``.
         """
         inverse: Matrix = np.asarray(np.linalg.inv(A), dtype=np.float64)
         return cls(A, b, inverse, inverse @ b)
@@ -45,8 +44,7 @@ class Ridge:
     def make_untrained(cls, n_features: int, ridge: float) -> "Ridge":
         """Make a ridge model that has learned nothing: ``A = ridge I`` and ``b = 0``.
 
-        Algorithm 4 of the paper (LinUCB), line 6, where ``ridge`` is 1. Called by
-        ``RidgeModels.find_slot`` and ``RidgeModels.make_start_model``.
+        Algorithm 4 of the paper (LinUCB), line 6, where ``ridge`` is 1.
         """
         eye = np.eye(n_features)
         return cls(ridge * eye, np.zeros(n_features), eye / ridge, np.zeros(n_features))
@@ -69,12 +67,7 @@ class RidgeStack:
         self.models: Floats = np.zeros(room * self.block)
 
     def push(self, model: Ridge) -> int:
-        """Copy a ridge model to the stack; gives its slot, where its numbers begin there.
-
-        Called by ``RidgeModels._find_learning_slot`` for the first reward of an arm, by
-        ``RidgeModels.find_slot`` for what arms start from, and by ``lay_out_ridge`` for the
-        models of whole runs.
-        """
+        """Copy a ridge model to the stack; gives its slot, where its numbers begin there."""
         slot = self.size * self.block
         if slot == self.models.size:
             self.models = np.concatenate([self.models, np.zeros_like(self.models)])
@@ -85,17 +78,13 @@ class RidgeStack:
         return slot
 
     def get_model(self, slot: int) -> Ridge:
-        """Get the ridge model in a slot of the stack; it changes as the slot learns.
-
-        Called by ``RidgeModels.get_model`` and ``RidgeModels.get_learned``.
-        """
+        """Get the ridge model in a slot of the stack; it changes as the slot learns."""
         return Ridge(*self._view_parts(slot))
 
     def _view_parts(self, slot: int) -> tuple[Floats, Floats, Floats, Floats]:
         """Give ``A``, ``b``, inverse and estimate of the ridge model in a slot of the stack.
 
-        As views without padding: writing on them changes the model. Called by
-        ``RidgeStack.push`` and ``RidgeStack.get_model``.
+        As views without padding: writing on them changes the model.
         """
         d, p = self.n_features, self.width
         block = self.models[slot : slot + self.block]

@@ -49,10 +49,7 @@ class RidgeSettings:
             raise BadOption("warm_start", "a WarmStart", self.warm_start)
 
     def to_record(self) -> Record:
-        """Write the options as a JSON object; of a user's function only that there was one.
-
-        Called by ``RidgeModels.settings``.
-        """
+        """Write the options as a JSON object; of a user's function only that there was one."""
         return {
             "ridge": self.ridge,
             "shared": self.shared,
@@ -66,7 +63,7 @@ class RidgeSettings:
 
         Gives them as the constructor takes them. JSON keeps no function, so a user's
         ``features`` must be given again, or this raises ``DamagedState`` in the name of
-        ``policy``. Called by ``LinUCB.from_state`` and ``LinTS.from_state``.
+        ``policy``.
         """
         if options["features"] != (features is not None):
             wanted = "give its function again, features=" if options["features"] else "none"
@@ -90,11 +87,7 @@ class RidgeModels:
         self._last: ContextFeatures | None = None
 
     def get_features(self, context: Context, ranked_arms: RankedArms) -> ContextFeatures:
-        """Get the features of a context's arms, and where the ridge model of each lies.
-
-        Called by ``LinUCB.choose`` and ``LinTS.choose`` for every visitor, and by
-        ``lay_out_ridge`` for every context of whole runs.
-        """
+        """Get the features of a context's arms, and where the ridge model of each lies."""
         features = self._cache.known.get(context)
         if features is None or features.ranked_arms is not ranked_arms:
             features = self._cache.encode(context, ranked_arms)
@@ -111,35 +104,23 @@ class RidgeModels:
         return features
 
     def require_known_length(self, x: Vector, arm: Arm) -> None:
-        """Refuse features of another length than those learned from before.
-
-        Called by ``RidgeModels.get_features`` and ``RidgeModels._find_row``.
-        """
+        """Refuse features of another length than those learned from before."""
         require_length(x, self.n_features, arm)
 
     @property
     def n_features(self) -> int | None:
-        """The length of the features learned from; None before the first reward.
-
-        Read by ``RidgeModels.require_known_length``, ``RidgeModels.join`` and
-        ``RidgeModels.restore``.
-        """
+        """The length of the features learned from; None before the first reward."""
         return self.stack.n_features if self.stack is not None and self.learned_slots else None
 
     def get_model(self, arm: Arm, n_features: int) -> Ridge:
-        """Get the ridge model of an arm, learned or not; it changes as the arm is learned.
-
-        Called by ``RidgeModels._find_learning_slot`` for the first reward of an arm, and by
-        ``lay_out_ridge``.
-        """
+        """Get the ridge model of an arm, learned or not; it changes as the arm is learned."""
         return self.get_stack(n_features).get_model(self.find_slot(arm, n_features))
 
     def find_slot(self, arm: Arm, n_features: int) -> int:
         """Find where the ridge model of an arm begins in the stack's array.
 
         That is what was learned of it, or what it starts from; arms without a warm start all
-        start from one slot. Called by ``RidgeModels.get_features`` and
-        ``RidgeModels.get_model``.
+        start from one slot.
         """
         key, warm = None if self.ridge_settings.shared else arm, self.ridge_settings.warm_start
         stack = self.get_stack(n_features)
@@ -156,11 +137,7 @@ class RidgeModels:
         return self._untrained_slot
 
     def make_start_model(self, key: Arm | None, n_features: int) -> Ridge:
-        """Make the model that an arm, or all for None, has before its first reward.
-
-        Called by ``RidgeModels.find_slot`` for a warm start, and by ``RidgeModels.join`` for
-        what two policies have in common.
-        """
+        """Make the model that an arm, or all for None, has before its first reward."""
         warm, ridge = self.ridge_settings.warm_start, self.ridge_settings.ridge
         if warm is None:
             return Ridge.make_untrained(n_features, ridge)
@@ -170,7 +147,7 @@ class RidgeModels:
         """Get the array with the ridge models of all arms (the stack).
 
         A new one if the features have another length, which may only be before the first
-        reward. Called by ``RidgeModels.get_features``, and wherever a model is put or read.
+        reward.
         """
         if self.stack is None or self.stack.n_features != n_features:
             self.stack = RidgeStack(n_features)
@@ -181,8 +158,7 @@ class RidgeModels:
         """Learn a decision's reward in the model of its arm, by the arm's features.
 
         Features of another length are refused. The row of a decision that a linear policy of
-        this process made is at hand; of another it is read from its features. Called by
-        ``BasePolicy.take`` for every reward.
+        this process made is at hand; of another it is read from its features.
         """
         x, row, stack = self._find_row(decision)
         slot = self.learned_slots.get(None if self.ridge_settings.shared else decision.arm)
@@ -193,7 +169,7 @@ class RidgeModels:
     def take_many(self, batch: RewardBatch) -> None:
         """Learn several rewards in their order, each in the model of its arm.
 
-        All features are read before the first is learned. Called by ``BasePolicy.learn_many``.
+        All features are read before the first is learned.
         """
         found = list[Vector]()
         for kind, decision in enumerate(batch.kinds):
@@ -211,10 +187,7 @@ class RidgeModels:
         learn_rows(models, np.array(slots), rows, batch.places, d, batch.rewards)
 
     def _find_row(self, decision: Decision) -> tuple[Vector, int, RidgeStack]:
-        """Find the features of a decision: an array, where they begin, and the stack for them.
-
-        Called by ``RidgeModels.take`` and ``RidgeModels.take_many``.
-        """
+        """Find the features of a decision: an array, where they begin, and the stack for them."""
         stack, reasons = self.stack, decision.reasons
         rows = reasons.rows
         if stack and isinstance(rows, ContextFeatures) and rows.n_features == stack.n_features:
@@ -226,10 +199,7 @@ class RidgeModels:
         return pad_rows(features), 0, self.get_stack(features.size)
 
     def _find_learning_slot(self, arm: Arm, stack: RidgeStack) -> int:
-        """Find the slot where the model of an arm learns; before its first reward, make it.
-
-        Called by ``RidgeModels.take`` and ``RidgeModels.take_many``.
-        """
+        """Find the slot where the model of an arm learns; before its first reward, make it."""
         key = None if self.ridge_settings.shared else arm
         slot = self.learned_slots.get(key)
         if slot is None:
@@ -238,20 +208,13 @@ class RidgeModels:
         return slot
 
     def find_features(self, context: Context, arm: Arm) -> tuple[float, ...]:
-        """Find the features of one arm in a context, as its model learns them.
-
-        Called by ``BasePolicy._explore_arms`` for an arm that bounds rule out, and by
-        ``lay_out_ridge``.
-        """
+        """Find the features of one arm in a context, as its model learns them."""
         x = self.encoding.encode(context, arm)
         self.require_known_length(x, arm)
         return tuple(x.tolist())
 
     def settings(self) -> Record:
-        """Give how it learns (ridge, sharing, features, warm start) as a JSON object.
-
-        Called by ``BasePolicy.state``.
-        """
+        """Give how it learns (ridge, sharing, features, warm start) as a JSON object."""
         return self.ridge_settings.to_record()
 
     def fresh(self, spec: BanditSpec) -> "RidgeModels":
@@ -261,8 +224,7 @@ class RidgeModels:
     def widen(self, spec: BanditSpec) -> "RidgeModels":
         """Carry what was learned over to a spec with further arms or levels.
 
-        As if rows had had the features of the new levels from the start, all of them 0. Called
-        by ``BasePolicy.refresh``, and by ``BasePolicy.merged`` for what both policies shared.
+        As if rows had had the features of the new levels from the start, all of them 0.
         """
         result = self.fresh(spec)
         if result.encoding == self.encoding:
@@ -275,10 +237,7 @@ class RidgeModels:
         return result
 
     def _turn_model(self, model: Ridge, turn: Vector) -> Ridge:
-        """Make the model that would have been learned, had rows ``x`` been ``turn @ x``.
-
-        Called by ``RidgeModels.widen``.
-        """
+        """Make the model that would have been learned, had rows ``x`` been ``turn @ x``."""
         ridge = self.ridge_settings.ridge
         rows = model.A - ridge * np.eye(model.b.size)
         gram = ridge * np.eye(len(turn)) + turn @ rows @ turn.T
@@ -287,8 +246,7 @@ class RidgeModels:
     def join(self, other: "RidgeModels", shared: "RidgeModels") -> "RidgeModels":
         """Add up the ridge models of two policies, arm by arm; gives new models.
 
-        What ``shared`` had learned, or the start, is in both and counts once. Called by
-        ``BasePolicy.merged``.
+        What ``shared`` had learned, or the start, is in both and counts once.
         """
         if self.ridge_settings != other.ridge_settings:
             raise CannotMerge("the two policies learn with other features, ridge or warm start")
@@ -303,10 +261,7 @@ class RidgeModels:
         return result
 
     def to_record(self) -> list[list[object]]:
-        """Write every learned model for JSON; its inverse too, so that it goes on bit for bit.
-
-        Called by ``BasePolicy.state``.
-        """
+        """Write every learned model for JSON; its inverse too, so that it goes on bit for bit."""
         return [
             [
                 None if key is None else encode_values(key),
@@ -329,19 +284,12 @@ class RidgeModels:
         return result
 
     def get_learned(self, key: Arm | None) -> Ridge | None:
-        """Get the learned model of an arm (None: of all arms), None before its first reward.
-
-        Called by ``RidgeModels.join``, ``RidgeModels.widen`` and ``RidgeModels.to_record``.
-        """
+        """Get the learned model of an arm (None: of all arms), None before its first reward."""
         slot = self.learned_slots.get(key)
         return None if slot is None or self.stack is None else self.stack.get_model(slot)
 
     def add_model(self, key: Arm | None, model: Ridge) -> None:
-        """Take over a ridge model that was learned elsewhere, as that of an arm (None: of all).
-
-        Called by ``RidgeModels.join``, ``RidgeModels.widen`` and ``RidgeModels.restore`` for
-        every model.
-        """
+        """Take over a ridge model that was learned elsewhere, as that of an arm (None: of all)."""
         self.learned_slots[key] = self.get_stack(model.b.size).push(model)
 
     def forget(self) -> None:

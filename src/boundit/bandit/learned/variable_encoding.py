@@ -43,8 +43,7 @@ class VariableEncoding:
     ) -> "VariableEncoding":
         """Make the encoding of a variable from its levels and the edges of its bins.
 
-        ``lenient`` lets other levels through. Called by ``FeatureEncoding.of`` for every
-        variable.
+        ``lenient`` lets other levels through.
         """
         text = tuple(sorted({level for level in levels if isinstance(level, str)}))
         numbers = [level for level in levels if isinstance(level, int | float)]
@@ -53,10 +52,7 @@ class VariableEncoding:
 
     @property
     def shows_number(self) -> bool:
-        """Whether the number itself is a feature beside its bin.
-
-        Read by ``VariableEncoding.size`` and ``VariableEncoding.encode``.
-        """
+        """Whether the number itself is a feature beside its bin."""
         return bool(self.edges) and max(map(abs, self.edges)) <= LARGEST
 
     @property
@@ -65,10 +61,7 @@ class VariableEncoding:
         return (len(self.levels) - 1 if self.levels else 1) + self.shows_number
 
     def encode(self, value: Value) -> list[float]:
-        """Write one value as features, or raise ``ValueError`` with what is wrong with it.
-
-        Called by ``_encode_value`` for every value of a context or an arm.
-        """
+        """Write one value as features, or raise ``ValueError`` with what is wrong with it."""
         found = find_bin(self.edges, value)
         is_known = found in self.levels if self.levels else isinstance(found, int | float)
         if not is_known and self.reference is not None:
@@ -91,7 +84,7 @@ class VariableEncoding:
         """Write the features over more levels as sums of those over the known ones, or raise.
 
         ``columns`` are unit vectors, one for each feature that the variable had, ``constant``
-        that of the constant. Called by ``FeatureEncoding.map_into``.
+        that of the constant.
         """
         known, levels = self.levels, wider.levels
         shown = self.shows_number, wider.shows_number

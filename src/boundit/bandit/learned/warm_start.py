@@ -49,7 +49,7 @@ class WarmStart:
     ) -> Ridge:
         """Make the ridge model that an arm starts from: fitted to the estimates of it.
 
-        Of all arms when ``arm`` is None. Called by ``RidgeModels.make_start_model``.
+        Of all arms when ``arm`` is None.
         """
         gram, moments = ridge * np.eye(n_features), np.zeros(n_features)
         for (played, context), bound in self.estimates.bounds.items():
@@ -67,8 +67,5 @@ class WarmStart:
 
     @classmethod
     def from_record(cls, record: Record) -> "WarmStart":
-        """Read the warm start that ``to_record`` wrote.
-
-        Called by ``RidgeSettings.restore_options``.
-        """
+        """Read the warm start that ``to_record`` wrote."""
         return cls(BoundTable.from_record(record["estimates"]), record["rows"])

@@ -70,10 +70,7 @@ class Decisions(Sequence[Decision]):
         return Decision.of(name, scores.arm, self._visitors.contexts[k], scores)
 
     def make_scores(self, i: int) -> Scores:
-        """Make the scores of one visitor, who may have got another arm to explore.
-
-        Called by ``Decisions.__getitem__``.
-        """
+        """Make the scores of one visitor, who may have got another arm to explore."""
         scores = self._batches[int(self._visitors.groups[i])].make(int(self._places[i]))
         explored = self._explored.get(i)
         if explored is not None:
@@ -83,10 +80,7 @@ class Decisions(Sequence[Decision]):
 
     @cached_property
     def arms(self) -> list[Arm]:
-        """The arm for each visitor.
-
-        Users read it to act.
-        """
+        """The arm for each visitor."""
         names = [batch.list_arms() for batch in self._batches]
         groups, winners = self._visitors.groups.tolist(), self._winners.tolist()
         found = [names[group][row] for group, row in zip(groups, winners, strict=True)]
@@ -97,8 +91,7 @@ class Decisions(Sequence[Decision]):
     def group_alike(self) -> tuple[list[Decision], Places]:
         """Group the decisions that were made on one arm in one context.
 
-        Gives one of each kind, in the order they came, and the kind of each. Called by
-        ``group_decisions``.
+        Gives one of each kind, in the order they came, and the kind of each.
         """
         most = max((len(batch.shared.ranked_arms) for batch in self._batches), default=1)
         codes = self._visitors.groups * most + self._winners
@@ -117,8 +110,6 @@ class Decisions(Sequence[Decision]):
 
 def number_by_first(codes: Places) -> tuple[list[int], Places]:
     """Number what differs in the order it comes first; gives the first places, and numbers.
-
-    Called by ``Decisions.group_alike``, and by ``RewardBatch.keep_new`` for what is left.
 
     >>> firsts, numbers = number_by_first(np.array([7, 3, 7, 5]))
     >>> firsts, numbers.tolist()

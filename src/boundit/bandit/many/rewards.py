@@ -33,17 +33,11 @@ class RewardBatch(NamedTuple):
     observed: list[Observed]
 
     def find_row(self, kind: int) -> int:
-        """Find the row of the call that has the first reward of a kind, to name it in an error.
-
-        Called by ``RidgeModels.take_many``.
-        """
+        """Find the row of the call that has the first reward of a kind, to name it in an error."""
         return self.rows[int(np.argmax(self.places == kind))]
 
     def keep_new(self, new: Sequence[bool]) -> Self:
-        """Keep the rewards of decisions that were not learned from before.
-
-        Called by ``BasePolicy.learn_many``.
-        """
+        """Keep the rewards of decisions that were not learned from before."""
         if all(new):
             return self
         kept = np.flatnonzero(np.array(new, np.bool_))
@@ -60,10 +54,7 @@ class RewardBatch(NamedTuple):
 
 
 def list_decisions(given: object) -> Sequence[Decision]:
-    """List the decisions of a call, or name the row that is none.
-
-    Called by ``BasePolicy.learn_many``.
-    """
+    """List the decisions of a call, or name the row that is none."""
     if isinstance(given, Decisions):
         return given
     if isinstance(given, str | bytes | Decision) or not isinstance(given, Iterable):
@@ -76,10 +67,7 @@ def list_decisions(given: object) -> Sequence[Decision]:
 
 
 def list_ids(decisions: Sequence[Decision]) -> list[str]:
-    """List the ids of decisions, or name the row of one that is no text.
-
-    Called by ``BasePolicy.learn_many``.
-    """
+    """List the ids of decisions, or name the row of one that is no text."""
     if isinstance(decisions, Decisions):
         return decisions.ids
     for row, decision in enumerate(decisions):
@@ -91,8 +79,7 @@ def list_ids(decisions: Sequence[Decision]) -> list[str]:
 def group_decisions(decisions: Sequence[Decision]) -> tuple[list[Decision], Places]:
     """Group decisions that teach the same: of one arm, context and features.
 
-    Gives one of each kind, in the order they come, and the kind of each. Called by
-    ``BasePolicy.learn_many``.
+    Gives one of each kind, in the order they come, and the kind of each.
     """
     if isinstance(decisions, Decisions):
         return decisions.group_alike()
@@ -113,10 +100,7 @@ def group_decisions(decisions: Sequence[Decision]) -> tuple[list[Decision], Plac
 
 
 def read_rewards(spec: BanditSpec, given: object, decisions: Sequence[Decision]) -> Floats:
-    """Read the rewards of decisions, each as ``learn`` would, or name the row that is none.
-
-    Called by ``BasePolicy.learn_many``.
-    """
+    """Read the rewards of decisions, each as ``learn`` would, or name the row that is none."""
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise BadOption("rewards", "a list or an array of numbers", given)
     listed = np.atleast_1d(given).tolist() if isinstance(given, np.ndarray) else list(given)

@@ -20,9 +20,6 @@ Observed: TypeAlias = Mapping[str, object] | None
 def name_row(error: E, row: int) -> E:
     """Put the row that an error is about before its message; gives the error.
 
-    Called by ``BasePolicy._choose_batches``, ``BasePolicy._read_kinds`` and whatever else reads
-    several.
-
     >>> print(name_row(BadContext((2,), "it has no such level"), 17))
     row 17: (2,) is no context here: it has no such level
     """
@@ -35,7 +32,7 @@ def list_contexts(given: object, names: Sequence[str] | None) -> list[object]:
     """List the contexts of visitors, each as ``decide`` takes one.
 
     From a list of them, a 2-D array with a row for each, or columns by name: a mapping or a
-    data frame. ``names`` are those of the context variables. Called by ``read_visitors``.
+    data frame. ``names`` are those of the context variables.
 
     >>> list_contexts({"U2": [0, 1], "U1": ["a", "b"]}, ["U1", "U2"])
     [('a', 0), ('b', 1)]
@@ -58,7 +55,7 @@ def list_contexts(given: object, names: Sequence[str] | None) -> list[object]:
 def list_observed(given: object, n: int) -> list[Observed]:
     """List what the rounds of ``n`` rewards showed besides, a mapping or None for each.
 
-    From a list of them, or from columns by name. Called by ``BasePolicy.learn_many``.
+    From a list of them, or from columns by name.
 
     >>> list_observed({"W": [0, 1]}, 2)
     [{'W': 0}, {'W': 1}]
@@ -78,7 +75,7 @@ def list_observed(given: object, n: int) -> list[Observed]:
 def require_length(name: str, found: list[T], n: int) -> list[T]:
     """Refuse a list with more or fewer entries than there are visitors or decisions.
 
-    Gives the list. Called by ``list_observed``, ``read_rewards`` and ``read_ids``.
+    Gives the list.
     """
     if len(found) != n:
         raise BadOption(name, f"one for each of {n}", f"{len(found)} of them")
@@ -88,7 +85,7 @@ def require_length(name: str, found: list[T], n: int) -> list[T]:
 def read_columns(name: str, given: object) -> dict[str, list[object]] | None:
     """Read columns of one length by their names, from a mapping or a data frame.
 
-    None for what is neither. Called by ``list_contexts`` and ``list_observed``.
+    None for what is neither.
     """
     if isinstance(given, Mapping):
         columns = {key: _list_column(name, column) for key, column in given.items()}
@@ -103,10 +100,7 @@ def read_columns(name: str, given: object) -> dict[str, list[object]] | None:
 
 
 def _list_column(name: str, column: object) -> list[object]:
-    """List the values of one column, as plain Python has them where it is an array.
-
-    Called by ``read_columns``.
-    """
+    """List the values of one column, as plain Python has them where it is an array."""
     if isinstance(column, np.ndarray):
         return list(column.tolist())
     if isinstance(column, str | bytes) or not isinstance(column, Iterable):
@@ -117,10 +111,7 @@ def _list_column(name: str, column: object) -> list[object]:
 def _order_columns(
     columns: Mapping[str, list[object]], names: Sequence[str] | None
 ) -> Iterable[tuple[object, ...]]:
-    """Put columns in the order of the context variables, and read them row by row.
-
-    Called by ``list_contexts``.
-    """
+    """Put columns in the order of the context variables, and read them row by row."""
     if names is None:
         raise BadContext(
             tuple(columns),

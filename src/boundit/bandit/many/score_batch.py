@@ -26,7 +26,7 @@ class ScoreBatch:
     def make(self, i: int) -> Scores:
         """Make the scores of the ``i``-th visitor of this context.
 
-        The same for all where nothing is drawn. Called by ``Decisions.make_scores``.
+        The same for all where nothing is drawn.
         """
         if self.found is None or self._tables is None:
             return self.shared
@@ -34,8 +34,5 @@ class ScoreBatch:
         return self.shared.repeat((winner, unscored), self._tables[i])
 
     def list_arms(self) -> list[Arm]:
-        """List the arms of the context, as the rows of its score tables have them.
-
-        Called by ``Decisions.arms``.
-        """
+        """List the arms of the context, as the rows of its score tables have them."""
         return [ranked.arm for ranked in self.shared.ranked_arms]

@@ -27,10 +27,7 @@ class Visitors(NamedTuple):
     cells: list[Context]
 
     def split(self) -> list[Places]:
-        """List the places of the visitors of each group, in the order they came.
-
-        Called by ``BasePolicy.decide_many``.
-        """
+        """List the places of the visitors of each group, in the order they came."""
         order = np.argsort(self.groups, kind="stable")
         sizes = np.bincount(self.groups, minlength=len(self.distinct))
         ends = [0, *np.cumsum(sizes).tolist()]
@@ -40,8 +37,7 @@ class Visitors(NamedTuple):
 def read_visitors(spec: BanditSpec, given: object, *, sees_numbers: bool) -> Visitors:
     """Read the contexts of several visitors, each as ``decide`` would, or name a bad row.
 
-    A policy that does not see numbers has their bins instead. Called by
-    ``BasePolicy.decide_many``.
+    A policy that does not see numbers has their bins instead.
 
     >>> read_visitors(BanditSpec(), [(0,), (1,), (0,)], sees_numbers=True).groups.tolist()
     [0, 1, 0]
@@ -63,8 +59,7 @@ def _read_distinct(
 ) -> tuple[list[Context], list[Context]]:
     """Read the contexts of all rows, and list those that differ in the order they came.
 
-    Where all rows are tuples of plain values, equal ones are read once. Called by
-    ``read_visitors``.
+    Where all rows are tuples of plain values, equal ones are read once.
     """
     if {*map(type, rows)} <= {tuple}:
         plain = cast("list[Context]", rows)
@@ -79,10 +74,7 @@ def _read_distinct(
 def _read_each(
     spec: BanditSpec, given: Sequence[object], find_row: Callable[[int], int]
 ) -> list[Context]:
-    """Read contexts one by one; an error names the row that ``find_row`` gives for its place.
-
-    Called by ``_read_distinct``.
-    """
+    """Read contexts one by one; an error names the row that ``find_row`` gives for its place."""
     found = list[Context]()
     for context in given:
         try:
@@ -94,8 +86,6 @@ def _read_each(
 
 def read_ids(given: object, n: int) -> list[str]:
     """Read the ids of ``n`` decisions, one text each, or name the row that is none.
-
-    Called by ``BasePolicy.decide_many`` where ids were given.
 
     >>> read_ids(["a", "b"], 2)
     ['a', 'b']

@@ -67,8 +67,6 @@ def allocate(
     the constraints. It costs at most a millionth more than necessary, where rounding allows
     (a few millionths in one case of a thousand); ``least_cost`` proves how much.
 
-    Called by ``compute_oam_rate``.
-
     Two arms that tell nothing of each other: the worse one needs :math:`f / \Delta^2` pulls.
 
     >>> allocation = allocate(np.eye(2), np.array([0.0, 0.5]), width=8.0)
@@ -94,7 +92,7 @@ def solve_allocation(
     """Solve the allocation program of OAM in compiled code.
 
     Gives the pulls of every pair, what they cost, the least that any must cost, and the worst
-    ratio of a constraint. Called by ``allocate`` and, in whole runs, by ``find_wanted_pulls``.
+    ratio of a constraint.
     """
     n, smallest = gaps.shape[0], math.inf
     for i in range(n):
@@ -129,8 +127,7 @@ def _reduce_dimension(features: Numbers, gaps: Numbers, cap: float) -> tuple[Num
     """Rewrite the features of OAM's pairs in as few coordinates as they span.
 
     Gives the new features, and what the pulls of pairs without a gap tell beforehand, as a
-    matrix ``cap`` times ``sum of x x'``. Called by ``solve_allocation`` before it solves the
-    program.
+    matrix ``cap`` times ``sum of x x'``.
     """
     x = _scale_and_project(features, gaps, cap)
     basis = orthonormalize(x, NO_LENGTH)
@@ -149,7 +146,7 @@ def _reduce_dimension(features: Numbers, gaps: Numbers, cap: float) -> tuple[Num
 def _scale_and_project(features: Numbers, gaps: Numbers, cap: float) -> Numbers:
     """Scale OAM's features to a longest length of 1, less what pairs without a gap measure.
 
-    That is known where the cap on their pulls is infinite. Called by ``_reduce_dimension``.
+    That is known where the cap on their pulls is infinite.
     """
     (n, size), longest = features.shape, 0.0
     for i in range(n):

@@ -47,8 +47,7 @@ class _Multipliers(NamedTuple):
 def _evaluate_point(y: Numbers, base: Numbers, rows: Places, u: Numbers) -> _PullsPoint:
     """Evaluate one choice of pulls in OAM's program: how well each tested pair is then known.
 
-    Gives the pulls with the products and information they lead to. Called by ``solve_barrier``
-    and ``_step_inside``.
+    Gives the pulls with the products and information they lead to.
     """
     (n, size), metric = y.shape, base.copy()
     for i in range(n):
@@ -72,7 +71,7 @@ def _evaluate_point(y: Numbers, base: Numbers, rows: Places, u: Numbers) -> _Pul
 def _is_met_without_pulls(y: Numbers, base: Numbers, rows: Places) -> bool:
     """Tell whether the constraints of OAM's allocation program hold before any pull.
 
-    That is, whether each tested pair is known well enough. Called by ``solve_barrier`` first.
+    That is, whether each tested pair is known well enough.
     """
     if rows.size == 0:
         return True
@@ -86,10 +85,7 @@ def _is_met_without_pulls(y: Numbers, base: Numbers, rows: Places) -> bool:
 
 @compile_kernel
 def _find_worst_ratio(here: _PullsPoint) -> float:
-    """Find the largest ratio of left to right side among the constraints of OAM's program.
-
-    Called by ``solve_barrier`` and ``_is_met_without_pulls``.
-    """
+    """Find the largest ratio of left to right side among the constraints of OAM's program."""
     least = math.inf
     for known in here.known:
         least = min(least, known)
@@ -104,7 +100,7 @@ def solve_barrier(
 
     Gives the pulls, a proven lower bound on the cost, and the worst ratio of a constraint's
     left side to its right. It follows the central path of a log barrier by primal-dual Newton
-    steps. Called by ``solve_allocation``.
+    steps.
 
     Two pulls of everything, in the program's units, meet every constraint: a vector that was
     pulled twice has at most half of its square left. All later points stay strictly inside. The
@@ -146,7 +142,7 @@ def solve_barrier(
 def _start_multipliers(here: _PullsPoint, barrier: float) -> _Multipliers:
     """Choose the first Lagrange multipliers of the constraints of OAM's program.
 
-    Each balances the log barrier at the first point. Called by ``solve_barrier``.
+    Each balances the log barrier at the first point.
     """
     tests, signs = np.empty(here.known.size), np.empty(here.u.size)
     for r in range(tests.size):
@@ -162,8 +158,7 @@ def _compute_newton_step(
 ) -> tuple[Numbers, _Multipliers]:
     """Compute one Newton step of OAM's solver: the change of pulls and of multipliers.
 
-    ``share`` is the part of the duality gap it aims to leave. Called by ``solve_barrier`` at
-    every iteration.
+    ``share`` is the part of the duality gap it aims to leave.
     """
     n, slopes = costs.size, _compute_slopes(rows, here)
     gap = dot(multipliers.signs, here.u)
@@ -191,8 +186,7 @@ def _compute_newton_step(
 def _compute_slopes(rows: Places, here: _PullsPoint) -> Numbers:
     """Compute how much each pull adds to what is known of each tested pair (derivatives).
 
-    A row for every tested pair, a column for every pull. Called by ``_compute_newton_step`` and
-    ``_prove_least_cost``.
+    A row for every tested pair, a column for every pull.
     """
     slopes = np.empty((rows.size, here.u.size))
     for r in range(rows.size):
@@ -208,7 +202,7 @@ def _compute_curvature(
     """Compute the matrix of the Newton step: minus the Lagrangian's second derivatives.
 
     With those of the barrier; no direction of it is negative. Only the lower triangle is
-    written. Called by ``_compute_newton_step``.
+    written.
     """
     n = here.u.size
     crossed, squared = np.zeros((n, n)), np.zeros((n, n))
@@ -235,8 +229,7 @@ def _compute_curvature(
 def _choose_gap_share(reached: float) -> float:
     """Choose which share of the duality gap the next Newton step aims to leave.
 
-    Little when the last step could be taken nearly whole (``reached``). Called by
-    ``solve_barrier``.
+    Little when the last step could be taken nearly whole (``reached``).
     """
     return 0.02 if reached > 0.9 else 0.1 if reached > 0.5 else 0.4
 
@@ -248,7 +241,7 @@ def _step_inside(
     """Change the pulls along a Newton step, as far as no constraint loses 95 % of its room.
 
     Gives the new point and the share of the step taken. What is known is concave, so it stays
-    above the chord to a point that was too far. Called by ``solve_barrier``.
+    above the chord to a point that was too far.
     """
     length = min(1.0, 0.99 * _find_reach(here.u, step))
     for _ in range(_MOST_STEPS):
@@ -272,8 +265,7 @@ def _prove_least_cost(costs: Numbers, rows: Places, here: _PullsPoint, tests: Nu
     """Compute a lower bound on what any pulls must cost that meet OAM's constraints.
 
     It is the dual value, scaled to be feasible: ``known`` is concave, so it lies below its
-    tangent at the present point. Called by ``solve_barrier``, which stops once the cost is
-    near.
+    tangent at the present point.
     """
     slopes, paid, scale = _compute_slopes(rows, here), 0.0, math.inf
     for r in range(rows.size):
@@ -288,10 +280,7 @@ def _prove_least_cost(costs: Numbers, rows: Places, here: _PullsPoint, tests: Nu
 
 @compile_kernel
 def _find_reach(values: Numbers, change: Numbers) -> float:
-    """Find the longest step along ``change`` at which no one of ``values`` is negative.
-
-    Called by ``solve_barrier`` for multipliers and by ``_step_inside`` for pulls.
-    """
+    """Find the longest step along ``change`` at which no one of ``values`` is negative."""
     far = math.inf
     for i in range(values.size):
         if change[i] < 0.0:

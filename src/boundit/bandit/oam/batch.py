@@ -45,10 +45,7 @@ class BatchCandidates(NamedTuple):
 
 @compile_kernel
 def schedule_solution(explorations: int) -> int:
-    """Give the number of explorations at which OAM next works out its allocation anew.
-
-    Called by ``MatchingStatistics.count_exploration`` and ``_play_run``.
-    """
+    """Give the number of explorations at which OAM next works out its allocation anew."""
     return max(explorations + 1, int(_GROWTH * explorations))
 
 
@@ -56,10 +53,7 @@ def schedule_solution(explorations: int) -> int:
 def find_wanted_pulls(
     constants: MatchingConstants, gram: Numbers, moment: Numbers, pairs: Numbers, blocks: Places
 ) -> Numbers:
-    """Solve for how often OAM should pull every arm in every context: its allocation.
-
-    Called by ``MatchingStatistics.count_exploration`` and ``_play_run`` when it is due.
-    """
+    """Solve for how often OAM should pull every arm in every context: its allocation."""
     theta, _, _ = estimate(pairs, gram, moment)
     f = compute_width(
         constants.horizon,
@@ -75,10 +69,7 @@ def find_wanted_pulls(
 
 @compile_kernel
 def add_row(gram: Numbers, moment: Numbers, x: Numbers, reward: float) -> None:
-    """Add one row of features and its reward to a regression: ``G += x x'``, ``b += reward x``.
-
-    Called by ``MatchingStatistics.take`` for a reward and by ``_play_run`` in every round.
-    """
+    """Add one row of features and its reward to a regression: ``G += x x'``, ``b += reward x``."""
     for i in range(x.size):
         moment[i] += reward * x[i]
         for j in range(x.size):
@@ -92,8 +83,7 @@ def play_oam(
 ) -> Places:
     """Play whole runs of OAM; gives the number of the arm pulled in every run and round.
 
-    As the environment numbers its arms. Called by ``OAM.play_batch`` once for all runs of a
-    simulation.
+    As the environment numbers its arms.
     """
     pulled = np.empty(batch.contexts.shape, np.int64)
     explored = batch._replace(rows=candidates.rows)

@@ -55,7 +55,7 @@ class CandidateArms:
     def find_needs(self, context: Context, allocation: Shares) -> Numbers:
         """Give how many pulls OAM's allocation wants of each candidate arm in a context.
 
-        Looked up once for each allocation. Called by ``MatchingStatistics.choose``.
+        Looked up once for each allocation.
         """
         if allocation is not self._allocation:
             found = [allocation.get((context, ranked.arm), math.inf) for ranked in self.kept]
@@ -66,8 +66,7 @@ class CandidateArms:
 def drop_ruled_out(arms: Sequence[RankedArm]) -> list[RankedArm]:
     """Drop the arms whose upper end lies below the lower end of another (D-34).
 
-    Gives the others in the order they were passed in. Called by
-    ``MatchingStatistics.find_candidates`` and ``MatchingStatistics._list_pairs``.
+    Gives the others in the order they were passed in.
 
     >>> a, b = RankedArm(("A",), 0.5, 0.9, 0), RankedArm(("B",), 0.1, 0.4, 1)
     >>> drop_ruled_out([a, b]) == [a]

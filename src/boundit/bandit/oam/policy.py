@@ -28,7 +28,7 @@ from boundit.bandit.oam.round import (
 )
 from boundit.bandit.oam.statistics import MatchingStatistics, lay_out_candidates
 from boundit.bandit.options import read_horizon, read_not_negative, read_positive
-from boundit.bandit.prior.monitor import LIVING, BoundMonitor
+from boundit.bandit.prior.monitor import BoundMonitor
 from boundit.bandit.prior.watch import Watch
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.scores import EXPLORED, Scores
@@ -74,7 +74,6 @@ class OAM(BasePolicy[MatchingStatistics]):
         context: ContextNames | None = None,
         reward_range: tuple[float, float] | None = None,
         watch: bool | Watch = False,
-        living: float = LIVING,
         remember: int | IdStore = REMEMBERED,
         unseen: Unseen = "error",
     ) -> None:
@@ -87,7 +86,7 @@ class OAM(BasePolicy[MatchingStatistics]):
         spec = BanditSpec.of(
             prior=prior, arms=arms, context=context, reward_range=reward_range, unseen=unseen
         )
-        monitor = BoundMonitor.of(prior, watch=watch, living=living)
+        monitor = BoundMonitor.of(prior, watch=watch)
         super().__init__(
             spec,
             monitor,
@@ -105,11 +104,7 @@ class OAM(BasePolicy[MatchingStatistics]):
         features: Features | None = None,
         remember: IdStore | None = None,
     ) -> Self:
-        """Make the policy that ``state()`` described; it goes on bit for bit.
-
-        Users call it after a restart, and give their own ``features`` and the store of their
-        ids again, if there were any.
-        """
+        """Make the policy that ``state()`` described; it goes on bit for bit."""
 
         def read_options(options: Record) -> Record:
             if options["features"] != (features is not None):
@@ -122,8 +117,7 @@ class OAM(BasePolicy[MatchingStatistics]):
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
         """Play whole runs of OAM from nothing learned; gives the arm of every round of each.
 
-        In compiled code; None where a user's features would be refused. Called by
-        ``BasePolicy.play`` for a simulation.
+        In compiled code; None where a user's features would be refused.
         """
         candidates = lay_out_candidates(self.statistics.fresh(self.spec), layout)
         if candidates is None:
@@ -139,7 +133,7 @@ class OAM(BasePolicy[MatchingStatistics]):
         """Choose an arm by optimal allocation matching (Algorithm 5 of the paper).
 
         Gives the arm, all scores and the branch that chose: start, exploit, wasted, forced or
-        unwasted (``Branch``). Called by ``BasePolicy.decide`` for one visitor.
+        unwasted (``Branch``).
         """
         candidates = self.statistics.find_candidates(context, ranked_arms)
         kept, choice = candidates.kept, self._match(context, candidates)
@@ -157,8 +151,7 @@ class OAM(BasePolicy[MatchingStatistics]):
         That is Algorithm 5 of the paper, optimal allocation matching: exploit where every arm
         is known well enough; else pull an arm that has fewer pulls than the cheapest allocation
         wants, or one that was hardly ever pulled. Gives the arm, the branch taken and the
-        scores compared. Called by ``OAM.choose`` for a visitor, and by ``OAM._has_explored``
-        for a decision that does not name its branch.
+        scores compared.
         """
         prior, constants = self.monitor.prior, self._get_constants()
         return self.statistics.choose(constants, prior, context, candidates, self.n_learned)
@@ -166,8 +159,7 @@ class OAM(BasePolicy[MatchingStatistics]):
     def _has_explored(self, decision: Decision) -> bool:
         """Tell whether a decision was made to explore, not to exploit or to start.
 
-        By its ``branch``; of a decision that has none, by what OAM would do now. Called by
-        ``OAM.take`` for every reward, since OAM counts its explorations.
+        By its ``branch``; of a decision that has none, by what OAM would do now.
         """
         branch = decision.branch
         if branch == EXPLORED:  # not by its own account
@@ -185,10 +177,7 @@ class OAM(BasePolicy[MatchingStatistics]):
         reward: float,
         observed: Mapping[str, object] | None,  # noqa: ARG002, it has no use for it
     ) -> None:
-        """Learn one reward; if its decision explored, count that too, for the next allocation.
-
-        Called by ``BasePolicy.learn`` for every reward.
-        """
+        """Learn one reward; if its decision explored, count that too, for the next allocation."""
         statistics, prior = self.statistics, self.monitor.prior
         explored = self._has_explored(decision)
         listed = statistics.list_pairs_with(prior, decision.context, decision.arm)
@@ -197,19 +186,13 @@ class OAM(BasePolicy[MatchingStatistics]):
             statistics.count_exploration(prior, self._get_constants())
 
     def _get_constants(self) -> MatchingConstants:
-        """Put horizon, noise and the other constants of OAM into a tuple that kernels take.
-
-        Called by ``OAM._match`` and ``OAM.take``.
-        """
+        """Put horizon, noise and the other constants of OAM into a tuple that kernels take."""
         given = self._constants
         return given if self._horizon else set_horizon(given, self.n_learned)
 
     @cached_property
     def _constants(self) -> MatchingConstants:
-        """The constants of OAM as they were given, with a horizon of 0 if none was.
-
-        Read by ``OAM._get_constants`` and ``OAM.play_batch``.
-        """
+        """The constants of OAM as they were given, with a horizon of 0 if none was."""
         low, high = self.spec.reward_range
         return MatchingConstants(
             float(self._horizon or 0),
@@ -220,10 +203,7 @@ class OAM(BasePolicy[MatchingStatistics]):
         )
 
     def options(self) -> Record:
-        """Give horizon, c, sigma2 and epsilon as the constructor took them.
-
-        Called by ``BasePolicy._list_options``.
-        """
+        """Give horizon, c, sigma2 and epsilon as the constructor took them."""
         return {
             "horizon": self._horizon,
             "c": self._c,

@@ -78,8 +78,6 @@ def compute_width(
 ) -> float:
     r"""Compute how wide confidence is, :math:`f_{n,\delta}` times the noise's variance proxy.
 
-    Called by ``choose_for_visitor`` and ``find_wanted_pulls``.
-
     .. math:: f_{n,\delta} = 2 (1 + 1 / \log n) \log(1/\delta) + c d \log(d \log n)
 
     >>> round(compute_width(15_000.0, 1 / 15_000, 5, 0.0, 0.25), 3)
@@ -96,7 +94,7 @@ def estimate(x: Numbers, gram: Numbers, moment: Numbers) -> tuple[Numbers, Numbe
 
     Gives the coefficients ``theta``; for each row of ``x`` how uncertain its mean is (the
     spread ``x' inverse(G) x``), and the share of the row in directions that no pull has
-    measured. Called by ``choose_for_visitor`` and ``find_wanted_pulls``.
+    measured.
     """
     (n, size), longest = x.shape, 0.0
     for i in range(n):
@@ -121,8 +119,7 @@ def estimate(x: Numbers, gram: Numbers, moment: Numbers) -> tuple[Numbers, Numbe
 def set_horizon(constants: MatchingConstants, n_learned: int) -> MatchingConstants:
     """Set a horizon where none was given: twice the rounds so far, up to a power of two.
 
-    At least 1,024. So a policy may play for any time. Called by ``OAM._get_constants`` and by
-    ``_play_run`` in every round.
+    At least 1,024. So a policy may play for any time.
     """
     if constants.horizon > 0.0:
         return constants
@@ -138,8 +135,7 @@ def set_horizon(constants: MatchingConstants, n_learned: int) -> MatchingConstan
 def compute_gaps(x: Numbers, blocks: Places, theta: Numbers) -> Numbers:
     """Compute how far the estimated mean of each pair lies below the best of its context.
 
-    A pair is a context and an arm, a row of ``x`` each. Called by ``choose_for_visitor`` and
-    ``find_wanted_pulls``.
+    A pair is a context and an arm, a row of ``x`` each.
     """
     gaps = np.empty(x.shape[0])
     for b in range(blocks.size - 1):
@@ -156,8 +152,7 @@ def compute_gaps(x: Numbers, blocks: Places, theta: Numbers) -> Numbers:
 def find_least_gap(gaps: Numbers, most: float, smallest: float) -> float:
     """Find the smallest positive gap between an arm's mean and the best one.
 
-    Never above ``most`` or below ``smallest``. Called by ``choose_for_visitor``, since the
-    smallest gap says how well arms must be known.
+    Never above ``most`` or below ``smallest``.
     """
     least = most
     for gap in gaps:
@@ -183,8 +178,7 @@ def choose_for_visitor(
     Gives the arm's place, the branch (exploit, or which kind of exploration) and the scores.
     ``arms`` has the pulls, the allocation, the lower and the upper ends of the arms at hand,
     ``x`` their features; ``pairs`` the features of every pair known, in the blocks of their
-    contexts. Called by ``MatchingStatistics.choose`` for one decision and by ``_play_run`` in
-    every round.
+    contexts.
     """
     pulls, allocation, lower, upper = arms
     theta, spreads, unseen = estimate(x, gram, moment)
@@ -214,8 +208,7 @@ def choose_for_visitor(
 def _compute_forced_share(constants: MatchingConstants, events: int) -> float:
     """Give the share of OAM's explorations that must go to the arm pulled least.
 
-    The option ``epsilon``, or 1 / log log t after ``events`` rewards. Called by
-    ``choose_for_visitor``.
+    The option ``epsilon``, or 1 / log log t after ``events`` rewards.
     """
     if not math.isnan(constants.epsilon):
         return constants.epsilon
@@ -230,8 +223,7 @@ def choose(
 
     Gives the branch, the arm's place and the scores. ``gap`` is the smallest estimated gap
     anywhere, ``width`` :math:`f_n`, ``index_width`` :math:`f_{n,1/s^2}`, ``quota``
-    :math:`\epsilon_t s(t-1)`, the pulls below which an arm is forced. Called by
-    ``choose_for_visitor``.
+    :math:`\epsilon_t s(t-1)`, the pulls below which an arm is forced.
     """
     n, means, pulls = visit.means.size, visit.means, visit.pulls
     index, free = np.empty(n), np.empty(n)
@@ -258,7 +250,7 @@ def _find_branch(visit: ContextArms, gap: float, width: float, quota: float) -> 
 
     Start where some arm is not measured at all, exploit where all are known well enough for
     their gaps, wasted exploration where all have the pulls they need, forced where one has no
-    more than ``quota``, else unwasted. Called by ``choose``.
+    more than ``quota``, else unwasted.
     """
     best, known, served, fewest = -math.inf, True, True, math.inf
     for i in range(visit.means.size):
@@ -279,10 +271,7 @@ def _find_branch(visit: ContextArms, gap: float, width: float, quota: float) -> 
 
 @compile_kernel
 def _find_largest(index: Numbers, free: Numbers) -> int:
-    """Find the arm with the highest index; among equals the higher free one, then the first.
-
-    Called by ``choose``.
-    """
+    """Find the arm with the highest index; among equals the higher free one, then the first."""
     place = 0
     for i in range(1, index.size):
         higher = index[i] > index[place]

@@ -38,7 +38,7 @@ from boundit.terms.bound import Arm, Context
 
 _MOST_CONTEXTS = 4096
 """How many contexts have their candidates remembered."""
-ListedPairs: TypeAlias = tuple[PriorBounds, int, CandidatePairs]
+ListedPairs: TypeAlias = tuple[PriorBounds, CandidatePairs]
 """Pairs, and the bounds that they were listed by."""
 
 
@@ -57,38 +57,30 @@ class MatchingStatistics:
         self._candidates: dict[Context, CandidateArms] = {}
 
     def encode(self, context: Context, arm: Arm) -> Vector:
-        """Write the features of an arm in a context, and check that their number is as before.
-
-        Called by ``MatchingStatistics.find_candidates`` and ``MatchingStatistics._list_pairs``.
-        """
+        """Write the features of an arm in a context, and check that their number is as before."""
         x = self.encoding.encode(context, arm)
         self.require_known_length(x, arm)
         return x
 
     def require_known_length(self, x: Vector, arm: Arm) -> None:
-        """Refuse features of another length than those learned from before.
-
-        Called by ``MatchingStatistics.encode`` and ``MatchingStatistics.take``.
-        """
+        """Refuse features of another length than those learned from before."""
         require_length(x, self.rows[1].size if self.rows else None, arm)
 
     def find_pairs(self, prior: PriorBounds) -> CandidatePairs:
         """List every context met so far with each of its arms that the bounds do not rule out.
 
         With their features, as OAM's allocation is over these pairs. Kept until the bounds
-        move. Called by ``MatchingStatistics.choose`` and
-        ``MatchingStatistics.count_exploration``.
+        change.
         """
         known = self._pairs
-        if known is None or known[0] is not prior or known[1] != prior.version:
-            self._pairs = known = prior, prior.version, self._list_pairs(prior)
-        return known[2]
+        if known is None or known[0] is not prior:
+            self._pairs = known = prior, self._list_pairs(prior)
+        return known[1]
 
     def find_candidates(self, context: Context, ranked_arms: RankedArms) -> CandidateArms:
         """Find the arms of a context that the bounds do not rule out, with their features.
 
-        These are OAM's candidates. Kept as long as the ranking is the same. Called by
-        ``OAM.choose`` and ``lay_out_candidates``.
+        These are OAM's candidates. Kept as long as the ranking is the same.
         """
         known = self._candidates.get(context)
         if known is not None and known.ranked_arms is ranked_arms:
@@ -114,7 +106,7 @@ class MatchingStatistics:
         """Choose an arm of one context by OAM (Algorithm 5, lines 3 to 25).
 
         Gives the arm, the branch that chose it (exploit, or a kind of exploration) and the
-        scores. Called by ``OAM._match`` for one visitor.
+        scores.
         """
         pairs, size = self.find_pairs(prior), candidates.n_features
         arms = (
@@ -141,11 +133,11 @@ class MatchingStatistics:
         """List the pairs of context and arm there will be once an arm was played in a context.
 
         None if it was played there before. Features are asked of every arm held: whatever they
-        raise, nothing has changed yet. Called by ``OAM.take`` before it learns.
+        raise, nothing has changed yet.
         """
         if (context, arm) in self.counts:
             return None
-        return prior, prior.version, self._list_pairs(prior, (context, arm))
+        return prior, self._list_pairs(prior, (context, arm))
 
     def take(
         self, decision: Decision, reward: float, listed: ListedPairs | None = None
@@ -153,7 +145,7 @@ class MatchingStatistics:
         """Learn the reward of a decision: add it to OAM's regression and counts.
 
         ``listed`` are the pairs of context and arm there are with its own, if that was never
-        played before. Called by ``OAM.take`` for every reward.
+        played before.
         """
         context, arm = decision.context, decision.arm
         known = self.rows[1].size if self.rows else None
@@ -168,7 +160,7 @@ class MatchingStatistics:
     def count_exploration(self, prior: PriorBounds, constants: MatchingConstants) -> None:
         """Count a round that explored; work out anew how often to pull each pair, if due.
 
-        ``schedule_solution`` says after how many explorations that is. Called by ``OAM.take``.
+        ``schedule_solution`` says after how many explorations that is.
         """
         self.explorations += 1
         if self.explorations < self.due:
@@ -180,32 +172,21 @@ class MatchingStatistics:
         self.allocation = dict(zip(pairs.keys, found.tolist(), strict=True))
 
     def find_features(self, context: Context, arm: Arm) -> tuple[float, ...]:
-        """Find the features of one arm in a context, as OAM's regression learns them.
-
-        Called by ``BasePolicy._explore_arms`` for an arm that bounds rule out, and by
-        ``lay_out_candidates``.
-        """
+        """Find the features of one arm in a context, as OAM's regression learns them."""
         return tuple(self.encode(context, arm).tolist())
 
     def settings(self) -> Record:
-        """Give as a JSON object whether OAM's features are a user's own function.
-
-        Called by ``BasePolicy.state``.
-        """
+        """Give as a JSON object whether OAM's features are a user's own function."""
         return {"features": self.features is not None}
 
     def fresh(self, spec: BanditSpec) -> "MatchingStatistics":
-        """Make OAM's statistics with nothing learned, and the same features.
-
-        Called by ``BasePolicy.fresh`` and ``OAM.play_batch``.
-        """
+        """Make OAM's statistics with nothing learned, and the same features."""
         return MatchingStatistics(spec, self.features)
 
     def widen(self, spec: BanditSpec) -> "MatchingStatistics":
         """Carry what was learned over to a spec with further arms or levels.
 
-        The allocation is worked out at the next exploration. Called by ``BasePolicy.refresh``,
-        and by ``BasePolicy.merged`` for what both policies shared.
+        The allocation is worked out at the next exploration.
         """
         if spec == self.spec:
             return self
@@ -223,7 +204,7 @@ class MatchingStatistics:
     ) -> "MatchingStatistics":
         """Add up regression, counts and explorations of two policies; ``shared`` counts once.
 
-        The allocation is worked out at the next exploration. Called by ``BasePolicy.merged``.
+        The allocation is worked out at the next exploration.
         """
         if self.features is not other.features:
             raise CannotMerge("the two policies learn with other features")
@@ -240,7 +221,7 @@ class MatchingStatistics:
         return result
 
     def to_record(self) -> Record:
-        """Write regression, counts and allocation for JSON. Called by ``BasePolicy.state``."""
+        """Write regression, counts and allocation for JSON."""
         return {
             "counts": self.counts.to_record(),
             "gram": self.rows[0].tolist() if self.rows else None,
@@ -254,7 +235,7 @@ class MatchingStatistics:
         }
 
     def restore(self, record: object, spec: BanditSpec) -> "MatchingStatistics":
-        """Read the statistics that ``to_record`` wrote. Called by ``BasePolicy.restore``."""
+        """Read the statistics that ``to_record`` wrote."""
         if not isinstance(record, dict):
             raise TypeError("the statistics are no object")
         result = self.fresh(spec)
@@ -278,16 +259,14 @@ class MatchingStatistics:
     def _get_regression(self, n_features: int) -> tuple[Numbers, Vector]:
         """Give what OAM's regression is fitted from: ``G = sum of x x'``, ``b = sum of r x``.
 
-        Zeros before the first reward. Called by ``MatchingStatistics.choose`` and
-        ``MatchingStatistics.take``.
+        Zeros before the first reward.
         """
         return self.rows or (np.zeros((n_features, n_features)), np.zeros(n_features))
 
     def _list_pairs(self, prior: PriorBounds, *more: Pair) -> CandidatePairs:
         """List every context met, and those of ``more``, with each arm that bounds leave.
 
-        With their features, context by context; arms that are held no more are left out. Called
-        by ``MatchingStatistics.find_pairs`` and ``MatchingStatistics.list_pairs_with``.
+        With their features, context by context; arms that are held no more are left out.
         """
         arms: dict[Context, dict[Arm, None]] = {}
         for context, arm in (*self.counts, *more):
@@ -308,8 +287,7 @@ def lay_out_candidates(
 ) -> BatchCandidates | None:
     """Put the arms that bounds leave in each context, and their features, into arrays.
 
-    For OAM's kernel of whole runs; None if features would be refused. Called by
-    ``OAM.play_batch``.
+    For OAM's kernel of whole runs; None if features would be refused.
     """
     try:
         found = [

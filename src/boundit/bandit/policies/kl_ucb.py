@@ -10,7 +10,7 @@ from boundit.bandit.kernels.rng import StreamKey
 from boundit.bandit.learned.arm_counts import ArmCounts
 from boundit.bandit.learned_ids import REMEMBERED, IdStore
 from boundit.bandit.options import read_not_negative
-from boundit.bandit.prior.monitor import LIVING, BoundMonitor
+from boundit.bandit.prior.monitor import BoundMonitor
 from boundit.bandit.prior.watch import Watch
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.scores import Scores
@@ -46,7 +46,6 @@ class KLUCB(BasePolicy[ArmCounts]):
         context: ContextNames | None = None,
         reward_range: tuple[float, float] | None = None,
         watch: bool | Watch = False,
-        living: float = LIVING,
         remember: int | IdStore = REMEMBERED,
         unseen: Unseen = "error",
     ) -> None:
@@ -54,7 +53,7 @@ class KLUCB(BasePolicy[ArmCounts]):
         spec = BanditSpec.of(
             prior=prior, arms=arms, context=context, reward_range=reward_range, unseen=unseen
         )
-        monitor = BoundMonitor.of(prior, watch=watch, living=living)
+        monitor = BoundMonitor.of(prior, watch=watch)
         super().__init__(
             spec, monitor, ArmCounts(), seed=seed, explore=explore, remember=remember
         )
@@ -62,7 +61,7 @@ class KLUCB(BasePolicy[ArmCounts]):
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
         """Play whole runs of KL-UCB from nothing learned; gives the arm of every round of each.
 
-        In compiled code. Called by ``BasePolicy.play`` for a simulation.
+        In compiled code.
         """
         low, high = self.spec.reward_range
         return play_kl_ucb(layout.score_table, self._c, low, high, layout.make_arrays(runs))
@@ -73,10 +72,7 @@ class KLUCB(BasePolicy[ArmCounts]):
         ranked_arms: RankedArms,
         stream_key: StreamKey,  # noqa: ARG002, nothing is drawn
     ) -> Scores:
-        """Score arms by KL-UCB's index, capped by the bounds; the highest wins.
-
-        Called by ``BasePolicy.decide`` for one visitor.
-        """
+        """Score arms by KL-UCB's index, capped by the bounds; the highest wins."""
         counts, (low, high) = self.statistics, self.spec.reward_range
         score_table, t = (
             counts.make_score_table(context, ranked_arms),
@@ -86,8 +82,5 @@ class KLUCB(BasePolicy[ArmCounts]):
         return Scores(ranked_arms, found, score_table)
 
     def options(self) -> Record:
-        """Give the options of its own that the constructor took.
-
-        Called by ``BasePolicy._list_options``.
-        """
+        """Give the options of its own that the constructor took."""
         return {"c": self._c}

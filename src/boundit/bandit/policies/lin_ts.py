@@ -6,6 +6,7 @@ from typing import Self, final
 
 from boundit.bandit.base import BasePolicy
 from boundit.bandit.batch.layout import BatchLayout, BatchRuns, lay_out_ridge
+from boundit.bandit.errors import BadOption
 from boundit.bandit.kernels.arrays import Floats, Places
 from boundit.bandit.kernels.lin_ts import (
     decide_lin_ts,
@@ -26,7 +27,7 @@ from boundit.bandit.learned.warm_start import WarmStart
 from boundit.bandit.learned_ids import REMEMBERED, IdStore
 from boundit.bandit.many.score_batch import ScoreBatch
 from boundit.bandit.options import read_flag, read_not_negative
-from boundit.bandit.prior.monitor import LIVING, BoundMonitor
+from boundit.bandit.prior.monitor import BoundMonitor
 from boundit.bandit.prior.watch import Watch
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.scores import Scores, WinChances
@@ -44,12 +45,10 @@ class LinTS(BasePolicy[RidgeModels]):
     """Play an arm as often as its ridge model believes it best, within the prior's bounds.
 
     The belief about ``theta`` is normal around the ridge estimate with covariance
-    ``scale^2 inverse(A)``, for each arm or one for all (``shared``); an arm's mean is drawn
+    ``scale^2 inverse(A)``, for each arm (``shared`` is refused); an arm's mean is drawn
     from it, and drawn again inside ``[L, U]`` if it lies outside. Draws hang on the seed, the
     decision's id and the place of the arm, so that visitors are drawn for independently and a
-    retry under the same id gives the same arm. Arms that share a model are drawn together, and
-    their propensities are then shares of wins in 4,096 draws of their own, each right to about
-    0.015 (two standard errors); otherwise they are computed. That is done when they are read;
+    retry under the same id gives the same arm. Propensities are computed when they are read;
     with ``propensities=False`` there are none.
 
     >>> policy = LinTS(arms=["A", "B"], context=["Age"], seed=1)
@@ -76,17 +75,21 @@ class LinTS(BasePolicy[RidgeModels]):
         context: ContextNames | None = None,
         reward_range: tuple[float, float] | None = None,
         watch: bool | Watch = False,
-        living: float = LIVING,
         remember: int | IdStore = REMEMBERED,
         unseen: Unseen = "error",
     ) -> None:
         self._scale = read_not_negative("scale", scale)
         self._propensities = read_flag("propensities", propensities)
+        if read_flag("shared", shared):
+            wanted = (
+                "False for LinTS, which has no exact propensities of arms that share a model"
+            )
+            raise BadOption("shared", f"{wanted} (LinUCB may share one)", shared)
         settings = RidgeSettings(ridge, shared, features, warm_start)
         spec = BanditSpec.of(
             prior=prior, arms=arms, context=context, reward_range=reward_range, unseen=unseen
         )
-        monitor = BoundMonitor.of(prior, watch=watch, living=living)
+        monitor = BoundMonitor.of(prior, watch=watch)
         super().__init__(
             spec,
             monitor,
@@ -104,11 +107,7 @@ class LinTS(BasePolicy[RidgeModels]):
         features: Features | None = None,
         remember: IdStore | None = None,
     ) -> Self:
-        """Make the policy that ``state()`` described; it goes on bit for bit.
-
-        Users call it after a restart, and give their own ``features`` and the store of their
-        ids again, if there were any.
-        """
+        """Make the policy that ``state()`` described; it goes on bit for bit."""
         return cls.restore(
             state,
             lambda options: RidgeSettings.restore_options(options, features, "LinTS"),
@@ -118,8 +117,7 @@ class LinTS(BasePolicy[RidgeModels]):
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
         """Play whole runs of LinTS from nothing learned; gives the arm of every round of each.
 
-        In compiled code; None where features are refused. Called by ``BasePolicy.play`` for a
-        simulation.
+        In compiled code; None where features are refused.
         """
         ridge = lay_out_ridge(self.statistics.fresh(self.spec), layout)
         if ridge is None:
@@ -137,10 +135,7 @@ class LinTS(BasePolicy[RidgeModels]):
     def choose(
         self, context: Context, ranked_arms: RankedArms, stream_key: StreamKey
     ) -> Scores:
-        """Draw a mean for every arm by its ridge model, within its bound; the highest wins.
-
-        Called by ``BasePolicy.decide`` for one visitor.
-        """
+        """Draw a mean for every arm by its ridge model, within its bound; the highest wins."""
         shared = self.statistics.ridge_settings.shared
         rows = self.statistics.get_features(context, ranked_arms)
         d, x, score_table = rows.n_features, rows.x, rows.score_table
@@ -154,10 +149,7 @@ class LinTS(BasePolicy[RidgeModels]):
     def choose_many(
         self, context: Context, ranked_arms: RankedArms, stream_keys: StreamKeys
     ) -> ScoreBatch:
-        """Draw a mean for every arm and each of several visitors of one context.
-
-        Called by ``BasePolicy._choose_batches``.
-        """
+        """Draw a mean for every arm and each of several visitors of one context."""
         shared = self.statistics.ridge_settings.shared
         rows = self.statistics.get_features(context, ranked_arms)
         d, beliefs = rows.n_features, self._propensities and not shared
@@ -180,8 +172,7 @@ class LinTS(BasePolicy[RidgeModels]):
     def _find_win_chances(self, seed: int, rows: ContextFeatures) -> WinChances | None:
         """Give the function that works out all arms' chances to win from the present models.
 
-        None where nobody wants propensities. Called by ``LinTS.choose`` and
-        ``LinTS.choose_many``; ``Scores`` runs the function when a propensity is read.
+        None where nobody wants propensities.
         """
         if not self._propensities:
             return None
@@ -192,10 +183,7 @@ class LinTS(BasePolicy[RidgeModels]):
         return partial(_count_wins, seed, model, rows, self._scale)
 
     def options(self) -> Record:
-        """Give scale and propensities as the constructor took them.
-
-        Called by ``BasePolicy._list_options``.
-        """
+        """Give scale and propensities as the constructor took them."""
         return {
             "scale": self._scale,
             "propensities": self._propensities,
@@ -203,20 +191,14 @@ class LinTS(BasePolicy[RidgeModels]):
 
 
 def _integrate_win_chances(scores: Scores) -> Floats:
-    """Compute for each arm the chance that its draw is the highest, draws being independent.
-
-    Used by ``LinTS._find_win_chances`` where every arm has a model of its own.
-    """
+    """Compute for each arm the chance that its draw is the highest, draws being independent."""
     return compute_win_probabilities(tabulate_normal_densities(scores.score_table))
 
 
 def _count_wins(
     seed: int, model: Floats, rows: ContextFeatures, scale: float, scores: Scores
 ) -> Floats:
-    """Estimate each arm's chance as its share of wins in draws from the shared model.
-
-    Used by ``LinTS._find_win_chances`` where all arms share a model.
-    """
+    """Estimate each arm's chance as its share of wins in draws from the shared model."""
     score_table, d = scores.score_table, rows.n_features
     score_table[:, STATISTICS] = 0
     return estimate_win_probabilities(seed, model, rows.x, score_table, d, scale, _DRAWS)

@@ -4,22 +4,16 @@ from collections.abc import Mapping
 from typing import Self, final
 
 from boundit.bandit.base import BasePolicy
-from boundit.bandit.batch.layout import (
-    BatchLayout,
-    BatchRuns,
-    lay_out_narrowing,
-    lay_out_ridge,
-)
+from boundit.bandit.batch.layout import BatchLayout, BatchRuns, lay_out_ridge
 from boundit.bandit.kernels.arrays import Places
 from boundit.bandit.kernels.lin_ucb import decide_lin_ucb, play_lin_ucb
-from boundit.bandit.kernels.lin_ucb_narrowing import play_lin_ucb_narrowing
 from boundit.bandit.kernels.rng import StreamKey
 from boundit.bandit.learned.features import Features
 from boundit.bandit.learned.ridge_models import RidgeModels, RidgeSettings
 from boundit.bandit.learned.warm_start import WarmStart
 from boundit.bandit.learned_ids import REMEMBERED, IdStore
 from boundit.bandit.options import read_flag, read_not_negative
-from boundit.bandit.prior.monitor import LIVING, BoundMonitor
+from boundit.bandit.prior.monitor import BoundMonitor
 from boundit.bandit.prior.watch import Watch
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.scores import Scores
@@ -46,7 +40,6 @@ class LinUCB(BasePolicy[RidgeModels]):
     (('B',), ('A',))
     """
 
-    plays_narrowing_batches = True
     sees_numbers = True
 
     def __init__(
@@ -65,7 +58,6 @@ class LinUCB(BasePolicy[RidgeModels]):
         context: ContextNames | None = None,
         reward_range: tuple[float, float] | None = None,
         watch: bool | Watch = False,
-        living: float = LIVING,
         remember: int | IdStore = REMEMBERED,
         unseen: Unseen = "error",
     ) -> None:
@@ -75,7 +67,7 @@ class LinUCB(BasePolicy[RidgeModels]):
         spec = BanditSpec.of(
             prior=prior, arms=arms, context=context, reward_range=reward_range, unseen=unseen
         )
-        monitor = BoundMonitor.of(prior, watch=watch, living=living)
+        monitor = BoundMonitor.of(prior, watch=watch)
         super().__init__(
             spec,
             monitor,
@@ -93,11 +85,7 @@ class LinUCB(BasePolicy[RidgeModels]):
         features: Features | None = None,
         remember: IdStore | None = None,
     ) -> Self:
-        """Make the policy that ``state()`` described; it goes on bit for bit.
-
-        Users call it after a restart, and give their own ``features`` and the store of their
-        ids again, if there were any.
-        """
+        """Make the policy that ``state()`` described; it goes on bit for bit."""
         return cls.restore(
             state,
             lambda options: RidgeSettings.restore_options(options, features, "LinUCB"),
@@ -107,23 +95,13 @@ class LinUCB(BasePolicy[RidgeModels]):
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
         """Play whole runs of LinUCB from nothing learned; gives the arm of every round of each.
 
-        In compiled code; None where features or observations are refused. Called by
-        ``BasePolicy.play`` for a simulation.
+        In compiled code; None where features are refused.
         """
         ridge = lay_out_ridge(self.statistics.fresh(self.spec), layout)
         if ridge is None:
             return None
-        arrays, side = layout.make_arrays(runs), layout.environment.side_observation
         start = ridge.stack.models, ridge.x, ridge.score_table, ridge.stack.n_features
-        narrowing = self.monitor.fresh().narrowing
-        if runs.observation_uniforms is None or side is None or narrowing is None:
-            return play_lin_ucb(*start, self._alpha, self._floor, arrays)
-        plan = lay_out_narrowing(narrowing, layout, side)
-        if plan is None:
-            return None
-        return play_lin_ucb_narrowing(
-            *start, self._alpha, self._floor, plan, runs.observation_uniforms, arrays
-        )
+        return play_lin_ucb(*start, self._alpha, self._floor, layout.make_arrays(runs))
 
     def choose(
         self,
@@ -131,10 +109,7 @@ class LinUCB(BasePolicy[RidgeModels]):
         ranked_arms: RankedArms,
         stream_key: StreamKey,  # noqa: ARG002, nothing is drawn
     ) -> Scores:
-        """Score arms by LinUCB's index, capped by the bounds; the highest wins.
-
-        Called by ``BasePolicy.decide`` for one visitor.
-        """
+        """Score arms by LinUCB's index, capped by the bounds; the highest wins."""
         rows = self.statistics.get_features(context, ranked_arms)
         d, score_table = rows.n_features, rows.score_table
         found = decide_lin_ucb(
@@ -143,8 +118,5 @@ class LinUCB(BasePolicy[RidgeModels]):
         return Scores(ranked_arms, found, score_table, rows)
 
     def options(self) -> Record:
-        """Give alpha and floor as the constructor took them.
-
-        Called by ``BasePolicy._list_options``.
-        """
+        """Give alpha and floor as the constructor took them."""
         return {"alpha": self._alpha, "floor": self._floor}

@@ -15,7 +15,7 @@ from boundit.bandit.learned.arm_counts import ArmCounts
 from boundit.bandit.learned_ids import REMEMBERED, IdStore
 from boundit.bandit.many.score_batch import ScoreBatch
 from boundit.bandit.options import read_flag
-from boundit.bandit.prior.monitor import LIVING, BoundMonitor
+from boundit.bandit.prior.monitor import BoundMonitor
 from boundit.bandit.prior.watch import Watch
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.scores import Scores
@@ -53,7 +53,6 @@ class TS(BasePolicy[ArmCounts]):
         context: ContextNames | None = None,
         reward_range: tuple[float, float] | None = None,
         watch: bool | Watch = False,
-        living: float = LIVING,
         remember: int | IdStore = REMEMBERED,
         unseen: Unseen = "error",
     ) -> None:
@@ -61,7 +60,7 @@ class TS(BasePolicy[ArmCounts]):
         spec = BanditSpec.of(
             prior=prior, arms=arms, context=context, reward_range=reward_range, unseen=unseen
         )
-        monitor = BoundMonitor.of(prior, watch=watch, living=living)
+        monitor = BoundMonitor.of(prior, watch=watch)
         super().__init__(
             spec, monitor, ArmCounts(), seed=seed, explore=explore, remember=remember
         )
@@ -69,7 +68,7 @@ class TS(BasePolicy[ArmCounts]):
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
         """Play whole runs of TS from nothing learned; gives the arm of every round of each.
 
-        In compiled code. Called by ``BasePolicy.play`` for a simulation.
+        In compiled code.
         """
         low, high = self.spec.reward_range
         arrays = layout.make_arrays(runs)
@@ -78,10 +77,7 @@ class TS(BasePolicy[ArmCounts]):
     def choose(
         self, context: Context, ranked_arms: RankedArms, stream_key: StreamKey
     ) -> Scores:
-        """Draw a mean for every arm from its Beta belief, within its bound; the highest wins.
-
-        Called by ``BasePolicy.decide`` for one visitor.
-        """
+        """Draw a mean for every arm from its Beta belief, within its bound; the highest wins."""
         score_table = self.statistics.make_score_table(context, ranked_arms)
         found = decide_ts(
             *stream_key, self.statistics.rows, score_table, *self.spec.reward_range
@@ -91,10 +87,7 @@ class TS(BasePolicy[ArmCounts]):
     def choose_many(
         self, context: Context, ranked_arms: RankedArms, stream_keys: StreamKeys
     ) -> ScoreBatch:
-        """Draw a mean for every arm and each of several visitors of one context.
-
-        Called by ``BasePolicy._choose_batches``.
-        """
+        """Draw a mean for every arm and each of several visitors of one context."""
         score_table = self.statistics.make_score_table(context, ranked_arms)
         found, tables = decide_many_ts(
             *stream_keys, self.statistics.rows, score_table, *self.spec.reward_range
@@ -106,10 +99,7 @@ class TS(BasePolicy[ArmCounts]):
     def _make_scores(
         self, ranked_arms: RankedArms, found: tuple[int, int], score_table: Floats
     ) -> Scores:
-        """Make scores that know how to work out propensities.
-
-        Called by ``TS.choose`` and ``TS.choose_many``.
-        """
+        """Make scores that know how to work out propensities."""
         chances, wanted = self._compute_win_chances, self._propensities
         return Scores(ranked_arms, found, score_table, None, chances, None, wanted)
 
@@ -122,8 +112,5 @@ class TS(BasePolicy[ArmCounts]):
         return compute_win_probabilities(densities)
 
     def options(self) -> Record:
-        """Give the options of its own that the constructor took.
-
-        Called by ``BasePolicy._list_options``.
-        """
+        """Give the options of its own that the constructor took."""
         return {"propensities": self._propensities}

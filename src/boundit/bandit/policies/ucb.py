@@ -12,7 +12,7 @@ from boundit.bandit.kernels.ucb import compute_anytime_width, decide_ucb, play_u
 from boundit.bandit.learned.arm_counts import ArmCounts
 from boundit.bandit.learned_ids import REMEMBERED, IdStore
 from boundit.bandit.options import read_chance, read_horizon, read_positive
-from boundit.bandit.prior.monitor import LIVING, BoundMonitor
+from boundit.bandit.prior.monitor import BoundMonitor
 from boundit.bandit.prior.watch import Watch
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.bandit.scores import Scores
@@ -53,7 +53,6 @@ class UCB(BasePolicy[ArmCounts]):
         context: ContextNames | None = None,
         reward_range: tuple[float, float] | None = None,
         watch: bool | Watch = False,
-        living: float = LIVING,
         remember: int | IdStore = REMEMBERED,
         unseen: Unseen = "error",
     ) -> None:
@@ -64,7 +63,7 @@ class UCB(BasePolicy[ArmCounts]):
         spec = BanditSpec.of(
             prior=prior, arms=arms, context=context, reward_range=reward_range, unseen=unseen
         )
-        monitor = BoundMonitor.of(prior, watch=watch, living=living)
+        monitor = BoundMonitor.of(prior, watch=watch)
         super().__init__(
             spec, monitor, ArmCounts(), seed=seed, explore=explore, remember=remember
         )
@@ -72,7 +71,7 @@ class UCB(BasePolicy[ArmCounts]):
     def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
         """Play whole runs of UCB from nothing learned; gives the arm of every round of each.
 
-        In compiled code. Called by ``BasePolicy.play`` for a simulation.
+        In compiled code.
         """
         return play_ucb(layout.score_table, self._width, self._noise, layout.make_arrays(runs))
 
@@ -82,10 +81,7 @@ class UCB(BasePolicy[ArmCounts]):
         ranked_arms: RankedArms,
         stream_key: StreamKey,  # noqa: ARG002, nothing is drawn
     ) -> Scores:
-        """Score arms by UCB's index, clipped to the bounds; the highest wins.
-
-        Called by ``BasePolicy.decide`` for one visitor.
-        """
+        """Score arms by UCB's index, clipped to the bounds; the highest wins."""
         counts, width = self.statistics, self._width
         score_table = counts.make_score_table(context, ranked_arms)
         if self._anytime:
@@ -97,8 +93,7 @@ class UCB(BasePolicy[ArmCounts]):
     def _width(self) -> float:
         """How far the index of an arm lies above its mean after one play.
 
-        ``sigma sqrt(2 log(1/delta))``; nan where it grows with the rounds. Read by
-        ``UCB.choose`` and ``UCB.play_batch``.
+        ``sigma sqrt(2 log(1/delta))``; nan where it grows with the rounds.
         """
         if self._anytime:
             return math.nan
@@ -107,16 +102,10 @@ class UCB(BasePolicy[ArmCounts]):
 
     @cached_property
     def _noise(self) -> float:
-        """The scale of the noise: ``sigma``, or the width of the reward's range.
-
-        Read by ``UCB.choose``, ``UCB.play_batch`` and ``UCB._width``.
-        """
+        """The scale of the noise: ``sigma``, or the width of the reward's range."""
         low, high = self.spec.reward_range
         return high - low if self._sigma is None else self._sigma
 
     def options(self) -> Record:
-        """Give horizon, delta and sigma as the constructor took them.
-
-        Called by ``BasePolicy._list_options``.
-        """
+        """Give horizon, delta and sigma as the constructor took them."""
         return {"horizon": self._horizon, "delta": self._delta, "sigma": self._sigma}

@@ -1,1 +1,1 @@
-"""The bounds a policy starts from: how they are read, watched, narrowed and dropped."""
+"""The bounds a policy starts from: how they are read, watched and dropped."""

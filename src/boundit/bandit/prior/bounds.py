@@ -1,13 +1,12 @@
 """The bounds a policy believes, as it decides by them: caps first, beaten arms left out."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
 from typing import final
 
 from boundit.bandit.bins import Edges, find_bin
-from boundit.bandit.prior.narrowing import NarrowingBounds
 from boundit.bandit.ranked_arms import RankedArm as RankedArm
 from boundit.bandit.ranked_arms import RankedArms
 from boundit.terms.bound import Arm, Context, Key
@@ -22,49 +21,28 @@ class PriorBounds:
 
     Without a table, or once it is dropped, every end is infinite. With one, an arm or context
     it has no row for gets the reward's range. Where it carries contrasts, an arm is left out if
-    one that may be played in its stead is better whatever is true. ``narrowing`` are ends that
-    narrow online.
+    one that may be played in its stead is better whatever is true.
     """
 
     table: BoundTable | None = None
     dropped: bool = False
-    narrowing: NarrowingBounds | None = field(default=None, compare=False, repr=False)
     _ranked: dict[Context | None, RankedArms] = field(
         default_factory=dict, compare=False, repr=False
     )
 
     @property
     def binding(self) -> BoundTable | None:
-        """The table of bounds as long as it is believed, else None.
-
-        Read by ``BoundMonitor.watch_reward`` and ``Watch.refutes``, which hold rewards against
-        it.
-        """
+        """The table of bounds as long as it is believed, else None."""
         return None if self.dropped else self.table
-
-    @property
-    def version(self) -> int:
-        """A number that grows whenever observations narrow some bound.
-
-        Read by ``MatchingStatistics.find_pairs``, which keeps its pairs until then.
-        """
-        return self.narrowing.version if self.narrowing else 0
 
     @cached_property
     def bins(self) -> dict[str, Edges]:
-        """The edges of the table's variables that are in bins, none without a table.
-
-        Read by ``PriorBounds.find_bins`` and ``PriorBounds.find_all_bins``.
-        """
+        """The edges of the table's variables that are in bins, none without a table."""
         found = self.table.bins if self.table else {}
         return {name: tuple(edges) for name, edges in found.items()}
 
     def find_bins(self, observed: Mapping[str, object]) -> Mapping[str, object]:
-        """Put bins in the place of observed numbers, where the table has a variable in bins.
-
-        Called by ``BasePolicy._read`` and ``PriorBounds.find_all_bins`` for what else a round
-        showed.
-        """
+        """Put bins in the place of observed numbers, where the table has a variable in bins."""
         if not self.bins or not isinstance(observed, Mapping):
             return observed
         cut = {
@@ -77,32 +55,20 @@ class PriorBounds:
     def find_all_bins(
         self, observed: list[Mapping[str, object] | None]
     ) -> list[Mapping[str, object] | None]:
-        """Put bins in the place of the numbers that several rounds showed.
-
-        Called by ``BasePolicy.learn_many``.
-        """
+        """Put bins in the place of the numbers that several rounds showed."""
         if not self.bins:
             return observed
         return [None if shown is None else self.find_bins(shown) for shown in observed]
-
-    def forget(self, contexts: Iterable[Context]) -> None:
-        """Drop the kept rankings of contexts whose ends moved, so that arms are ranked anew.
-
-        Called by ``BoundMonitor.narrow`` after an observation narrowed bounds.
-        """
-        for context in contexts:
-            self._ranked.pop(context, None)
 
     @cached_property
     def informative(self) -> frozenset[Key]:
         """The arms and contexts whose bound is narrower than the reward's range.
 
-        None once the bounds are dropped. Read by ``BoundMonitor.rank``,
-        ``BoundMonitor.watch_reward`` and ``Watch.refutes``, which watch these alone.
+        None once the bounds are dropped.
         """
         if self.binding is None:
             return frozenset()
-        low, high = self.binding.reward_range
+        low, high = self.binding.outcome_range
         return frozenset(
             pair
             for pair, bound in self.binding.bounds.items()
@@ -119,8 +85,7 @@ class PriorBounds:
 
         Among equals in the order given. For the arms a policy holds this is worked out once for
         each context of the table, and once for all others, so a decision need not look at arms
-        that cannot win. Called by ``BoundMonitor.rank``, ``BatchLayout.of`` and
-        ``MatchingStatistics._list_pairs``.
+        that cannot win.
         """
         if not held:
             return self._rank_anew(arms, context)
@@ -139,8 +104,7 @@ class PriorBounds:
     def _rank_anew(self, arms: Sequence[Arm], context: Context) -> RankedArms:
         """Look up the ends of arms in a context, rank them, and leave out the beaten ones.
 
-        Beaten: another arm surely earns more. Called by ``PriorBounds.rank`` where no ranking
-        is kept.
+        Beaten: another arm surely earns more.
         """
         found = [
             RankedArm(arm, *self._find_ends(arm, context), i) for i, arm in enumerate(arms)
@@ -154,29 +118,23 @@ class PriorBounds:
         )
 
     def _find_ends(self, arm: Arm, context: Context) -> tuple[float, float]:
-        """Find the lower and upper end of an arm in a context, as narrowed so far.
-
-        Called by ``PriorBounds._rank_anew`` for every arm.
-        """
+        """Find the lower and upper end of an arm in a context."""
         table = self.binding
         if table is None:
             return -inf, inf
-        if self.narrowing and (ends := self.narrowing.find_ends(arm, context)):
-            return ends
         bound = table.bounds.get((arm, context))
-        return (bound.lower, bound.upper) if bound else table.reward_range
+        return (bound.lower, bound.upper) if bound else table.outcome_range
 
     def _find_beaten(self, arms: Sequence[Arm], context: Context) -> frozenset[Arm]:
         """Find the arms that another of these surely beats, by the table's contrasts.
 
-        None where all are beaten, which would refute the table. Called by
-        ``PriorBounds._rank_anew``.
+        None where all are beaten, which would refute the table.
         """
         table = self.binding
         if table is None or not table.contrasts:
             return frozenset()
         bounds = {arm: table.bounds.get((arm, context)) for arm in arms}
-        low, high = table.reward_range
+        low, high = table.outcome_range
         reached = max(bound.lower if bound else low for bound in bounds.values())
         better = _find_better(table, context)
         found = frozenset(
@@ -191,8 +149,7 @@ class PriorBounds:
 def _find_better(table: BoundTable, context: Context) -> dict[Arm, set[Arm]]:
     """Find for each arm of a context those that surely earn more, by the table's contrasts.
 
-    A contrast bounds how much better one arm is than another. Called by
-    ``PriorBounds._find_beaten``.
+    A contrast bounds how much better one arm is than another.
     """
     return {
         arm: {other for other, most in against.items() if most < 0}

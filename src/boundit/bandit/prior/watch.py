@@ -23,7 +23,6 @@ from boundit.bandit.learned.arm_counts import ArmCount
 from boundit.bandit.prior.bounds import PriorBounds
 from boundit.terms.bound import Arm, Context
 from boundit.terms.interval import Interval
-from boundit.terms.names import join_names
 
 
 @final
@@ -55,13 +54,13 @@ class Watch:
         """Test the bound of one arm and context by the rewards counted in ``cell``.
 
         Gives the ``Refutation`` if their mean surely lies outside, else None; rewards are on
-        the scale from 0 to 1. Called by ``BoundMonitor._judge`` after every reward.
+        the scale from 0 to 1.
         """
         table = prior.binding
         bound = table.bounds.get((arm, context)) if table else None
         if table is None or bound is None or not cell.n:
             return None
-        low, high = table.reward_range
+        low, high = table.outcome_range
         lower, upper = ((end - low) / (high - low) for end in (bound.lower, bound.upper))
         enough = math.log(2 * max(len(prior.informative), 1) / self.alpha)
         over = log_evidence_above(cell.total, cell.n, upper) >= enough
@@ -79,30 +78,27 @@ class Refutation:
     """What contradicted the bounds, so that none from the same graph and log is believed.
 
     Policies that go by bounds drop them; ``Fused`` goes on by cells, with the log discounted.
-
-    Either the mean of ``n`` rewards did, or what ``n`` rounds showed of other variables, which
-    are then in ``observed``.
     """
 
     arm: Arm
     context: Context
     bound: Interval
     n: int
-    mean: float | None
+    mean: float
     level: float
-    observed: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        where = f" in context {self.context!r}" if self.context else ""
-        said = (
-            f"no law of {join_names(self.observed)} and of rewards given it fits what {self.n} "
-            f"rounds like that of arm {self.arm!r}{where} showed, its bound being {self.bound}"
-            if self.mean is None
-            else f"arm {self.arm!r}{where} earned {self.mean:.4g} on average over {self.n} "
-            f"rewards, and its bound is {self.bound}"
-        )
+        return self._write(f" in context {self.context!r}" if self.context else "")
+
+    def write_without_context(self) -> str:
+        """Write it for a log, which must not tell of a visitor; ``BoundMonitor.drop`` does."""
+        return self._write(" in one of its contexts" if self.context else "")
+
+    def _write(self, where: str) -> str:
+        """Write what contradicted the bounds; called by ``__str__`` and for logs."""
         return (
-            f"{said}: refuted at level {self.level:.3g}, "
+            f"arm {self.arm!r}{where} earned {self.mean:.4g} on average over {self.n} rewards, "
+            f"and its bound is {self.bound}: refuted at level {self.level:.3g}, "
             "no bound of the same graph and log is believed any more"
         )
 
@@ -111,7 +107,7 @@ def log_evidence_above(total: float, n: int, m: float) -> float:
     """Compute the log of the evidence, by rewards so far, that their mean is above ``m``.
 
     ``total`` is the sum of ``n`` rewards from 0 to 1; the evidence is the averaged likelihood
-    ratio against a mean of at most ``m``. Called by ``Watch.refutes`` for both ends.
+    ratio against a mean of at most ``m``.
 
     >>> log_evidence_above(90, 100, 0.5) > 30 > 0 > log_evidence_above(40, 100, 0.5)
     True

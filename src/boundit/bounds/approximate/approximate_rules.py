@@ -1,8 +1,13 @@
 """Ends of all rules of a plan by the normal law of large logs.
 
-A rule that is a formula is as far off as its influence function says. Where a row has too few
-successes or failures for that, and for rules of other kinds, exact ends are kept: they hold at
-once, with a share of the error that no count has a say in.
+A rule that is a formula is as far off as its influence function says. Rules of other kinds keep
+exact ends: they hold at once, with a share of the error that no count has a say in.
+
+A row that has too little behind it for that, or that would not be narrower, is as the exact
+method alone has it, at the whole error. Of R rows each has about 1/R of the error by either
+method, and each is taken by one of them: where counts settle by which, all still miss with the
+chance of the error. Where rewards do, a row may miss by both; but the exact method hardly ever
+uses its error up, and a part is left over of that of the other.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,7 +38,7 @@ from boundit.bounds.approximate.term_counts import RewardBehindTheBar, TermCount
 from boundit.bounds.choose_rules import choose_rules, rank_rule
 from boundit.bounds.claims.level_form import LevelForm, find_form
 from boundit.bounds.evidence import BoundEvidence
-from boundit.bounds.numbers import Ends, PlugInNumbers
+from boundit.bounds.numbers import AnyProof, Ends, PlugInNumbers
 from boundit.bounds.plan import BoundPlan, PlannedRule
 from boundit.bounds.proof import Place
 from boundit.bounds.refusals import LIMITS
@@ -41,12 +46,13 @@ from boundit.bounds.rules.factorization import Factorization
 from boundit.bounds.rules.rule import BoundRule
 from boundit.bounds.try_rules import EndFinder
 from boundit.counts.formulas.errors import CannotEvaluate
-from boundit.terms.long_work import Told
+from boundit.counts.named_array import Floats
+from boundit.terms.long_work import Progress
 from boundit.terms.message import Note
 from boundit.terms.sampling import EndSampling
 
 EXACT_SHARE = 1 / 20
-"""How much of the error exact ends get where every rule is a formula."""
+"""How much of the error is left for rows that are not approximate, where rules are formulas."""
 MIXED_SHARE = 1 / 2
 """How much they get where some rules have no ends but exact ones."""
 MOST_PROGRAMS = 6
@@ -56,6 +62,8 @@ MOST_PRODUCTS = 4e8
 """Up to how many ends, and products of influences, ends are drawn together."""
 MOST_FORMULAS = 3
 """How many rules that leave something unknown have claims on one end."""
+NO_WIDER = "it is no wider here"
+NO_WIDER_ROWS = "rows are no wider by the exact method: their ends are exact"
 NO_FORMULA = "no rule here gains by an approximation, so all ends are exact"
 FORMULA_FAULTS = (TooManyTerms, RewardBehindTheBar, CannotEvaluate)
 
@@ -74,8 +82,7 @@ class ApproximateRules:
     def _choose_formulas(self) -> Mapping[str, FlatRule]:
         """Choose the rules to take by this method: the best that are formulas, each once.
 
-        Where some leave nothing unknown, only those. Rewards have no say in it. Called by
-        ``ApproximateRules.__init__``.
+        Where some leave nothing unknown, only those. Rewards have no say in it.
         """
         found = self._flatten_rules()
         best = {name: flat for name, flat in found.items() if flat.is_known} or found
@@ -85,19 +92,13 @@ class ApproximateRules:
         return {name: flat for name, flat in best.items() if name in kept}
 
     def _is_worth(self, flat: FlatRule, best: Mapping[str, FlatRule]) -> bool:
-        """Tell whether a formula is taken by this method: neither beaten nor better exact.
-
-        Called by ``ApproximateRules._choose_formulas``.
-        """
+        """Tell whether a formula is taken by this method: neither beaten nor better exact."""
         beaten = any(map(flat.is_beaten_by, best.values()))
         exact = flat.is_extreme and not self.lines.is_clustered
         return not (beaten or flat.has_choice or exact)
 
     def _flatten_rules(self) -> dict[str, FlatRule]:
-        """Write flat what can be, the likeliest rules first, each formula once.
-
-        Called by ``ApproximateRules._choose_formulas``.
-        """
+        """Write flat what can be, the likeliest rules first, each formula once."""
         found, seen = dict[str, FlatRule](), set[object]()
         levels = self.counts.levels
         for planned in sorted(self.plan.rules, key=lambda each: rank_rule(each.rule, levels)):
@@ -108,10 +109,7 @@ class ApproximateRules:
         return found
 
     def _try_flat(self, rule: BoundRule) -> FlatRule | None:
-        """Write a rule flat, or return None where that cannot be.
-
-        Called by ``ApproximateRules._flatten_rules`` and ``ApproximateRules._is_settled``.
-        """
+        """Write a rule flat, or return None where that cannot be."""
         try:
             return flatten_rule(rule, self.counts.levels)
         except FORMULA_FAULTS:
@@ -121,7 +119,6 @@ class ApproximateRules:
         """Tell whether a rule is a program whose multipliers can be chosen on half of the rows.
 
         Rows that belong together, and sums of rewards that are not 0/1, cannot be taken apart.
-        Called by ``ApproximateRules._choose_formulas``.
         """
         return flat.has_choice and self.evidence.rewards.binary and not self.lines.is_clustered
 
@@ -129,8 +126,7 @@ class ApproximateRules:
     def exact_error(self) -> float:
         """How much of the error exact ends get: by the rules alone, no count has a say in it.
 
-        Nothing where rows belong together, for which no exact ends are known. Read by
-        ``_approximate``, which makes them.
+        Nothing where rows belong together, for which no exact ends are known.
         """
         if self.lines.is_clustered:
             return 0.0
@@ -140,10 +136,7 @@ class ApproximateRules:
 
     @property
     def is_mixed(self) -> bool:
-        """Whether a rule that is tried with a confidence may be nearer than all formulas.
-
-        Read by ``ApproximateRules.exact_error`` and ``ApproximateRules.find``.
-        """
+        """Whether a rule that is tried with a confidence may be nearer than all formulas."""
         if any(flat.is_known for flat in self.flat.values()):
             return False
         tried = choose_rules(self.plan, self.counts.levels).rules
@@ -153,8 +146,7 @@ class ApproximateRules:
         """Tell whether a rule is hardly ever nearer than those taken by this method.
 
         So is one of them, one that they beat, a sum of c-factors, and a reweighting that only
-        tables limit. Their exact ends make do with a small share of the error. Called by
-        ``ApproximateRules.is_mixed``.
+        tables limit. Their exact ends make do with a small share of the error.
         """
         if isinstance(rule, Factorization):
             return True
@@ -167,12 +159,9 @@ class ApproximateRules:
             return any(each.has_choice for each in self.flat.values())
         return not flat.is_extreme or any(map(flat.is_beaten_by, self.flat.values()))
 
-    def add_formulas(self, tried: BoundPlan) -> BoundPlan:
-        """Add the rules taken by this method to those tried otherwise, in the plan's order.
-
-        Called by ``_approximate``.
-        """
-        names = {each.record.name for each in tried.rules} | self.flat.keys()
+    def add_formulas(self, tried: Iterable[PlannedRule]) -> BoundPlan:
+        """Add the rules taken by this method to those tried otherwise, in the plan's order."""
+        names = {each.record.name for each in tried} | self.flat.keys()
         kept = tuple(each for each in self.plan.rules if each.record.name in names)
         return replace(self.plan, rules=kept)
 
@@ -182,39 +171,49 @@ class ApproximateRules:
         tried: Sequence[PlannedRule],
         rules: Sequence[PlannedRule],
         shape: Sequence[int],
-        told: Told,
+        progress: Progress,
+        *,
+        whole: EndFinder | None,
+        alone: Sequence[PlannedRule],
     ) -> tuple[list[Ends], tuple[Note, ...]]:
         """Find the ends of rules in their order: near ones, and exact ones where rows are few.
 
-        ``exact`` finds the exact ends of the rules that are ``tried`` so; with None there are
-        no such ends, and rows with few rewards may be anything. Used by ``_approximate`` as the
-        finder of a trial.
+        ``exact`` finds the exact ends of the rules that are ``tried`` so, to stand beside near
+        ones; ``whole`` those of the rules that the exact method would try ``alone``, at the
+        whole error. With None there are no such ends, and rows with few rewards may be
+        anything.
         """
-        near, notes = self._find_near(shape, told)
+        near, notes = self._find_near(shape, progress)
         sure = np.zeros(shape, dtype=bool)
         for each in near.values():
             sure |= each.is_trusted
-        ends = dict[str, Ends]()
-        if exact is not None and (self.is_mixed or not sure.all()):
-            found, more = exact(tried, shape, told)
-            names = (each.record.name for each in tried)
-            ends, notes = dict(zip(names, found, strict=True)), [*notes, *more]
-        nothing = Ends(np.zeros(shape), np.ones(shape))
+        ends, nothing = dict[str, Ends](), Ends(np.zeros(shape), np.ones(shape))
+        if exact is not None and self.is_mixed:
+            ends, more = _find_by_name(exact, tried, shape, progress)
+            notes = [*notes, *more]
         for name, each in near.items():
             ends[name] = each.join(ends.get(name, nothing))
-        doubt = _note_doubted(sure, exact is not None) if self.flat else [NO_FORMULA]
-        return [ends.get(each.record.name, nothing) for each in rules], (*notes, *doubt)
+        taken = np.zeros(shape, dtype=bool)
+        if whole is not None:
+            others, more = _find_by_name(whole, alone, shape, progress)
+            taken = _find_width(others.values(), nothing) <= _find_width(ends.values(), nothing)
+            names = [each.record.name for each in rules]
+            ends = {
+                name: _mix(taken, others.get(name, nothing), ends.get(name, nothing))
+                for name in names
+            }
+            notes = [*notes, *more]
+        doubt = _note_doubted(sure, taken, whole is not None) if self.flat else [NO_FORMULA]
+        found = [ends.get(each.record.name, nothing) for each in rules]
+        return found, tuple(dict.fromkeys((*notes, *doubt)))
 
     def _find_near(
-        self, shape: Sequence[int], told: Told
+        self, shape: Sequence[int], progress: Progress
     ) -> tuple[Mapping[str, "_NearEnds | CrossFitEnds"], list[Note]]:
-        """Find the ends of every formula, as many standard errors away as all of them need.
-
-        Called by ``ApproximateRules.find``.
-        """
+        """Find the ends of every formula, as many standard errors away as all of them need."""
         if any(flat.has_choice for flat in self.flat.values()):
-            return self._cross_fit(shape, told)
-        found, refused = self._measure_all(told)
+            return self._cross_fit(shape, progress)
+        found, refused = self._measure_all(progress)
         if any(flat.is_known for flat in self.flat.values()):
             found = _take_narrowest(found, self.plan.query.outcomes[0])
         if not found:
@@ -227,13 +226,10 @@ class ApproximateRules:
         return near, refused
 
     def _cross_fit(
-        self, shape: Sequence[int], told: Told
+        self, shape: Sequence[int], progress: Progress
     ) -> tuple[dict[str, CrossFitEnds], list[Note]]:
-        """Let half of the rows choose rules and multipliers for the other half.
-
-        Called by ``ApproximateRules._find_near`` where some rule is a program.
-        """
-        told("choose on half of the rows", 0, 1)
+        """Let half of the rows choose rules and multipliers for the other half."""
+        progress("choose on half of the rows", 0, 1)
         try:
             fit = CrossFit(self.flat, self.evidence, self.error - self.exact_error)
             return fit.find(shape), []
@@ -242,14 +238,11 @@ class ApproximateRules:
         except FORMULA_FAULTS:
             return {}, []
 
-    def _measure_all(self, told: Told) -> tuple[dict[str, EndPair], list[Note]]:
-        """Measure both ends of every rule that is a formula; name those that do not fit.
-
-        Called by ``ApproximateRules._find_near``.
-        """
+    def _measure_all(self, progress: Progress) -> tuple[dict[str, EndPair], list[Note]]:
+        """Measure both ends of every rule that is a formula; name those that do not fit."""
         found, refused = dict[str, EndPair](), list[Note]()
         for done, (name, flat) in enumerate(self.flat.items()):
-            told(f"measure {name}", done, len(self.flat))
+            progress(f"measure {name}", done, len(self.flat))
             try:
                 found[name] = self._measure(name, flat)
             except LIMITS:
@@ -259,7 +252,7 @@ class ApproximateRules:
         return found, refused
 
     def _measure(self, name: str, flat: FlatRule) -> EndPair:
-        """Measure both ends of one rule. Called by ``ApproximateRules._measure_all``."""
+        """Measure both ends of one rule."""
         rule = next(each.rule for each in self.plan.rules if each.record.name == name)
         form = find_form(rule, self.plan.graph)
         apart = isinstance(form, LevelForm) and form.n_folds == 1
@@ -277,10 +270,7 @@ class ApproximateRules:
         )
 
     def _find_critical(self, found: Iterable[EndPair]) -> float:
-        """Find how many standard errors all ends keep from their estimates.
-
-        Called by ``ApproximateRules._find_near``.
-        """
+        """Find how many standard errors all ends keep from their estimates."""
         error = self.error - self.exact_error
         ends = [end for both in found for end in both]
         n_claims = sum(int(end.taken.sum()) for end in ends)
@@ -294,8 +284,7 @@ class ApproximateRules:
 def _take_narrowest(found: Mapping[str, EndPair], outcome: str) -> dict[str, EndPair]:
     """Keep at each row the one rule that promises most, by numbers of rows alone.
 
-    All estimate the same number; rewards must have no say in which is taken. Called by
-    ``ApproximateRules._find_near`` for rules that leave nothing unknown.
+    All estimate the same number; rewards must have no say in which is taken.
     """
     if len(found) < 2:
         return dict(found)
@@ -307,20 +296,64 @@ def _take_narrowest(found: Mapping[str, EndPair], outcome: str) -> dict[str, End
     }
 
 
-def _note_doubted(sure: NDArray[np.bool_], exact: bool) -> list[Note]:  # noqa: FBT001
-    """Write a note on how many rows of a table are not approximate after all.
+def _find_by_name(
+    finder: EndFinder, rules: Sequence[PlannedRule], shape: Sequence[int], progress: Progress
+) -> tuple[dict[str, Ends], tuple[Note, ...]]:
+    """Find the ends of rules, by the names of these."""
+    found, notes = finder(rules, shape, progress)
+    names = (each.record.name for each in rules)
+    return dict(zip(names, found, strict=True)), notes
 
-    Called by ``ApproximateRules.find``.
-    """
-    doubted = int((~sure).sum())
-    if not doubted:
-        return []
-    least = int(LEAST_REWARDS)
-    instead = "their ends are exact" if exact else "nothing is said of them"
-    return [
-        f"{doubted:,} of {sure.size:,} rows have fewer than {least} successes or failures that "
-        f"count, or too few rows, for an approximation: {instead}"
-    ]
+
+def _find_width(ends: Iterable[Ends], nothing: Ends) -> Floats:
+    """Find how wide every row is by all rules together."""
+    every = [nothing, *ends]
+    upper = np.min([each.upper for each in every], axis=0)
+    return np.asarray(upper - np.max([each.lower for each in every], axis=0))
+
+
+def _mix(taken: NDArray[np.bool_], exact: Ends, near: Ends) -> Ends:
+    """Take the ends of a rule from the exact method at some rows, and near ones at others."""
+
+    def explain(place: Place, upper: bool) -> EndSampling | None:  # noqa: FBT001
+        told = near.sampling(place, upper) if near.sampling else None
+        if not taken[place] or (told and told.boxes):
+            return told
+        if told:
+            return replace(told, boxes=NO_WIDER)
+        return exact.sampling(place, upper) if exact.sampling else None
+
+    def prove(place: Place, upper: bool) -> AnyProof | None:  # noqa: FBT001
+        proof = exact.proof if taken[place] else near.proof
+        return proof(place, upper) if proof else None
+
+    return Ends(
+        np.where(taken, exact.lower, near.lower),
+        np.where(taken, exact.upper, near.upper),
+        exact.empty if near.empty is None else near.empty,
+        prove if exact.proof or near.proof else None,
+        (*exact.notes, *near.notes),
+        explain,
+    )
+
+
+def _note_doubted(
+    sure: NDArray[np.bool_],
+    taken: NDArray[np.bool_],
+    exact: bool,  # noqa: FBT001
+) -> list[Note]:
+    """Write notes on how many rows of a table are not approximate after all."""
+    doubted, narrow, said = int((~sure).sum()), int((sure & taken).sum()), list[Note]()
+    if doubted:
+        instead = "their ends are exact" if exact else "nothing is said of them"
+        said.append(
+            f"{doubted:,} of {sure.size:,} rows have fewer than {int(LEAST_REWARDS)} successes "
+            "or failures that count, too few rows, or rewards that vary too little, for an "
+            f"approximation: {instead}"
+        )
+    if narrow:
+        said.append(f"{narrow:,} of {sure.size:,} {NO_WIDER_ROWS}")
+    return said
 
 
 @final
@@ -341,10 +374,7 @@ class _NearEnds:
         self.is_trusted: NDArray[np.bool_] = np.broadcast_to(sure, shape)
 
     def join(self, exact: Ends) -> Ends:
-        """Replace exact ends by nearer ones where these are trusted.
-
-        Called by ``ApproximateRules.find``.
-        """
+        """Replace exact ends by nearer ones where these are trusted."""
         sure = self.is_trusted
         low, high = (
             np.broadcast_to(end.find_ends(self.critical), self.shape) for end in self.ends
@@ -357,6 +387,6 @@ class _NearEnds:
         )
 
     def explain(self, place: Place, upper: bool) -> EndSampling | None:  # noqa: FBT001
-        """Say why chance moves an end at one row. Used by ``_NearEnds.join`` for its ends."""
+        """Say why chance moves an end at one row."""
         boxes = None if self.is_trusted[place] else TOO_FEW
         return self.ends[upper].explain(place, self.critical, self.counts, boxes)

@@ -14,8 +14,6 @@ LEAST_FREEDOM = 12.0
 def find_bonferroni(error: float, n_claims: int) -> float:
     """Find the normal quantile at which one of so many one-sided claims may miss.
 
-    Called by ``ApproximateRules`` where ends are too many to be drawn together.
-
     >>> round(find_bonferroni(0.05, 2), 3)
     1.96
     """
@@ -25,8 +23,7 @@ def find_bonferroni(error: float, n_claims: int) -> float:
 def find_critical(error: float, covariance: Floats, n_claims: int) -> float:
     """Find what the greatest of correlated normal numbers exceeds with chance ``error``.
 
-    It is drawn, always with the same seed, and is at most Bonferroni's number. Called by
-    ``ApproximateRules`` for tables with few rows.
+    It is drawn, always with the same seed, and is at most Bonferroni's number.
     """
     most = find_bonferroni(error, n_claims)
     spread = np.sqrt(np.diag(covariance).clip(min=0))  # rounding may leave less
@@ -43,8 +40,6 @@ def find_critical(error: float, covariance: Floats, n_claims: int) -> float:
 
 def widen_for_freedom(critical: float, freedom: Floats) -> Floats:
     """Replace a normal quantile by Student's, for variances estimated from few rows.
-
-    Called by ``RuleEnd.find_ends``.
 
     >>> widen_for_freedom(1.96, np.array([12.0, np.inf])).round(2)
     array([2.18, 1.96])

@@ -46,10 +46,7 @@ class HalfEnd:
 
     @classmethod
     def of(cls, end: RuleEnd, z: float, shape: Sequence[int]) -> "HalfEnd":
-        """Take a rule's end at the worst level of its choices, so many errors below it.
-
-        Called by ``CrossFit._measure_half``.
-        """
+        """Take a rule's end at the worst level of its choices, so many errors below it."""
         rewards = end.found.rewards
         fields = (
             end.found.value,
@@ -70,20 +67,14 @@ class HalfEnd:
 
     @classmethod
     def choose(cls, ends: Sequence["HalfEnd"], which: NDArray[np.intp]) -> "HalfEnd":
-        """Take at every row the end of the rule of a number.
-
-        Called by ``CrossFit.find_end``.
-        """
+        """Take at every row the end of the rule of a number."""
         names = cls.__slots__
         stacked = (np.stack([getattr(end, name) for end in ends]) for name in names)
         return cls(*(np.take_along_axis(field, which[None], 0)[0] for field in stacked))
 
     @classmethod
     def average(cls, ends: Sequence["HalfEnd"]) -> "HalfEnd":
-        """Average the ends of both halves, which are independent.
-
-        Called by ``CrossFit.find_end``.
-        """
+        """Average the ends of both halves, which are independent."""
         one, other = ends
         total = one.variance + other.variance
         squares = one.variance**2 / one.freedom + other.variance**2 / other.freedom
@@ -99,10 +90,7 @@ class HalfEnd:
 
     @property
     def is_trusted(self) -> NDArray[np.bool_]:
-        """Where enough rows stand behind the end, and none of its cells is unseen.
-
-        Read by ``CrossFit.find_end``.
-        """
+        """Where enough rows stand behind the end, and none of its cells is unseen."""
         enough = np.minimum(self.successes, self.failures) >= LEAST_REWARDS
         return np.asarray(enough & (self.freedom >= LEAST_FREEDOM) & (self.unseen == 0))
 
@@ -117,7 +105,7 @@ class CrossFitEnd:
     by: NDArray[np.intp]
 
     def explain(self, place: Place) -> EndSampling:
-        """Say why chance moves the end at one row. Called by ``CrossFitEnds.explain``."""
+        """Say why chance moves the end at one row."""
         boxes = None if self.is_trusted[place] else TOO_FEW
         rows, unseen = self.average.rows[place], self.average.unseen[place]
         return EndSampling(float(rows), min(float(unseen), 1.0), (), boxes)
@@ -132,10 +120,7 @@ class CrossFitEnds:
         self.is_trusted = np.asarray(lower.is_trusted & upper.is_trusted)
 
     def join(self, exact: Ends) -> Ends:
-        """Replace exact ends by nearer ones where this rule gave them and they are trusted.
-
-        Called by ``ApproximateRules.find``.
-        """
+        """Replace exact ends by nearer ones where this rule gave them and they are trusted."""
         own = [self.is_trusted & (end.by == self.number) for end in self.ends]
         low, high = (np.where(at, e.end, 0) for at, e in zip(own, self.ends, strict=True))
         return replace(
@@ -146,7 +131,7 @@ class CrossFitEnds:
         )
 
     def explain(self, place: Place, upper: bool) -> EndSampling | None:  # noqa: FBT001
-        """Say why chance moves an end at one row. Used by ``CrossFitEnds.join``."""
+        """Say why chance moves an end at one row."""
         return self.ends[upper].explain(place)
 
 
@@ -180,10 +165,7 @@ class CrossFit:
         self.numbers = [PlugInNumbers(Evaluator(*half, self.workspace)) for half in self.halves]
 
     def find(self, shape: Sequence[int]) -> dict[str, CrossFitEnds]:
-        """Find both ends of all rows, and give them to the rules that they came from.
-
-        Called by ``ApproximateRules._cross_fit``.
-        """
+        """Find both ends of all rows, and give them to the rules that they came from."""
         z = find_bonferroni(self.error, 2 * int(np.prod(shape)))
         measured = [self._measure(flat, z, shape) for flat in self.rules.values()]
         lower, upper = (self.find_end(measured, z, upper=end) for end in (False, True))
@@ -192,10 +174,7 @@ class CrossFit:
     def find_end(
         self, measured: Sequence[Sequence[Sequence[HalfEnd]]], z: float, *, upper: bool
     ) -> CrossFitEnd:
-        """Let each half choose a rule for the other at every row, and average what they say.
-
-        Called by ``CrossFit.find`` for both ends.
-        """
+        """Let each half choose a rule for the other at every row, and average what they say."""
         halves, by = [], []
         for half in (0, 1):
             own = [rule[1 - half][upper] for rule in measured]
@@ -212,7 +191,7 @@ class CrossFit:
     def _measure(self, flat: FlatRule, z: float, shape: Sequence[int]) -> list[list[HalfEnd]]:
         """Measure a rule on each half with its own choices, then with those of the other.
 
-        Four pairs of ends come out. Called by ``CrossFit.find`` for every rule.
+        Four pairs of ends come out.
         """
         chosen: list[tuple[Floats, Floats] | None] = [None, None]
         if flat.program is not None:
@@ -233,7 +212,7 @@ class CrossFit:
         z: float,
         shape: Sequence[int],
     ) -> list[HalfEnd]:
-        """Measure both ends of a rule on one half. Called by ``CrossFit._measure``."""
+        """Measure both ends of a rule on one half."""
         counts = self.counts[half]
         finder = FormulaEnds(flat, counts, self.error / (2 * np.prod(shape)), multipliers)
         lines, n_axes = LineInfluence(counts), len(flat.axes)

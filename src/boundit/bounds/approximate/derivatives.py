@@ -42,18 +42,12 @@ class TermDerivative:
 
     @property
     def names(self) -> dict[str, str]:
-        """The axis of each column of the term.
-
-        Read by ``find_level_variance`` to lay counts beside the derivative.
-        """
+        """The axis of each column of the term."""
         own = {column: OWN + column for column in self.term.free if column not in self.tied}
         return {**own, **self.tied}
 
     def list_own_axes(self, columns: frozenset[str]) -> tuple[int, ...]:
-        """List the places of those axes that belong to some columns and are not tied.
-
-        Called by ``find_level_variance``, which sums over them.
-        """
+        """List the places of those axes that belong to some columns and are not tied."""
         own = {OWN + column for column in columns if column not in self.tied}
         return tuple(i for i, axis in enumerate(self.axes) if axis in own)
 
@@ -82,7 +76,6 @@ class FlatReader:
         """Compute a formula with nothing in the place of what was never seen.
 
         The array has the axes ``rows``, length 1 where the formula does not depend on one.
-        Called by ``FormulaEnds`` for the value of every end.
         """
         factors = [*constants, *self._list_factors(flat, self.least), *self._invert_all(flat)]
         left = eliminate(
@@ -93,20 +86,14 @@ class FlatReader:
     def differentiate(
         self, flat: FlatFormula, constants: Sequence[ProductTable], rows: Sequence[str]
     ) -> list[TermDerivative]:
-        """Compute the derivative of a formula by each of its terms, at every row.
-
-        Called by ``FormulaEnds`` for the variance of every end.
-        """
+        """Compute the derivative of a formula by each of its terms, at every row."""
         found: dict[P, list[tuple[Occurrence, ProductTable]]] = {}
         for occurrence, factor in self._walk(flat, constants, (), tuple(rows)):
             found.setdefault(occurrence.term, []).append((occurrence, factor))
         return [self._join(term, parts, tuple(rows)) for term, parts in found.items()]
 
     def _list_factors(self, flat: FlatFormula, read: ReadTerm) -> list[ProductTable]:
-        """List the shares of all terms above the line, and the number they are multiplied by.
-
-        Called by ``FlatReader.find_least``, ``FlatReader._walk`` and ``FlatReader._reduce``.
-        """
+        """List the shares of all terms above the line, and the number they are multiplied by."""
         own = [read(each.term).rename(each.names) for each in flat.occurrences]
         return [*own, ProductTable((), (np.array(flat.times),))]
 
@@ -114,8 +101,7 @@ class FlatReader:
         """Invert what stands below lines; what is unknown or 0 there makes the whole nothing.
 
         A part below a line is unknown where it depends on shares that nobody saw: nothing is
-        then a lower end of what is divided by it. Called by ``FlatReader.find_least``,
-        ``FlatReader._walk`` and ``FlatReader._reduce``.
+        then a lower end of what is divided by it.
         """
         inverted = []
         for below in flat.bottoms:
@@ -128,10 +114,7 @@ class FlatReader:
         return inverted
 
     def _reduce(self, flat: FlatFormula, axes: Sequence[str], read: ReadTerm) -> Floats:
-        """Compute a part of a formula at every level of its free variables.
-
-        Called by ``FlatReader._invert_all``.
-        """
+        """Compute a part of a formula at every level of its free variables."""
         factors = [*self._list_factors(flat, read), *self._invert_all(flat)]
         summed = self._keep_held(flat.summed, factors)
         left = eliminate(factors, summed, self.levels, self.workspace)
@@ -148,7 +131,6 @@ class FlatReader:
         """Yield the derivative by every occurrence of a term: the product of everything else.
 
         ``around`` are the factors around the part, ``bound`` the variables summed over there.
-        Called by ``FlatReader.differentiate``, and by itself for parts below a line.
         """
         own = self._list_factors(flat, self.even)
         below = self._invert_all(flat)
@@ -176,10 +158,7 @@ class FlatReader:
         kept: Iterable[str],
         rows: tuple[str, ...],
     ) -> ProductTable:
-        """Multiply factors and sum over all that is summed but not kept.
-
-        Called by ``FlatReader._walk``.
-        """
+        """Multiply factors and sum over all that is summed but not kept."""
         held = tuple(kept)
         gone = self._keep_held([name for name in summed if name not in held], factors)
         left = eliminate(factors, gone, self.levels, self.workspace)
@@ -192,8 +171,7 @@ class FlatReader:
         """Add up the derivatives by the occurrences of one term.
 
         A column that is tied to the row in all of them stays tied; in others it gets an axis,
-        along which the derivative is nothing but at the row's level. Called by
-        ``FlatReader.differentiate``.
+        along which the derivative is nothing but at the row's level.
         """
         ties = [
             frozenset((c, name) for c, name in each.names.items() if name in rows)
@@ -218,10 +196,7 @@ class FlatReader:
         rows: tuple[str, ...],
         axes: tuple[str, ...],
     ) -> Floats:
-        """Lay a derivative out over the axes that all occurrences of a term share.
-
-        Called by ``FlatReader._join`` for each of them.
-        """
+        """Lay a derivative out over the axes that all occurrences of a term share."""
         names = occurrence.names
         loose = [c for c in names if c not in tied]
         renamed = {names[c]: OWN + c for c in loose if names[c] not in rows}
@@ -238,7 +213,7 @@ class FlatReader:
     def _keep_held(self, names: Sequence[str], factors: Sequence[ProductTable]) -> list[str]:
         """Keep the variables that some factor has.
 
-        Called by whatever sums over them: an axis of one level may have been left out.
+        An axis of one level may have been left out.
         """
         held = frozenset[str]().union(*(factor.axes for factor in factors))
         return [name for name in names if name in held]

@@ -19,7 +19,7 @@ def explain_end(
     """Say why chance moves an end at one row, at the levels its worst choices have.
 
     ``place`` has a number for each axis of the end's rows; ``boxes`` says why each cell got an
-    interval of its own after all. Called by ``RuleEnd.explain``.
+    interval of its own after all.
     """
     rewards = found.rewards
     whole = _look_up(found.variance.smoothed, place)
@@ -36,20 +36,14 @@ def explain_end(
 
 
 def _look_up(values: Floats, place: Sequence[int]) -> float:
-    """Look up a number at a row; an axis of length 1 holds for every level.
-
-    Called by ``explain_end``.
-    """
+    """Look up a number at a row; an axis of length 1 holds for every level."""
     return float(values[fit_place(place, values.shape)])
 
 
 def _list_heaviest(
     part: CellVariances, place: Sequence[int], whole: float, counts: TermCounter
 ) -> list[HeavyCell]:
-    """List the cells of one term that add most to the variance of a row.
-
-    Called by ``explain_end`` for each term.
-    """
+    """List the cells of one term that add most to the variance of a row."""
     derivative = part.derivative
     n_rows, term = derivative.n_row_axes, derivative.term
     added, rows = (

@@ -51,26 +51,17 @@ class FlatFormula:
 
     @property
     def variables(self) -> Nodes:
-        """The variables that the terms and inverted parts speak of, by their names in it.
-
-        Read by ``FlatFormula.free``, and by ``FlatWriter._write_sum`` for what a sum repeats.
-        """
+        """The variables that the terms and inverted parts speak of, by their names in it."""
         own = (frozenset(each.names.values()) for each in self.occurrences)
         return frozenset[str]().union(*own, *(below.free for below in self.bottoms))
 
     @property
     def free(self) -> Nodes:
-        """The variables that are not summed over.
-
-        Read by ``FlatFormula.variables`` for parts below a line.
-        """
+        """The variables that are not summed over."""
         return self.variables.difference(self.summed)
 
     def multiply(self, others: "Iterable[FlatFormula]", summed: Iterable[str]) -> "FlatFormula":
-        """Multiply by other formulas, and sum over some variables more.
-
-        Called by ``FlatRule.join`` for the links of a chain.
-        """
+        """Multiply by other formulas, and sum over some variables more."""
         parts = (self, *others)
         return FlatFormula(
             tuple(each for part in parts for each in part.occurrences),
@@ -89,11 +80,7 @@ class FlatWriter:
         self._left = MOST_OCCURRENCES
 
     def write(self, part: Expression, names: Mapping[str, str]) -> FlatFormula:
-        """Write a formula flat; ``names`` says what variables around it are called.
-
-        Called by ``_Flattening._write_formula`` for the reward and for every law of a link, and
-        by itself for parts.
-        """
+        """Write a formula flat; ``names`` says what variables around it are called."""
         match part:
             case P():
                 return self._write_term(part, names)
@@ -110,7 +97,7 @@ class FlatWriter:
                 assert_never(part)
 
     def _write_term(self, term: P, names: Mapping[str, str]) -> FlatFormula:
-        """Write a term, unless there are too many. Called by ``FlatWriter.write``."""
+        """Write a term, unless there are too many."""
         self._left -= 1
         if self._left < 0:
             raise TooManyTerms
@@ -118,10 +105,7 @@ class FlatWriter:
         return FlatFormula((Occurrence(term, {c: names.get(c, c) for c in columns}),))
 
     def _write_sum(self, part: Sum, names: Mapping[str, str]) -> FlatFormula:
-        """Write a sum with variables of its own; those its body lacks repeat it.
-
-        Called by ``FlatWriter.write``.
-        """
+        """Write a sum with variables of its own; those its body lacks repeat it."""
         new = {name: self.make_variable(name) for name in sort_names(part.over)}
         inner = self.write(part.body, {**names, **new})
         held = [name for name in new.values() if name in inner.variables]
@@ -129,10 +113,7 @@ class FlatWriter:
         return inner.multiply([FlatFormula(times=float(times))], held)
 
     def make_variable(self, name: str) -> str:
-        """Make a variable for one sum: the name with as many primes as make it new.
-
-        Called by ``FlatWriter._write_sum`` and ``_Flattening._write_links``.
-        """
+        """Make a variable for one sum: the name with as many primes as make it new."""
         new = name + "'"
         while new in self.levels:
             new += "'"

@@ -60,7 +60,7 @@ class FlatRule:
         """The links of unknown law that come before any of known law.
 
         Each level of them is a formula of its own, and the worst of these is taken at the very
-        end. Read by ``FormulaEnds``.
+        end.
         """
         names = list[str]()
         for link in self.links:
@@ -71,10 +71,7 @@ class FlatRule:
 
     @property
     def identity(self) -> object:
-        """What two rules share that compute the same number: the factors, however nested.
-
-        Read by ``ApproximateRules``, which takes each formula once.
-        """
+        """What two rules share that compute the same number: the factors, however nested."""
         order = tuple(link.name for link in self.links)
         # Where nothing is known, the order in which the worst is taken does not matter.
         names = order if any(link.law for link in self.links) else tuple(sort_names(order))
@@ -83,22 +80,19 @@ class FlatRule:
 
     @property
     def unknown(self) -> frozenset[str]:
-        """The links of unknown law. Read by ``FlatRule.is_beaten_by``."""
+        """The links of unknown law."""
         return frozenset(link.name for link in self.links if link.law is None)
 
     @property
     def is_known(self) -> bool:
-        """Whether it leaves nothing unknown, neither of links nor of response types.
-
-        Read by ``ApproximateRules``, which then needs no other rule.
-        """
+        """Whether it leaves nothing unknown, neither of links nor of response types."""
         return not self.unknown and self.program is None
 
     @property
     def has_choice(self) -> bool:
         """Whether its end depends on multipliers, which rewards have a say in.
 
-        Those of natural bounds are always the same. Read by ``ApproximateRules``.
+        Those of natural bounds are always the same.
         """
         return self.program is not None and not self.program.spec.is_natural
 
@@ -106,7 +100,7 @@ class FlatRule:
     def is_extreme(self) -> bool:
         """Whether it takes nothing but the worst of some cells, as a conditioning bound does.
 
-        Exact intervals of cells are as near as can be then. Read by ``ApproximateRules``.
+        Exact intervals of cells are as near as can be then.
         """
         alone = len(self.reward.occurrences) == 1 and not self.reward.summed
         nothing_known = len(self.unknown) == len(self.links) > 0
@@ -116,17 +110,14 @@ class FlatRule:
     def is_beaten_by(self, other: "FlatRule") -> bool:
         """Tell whether another rule takes the same reward over the same links and knows more.
 
-        It is then at least as near, whatever the numbers. Called by ``ApproximateRules``.
+        It is then at least as near, whatever the numbers.
         """
         same = {link.name for link in self.links} == {link.name for link in other.links}
         known = other.unknown < self.unknown and self.program == other.program
         return same and known and _identify(self.reward) == _identify(other.reward)
 
     def join(self, first: int) -> FlatFormula:
-        """Multiply the reward by the laws of the links from number ``first`` on, and sum.
-
-        Called by ``FormulaEnds`` for the whole rule, and for what is inside an unknown link.
-        """
+        """Multiply the reward by the laws of the links from number ``first`` on, and sum."""
         links = self.links[first:]
         laws = [link.law for link in links if link.law is not None]
         inside = [link.name for link in links]
@@ -134,10 +125,7 @@ class FlatRule:
         return self.reward.multiply(laws, (*inside, *self.idle))
 
     def weigh(self, first: int, last: int) -> FlatFormula:
-        """Multiply the laws of some links, without a sum over them.
-
-        Called by ``FormulaEnds`` for how much each branch of an unknown link weighs.
-        """
+        """Multiply the laws of some links, without a sum over them."""
         laws = [link.law for link in self.links[first:last] if link.law is not None]
         free = frozenset[str]().union(*(law.free for law in laws))
         return FlatFormula().multiply(laws, [name for name in self.idle if name in free])
@@ -147,8 +135,6 @@ def flatten_rule(rule: BoundRule, levels: Mapping[str, int]) -> FlatRule | None:
     """Write a rule flat, or return None where it is no chain of a formula or a program.
 
     A program that weighs response types by estimates has no multipliers that stay feasible.
-
-    Called by ``ApproximateRules`` for every rule of a plan.
     """
     match rule:
         case Chain(links=links, reward=KnownFormula(expression, _)):
@@ -162,10 +148,7 @@ def flatten_rule(rule: BoundRule, levels: Mapping[str, int]) -> FlatRule | None:
 
 
 def _identify(flat: FlatFormula) -> object:
-    """Make a key of a flat formula that does not depend on the order of its factors.
-
-    Called by ``FlatRule.identity``, and by itself for parts below a line.
-    """
+    """Make a key of a flat formula that does not depend on the order of its factors."""
     terms = Counter((each.term, frozenset(each.names.items())) for each in flat.occurrences)
     below = Counter(_identify(part) for part in flat.bottoms)
     return frozenset(terms.items()), frozenset(below.items()), frozenset(flat.summed)
@@ -176,10 +159,7 @@ LinksOfQuestion = tuple[Sequence[ChainLink], frozenset[str] | None]
 
 
 def _list_links(rule: NestedChain) -> list[LinksOfQuestion]:
-    """List the links of a nested chain, and what the chain within speaks of.
-
-    Called by ``flatten_rule``.
-    """
+    """List the links of a nested chain, and what the chain within speaks of."""
     found: list[LinksOfQuestion] = [(rule.links, None)]
     chain = rule
     while isinstance(chain.inner, NestedChain):
@@ -200,7 +180,7 @@ class _Flattening:
         """Write the links of a chain and of those within, then the reward.
 
         A chain within speaks of the variables of its own question; one of its links can have
-        the name of an arm, of which it is the natural value. Called by ``flatten_rule``.
+        the name of an arm, of which it is the natural value.
         """
         links = self._write_links(chains)
         outcome = self.rule.outcome
@@ -213,8 +193,7 @@ class _Flattening:
     ) -> FlatRule:
         """Write the links of a chain, then the law of the program at its end.
 
-        The natural value of an arm is another variable than the arm. Called by
-        ``flatten_rule``.
+        The natural value of an arm is another variable than the arm.
         """
         links = self._write_links(chains)
         places = tuple(self.names[name] for name in program.fixed + program.set_by_hand)
@@ -233,10 +212,7 @@ class _Flattening:
         )
 
     def _write_links(self, chains: Sequence[LinksOfQuestion]) -> tuple[FlatLink, ...]:
-        """Write the links of a chain and of those within.
-
-        Called by ``_Flattening.write`` and ``_Flattening.write_program``.
-        """
+        """Write the links of a chain and of those within."""
         flat = list[FlatLink]()
         for links, asked in chains:
             if asked is not None:
@@ -249,10 +225,7 @@ class _Flattening:
         return tuple(flat)
 
     def _write_formula(self, formula: Expression) -> FlatFormula:
-        """Write one formula, with a variable of its own for each whose level does not matter.
-
-        Called by ``_Flattening.write``.
-        """
+        """Write one formula, with a variable of its own for each whose level does not matter."""
         names = dict(self.names)
         for column in sort_names(formula.free):
             if column not in names:

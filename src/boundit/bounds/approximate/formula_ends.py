@@ -6,7 +6,7 @@ both ends in full.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -28,10 +28,11 @@ class FoundEnd:
     """A lower end of every row: of successes, or of failures if ``upper``.
 
     Arrays have the axes ``rows``: those of the table, then links of which the worst level is
-    taken at the end.
+    taken at the end. ``chance`` is that of one row's end to miss.
     """
 
     upper: bool
+    chance: float
     rows: tuple[str, ...]
     value: Floats
     variance: Variance
@@ -40,14 +41,13 @@ class FoundEnd:
 
     @property
     def derivatives(self) -> tuple[TermDerivative, ...]:
-        """The derivatives by every term. Read by ``LineInfluence``."""
+        """The derivatives by every term."""
         return tuple(cell.derivative for cell in self.cells)
 
     def promise_width(self, outcome: str) -> Floats:
         """Tell how wide a row is likely to be, whatever its rewards: to compare formulas by.
 
-        Rewards vary as if both levels were even. Called by ``_take_narrowest``, for which
-        rewards must not make one formula look surer than another.
+        Rewards vary as if both levels were even.
         """
         variance = 0.25 / np.maximum(self.rewards.rows, 1e-9)
         for part in self.cells:
@@ -71,6 +71,7 @@ class FormulaEnds:
         multipliers: tuple[Floats, Floats] | None = None,
     ) -> None:
         self.rule, self.counts, self.multipliers = rule, counts, multipliers
+        self.error = error
         self.z = float(-ndtri(error))
         self.rows = rule.axes + rule.choices
         self.reader = FlatReader(
@@ -85,7 +86,7 @@ class FormulaEnds:
 
         Where a link of unknown law comes after one of known law, its worst level is chosen
         twice: by the values alone, then by values less what chance adds, once it is known how
-        far chance moves the whole. Called by ``ApproximateRules`` for both ends.
+        far chance moves the whole.
         """
         constants = self._list_constants(upper=upper)
         found = self._measure(upper, constants + self._choose(constants, None))
@@ -95,7 +96,7 @@ class FormulaEnds:
         return found
 
     def _measure(self, upper: bool, constants: Sequence[ProductTable]) -> FoundEnd:  # noqa: FBT001
-        """Compute values and variances at given choices. Called by ``FormulaEnds.find``."""
+        """Compute values and variances at given choices."""
         flat = self.rule.join(len(self.rule.choices))
         value = self.reader.find_least(flat, constants, self.rows)
         cells = self._find_cells(flat, constants, self.rows)
@@ -106,6 +107,7 @@ class FormulaEnds:
         level = None if self.rule.program else 1 - SUCCESS if upper else SUCCESS
         return FoundEnd(
             upper,
+            self.error,
             self.rows,
             np.broadcast_to(value, shape),
             Variance.of(cells, shape),
@@ -116,20 +118,38 @@ class FormulaEnds:
     def _find_cells(
         self, flat: FlatFormula, constants: Sequence[ProductTable], rows: Sequence[str]
     ) -> list[CellVariances]:
-        """Find what each cell of each term adds to the variance of a formula.
-
-        Called by ``FormulaEnds._measure`` and ``FormulaEnds._choose``.
-        """
+        """Find what each cell of each term adds to the variance of a formula."""
         return [
             find_level_variance(derivative, self.counts.read(derivative.term))
-            for derivative in self.reader.differentiate(flat, constants, rows)
+            for derivative in self._merge(self.reader.differentiate(flat, constants, rows))
         ]
+
+    def _merge(self, derivatives: Iterable[TermDerivative]) -> list[TermDerivative]:
+        """Count a term as part of one that says more given the same, if there is any.
+
+        What stands above and below a line moves together: apart, both would seem to be moved by
+        more rows than there are.
+        """
+        merged = list[TermDerivative]()
+        for one in sorted(derivatives, key=lambda each: len(each.term.of), reverse=True):
+            for place, wide in enumerate(merged):
+                ties = {c: axis for c, axis in wide.tied.items() if c in one.term.free}
+                tables = {self.counts.read(each.term).table for each in (one, wide)}
+                same = one.term.given == wide.term.given and len(tables) == 1
+                if same and one.term.of < wide.term.of and ties == one.tied:
+                    gone = [i for i, axis in enumerate(wide.axes) if axis not in one.axes]
+                    values = wide.values + np.expand_dims(one.values, gone)
+                    merged[place] = replace(wide, values=values)
+                    break
+            else:
+                merged.append(one)
+        return merged
 
     def _list_constants(self, *, upper: bool) -> list[ProductTable]:
         """List the factors that are no terms: success or failure, multipliers, idle levels.
 
         An idle variable's levels weigh as often as they were logged: to the true value they do
-        not matter. Called by ``FormulaEnds.find``.
+        not matter.
         """
         at = np.array([1.0, 0.0]) if upper else np.array([0.0, 1.0])
         found = [ProductTable((self.rule.outcome,), (at,))]
@@ -144,10 +164,7 @@ class FormulaEnds:
         return found
 
     def _has_inner_choice(self) -> bool:
-        """Tell whether a link of unknown law comes after one of known law.
-
-        Called by ``FormulaEnds.find``.
-        """
+        """Tell whether a link of unknown law comes after one of known law."""
         return any(link.law is None for link in self.rule.links[len(self.rule.choices) :])
 
     def _choose(
@@ -156,7 +173,7 @@ class FormulaEnds:
         """Choose the worst level of every unknown link after a known one, innermost first.
 
         Without an ``error`` by the values alone; with it, by the value of a level less what its
-        variance adds to the radius of the whole. Called by ``FormulaEnds.find``.
+        variance adds to the radius of the whole.
         """
         first, chosen = len(self.rule.choices), list[ProductTable]()
         for place in reversed(range(first, len(self.rule.links))):
@@ -181,10 +198,7 @@ class FormulaEnds:
     def _weigh(
         self, place: int, constants: Sequence[ProductTable], rows: Sequence[str]
     ) -> Floats:
-        """Compute how much every branch of an unknown link weighs within its row.
-
-        Called by ``FormulaEnds._choose``.
-        """
+        """Compute how much every branch of an unknown link weighs within its row."""
         flat = self.rule.weigh(len(self.rule.choices), place)
         held = self._keep(constants, flat.variables)
         return self.reader.find_least(flat, held, rows)
@@ -192,8 +206,5 @@ class FormulaEnds:
     def _keep(
         self, constants: Iterable[ProductTable], names: frozenset[str]
     ) -> list[ProductTable]:
-        """Keep the constant factors that speak of some variables alone.
-
-        Called by ``FormulaEnds._weigh``.
-        """
+        """Keep the constant factors that speak of some variables alone."""
         return [each for each in constants if names.issuperset(each.axes) and each.axes]

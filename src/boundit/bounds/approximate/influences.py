@@ -36,7 +36,7 @@ class Claims:
     places: Indices
 
     def take(self, some: slice) -> "Claims":
-        """Take some of the ends. Called by ``LineInfluence.find_variances``."""
+        """Take some of the ends."""
         return Claims(self.derivatives, self.rows, self.places[some])
 
 
@@ -49,31 +49,25 @@ class LineInfluence:
 
     @property
     def n_lines(self) -> int:
-        """How many lines all tables have. Read by whatever weighs what influences cost."""
+        """How many lines all tables have."""
         return sum(len(table.table.n) for table in self.counts.tables)
 
     @property
     def is_clustered(self) -> bool:
         """Whether some table says which of its rows belong together.
 
-        Read by ``ApproximateRules``: the rows of a cell are then not independent.
+        The rows of a cell are then not independent.
         """
         return any(table.table.clusters is not None for table in self.counts.tables)
 
     @property
     def n_sums(self) -> int:
-        """How many numbers an end needs at once: one for each line or each cluster.
-
-        Read by whatever weighs what influences cost.
-        """
+        """How many numbers an end needs at once: one for each line or each cluster."""
         clusters = (table.table.clusters for table in self.counts.tables)
         return self.n_lines + sum(found.n_clusters for found in clusters if found)
 
     def find_covariance(self, claims: Sequence[Claims]) -> Floats:
-        """Find how all ends move together: a matrix with a line for each end.
-
-        Called by ``ApproximateRules._find_critical`` for ends that are few.
-        """
+        """Find how all ends move together: a matrix with a line for each end."""
         n_ends = sum(len(part.places) for part in claims)
         total = np.zeros((n_ends, n_ends))
         for number, table in enumerate(self.counts.tables):
@@ -90,8 +84,7 @@ class LineInfluence:
     def find_variances(self, claims: Claims) -> tuple[Floats, Floats]:
         """Find how far chance moves each end, and with how many degrees of freedom.
 
-        Only clusters limit these here. One block of ends comes after another. Called by
-        ``make_rule_end`` for ends whose terms read the same rows.
+        Only clusters limit these here. One block of ends comes after another.
         """
         step = int(np.clip(BLOCK // max(self.n_sums, 1), 1, 64))
         variances, freedoms = [np.zeros(0)], [np.zeros(0)]
@@ -102,10 +95,7 @@ class LineInfluence:
         return np.concatenate(variances), np.concatenate(freedoms)
 
     def _count_freedom(self, claims: Sequence[Claims]) -> Floats:
-        """Count the clusters that move each end as far as those that there are.
-
-        Called by ``LineInfluence.find_variances``.
-        """
+        """Count the clusters that move each end as far as those that there are."""
         freedom = np.full(sum(len(part.places) for part in claims), np.inf)
         for number, table in enumerate(self.counts.tables):
             if table.table.clusters is not None:
@@ -121,8 +111,7 @@ class LineInfluence:
         """Add up the influence of every cluster's rows on each end.
 
         Rows of a cluster may move together in any way; clusters are independent, and there is
-        one fewer than it seems, as with any mean. Called by ``LineInfluence.find_covariance``
-        and ``LineInfluence._count_freedom``.
+        one fewer than it seems, as with any mean.
         """
         found = source.table.clusters
         assert found is not None
@@ -141,10 +130,7 @@ class LineInfluence:
     def _list_moments(
         self, claims: Sequence[Claims], number: int, source: BinaryReward, n_ends: int
     ) -> Iterator[Floats]:
-        """Yield what blocks of lines of a table add to the covariance of ends.
-
-        Called by ``LineInfluence.find_covariance``.
-        """
+        """Yield what blocks of lines of a table add to the covariance of ends."""
         table = source.table
         step = max(1, BLOCK // max(n_ends, 1))
         for start in range(0, len(table.n), step):
@@ -159,10 +145,7 @@ class LineInfluence:
     def _influence_all(
         self, claims: Sequence[Claims], number: int, table: CountTable, some: slice
     ) -> tuple[Floats, Floats]:
-        """Find the influence of failures and of successes in some lines on all ends.
-
-        Called by ``LineInfluence._list_moments`` and ``LineInfluence._sum_clusters``.
-        """
+        """Find the influence of failures and of successes in some lines on all ends."""
         fail, win = (
             np.concatenate([self._influence(part, number, table, some, at) for part in claims])
             for at in (1 - SUCCESS, SUCCESS)
@@ -172,10 +155,7 @@ class LineInfluence:
     def _influence(
         self, claims: Claims, number: int, table: CountTable, some: slice, outcome: int
     ) -> Floats:
-        """Find the influence of some lines on some ends, with the outcome at one level.
-
-        Called by ``LineInfluence._influence_all``.
-        """
+        """Find the influence of some lines on some ends, with the outcome at one level."""
         codes = {name: table.codes[some, place] for place, name in enumerate(table.variables)}
         n_lines = len(table.n[some])
         total = np.zeros((len(claims.places), n_lines))
@@ -197,10 +177,7 @@ def _find_influence(
     claims: Claims,
     line: dict[str, Indices],
 ) -> Floats:
-    """Find how much lines move ends through one term.
-
-    Called by ``LineInfluence._influence`` for each term of a rule.
-    """
+    """Find how much lines move ends through one term."""
     n_rows = len(claims.rows)
     at = tuple(claims.places.T)
     shape = derivative.values.shape[:n_rows]
@@ -225,10 +202,7 @@ def _find_influence(
 
 
 def _fit(values: Floats, at: Sequence[Indices], n_rows: int) -> tuple[Indices, ...]:
-    """Fit places to the axes of an array: 0 along those of length 1.
-
-    Called by ``_find_influence``.
-    """
+    """Fit places to the axes of an array: 0 along those of length 1."""
     shape = values.shape[:n_rows]
     return tuple(np.zeros_like(i) if n == 1 else i for i, n in zip(at, shape, strict=True))
 
@@ -240,10 +214,7 @@ def _look_up(
     order: Sequence[str],
     line: dict[str, Indices],
 ) -> Floats:
-    """Look up a number for every end and line, at the levels that each has.
-
-    Called by ``_find_influence``.
-    """
+    """Look up a number for every end and line, at the levels that each has."""
     own = tuple(
         np.zeros(1, dtype=np.intp) if n == 1 else line[axis.removeprefix(OWN)]
         for axis, n in zip(order[n_rows:], values.shape[n_rows:], strict=True)
@@ -252,18 +223,12 @@ def _look_up(
 
 
 def _match(column: Indices, levels: Indices) -> NDArray[np.bool_]:
-    """Tell for every end and line whether the line has the end's level of a column.
-
-    Called by ``_find_influence`` for columns that are tied to the row.
-    """
+    """Tell for every end and line whether the line has the end's level of a column."""
     return np.asarray(levels[:, None] == column[None, :])
 
 
 def _scale_rewards(source: BinaryReward, some: slice) -> tuple[Floats, Floats, Floats]:
-    """Return rows, sums and sums of squares of some lines, rewards scaled to [0, 1].
-
-    Called by ``LineInfluence._list_moments``.
-    """
+    """Return rows, sums and sums of squares of some lines, rewards scaled to [0, 1]."""
     table = source.table
     n = table.n[some]
     if table.sums is None or table.squares is None:

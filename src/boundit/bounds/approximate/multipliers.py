@@ -24,7 +24,7 @@ def find_multipliers(
     """Find multipliers of a program for lower ends of successes, and of failures.
 
     Axes are those of the program's places and cells; ``n_rows`` is how many rows the
-    ``numbers`` are from. Called by ``CrossFit``.
+    ``numbers`` are from.
     """
     layout = ProgramLayout(program.spec, numbers.levels)
     if program.spec.is_natural:
@@ -35,10 +35,7 @@ def find_multipliers(
 
 
 def _find_natural(layout: ProgramLayout) -> tuple[Floats, Floats]:
-    """Make the multipliers of natural bounds: who chose the arm and won, or lost.
-
-    Called by ``find_multipliers``.
-    """
+    """Make the multipliers of natural bounds: who chose the arm and won, or lost."""
     shape = (len(layout.fixed), len(layout.arms), len(layout.inner))
     lower, upper = (
         np.broadcast_to(
@@ -50,10 +47,7 @@ def _find_natural(layout: ProgramLayout) -> tuple[Floats, Floats]:
 
 
 def _list_shape(layout: ProgramLayout) -> tuple[int, ...]:
-    """List how many levels the places and cells of a program have, one axis each.
-
-    Called by ``_find_natural`` and ``_MultiplierSearch``.
-    """
+    """List how many levels the places and cells of a program have, one axis each."""
     spec = layout.spec
     names = spec.fixed + spec.set_by_hand + spec.varied + spec.inside
     return tuple(layout.levels[name] for name in names)
@@ -70,10 +64,7 @@ class _MultiplierSearch:
         self.room = np.sqrt((share * (1 - share) + 1 / each) / each)
 
     def find(self, *, upper: bool) -> Floats:
-        """Find the best multipliers at every place, of successes or of failures.
-
-        Called by ``find_multipliers``.
-        """
+        """Find the best multipliers at every place, of successes or of failures."""
         layout = self.layout
         n_outer, n_cells = len(layout.outer), len(layout.inner)
         found = np.zeros((len(layout.fixed), len(layout.arms), n_outer, n_cells))
@@ -93,10 +84,7 @@ class _MultiplierSearch:
         return found.reshape(_list_shape(layout))
 
     def _solve(self, search: ArmProgram, f: int, *, upper: bool) -> Optimum:
-        """Solve one program, with as much room as makes it feasible.
-
-        Called by ``_MultiplierSearch.find``.
-        """
+        """Solve one program, with as much room as makes it feasible."""
         (target,) = search.successes
         cost = np.where(target.pays != upper, 1.0, 0.0)
         at = f, search.scenarios
@@ -112,8 +100,7 @@ class _MultiplierSearch:
     def _spread(self, multipliers: Floats, scenarios: list[int]) -> Floats:
         """Lay the multipliers of some scenarios out over all, with the constant in the first.
 
-        A constant is the mean of itself over the cells of any one scenario. Called by
-        ``_MultiplierSearch.find``.
+        A constant is the mean of itself over the cells of any one scenario.
         """
         n_cells = len(self.layout.inner)
         found = np.zeros((len(self.layout.outer), n_cells))

@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from boundit.bounds.approximate.critical import LEAST_FREEDOM, widen_for_freedom
 from boundit.bounds.approximate.explain_end import explain_end
@@ -18,7 +19,10 @@ from boundit.terms.sampling import EndSampling
 
 LEAST_REWARDS = 15.0
 """So many successes, and failures, must count behind an end of this method."""
-TOO_FEW = "too few successes or failures, or too few rows, for an approximation"
+TOO_FEW = (
+    "too few successes or failures, too few rows, or rewards that vary too little, for an "
+    "approximation"
+)
 MOST_INFLUENCES = 400_000_000
 """Up to how many influences of lines on ends are looked at for one rule."""
 
@@ -40,19 +44,20 @@ class RuleEnd:
     def is_trusted(self) -> NDArray[np.bool_]:
         """Where enough rewards stand behind the end, at every level the worst is taken of.
 
-        Read by ``ApproximateRules``.
+        Of n rows none shows a reward of chance ``log(1 / a) / n`` with chance ``a``, that of a
+        miss: such a reward must not move the end farther than it lies from the estimate.
         """
         rewards, never = self.found.rewards, self.found.rewards.rows == 0
         enough = np.minimum(rewards.successes, rewards.failures) >= LEAST_REWARDS
+        enough &= self.error**4 >= LEAST_REWARDS * rewards.tails
+        chance = self.found.chance
+        enough &= -ndtri(chance) * self.error >= -np.log(chance) * rewards.hidden
         enough &= self.freedom >= LEAST_FREEDOM
         inner = tuple(range(self.n_axes, enough.ndim))
         return np.asarray((enough | never).all(axis=inner))
 
     def find_ends(self, critical: float) -> Floats:
-        """Find the lower end of every row, so many standard errors below the estimate.
-
-        Called by ``_NearEnds.join`` once the number is known.
-        """
+        """Find the lower end of every row, so many standard errors below the estimate."""
         far = widen_for_freedom(critical, self.freedom)
         inner = tuple(range(self.n_axes, self.error.ndim))
         return np.asarray((self.found.value - far * self.error).min(axis=inner).clip(0, 1))
@@ -60,7 +65,7 @@ class RuleEnd:
     def explain(
         self, place: Place, critical: float, counts: TermCounter, boxes: str | None
     ) -> EndSampling:
-        """Say why chance moves the end at one row. Called by ``_NearEnds.explain``."""
+        """Say why chance moves the end at one row."""
         low = self.found.value - critical * self.error
         at = tuple(0 if n == 1 else i for i, n in zip(place, low.shape, strict=False))
         worst = low[at]
@@ -68,10 +73,7 @@ class RuleEnd:
         return explain_end(self.found, (*place, *map(int, levels)), counts, boxes)
 
     def list_claims(self, critical: float) -> Claims:
-        """List the rows the rule has a claim on, each at the worst level of its choices.
-
-        Called by ``ApproximateRules`` for how ends move together.
-        """
+        """List the rows the rule has a claim on, each at the worst level of its choices."""
         low = self.found.value - critical * self.error
         rows, inner = low.shape[: self.n_axes], low.shape[self.n_axes :]
         worst = low.reshape(*rows, -1).argmin(axis=-1)
@@ -92,8 +94,7 @@ def make_rule_end(
 ) -> RuleEnd:
     """Find the standard errors of an end, term by term or of all terms together.
 
-    ``apart`` says that errors of different terms are uncorrelated. Called by
-    ``ApproximateRules._measure`` and ``CrossFit``.
+    ``apart`` says that errors of different terms are uncorrelated.
     """
     variance, freedom = found.variance.smoothed, found.variance.freedom
     shape = found.value.shape

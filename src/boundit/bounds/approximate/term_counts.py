@@ -36,7 +36,8 @@ class TermCounts:
 
     Arrays have the axes ``axes``, those of ``n`` length 1 along ``of``. ``overstated`` is by
     how much sums of squares of a reward that is not 0/1 fall short of those of a 0/1 one, at
-    success; None for others. ``table`` numbers the table the rows are from; 0 is the log.
+    success; None for others. ``reach`` are the least and greatest reward of its table, scaled
+    to [0, 1]. ``table`` numbers the table the rows are from; 0 is the log.
     """
 
     term: P
@@ -46,12 +47,10 @@ class TermCounts:
     n: Floats
     exact: bool
     overstated: Floats | None = None
+    reach: tuple[float, float] = (0.0, 1.0)
 
     def find_shares(self, hole: float | None = None) -> ProductTable:
-        """Divide the counts; where nothing was seen the share is ``hole``, or even if None.
-
-        Called by ``FormulaEnds`` for lower ends and for derivatives.
-        """
+        """Divide the counts; where nothing was seen the share is ``hole``, or even if None."""
         fill = 1 / self._n_outcomes if hole is None else hole
         shares = np.where(self.n > 0, self.k / np.where(self.n > 0, self.n, 1), fill)
         return ProductTable(self.axes, (shares,))
@@ -59,17 +58,14 @@ class TermCounts:
     def smooth_shares(self) -> Floats:
         """Divide the counts after some rows were spread evenly over every cell.
 
-        Called by ``find_level_variance``: a share of 0 in a small cell must not look certain.
+        A share of 0 in a small cell must not look certain.
         """
         if self.exact:
             return self.find_shares().arrays[0]
         return (self.k + PSEUDO_ROWS / self._n_outcomes) / (self.n + PSEUDO_ROWS)
 
     def invert_rows(self) -> Floats:
-        """Invert the numbers of rows; 0 where there are none, and for an exact law.
-
-        Called by ``find_level_variance``.
-        """
+        """Invert the numbers of rows; 0 where there are none, and for an exact law."""
         if self.exact:
             return np.zeros_like(self.n)
         return np.where(self.n > 0, 1 / np.where(self.n > 0, self.n, 1), 0.0)
@@ -100,31 +96,32 @@ class TermCounter:
             self.levels = {**self.levels, **table.n_levels}
 
     def read(self, term: P) -> TermCounts:
-        """Count the rows of a term. Called by ``FormulaEnds._find_cells``."""
+        """Count the rows of a term."""
         if term not in self._known:
             self._known[term] = self._count(term)
         return self._known[term]
 
     def order_columns(self, columns: Nodes) -> list[str]:
-        """Put columns into the order of the log. Called by ``_list_heaviest``."""
+        """Put columns into the order of the log."""
         order = [name for table in self.tables for name in table.table.variables]
         return sorted(columns, key=order.index)
 
     def _count(self, term: P) -> TermCounts:
-        """Count the rows of a term in the table it reads. Called by ``TermCounter.read``."""
+        """Count the rows of a term in the table it reads."""
         table = self._find_table(term)
         cells = prod(table.n_levels[name] for name in term.free)
         self.workspace.require_cells(cells, term.free)
         if len(term.free) > MOST_AXES:
             raise TooLarge(sort_names(term.free), 2 ** len(term.free), 2**MOST_AXES)
         joint, below = table.marginalize(term.free), table.marginalize(term.given)
-        overstated = None
+        overstated, reach = None, (0.0, 1.0)
         if table.outcome in term.given and not table.is_variable:
             raise RewardBehindTheBar(str(table.outcome))
         if not table.binary and table.outcome in term.free:
             squares = table.sum_squares(term.free).align(joint.axes)
             place = joint.axes.index(str(table.outcome))
             overstated = np.take(joint.values - squares, [SUCCESS], place).clip(0)
+            reach = table.reach
         return TermCounts(
             term,
             self.tables.index(table),
@@ -133,13 +130,11 @@ class TermCounter:
             below.align(joint.axes),
             table.table.exact,
             overstated,
+            reach,
         )
 
     def _find_table(self, term: P) -> BinaryReward:
-        """Find the table that a term reads: the log, or the smallest that covers it.
-
-        Called by ``TermCounter._count``.
-        """
+        """Find the table that a term reads: the log, or the smallest that covers it."""
         if term.logged:
             if missing := term.free - self._log.names:
                 raise NotLogged(sort_names(missing)[0], self._log.names)
@@ -153,10 +148,7 @@ class TermCounter:
 def align_to(
     axes: Sequence[str], values: Floats, names: Mapping[str, str], order: Sequence[str]
 ) -> Floats:
-    """Rename the axes of an array and show it in another order, length 1 where it lacks one.
-
-    Called by ``find_level_variance`` and ``_find_influence``.
-    """
+    """Rename the axes of an array and show it in another order, length 1 where it lacks one."""
     renamed = tuple(names.get(axis, axis) for axis in axes)
     (aligned,) = ProductTable(renamed, (values,)).align(tuple(order))
     return aligned

@@ -29,10 +29,7 @@ class CellVariances:
     rows: Floats
 
     def add_up(self, cells: Floats) -> Floats:
-        """Add up numbers of cells to one for each row of the table.
-
-        Called by ``Variance.of``.
-        """
+        """Add up numbers of cells to one for each row of the table."""
         n = self.derivative.n_row_axes
         return np.asarray(cells.sum(axis=tuple(range(n, cells.ndim))))
 
@@ -50,10 +47,7 @@ class Variance:
 
     @classmethod
     def of(cls, parts: Sequence[CellVariances], shape: Sequence[int]) -> "Variance":
-        """Add up what the cells of all terms add, with Satterthwaite's degrees of freedom.
-
-        Called by ``FormulaEnds`` for every end.
-        """
+        """Add up what the cells of all terms add, with Satterthwaite's degrees of freedom."""
         total, plain, squares = np.zeros((3, *shape))
         for part in parts:
             total = total + part.add_up(part.smoothed)
@@ -68,7 +62,7 @@ def find_level_variance(derivative: TermDerivative, counts: TermCounts) -> CellV
     """Find what every cell of a term adds to the variance of every row.
 
     In a cell of ``given`` with n rows that is the variance of the derivative over ``of``,
-    divided by n. Called by ``FormulaEnds`` for each term of a formula.
+    divided by n.
     """
     smoothed = _find_variance(derivative, counts, counts.smooth_shares())
     plain = _find_variance(derivative, counts, counts.find_shares().arrays[0])
@@ -85,7 +79,7 @@ def _find_variance(derivative: TermDerivative, counts: TermCounts, shares: Float
     """Find the variance of a derivative over ``of`` in each cell of ``given``.
 
     A tied column of ``of`` has a derivative at the row's level alone: at others it is nothing,
-    so that these sums need no axis for it. Called by ``find_level_variance``.
+    so that these sums need no axis for it.
     """
     names, order, values = derivative.names, derivative.axes, derivative.values
     over = derivative.list_own_axes(counts.term.of)
@@ -97,10 +91,7 @@ def _find_variance(derivative: TermDerivative, counts: TermCounts, shares: Float
 
 
 def _find_overstatement(derivative: TermDerivative, counts: TermCounts, most: Floats) -> Floats:
-    """Find by how much a 0/1 reward would vary more than the logged one does.
-
-    Called by ``_find_variance``.
-    """
+    """Find by how much a 0/1 reward would vary more than the logged one does."""
     if counts.overstated is None:
         return np.zeros(())
     names, order = derivative.names, derivative.axes

@@ -47,10 +47,7 @@ class BestChoice:
 
 
 def may_use_boxes(arrays: SumArrays) -> bool:
-    """Tell whether a sum goes over few values of one variable, drawn once for each row.
-
-    Called by ``ClaimFinder._make``.
-    """
+    """Tell whether a sum goes over few values of one variable, drawn once for each row."""
     if len(arrays.numbers) != 1 or arrays.layout.worst:
         return False
     where, end = arrays.layout.cells
@@ -73,10 +70,7 @@ class BestClaims:
         self.by_sum = SumClaims(pilot, rest)
 
     def choose(self, log_error: Floats, *, upper: bool) -> BestChoice:
-        """Let the pilot choose the way that it expects to be narrower, for one end of all rows.
-
-        Called by ``ClaimFinder._bound_side``.
-        """
+        """Let the pilot choose the way that it expects to be narrower, for one end of all rows."""
         of_sum = self.by_sum.choose(log_error, upper=upper)
         of_boxes = self._choose_parts(log_error, upper=upper)
         one, other = np.broadcast_arrays(of_sum.predicted, of_boxes.predicted)
@@ -84,10 +78,7 @@ class BestClaims:
         return BestChoice(of_sum, of_boxes, boxes, np.where(boxes, other, one))
 
     def bound(self, choice: BestChoice, log_error: Floats, *, upper: bool) -> Floats:
-        """Bound one end of all rows, each in the way that was chosen for it.
-
-        Called by ``bound_shared``.
-        """
+        """Bound one end of all rows, each in the way that was chosen for it."""
         found = self.by_sum.bound(choice.of_sum, log_error, upper=upper)
         if not choice.boxes.any():
             return found
@@ -103,8 +94,7 @@ class BestClaims:
     def _choose_parts(self, log_error: Floats, *, upper: bool) -> BoxChoice:
         """Share a row's error over its cells and their weights, and predict the end.
 
-        An interval's part is as large as the pilot expects it to weigh. Called by
-        ``BestClaims.choose``.
+        An interval's part is as large as the pilot expects it to weigh.
         """
         last, arrays = self.pilot.last, self.pilot.arrays
         shares, mean, over = arrays.weights[-1], last.mean, _list_cells(arrays)
@@ -128,18 +118,12 @@ class BestClaims:
 
 
 def _list_cells(arrays: SumArrays) -> tuple[int, ...]:
-    """List the axes of the cells of a row, after those of the table.
-
-    Called by ``BestClaims._choose_parts`` and wherever cells are added up.
-    """
+    """List the axes of the cells of a row, after those of the table."""
     return tuple(range(len(arrays.layout.axes), len(arrays.layout.cells[-1].axes)))
 
 
 def _expect(shares: Floats, rows: Floats, mean: Floats) -> Floats:
-    """Expect how much the interval of each cell's mean will weigh.
-
-    Called by ``BestClaims.bound`` and ``BestClaims._choose_parts``.
-    """
+    """Expect how much the interval of each cell's mean will weigh."""
     found: Floats = shares * np.sqrt(
         np.maximum(mean * (1 - mean), 0.01) / np.maximum(rows, 1.0)
     )
@@ -147,10 +131,7 @@ def _expect(shares: Floats, rows: Floats, mean: Floats) -> Floats:
 
 
 def _share_again(means: Floats, expected: Floats, arrays: SumArrays) -> Floats:
-    """Share the part of the error that all cells of a row have by what each is to weigh.
-
-    Called by ``BestClaims.bound``.
-    """
+    """Share the part of the error that all cells of a row have by what each is to weigh."""
     over = _list_cells(arrays)
     whole = means.sum(axis=over, keepdims=True)
     total = np.maximum(expected.sum(axis=over, keepdims=True), 1e-300)
@@ -168,10 +149,7 @@ def _add_boxes(
     *,
     upper: bool,
 ) -> Floats:
-    """Bound a weighted sum of means, each mean and each weight within an interval of its own.
-
-    Called by ``BestClaims.bound`` and ``BestClaims._choose_parts``.
-    """
+    """Bound a weighted sum of means, each mean and each weight within an interval of its own."""
     shares, n_axes = arrays.weights[-1], arrays.weights[-1].ndim
     error = np.exp(-widen(log_error, n_axes))
     hits, rows, of_means = np.broadcast_arrays(hits, rows, 2 * error * parts.means)
@@ -186,10 +164,7 @@ def _add_boxes(
 
 
 def _bound_weights(arrays: SumArrays, error: Floats) -> tuple[Floats, Floats]:
-    """Bound the weight of every cell; of two cells one interval gives the other.
-
-    Called by ``_add_boxes``.
-    """
+    """Bound the weight of every cell; of two cells one interval gives the other."""
     shares, over = arrays.weights[-1], _list_cells(arrays)
     if arrays.numbers[0].exact:
         return shares, shares

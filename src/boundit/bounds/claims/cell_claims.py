@@ -35,10 +35,7 @@ class CellClaims:
         self.layout = rest.arrays.layout
 
     def choose(self, log_error: Floats, *, upper: bool) -> CellChoice:
-        """Predict one end of all rows from the pilot.
-
-        Called by ``ClaimFinder`` to rank rules.
-        """
+        """Predict one end of all rows from the pilot."""
         last = self.pilot.last
         numeric = isinstance(last, NumericPilot)
         squares = last.rows * (0.25 + last.variance) if numeric else None
@@ -47,10 +44,7 @@ class CellClaims:
         return CellChoice(take_worst(self.layout, ends, [], upper=upper))
 
     def bound(self, choice: CellChoice, log_error: Floats, *, upper: bool) -> Floats:
-        """Bound one end of all rows, each missing with chance ``exp(-log_error)``.
-
-        Called by ``bound_shared``.
-        """
+        """Bound one end of all rows, each missing with chance ``exp(-log_error)``."""
         del choice
         last = self.rest.last
         squares: Floats | None = None
@@ -73,8 +67,7 @@ def bound_cells(
 ) -> Floats:
     """Bound the mean of every cell on one side, each row of the table at its own error.
 
-    Rewards are 0/1 unless there are ``squares``. Called by ``CellClaims.choose``,
-    ``CellClaims.bound`` and ``RankClaims``.
+    Rewards are 0/1 unless there are ``squares``.
     """
     alpha = 2 * np.exp(-widen(log_error, sums.ndim))  # both sides; one of them is used
     some = (alpha < 1) & (alpha > _NO_CHANCE)

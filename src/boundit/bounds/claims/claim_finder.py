@@ -49,7 +49,7 @@ from boundit.bounds.proof import Place
 from boundit.bounds.refusals import LIMITS, note_refused
 from boundit.bounds.try_rules import try_rules
 from boundit.counts.named_array import Floats
-from boundit.terms.long_work import Told
+from boundit.terms.long_work import Progress
 from boundit.terms.message import Note
 from boundit.terms.names import Nodes
 from boundit.terms.sampling import EndSampling
@@ -77,8 +77,7 @@ class ClaimCounts:
     def read(self, form: LevelForm, rng: Generator) -> tuple[PilotNumbers, RestNumbers]:
         """Read the counts of a sum: those of the pilot, and the rest's with its rewards.
 
-        Of a numeric reward the pilot supposes the first of some variances. Called by
-        ``ClaimFinder._make`` and ``ContrastFinder``.
+        Of a numeric reward the pilot supposes the first of some variances.
         """
         evaluator, sources = self.evidence.evaluator, self.split(form.n_folds)
         reader = FormReader.of(form, sources, evaluator.levels, evaluator.workspace)
@@ -86,44 +85,28 @@ class ClaimCounts:
         return reader.read_pilot(self._variances[0]), rest
 
     def read_ratio(self, ratio: RatioForm, rng: Generator) -> list[RatioClaims]:
-        """Read the counts of a ratio, and make its claims.
-
-        Called by ``ClaimFinder._make``.
-        """
+        """Read the counts of a ratio, and make its claims."""
         evaluator, sources = self.evidence.evaluator, self.split(ratio.form.n_folds)
         levels, space = evaluator.levels, evaluator.workspace
         return make_ratio_claims(ratio, sources, levels, space, rng, self._variances)
 
     def read_program(self, program: ProgramForm, rng: Generator) -> ProgramClaims | Unmet:
-        """Read the counts of a program, and make its claims unless it has too many types.
-
-        Called by ``ClaimFinder._make``.
-        """
+        """Read the counts of a program, and make its claims unless it has too many types."""
         evaluator, sources = self.evidence.evaluator, self.split(program.form.n_folds)
         levels, space = evaluator.levels, evaluator.workspace
         return make_program_claims(program, sources, levels, space, rng)
 
     def read_selection(self, form: SelectionForm) -> SelectionClaims | Unmet:
-        """Read the counts of a mean of the population, and make its claims unless it is large.
-
-        Called by ``ClaimFinder._make``.
-        """
+        """Read the counts of a mean of the population, and make its claims unless it is large."""
         evaluator, sources = self.evidence.evaluator, self.split(1)
         return make_selection_claims(form, sources, evaluator.levels, evaluator.workspace)
 
     def make_streams(self, n_streams: int) -> list[Generator]:
-        """Make random streams for the orders of bets, independent of the pilot's.
-
-        Called by ``ClaimFinder._make_claims`` and ``ContrastFinder.find``.
-        """
+        """Make random streams for the orders of bets, independent of the pilot's."""
         return make_streams((self.evidence.rewards, *self.evidence.population), n_streams)
 
     def split(self, n_folds: int) -> SplitSources:
-        """Split log and tables into pilot and folds, once for each number of folds.
-
-        Called by ``ClaimCounts.read``, ``ClaimCounts.read_ratio``,
-        ``ClaimCounts.read_program``, ``ClaimCounts.read_selection`` and ``_share_out``.
-        """
+        """Split log and tables into pilot and folds, once for each number of folds."""
         if n_folds not in self._splits:
             evidence = self.evidence
             self._splits[n_folds] = split_sources(
@@ -134,8 +117,7 @@ class ClaimCounts:
     def look_further(self, names: Nodes, chance: float) -> SplitSources:
         """Let some columns of further rows choose, each row of the log with a chance.
 
-        Every claim's value must be given these columns. Called by ``_share_out``, before
-        anything else is read.
+        Every claim's value must be given these columns.
         """
         sources = (self.evidence.rewards, *self.evidence.population)
         rng = np.random.default_rng(make_seed(sources, FOR_LOOKED))
@@ -165,16 +147,16 @@ class ClaimFinder:
         self._cells: dict[str, ClaimRows] = {}
 
     def find(
-        self, rules: Sequence[PlannedRule], shape: Sequence[int], told: Told
+        self, rules: Sequence[PlannedRule], shape: Sequence[int], progress: Progress
     ) -> tuple[list[Ends], tuple[Note, ...]]:
         """Find both ends of every rule for all rows, in the order of ``rules``.
 
         ``_allow_for_chance`` hands it on to whatever intersects ends.
         """
         boxed = [each for each in rules if each.record.name in self.boxed]
-        ends, notes = try_rules(self.boxes, boxed, shape, told)
+        ends, notes = try_rules(self.boxes, boxed, shape, progress)
         by_name = dict(zip((each.record.name for each in boxed), ends, strict=True))
-        told("make claims", 0, 1)
+        progress("make claims", 0, 1)
         claims, refused = self._make_claims()
         sides = [self._bound_side(claims, refused, upper=upper) for upper in (False, True)]
         nothing = Ends(np.zeros(shape), np.ones(shape))
@@ -196,14 +178,11 @@ class ClaimFinder:
         alike: Sequence[PlannedRule],
         rules: Sequence[PlannedRule],
         shape: Sequence[int],
-        told: Told,
+        progress: Progress,
     ) -> tuple[list[Ends], tuple[Note, ...]]:
-        """Find both ends of the only rule by its claims, and by the boxes of rules alike.
-
-        Used by ``_favour_boxes``, which hands it on to whatever intersects ends.
-        """
+        """Find both ends of the only rule by its claims, and by the boxes of rules alike."""
         others = [each for each in alike if each.record.name != rules[0].record.name]
-        found, notes = self.find((*rules, *others), shape, told)
+        found, notes = self.find((*rules, *others), shape, progress)
         lower = np.max([each.lower for each in found], axis=0)
         upper = np.min([each.upper for each in found], axis=0)
         boxed_sides = (lower > found[0].lower, upper < found[0].upper)
@@ -213,18 +192,12 @@ class ClaimFinder:
     def _explain_by(
         self, name: str, boxed: tuple[NDArray[np.bool_], NDArray[np.bool_]]
     ) -> Callable[[Place, bool], EndSampling | None] | None:
-        """Make what says why chance moves the ends of a rule; None if it has no claims.
-
-        Called by ``ClaimFinder.find``.
-        """
+        """Make what says why chance moves the ends of a rule; None if it has no claims."""
         cells = self._cells.get(name)
         return None if cells is None else partial(_explain, cells, boxed)
 
     def _make_claims(self) -> tuple[dict[str, RowClaims], dict[str, BaseException]]:
-        """Count what the claims of every rule read; what does not fit is left to its boxes.
-
-        Called by ``ClaimFinder.find``.
-        """
+        """Count what the claims of every rule read; what does not fit is left to its boxes."""
         found, refused = dict[str, RowClaims](), dict[str, BaseException]()
         streams = self.counts.make_streams(len(self.plan.rules))
         for rule, rng in zip(self.plan.rules, streams, strict=True):
@@ -242,8 +215,7 @@ class ClaimFinder:
     def _make(self, rule: ClaimRule, rng: Generator) -> RowClaims | Unmet:
         """Read one rule's counts, pilot and rest apart, and make its claims.
 
-        A program may turn out to have too many response types. Called by
-        ``ClaimFinder._make_claims``.
+        A program may turn out to have too many response types.
         """
         name = rule.planned.record.name
         if isinstance(rule.form, RatioForm):
@@ -275,10 +247,7 @@ class ClaimFinder:
         *,
         upper: bool,
     ) -> dict[str, Floats]:
-        """Bound one side of all rows by every rule that the pilot gives a part of the error.
-
-        Called by ``ClaimFinder.find`` for lower and for upper ends.
-        """
+        """Bound one side of all rows by every rule that the pilot gives a part of the error."""
         if not claims:
             return {}
         read = frozenset[str]().union(
@@ -315,18 +284,12 @@ def _explain(
     place: Place,
     upper: bool,  # noqa: FBT001
 ) -> EndSampling | None:
-    """Say why chance moves an end of a row, and whether a box gave it after all.
-
-    Used by ``ClaimFinder._explain_by`` as the ``sampling`` of ends.
-    """
+    """Say why chance moves an end of a row, and whether a box gave it after all."""
     return cells.explain(place, upper=upper, boxes=NARROWER if boxed[upper][place] else None)
 
 
 def _share_ends(error: float | Floats, n_rows: int, n_axes: int) -> Floats:
-    """Share the error over both ends of rows: the logarithm of one over each end's part.
-
-    Called by ``ClaimFinder._bound_side``.
-    """
+    """Share the error over both ends of rows: the logarithm of one over each end's part."""
     of_row = error / n_rows if isinstance(error, float) else error
     found: Floats = np.log(2 / of_row) + np.zeros((1,) * n_axes)
     return found
@@ -337,7 +300,6 @@ def share_error(predicted: Sequence[Floats], *, upper: bool, equal: bool) -> lis
 
     What comes out are parts of one for each rule. Where the pilot's rows speak too, as those of
     a numeric reward do, nothing of them may rank rules: the first few get ``equal`` parts.
-    Called by ``ClaimFinder._bound_side``.
 
     >>> share_error([np.array([0.2]), np.array([0.3])], upper=False, equal=False)
     [array([0.2]), array([0.8])]
@@ -363,7 +325,7 @@ def bound_shared(
 ) -> Floats:
     """Bound one side of all rows by one rule, each with its share of the row's error.
 
-    A rule without any share says nothing of a row. Called by ``ClaimFinder._bound_side``.
+    A rule without any share says nothing of a row.
     """
     nothing = 1.0 if upper else 0.0
     if not share.any():

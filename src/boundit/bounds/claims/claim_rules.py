@@ -61,42 +61,30 @@ class ClaimRule:
 
     @property
     def is_sum(self) -> bool:
-        """Whether there is anything to add up, so that a claim beats boxes.
-
-        Read by ``plan_claims``.
-        """
+        """Whether there is anything to add up, so that a claim beats boxes."""
         return not isinstance(self.form, LevelForm) or len(self.form.levels) > 1
 
     @property
     def has_multipliers(self) -> bool:
-        """Whether the pilot has multipliers of a program to choose.
-
-        Read by ``ClaimPlan.has_multipliers``.
-        """
+        """Whether the pilot has multipliers of a program to choose."""
         if isinstance(self.form, ProgramForm):
             return not self.form.program.is_natural
         return isinstance(self.form, SelectionForm)
 
     @property
     def takes_arms(self) -> bool:
-        """Whether it reads no reward of a reweighted log but with arms as they came.
-
-        Read by ``_keep_worthwhile``.
-        """
+        """Whether it reads no reward of a reweighted log but with arms as they came."""
         return not isinstance(self.form, SelectionForm) or bool(self.form.chosen)
 
     def has_many_cells(self, levels: Mapping[str, int]) -> bool:
-        """Tell whether cells of a reweighted log are so many that a claim beats their boxes.
-
-        Called by ``_keep_worthwhile``.
-        """
+        """Tell whether cells of a reweighted log are so many that a claim beats their boxes."""
         return not isinstance(self.form, SelectionForm) or self.form.has_many_cells(levels)
 
     @property
     def reads(self) -> Nodes:
         """The axes of the table that its value hangs on.
 
-        Rows that do not differ in them are one claim. Read by ``ClaimFinder``.
+        Rows that do not differ in them are one claim.
         """
         if isinstance(self.form, SelectionForm):
             return self.form.reads
@@ -111,7 +99,6 @@ class ClaimRule:
 
         A program with instruments has those of all rows together among its multipliers. Natural
         bounds of strata, summed, are those of all rows together, which count rows at once.
-        Called by ``_keep_known``.
         """
         if not (isinstance(self.form, ProgramForm) and isinstance(other.form, ProgramForm)):
             return False
@@ -131,10 +118,7 @@ class ClaimRule:
         )
 
     def count_cells(self, levels: Mapping[str, int]) -> int:
-        """Count the cells that a row of the table reads, at most.
-
-        Called by ``plan_claims``.
-        """
+        """Count the cells that a row of the table reads, at most."""
         if isinstance(self.form, SelectionForm):
             return prod(levels[name] for name in self.form.cell_axes)
         form = self.form if isinstance(self.form, LevelForm) else self.form.form
@@ -153,18 +137,12 @@ class ClaimPlan:
 
     @property
     def has_multipliers(self) -> bool:
-        """Whether the pilot has multipliers of a program to choose, for some rule.
-
-        Read by ``_allow_for_chance``, which then has a larger one drawn.
-        """
+        """Whether the pilot has multipliers of a program to choose, for some rule."""
         return any(each.has_multipliers for each in self.rules)
 
     @property
     def names(self) -> frozenset[str]:
-        """The names of the rules with claims.
-
-        Read by ``_allow_for_chance``, which tries them besides those with boxes.
-        """
+        """The names of the rules with claims."""
         return frozenset(each.planned.record.name for each in self.rules)
 
     def share_with(self, boxed: BoundPlan) -> float:
@@ -173,7 +151,7 @@ class ClaimPlan:
         Little, unless a rule that has nothing but boxes may be the best: then so much that its
         intervals are hardly wider than if all of it were theirs. A factorization with a lost
         factor never is. Most of it, beside claims on a reweighted log: there boxes are nearly
-        as good on few cells, and compare arms. Called by ``_allow_for_chance``.
+        as good on few cells, and compare arms.
         """
         if any(isinstance(each.form, SelectionForm) for each in self.rules):
             return SELECTION_SHARE
@@ -186,8 +164,7 @@ class ClaimPlan:
 def find_forms(plan: BoundPlan, *, numeric: bool = False) -> dict[str, Form | Unmet]:
     """Find by name what each rule of a plan computes, or why no claims can be made of it.
 
-    ``numeric`` rewards are known by their sums alone. Called by ``_allow_for_chance``, once for
-    ``plan_claims`` and ``explain_boxes``.
+    ``numeric`` rewards are known by their sums alone.
     """
     return {
         planned.record.name: _find_allowed_form(planned.rule, plan, numeric=numeric)
@@ -207,7 +184,7 @@ def plan_claims(
     some are sums of known laws alone, only such are kept: what is known exactly needs no rule
     that is worse at every number of rows; where no claim is made of what is known exactly,
     boxes get all of the error. A log of few rows in few cells has none to spare for a pilot.
-    ``forms`` are what the rules compute. Called by ``_allow_for_chance``.
+    ``forms`` are what the rules compute.
     """
     if not plan.is_sound:
         return None
@@ -232,7 +209,7 @@ def _keep_worthwhile(
     """Drop claims on a reweighted log where boxes do as well: on few cells, or by a rival.
 
     Natural bounds are worse at every law than another rule on that log, unless the law of the
-    reward itself is read off it. Called by ``plan_claims``.
+    reward itself is read off it.
     """
     kept = [each for each in found if each.has_many_cells(levels)]
     laws = (law for rule in rivals for law in rule.reweightings)
@@ -242,29 +219,20 @@ def _keep_worthwhile(
 
 
 def _keep_known(found: Sequence[ClaimRule]) -> list[ClaimRule]:
-    """Keep rules of known laws alone if there are any, and none that is part of another.
-
-    Called by ``plan_claims``.
-    """
+    """Keep rules of known laws alone if there are any, and none that is part of another."""
     known = [each for each in found if _is_known(each.planned.rule)] or found
     return [each for each in known if not any(each.is_part_of(other) for other in known)]
 
 
 def _is_known(rule: BoundRule) -> bool:
-    """Tell whether all laws of a rule are known, none of them up to weights or a limit.
-
-    Called by ``plan_claims`` and ``_keep_known``.
-    """
+    """Tell whether all laws of a rule are known, none of them up to weights or a limit."""
     return not (rule.n_unknown or rule.reweightings or rule.confounding_limits)
 
 
 def _sort_rules(
     rules: Iterable[PlannedRule], forms: Mapping[str, Form | Unmet]
 ) -> tuple[list[ClaimRule], dict[str, str]]:
-    """Sort rules into those with claims, each sum once, and reasons why others have none.
-
-    Called by ``plan_claims``.
-    """
+    """Sort rules into those with claims, each sum once, and reasons why others have none."""
     found, unmet = list[ClaimRule](), dict[str, str]()
     for planned in rules:
         form = forms[planned.record.name]
@@ -276,10 +244,7 @@ def _sort_rules(
 
 
 def _find_allowed_form(rule: BoundRule, plan: BoundPlan, *, numeric: bool) -> Form | Unmet:
-    """Find what a rule computes, if the reward allows for claims on it.
-
-    Called by ``find_forms`` for every rule.
-    """
+    """Find what a rule computes, if the reward allows for claims on it."""
     form = _find_any_form(rule, plan.graph)
     if numeric and not isinstance(form, Unmet):
         return _require_sums(form, plan.query.outcomes[0])
@@ -291,7 +256,7 @@ def explain_boxes(
 ) -> dict[str, str]:
     """Say of each rule that can have no claims why its cells have intervals of their own.
 
-    Called by ``_allow_for_chance`` for the rules with boxes; tables tell it.
+    Tables tell it.
     """
     names = [planned.record.name for planned in plan.rules]
     if adaptive:
@@ -304,7 +269,7 @@ def _require_sums(form: Form, outcome: str) -> Form | Unmet:
     """Refuse a form that needs more of a numeric reward than its sums.
 
     They cannot be cut into folds: the value would be read off rows of which other columns were
-    revealed, although these tell of the reward. Called by ``_find_allowed_form``.
+    revealed, although these tell of the reward.
     """
     if isinstance(form, SelectionForm):
         return Unmet(f"a reweighted law, while {outcome} has more than two values")
@@ -319,10 +284,7 @@ def _require_sums(form: Form, outcome: str) -> Form | Unmet:
 
 
 def _find_any_form(rule: BoundRule, graph: CausalGraph) -> Form | Unmet:
-    """Find what a rule computes: a sum, a ratio of sums, or a sum that ends in a program.
-
-    Called by ``_find_allowed_form`` for every rule.
-    """
+    """Find what a rule computes: a sum, a ratio of sums, or a sum that ends in a program."""
     if isinstance(rule, NestedChain) and isinstance(rule.core, ResponseProgram):
         return find_program_form(rule, graph)
     reweighted = ReweightedChain | ReweightedNestedChain | NaturalBounds | ReweightedTypes

@@ -24,10 +24,7 @@ class ClaimRows(Protocol):
     def explain(
         self, place: Place, *, upper: bool, boxes: str | None = None
     ) -> EndSampling | None:
-        """Say why chance moves an end of the row at a place; None where nobody can tell.
-
-        Called by ``_explain``.
-        """
+        """Say why chance moves an end of the row at a place; None where nobody can tell."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +46,7 @@ class ClaimCells:
         """Say why chance moves the lower or the upper end of the row at a place.
 
         Of variables of unknown law the level is taken at which the end is attained. ``boxes``
-        says why each cell has an interval of its own. Called by ``_explain`` for the ends of
-        small tables.
+        says why each cell has an interval of its own.
         """
         axes, n_own = self.arrays.layout.cells[-1].axes, len(self.arrays.layout.axes)
         weights, rows, mean = np.broadcast_arrays(
@@ -90,10 +86,7 @@ class ClaimCells:
         return EndSampling(effective, min(unseen, 1.0), heaviest, boxes)
 
     def _name(self, levels: dict[str, int]) -> tuple[tuple[str, int], ...]:
-        """Name a cell of the value by the columns that it is given.
-
-        Called by ``ClaimCells.explain``.
-        """
+        """Name a cell of the value by the columns that it is given."""
         columns, given = self.form.last.columns, self.form.last.given
         if self.scenarios is not None:
             axis, named_levels = self.scenarios
@@ -104,29 +97,20 @@ class ClaimCells:
 
 
 def _list_heaviest(added: Floats) -> list[tuple[int, ...]]:
-    """List the places of the cells that add most to a variance, the heaviest first.
-
-    Called by ``ClaimCells.explain``.
-    """
+    """List the places of the cells that add most to a variance, the heaviest first."""
     order = np.argsort(-added, axis=None, kind="stable")[:MOST_HEAVY]
     places = [tuple(map(int, np.unravel_index(number, added.shape))) for number in order]
     return [place for place in places if added[place] > _NOTHING * added.max()]
 
 
 def _name_chosen(names: Sequence[str], index: Sequence[int | slice]) -> dict[str, int]:
-    """Name the levels that were chosen of unknown variables.
-
-    Called by ``ClaimCells.explain``.
-    """
+    """Name the levels that were chosen of unknown variables."""
     chosen = zip(names, index, strict=True)
     return {name: at for name, at in chosen if isinstance(at, int)}
 
 
 def _take_row(values: Floats, place: Place, n_axes: int) -> Floats:
-    """Take the cells of one row of the table; an axis of length 1 holds for every level.
-
-    Called by ``ClaimCells.explain``.
-    """
+    """Take the cells of one row of the table; an axis of length 1 holds for every level."""
     found: Floats = values[fit_place(place, values.shape[:n_axes])]
     return found
 
@@ -134,8 +118,7 @@ def _take_row(values: Floats, place: Place, n_axes: int) -> Floats:
 def _choose_worst(value: Floats, added: Floats, worst: list[int]) -> tuple[int | slice, ...]:
     """Choose the levels of unknown variables that reach furthest, chance allowed for.
 
-    ``value`` and ``added`` are what cells add to the end and to its variance. Called by
-    ``ClaimCells.explain``.
+    ``value`` and ``added`` are what cells add to the end and to its variance.
     """
     index: list[int | slice] = [slice(None)] * added.ndim
     others = tuple(i for i in range(added.ndim) if i not in worst)

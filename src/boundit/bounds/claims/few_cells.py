@@ -80,7 +80,6 @@ def find_few(plan: ClaimPlan, levels: Mapping[str, int]) -> LevelForm | None:
 
     Of several sums for one number it is one whose strata are drawn at once, if every other's
     value is given all columns of its own: rows of which these were looked at may then speak.
-    Called by ``_share_out``.
     """
     form, n_cells = plan.rules[0].form, plan.rules[0].count_cells(levels)
     if not isinstance(form, LevelForm):
@@ -98,10 +97,7 @@ def find_few(plan: ClaimPlan, levels: Mapping[str, int]) -> LevelForm | None:
 
 
 def _is_layered(form: LevelForm) -> bool:
-    """Tell whether a sum goes over several laws, each read once, and ends in the reward.
-
-    Called by ``find_few``.
-    """
+    """Tell whether a sum goes over several laws, each read once, and ends in the reward."""
     terms = [level.term for level in form.levels]
     before = frozenset[str]().union(*(term.free for term in terms[:-1]))
     alone = terms[-1].of == {form.outcome} and form.outcome not in before
@@ -110,10 +106,7 @@ def _is_layered(form: LevelForm) -> bool:
 
 
 def _is_plain(form: LevelForm) -> bool:
-    """Tell whether a sum goes over one law of strata and ends in the reward given them.
-
-    Called by ``find_few``.
-    """
+    """Tell whether a sum goes over one law of strata and ends in the reward given them."""
     first, last, axes = form.levels[0].term, form.last.term, frozenset(form.axes)
     renamed = any(level.names for level in form.levels)
     alone = last.of == {form.outcome} and form.outcome not in first.free
@@ -131,7 +124,7 @@ def share_few(
 ) -> FewCells:
     """Share the error out over boxes of cells and claims on rows.
 
-    ``spent`` is the part that others have. Called by ``_share_out``.
+    ``spent`` is the part that others have.
     """
     if len(form.levels) == 2:
         return share_cells(form, sources, levels, error, spent)
@@ -139,10 +132,7 @@ def share_few(
 
 
 def share_levels(reader: FormReader, error: float, spent: float) -> FewCells:
-    """Share the error out over boxes and claims where several levels go before the value.
-
-    Called by ``share_few``.
-    """
+    """Share the error out over boxes and claims where several levels go before the value."""
     form, sources, n_axes = reader.form, reader.sources, len(reader.form.axes)
     last, pilot = form.last, reader.read_pilot_arrays()
     split = sources.find(last.term)
@@ -188,10 +178,7 @@ def _list_cells(values: Floats, n_axes: int) -> tuple[int, ...]:
 
 
 def _weigh_levels(pilot: SumArrays, last_rows: Floats) -> list[Floats]:
-    """Expect what the cells of every level weigh in each row, by the pilot's columns.
-
-    Called by ``share_levels``.
-    """
+    """Expect what the cells of every level weigh in each row, by the pilot's columns."""
     found = list[Floats]()
     for place, where in enumerate(pilot.layout.cells):
         shape = [pilot.settings.sizes[name] for name in where.axes]
@@ -204,10 +191,7 @@ def _weigh_levels(pilot: SumArrays, last_rows: Floats) -> list[Floats]:
 
 
 def _expect_alone(weighs: Sequence[Floats], n_axes: int) -> NDArray[np.bool_]:
-    """Expect of every row whether one of its cells outweighs the others.
-
-    Called by ``share_levels``.
-    """
+    """Expect of every row whether one of its cells outweighs the others."""
     total, most = np.zeros(()), np.zeros(())
     for each in weighs:
         over = _list_cells(each, n_axes)
@@ -221,7 +205,7 @@ def _share_cells_of_rows(
 ) -> list[Floats]:
     """Share each row's part of the error over its cells of all levels, by what they weigh.
 
-    Cells of an exact law need none. Called by ``share_levels``.
+    Cells of an exact law need none.
     """
     total, n_cells = np.zeros(()), 0
     for each, known in zip(weighs, exact, strict=True):
@@ -242,10 +226,7 @@ def share_cells(
     error: float,
     spent: float,
 ) -> FewCells:
-    """Share the error out over boxes and claims where one level goes before the value.
-
-    Called by ``share_few``.
-    """
+    """Share the error out over boxes and claims where one level goes before the value."""
     first, last, axes = form.levels[0].term, form.last.term, form.axes
     drawn = tuple(sorted(first.of))
     weights, values = sources.find(first), sources.find(last)
@@ -290,7 +271,7 @@ def share_cells(
 def _find_look(values: SplitRows, weights: SplitRows, rows: float) -> float:
     """Find with which chance further rows of a log should be looked at.
 
-    All of them where it is read for its rewards alone. Called by ``share_cells``.
+    All of them where it is read for its rewards alone.
     """
     if values.is_exact:
         return 0.0
@@ -299,8 +280,6 @@ def _find_look(values: SplitRows, weights: SplitRows, rows: float) -> float:
 
 def choose_look(rows: float) -> float:
     """Choose with which chance the columns of a row are looked at, where the pilot has doubts.
-
-    Called by ``_find_look``.
 
     >>> choose_look(1_000), choose_look(50_000)
     (0.1, 0.04)
@@ -313,7 +292,7 @@ def _find_limit(n_cells: int, per_cell: float, *, looked: bool) -> float:
 
     A sum of many cells has a claim that is far narrower, unless one of them outweighs the
     others: it may then be doubted early, and boxes need little. Sooner before more rows are
-    ``looked`` at than after. Called by ``share_cells``.
+    ``looked`` at than after.
     """
     most = next(limit for rows, limit in _STEPS if per_cell < rows)
     slope, least = _AFTER if looked else _BEFORE
@@ -321,10 +300,7 @@ def _find_limit(n_cells: int, per_cell: float, *, looked: bool) -> float:
 
 
 def _find_shares(counts: Floats, n_axes: int) -> Floats:
-    """Find the shares of what is drawn, of counts with the table's axes before.
-
-    Called by ``share_cells``.
-    """
+    """Find the shares of what is drawn, of counts with the table's axes before."""
     over = _list_cells(counts, n_axes)
     found: Floats = counts / np.maximum(counts.sum(axis=over, keepdims=True), 1e-300)
     return found
@@ -334,7 +310,7 @@ def _suppose_weights(shares: Floats, rows: Floats, n_axes: int) -> Floats:
     """Suppose what the interval of each cell of a row weighs, by the pilot's columns.
 
     The pilot's ``rows`` are few: the cell that seems to weigh most is supposed to have fewer
-    than it shows, the others more. Called by ``share_cells``.
+    than it shows, the others more.
     """
     over = _list_cells(rows, n_axes)
     first = shares / np.sqrt(rows + 0.5)
@@ -345,10 +321,7 @@ def _suppose_weights(shares: Floats, rows: Floats, n_axes: int) -> Floats:
 
 
 def _expect_ratio(weighs: Floats, n_axes: int) -> Floats:
-    """Expect the root of a row's sum of squares beside its sum, the cost of a pilot added.
-
-    Called by ``share_cells``.
-    """
+    """Expect the root of a row's sum of squares beside its sum, the cost of a pilot added."""
     over = _list_cells(weighs, n_axes)
     found: Floats = _COST * np.sqrt((weighs**2).sum(axis=over)) / weighs.sum(axis=over)
     return found
@@ -358,7 +331,7 @@ def _find_needed(weighs: Floats, n_axes: int, of_row: float, even: float) -> Flo
     """Find the least part of a row's error with which boxes are as narrow as with even ones.
 
     Few cells of a row weigh most of it and get most of its part, so that of many cells boxes
-    need little. Called by ``share_cells``.
+    need little.
     """
     over = _list_cells(weighs, n_axes)
     within = weighs / weighs.sum(axis=over, keepdims=True)
@@ -372,10 +345,7 @@ def _find_needed(weighs: Floats, n_axes: int, of_row: float, even: float) -> Flo
 
 
 def _share_row(shares: Floats, rows: Floats, n_axes: int) -> Floats:
-    """Share a row's part of the error over the cells that were seen, by what each weighs.
-
-    Called by ``share_cells``.
-    """
+    """Share a row's part of the error over the cells that were seen, by what each weighs."""
     over = _list_cells(rows, n_axes)
     seen = (rows > 0).astype(np.float64)
     weighs = seen * shares / np.sqrt(np.maximum(rows, 1.0)) + 1e-9 * seen

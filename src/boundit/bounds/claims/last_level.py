@@ -32,30 +32,21 @@ class ValuedPilot:
 
     @cached_property
     def mean(self) -> Floats:
-        """The pilot's mean of every cell.
-
-        Read by ``PilotChooser``, and as the first guess of bets.
-        """
+        """The pilot's mean of every cell."""
         return _add(
             share * value for share, value in zip(self.shares, self.values, strict=True)
         )
 
     @cached_property
     def variance(self) -> Floats:
-        """The pilot's variance within every cell.
-
-        Read by ``ValuedPilot.predict``, for scale after scale.
-        """
+        """The pilot's variance within every cell."""
         return _add(
             share * (value - self.mean) ** 2
             for share, value in zip(self.shares, self.values, strict=True)
         )
 
     def predict(self, rows: Floats, scale: Floats) -> Floats:
-        """Predict what bets will cost.
-
-        Called by ``predict_price`` and ``ValuedRest.pay``.
-        """
+        """Predict what bets will cost."""
         return predict_bets(rows, self.shares, self.values, self.mean, self.variance, scale)
 
 
@@ -69,34 +60,25 @@ class ValuedRest:
 
     @cached_property
     def rows(self) -> Floats:
-        """The rows of every cell. Read by ``SumClaims.bound_value``."""
+        """The rows of every cell."""
         return _add(self.counts)
 
     @cached_property
     def mean(self) -> Floats:
-        """The mean of every cell; 0 where it has no rows.
-
-        Read by ``SumClaims.bound_value``.
-        """
+        """The mean of every cell; 0 where it has no rows."""
         total = _add(k * value for k, value in zip(self.counts, self.values, strict=True))
         rows = np.broadcast_to(self.rows, total.shape)
         return np.divide(total, rows, out=np.zeros(total.shape), where=rows > 0)
 
     def pay(self, scale: Floats, pilot: "PilotLast") -> Floats:
-        """Pay by bets where they are predicted to be cheaper than the range, cell by cell.
-
-        Called by ``SumClaims._pay_last``.
-        """
+        """Pay by bets where they are predicted to be cheaper than the range, cell by cell."""
         by_range = pay_range(self.rows, scale)
         bets = pilot.predict(self.rows, scale) < by_range
         safe = np.where(bets, scale, 0.0)
         return np.where(bets, pay_bets(self.blocks, self.values, safe, pilot.mean), by_range)
 
     def find_boxes(self, alpha: float) -> tuple[Floats, Floats]:
-        """Find the interval of every cell's mean: exact for values 0 and 1.
-
-        Called by ``SpreadBoxes.of``.
-        """
+        """Find the interval of every cell's mean: exact for values 0 and 1."""
         mean, rows = self.mean, self.rows
         rows = np.broadcast_to(rows, mean.shape)
         if [value.tolist() for value in self.values] == [0.0, 1.0]:
@@ -105,10 +87,7 @@ class ValuedRest:
         return bound_mean(mean * rows, squares, rows, alpha)
 
     def estimate_spread(self) -> Floats:
-        """Estimate each cell's variance without bias.
-
-        Called by ``bound_by_total``.
-        """
+        """Estimate each cell's variance without bias."""
         mean, rows = self.mean, self.rows
         squares = _add(k * v**2 for k, v in zip(self.counts, self.values, strict=True))
         about = np.maximum(squares - rows * mean**2, 0.0)
@@ -116,10 +95,7 @@ class ValuedRest:
 
 
 def _add(parts: Iterable[Floats]) -> Floats:
-    """Add up arrays.
-
-    Called by ``ValuedPilot.mean``, ``ValuedRest.mean`` and their like.
-    """
+    """Add up arrays."""
     total: Floats = np.zeros(())
     for part in parts:
         total = total + part
@@ -138,10 +114,7 @@ class NumericPilot:
     mean: Floats = field(default_factory=lambda: np.full((), 0.5))
 
     def predict(self, rows: Floats, scale: Floats) -> Floats:
-        """Predict what squares will cost at the supposed variance.
-
-        Called by ``predict_price`` and ``NumericRest.pay``.
-        """
+        """Predict what squares will cost at the supposed variance."""
         learned = self.variance * (rows + np.log1p(rows)) + 0.05
         with np.errstate(invalid="ignore"):
             return np.where(rows > 0, weigh_squares(np.abs(scale)) * learned, 0.0)
@@ -158,33 +131,24 @@ class NumericRest:
 
     @cached_property
     def mean(self) -> Floats:
-        """The mean of every cell; 0 where it has no rows. Read by ``SumClaims.bound_value``."""
+        """The mean of every cell; 0 where it has no rows."""
         rows = np.broadcast_to(self.rows, self.sums.shape)
         return np.divide(self.sums, rows, out=np.zeros(rows.shape), where=rows > 0)
 
     def pay(self, scale: Floats, pilot: "PilotLast") -> Floats:
-        """Pay by squares where they are supposed to be cheaper than the range.
-
-        Called by ``SumClaims._pay_last``.
-        """
+        """Pay by squares where they are supposed to be cheaper than the range."""
         by_range = pay_range(self.rows, scale)
         chosen = pilot.predict(self.rows, scale) < by_range
         safe = np.where(chosen, scale, 0.0)
         return np.where(chosen, pay_squares(self.running, safe), by_range)
 
     def find_boxes(self, alpha: float) -> tuple[Floats, Floats]:
-        """Find an interval of every cell's mean.
-
-        Called by ``SpreadBoxes.of``.
-        """
+        """Find an interval of every cell's mean."""
         rows = np.broadcast_to(self.rows, self.sums.shape)
         return bound_mean(self.sums, self.squares, rows, alpha)
 
     def estimate_spread(self) -> Floats:
-        """Estimate each cell's variance without bias.
-
-        Called by ``bound_by_total``.
-        """
+        """Estimate each cell's variance without bias."""
         about = np.maximum(self.squares - self.rows * self.mean**2, 0.0)
         return np.where(self.rows > 1, about / np.maximum(self.rows - 1, 1.0), 0.0)
 
@@ -196,8 +160,5 @@ RestLast: TypeAlias = ValuedRest | NumericRest
 
 
 def predict_price(pilot: PilotLast, rows: Floats, scale: Floats) -> Floats:
-    """Predict what cells pay at a scale by the cheaper of two penalties.
-
-    Called by ``PilotChooser``.
-    """
+    """Predict what cells pay at a scale by the cheaper of two penalties."""
     return np.minimum(pilot.predict(rows, scale), pay_range(rows, scale))

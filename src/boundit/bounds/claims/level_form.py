@@ -59,20 +59,17 @@ class LevelForm:
 
     @property
     def last(self) -> Level:
-        """The level that holds the value. Read by ``FormReader.read_pilot``."""
+        """The level that holds the value."""
         return self.levels[-1]
 
     @property
     def n_folds(self) -> int:
-        """Into how many folds the rows are cut. Read by what cuts them."""
+        """Into how many folds the rows are cut."""
         return 1 + max(level.fold for level in self.levels)
 
     @property
     def drawn(self) -> Mapping[str, int]:
-        """The variables that are summed over, each with the depth of the level that draws it.
-
-        Read by claims on sums.
-        """
+        """The variables that are summed over, each with the depth of the level that draws it."""
         fixed = {*self.axes, self.outcome, *self.worst, *self.idle}
         return {
             name: level.depth for level in self.levels for name in level.of if name not in fixed
@@ -98,10 +95,7 @@ class Unmet:
 
 
 def find_form(rule: BoundRule, graph: CausalGraph) -> LevelForm | RatioForm | Unmet:
-    """Find the sum of levels that a rule computes, or say which condition fails.
-
-    Called by ``_find_any_form`` for each rule of a plan, before any row is read.
-    """
+    """Find the sum of levels that a rule computes, or say which condition fails."""
     draft = FormDraft(rule)
     match rule:
         case Chain():
@@ -139,10 +133,8 @@ class FormDraft:
     def add_nested(self, rule: NestedChain, scope: Mapping[str, str]) -> Mapping[str, str]:
         """Add a chain whose reward is a chain within, given the names of the variables outside.
 
-        What comes out are the names of all variables before the innermost reward. Called by
-        ``find_form`` and ``find_program_form``, and by itself for the chain within, which is
-        given the lighter question alone: a treatment that this does not name is a new variable
-        there.
+        What comes out are the names of all variables before the innermost reward. A treatment
+        that this does not name is a new variable there.
         """
         scope = self.add_links(rule.links, scope)
         if isinstance(rule.inner, NestedChain):
@@ -153,10 +145,7 @@ class FormDraft:
         return scope
 
     def add_links(self, links: Sequence[ChainLink], scope: Mapping[str, str]) -> dict[str, str]:
-        """Add the links of a chain and return the names of all variables that come before.
-
-        Called by ``find_form`` and ``FormDraft.add_nested``.
-        """
+        """Add the links of a chain and return the names of all variables that come before."""
         # All get their names first: a formula may hold one of them as a variable of its own.
         names = [self._name(link.variable) for link in links]
         found = dict(scope)
@@ -170,44 +159,33 @@ class FormDraft:
         return found
 
     def add_reward(self, reward: KnownFormula, scope: Mapping[str, str]) -> None:
-        """Add the formula of the outcome at the end of a chain.
-
-        Called by ``find_form`` and ``FormDraft.add_nested``.
-        """
+        """Add the formula of the outcome at the end of a chain."""
         self._add_formula(reward.expression, {**scope, self.outcome: self.outcome})
 
     def add_law(self, law: P, scope: Mapping[str, str]) -> None:
         """Add the law that a response-type program reproduces, as the level of the value.
 
-        All its variables but those in the ``scope`` and the outcome are new. Called by
-        ``find_program_form``.
+        All its variables but those in the ``scope`` and the outcome are new.
         """
         own = self._name_all(law.free - scope.keys() - {self.outcome})
         names = {**scope, **own, self.outcome: self.outcome}
         self.levels.append(Level(law, _find_new(names, law), len(self.worst)))
 
     def _name(self, variable: str) -> str:
-        """Name a variable as no other is: by itself, or with primes where that is taken.
-
-        Called by ``FormDraft.add_links`` and ``FormDraft._name_all``.
-        """
+        """Name a variable as no other is: by itself, or with primes where that is taken."""
         while variable in self._taken:
             variable += "'"
         self._taken.add(variable)
         return variable
 
     def _name_all(self, variables: Nodes) -> dict[str, str]:
-        """Name variables as no others are: those that a sum is over, or that are idle.
-
-        Called by ``FormDraft._add_formula`` and ``FormDraft.add_law``.
-        """
+        """Name variables as no others are: those that a sum is over, or that are idle."""
         return {variable: self._name(variable) for variable in sort_names(variables)}
 
     def _add_formula(self, formula: Expression, scope: Mapping[str, str]) -> None:
         """Add the factors of a formula, each sum with variables of its own.
 
-        What it reads beyond the ``scope`` does not matter to its value. Called by
-        ``FormDraft.add_links`` and ``FormDraft.add_reward``.
+        What it reads beyond the ``scope`` does not matter to its value.
         """
         idle = self._name_all(formula.free - scope.keys())
         self.idle += idle.values()
@@ -233,10 +211,7 @@ class FormDraft:
                     assert_never(node)
 
     def find_fault(self) -> str | None:
-        """Find why the factors do not make a sum of levels, or None.
-
-        Called by ``find_form`` and ``find_program_form``.
-        """
+        """Find why the factors do not make a sum of levels, or None."""
         if self._faults:
             return self._faults[0]
         if len(self.levels) > MOST_LEVELS:
@@ -255,8 +230,7 @@ class FormDraft:
         """Find why what is below a ratio's line cannot be pulled out of all sums, or None.
 
         Pulled out it is what is above, summed over the outcome, as the outcome's law sums to
-        one; this sum is simple if only one factor reads the outcome. Called by
-        ``FormDraft.find_fault`` where there is a ratio.
+        one; this sum is simple if only one factor reads the outcome.
         """
         if self.below & self.summed:
             return "a ratio inside a sum"
@@ -268,8 +242,7 @@ class FormDraft:
     def make_form(self, read: Nodes = frozenset()) -> LevelForm:
         """Make a form of the factors, without those that sum to one.
 
-        The value reads the variables ``read`` besides what the levels do. Called by
-        ``find_form`` and ``find_program_form`` where there is no fault.
+        The value reads the variables ``read`` besides what the levels do.
         """
         levels = _drop_ones(self.levels, self.summed - read)
         form = LevelForm(
@@ -279,17 +252,14 @@ class FormDraft:
 
 
 def _find_new(names: Mapping[str, str], term: P) -> dict[str, str]:
-    """Find the variables of a term that have other names than their own.
-
-    Called by ``FormDraft._add_formula`` and ``FormDraft.add_law``.
-    """
+    """Find the variables of a term that have other names than their own."""
     return {name: names[name] for name in term.free if names[name] != name}
 
 
 def _drop_ones(levels: Sequence[Level], summed: Iterable[str]) -> Sequence[Level]:
     """Drop what sums to one: the variables of levels that are summed over and read nowhere.
 
-    Once a level is gone, nobody may read what it was given. Called by ``FormDraft.make_form``.
+    Once a level is gone, nobody may read what it was given.
     """
     while True:
         read = frozenset[str]().union(*(level.given for level in levels))
@@ -300,10 +270,7 @@ def _drop_ones(levels: Sequence[Level], summed: Iterable[str]) -> Sequence[Level
 
 
 def _marginalize(level: Level, unread: Nodes) -> Level:
-    """Leave out of a joint law the variables that are summed over and read nowhere.
-
-    Called by ``_drop_ones``.
-    """
+    """Leave out of a joint law the variables that are summed over and read nowhere."""
     gone = frozenset(name for name in level.term.of if level.names.get(name, name) in unread)
     term = P(level.term.of - gone, level.term.given, level.term.logged)
     names = {name: other for name, other in level.names.items() if name not in gone}
@@ -311,10 +278,7 @@ def _marginalize(level: Level, unread: Nodes) -> Level:
 
 
 def _drop_idle_worst(form: LevelForm, read: Nodes) -> LevelForm:
-    """Drop the variables of unknown law, and the idle ones, that neither value nor level reads.
-
-    Called by ``FormDraft.make_form``, once factors that sum to one are gone.
-    """
+    """Drop the variables of unknown law, and the idle ones, that neither value nor level reads."""
     read = read.union(*(level.of | level.given for level in form.levels))
     kept = [name in read for name in form.worst]
     return replace(
@@ -330,7 +294,7 @@ def order_form(form: LevelForm, graph: CausalGraph) -> LevelForm | Unmet:
 
     A level comes after those that draw what it is given, and, if it reads a variable of unknown
     law, after all that stand further out: their weights must not hang on a later choice. One
-    that draws the outcome is the last. Called by ``find_form`` and ``find_program_form``.
+    that draws the outcome is the last.
     """
     holders = [place for place, level in enumerate(form.levels) if form.outcome in level.of]
     # Tables of everyone have rows of their own, and go first. Then causes go first.
@@ -357,8 +321,7 @@ def _list_readings(
 ) -> list[Reading]:
     """List what levels read, by columns, and which of them must come before each.
 
-    The last comes after all others. Without selection, tables of everyone are the log. Called
-    by ``order_form``.
+    The last comes after all others. Without selection, tables of everyone are the log.
     """
     summed, worst = form.drawn.keys(), frozenset(form.worst)
     found = list[Reading]()
@@ -380,10 +343,7 @@ def _list_readings(
 
 
 def _explain_disorder(levels: Sequence[Level]) -> str:
-    """Explain why levels have no order in which their columns may be revealed.
-
-    Called by ``order_form`` when it has found none.
-    """
+    """Explain why levels have no order in which their columns may be revealed."""
     times = Counter(name for level in levels for name in level.term.of)
     twice = [name for name, n in times.items() if n > 1]
     if twice:

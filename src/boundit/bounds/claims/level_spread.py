@@ -33,7 +33,7 @@ from boundit.counts.named_array import Floats
 def may_use_total(arrays: SumArrays) -> bool:
     """Tell whether a sum has one level before the last, with one cell for each row.
 
-    Its spread then follows from the total variance. Called by ``SumClaims``.
+    Its spread then follows from the total variance.
     """
     if len(arrays.numbers) != 1 or arrays.layout.worst:
         return False
@@ -49,7 +49,7 @@ def bound_by_total(rest: RestNumbers, crude: tuple[Floats, Floats], log_part: Fl
 
     The spread is ``t (1 - t) - sum of P(z) m(1 - m)``, where ``t`` is within the ``crude`` ends
     and the variance within strata is estimated without bias. ``log_part`` is the logarithm of
-    one over the chance that each of four statements may miss with. Called by ``SumClaims``.
+    one over the chance that each of four statements may miss with.
     """
     arrays, last = rest.arrays, rest.last
     axes, kept = arrays.layout.cells[-1].axes, arrays.layout.axes
@@ -70,7 +70,7 @@ def bound_by_total(rest: RestNumbers, crude: tuple[Floats, Floats], log_part: Fl
 def find_stratified(arrays: SumArrays) -> int | None:
     """Find the level that draws strata, if it is the only one that is not an exact law.
 
-    It has one cell for each row of the table. Called by ``SumClaims`` with a centre.
+    It has one cell for each row of the table.
     """
     drawn = [place for place, each in enumerate(arrays.numbers) if not each.exact]
     if len(drawn) != 1 or arrays.layout.worst:
@@ -86,7 +86,7 @@ def bound_about(rest: RestNumbers, centre: Floats, log_part: Floats, place: int)
 
     The square of a stratum's mean is estimated without bias by products of two of its rows, or
     of two from each of its cells; one row tells nothing. ``log_part`` is the logarithm of one
-    over the chance that each of two statements may miss with. Called by ``SumClaims``.
+    over the chance that each of two statements may miss with.
     """
     arrays, last = rest.arrays, rest.last
     axes, kept = arrays.layout.cells[-1].axes, arrays.layout.axes
@@ -123,10 +123,7 @@ class SpreadBoxes:
 
     @classmethod
     def of(cls, arrays: SumArrays, last: RestLast, log_part: Floats) -> "SpreadBoxes":
-        """Find an interval of every cell that a row reads, all at once.
-
-        Called by ``SumClaims`` where several levels come before the last.
-        """
+        """Find an interval of every cell that a row reads, all at once."""
         used = (arrays.weights[-1] > 0) & (last.rows > 0)
         n_cells = _count_cells(used, arrays, len(arrays.numbers))
         alpha = float(np.exp(-np.max(log_part))) / n_cells
@@ -138,8 +135,7 @@ class SpreadBoxes:
         """Bound the spread of what follows a level's draws, cell by cell.
 
         By the triangle inequality it is at most that of the middle of what may follow, plus
-        half its width. Later levels are known up to their total variation. Called by
-        ``SumClaims``.
+        half its width. Later levels are known up to their total variation.
         """
         where, weights = arrays.layout.cells[place], arrays.weights[place]
         one = np.ones_like(arrays.weights[-1])
@@ -164,10 +160,7 @@ class SpreadBoxes:
         return found
 
     def _add_variations(self, arrays: SumArrays, place: int) -> Floats:
-        """Add up how far the shares of later levels may be from the truth, with their weights.
-
-        Called by ``SpreadBoxes.bound``.
-        """
+        """Add up how far the shares of later levels may be from the truth, with their weights."""
         where = arrays.layout.cells[place]
         kept = (*where.axes, *where.draws)
         total = np.zeros((1,) * len(kept))
@@ -188,10 +181,7 @@ class SpreadBoxes:
 
 
 def _weigh(arrays: SumArrays, place: int, later: int, radius: Floats) -> Floats:
-    """Weigh how far a later level may be off by the shares of the levels before it.
-
-    Called by ``SpreadBoxes._add_variations``.
-    """
+    """Weigh how far a later level may be off by the shares of the levels before it."""
     where, cells = arrays.layout.cells[place], arrays.layout.cells[later]
     used = sorted({*where.before, *cells.before} - {place})
     factors = [arrays.shares[i] for i in used]
@@ -206,10 +196,7 @@ def _weigh(arrays: SumArrays, place: int, later: int, radius: Floats) -> Floats:
 
 
 def _count_cells(used: NDArray[np.bool_], arrays: SumArrays, place: int) -> int:
-    """Count the cells of a level that a row reads, at most.
-
-    Called by ``SpreadBoxes`` to share the error of statements on all of them.
-    """
+    """Count the cells of a level that a row reads, at most."""
     axes = arrays.layout.cells[place].axes
     found = add_up(used.astype(np.float64), axes, arrays.layout.axes)
     return max(int(found.max(initial=1)), 1)

@@ -44,19 +44,13 @@ class NumericClaims:
         self._price = log(len(VARIANCES))
 
     def choose(self, log_error: Floats, *, upper: bool) -> NumericChoice:
-        """Choose scales at each supposed variance, knowing counts of covariates alone.
-
-        Called by ``ClaimFinder._bound_side``.
-        """
+        """Choose scales at each supposed variance, knowing counts of covariates alone."""
         found = tuple(each.choose(log_error + self._price, upper=upper) for each in self.claims)
         middle = found[len(found) // 2]
         return NumericChoice(found, middle.predicted)
 
     def bound(self, choice: NumericChoice, log_error: Floats, *, upper: bool) -> Floats:
-        """Bound one end of all rows by the best of its claims.
-
-        Called by ``bound_shared``.
-        """
+        """Bound one end of all rows by the best of its claims."""
         ends = [
             each.bound(chosen, log_error + self._price, upper=upper)
             for each, chosen in zip(self.claims, choice.choices, strict=True)
@@ -72,7 +66,7 @@ class SupposedChoice:
 
     @property
     def predicted(self) -> Floats:
-        """The ends to expect at the middle one. Read by ``NumericClaims.choose``."""
+        """The ends to expect at the middle one."""
         found: Floats = self.choice.predicted[len(self.choice.predicted) // 2]
         return found
 
@@ -120,8 +114,7 @@ def suppose_variances(
 ) -> NumericClaims:
     """Make claims on a sum of a numeric reward: for all variances at once, or one by one.
 
-    ``centre`` is as in ``SumClaims``. Called by ``ClaimFinder._make`` and
-    ``make_contrast_claims``.
+    ``centre`` is as in ``SumClaims``.
     """
     sizes = rest.arrays.settings.sizes
     cells = prod(sizes[name] for name in rest.arrays.layout.cells[-1].axes)
@@ -130,9 +123,6 @@ def suppose_variances(
 
 
 def _take_best(ends: Sequence[Floats] | Floats, *, upper: bool) -> Floats:
-    """Take the narrowest of several ends of all rows.
-
-    Called by ``NumericClaims.bound`` and ``SupposedSums.bound``.
-    """
+    """Take the narrowest of several ends of all rows."""
     found: Floats = (np.minimum if upper else np.maximum).reduce(ends)
     return found

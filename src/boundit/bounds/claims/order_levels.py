@@ -51,10 +51,7 @@ class _OrderSearch:
     separated: dict[tuple[Nodes, Nodes, Nodes, bool], bool] = field(default_factory=dict)
 
     def find_order(self, folds: Sequence[int]) -> Order | None:
-        """Find an order of the readings for one choice of their folds.
-
-        Called by ``order_readings`` for one choice after another.
-        """
+        """Find an order of the readings for one choice of their folds."""
         self.steps += 1
         dead = set[frozenset[int]]()
         placed = list[int]()
@@ -75,10 +72,7 @@ class _OrderSearch:
         return None
 
     def _find_next(self, placed: Sequence[int], folds: Sequence[int]) -> Iterator[int]:
-        """Yield the readings that may come next, once some were placed.
-
-        Called by ``_OrderSearch.find_order`` for every set of readings it comes to.
-        """
+        """Yield the readings that may come next, once some were placed."""
         for place, reading in enumerate(self.readings):
             if place in placed or not reading.after.issubset(placed):
                 continue
@@ -93,10 +87,7 @@ class _OrderSearch:
                 yield place
 
     def _may_follow(self, reading: Reading, revealed: Nodes) -> bool:
-        """Tell whether what was revealed of the rows says no more than what a level is given.
-
-        Called by ``_OrderSearch._find_next`` for every reading that may come next.
-        """
+        """Tell whether what was revealed of the rows says no more than what a level is given."""
         if revealed & reading.of:
             return False
         beyond = revealed - reading.given
@@ -112,7 +103,7 @@ def order_readings(readings: Sequence[Reading], graph: CausalGraph) -> Order | N
     """Order readings so that what comes before leaves the law of each as it is.
 
     With as few folds as will do, and as few readings outside the first; None where there is no
-    such order. Called by ``order_form``.
+    such order.
     """
     search = _OrderSearch(readings, graph)
     for folds in _list_folds(len(readings)):
@@ -127,8 +118,7 @@ def order_readings(readings: Sequence[Reading], graph: CausalGraph) -> Order | N
 def _list_folds(n: int) -> Iterator[list[int]]:
     """List the ways to put ``n`` readings into folds, those with the fewest folds first.
 
-    A way that differs in the numbers of the folds alone is listed once. Called by
-    ``order_readings``.
+    A way that differs in the numbers of the folds alone is listed once.
     """
     for n_folds in range(1, MOST_FOLDS + 1):
         for n_moved in range(n_folds - 1, n if n_folds > 1 else 1):

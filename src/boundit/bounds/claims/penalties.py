@@ -39,18 +39,12 @@ _EULER = 0.5772156649015329
 
 
 def bet(u: Floats) -> Floats:
-    """Compute what a bet costs: ``u - log(1 + u)``, about half the square of ``u``.
-
-    Called by ``pay_bets`` and ``predict_bets``.
-    """
+    """Compute what a bet costs: ``u - log(1 + u)``, about half the square of ``u``."""
     return u - np.log1p(u)
 
 
 def weigh_squares(s: Floats) -> Floats:
-    """Compute the factor of squares, ``-log(1 - s) - s``; infinite from 1 on.
-
-    Called by ``pay_squares``, and by ``_pay_level`` for levels before the last.
-    """
+    """Compute the factor of squares, ``-log(1 - s) - s``; infinite from 1 on."""
     with np.errstate(divide="ignore"):
         return np.where(s < 1, -np.log1p(-np.minimum(s, 1.0)) - s, np.inf)
 
@@ -59,8 +53,7 @@ def draw_blocks(counts: Floats, rng: Generator) -> list[Floats]:
     """Draw the rows of every cell in a random order, in blocks that double: 1, 2, 4 and so on.
 
     ``counts`` are rows by cell and, on the last axis, by value. The order is drawn from
-    ``rng``, which must know nothing of the rows. Called by ``FormReader.read_rest``, once for
-    all claims.
+    ``rng``, which must know nothing of the rows.
     """
     left = np.rint(counts).astype(np.int64)
     total = left.sum(axis=-1)
@@ -83,7 +76,7 @@ class LateBlocks(Sequence[tuple[Floats, ...]]):
 
     @cached_property
     def _drawn(self) -> tuple[tuple[Floats, ...], ...]:
-        """The blocks, each with the rows at each value. Read by whoever bets on them."""
+        """The blocks, each with the rows at each value."""
         return tuple(self._draw())
 
     def __len__(self) -> int:
@@ -104,10 +97,7 @@ class LateBlocks(Sequence[tuple[Floats, ...]]):
 def _draw_some(
     left: np.ndarray, total: np.ndarray, wanted: np.ndarray, rng: Generator
 ) -> np.ndarray:
-    """Draw ``wanted`` of a cell's rows without replacement, value by value.
-
-    Called by ``draw_blocks`` for each block.
-    """
+    """Draw ``wanted`` of a cell's rows without replacement, value by value."""
     block = np.zeros_like(left)
     missing, others = wanted.copy(), total.copy()
     for value in range(left.shape[-1] - 1):
@@ -134,7 +124,7 @@ def pay_bets(
     """Pay for rows in [0, 1] by bets: the pilot's guess first, then the running mean.
 
     Each of the ``blocks`` has the rows at each of the ``values``. A negative ``scale`` is for
-    deviations downwards. Called by ``ValuedRest.pay``.
+    deviations downwards.
     """
     room = CAP / np.maximum(np.abs(scale), 1e-300)
     down = scale < 0
@@ -160,7 +150,7 @@ def predict_bets(
     """Predict what bets on rows in [0, 1] will cost, from guessed shares of their values.
 
     ``mean`` and ``variance`` are those of the shares. Infinite where a bet could come too near
-    to losing all. Called by ``ValuedPilot.predict``.
+    to losing all.
     """
     safe = np.where(scale < 0, scale * (1 - mean), -scale * mean) > -_NEAR
     s = np.where(safe, scale, 0.0)
@@ -172,17 +162,14 @@ def predict_bets(
 
 
 def pay_range(rows: Floats, scale: Floats, length: float = 1.0) -> Floats:
-    """Pay for rows by the range of their values alone, by Hoeffding's lemma.
-
-    Called by ``ValuedRest.pay``, ``NumericRest.pay`` and ``SumClaims._pay_levels``.
-    """
+    """Pay for rows by the range of their values alone, by Hoeffding's lemma."""
     return rows * (scale * length) ** 2 / 8
 
 
 def pay_squares(squares: Floats, scale: Floats) -> Floats:
     """Pay for numeric rows in [0, 1] by their squares; infinite where the scale reaches 1.
 
-    ``squares`` are what ``spread_squares`` found. Called by ``NumericRest.pay``.
+    ``squares`` are what ``spread_squares`` found.
     """
     with np.errstate(invalid="ignore"):
         return np.where(squares > 0, weigh_squares(np.abs(scale)) * squares, 0.0)
@@ -193,10 +180,9 @@ def spread_squares(
 ) -> Floats:
     """Compute each cell's sum of ``(Y - running mean)²``, averaged over all orders of its rows.
 
-    The first guess in a cell is ``guess`` or, without one, the mean of all cells before it,
-    1/2 at the very start; they must then have other rows. The result is a function of the
-    number of rows, their sum and their sum of squares. Called by ``FormReader`` and
-    ``SummedRest.at`` for numeric rewards.
+    The first guess in a cell is ``guess`` or, without one, the mean of all cells before it, 1/2
+    at the very start; they must then have other rows. The result is a function of the number of
+    rows, their sum and their sum of squares.
 
     >>> float(spread_squares(np.array([1.0]), np.array([1.0]), np.array([1.0]))[0])
     0.25
@@ -225,10 +211,7 @@ def spread_squares(
 
 
 def _add_inverses(n: Floats) -> tuple[Floats, Floats]:
-    """Add up ``1/t`` and ``1/t²`` for t from 1 to ``n``, for large ``n`` by their expansions.
-
-    Called by ``spread_squares``.
-    """
+    """Add up ``1/t`` and ``1/t²`` for t from 1 to ``n``, for large ``n`` by their expansions."""
     t = np.arange(1, _FEW + 1)
     first = np.concatenate([[0.0], np.cumsum(1 / t)])
     second = np.concatenate([[0.0], np.cumsum(1 / t**2)])

@@ -59,23 +59,17 @@ class SplitRows:
     def is_exact(self) -> bool:
         """Whether the source is an exact law, of which there is nothing to draw.
 
-        Read by ``FormReader``: its levels then pay nothing.
+        Its levels then pay nothing.
         """
         return self.pilot.table.exact
 
     @property
     def undrawn(self) -> BinaryReward:
-        """All rows but the pilot's, those that are looked at among them.
-
-        Read by ``share_cells``, for what the pilot alone chose.
-        """
+        """All rows but the pilot's, those that are looked at among them."""
         return self.folds[0] if self.looked is None else self.rewarded[0]
 
     def count_columns(self, names: Nodes) -> NamedArray:
-        """Count all rows that may choose, by some columns that are no rewards.
-
-        Called by ``share_cells`` and ``FormReader``.
-        """
+        """Count all rows that may choose, by some columns that are no rewards."""
         found = self.pilot.marginalize(names)
         if self.looked is None or not names <= self.looked.names:
             return found
@@ -86,7 +80,7 @@ class SplitRows:
         """Let some columns of rows outside the pilot choose, each row with a chance.
 
         With a chance of 1 all rows stay in their fold: for a log off which nothing but rewards
-        is read. Called by ``SplitSources.look_at``.
+        is read.
         """
         (rest,) = self.folds
         if chance >= 1:
@@ -103,19 +97,13 @@ class SplitSources:
     population: tuple[SplitRows, ...]
 
     def find(self, term: P) -> SplitRows:
-        """Find the source of a term: the log, or the smallest external table that has it.
-
-        Called by ``FormReader.read_pilot`` and ``FormReader.read_rest``.
-        """
+        """Find the source of a term: the log, or the smallest external table that has it."""
         if term.logged:
             return self.log
         return next(s for s in self.population if term.of | term.given <= s.rewarded[0].names)
 
     def look_at(self, names: Nodes, chance: float, rng: Generator) -> "SplitSources":
-        """Let some columns of further rows of the log choose, and their rewards speak.
-
-        Called by ``ClaimCounts.look_further``.
-        """
+        """Let some columns of further rows of the log choose, and their rewards speak."""
         own = self.log.look_at(names, chance, rng)
         others = tuple(own if each is self.log else each for each in self.population)
         return SplitSources(own, others)
@@ -131,8 +119,7 @@ def split_sources(
     """Draw the pilot of the log and of every external table, by a stream of their own.
 
     It is ``larger`` where it has more to choose, as multipliers of programs. The rest is cut
-    into ``n_folds`` folds of like size. Called by ``ClaimCounts.split`` once for each number
-    of folds.
+    into ``n_folds`` folds of like size.
     """
     streams = make_seed((log, *population), FOR_PILOT).spawn(1 + len(population))
     split = partial(_split_rows, n_folds=n_folds, larger=larger)
@@ -149,10 +136,7 @@ def split_sources(
 
 
 def make_streams(sources: Iterable[BinaryReward], n_streams: int) -> list[Generator]:
-    """Make random streams for the orders of bets, independent of the pilot's.
-
-    Called by ``ClaimCounts.make_streams``, one for each rule.
-    """
+    """Make random streams for the orders of bets, independent of the pilot's."""
     seeds = make_seed(sources, FOR_BETS).spawn(n_streams)
     return [np.random.default_rng(seed) for seed in seeds]
 
@@ -161,7 +145,6 @@ def make_seed(sources: Iterable[BinaryReward], purpose: int) -> SeedSequence:
     """Make a seed from a hash of all counts, so that every log has a stream of its own.
 
     Numeric rewards are left out: all of them speak, so that they may not even choose by chance.
-    Called by ``split_sources``, ``make_streams``, and ``CrossFit.__init__`` for halves.
     """
     found = blake2b(digest_size=16)
     for source in sources:
@@ -176,7 +159,7 @@ def make_seed(sources: Iterable[BinaryReward], purpose: int) -> SeedSequence:
 def choose_chance(rows: float, *, larger: bool = False) -> float:
     """Choose with which chance a row goes to the pilot: 60 rows and 1.5 percent, at most 4.
 
-    A ``larger`` one has 200 rows and 4 percent, at most 10. Called by ``_split_rows``.
+    A ``larger`` one has 200 rows and 4 percent, at most 10.
 
     >>> choose_chance(500), choose_chance(5_000), choose_chance(5_000, larger=True)
     (0.04, 0.027, 0.08)
@@ -188,10 +171,7 @@ def choose_chance(rows: float, *, larger: bool = False) -> float:
 def _split_rows(
     source: BinaryReward, *, n_folds: int, larger: bool, rng: Generator
 ) -> SplitRows:
-    """Draw the pilot of one source, and cut what is left into folds.
-
-    Called by ``split_sources``.
-    """
+    """Draw the pilot of one source, and cut what is left into folds."""
     if source.table.exact:
         return SplitRows(source, (source,) * n_folds, (source,) * n_folds)
     pilot, rest = thin(source, choose_chance(source.table.rows, larger=larger), rng)
@@ -209,8 +189,7 @@ def thin(
 ) -> tuple[BinaryReward, BinaryReward]:
     """Draw each row with a chance; return the rows drawn and those left.
 
-    Rewards that are not 0/1 are lost, as sums cannot be taken apart. Called by ``_split_rows``
-    for the pilot and for folds.
+    Rewards that are not 0/1 are lost, as sums cannot be taken apart.
     """
     table = source.table
     if table.reward is None or source.outcome is None or not source.binary:
@@ -238,20 +217,14 @@ def thin(
 
 
 def _draw(counts: Floats, chance: float, rng: Generator) -> Floats:
-    """Draw how many of each line's rows are taken, each row with the same chance.
-
-    Called by ``thin``.
-    """
+    """Draw how many of each line's rows are taken, each row with the same chance."""
     return rng.binomial(np.rint(counts).astype(np.int64), chance).astype(np.float64)
 
 
 def _count_again(
     table: CountTable, won: Floats, lost: Floats, low: float, high: float
 ) -> CountTable:
-    """Make a table of the same cells with other numbers of successes and failures.
-
-    Called by ``thin``.
-    """
+    """Make a table of the same cells with other numbers of successes and failures."""
     n = won + lost
     return _drop_empty(
         replace(
@@ -266,10 +239,7 @@ def _count_again(
 
 
 def _drop_empty(table: CountTable) -> CountTable:
-    """Drop the lines of a table that have no rows.
-
-    Called by ``thin`` for what is drawn and for what is left.
-    """
+    """Drop the lines of a table that have no rows."""
     kept = table.n > 0
 
     def keep(array: Floats | None) -> Floats | None:

@@ -29,26 +29,17 @@ class RowChoice(Protocol):
 
     @property
     def predicted(self) -> Floats:
-        """The ends that the pilot expects.
-
-        Read by ``ClaimFinder._bound_side``, to rank rules.
-        """
+        """The ends that the pilot expects."""
 
 
 class RowClaims(Protocol):
     """The claims of one rule on all rows of a table."""
 
     def choose(self, log_error: Floats, *, upper: bool) -> RowChoice:
-        """Choose on the pilot alone what is free, and predict one side of all rows.
-
-        Called by ``ClaimFinder._bound_side``.
-        """
+        """Choose on the pilot alone what is free, and predict one side of all rows."""
 
     def bound(self, choice: Any, log_error: Floats, *, upper: bool) -> Floats:
-        """Bound one side of all rows under a choice of its own.
-
-        Called by ``bound_shared``.
-        """
+        """Bound one side of all rows under a choice of its own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +78,7 @@ class PilotChooser:
         """Choose the scale of one end of all rows, and predict the end.
 
         ``log_error`` is the logarithm of one over each row's chance of missing. The best scale
-        is searched by golden section, for all rows at once. Called by ``SumClaims.choose``.
+        is searched by golden section, for all rows at once.
         """
         sign = -1.0 if upper else 1.0
         costs = self._costs[upper and len(self._costs) > 1]
@@ -119,8 +110,7 @@ class PilotChooser:
     ) -> Floats:
         """Predict the ends of all rows at a scale.
 
-        ``halves`` are what levels before the last add at their cells at scale 1. Called by
-        ``PilotChooser.choose``, for scale after scale.
+        ``halves`` are what levels before the last add at their cells at scale 1.
         """
         sign = 1.0 if upper else -1.0
         last = self.pilot.last
@@ -134,10 +124,7 @@ class PilotChooser:
     def _halve_costs(
         self, costs: Sequence[Costs], spread: Sequence[NDArray[np.bool_]], *, upper: bool
     ) -> list[Floats]:
-        """Find what the levels before the last add at their cells, for each unit of scale.
-
-        Called by ``PilotChooser.choose``.
-        """
+        """Find what the levels before the last add at their cells, for each unit of scale."""
         half = 0.5 if upper else -0.5
         return [
             half * np.where(widen(by_spread, each[0].ndim), *each)
@@ -145,10 +132,7 @@ class PilotChooser:
         ]
 
     def _guess_variance(self, costs: Sequence[Costs]) -> Floats:
-        """Guess the variance of the estimated sum, for a first guess of the scale.
-
-        Called by ``PilotChooser.choose``.
-        """
+        """Guess the variance of the estimated sum, for a first guess of the scale."""
         last, kept = self.pilot.last, self.layout.axes
         spread = np.maximum(last.mean * (1 - last.mean), 0.004)
         cells = self.arrays.weights[-1] ** 2 * spread / np.maximum(last.rows, 1.0)
@@ -161,7 +145,7 @@ class PilotChooser:
         """Guess the variance that a level pays for, by what follows its draws and by range.
 
         The first is infinite where levels are made to pay by range, and where one is read at a
-        value that is chosen later. Called by ``PilotChooser`` for each level but the last.
+        value that is chosen later.
         """
         where, numbers = self.layout.cells[place], self.arrays.numbers[place]
         rows = np.maximum(self.arrays.find_rows(place), 1.0)
@@ -186,10 +170,7 @@ class PilotChooser:
         return one, other
 
     def _choose_spread(self, place: int, costs: Costs) -> NDArray[np.bool_]:
-        """Choose for every row whether a level pays by what follows its draws.
-
-        Called by ``PilotChooser.choose`` for each level but the last.
-        """
+        """Choose for every row whether a level pays by what follows its draws."""
         axes, kept = self.layout.cells[place].axes, self.layout.axes
         by_spread, by_range = (add_up(cost, axes, kept) for cost in costs)
         return np.asarray(by_spread < by_range)

@@ -73,10 +73,7 @@ class RatioClaims:
         self._chooser = PilotChooser(pilot.at(self._knots), by_range=by_range)
 
     def choose(self, log_error: Floats, *, upper: bool) -> RatioChoice:
-        """Choose thresholds and scales of one end of all rows, and predict it.
-
-        Called by ``ClaimFinder._bound_side`` before any reward of the rest is read.
-        """
+        """Choose thresholds and scales of one end of all rows, and predict it."""
         found = self._chooser.choose(log_error[..., None], upper=upper)
         expected = self._predict(found.predicted, upper=upper)
         estimate = self.pilot.estimate[..., 0]
@@ -103,10 +100,7 @@ class RatioClaims:
         return RatioChoice(steps, scale, spread, expected)
 
     def bound(self, choice: RatioChoice, log_error: Floats, *, upper: bool) -> Floats:
-        """Bound one end of all rows, each missing with chance ``exp(-log_error)``.
-
-        Called by ``bound_shared`` with what the pilot chose.
-        """
+        """Bound one end of all rows, each missing with chance ``exp(-log_error)``."""
         n_steps = choice.steps.shape[-1]
         size = max(1, _BLOCK // self._count_cells())
         shape = np.broadcast_shapes(choice.steps.shape[:-1], self.rest.mass.shape[:-1])
@@ -131,10 +125,7 @@ class RatioClaims:
     def _pass_steps(
         self, choice: RatioChoice, part: slice, log_error: Floats, *, upper: bool
     ) -> NDArray[np.bool_]:
-        """Tell which of some thresholds the ratio surely is above, or below for upper ends.
-
-        Called by ``RatioClaims.bound`` for some thresholds after others.
-        """
+        """Tell which of some thresholds the ratio surely is above, or below for upper ends."""
         t = choice.steps[..., part]
         spread = tuple(each[..., part] for each in choice.spread)
         own = PilotChoice(choice.scale[..., part], spread, np.zeros_like(t))
@@ -144,10 +135,7 @@ class RatioClaims:
         return found < level if upper else found > level
 
     def _predict(self, ends: Floats, *, upper: bool) -> Floats:
-        """Predict where thresholds will no longer be passed, from the ends at all knots.
-
-        Called by ``RatioClaims.choose``.
-        """
+        """Predict where thresholds will no longer be passed, from the ends at all knots."""
         margin = (self._knots - ends) if upper else (ends - self._knots)
         shape = np.broadcast_shapes(margin.shape, self.pilot.estimate.shape)
         margin = np.broadcast_to(margin, shape)
@@ -163,18 +151,12 @@ class RatioClaims:
         return np.where(last > 0, from_ + part * (to - from_), 1.0 if upper else 0.0)
 
     def _count_cells(self) -> int:
-        """Count the cells of the last level for one threshold.
-
-        Called by ``RatioClaims.bound`` and ``RatioClaims._count_steps``.
-        """
+        """Count the cells of the last level for one threshold."""
         sizes = self.rest.arrays.settings.sizes
         return int(np.prod([sizes[axis] for axis in self.rest.arrays.layout.cells[-1].axes]))
 
     def _count_steps(self) -> int:
-        """Count how many thresholds to try: fewer for a table with very many cells.
-
-        Called by ``RatioClaims.choose``.
-        """
+        """Count how many thresholds to try: fewer for a table with very many cells."""
         most = FINE_STEPS if self.pilot.growth >= UNKNOWN else N_STEPS
         return int(np.clip(_MOST // self._count_cells(), LEAST_STEPS, most))
 
@@ -189,8 +171,7 @@ def make_ratio_claims(
 ) -> list[RatioClaims]:
     """Make the claims on a ratio, one for each variance that a numeric reward may have.
 
-    Of 0/1 rewards the pilot knows: their variance is None. Called by
-    ``ClaimCounts.read_ratio``.
+    Of 0/1 rewards the pilot knows: their variance is None.
     """
     reader = make_ratio_reader(ratio, sources, levels, workspace)
     rest = read_ratio_rest(reader, rng, numeric=variances[0] is not None)

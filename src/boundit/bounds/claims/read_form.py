@@ -37,10 +37,7 @@ class PilotNumbers:
 
     @cached_property
     def branch_shares(self) -> list[Floats]:
-        """How each level's cells are shared out over branches of the sum.
-
-        Read by ``PilotChooser`` and ``SumClaims``.
-        """
+        """How each level's cells are shared out over branches of the sum."""
         n_levels = len(self.arrays.layout.cells)
         return [self.arrays.share_branches(i) for i in range(n_levels)]
 
@@ -71,10 +68,7 @@ class FormReader:
         levels: Mapping[str, int],
         workspace: Workspace,
     ) -> "FormReader":
-        """Lay a form out for counts, and choose levels of idle variables on the pilot.
-
-        Called by ``ClaimCounts.read``.
-        """
+        """Lay a form out for counts, and choose levels of idle variables on the pilot."""
         sizes = {name: levels[name] for name in form.axes}
         for each in form.levels:
             sizes |= {name: levels[column] for name, column in each.columns.items()}
@@ -84,10 +78,7 @@ class FormReader:
         return cls(form, sources, ArraySettings(sizes, workspace), lay_out_form(form), idle)
 
     def read_pilot(self, variance: float | None) -> PilotNumbers:
-        """Read the pilot's numbers; a numeric reward is supposed to have some ``variance``.
-
-        Called by ``ClaimCounts.read``.
-        """
+        """Read the pilot's numbers; a numeric reward is supposed to have some ``variance``."""
         arrays = self.read_pilot_arrays()
         last, axes = self.form.last, self.layout.cells[-1].axes
         split = self.sources.find(last.term)
@@ -108,10 +99,7 @@ class FormReader:
         return PilotNumbers(arrays, ValuedPilot(rows, (1 - share, share), values))
 
     def read_rest(self, rng: Generator, *, numeric: bool) -> RestNumbers:
-        """Read the rest's numbers, and draw the order in which its rewards are bet on.
-
-        Called by ``ClaimCounts.read``.
-        """
+        """Read the rest's numbers, and draw the order in which its rewards are bet on."""
         arrays = self.read_rest_arrays()
         last, axes = self.form.last, self.layout.cells[-1].axes
         source = self.sources.find(last.term).rewarded[last.fold]
@@ -134,26 +122,17 @@ class FormReader:
         return RestNumbers(arrays, ValuedRest(blocks, part(flat), values))
 
     def read_pilot_arrays(self) -> SumArrays:
-        """Read the pilot's rows, shares and weights of all levels.
-
-        Called by ``FormReader.read_pilot`` and ``read_ratio_pilot``.
-        """
+        """Read the pilot's rows, shares and weights of all levels."""
         numbers = self.read_pilot_levels()
         return SumArrays.from_numbers(self.layout, numbers, self.settings)
 
     def read_rest_arrays(self) -> SumArrays:
-        """Read the rest's rows, shares and weights of all levels.
-
-        Called by ``FormReader.read_rest`` and ``read_ratio_rest``.
-        """
+        """Read the rest's rows, shares and weights of all levels."""
         numbers = self.read_rest_levels()
         return SumArrays.from_numbers(self.layout, numbers, self.settings)
 
     def _read_numeric(self, source: BinaryReward) -> NumericRest:
-        """Read sums and squares of a numeric reward.
-
-        Called by ``FormReader.read_rest``.
-        """
+        """Read sums and squares of a numeric reward."""
         last, axes = self.form.last, self.layout.cells[-1].axes
         below = source.marginalize(last.term.given)
         sums, squares = source.marginalize(last.term.free), source.sum_squares(last.term.free)
@@ -166,24 +145,15 @@ class FormReader:
         return NumericRest(rows, one, two, spread_squares(every, one, two, first))
 
     def read_pilot_levels(self) -> list[LevelNumbers]:
-        """Read all levels but the last off the pilot.
-
-        Called by ``FormReader.read_pilot_arrays`` and ``ProgramReader.read_pilot``.
-        """
+        """Read all levels but the last off the pilot."""
         return [self._read_pilot_level(level) for level in self.form.levels[:-1]]
 
     def read_rest_levels(self) -> list[LevelNumbers]:
-        """Read all levels but the last off the rest.
-
-        Called by ``FormReader.read_rest_arrays`` and ``ProgramReader.read_rest``.
-        """
+        """Read all levels but the last off the rest."""
         return [self._read_rest_level(level) for level in self.form.levels[:-1]]
 
     def _read_pilot_level(self, level: Level) -> LevelNumbers:
-        """Read a level off the pilot, smoothed and blown up to the size of the rest.
-
-        Called by ``FormReader.read_pilot_levels``.
-        """
+        """Read a level off the pilot, smoothed and blown up to the size of the rest."""
         split = self.sources.find(level.term)
         joint = split.count_columns(level.term.free)
         if not split.is_exact:
@@ -191,19 +161,13 @@ class FormReader:
         return self._number(level, joint, exact=split.is_exact)
 
     def _read_rest_level(self, level: Level) -> LevelNumbers:
-        """Read a level off its fold of the rest.
-
-        Called by ``FormReader.read_rest_levels``.
-        """
+        """Read a level off its fold of the rest."""
         split = self.sources.find(level.term)
         joint = split.folds[level.fold].marginalize(level.term.free)
         return self._number(level, joint, exact=split.is_exact)
 
     def _number(self, level: Level, joint: NamedArray, *, exact: bool) -> LevelNumbers:
-        """Name the counts of a level as the form does.
-
-        Called by ``FormReader._read_pilot_level`` and ``FormReader._read_rest_level``.
-        """
+        """Name the counts of a level as the form does."""
         rows = joint.marginalize(level.term.given)
         return LevelNumbers(self.name(level, rows), self.name(level, joint), exact)
 
@@ -219,10 +183,7 @@ class FormReader:
 
 
 def _find_commonest(name: str, form: LevelForm, sources: SplitSources) -> int:
-    """Find the pilot's commonest level of a variable that does not matter.
-
-    Called by ``FormReader.of``.
-    """
+    """Find the pilot's commonest level of a variable that does not matter."""
     level = next(each for each in form.levels if name in each.columns)
     counts = sources.find(level.term).pilot.marginalize(frozenset((level.columns[name],)))
     return int(counts.values.argmax())
@@ -232,8 +193,7 @@ def smooth_pilot(joint: NamedArray, of: frozenset[str], split: SplitRows) -> Nam
     """Add a few rows to the pilot's cells, spread as if variables were independent.
 
     No cell is then empty, and rare arms are near their average. The whole is blown up to as
-    many rows as the rest has. Called by ``FormReader.read_pilot``,
-    ``FormReader._read_pilot_level``, ``read_ratio_pilot`` and ``ProgramReader.read_law``.
+    many rows as the rest has.
     """
     values = joint.values
     total = float(values.sum())

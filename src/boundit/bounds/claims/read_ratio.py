@@ -48,26 +48,17 @@ class RatioPilotLast(Protocol):
     """What the pilot knows of the last level's rows, before a threshold is set."""
 
     def at(self, t: Floats) -> PilotLast:
-        """Set thresholds, over the cells of the last level.
-
-        Called by ``RatioPilot.at``.
-        """
+        """Set thresholds, over the cells of the last level."""
 
 
 class RatioRestLast(Protocol):
     """What the rest knows of the last level's rows, before a threshold is set."""
 
     def at(self, t: Floats) -> RestLast:
-        """Set thresholds, over the cells of the last level.
-
-        Called by ``RatioRest.at``.
-        """
+        """Set thresholds, over the cells of the last level."""
 
     def count_chosen(self) -> tuple[Floats, Floats, Floats]:
-        """Count the rows of every cell, those with the table row's values, their successes.
-
-        Called by ``RatioRest.list_cells``.
-        """
+        """Count the rows of every cell, those with the table row's values, their successes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +69,7 @@ class CountedPilot:
     shares: tuple[Floats, Floats, Floats]
 
     def at(self, t: Floats) -> PilotLast:
-        """Set thresholds: a row with other values counts ``t``. Called by ``RatioPilot.at``."""
+        """Set thresholds: a row with other values counts ``t``."""
         return ValuedPilot(self.rows, self.shares, (np.zeros(()), np.ones(()), t))
 
 
@@ -90,11 +81,11 @@ class CountedRest:
     counts: tuple[Floats, ...]
 
     def at(self, t: Floats) -> RestLast:
-        """Set thresholds: a row with other values counts ``t``. Called by ``RatioRest.at``."""
+        """Set thresholds: a row with other values counts ``t``."""
         return ValuedRest(self.blocks, self.counts, (np.zeros(()), np.ones(()), t))
 
     def count_chosen(self) -> tuple[Floats, Floats, Floats]:
-        """Count rows, chosen ones and successes. Called by ``RatioRest.list_cells``."""
+        """Count rows, chosen ones and successes."""
         lost, won, others = self.counts
         return lost + won + others, lost + won, won
 
@@ -108,7 +99,7 @@ class SummedPilot:
     variance: float
 
     def at(self, t: Floats) -> PilotLast:
-        """Set thresholds, for rewards in the middle. Called by ``RatioPilot.at``."""
+        """Set thresholds, for rewards in the middle."""
         off = 0.5 - t
         variance = self.share * (self.variance + (1 - self.share) * off**2)
         return NumericPilot(self.rows, variance, t + self.share * off)
@@ -124,14 +115,14 @@ class SummedRest:
     squares: Floats
 
     def at(self, t: Floats) -> RestLast:
-        """Set thresholds: a row with other values counts ``t``. Called by ``RatioRest.at``."""
+        """Set thresholds: a row with other values counts ``t``."""
         others = self.rows - self.chosen
         sums, squares = self.sums + t * others, self.squares + t**2 * others
         rows, guess = np.broadcast_to(self.rows, sums.shape), np.broadcast_to(t, sums.shape)
         return NumericRest(self.rows, sums, squares, spread_squares(rows, sums, squares, guess))
 
     def count_chosen(self) -> tuple[Floats, Floats, Floats]:
-        """Count rows and chosen ones, and sum rewards. Called by ``RatioRest.list_cells``."""
+        """Count rows and chosen ones, and sum rewards."""
         return self.rows, self.chosen, self.sums
 
 
@@ -148,10 +139,7 @@ class RatioPilot:
     growth: float
 
     def at(self, t: Floats) -> PilotNumbers:
-        """Set thresholds ``t``, over the table's axes and their own.
-
-        Called by ``RatioClaims``.
-        """
+        """Set thresholds ``t``, over the table's axes and their own."""
         n_axes = len(self.arrays.layout.cells[-1].axes)
         return PilotNumbers(_resize(self.arrays, t), self.last.at(widen(t, n_axes)))
 
@@ -168,10 +156,7 @@ class RatioRest:
     mass: Floats
 
     def at(self, t: Floats) -> RestNumbers:
-        """Set thresholds ``t``, over the table's axes and their own.
-
-        Called by ``RatioClaims._pass_steps``.
-        """
+        """Set thresholds ``t``, over the table's axes and their own."""
         n_axes = len(self.arrays.layout.cells[-1].axes)
         return RestNumbers(_resize(self.arrays, t), self.last.at(widen(t, n_axes)))
 
@@ -179,7 +164,7 @@ class RatioRest:
         """List the cells behind the ratio of every row: each stratum's rows with its values.
 
         A stratum weighs as much as it adds to the bottom; one without rows, as much as others
-        on average. Called by ``ClaimFinder._make`` for explanations.
+        on average.
         """
         arrays = SumArrays.from_numbers(
             lay_out_form(form), self.arrays.numbers, self.arrays.settings
@@ -199,10 +184,7 @@ class RatioRest:
 
 
 def _resize(arrays: SumArrays, t: Floats) -> SumArrays:
-    """Tell arrays how many thresholds there are.
-
-    Called by ``RatioPilot.at`` and ``RatioRest.at``.
-    """
+    """Tell arrays how many thresholds there are."""
     sizes = {**arrays.settings.sizes, THRESHOLD: t.shape[-1]}
     return replace(arrays, settings=replace(arrays.settings, sizes=sizes))
 
@@ -211,8 +193,7 @@ def merge_levels(ratio: RatioForm) -> RatioForm | Unmet:
     """Merge levels read at the row's own values with the last, where they are one joint law.
 
     ``P(x | z) P(y | x, z)`` is ``P(x, y | z)``, whose rows pay once for both. Says why there
-    are no claims where another level hangs on the outcome. Called by
-    ``_find_any_form``.
+    are no claims where another level hangs on the outcome.
     """
     form = ratio.form
     if any(form.outcome in level.given for level in form.levels):
@@ -227,17 +208,14 @@ def merge_levels(ratio: RatioForm) -> RatioForm | Unmet:
 
 
 def _is_fixed(level: Level, form: LevelForm) -> bool:
-    """Tell whether a level is read at a value of the table's row, or at one chosen.
-
-    Called by ``merge_levels`` and ``has_fixed_levels``.
-    """
+    """Tell whether a level is read at a value of the table's row, or at one chosen."""
     return not level.of <= form.drawn.keys()
 
 
 def has_fixed_levels(form: LevelForm) -> bool:
     """Tell whether a level before the last is read at a fixed value.
 
-    What follows it then counts only for some of its rows. Called by ``make_ratio_claims``.
+    What follows it then counts only for some of its rows.
     """
     return any(_is_fixed(level, form) for level in form.levels[:-1])
 
@@ -245,8 +223,7 @@ def has_fixed_levels(form: LevelForm) -> bool:
 def _merge(level: Level, last: Level, form: LevelForm) -> Level | None:
     """Merge the last two levels if one goes on where the other ends, or return None.
 
-    What the first draws to be summed over is read by the last alone, and goes. Called by
-    ``merge_levels``.
+    What the first draws to be summed over is read by the last alone, and goes.
     """
     columns = {**level.columns, **last.columns}
     if (
@@ -266,19 +243,13 @@ def _merge(level: Level, last: Level, form: LevelForm) -> Level | None:
 def make_ratio_reader(
     ratio: RatioForm, sources: SplitSources, levels: Mapping[str, int], workspace: Workspace
 ) -> FormReader:
-    """Make the reader of a ratio's levels, with an axis of thresholds.
-
-    Called by ``make_ratio_claims``.
-    """
+    """Make the reader of a ratio's levels, with an axis of thresholds."""
     scanned = replace(ratio.form, axes=(*ratio.form.axes, THRESHOLD))
     return FormReader.of(scanned, sources, {**levels, THRESHOLD: 1}, workspace)
 
 
 def read_ratio_pilot(reader: FormReader, variance: float | None) -> RatioPilot:
-    """Read the pilot's numbers; a numeric reward is supposed to have some ``variance``.
-
-    Called by ``make_ratio_claims``.
-    """
+    """Read the pilot's numbers; a numeric reward is supposed to have some ``variance``."""
     arrays = reader.read_pilot_arrays()
     last, cells = reader.form.last, reader.layout.cells[-1]
     split = reader.sources.find(last.term)
@@ -305,10 +276,7 @@ def read_ratio_pilot(reader: FormReader, variance: float | None) -> RatioPilot:
 
 
 def read_ratio_rest(reader: FormReader, rng: Generator, *, numeric: bool) -> RatioRest:
-    """Read the rest's numbers, and draw the order in which its rewards are bet on.
-
-    Called by ``make_ratio_claims``.
-    """
+    """Read the rest's numbers, and draw the order in which its rewards are bet on."""
     arrays = reader.read_rest_arrays()
     kept, cells = reader.layout.axes, reader.layout.cells
     mass = add_up(arrays.weights[-1], cells[-1].axes, kept)
@@ -320,10 +288,7 @@ def read_ratio_rest(reader: FormReader, rng: Generator, *, numeric: bool) -> Rat
 
 
 def _read_counts(reader: FormReader, rng: Generator) -> CountedRest:
-    """Count failures, successes and other rows, drawn in blocks.
-
-    Called by ``read_ratio_rest`` for 0/1 rewards.
-    """
+    """Count failures, successes and other rows, drawn in blocks."""
     last, axes = reader.form.last, reader.layout.cells[-1].axes
     joint = reader.sources.find(last.term).rewarded[last.fold].marginalize(last.term.free)
     given = tuple(axis for axis in joint.axes if axis in last.term.given)
@@ -343,10 +308,7 @@ def _read_counts(reader: FormReader, rng: Generator) -> CountedRest:
 
 
 def _read_sums(reader: FormReader) -> SummedRest:
-    """Read sums and squares of a numeric reward, and how many rows they are of.
-
-    Called by ``read_ratio_rest``.
-    """
+    """Read sums and squares of a numeric reward, and how many rows they are of."""
     last, axes = reader.form.last, reader.layout.cells[-1].axes
     source = reader.sources.find(last.term).rewarded[last.fold]
     found = (

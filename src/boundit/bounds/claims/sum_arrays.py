@@ -42,10 +42,7 @@ class LevelNumbers:
     exact: bool = False
 
     def divide(self) -> ProductTable:
-        """Divide counts by the rows of their cell; 0 where there are none.
-
-        Called by ``SumArrays.from_numbers``.
-        """
+        """Divide counts by the rows of their cell; 0 where there are none."""
         rows, k = self.rows.align(self.joint.axes), self.joint.values
         share = np.divide(k, rows, out=np.zeros(k.shape), where=rows > 0)
         return ProductTable(self.joint.axes, (share,))
@@ -69,10 +66,7 @@ class SumArrays:
     def from_numbers(
         cls, layout: SumLayout, numbers: Sequence[LevelNumbers], settings: ArraySettings
     ) -> "SumArrays":
-        """Compute shares and weights from the counts of all levels but the last.
-
-        Called by ``FormReader.read_pilot_arrays`` and ``FormReader.read_rest_arrays``.
-        """
+        """Compute shares and weights from the counts of all levels but the last."""
         shares = tuple(each.divide() for each in numbers)
         weights = tuple(
             multiply_onto([shares[i] for i in where.before], where.axes, settings)
@@ -81,10 +75,7 @@ class SumArrays:
         return cls(layout, tuple(numbers), shares, weights, settings)
 
     def add_axis(self, name: str, n_levels: int) -> "SumArrays":
-        """Put an axis before those of the table, for what is tried of all rows at once.
-
-        Called by ``SupposedSums``.
-        """
+        """Put an axis before those of the table, for what is tried of all rows at once."""
         settings = self.settings
         return SumArrays(
             self.layout.add_axis(name),
@@ -109,7 +100,7 @@ class SumArrays:
         greatest. What is chosen of those around the level that it does not read hangs on none
         of its draws, so that only the least and, if ``most``, the greatest may be said. So it
         is of those around a level that was revealed before: what is truly the least need not be
-        so at its shares. Called by ``SpreadBoxes.bound``, and by ``PilotChooser`` for a guess.
+        so at its shares.
         """
         where, layout = self.layout.cells[place], self.layout
         kept = (*where.axes, *where.draws)
@@ -127,10 +118,7 @@ class SumArrays:
         return multiply_onto([value, *self._list_within(0, place)], kept, self.settings)
 
     def _list_within(self, depth: int, place: int) -> list[ProductTable]:
-        """List the shares of the levels within so many minima, but for the one at a place.
-
-        Called by ``SumArrays.value_draws``.
-        """
+        """List the shares of the levels within so many minima, but for the one at a place."""
         within = [where.within for where in self.layout.cells]
         return [
             share for i, share in enumerate(self.shares) if i != place and within[i] == depth
@@ -156,10 +144,7 @@ class SumArrays:
 def _take_least(
     value: ProductTable, name: str, kept: Sequence[str], *, upper: bool
 ) -> ProductTable:
-    """Take the least over a variable of unknown law, or the greatest, unless it is kept.
-
-    Called by ``SumArrays.value_draws``.
-    """
+    """Take the least over a variable of unknown law, or the greatest, unless it is kept."""
     if name not in value.axes or name in kept:
         return value
     at, (array,) = value.axes.index(name), value.arrays
@@ -168,10 +153,7 @@ def _take_least(
 
 
 def trim(axes: Sequence[str], values: Floats) -> ProductTable:
-    """Make a factor of an array, without axes along which it does not vary.
-
-    Called by ``SumArrays.value_draws``.
-    """
+    """Make a factor of an array, without axes along which it does not vary."""
     long = [i for i, n in enumerate(values.shape) if n > 1]
     kept = tuple(axes[i] for i in long)
     return ProductTable(kept, (values.reshape([values.shape[i] for i in long]),))
@@ -182,8 +164,7 @@ def multiply_onto(
 ) -> Floats:
     """Multiply factors and sum over every variable that is not ``kept``.
 
-    The result has an axis for each of ``kept``, of length 1 where no factor has it. Called by
-    ``SumArrays.from_numbers`` and ``SumArrays.value_draws``.
+    The result has an axis for each of ``kept``, of length 1 where no factor has it.
     """
     held = frozenset[str]().union(*(factor.axes for factor in factors))
     left = eliminate(factors, held.difference(kept), settings.sizes, settings.workspace)
@@ -214,8 +195,7 @@ def take_worst(
     """Add up weighted, penalised cells to rows of the table; of unknown laws take the worst.
 
     ``leaf`` has the cells of the last level, ``levels`` what is added at those of the others.
-    Only sums and minima are taken, so that a minimum may be taken cell by cell. Called by
-    ``SumClaims.bound_value`` and ``PilotChooser``.
+    Only sums and minima are taken, so that a minimum may be taken cell by cell.
     """
     axes, value = layout.cells[-1].axes, leaf
     for depth in range(len(layout.worst), -1, -1):
@@ -236,20 +216,14 @@ def take_worst(
 def _reduce(
     values: Floats, axes: Sequence[str], kept: Collection[str]
 ) -> tuple[Floats, tuple[str, ...]]:
-    """Sum an array over axes that are not kept, and tell which are left.
-
-    Called by ``take_worst``.
-    """
+    """Sum an array over axes that are not kept, and tell which are left."""
     return add_up(values, axes, kept), tuple(axis for axis in axes if axis in kept)
 
 
 def _add(
     one: Floats, axes: tuple[str, ...], other: Floats, own: tuple[str, ...]
 ) -> tuple[Floats, tuple[str, ...]]:
-    """Add two arrays by the names of their axes.
-
-    Called by ``take_worst``.
-    """
+    """Add two arrays by the names of their axes."""
     if axes == own:  # mostly: rows of the table, however often a scale is tried
         return one + other, axes
     joined = (*axes, *(axis for axis in own if axis not in axes))

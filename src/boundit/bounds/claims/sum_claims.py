@@ -68,24 +68,15 @@ class SumClaims:
         return PilotChooser(self.pilot)
 
     def choose(self, log_error: Floats, *, upper: bool) -> PilotChoice:
-        """Choose scales and kinds of penalties of one end of all rows, and predict it.
-
-        Called by ``ClaimFinder._bound_side`` before any reward of the rest is read.
-        """
+        """Choose scales and kinds of penalties of one end of all rows, and predict it."""
         return self.chooser.choose(log_error, upper=upper)
 
     def bound(self, choice: PilotChoice, log_error: Floats, *, upper: bool) -> Floats:
-        """Bound one end of all rows, each missing with chance ``exp(-log_error)``.
-
-        Called by ``bound_shared`` with what the pilot chose.
-        """
+        """Bound one end of all rows, each missing with chance ``exp(-log_error)``."""
         return np.clip(self.bound_value(choice, log_error, upper=upper), 0.0, 1.0)
 
     def bound_value(self, choice: PilotChoice, log_error: Floats, *, upper: bool) -> Floats:
-        """Bound one end of all rows where the sum itself need not be between 0 and 1.
-
-        Called by ``SumClaims.bound``, and by ``ProgramClaims`` for sums of multipliers.
-        """
+        """Bound one end of all rows where the sum itself need not be between 0 and 1."""
         sign = 1.0 if upper else -1.0
         spends = np.any(np.stack(np.broadcast_arrays(*choice.spread, np.False_)), axis=0)
         log_main = log_error - np.where(spends, np.log(1 - SPREAD_SHARE), 0.0)
@@ -102,10 +93,7 @@ class SumClaims:
         return value + sign * log_main / scale
 
     def _pay_last(self, scale: Floats, *, upper: bool) -> Floats:
-        """Pay for the cells of the value at a scale.
-
-        Called by ``SumClaims.bound_value``, and for both ends by ``SumClaims._bound_total``.
-        """
+        """Pay for the cells of the value at a scale."""
         last, q = self.rest.last, self.pilot.branch_shares[-1]
         weights = self.rest.arrays.weights[-1]
         lam = widen(scale, len(self.layout.cells[-1].axes))
@@ -126,8 +114,7 @@ class SumClaims:
     ) -> list[Floats]:
         """Find what is added at the cells of every level but the last: penalties and holes.
 
-        Where a cell has no rows, what follows may be anything. Called by
-        ``SumClaims.bound_value``.
+        Where a cell has no rows, what follows may be anything.
         """
         arrays, sign = self.rest.arrays, 1.0 if upper else -1.0
         boxes = self._make_boxes(choice, log_error)
@@ -155,10 +142,7 @@ class SumClaims:
         return found
 
     def _make_boxes(self, choice: PilotChoice, log_error: Floats) -> SpreadBoxes | None:
-        """Make intervals of the value's cells if some level pays by spread.
-
-        Called by ``SumClaims._pay_levels``.
-        """
+        """Make intervals of the value's cells if some level pays by spread."""
         if self._total or not any(chosen.any() for chosen in choice.spread):
             return None
         parts = 1 + 2 * len(choice.spread)
@@ -171,8 +155,7 @@ class SumClaims:
     ) -> Floats:
         """Bound the spread of the strata's means by the total variance.
 
-        ``paid`` are the penalties of this end; those of the other are needed too. Called by
-        ``SumClaims._pay_levels``.
+        ``paid`` are the penalties of this end; those of the other are needed too.
         """
         if self.centre is not None and self._strata is not None:
             log_half = log_error + np.log(2 / SPREAD_SHARE)

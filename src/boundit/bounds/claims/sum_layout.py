@@ -63,18 +63,12 @@ class SumLayout:
     cells: tuple[LevelCells, ...]
 
     def add_axis(self, name: str) -> "SumLayout":
-        """Put an axis before those of the table, of which no level reads anything.
-
-        Called by ``SumArrays.add_axis``.
-        """
+        """Put an axis before those of the table, of which no level reads anything."""
         cells = tuple(replace(where, axes=(name, *where.axes)) for where in self.cells)
         return replace(self, axes=(name, *self.axes), cells=cells)
 
     def keep_outside(self, depth: int) -> frozenset[str]:
-        """Collect the axes that are still there within so many minima.
-
-        Called by ``take_worst``.
-        """
+        """Collect the axes that are still there within so many minima."""
         outside = {name for name, at in self.drawn.items() if at < depth}
         return frozenset((*self.axes, *outside, *self.worst[:depth]))
 
@@ -84,7 +78,7 @@ def lay_out(
 ) -> SumLayout:
     """Find for every level of a sum the cells at which its penalties are paid.
 
-    The last level holds the value. Called by ``lay_out_form``.
+    The last level holds the value.
     """
     fixed = frozenset((*axes, *worst))
     drawn = {name: level.depth for level in levels[:-1] for name in level.of - fixed}
@@ -117,8 +111,7 @@ def _trace_back(
 ) -> tuple[Nodes, tuple[int, ...]]:
     """Find which earlier levels the weight of cells of ``names`` hangs on, and what they read.
 
-    The shares of other levels add up to one at most. Called by ``lay_out``, for what a level is
-    given and then for its cells.
+    The shares of other levels add up to one at most.
     """
     reached, before = set(names), list[int]()
     for i in reversed(range(place)):
@@ -129,10 +122,7 @@ def _trace_back(
 
 
 def lay_out_form(form: LevelForm) -> SumLayout:
-    """Find the cells of a form's levels; its outcome and idle variables have no axes.
-
-    Called by ``FormReader.of``.
-    """
+    """Find the cells of a form's levels; its outcome and idle variables have no axes."""
     gone = {form.outcome, *form.idle}
     names = [
         LevelNames(level.of - gone, level.given - gone, level.depth) for level in form.levels

@@ -54,7 +54,6 @@ class LimitedSearch:
         """List the rules for every target that a limited edge joins to a treatment.
 
         Covariates are at most ``longest``, fewest first, and none that others are part of.
-        Called by ``_find_rules`` for each choice of tables.
         """
         targets = sort_names(
             end
@@ -73,8 +72,8 @@ class LimitedSearch:
     ) -> Iterator[LimitedConfounding]:
         """Yield the rules for one target, those of the smallest sets of covariates.
 
-        Where the law of a covariate is unknown its worst level counts; such a rule stands in
-        no other's way. Called by ``LimitedSearch.find_rules``.
+        Where the law of a covariate is unknown its worst level counts; such a rule stands in no
+        other's way.
         """
         late = self.graph.descendants(self.x | {target})
         if self.c & late:
@@ -98,8 +97,7 @@ class LimitedSearch:
     ) -> Iterator[tuple[str, ...]]:
         """List sets of covariates to try, fewest first, none of them ``late``.
 
-        Of wide graphs not all are listed; one that separates is, if it is small enough. Called
-        by ``LimitedSearch._find_for``.
+        Of wide graphs not all are listed; one that separates is, if it is small enough.
         """
         pool = [name for name in self.search.choose_variables(longest) if name not in late]
         separators = [
@@ -115,8 +113,7 @@ class LimitedSearch:
     def _find_separator(self, treatment: str, target: str) -> Nodes | None:
         """Find the fewest covariates that leave nothing open but the edge of a limit.
 
-        The context is among them. None where there are none. Called by
-        ``LimitedSearch._list_covariates`` and ``LimitedSearch.explain_unused``.
+        The context is among them. None where there are none.
         """
         late = self.graph.descendants(self.x | {target})
         return smallest_separator(
@@ -124,14 +121,11 @@ class LimitedSearch:
             treatment,
             target,
             include=self.c,
-            within=self.graph.observed - late - self.x,
+            within=self.graph.observed - late - self.x - {self.y},
         )
 
     def _cut(self, treatment: str, target: str) -> CausalGraph:
-        """Cut the edge of a limit, and the arrows out of its treatment.
-
-        Called by ``LimitedSearch._find_separator`` and ``LimitedSearch._find_fault``.
-        """
+        """Cut the edge of a limit, and the arrows out of its treatment."""
         edge = (treatment, target) if treatment <= target else (target, treatment)
         rest = CausalGraph.of(
             self.graph.nodes,
@@ -142,10 +136,7 @@ class LimitedSearch:
         return rest.without_edges_out_of(treatment)
 
     def _make_rule(self, target: str, covariates: tuple[str, ...]) -> LimitedConfounding | None:
-        """Make the rule with some covariates; None where a condition or a formula is missing.
-
-        Called by ``LimitedSearch._find_for`` for each set of covariates.
-        """
+        """Make the rule with some covariates; None where a condition or a formula is missing."""
         given = self.c.union(covariates)
         taken = self._choose_taken(target, given)
         law = self._find_law((target,), self.x | given) if taken else None
@@ -164,7 +155,7 @@ class LimitedSearch:
         """Choose the fewest treatments that are taken as they came; the rest may be seen.
 
         None where no choice has a limit that is of use, and laws with formulas. A target other
-        than the reward takes one treatment alone. Called by ``LimitedSearch._make_rule``.
+        than the reward takes one treatment alone.
         """
         most = len(self.x) if target == self.y else 1
         for size in range(1, most + 1):
@@ -179,17 +170,11 @@ class LimitedSearch:
         return None
 
     def _order(self, names: Nodes) -> list[str]:
-        """List variables with causes before effects.
-
-        Called by ``LimitedSearch._choose_taken``.
-        """
+        """List variables with causes before effects."""
         return [name for name in self.graph.order if name in names]
 
     def _may_be_seen(self, target: str, seen: Nodes, *, done: Nodes, given: Nodes) -> bool:
-        """Tell whether treatments may be observed instead of set, for the target (Rule 2).
-
-        Called by ``LimitedSearch._choose_taken``.
-        """
+        """Tell whether treatments may be observed instead of set, for the target (Rule 2)."""
         known = seen | done | given
         return not seen & find_boundary(self.graph, target, given=known, into=done, out_of=seen)
 
@@ -198,8 +183,7 @@ class LimitedSearch:
     ) -> tuple[TakenTreatment, ...] | None:
         """Take treatments one after another, each with its law and, where it counts, its limit.
 
-        None where no limit counts, or some law has no formula. Called by
-        ``LimitedSearch._choose_taken``.
+        None where no limit counts, or some law has no formula.
         """
         limits = [
             self._find_limit(name, target, given.union(chosen[:i]), chosen[i + 1 :])
@@ -219,10 +203,7 @@ class LimitedSearch:
     def _find_limit(
         self, treatment: str, target: str, given: Nodes, later: Sequence[str]
     ) -> float | None:
-        """Find the limit on a treatment and its target, if it counts given some variables.
-
-        Called by ``LimitedSearch._take`` for each treatment, before any law is looked for.
-        """
+        """Find the limit on a treatment and its target, if it counts given some variables."""
         limit = self.limits.find(treatment, target)
         if limit is None or self._find_fault(treatment, target, given, later):
             return None
@@ -233,8 +214,7 @@ class LimitedSearch:
     ) -> str | None:
         """Find why a limit says nothing of a treatment and its target, given some variables.
 
-        ``later`` treatments are set by hand. None where all conditions hold. Called by
-        ``LimitedSearch._find_limit`` and ``LimitedSearch.explain_unused``.
+        ``later`` treatments are set by hand. None where all conditions hold.
         """
         cut = self._cut(treatment, target).without_edges_into(later)
         walk = open_walk(cut, treatment, target, given=given.union(later) - {target})
@@ -251,9 +231,7 @@ class LimitedSearch:
     def _find_law(self, members: tuple[str, ...], given: Nodes) -> Law | None:
         """Find the population's law of variables as they came: a formula, or a reweighted log.
 
-        None where selection hides it and nothing is known of selection. Called by
-        ``LimitedSearch._make_rule``, ``LimitedSearch._take`` and
-        ``LimitedSearch._weigh_covariates``.
+        None where selection hides it and nothing is known of selection.
         """
         if len(members) == 1 and (known := self.search.recover_seen_law(members[0], given)):
             return known
@@ -273,7 +251,7 @@ class LimitedSearch:
         """Give each covariate its law given the context and those before.
 
         Where some have no formula, all are one block of a reweighted log; if nothing is known
-        of selection, their laws are unknown. Called by ``LimitedSearch._make_rule``.
+        of selection, their laws are unknown.
         """
         laws = [
             self.search.recover_seen_law(name, self.c.union(covariates[:i]))
@@ -286,10 +264,7 @@ class LimitedSearch:
         return tuple(ChainLink(name, law) for name, law in zip(covariates, laws, strict=True))
 
     def _write_step(self, taken: TakenTreatment, target: str, given: Nodes) -> StepRecord:
-        """Write why the limited edge is all that is open, as a step of the rule's record.
-
-        Called by ``LimitedSearch._make_rule`` for each treatment that came by itself.
-        """
+        """Write why the limited edge is all that is open, as a step of the rule's record."""
         if taken.edge is None:
             return StepRecord(f"of those with another {taken.name} nothing is assumed")
         by = f" by {join_names(given)}" if given else ""
@@ -299,10 +274,7 @@ class LimitedSearch:
         )
 
     def explain_unused(self, edge: Edge) -> str:
-        """Say why a limit on an edge is of no use for the question.
-
-        Called by ``note_limits`` for edges that no rule has.
-        """
+        """Say why a limit on an edge is of no use for the question."""
         arms = sort_names(self.x.intersection(edge))
         targets = sort_names(frozenset(edge) - self.x)
         if not arms:
@@ -331,10 +303,7 @@ class LimitedSearch:
 def note_limits(
     search: ChainSearch, limits: ConfoundingLimits, rules: Sequence[BoundRule]
 ) -> Iterator[Note]:
-    """Yield a caveat for every limit: what it assumes, or why it is of no use.
-
-    Called by ``plan_sound`` with all rules that were found.
-    """
+    """Yield a caveat for every limit: what it assumes, or why it is of no use."""
     limited = [rule for rule in rules if isinstance(rule, LimitedConfounding)]
     known = any(not (r.n_unknown or r.reweightings) for r in rules if r not in limited)
     for edge, limit in limits.entries:
@@ -350,9 +319,6 @@ def note_limits(
 
 
 def _list_limited(rules: Sequence[LimitedConfounding], edge: Edge) -> list[str]:
-    """List the treatments for which rules use the limit on an edge.
-
-    Called by ``note_limits`` for every edge.
-    """
+    """List the treatments for which rules use the limit on an edge."""
     taken = (each for rule in rules for each in rule.taken)
     return sort_names({each.name for each in taken if each.edge == edge})

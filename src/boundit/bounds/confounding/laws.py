@@ -27,20 +27,14 @@ Law: TypeAlias = KnownFormula | ReweightedBlock
 
 
 def list_formulas(law: Law) -> tuple[Expression, ...]:
-    """List the formulas whose numbers a law reads off counts.
-
-    Called by ``LimitedConfounding.formulas`` for each of its laws.
-    """
+    """List the formulas whose numbers a law reads off counts."""
     if isinstance(law, KnownFormula):
         return (law.expression,)
     return law.reweighting.formulas
 
 
 def write_law(law: Law) -> Sentence:
-    """Write a law as a formula, that of a population as ``P*``.
-
-    Called by ``LimitedConfounding.write_record`` and its parts.
-    """
+    """Write a law as a formula, that of a population as ``P*``."""
     if isinstance(law, KnownFormula):
         return make_sentence(law.expression)
     return Sentence.of(write_population_law(law.variables, law.given))
@@ -49,10 +43,7 @@ def write_law(law: Law) -> Sentence:
 def read_law(
     law: Law, variable: str, order: Sequence[str], numbers: Numbers, budget: TimeBudget
 ) -> tuple[Floats, Floats]:
-    """Read both ends of a variable's law at every level of ``order``; its own axis comes last.
-
-    Called by ``LimitedConfounding.find_ends`` for target and treatments.
-    """
+    """Read both ends of a variable's law at every level of ``order``; its own axis comes last."""
     if isinstance(law, KnownFormula):
         return numbers.read_ends(law.expression, (*order, variable))
     expectation = Expectation(Populations(law.reweighting, numbers), law, budget)

@@ -60,10 +60,7 @@ class TakenTreatment:
 
     @property
     def statement(self) -> str:
-        """What the limit assumes, in words; nothing where there is none.
-
-        Read by ``LimitedConfounding.confounding_limits``.
-        """
+        """What the limit assumes, in words; nothing where there is none."""
         return describe_limit(self.name, self.edge, self.limit) if self.edge else ""
 
 
@@ -89,91 +86,61 @@ class LimitedConfounding(BoundRule):
 
     @property
     def covariates(self) -> tuple[str, ...]:
-        """The variables that are averaged over, besides the target.
-
-        Read by ``LimitedConfounding.find_ends``.
-        """
+        """The variables that are averaged over, besides the target."""
         return tuple(name for link in self.links for name in list_drawn(link))
 
     @property
     def formulas(self) -> tuple[Expression, ...]:
-        """The formulas read off counts: laws of target, treatments, covariates and reward.
-
-        Read by ``collect_extremes`` to share the error of a confidence out, and by
-        ``choose_rules`` to count cells.
-        """
+        """The formulas read off counts: laws of target, treatments, covariates and reward."""
         read = (formula for law in self.laws for formula in list_formulas(law))
         return tuple(dict.fromkeys(read))
 
     @property
     def laws(self) -> tuple[Law, ...]:
-        """All laws that it reads: of target, treatments, covariates and reward.
-
-        Read by ``LimitedConfounding.formulas`` and ``LimitedConfounding.reweightings``.
-        """
+        """All laws that it reads: of target, treatments, covariates and reward."""
         found: list[Law] = [self.law, *(each.law for each in self.taken)]
         found += filter(None, map(get_weights, self.links))
         return tuple(found + ([self.reward] if self.reward else []))
 
     @property
     def reweightings(self) -> tuple[Reweighting, ...]:
-        """By what the log is reweighted where selection leaves no formula of a law.
-
-        Read by ``_list_stated`` and ``_reweights_freely``.
-        """
+        """By what the log is reweighted where selection leaves no formula of a law."""
         blocks = (law for law in self.laws if isinstance(law, ReweightedBlock))
         return tuple(dict.fromkeys(block.reweighting for block in blocks))
 
     @property
     def spread_term(self) -> P | None:
-        """The law of the reward itself that it reads, if that is a term and not a formula.
-
-        Read by ``_count_values``, and by ``BoundEvidence.make_confident`` where values were
-        counted.
-        """
+        """The law of the reward itself that it reads, if that is a term and not a formula."""
         if self.target != self.outcome or not isinstance(self.law, KnownFormula):
             return None
         return read_term(self.law.expression, self.outcome)
 
     @property
     def range_variables(self) -> Nodes:
-        """The covariates, and the target if it is not the reward: all levels must be known.
-
-        Read by ``_note_hidden``, which warns where selection may hide a level.
-        """
+        """The covariates, and the target if it is not the reward: all levels must be known."""
         steering = (each.variables for each in self.reweightings)
         own = frozenset(self.covariates).union({self.target}, *steering)
         return own - {self.outcome, *self.axes}
 
     @property
     def n_unknown(self) -> int:
-        """How many covariates have a law of which nothing is known; others are limited.
-
-        Read by ``rank_rule``, which prefers rules with few unknown laws.
-        """
+        """How many covariates have a law of which nothing is known; others are limited."""
         return sum(get_weights(link) is None for link in self.links)
 
     @property
     def array_variables(self) -> Nodes:
-        """The variables at each level of which the rule keeps a number, besides the query's.
-
-        Read by ``BoundRule.count_cells``.
-        """
+        """The variables at each level of which the rule keeps a number, besides the query's."""
         return frozenset(self.covariates) | {self.target} - {self.outcome}
 
     @property
     def confounding_limits(self) -> tuple[str, ...]:
-        """What its limits assume, a sentence each.
-
-        Read by ``_bound_rows``, which may have to blame them, and ``plan_claims``.
-        """
+        """What its limits assume, a sentence each."""
         return tuple(each.statement for each in self.taken if each.edge)
 
     def write_record(self) -> RuleRecord:
         """Write the rule's name, its claim as a formula in words, and the steps that prove it.
 
-        A bound table keeps the record and explains its ends by it. Called by ``BoundPlan.of``
-        once per rule.
+        A bound table keeps the record and explains its ends by it.
         """
         shown, steps = self._write_mean(), list(self.steps)
         if self.reward is not None:
@@ -197,10 +164,7 @@ class LimitedConfounding(BoundRule):
         return RuleRecord(self._write_name(), claim, (*steps, *of_selection))
 
     def _write_name(self) -> str:
-        """Write the rule's name: its limits, its covariates, and those of unknown law.
-
-        Called by ``LimitedConfounding.write_record``.
-        """
+        """Write the rule's name: its limits, its covariates, and those of unknown law."""
         limited = (each for each in self.taken if each.edge)
         name = "; ".join(
             f"limit {each.limit:g} on {each.name} <-> {self.target}" for each in limited
@@ -215,10 +179,7 @@ class LimitedConfounding(BoundRule):
         return name
 
     def _write_selection(self) -> Iterator[Sentence]:
-        """Write by what the log is reweighted, where it is, and that the ends are not sharp.
-
-        Called by ``LimitedConfounding.write_record``.
-        """
+        """Write by what the log is reweighted, where it is, and that the ends are not sharp."""
         laws = self.reweightings
         if laws:
             stated = "; ".join(dict.fromkeys(each.statement for each in laws))
@@ -226,10 +187,7 @@ class LimitedConfounding(BoundRule):
             yield Sentence.of(" (each law bounded by itself, so not sharp)")
 
     def _write_mean(self) -> Sentence:
-        """Write the law of everyone as that of those who got the arm, and that of the others.
-
-        Called by ``LimitedConfounding.write_record``.
-        """
+        """Write the law of everyone as that of those who got the arm, and that of the others."""
         shown = write_law(self.law)
         for each in reversed(self.taken):
             law = write_law(each.law)
@@ -240,10 +198,7 @@ class LimitedConfounding(BoundRule):
         return shown
 
     def _write_limits(self) -> Sentence:
-        """Write what is assumed of those who got another arm.
-
-        Called by ``LimitedConfounding.write_record``.
-        """
+        """Write what is assumed of those who got another arm."""
         said = []
         for each in self.taken:
             if each.edge:
@@ -260,8 +215,7 @@ class LimitedConfounding(BoundRule):
         """Bound every arm and context: the worst that others may be, averaged over covariates.
 
         Both ends fall and rise with the chance of the arm and the law of those who got it, so
-        that over intervals of these they are at the least chance. Called by ``_try_rule`` with
-        the estimates, and again with confidence intervals.
+        that over intervals of these they are at the least chance.
         """
         order = (*self.axes, *self.covariates)
         laws = read_law(self.law, self.target, order, numbers, budget)
@@ -285,10 +239,7 @@ class LimitedConfounding(BoundRule):
         return Ends(ends.lower, ends.upper, proof=proof, notes=late)
 
     def _average(self, ends: Ends, numbers: Numbers, budget: TimeBudget) -> Ends:
-        """Average over the covariates: each of them by its formula, or all as one block.
-
-        Called by ``LimitedConfounding.find_ends``.
-        """
+        """Average over the covariates: each of them by its formula, or all as one block."""
         blocks = [link for link in self.links if isinstance(link, ReweightedBlock)]
         plain = tuple(link for link in self.links if isinstance(link, ChainLink))
         if blocks:
@@ -298,10 +249,7 @@ class LimitedConfounding(BoundRule):
         return average_over_links(plain, ends, numbers, axes=self.axes)
 
     def _read_values(self, numbers: Numbers, order: tuple[str, ...]) -> tuple[Floats, Floats]:
-        """Read both ends of the reward at each level of the target, which is the last axis.
-
-        Called by ``LimitedConfounding.find_ends``.
-        """
+        """Read both ends of the reward at each level of the target, which is the last axis."""
         if self.reward is None:
             return ZERO_OR_ONE
         wanted = (*order, self.target, self.outcome)
@@ -315,10 +263,7 @@ class LimitedConfounding(BoundRule):
         order: tuple[str, ...],
         budget: TimeBudget,
     ) -> Floats:
-        """Read the least chance of a treatment's level, by arm, context and covariates.
-
-        Called by ``LimitedConfounding.find_ends`` for each treatment that came by itself.
-        """
+        """Read the least chance of a treatment's level, by arm, context and covariates."""
         others = tuple(name for name in order if name != taken.name)
         low, _ = read_law(taken.law, taken.name, others, numbers, budget)
         return np.moveaxis(low, -1, order.index(taken.name)).clip(0, 1)
@@ -332,7 +277,7 @@ class LimitedConfounding(BoundRule):
     ) -> Callable[[Place, bool], TiltedProof]:
         """Make what says of each end which chances and means it was made from.
 
-        Called by ``LimitedConfounding.find_ends``; a table asks for few rows.
+        A table asks for few rows.
         """
         covariates = self.covariates
         shape = [numbers.levels[name] for name in (*self.axes, *covariates)]
@@ -361,28 +306,19 @@ ZERO_OR_ONE: tuple[Floats, Floats] = (np.arange(2.0), np.arange(2.0))
 
 
 def _tilt_spread(chance: Floats, laws: LawPair, limit: float) -> tuple[Floats, Floats]:
-    """Find the least and the greatest mean of everyone, by how rewards spread.
-
-    Called by ``LimitedConfounding.find_ends`` for rewards of more than two values.
-    """
+    """Find the least and the greatest mean of everyone, by how rewards spread."""
     (least, low), (most, high) = laws
     lower = find_least_tilted_mean(chance, least, least, low, limit)
     return lower, -find_least_tilted_mean(chance, most, most, -high, limit)
 
 
 def get_weights(link: ChainLink | ReweightedBlock) -> Law | None:
-    """Get the law of the covariates of one link; None where it is unknown.
-
-    Called by ``LimitedConfounding.laws`` and ``LimitedConfounding.write_record``.
-    """
+    """Get the law of the covariates of one link; None where it is unknown."""
     return link if isinstance(link, ReweightedBlock) else link.weights
 
 
 def _draw_success(mean: Floats) -> tuple[Floats, Floats]:
-    """Make the law of a reward of 0 or 1 with this mean, as both ends.
-
-    Called by ``LimitedConfounding.find_ends`` for treatments after the first.
-    """
+    """Make the law of a reward of 0 or 1 with this mean, as both ends."""
     law = np.stack([1 - mean, mean], axis=-1)
     return law, law
 
@@ -390,10 +326,7 @@ def _draw_success(mean: Floats) -> tuple[Floats, Floats]:
 def _tilt(
     chance: Floats, laws: tuple[Floats, Floats], values: tuple[Floats, Floats], limit: float
 ) -> tuple[Floats, Floats]:
-    """Find the least and the greatest mean of everyone, by those who got the arm.
-
-    Called by ``LimitedConfounding.find_ends`` for each treatment that came by itself.
-    """
+    """Find the least and the greatest mean of everyone, by those who got the arm."""
     low, high = values
     least = find_least_tilted_mean(chance, *laws, low, limit)
     return least, -find_least_tilted_mean(chance, *laws, -high, limit)

@@ -42,18 +42,17 @@ class ConfoundingLimits:
 
     @classmethod
     def from_option(
-        cls, given: object, graph: CausalGraph, *, option: str = "confounding"
+        cls, given: object, graph: CausalGraph, *, option: str = "confounding_limit"
     ) -> Self:
-        """Read the option ``confounding``, a limit of at least 1 for each edge; None is none.
+        """Read the option ``confounding_limit``, a limit of at least 1 for each edge; None is none.
 
-        An edge is written as in a graph; ``option`` is what errors name. Called by
-        ``_read_limits`` before any row is read, and by ``BoundRequest.with_confounding``.
+        An edge is written as in a graph; ``option`` is what errors name.
         """
         if given is None:
             return cls()
         if not isinstance(given, Mapping):
             raise InvalidConfounding(
-                Option("confounding"),
+                Option("confounding_limit"),
                 f" must be a mapping such as {{'X <-> Y': 1.5}}, found "
                 f"{shorten(repr(given), 40)}",
             )
@@ -62,7 +61,7 @@ class ConfoundingLimits:
             edge = _read_edge(name, graph, option)
             if edge in found:
                 raise InvalidConfounding(
-                    Option("confounding"),
+                    Option("confounding_limit"),
                     f" has two limits on {name_edge(edge)}; one is enough",
                 )
             found[edge] = _read_limit(edge, limit)
@@ -73,18 +72,12 @@ class ConfoundingLimits:
         return bool(self.entries)
 
     def find(self, one: str, other: str) -> float | None:
-        """Find the limit on the edge between two variables; None where it has none.
-
-        Called by ``LimitedSearch`` for a treatment and what it may be confounded with.
-        """
+        """Find the limit on the edge between two variables; None where it has none."""
         return dict(self.entries).get((one, other) if one <= other else (other, one))
 
     @property
     def by_edge(self) -> dict[str, float]:
-        """The limits by the edges as text, as the option had them and tables keep them.
-
-        Read by ``derive_planned``.
-        """
+        """The limits by the edges as text, as the option had them and tables keep them."""
         return {name_edge(edge): limit for edge, limit in self.entries}
 
 
@@ -92,17 +85,12 @@ NO_LIMITS = ConfoundingLimits()
 
 
 def name_edge(edge: Edge) -> str:
-    """Write a bidirected edge as graph text has it.
-
-    Called by ``ConfoundingLimits.by_edge`` and wherever a message names an edge.
-    """
+    """Write a bidirected edge as graph text has it."""
     return " <-> ".join(map(write_name, edge))
 
 
 def describe_limit(treatment: str, edge: Edge, limit: float) -> str:
     """Say in words what a limit on the confounding of a treatment assumes.
-
-    Called by ``TakenTreatment.statement`` for records, and by ``note_limits`` for caveats.
 
     >>> print(describe_limit("X", ("X", "Y"), 1.5))
     the unseen cause in X <-> Y moves the odds of each X by a factor of at most 1.5
@@ -114,10 +102,7 @@ def describe_limit(treatment: str, edge: Edge, limit: float) -> str:
 
 
 def _read_edge(name: object, graph: CausalGraph, option: str) -> Edge:
-    """Read a bidirected edge from text; one that the graph lacks is refused.
-
-    Called by ``ConfoundingLimits.from_option`` for every entry.
-    """
+    """Read a bidirected edge from text; one that the graph lacks is refused."""
     drawn = sorted(graph.bidirected)
     try:
         edges = parse(name).bidirected if isinstance(name, str) else frozenset[Edge]()
@@ -140,14 +125,11 @@ def _read_edge(name: object, graph: CausalGraph, option: str) -> Edge:
 
 
 def _read_limit(edge: Edge, given: object) -> float:
-    """Read the limit on an edge: a finite number of at least 1.
-
-    Called by ``ConfoundingLimits.from_option`` for every entry.
-    """
+    """Read the limit on an edge: a finite number of at least 1."""
     is_number = isinstance(given, int | float) and not isinstance(given, bool)
     if not is_number or not isfinite(float(given)) or float(given) < 1:  # type: ignore[arg-type]
         raise InvalidConfounding(
-            Option("confounding"),
+            Option("confounding_limit"),
             f" of {name_edge(edge)} must be a number from 1 on, found "
             f"{shorten(repr(given), 40)}; an edge without an entry has no limit",
         )

@@ -43,13 +43,10 @@ class RewardSpread:
 
     @classmethod
     def from_table(
-        cls, table: CountTable, outcome: str, reward_range: tuple[float, float]
+        cls, table: CountTable, outcome: str, outcome_range: tuple[float, float]
     ) -> "RewardSpread":
-        """Read a table that counts the reward's values, and scale these.
-
-        Called by ``add_spreads``.
-        """
-        low, high = reward_range
+        """Read a table that counts the reward's values, and scale these."""
+        low, high = outcome_range
         levels, edges = table.levels[outcome], table.bins.get(outcome)
         if edges is None:
             lows = highs = np.array([float(str(level)) for level in levels])
@@ -69,7 +66,7 @@ class RewardSpread:
         """Find the lowest and the highest law of the reward that fit, at levels of ``order``.
 
         ``error`` is the chance that a cell may miss, None for estimates. Nothing is known of
-        cells that were never seen. Called by ``LimitedConfounding.find_ends``.
+        cells that were never seen.
         """
         of_term = self.counts.marginalize(term.given | {self.outcome})
         found = of_term.align((*order, self.outcome))
@@ -86,10 +83,7 @@ class RewardSpread:
 
 
 def _take_off(law: Floats, share: Floats) -> Floats:
-    """Take a share off the end of a law, along its last axis.
-
-    Called by ``RewardSpread.find_laws`` for both ends.
-    """
+    """Take a share off the end of a law, along its last axis."""
     above = law[..., ::-1].cumsum(axis=-1)[..., ::-1] - law
     return np.asarray(law - np.minimum(law, (share - above).clip(0)))
 
@@ -101,19 +95,18 @@ class RewardCounter:
     log: Log
     counted: CountTable
     outcome: str
-    reward_range: tuple[float, float]
+    outcome_range: tuple[float, float]
     domain: Mapping[str, Sequence[object]]
     memory_limit: int
 
     def count_values(self, term: P) -> CountTable:
         """Count the reward's values, or bins of them, by what a term is given.
 
-        Levels are those of the other counts. Called by ``_count_values`` for each rule that
-        rests on a limit.
+        Levels are those of the other counts.
         """
         log = self.log
         if log.count_levels([self.outcome])[self.outcome] > MOST_VALUES:
-            edges = np.linspace(*self.reward_range, BINS + 1)[1:-1].tolist()
+            edges = np.linspace(*self.outcome_range, BINS + 1)[1:-1].tolist()
             log = replace(log, bins={**log.bins, self.outcome: edges})
         asked = [*sorted(term.given), self.outcome]
         table = log.count(asked, measured=[self.outcome], memory_limit=self.memory_limit)
@@ -123,10 +116,7 @@ class RewardCounter:
 
 
 def read_term(expression: Expression, outcome: str) -> P | None:
-    """Read a formula as the law of the reward alone given others, if it is one.
-
-    Called by ``LimitedConfounding.spread_term``.
-    """
+    """Read a formula as the law of the reward alone given others, if it is one."""
     if isinstance(expression, P) and expression.of == {outcome}:
         return expression
     return None

@@ -25,8 +25,7 @@ def find_least_tilted_mean(
 
     ``low`` and ``high`` bound the law of the ``values`` among those who got the arm, along the
     last axis; ``limit`` is infinite where nothing is known of the others, who may then have any
-    of the values. Called by ``_tilt``; the greatest mean is that of the values with the other
-    sign.
+    of the values. The greatest mean is that of the values with the other sign.
 
     >>> chance, law = np.array(0.4), np.array([0.7, 0.3])
     >>> [float(find_least_tilted_mean(chance, law, law, np.arange(2.0), g).round(3))
@@ -45,7 +44,7 @@ def find_least_mean_of_others(
 ) -> Floats:
     """Find the least mean of those who got another arm, by the law of those who got this one.
 
-    ``ordered`` values come smallest first. Called by ``find_least_tilted_mean``.
+    ``ordered`` values come smallest first.
     """
     if limit == np.inf:
         return ordered[..., 0]

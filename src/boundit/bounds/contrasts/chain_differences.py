@@ -17,7 +17,7 @@ from typing import final
 import numpy as np
 
 from boundit.bounds.contrasts.ratio_difference import BlockMean, RatioDifference
-from boundit.bounds.contrasts.shared_unknown import ArmPlace, find_differing
+from boundit.bounds.contrasts.shared_unknown import ArmPlace, SharedUnknown, find_differing
 from boundit.bounds.lp.fractional import look_up, look_up_each
 from boundit.bounds.lp.reweighting import ReweightedBlock
 from boundit.bounds.numbers import Numbers
@@ -33,7 +33,7 @@ from boundit.terms.names import Nodes
 
 
 @dataclass(frozen=True, slots=True)
-class SharedChain:
+class SharedChain(SharedUnknown):
     """A chain, and which treatments the law of each link and the reward depend on."""
 
     chain: Chain | ReweightedChain
@@ -47,8 +47,7 @@ class SharedChain:
         """Find the treatments on which the laws of a chain's links and reward depend.
 
         A chain bounds the reward by going over variables (links) one after another. Arms that
-        agree on these treatments share the law. Called by ``find_shared`` for every chain that
-        bounds the effect.
+        agree on these treatments share the law.
         """
         treatments, known = frozenset(query.treatments), frozenset(query.context)
         of_links = list[Nodes]()
@@ -62,8 +61,7 @@ class SharedChain:
     def may_share(self, treatments: Nodes) -> bool:
         """Tell whether any two arms may share an unknown law along this chain.
 
-        If not, a difference of two arms says no more than their bounds. Called by
-        ``_prepare_rules`` once per rule.
+        If not, a difference of two arms says no more than their bounds.
         """
         return self.has_block or any(
             treatments - part for part in (*self.link_treatments, self.reward_treatments)
@@ -71,28 +69,21 @@ class SharedChain:
 
     @property
     def has_block(self) -> bool:
-        """Whether the chain has a block: variables whose law is read off a reweighted log.
-
-        Read by ``SharedChain.may_share`` and ``SharedChain.is_programmed``.
-        """
+        """Whether the chain has a block: variables whose law is read off a reweighted log."""
         return isinstance(self.chain, ReweightedChain)
 
     @property
     def is_programmed(self) -> bool:
         """Whether comparing arms along this chain needs linear programs, which cost time.
 
-        So it does where the chain has a reweighted block. Read by ``_choose_rules``, which
-        takes few rules of this kind.
+        So it does where the chain has a reweighted block.
         """
         return self.has_block
 
     def make_differences(
         self, numbers: Numbers, query: EffectQuery, budget: TimeBudget
     ) -> "ChainDifferences":
-        """Make what compares arms along this chain: its laws, read off the numbers.
-
-        Called by ``_prepare_rules`` once per rule.
-        """
+        """Make what compares arms along this chain: its laws, read off the numbers."""
         return ChainDifferences(self, numbers, query, budget=budget)
 
 
@@ -101,8 +92,7 @@ def _find_treatments(
 ) -> Nodes:
     """Find the treatments that the law of one link (variables of a chain) depends on.
 
-    The law is given the ``known`` variables before it. Called by ``SharedChain.from_graph`` for
-    each link.
+    The law is given the ``known`` variables before it.
     """
     if isinstance(link, ReweightedBlock):
         return link.given & treatments
@@ -138,11 +128,7 @@ class ChainDifferences:
             self._ends.append(walk.average_over(place, *self._ends[-1]))
 
     def find_greatest(self, one: ArmPlace, others: Sequence[ArmPlace]) -> Floats:
-        """Bound from above one arm's mean reward less that of each other arm, in every context.
-
-        Called by ``_bound_leads`` for every arm and each group of others that differ from it in
-        the same treatments.
-        """
+        """Bound from above one arm's mean reward less that of each other arm, in every context."""
         differ = find_differing(self._treatments, one, others[0])
         found = self._subtract_ends(0, one, others)
         if not differ & self._shared.reward_treatments:
@@ -164,8 +150,7 @@ class ChainDifferences:
         """Take the upper end of one arm's mean reward less the lower ends of others' means.
 
         ``step`` says how many links (variables of the chain) from its end are averaged over
-        already. Called by ``ChainDifferences.find_greatest`` before the first step and after
-        each.
+        already.
         """
         low, high = self._ends[step]
         return look_up(high, one) - look_up_each(low, others)
@@ -173,8 +158,7 @@ class ChainDifferences:
     def _find_greatest_mean(self, place: int, values: Floats, arm: ArmPlace) -> Floats:
         """Find the greatest mean of arms' differences ``values`` over one link of the chain.
 
-        The link, number ``place``, has the law it has under ``arm``. Called by
-        ``ChainDifferences.find_greatest`` where the compared arms share that law.
+        The link, number ``place``, has the law it has under ``arm``.
         """
         link, outer = self._walk.links[place], self._walk.list_axes_before(place)
         if isinstance(link, ReweightedBlock):
@@ -193,8 +177,7 @@ class ChainDifferences:
         """Find the greatest mean of one arm's lead over a reweighted block, by linear programs.
 
         The lead is its mean reward less another arm's; a block is variables whose law is that
-        of the reweighted log. Called by ``ChainDifferences._find_greatest_mean`` for each other
-        arm, where both share the law of the block.
+        of the reweighted log.
         """
         expectation, outer = self._walk.expectations[place], self._walk.list_axes_before(place)
         rest = outer[len(arm) :]
@@ -212,8 +195,7 @@ class ChainDifferences:
         """Find the greatest difference of two arms' means over a block with two laws.
 
         A block is variables with the law of the reweighted log, here another for each arm; the
-        population it is reweighted to is the same. Called by ``ChainDifferences.find_greatest``
-        for each of the other arms.
+        population it is reweighted to is the same.
         """
         expectation, outer = self._walk.expectations[place], self._walk.list_axes_before(place)
         rest = outer[len(one) :]

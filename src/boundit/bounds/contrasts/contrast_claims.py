@@ -44,20 +44,14 @@ MOST_TREATMENTS: Final = 4
 
 
 def make_contrast_claims(sides: TwoSides, pilot: PilotNumbers, rest: RestNumbers) -> RowClaims:
-    """Make the claims on differences of all arms that differ in some treatments.
-
-    Called by ``ContrastFinder``.
-    """
+    """Make the claims on differences of all arms that differ in some treatments."""
     own, doubled = sides.double_pilot(pilot), sides.double_rest(rest)
     make = suppose_variances if isinstance(own.last, NumericPilot) else SumClaims
     return make(own, doubled, centre=_estimate(own))
 
 
 def _estimate(pilot: PilotNumbers) -> Floats:
-    """Estimate a sum from the pilot alone.
-
-    Called by ``make_contrast_claims``.
-    """
+    """Estimate a sum from the pilot alone."""
     layout, weights = pilot.arrays.layout, pilot.arrays.weights[-1]
     found = add_up(weights * pilot.last.mean, layout.cells[-1].axes, layout.axes)
     return np.clip(found, 0.0, 1.0)
@@ -95,7 +89,7 @@ class ContrastFinder:
     def find(self) -> Floats:
         """Bound every arm's mean less every other's: treatments of both arms, then the context.
 
-        Infinite where no claim says anything. Called by ``_bound_contrasts``.
+        Infinite where no claim says anything.
         """
         own = [self.levels[name] for name in self.query.treatments]
         rest = [self.levels[name] for name in self.query.context]
@@ -116,19 +110,13 @@ class ContrastFinder:
         return found
 
     def _list_differing(self) -> Iterator[tuple[str, ...]]:
-        """List the sets of treatments in which two arms may differ.
-
-        Called by ``ContrastFinder``.
-        """
+        """List the sets of treatments in which two arms may differ."""
         if len(self.treatments) <= MOST_TREATMENTS:
             for size in range(1, len(self.treatments) + 1):
                 yield from combinations(self.treatments, size)
 
     def _find_sides(self, differing: tuple[str, ...]) -> dict[int, TwoSides]:
-        """Find which rules make a sum of the difference of arms, by their places, a few.
-
-        Called by ``ContrastFinder`` for each set of treatments in which arms differ.
-        """
+        """Find which rules make a sum of the difference of arms, by their places, a few."""
         found = dict[int, TwoSides]()
         for place, (form, worst) in enumerate(self.rules):
             sides = find_sides(form, differing, worst)
@@ -138,10 +126,7 @@ class ContrastFinder:
         return found
 
     def _bound(self, claims: Sequence[RowClaims], n_differing: int) -> Floats:
-        """Bound differences, each by the rule of which the pilot expects most.
-
-        Called by ``ContrastFinder.find`` for the arms that differ in the same treatments.
-        """
+        """Bound differences, each by the rule of which the pilot expects most."""
         n_axes = len(self.query.treatments) + len(self.query.context) + n_differing
         error = np.full((1,) * n_axes, log(self.n_claims / self.error))
         choices = [each.choose(error, upper=True) for each in claims]
@@ -159,7 +144,7 @@ class ContrastFinder:
         """Put the leads of arms that differ in some treatments where both arms say.
 
         Their axes are the first arm, the context and the other levels of what differs. What no
-        rule reads may differ too. Called by ``ContrastFinder.find``.
+        rule reads may differ too.
         """
         treatments, context = self.query.treatments, self.query.context
         unread = [name for name in treatments if name not in self.treatments]
@@ -184,7 +169,7 @@ class ContrastFinder:
 def _find_worst_treatments(rule: BoundRule, graph: CausalGraph) -> Mapping[str, Nodes]:
     """Find on which treatments the unknown laws of a chain depend.
 
-    Called by ``ContrastFinder`` for each rule; of others than chains nothing is known.
+    Of others than chains nothing is known.
     """
     if not isinstance(rule, Chain):
         return {}

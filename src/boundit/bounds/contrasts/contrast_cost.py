@@ -32,7 +32,7 @@ def find_contrast_cost(
     The unit is the error of all rows less one arm's. ``extremes`` says of each term over which
     of its variables only extremes hold. It is 0 where all cells hold at once, 1 where each rule
     has terms of its own that tell arms and contexts apart; where a term serves several rules,
-    arms or contexts, each decides by cells of its own. Called by ``_find_cost``.
+    arms or contexts, each decides by cells of its own.
     """
     return max(
         (_count_uses(term, rules, query, levels) for term in extremes if extremes[term]),
@@ -43,10 +43,7 @@ def find_contrast_cost(
 def _count_uses(
     term: P, rules: Sequence[CountReader], query: EffectQuery, levels: Mapping[str, int]
 ) -> float:
-    """Count by how many rules, arms and contexts one row of a term's cells is used at most.
-
-    Called by ``find_contrast_cost`` for every term with extremes.
-    """
+    """Count by how many rules, arms and contexts one row of a term's cells is used at most."""
     uses = 0.0
     for rule in rules:
         if term not in rule.formulas:

@@ -14,14 +14,13 @@ whenever it stops, the greatest end of all pieces holds. Inside a piece
 import heapq
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from math import inf
 from typing import final
 
 import numpy as np
 
 from boundit.bounds.lp.fractional import Expectation
-from boundit.bounds.lp.population import RARE, certify_greatest
+from boundit.bounds.lp.population import SUMS
 from boundit.bounds.lp.program import Optimum, SolveStatus
 from boundit.counts.named_array import Floats
 
@@ -33,7 +32,6 @@ FINEST = 1e-6
 """How near it must come while its sign is not."""
 MOST_PIECES = 60
 """How often a piece is halved at most."""
-_SUMS = 5  # the total, the steering masses, the cells and the two columns more
 _LEAST_MASS = 1e-300  # to divide by, where nobody is left
 
 
@@ -63,25 +61,25 @@ class RatioDifference:
         rows = populations.write_rows(layout, populations.write_form(masses[0], layout))
         rows = rows.widen(self._other, self._below)
         self._n_masses = rows.n_columns - 2
-        self._least = populations.find_least_share(one.given)
+        self._least = populations.find_least_share(one.given, other.given)
         # N_b - s D_b >= 0 and N_b - t D_b <= 0: only s and t change from piece to piece.
         between = np.zeros(rows.n_columns)
         between[-2:] = 1.0, -1.0
         rows.add(between, 0.0, inf)
         rows.add(between, -inf, 0.0)
         # One program for each objective, so that both start where the last piece ended.
-        self._programs = [rows.make_program() for _ in range(2)]
+        most = (SUMS + 2) / self._least if self._least else inf
+        self._programs = [rows.make_program(most) for _ in range(2)]
         self._piece_rows = len(rows.rows) - 2
 
     def find_greatest(self) -> float:
         """Find how much the first mean can exceed the second in one population, certified.
 
         The population is one that the log leaves possible, the same for both means. Infinite
-        where nobody may have the levels that a mean is given. Called by
-        ``ChainDifferences._find_greatest_difference`` for two arms.
+        where nobody may have the levels that a mean is given.
         """
         seen = self._expectation.populations.has_logged
-        if not (seen(self.one.given) and seen(self.other.given)) or self._least < RARE:
+        if not (seen(self.one.given) and seen(self.other.given)) or not self._least:
             return inf
         low = -self._expectation.find_greatest(-self.other.values, self.other.given)
         high = self._expectation.find_greatest(self.other.values, self.other.given)
@@ -100,11 +98,7 @@ class RatioDifference:
         return -end if end < inf else inf
 
     def _is_tight(self, end: float, attained: float) -> bool:
-        """Tell whether the proved end is so near to an attained difference as to stop.
-
-        Called by ``RatioDifference.find_greatest`` before each split of the second mean's
-        range.
-        """
+        """Tell whether the proved end is so near to an attained difference as to stop."""
         certain = end < 0 or attained >= 0
         return end - attained <= (max(ACCURACY, ROUGH * end) if certain else FINEST)
 
@@ -112,29 +106,27 @@ class RatioDifference:
         """Bound the difference of means where the second mean lies from ``start`` to ``stop``.
 
         What comes out is an entry for the heap: the end with its sign changed, both sides of
-        the piece, and the difference that is attained there. Called by
-        ``RatioDifference.find_greatest`` for the whole range and for each half.
+        the piece, and the difference that is attained there.
         """
         seconds = self._expectation.budget.count_seconds()
         for program in self._programs:
             for row, end in enumerate((start, stop), self._piece_rows):
                 program.set_coefficient(row, self._n_masses + 1, -end)
-        search = partial(certify_greatest, least=self._least, seconds=seconds, sums=_SUMS)
         weigh, compare = self._programs
-        most, found = search(weigh, self._append_two_zeros(self._below))
+        found = weigh.maximise(self._append_two_zeros(self._below), seconds=seconds)
         if found.status is SolveStatus.EMPTY:
             return inf, start, stop, -inf
-        heaviest = max(most, _LEAST_MASS) if found.status is SolveStatus.OPTIMAL else inf
+        heaviest = max(found.bound, _LEAST_MASS) if found.status is SolveStatus.OPTIMAL else inf
         objective = self._top - (self._other - start * self._below) / heaviest
-        end, found = search(compare, self._append_two_zeros(objective))
+        found = compare.maximise(self._append_two_zeros(objective), seconds=seconds)
         if found.status is SolveStatus.EMPTY:
             return inf, start, stop, -inf
-        return start - end, start, stop, self._read_attained(found)
+        return start - found.bound, start, stop, self._read_attained(found)
 
     def _read_attained(self, found: Optimum) -> float:
         """Compute the difference of the two means in the population that a program found.
 
-        Minus infinity where it found none. Called by ``RatioDifference._bound_piece``.
+        Minus infinity where it found none.
         """
         if found.status is not SolveStatus.OPTIMAL:
             return -inf
@@ -148,6 +140,5 @@ class RatioDifference:
         """Append zeros for the program's last two columns to the coefficients of an objective.
 
         These columns are the sums of the second mean; the objectives are sums of masses alone.
-        Called by ``RatioDifference._bound_piece``.
         """
         return np.append(form, (0.0, 0.0))

@@ -23,7 +23,7 @@ class GreatestDifferences(Protocol):
         """Bound from above one arm's mean reward less that of each other arm, in every context.
 
         The others all differ from it in the same treatments; they are the first axis of what
-        comes out. Called by ``_bound_leads`` for every arm and group of others.
+        comes out.
         """
 
 
@@ -32,33 +32,24 @@ class SharedUnknown(Protocol):
 
     @property
     def is_programmed(self) -> bool:
-        """Whether comparing arms under this rule needs linear programs, which cost time.
-
-        Read by ``_choose_rules``, which takes few rules of this kind.
-        """
+        """Whether comparing arms under this rule needs linear programs, which cost time."""
 
     def may_share(self, treatments: Nodes) -> bool:
         """Tell whether any two arms may share an unknown law under this rule.
 
-        If not, a difference of two arms says no more than their bounds. Called by
-        ``_prepare_rules`` once per rule.
+        If not, a difference of two arms says no more than their bounds.
         """
 
     def make_differences(
         self, numbers: Numbers, query: EffectQuery, budget: TimeBudget
     ) -> GreatestDifferences:
-        """Make what compares arms under this rule: its laws, read off the numbers.
-
-        Called by ``_prepare_rules`` once per rule.
-        """
+        """Make what compares arms under this rule: its laws, read off the numbers."""
 
 
 def find_differing(treatments: Sequence[str], one: ArmPlace, other: ArmPlace) -> Nodes:
     """Find the treatments in which two arms differ.
 
-    Laws that depend on none of them are the same for both. Called by
-    ``ChainDifferences.find_greatest`` and ``TypeDifferences._bound_pair`` for each comparison,
-    and by ``_group_by_difference`` to sort arms.
+    Laws that depend on none of them are the same for both.
 
     >>> sorted(find_differing(("A", "B"), (0, 1), (0, 2)))
     ['B']

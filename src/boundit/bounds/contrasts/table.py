@@ -54,7 +54,7 @@ def find_shared(rule: BoundRule, graph: CausalGraph) -> SharedUnknown | None:
     """Find what is unknown to two arms alike under a rule, by which they can be compared.
 
     It is the law of variables along a chain, or of response types; None where they share
-    nothing. Called by ``_bound_contrasts`` once per rule.
+    nothing.
     """
     match rule:
         case Chain() | ReweightedChain():
@@ -73,7 +73,7 @@ def collect_contrasts(
     query: EffectQuery,
     levels: Mapping[str, Sequence[object]],
     bounds: Mapping[Key, Bound],
-    reward_range: tuple[float, float],
+    outcome_range: tuple[float, float],
     *,
     claimed: Floats | None = None,
     budget: TimeBudget = FOR_EVER,
@@ -83,8 +83,7 @@ def collect_contrasts(
     A difference is kept where it is smaller than the upper end of the first arm less the lower
     end of the second. ``claimed`` are differences that claims prove, by the treatments of both
     arms and the context. Once the ``budget`` is spent no further rule is begun; what was found
-    holds. With very many pairs only rules that need no programs are tried. Called by
-    ``_bound_contrasts`` once per table.
+    holds. With very many pairs only rules that need no programs are tried.
     """
     arms, contexts = (list(dict.fromkeys(part)) for part in zip(*bounds, strict=True))
     places = list(product(*(range(len(levels[name])) for name in query.treatments)))
@@ -92,7 +91,7 @@ def collect_contrasts(
     proved = _prepare_rules(rules, numbers, query, budget, programmed=programmed)
     if not proved and claimed is None:
         return {}
-    kept, n_kept, scale = list[_Kept](), 0, reward_range[1] - reward_range[0]
+    kept, n_kept, scale = list[_Kept](), 0, outcome_range[1] - outcome_range[0]
     lower, upper = _list_ends(arms, contexts, bounds)
     shape = [len(levels[name]) for name in query.context]
     for one, place in enumerate(places):
@@ -114,8 +113,7 @@ def _store_contrasts(
 ) -> StoredContrasts:
     """Store the differences that were kept, in the order of their codes.
 
-    A code is the numbers of context, arm and other arm in one. Called by
-    ``collect_contrasts``.
+    A code is the numbers of context, arm and other arm in one.
     """
     codes, values = (np.concatenate(part) for part in zip(*kept, strict=True))
     order = np.argsort(codes)
@@ -138,7 +136,6 @@ def _prepare_rules(
     """Make what compares arms under each rule, for rules in which arms may share an unknown.
 
     Its laws are read off the numbers. Rules that the ``budget`` leaves no time for are dropped.
-    Called by ``collect_contrasts`` before any arm is compared.
     """
     ready = list[GreatestDifferences]()
     for rule in _choose_rules(rules, programmed=programmed):
@@ -158,8 +155,7 @@ def _bound_leads(
 ) -> Floats:
     """Bound from above one arm's mean reward less that of every arm, by context.
 
-    The best of all rules counts; infinite where no rule says anything. Called by
-    ``collect_contrasts`` for each arm.
+    The best of all rules counts; infinite where no rule says anything.
     """
     best = np.full((len(places), *shape), np.inf)
     for others in _group_by_difference(treatments, one, places):
@@ -175,10 +171,7 @@ def _bound_leads(
 def _list_ends(
     arms: Sequence[Arm], contexts: Sequence[Context], bounds: Mapping[Key, Bound]
 ) -> tuple[Floats, Floats]:
-    """List the lower ends and the upper ends of all bounds, as arrays of arm and context.
-
-    Called by ``collect_contrasts``, to see which differences say more than the bounds.
-    """
+    """List the lower ends and the upper ends of all bounds, as arrays of arm and context."""
     rows = [bounds[key] for key in product(arms, contexts)]
     shape = len(arms), len(contexts)
     lower, upper = (
@@ -193,8 +186,7 @@ def _group_by_difference(
 ) -> Iterator[list[int]]:
     """Group the other arms by the treatments in which they differ from one arm.
 
-    Arms come out as their numbers among ``places``. Called by ``_bound_leads``, for rules
-    compare an arm with a whole group at once.
+    Arms come out as their numbers among ``places``.
     """
     groups = dict[Nodes, list[int]]()
     for number, other in enumerate(places):
@@ -209,7 +201,6 @@ def _choose_rules(
     """Choose the rules that compare arms: all without linear programs, and few with them.
 
     Of those with programs the first of each kind is taken, and none unless ``programmed``.
-    Called by ``_prepare_rules``.
     """
     yield from (rule for rule in rules if not rule.is_programmed)
     if programmed:

@@ -53,14 +53,11 @@ class TwoSides:
 
     @property
     def others(self) -> tuple[str, ...]:
-        """The axes of the other arm, after those of the table. Read by ``TwoSides.lay_out``."""
+        """The axes of the other arm, after those of the table."""
         return tuple(name_other(name) for name in self.differing)
 
     def lay_out(self) -> SumLayout:
-        """Find the cells of all levels, the side's first.
-
-        Called by ``TwoSides._double_arrays`` and ``TwoSides.count_cells``.
-        """
+        """Find the cells of all levels, the side's first."""
         form = self.form
         gone = {form.outcome, *form.idle}
         found = [LevelNames(frozenset((SIDE,)), frozenset(), self.depth)]
@@ -73,10 +70,7 @@ class TwoSides:
         return lay_out(found, (*form.axes, *self.others), form.worst)
 
     def count_cells(self, levels: Mapping[str, int]) -> int:
-        """Count the cells of the last level for all pairs of arms.
-
-        Called by ``ContrastFinder``, which leaves very many to subtraction.
-        """
+        """Count the cells of the last level for all pairs of arms."""
         form = self.form
         axes = frozenset(form.axes).union(*(level.of | level.given for level in form.levels))
         columns = {name: name for name in axes}
@@ -87,10 +81,7 @@ class TwoSides:
         return 2 * own * prod(levels[name] for name in self.differing)
 
     def double_pilot(self, pilot: PilotNumbers) -> PilotNumbers:
-        """Lay the pilot's numbers out for both sides.
-
-        Called by ``make_contrast_claims``.
-        """
+        """Lay the pilot's numbers out for both sides."""
         arrays, last = self._double_arrays(pilot.arrays), pilot.last
         old, new = pilot.arrays.layout.cells[-1].axes, arrays.layout.cells[-1].axes
         rows = self._double(last.rows, last.rows, old, new)
@@ -107,10 +98,7 @@ class TwoSides:
         return PilotNumbers(arrays, doubled)
 
     def double_rest(self, rest: RestNumbers) -> RestNumbers:
-        """Lay the rest's numbers out for both sides.
-
-        Called by ``make_contrast_claims``.
-        """
+        """Lay the rest's numbers out for both sides."""
         arrays, last = self._double_arrays(rest.arrays), rest.last
         old, new = rest.arrays.layout.cells[-1].axes, arrays.layout.cells[-1].axes
 
@@ -135,10 +123,7 @@ class TwoSides:
         return RestNumbers(arrays, doubled)
 
     def _double_arrays(self, arrays: SumArrays) -> SumArrays:
-        """Lay the levels before the last out for both sides, with the side's own law.
-
-        Called by ``TwoSides.double_pilot`` and ``TwoSides.double_rest``.
-        """
+        """Lay the levels before the last out for both sides, with the side's own law."""
         half = NamedArray((SIDE,), np.full(2, 0.5))
         numbers = [LevelNumbers(NamedArray((), np.ones(())), half, exact=True)]
         for each, sided in zip(arrays.numbers, self.sided, strict=False):
@@ -155,10 +140,7 @@ class TwoSides:
         )
 
     def _name(self, array: NamedArray) -> NamedArray:
-        """Give an array of a level an axis of sides, and on the second one the other arm's.
-
-        Called by ``TwoSides._double_arrays``.
-        """
+        """Give an array of a level an axis of sides, and on the second one the other arm's."""
         own = [name_other(name) for name in self.differing if name in array.axes]
         axes = (*array.axes, *own, SIDE)
         return NamedArray(axes, self._double(array.values, array.values, array.axes, axes))
@@ -178,10 +160,7 @@ class TwoSides:
 
 
 def show(values: Floats, axes: Sequence[str], kept: tuple[str, ...]) -> Floats:
-    """Show an array by the names of its axes, without those along which it does not vary.
-
-    Called by ``TwoSides._double`` and ``ContrastFinder``.
-    """
+    """Show an array by the names of its axes, without those along which it does not vary."""
     full = np.reshape(values, (1,) * (len(axes) - np.ndim(values)) + np.shape(values))
     long = [i for i, n in enumerate(full.shape) if n > 1]
     short = full.reshape([full.shape[i] for i in long])
@@ -195,7 +174,7 @@ def find_sides(
 
     ``worst_treatments`` says on which treatments each unknown law depends, where that is known.
     None where a level has the same rows for both arms with other weights, or reads one of the
-    treatments as a draw: then the arms' own ends are subtracted. Called by ``ContrastFinder``.
+    treatments as a draw: then the arms' own ends are subtracted.
     """
     differ, parted = frozenset(differing), set[str]()
     sided = list[bool]()

@@ -11,7 +11,7 @@ from typing import final
 
 import numpy as np
 
-from boundit.bounds.contrasts.shared_unknown import ArmPlace, find_differing
+from boundit.bounds.contrasts.shared_unknown import ArmPlace, SharedUnknown, find_differing
 from boundit.bounds.lp.program import SolveStatus
 from boundit.bounds.numbers import Numbers
 from boundit.bounds.rules.response_program import (
@@ -32,7 +32,7 @@ MOST_COLUMNS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class SharedTypes:
+class SharedTypes(SharedUnknown):
     """A program that arms share, on the log or on what it is reweighted to."""
 
     program: ResponseProgram | ReweightedTypes
@@ -41,35 +41,28 @@ class SharedTypes:
     def spec(self) -> ResponseProgram:
         """The response-type program itself, whether on the log or on the reweighted log.
 
-        Its columns are the ways in which variables can respond to their causes. Read by
-        ``SharedTypes.may_share`` and ``TypeDifferences.__init__``.
+        Its columns are the ways in which variables can respond to their causes.
         """
         found = self.program
         return found if isinstance(found, ResponseProgram) else found.program
 
     @property
     def is_programmed(self) -> bool:
-        """True: comparing arms under this rule needs linear programs, which cost time.
-
-        Read by ``_choose_rules``, which takes few rules of this kind.
-        """
+        """True: comparing arms under this rule needs linear programs, which cost time."""
         return True
 
     def may_share(self, treatments: Nodes) -> bool:
         """Tell whether any two arms share one law of response types.
 
         A type says how someone responds to every arm. Without sharing, a difference of two arms
-        says no more than their bounds. Called by ``_prepare_rules`` once per rule.
+        says no more than their bounds.
         """
         return bool(treatments - frozenset(self.spec.fixed))
 
     def make_differences(
         self, numbers: Numbers, query: EffectQuery, budget: TimeBudget
     ) -> "TypeDifferences":
-        """Make what compares arms under this rule: the response-type program with its numbers.
-
-        Called by ``_prepare_rules`` once per rule.
-        """
+        """Make what compares arms under this rule: the response-type program with its numbers."""
         return TypeDifferences(self, numbers, query, budget)
 
 
@@ -87,18 +80,11 @@ class TypeDifferences:
         self.populated = found.populate(numbers) if isinstance(found, ReweightedTypes) else None
 
     def find_greatest(self, one: ArmPlace, others: Sequence[ArmPlace]) -> Floats:
-        """Bound from above one arm's mean reward less that of each other arm, in every context.
-
-        Called by ``_bound_leads`` for every arm and each group of others that differ from it in
-        the same treatments.
-        """
+        """Bound from above one arm's mean reward less that of each other arm, in every context."""
         return np.stack([self._bound_pair(one, other) for other in others])
 
     def _bound_pair(self, one: ArmPlace, other: ArmPlace) -> Floats:
-        """Bound from above one arm's mean reward less another's, in every context.
-
-        Called by ``TypeDifferences.find_greatest`` for each of the other arms.
-        """
+        """Bound from above one arm's mean reward less another's, in every context."""
         arms = [dict(zip(self.query.treatments, arm, strict=True)) for arm in (one, other)]
         shape = [self.numbers.levels[name] for name in self.query.context]
         differ = find_differing(self.query.treatments, one, other)
@@ -120,19 +106,14 @@ class TypeDifferences:
 
     @staticmethod
     def _select_levels(at: Cell, names: Sequence[str]) -> dict[str, int]:
-        """Select the levels of some variables from those of an arm and context.
-
-        Called by ``TypeDifferences._bound_pair`` for what each program sets by hand or holds
-        fixed.
-        """
+        """Select the levels of some variables from those of an arm and context."""
         return {name: at[name] for name in names}
 
     def _solve_pair(self, pair: list[dict[str, int]], fixed: dict[str, int]) -> float:
         """Solve the response-type program of two arms for their greatest difference of means.
 
         ``pair`` are the levels each arm sets by hand, ``fixed`` those that both have in common.
-        Infinite where there are too many response types. Called by
-        ``TypeDifferences._bound_pair`` once for all contexts with the same levels.
+        Infinite where there are too many response types.
         """
         scenarios = list(range(len(self.layout.outer)))
         runs = self.layout.list_types(pair, scenarios, MOST_COLUMNS)

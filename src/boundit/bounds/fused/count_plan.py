@@ -35,7 +35,7 @@ class PlanCounter:
     def count(self, scheme: Scheme, pairs: Sequence[Key]) -> FusedPlan:
         """Count the cells and factors of a scheme for all pairs of arm and context.
 
-        The pairs are all combinations of levels, in order. Called by ``plan_fused``.
+        The pairs are all combinations of levels, in order.
         """
         (outcome,) = self.reader.query.outcomes
         law = scheme.reward
@@ -58,10 +58,7 @@ class PlanCounter:
         )
 
     def _find_denied(self, law: PooledLaw, cells: tuple[str, ...]) -> tuple[str, ...]:
-        """Find what a law of some cells depends on by rows of the log, though not by the graph.
-
-        Called by ``PlanCounter.count`` for rewards, and by ``PlanCounter.count_factor``.
-        """
+        """Find what a law of some cells depends on by rows of the log, though not by the graph."""
         dropped = self.reader.list_deniable(law)
         if not dropped:
             return ()
@@ -73,10 +70,7 @@ class PlanCounter:
         return tuple(dropped[i - len(given)] for i in found)
 
     def count_factor(self, scheme: Scheme, i: int) -> Factor:
-        """Count one factor of a scheme: the pools of all pairs, and the rows of each.
-
-        Called by ``PlanCounter.count``.
-        """
+        """Count one factor of a scheme: the pools of all pairs, and the rows of each."""
         factor = scheme.factors[i]
         before = tuple(name for each in scheme.factors[:i] for name in each.variables)
         drawn = factor.law in scheme.list_drawn()
@@ -98,10 +92,7 @@ class PlanCounter:
         )
 
     def _count_rows(self, factor: SchemeFactor, given: tuple[str, ...]) -> Numbers:
-        """Count the rows of each pool and cell of a factor, in the log or the largest table.
-
-        Called by ``PlanCounter.count_factor``.
-        """
+        """Count the rows of each pool and cell of a factor, in the log or the largest table."""
         of = frozenset(factor.variables)
         tables = [self.tables[i] for i in factor.tables] or [self.log.table]
         table = max(tables, key=lambda each: each.rows)
@@ -110,15 +101,14 @@ class PlanCounter:
         return np.rint(rows).astype(np.int64).reshape(-1, n_cells)
 
     def _get_levels(self, name: str) -> tuple[Value, ...]:
-        """Get the levels of a variable. Called by ``PlanCounter`` wherever it needs them."""
+        """Get the levels of a variable."""
         return tuple(self.log.table.levels[name])
 
     def _place(self, given: Sequence[str], before: Sequence[str]) -> Numbers:
         """Number, for each pair and each combination of levels of variables, what is ``given``.
 
         A line for each pair, a column for each combination of levels of ``before``; the numbers
-        go through the levels of ``given``, the first slowest. Called by ``PlanCounter.count``
-        for cells and by ``PlanCounter.count_factor`` for pools.
+        go through the levels of ``given``, the first slowest.
         """
         axes = self.reader.query.treatments + self.reader.query.context
         order = (*axes, *before)
@@ -133,8 +123,5 @@ class PlanCounter:
 
 
 def _list_rows(numbers: Numbers) -> tuple[tuple[int, ...], ...]:
-    """Write a table of whole numbers as tuples, a line each.
-
-    Called by ``PlanCounter.count`` and ``PlanCounter.count_factor``.
-    """
+    """Write a table of whole numbers as tuples, a line each."""
     return tuple(map(tuple, numbers.tolist()))

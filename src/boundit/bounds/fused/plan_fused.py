@@ -20,7 +20,7 @@ def plan_fused(
     """Plan the cells in which rows of the log and rounds count together, or say why not.
 
     It reads the counts that the bounds were made from, and nothing else; bounds do not hang on
-    it. Called by ``assemble`` once per table.
+    it.
     """
     if (refusal := _find_refusal(plan, evidence)) is not None:
         return NoFusedPlan(refusal)
@@ -34,7 +34,9 @@ def plan_fused(
         adaptive=table.adaptive,
         tables=[other.names for other in external],
     )
-    search = SchemeSearch(reader, table.names, table.n_levels, len(pairs), workspace.budget)
+    search = SchemeSearch(
+        reader, table.names - plan.hidden, table.n_levels, len(pairs), workspace.budget
+    )
     scheme = search.find()
     if scheme is None:
         return NoFusedPlan(_explain_none(search))
@@ -49,24 +51,21 @@ def plan_fused(
 
 
 def _find_refusal(plan: BoundPlan, evidence: BoundEvidence) -> str | None:
-    """Say why rows of a log cannot count as draws, whatever the graph; None where they can.
-
-    Called by ``plan_fused``.
-    """
+    """Say why rows of a log cannot count as draws, whatever the graph; None where they can."""
     if not plan.is_sound:
         return f"the profile {plan.profile!r} makes intervals alone; derive them as 'sound'"
     if evidence.rewards.table.exact:
         return "an exact law has no rows to count; pass a log of rows"
+    query = plan.query
+    if hidden := plan.hidden.intersection(query.outcomes + query.treatments + query.context):
+        return f"selection may have left one value of {join_names(hidden)} in the log"
     if evidence.is_clustered:
         return "rows of a cluster belong together, so that they are no draws of their own"
     return None
 
 
 def _explain_none(search: SchemeSearch) -> str:
-    """Say why there is no scheme: no room, no time, or what rows tell of the reward.
-
-    Called by ``plan_fused``.
-    """
+    """Say why there is no scheme: no room, no time, or what rows tell of the reward."""
     if not search.has_room():
         return f"{search.n_pairs:,} pairs of arm and context have too many cells to count in"
     if search.budget.is_over():

@@ -22,8 +22,7 @@ def find_denied(counts: NDArray[np.float64], n_given: int) -> tuple[int, ...]:
 
     The first ``n_given`` axes are what the law depends on by the graph, those after them what
     it does not, and the last one has counts of each outcome. An axis is added as long as some
-    alone denies what is pooled, then all the rest if they do together. Called by
-    ``PlanCounter`` for every law of which rows are draws.
+    alone denies what is pooled, then all the rest if they do together.
 
     >>> find_denied(np.array([[[90.0, 10.0], [20.0, 80.0]]]), 1)
     (1,)
@@ -48,18 +47,12 @@ def find_denied(counts: NDArray[np.float64], n_given: int) -> tuple[int, ...]:
 def weigh_split(
     counts: NDArray[np.float64], kept: Sequence[int], added: Sequence[int]
 ) -> float:
-    """Compute the log of how much likelier rows are if a law depends on further axes.
-
-    Called by ``find_denied`` for one axis and for several.
-    """
+    """Compute the log of how much likelier rows are if a law depends on further axes."""
     return _average_likelihood(counts, (*kept, *added)) - _average_likelihood(counts, kept)
 
 
 def _average_likelihood(counts: NDArray[np.float64], kept: Sequence[int]) -> float:
-    """Compute the log of the likelihood averaged over all laws alike, one for each level kept.
-
-    Called by ``weigh_split``.
-    """
+    """Compute the log of the likelihood averaged over all laws alike, one for each level kept."""
     others = tuple(i for i in range(counts.ndim - 1) if i not in kept)
     added, n_cells = counts.sum(axis=others).reshape(-1, counts.shape[-1]), counts.shape[-1]
     found = gammaln(added + 1.0).sum() + len(added) * gammaln(n_cells)

@@ -41,42 +41,27 @@ class PooledLaw:
 
     @property
     def of(self) -> Nodes:
-        """The variables whose law it is.
-
-        Read by ``Scheme`` and ``LawReader`` for cells and tests.
-        """
+        """The variables whose law it is."""
         return self.asked.outcomes
 
     @property
     def given(self) -> Nodes:
-        """The treatments, contexts and variables before that the law depends on.
-
-        Read by ``Scheme`` and ``LawReader`` for pools and tests.
-        """
+        """The treatments, contexts and variables before that the law depends on."""
         return self.light.treatments | self.light.context
 
     @property
     def forms(self) -> tuple[Question, Question]:
-        """The same law as it was asked for and as it was left; a test may pass for one alone.
-
-        Read by ``LawReader.are_draws`` and ``LawReader.has_tilt``.
-        """
+        """The same law as it was asked for and as it was left; a test may pass for one alone."""
         return self.asked, self.light
 
     def describe_pooling(self) -> str:
-        """Say which arms and contexts share the law, and by which steps.
-
-        Called by ``Scheme`` for the reasons of a plan.
-        """
+        """Say which arms and contexts share the law, and by which steps."""
         words = join_names(self.given) or "nothing"
         why = f" ({'; '.join(map(str, self.steps))})" if self.steps else ""
         return f"{self.light} depends on {words}{why}"
 
     def describe_denied(self, denied: Sequence[str]) -> str:
-        """Say that rows of the log deny part of the pooling, which is then left out.
-
-        Called by ``PlanCounter`` for the reasons of a plan.
-        """
+        """Say that rows of the log deny part of the pooling, which is then left out."""
         names = join_names(denied)
         return (
             f"rows of the log deny that {self.light} does not depend on {names}: "
@@ -108,10 +93,7 @@ class LawReader:
 
     @property
     def n_laws(self) -> int:
-        """How many laws were looked at.
-
-        Read by ``SchemeSearch``, which stops after so many.
-        """
+        """How many laws were looked at."""
         return len(self._laws)
 
     @cached_property
@@ -125,10 +107,7 @@ class LawReader:
         return frozenset((self.graph.selection,)) if self.graph.selection else frozenset()
 
     def find_law(self, of: Nodes, before: Nodes = frozenset()) -> PooledLaw:
-        """Find what ``P(of | do(x), c, before)`` depends on; each law is looked at once.
-
-        Called by ``SchemeSearch`` for rewards and for every factor.
-        """
+        """Find what ``P(of | do(x), c, before)`` depends on; each law is looked at once."""
         key = (of, before)
         if key not in self._laws:
             asked = Question(of, self._x, self._c | before)
@@ -138,9 +117,9 @@ class LawReader:
     def are_draws(self, law: PooledLaw) -> bool:
         """Tell whether rows of the log are draws of a law, given what it depends on.
 
-        Where this holds given all arms and contexts, it holds given those alone that matter,
-        as rows of all of these are draws of one law; and the other way round it may hold for
-        fewer conditions alone. Called by ``SchemeSearch`` for rewards and factors.
+        Where this holds given all arms and contexts, it holds given those alone that matter, as
+        rows of all of these are draws of one law; and the other way round it may hold for fewer
+        conditions alone.
         """
         if law not in self._draws:
             self._draws[law] = any(map(self._shows, law.forms))
@@ -149,19 +128,14 @@ class LawReader:
     def list_deniable(self, law: PooledLaw) -> tuple[str, ...]:
         """List what a law does not depend on by the graph, where rows of the log could deny it.
 
-        They could if they are draws of the law given all arms and contexts too. Called by
-        ``PlanCounter`` for every law of which rows are draws.
+        They could if they are draws of the law given all arms and contexts too.
         """
         asked = law.asked
         dropped = (asked.treatments | asked.context) - law.given
         return tuple(sort_names(dropped)) if dropped and self._shows(asked) else ()
 
     def _shows(self, asked: Question) -> bool:
-        """Tell whether the log's conditional is the law: Rule 1 for selection, then Rule 2.
-
-        Called by ``LawReader.are_draws`` for both forms of a law, and by
-        ``LawReader.list_deniable``.
-        """
+        """Tell whether the log's conditional is the law: Rule 1 for selection, then Rule 2."""
         # A policy that learned changed how treatments came about, and the law does not hang on
         # that: rows are draws of it under every policy.
         return may_ignore_selection(self.graph, asked) and may_observe_treatments(
@@ -169,11 +143,7 @@ class LawReader:
         )
 
     def _is_stable(self, law: PooledLaw) -> bool:
-        """Tell whether the log shows a law alike whatever policy wrote the rows.
-
-        Called by ``LawReader.has_tilt``, as selection may hang on treatments that the law does
-        not depend on.
-        """
+        """Tell whether the log shows a law alike whatever policy wrote the rows."""
         if not self._adaptive:
             return True
         given = law.given | self._selection
@@ -184,8 +154,7 @@ class LawReader:
 
         ``P(w | x, c, S=1)`` is then ``P(w | do(x), c)`` times ``P(S=1 | w)``, up to a constant:
         treatments may be observed in the population (Rule 2), and selection hangs on what the
-        law depends on through ``w`` alone. Called by ``SchemeSearch`` for factors whose rows
-        are no draws.
+        law depends on through ``w`` alone.
         """
         return (
             bool(law.given)
@@ -198,8 +167,7 @@ class LawReader:
     def find_tables(self, law: PooledLaw) -> list[int]:
         """List the unselected tables whose rows are draws of a law, by their numbers.
 
-        They need all its variables, and Rule 2 without selection. Called by ``SchemeSearch``
-        for factors that the log's rows are no draws of.
+        They need all its variables, and Rule 2 without selection.
         """
         wanted = law.of | law.given
         held = [i for i, table in enumerate(self.tables) if wanted <= table]
@@ -208,11 +176,7 @@ class LawReader:
         return []
 
     def explain_refusal(self, law: PooledLaw) -> str:
-        """Say why rows of the log are no draws of a law.
-
-        Called by ``PlanCounter.count_factor`` for the reasons of a plan, and by
-        ``_explain_none`` where there is none.
-        """
+        """Say why rows of the log are no draws of a law."""
         of, light = join_names(law.of), law.light
         if walk := find_selection_walk(self.graph, light):
             return f"selection tells of {of} by {' '.join(walk)}"

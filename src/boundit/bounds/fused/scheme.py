@@ -35,18 +35,14 @@ class SchemeFactor:
     tables: tuple[int, ...] = ()
 
     def count_unknown(self, levels: Mapping[str, int]) -> int:
-        """Count the weights to be learned: one less than there are cells, in every pool.
-
-        Called by ``Scheme.rank``.
-        """
+        """Count the weights to be learned: one less than there are cells, in every pool."""
         pools = prod(levels[name] for name in self.law.given)
         return pools * (prod(levels[name] for name in self.variables) - 1)
 
     def explain(self, refusal: str) -> str:
         """Say where the weights come from and which pairs share them.
 
-        ``refusal`` says why rows of the log are no draws, where they are none. Called by
-        ``PlanCounter.count_factor`` for the plan.
+        ``refusal`` says why rows of the log are no draws, where they are none.
         """
         names, law = join_names(self.variables), self.law.light
         if self.source is WeightSource.ROWS:
@@ -71,33 +67,23 @@ class Scheme:
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The variables of all factors, in order.
-
-        Read by ``Scheme.rank``, and by ``PlanCounter`` for leaves.
-        """
+        """The variables of all factors, in order."""
         return tuple(name for factor in self.factors for name in factor.variables)
 
     @property
     def source(self) -> WeightSource:
-        """The worst source of weights among the factors; rows where there are none.
-
-        Read by ``Scheme.rank``.
-        """
+        """The worst source of weights among the factors; rows where there are none."""
         return max((factor.source for factor in self.factors), default=WeightSource.ROWS)
 
     def list_drawn(self) -> list[PooledLaw]:
-        """List the laws of which rows of the log are draws: the reward's, and of factors.
-
-        Called by ``PlanCounter`` for what rows of the log can deny.
-        """
+        """List the laws of which rows of the log are draws: the reward's, and of factors."""
         factors = [each for each in self.factors if each.source is WeightSource.ROWS]
         return [self.reward, *(each.law for each in factors if not each.tables)]
 
     def rank(self, levels: Mapping[str, int]) -> SchemeRank:
         """Rank it: weights from rows, then up to a tilt, then from rounds; then fewest numbers.
 
-        These are the means of cells and the weights of pools. Called by
-        ``SchemeSearch._extend`` whenever one is longer.
+        These are the means of cells and the weights of pools.
         """
         cells = prod(levels[name] for name in self.reward.given)
         unknown = sum(factor.count_unknown(levels) for factor in self.factors)
@@ -106,8 +92,7 @@ class Scheme:
     def list_reasons(self, *, n_external: int = 0) -> tuple[str, ...]:
         """Say why cells of the log are those of rounds, and what must hold of both.
 
-        ``n_external`` is how many external tables there are. Called by ``PlanCounter.count``
-        for the plan.
+        ``n_external`` is how many external tables there are.
         """
         outcome, given = join_names(self.reward.of), join_names(self.reward.given)
         where = f"with the same {given}" if given else "whatever else they hold"

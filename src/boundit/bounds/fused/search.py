@@ -50,8 +50,7 @@ class SchemeSearch:
     def find(self) -> Scheme | None:
         """Find the best scheme, or None.
 
-        What was found when time or laws run out is good all the same. Called by ``plan_fused``
-        once.
+        What was found when time or laws run out is good all the same.
         """
         for chosen in self._list_sets():
             if self.budget.is_over() or self.reader.n_laws > self._scale(MOST_LAWS):
@@ -62,17 +61,13 @@ class SchemeSearch:
         return self._best
 
     def has_room(self) -> bool:
-        """Tell whether even a plan without variables would fit.
-
-        Called by ``_explain_none`` for a table of very many pairs.
-        """
+        """Tell whether even a plan without variables would fit."""
         return self.n_pairs <= MOST_PLACES
 
     def _list_sets(self) -> Iterator[Nodes]:
         """List the sets of variables to try, those with the fewest combinations first.
 
-        Effects of neither the query's variables nor of selection's causes never help. Called by
-        ``SchemeSearch.find``.
+        Effects of neither the query's variables nor of selection's causes never help.
         """
         graph, query = self.reader.graph, self.reader.query
         named = frozenset(query.outcomes + query.treatments + query.context)
@@ -98,36 +93,24 @@ class SchemeSearch:
         return map(frozenset, fitting)
 
     def _scale(self, most: int) -> int:
-        """Scale a limit of work down for a large graph, on which every test takes longer.
-
-        Called by ``SchemeSearch.find`` and ``SchemeSearch._list_sets``.
-        """
+        """Scale a limit of work down for a large graph, on which every test takes longer."""
         graph = self.reader.graph
         size = len(graph.nodes) + len(graph.directed) + len(graph.bidirected)
         return most if size <= SMALL else most * SMALL // size
 
     def _count_leaves(self, names: Sequence[str]) -> int:
-        """Count the combinations of levels of some variables.
-
-        Called by ``SchemeSearch._list_sets`` and ``SchemeSearch._fits``.
-        """
+        """Count the combinations of levels of some variables."""
         return prod(self.levels[name] for name in names)
 
     def _fits(self, names: Sequence[str]) -> bool:
-        """Tell whether a plan over some variables is small enough.
-
-        Called by ``SchemeSearch._list_sets``.
-        """
+        """Tell whether a plan over some variables is small enough."""
         leaves = self._count_leaves(names)
         return leaves <= MOST_LEAVES and leaves * self.n_pairs <= MOST_PLACES
 
     def _extend(
         self, reward: PooledLaw, factors: tuple[SchemeFactor, ...], left: Nodes
     ) -> None:
-        """Go over the variables left in every way that may beat the best scheme so far.
-
-        Called by ``SchemeSearch.find`` for each set that passes, and by itself.
-        """
+        """Go over the variables left in every way that may beat the best scheme so far."""
         scheme = Scheme(reward, factors)
         rank = scheme.rank(self.levels)
         if self._rank is not None and rank >= self._rank:
@@ -142,10 +125,7 @@ class SchemeSearch:
                 self._extend(reward, (*factors, factor), left.difference(some))
 
     def _make_factor(self, variables: tuple[str, ...], before: Nodes) -> SchemeFactor:
-        """Make the factor of some variables given others: find where its weights come from.
-
-        Called by ``SchemeSearch._extend``.
-        """
+        """Make the factor of some variables given others: find where its weights come from."""
         reader = self.reader
         law = reader.find_law(frozenset(variables), before)
         if reader.are_draws(law):

@@ -43,8 +43,7 @@ _GUESSES = np.linspace(0.05, 0.95, 10)
 def bound_share_adaptively(k: Floats, n: Floats, alpha: float) -> EndPair:
     """Compute an interval of a share from ``k`` successes of ``n`` that a policy chose to have.
 
-    It is 0 to 1 where ``n`` is 0; ``alpha`` is the chance of missing, half on each side. Called
-    by ``ConfidentNumbers._compute_interval`` for binary counts of an adaptive log.
+    It is 0 to 1 where ``n`` is 0; ``alpha`` is the chance of missing, half on each side.
 
     >>> low, high = bound_share_adaptively(np.array([0.0, 5.0]), np.array([10.0, 10.0]), 0.05)
     >>> low.round(3), high.round(3)
@@ -63,9 +62,7 @@ def bound_share_adaptively(k: Floats, n: Floats, alpha: float) -> EndPair:
 def bound_mean_adaptively(sums: Floats, squares: Floats, n: Floats, alpha: float) -> EndPair:
     """Compute an interval of a mean in [0, 1] from the rewards that a policy chose to have.
 
-    They are given by their number, sum and sum of squares; ``alpha`` is as above. Called by
-    ``ConfidentNumbers._compute_interval`` for a reward that is no 0/1 variable, of an adaptive
-    log.
+    They are given by their number, sum and sum of squares; ``alpha`` is as above.
     """
     sums = np.clip(sums, 0, n)
 
@@ -81,9 +78,8 @@ def bound_mean_adaptively(sums: Floats, squares: Floats, n: Floats, alpha: float
 def weigh_share(k: Floats, n: Floats, m: Floats) -> Floats:
     """Compute the logarithm of the e-value against means of at most ``m``.
 
-    ``k`` is the sum of ``n`` rewards, or the number of successes. It falls in ``m`` up to
-    ``k / (n + 1)``, and from there on it is at most 1. Called by ``bound_share_adaptively`` and
-    ``weigh_mean``.
+    ``k`` is the sum of ``n`` rewards, or the number of successes. It falls in ``m`` up to ``k /
+    (n + 1)``, and from there on it is at most 1.
     """
     with np.errstate(divide="ignore"):
         above = np.log(betaincc(k + 1, n - k + 1, m)) + betaln(k + 1, n - k + 1)
@@ -95,7 +91,6 @@ def weigh_mean(sums: Floats, n: Floats, spread: Floats, m: Floats) -> Floats:
     """Compute the logarithm of the e-value against means of at most ``m`` that knows squares.
 
     ``spread`` is what ``weigh_spread`` made of them. It falls in ``m`` as that of a share does.
-    Called by ``bound_mean_adaptively``.
     """
     narrow = logsumexp(spread - _SCALES * (n * m)[..., None], axis=-1)
     found: Floats = np.logaddexp(weigh_share(sums, n, m), narrow) - np.log(2)
@@ -106,7 +101,7 @@ def weigh_spread(sums: Floats, squares: Floats, n: Floats) -> Floats:
     """Compute what the e-values by squares are, but for the mean, at each scale of the grid.
 
     The last axis is the scale; guesses of the mean are averaged over, and so are the scales
-    once all are added up. Called by ``bound_mean_adaptively``.
+    once all are added up.
     """
     sums, squares, n = sums[..., None], squares[..., None], n[..., None]
     distance = np.clip(squares - 2 * _GUESSES * sums + _GUESSES**2 * n, 0, None)
@@ -122,7 +117,7 @@ def _find_lower(
     """Find up to where the logarithm of an e-value that falls in the mean stays ``enough``.
 
     It is looked for between 0 and ``most`` by halving, and found from below, so that whatever
-    is less is excluded. Called by ``bound_share_adaptively`` and ``bound_mean_adaptively``.
+    is less is excluded.
     """
     low, high = np.zeros(most.shape), most.astype(np.float64)
     for _ in range(_HALVINGS):

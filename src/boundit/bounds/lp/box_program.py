@@ -13,13 +13,11 @@ from typing import TypeAlias, final
 import numpy as np
 
 from boundit.bounds.lp.branch_and_bound import ProbabilityBox
-from boundit.bounds.lp.population import ProgramRows, certify_greatest
+from boundit.bounds.lp.population import SUMS, ProgramRows
 from boundit.bounds.lp.program import Optimum
 from boundit.counts.named_array import Floats
 from boundit.terms.long_work import TimeBudget
 
-SUMS = 4
-"""The total, the steering masses, the cells and the types: none of them adds up to more."""
 _Coefficients: TypeAlias = list[tuple[int, int, float]]
 """Places in a program that hold an end of a chance: row, column, and how many times the end."""
 
@@ -40,6 +38,8 @@ class BoxProgram:
         everyone: Floats,
         cells: Sequence[tuple[Floats, Floats]],
         tops: Sequence[Sequence[float]] | None = None,
+        *,
+        least: float,
     ) -> None:
         shares = [share for _, types in cells for share in types]
         self.n_own, self.n_more = rows.n_columns, len(shares) + 1
@@ -65,35 +65,23 @@ class BoxProgram:
                         wider.add(plane, lower, upper)
                 column += 1
             self._places.append((lows, highs))
-        self._program = wider.make_program()
-        self._sums = SUMS + len(cells) + 1  # shares of each scenario, and of everyone
+        # Types, shares of each scenario, and of everyone.
+        self._program = wider.make_program((SUMS + len(cells) + 2) / least)
 
     def _lengthen(self, form: Floats, more: Mapping[int, float]) -> Floats:
-        """Lengthen coefficients by those of some of the columns that were added.
-
-        Called by ``BoxProgram`` for each of its rows.
-        """
+        """Lengthen coefficients by those of some of the columns that were added."""
         found = np.concatenate([form, np.zeros(self.n_more)])
         found[list(more)] = list(more.values())
         return found
 
-    def prove_end(
-        self, aim: Floats, box: ProbabilityBox, *, least: float, budget: TimeBudget
-    ) -> tuple[float, Optimum]:
+    def prove_end(self, aim: Floats, box: ProbabilityBox, budget: TimeBudget) -> Optimum:
         """Set the ends of chances, solve for the greatest ``aim``, and prove the end.
 
-        The answer's point has the columns of the objective alone. Called by
-        ``ReweightedProgram._prove_end`` for each box.
+        The answer's point has the columns of the objective alone.
         """
         for places, *ends in zip(self._places, *box, strict=True):
             for coefficients, end in zip(places, ends, strict=True):
                 for row, column, times in coefficients:
                     self._program.set_coefficient(row, column, times * float(end))
-        end, answer = certify_greatest(
-            self._program,
-            self._lengthen(aim, {}),
-            least=least,
-            seconds=budget.count_seconds(),
-            sums=self._sums,
-        )
-        return end, replace(answer, point=answer.point[: self.n_own])
+        found = self._program.maximise(self._lengthen(aim, {}), seconds=budget.count_seconds())
+        return replace(found, point=found.point[: self.n_own])

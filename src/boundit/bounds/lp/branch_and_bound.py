@@ -32,8 +32,7 @@ class ProbabilityBox(NamedTuple):
         """Split a box in two, at ``where`` in the range of the chance number ``which``.
 
         A box is a range for each of some chances. The cut stays clear of the edges of the
-        range. Called by ``search_boxes`` for the box with the greatest end, at the chance whose
-        product the solved program breaks most.
+        range.
         """
         low, high = float(self.low[which]), float(self.high[which])
         edge = _EDGE * (high - low)
@@ -44,11 +43,7 @@ class ProbabilityBox(NamedTuple):
         return halves[0].tighten(), halves[1].tighten()
 
     def tighten(self) -> "ProbabilityBox":
-        """Narrow the range of each chance by the ranges of the others: all add up to one.
-
-        Called by ``ProbabilityBox.split`` for both halves and by ``ReweightedProgram.box`` for
-        the first box.
-        """
+        """Narrow the range of each chance by the ranges of the others: all add up to one."""
         low = np.maximum(self.low, 1 - (self.high.sum() - self.high))
         high = np.minimum(self.high, 1 - (self.low.sum() - self.low))
         return ProbabilityBox(low, np.maximum(low, high))
@@ -82,7 +77,7 @@ def search_boxes(
 
     ``solve`` gives an end that holds in one box; the end that comes out holds for every chance
     in the whole ``box``. None when no box has a feasible point. At most about ``most`` boxes
-    are solved. Called by ``ReweightedProgram._find_greatest`` for each end of an arm.
+    are solved.
 
     The greatest ``p (1 - p)``, by programs that know no more than that each factor is at most
     its upper end:

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
 
-from boundit.bounds.lp.population import RARE, MassLayout, Populations, certify_greatest
+from boundit.bounds.lp.population import SUMS, MassLayout, Populations
 from boundit.bounds.lp.program import Program, SolveStatus
 from boundit.bounds.lp.reweighting import ReweightedBlock
 from boundit.bounds.lp.worst import find_worst_population
 from boundit.counts.named_array import Floats
 from boundit.terms.long_work import FOR_EVER, TimeBudget
+from boundit.terms.rounding import EXACT_ROUNDING
 
 if TYPE_CHECKING:
     from boundit.bounds.proof import Place, WorstPopulation
@@ -25,15 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class NormedProgram:
-    """The program of all populations with the mass of some values set to one.
+    """The program of all populations with the mass of some values set to one."""
 
-    At least the part ``least`` of everyone has these values.
-    """
-
-    values: Mapping[str, int]
     layout: MassLayout
     program: Program
-    least: float
 
 
 class AttainedEnd(NamedTuple):
@@ -57,7 +53,7 @@ class Expectation:
         self.populations, self.block, self.budget = populations, block, budget
         self.late = False
         self.worsts: dict[tuple[Place, bool], WorstPopulation | None] = {}
-        self._programs: dict[tuple[int, ...], NormedProgram] = {}
+        self._programs: dict[tuple[int, ...], NormedProgram | None] = {}
 
     def find_ends(
         self, low: Floats, high: Floats, outer: Sequence[str]
@@ -66,8 +62,7 @@ class Expectation:
 
         The block is variables whose law is that of any population the log leaves possible. Both
         arrays have the axes ``outer`` and then those of the block, of length 1 where nothing
-        depends on one; what comes out has the axes ``outer`` alone. Called by
-        ``ChainEvaluation.average_over`` for each block of a chain.
+        depends on one; what comes out has the axes ``outer`` alone.
         """
         low, high = np.broadcast_arrays(low, high)
         inner = tuple(range(len(outer), low.ndim))
@@ -87,9 +82,7 @@ class Expectation:
         """Find how long each outer axis of the ends is: 1 where nothing depends on it.
 
         ``shape`` is that of the function whose mean is taken; an axis among those that the
-        block is given has all its levels. Called by ``Expectation.find_ends``,
-        ``ChainDifferences._find_greatest_block_mean`` and
-        ``ChainDifferences._find_greatest_difference`` before they loop over the places.
+        block is given has all its levels.
         """
         levels = self.populations.levels
         return tuple(
@@ -100,8 +93,7 @@ class Expectation:
     def select_given(self, place: Sequence[int], outer: Sequence[str]) -> dict[str, int]:
         """Select, of the levels at a place on the axes ``outer``, those the block is given.
 
-        The block is the variables over which a mean is taken. Called by
-        ``Expectation.find_ends`` and ``NaturalBounds.find_ends`` at each place.
+        The block is the variables over which a mean is taken.
         """
         return {a: i for a, i in zip(outer, place, strict=True) if a in self.block.given}
 
@@ -109,8 +101,7 @@ class Expectation:
         """Find the greatest mean of a function of the block, given the levels of others.
 
         It is over all populations that the log leaves possible: ``solve_greatest`` without the
-        population that attains it. Called by ``ChainDifferences._find_greatest_block_mean`` and
-        ``RatioDifference.find_greatest``.
+        population that attains it.
         """
         return self.solve_greatest(values, given).end
 
@@ -119,32 +110,32 @@ class Expectation:
 
         The block is variables whose law is that of any population the log leaves possible.
         ``values`` is the function, one axis for each variable of the block; ``given`` are the
-        levels of the variables the block is given. Called by ``Expectation.find_ends`` and
-        ``NaturalBounds.find_ends`` at every place, with the sign changed for the least mean.
+        levels of the variables the block is given.
         """
         low, high = float(values.min()), float(values.max())
         if low == high or not self.populations.has_logged(given):
             return AttainedEnd(high)  # what nobody may have, nobody's law is read off
+        if self.populations.reweighting.is_free:
+            end = self.populations.find_freest_mean(self.weigh_cells(values, given), given)
+            end += EXACT_ROUNDING * (high - low)  # no nearer than what was rounded
+            return AttainedEnd(min(max(end, low), high))
         made = self._make_normed_program(given)
-        if made.least < RARE:
+        if made is None:
             return AttainedEnd(high)
-        objective = self.write_form(values, made.values, made.layout)
-        end, found = certify_greatest(
-            made.program, objective, least=made.least, seconds=self.budget.count_seconds()
-        )
+        objective = self.write_form(values, given, made.layout)
+        found = made.program.maximise(objective, seconds=self.budget.count_seconds())
         self.late |= self.budget.is_over()
         if found.status is SolveStatus.EMPTY:  # the facts contradict each other
             return AttainedEnd(high)
         worst = find_worst_population(self.populations, found)
-        return AttainedEnd(min(max(end, low), high), worst)
+        return AttainedEnd(min(max(found.bound, low), high), worst)
 
     def write_form(
         self, values: Floats, given: Mapping[str, int], layout: MassLayout
     ) -> Floats:
         """Write, as coefficients of a program, the sum of ``values`` times the masses of cells.
 
-        Only cells with the ``given`` levels count. This is the numerator of a mean. Called by
-        ``Expectation.solve_greatest`` for its objective and by ``RatioDifference.__init__``.
+        Only cells with the ``given`` levels count. This is the numerator of a mean.
         """
         return self.populations.write_form(self.weigh_cells(values, given), layout)
 
@@ -152,8 +143,7 @@ class Expectation:
         """Put a function of the block on the cells of the population with the ``given`` levels.
 
         The block is the variables over which a mean is taken. What comes out has an axis for
-        every variable of the population, and is zero in other cells. Called by
-        ``Expectation.write_form``.
+        every variable of the population, and is zero in other cells.
         """
         axes = self.populations.axes
         order = sorted(range(values.ndim), key=lambda i: axes.index(self.block.variables[i]))
@@ -162,29 +152,27 @@ class Expectation:
         spread = [next(sizes) if axis in names else 1 for axis in axes]
         return self.populations.weigh_cells(given, values.transpose(order).reshape(spread))
 
-    def _make_normed_program(self, values: Mapping[str, int]) -> NormedProgram:
+    def _make_normed_program(self, values: Mapping[str, int]) -> NormedProgram | None:
         """Make the linear program over all populations with one as the mass of some cells.
 
-        These are the cells with some levels. Each program is made once and kept. Called by
-        ``Expectation.solve_greatest``, whose objective is then a mean given these levels.
+        These are the cells with some levels; None where perhaps nobody has them. Each program
+        is made once and kept.
         """
         key = tuple(values[name] for name in sorted(values))
         if key not in self._programs:
-            cells = self.populations.weigh_cells(values)
-            layout = self.populations.lay_out(cells)
-            rows = self.populations.write_rows(
-                layout, self.populations.write_form(cells, layout)
-            )
-            least = self.populations.find_least_share(values)
-            self._programs[key] = NormedProgram(values, layout, rows.make_program(), least)
+            made, least = None, self.populations.find_least_share(values)
+            if least > 0:
+                cells = self.populations.weigh_cells(values)
+                layout = self.populations.lay_out(cells)
+                unit = self.populations.write_form(cells, layout)
+                rows = self.populations.write_rows(layout, unit)
+                made = NormedProgram(layout, rows.make_program(SUMS / least))
+            self._programs[key] = made
         return self._programs[key]
 
 
 def look_up(values: Floats, place: Sequence[int]) -> Floats:
-    """Look up the entry at a place on the first axes; one of length 1 holds for every place.
-
-    Called by ``Expectation.find_ends`` and ``ChainDifferences``, whose arrays have such axes.
-    """
+    """Look up the entry at a place on the first axes; one of length 1 holds for every place."""
     index = tuple(
         min(i, size - 1) for i, size in zip(place, values.shape[: len(place)], strict=True)
     )
@@ -193,8 +181,6 @@ def look_up(values: Floats, place: Sequence[int]) -> Floats:
 
 def look_up_each(values: Floats, places: Sequence[Sequence[int]]) -> Floats:
     """Look up several places, as ``look_up`` does one; they become the first axis.
-
-    Called by ``ChainDifferences._subtract_ends`` for all arms that one is compared with.
 
     >>> look_up_each(np.arange(6.0).reshape(1, 3, 2), [(0, 1), (5, 2)])
     array([[2., 3.],

@@ -26,17 +26,17 @@ import numpy as np
 from boundit.bounds.lp.branch_and_bound import BoxBound, ProbabilityBox, search_boxes
 from boundit.bounds.lp.fractional import AttainedEnd, Expectation
 from boundit.bounds.lp.population import (
-    RARE,
+    SUMS,
     MassLayout,
     Populations,
     ProgramRows,
-    certify_greatest,
 )
 from boundit.bounds.lp.program import SolveStatus
 from boundit.bounds.lp.reweighting import ReweightedBlock
 from boundit.bounds.lp.worst import find_worst_population
 from boundit.counts.named_array import Floats
 from boundit.terms.long_work import FOR_EVER, TimeBudget
+from boundit.terms.rounding import ROUNDING
 
 ACCURACY = 5e-4
 """How near a proved end must come to what a population attains."""
@@ -45,7 +45,6 @@ MOST_BOXES = 40
 MOST_JOINT_CELLS = 64
 """For how many cells of a population both means are taken jointly; beyond, one by one."""
 _NARROW = 1e-6  # a narrower range would make rows of a program too much alike
-_SUMS = 7  # of each copy the total, the steering masses and the cells; and the products
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,31 +66,22 @@ class _JointProgram:
     meeting: Floats
     ranges: ProbabilityBox
     box: ProbabilityBox
-    least: float
+    most: float
     linked: int | None
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many values the outer and the inner variables have together.
-
-        Read by ``MeanOfMeans._solve_box`` and ``_JointProgram.write_product``.
-        """
+        """How many values the outer and the inner variables have together."""
         return len(self.outer), len(self.inner)
 
     def write_product(self, b: int, c: int) -> Floats:
-        """Write the form that is one at the column which stands for ``P(b | a) p(c)``.
-
-        Called by ``_JointProgram.add_products`` and ``_JointProgram.add_planes``.
-        """
+        """Write the form that is one at the column which stands for ``P(b | a) p(c)``."""
         form = np.zeros(self.rows.n_columns)
         form[2 * self.n_masses + b * self.shape[1] + c] = 1.0
         return form
 
     def add_products(self) -> None:
-        """Add what holds of the products in every box: their sums, and those that are masses.
-
-        Called by ``MeanOfMeans._make_program``.
-        """
+        """Add what holds of the products in every box: their sums, and those that are masses."""
         n_outer, n_inner = self.shape
         for b in range(n_outer):
             total = sum(self.write_product(b, c) for c in range(n_inner))
@@ -104,10 +94,7 @@ class _JointProgram:
                 self.rows.add(self.write_product(b, self.linked) - self.meeting[b], 0.0, 0.0)
 
     def keep_in_box(self, box: ProbabilityBox) -> ProgramRows:
-        """Copy the rows and add those that keep the chances of the inner values in a box.
-
-        Called by ``MeanOfMeans._solve_box`` for each box.
-        """
+        """Copy the rows and add those that keep the chances of the inner values in a box."""
         rows = self.rows.copy()
         unit, base = self.outer.sum(axis=0), self.own.sum(axis=0)
         for c, (low, high) in enumerate(zip(*box, strict=True)):
@@ -124,10 +111,7 @@ class _JointProgram:
     def add_planes(
         self, rows: ProgramRows, ranges: ProbabilityBox, box: ProbabilityBox
     ) -> None:
-        """Add the planes that enclose each product, by the ranges of both its factors.
-
-        Called by ``MeanOfMeans._solve_box`` for each box.
-        """
+        """Add the planes that enclose each product, by the ranges of both its factors."""
         unit = self.outer.sum(axis=0)
         for b, c in np.ndindex(*self.shape):
             least, most = ranges.low[b], ranges.high[b]
@@ -146,14 +130,13 @@ class _JointProgram:
     def read_copy(self, point: Floats, which: int) -> tuple[Floats, Floats]:
         """Read both laws off one copy of the masses at a solution: each copy is a population.
 
-        A law that is given what nobody in the copy has is read off the other. Called by
-        ``MeanOfMeans._solve_box`` to see which value is attained.
+        A law that is given what nobody in the copy has is read off the other.
         """
         forms = ((self.outer, self.own), (self.meeting, self.inner))
         outer, chances = (form @ point for form in forms[which])
-        if outer.sum() < RARE:
+        if outer.sum() < ROUNDING:
             outer = self.outer @ point
-        if chances.sum() < RARE:
+        if chances.sum() < ROUNDING:
             chances = self.inner @ point
         return outer / outer.sum(), chances / chances.sum()
 
@@ -161,10 +144,7 @@ class _JointProgram:
     def _keep_between(
         rows: ProgramRows, form: Floats, of: Floats, low: float, high: float
     ) -> None:
-        """Add rows that keep a form between ``low`` and ``high`` times another form.
-
-        Called by ``_JointProgram.keep_in_box`` for every chance and mass.
-        """
+        """Add rows that keep a form between ``low`` and ``high`` times another form."""
         if low == high:
             rows.add(form - low * of, 0.0, 0.0)
             return
@@ -195,7 +175,7 @@ class MeanOfMeans:
 
     @property
     def late(self) -> bool:
-        """Whether some search ran out of time. Read by ``ReweightedNestedChain.find_ends``."""
+        """Whether some search ran out of time."""
         return self._late or self._outer_mean.late or self._inner_mean.late
 
     def find_greatest(
@@ -205,8 +185,7 @@ class MeanOfMeans:
 
         ``values`` has an axis for each variable of the outer block, then of the inner one;
         ``at`` are the levels of what either is given. At most about ``most`` boxes are
-        searched; with none, each mean is taken at its own worst population. Called by
-        ``ReweightedNestedChain.find_ends`` at every place, with the sign changed for the least.
+        searched; with none, each mean is taken at its own worst population.
         """
         if self.populations.has_too_many_cells:
             return AttainedEnd(float(values.max()))
@@ -237,7 +216,7 @@ class MeanOfMeans:
         """Take the one mean after the other, each at its own worst population.
 
         The one over columns of ``table`` comes first: the inner one, unless ``swapped``. It is
-        exact where the other has a known law. Called by ``MeanOfMeans.find_greatest``.
+        exact where the other has a known law.
         """
         means = (self._outer_mean, self._inner_mean)
         last, first = means[::-1] if swapped else means
@@ -250,8 +229,7 @@ class MeanOfMeans:
     def _may_search(self, table: Floats, at: Mapping[str, int]) -> bool:
         """Tell whether a joint search can gain anything, and is small enough.
 
-        ``table`` has a row for each outer value and a column for each inner one. Called by
-        ``MeanOfMeans.find_greatest``.
+        ``table`` has a row for each outer value and a column for each inner one.
         """
         flat = np.ptp(table, axis=0).max() == 0 or np.ptp(table, axis=1).max() == 0
         seen = all(
@@ -263,12 +241,12 @@ class MeanOfMeans:
             return False
         joint = self._find_program(at)
         wide = all(np.ptp(box, axis=0).max() > 2 * _NARROW for box in (joint.ranges, joint.box))
-        return wide and joint.least >= RARE
+        return wide and joint.most < inf
 
     def _search(self, table: Floats, at: Mapping[str, int], most: int) -> BoxBound | None:
         """Search boxes of the inner chances for the greatest value of both means.
 
-        None where no population fits. Called by ``MeanOfMeans.find_greatest``.
+        None where no population fits.
         """
         attained = [-inf]
         joint = self._find_program(at)
@@ -285,8 +263,7 @@ class MeanOfMeans:
         """Solve the program of one box of inner chances; None when nothing fits in it.
 
         Both copies of its masses are populations, and the greater value of the two goes into
-        ``attained``: a box that ends no further than a little beyond it is not split. Used by
-        ``MeanOfMeans._search`` as what ``search_boxes`` calls.
+        ``attained``: a box that ends no further than a little beyond it is not split.
         """
         rows = joint.keep_in_box(box)
         ranges = joint.ranges if box is joint.box else self._narrow_ranges(joint, rows)
@@ -295,13 +272,9 @@ class MeanOfMeans:
         joint.add_planes(rows, ranges, box)
         aim = np.zeros(rows.n_columns)
         aim[2 * joint.n_masses :] = table.ravel()
-        end, answer = certify_greatest(
-            rows.make_program(),
-            aim,
-            least=joint.least,
-            seconds=self.budget.count_seconds(),
-            sums=_SUMS,
-        )
+        program = rows.make_program(joint.most)
+        answer = program.maximise(aim, seconds=self.budget.count_seconds())
+        end = answer.bound
         if answer.status is SolveStatus.EMPTY:
             return None
         middle = (box.low + box.high) / 2
@@ -324,35 +297,28 @@ class MeanOfMeans:
         """Narrow the ranges of the outer chances to those that one box leaves possible.
 
         None when nothing fits in the box. Products are then enclosed the more closely, the
-        smaller the box is. Called by ``MeanOfMeans._solve_box`` for each box but the first.
+        smaller the box is.
         """
         low, high = joint.ranges.low.copy(), joint.ranges.high.copy()
-        program, seconds = rows.make_program(), self.budget.count_seconds()
+        program, seconds = rows.make_program(joint.most), self.budget.count_seconds()
         for b, form in enumerate(joint.outer):
             for sign, end in ((-1.0, low), (1.0, high)):
-                found, answer = certify_greatest(
-                    program, sign * form, least=joint.least, seconds=seconds, sums=_SUMS
-                )
-                if answer.status is SolveStatus.EMPTY:
+                found = program.maximise(sign * form, seconds=seconds)
+                if found.status is SolveStatus.EMPTY:
                     return None
                 keep = max if sign < 0 else min
-                end[b] = keep(end[b], sign * found)
+                end[b] = keep(end[b], sign * found.bound)
         return _leave_room(low, high)
 
     def _note_late(self) -> bool:
-        """Tell whether the time budget is spent; if so, note it in ``late``.
-
-        Called by ``MeanOfMeans._solve_box`` and, through ``search_boxes``, by
-        ``MeanOfMeans._search``.
-        """
+        """Tell whether the time budget is spent; if so, note it in ``late``."""
         self._late |= self.budget.is_over()
         return self._late
 
     def _find_ranges(self, mean: Expectation, at: Mapping[str, int]) -> ProbabilityBox:
         """Find the range of the chance of each value of a block, over all populations.
 
-        ``mean`` takes means over the block. Called by ``MeanOfMeans._make_program`` for both
-        blocks.
+        ``mean`` takes means over the block.
         """
         given, shape = self._select(at, mean.block), self._count_levels(mean.block.variables)
         units = np.eye(prod(shape)).reshape(-1, *shape)
@@ -361,10 +327,7 @@ class MeanOfMeans:
         return _leave_room(low, high)
 
     def _find_program(self, at: Mapping[str, int]) -> _JointProgram:
-        """Find the joint program at some levels; each is made once.
-
-        Called by ``MeanOfMeans._may_search`` and ``MeanOfMeans._search``.
-        """
+        """Find the joint program at some levels; each is made once."""
         given = {**self._select(at, self.inner), **self._select(at, self.outer)}
         key = tuple(sorted(given.items()))
         if key not in self._programs:
@@ -372,10 +335,7 @@ class MeanOfMeans:
         return self._programs[key]
 
     def _make_program(self, at: Mapping[str, int]) -> _JointProgram:
-        """Write the rows of both copies of the masses and of their products.
-
-        Called by ``MeanOfMeans._find_program`` once for each choice of levels.
-        """
+        """Write the rows of both copies of the masses and of their products."""
         populations = self.populations
         a, e = self._select(at, self.outer), self._select(at, self.inner)
         cells = [populations.weigh_cells(given) for given in (a, e)]
@@ -393,7 +353,7 @@ class MeanOfMeans:
             for form, lower, upper in own if which == 0 else own[1:]:
                 rows.add(_place(form, which, more), lower, upper)
         rows.add(_place(units[1], 1, more) - _place(units[0], 0, more), 0.0, 0.0)
-        least = min(populations.find_least_share(given) for given in (a, e))
+        least = min(populations.find_least_share(*pair) for pair in ((a, e), (e, a)))
         joint = _JointProgram(
             rows,
             n,
@@ -403,7 +363,7 @@ class MeanOfMeans:
             np.array([_place(form, 1, more) for form in masses]),
             self._find_ranges(self._outer_mean, at),
             self._find_ranges(self._inner_mean, at),
-            least,
+            (2 * SUMS + 1) / least if least else inf,  # both copies, and the products
             self._find_linked(a),
         )
         joint.add_products()
@@ -413,7 +373,6 @@ class MeanOfMeans:
         """Find which inner value the outer law is given, beside what the inner law is given.
 
         ``a`` are the levels that the outer law is given; None where they are anything else.
-        Called by ``MeanOfMeans._make_program``.
         """
         drawn = self.inner.variables
         if self.inner.given.union(drawn) != self.outer.given:
@@ -424,36 +383,24 @@ class MeanOfMeans:
     def _write_forms(
         self, given: Mapping[str, int], drawn: Sequence[str], layout: MassLayout
     ) -> list[Floats]:
-        """Write the form of the mass of each value of a block's variables, given some levels.
-
-        Called by ``MeanOfMeans._make_program`` for both blocks.
-        """
+        """Write the form of the mass of each value of a block's variables, given some levels."""
         weigh, write = self.populations.weigh_cells, self.populations.write_form
         places = np.ndindex(*self._count_levels(drawn))
         values = (dict(zip(drawn, place, strict=True)) for place in places)
         return [write(weigh({**value, **given}), layout) for value in values]
 
     def _count_levels(self, names: Sequence[str]) -> tuple[int, ...]:
-        """Count the levels of some variables.
-
-        Called by ``MeanOfMeans._find_ranges`` and wherever values of a block are numbered.
-        """
+        """Count the levels of some variables."""
         return tuple(self.populations.levels[name] for name in names)
 
     @staticmethod
     def _select(at: Mapping[str, int], block: ReweightedBlock) -> dict[str, int]:
-        """Select the levels of what a block is given.
-
-        Called by ``MeanOfMeans._take_apart`` and wherever one of both laws is meant.
-        """
+        """Select the levels of what a block is given."""
         return {name: at[name] for name in sorted(block.given)}
 
 
 def _leave_room(low: Floats, high: Floats) -> ProbabilityBox:
-    """Make a box of ranges of chances, none of them so narrow that rows are too much alike.
-
-    Called by ``MeanOfMeans._find_ranges`` and ``MeanOfMeans._narrow_ranges``.
-    """
+    """Make a box of ranges of chances, none of them so narrow that rows are too much alike."""
     room = np.where(high > low, np.maximum(_NARROW - (high - low), 0.0) / 2, 0.0)
     high = np.maximum(low, high)
     return ProbabilityBox((low - room).clip(0, 1), (high + room).clip(0, 1)).tighten()
@@ -462,7 +409,7 @@ def _leave_room(low: Floats, high: Floats) -> ProbabilityBox:
 def _place(form: Floats, copy: int, more: int) -> Floats:
     """Put coefficients of masses into the columns of one of two copies of them.
 
-    ``more`` columns come after both. Called by ``MeanOfMeans._make_program``.
+    ``more`` columns come after both.
     """
     nothing = np.zeros_like(form)
     both = (form, nothing) if copy == 0 else (nothing, form)

@@ -15,24 +15,19 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.bounds.lp.program import Optimum, Program, SolveStatus, SparseMatrix
+from boundit.bounds.lp.program import Program, SolveStatus, SparseMatrix
 from boundit.bounds.lp.reweighting import Reweighting
 from boundit.bounds.numbers import Numbers
 from boundit.bounds.selection_facts import SelectionFacts
-from boundit.counts.named_array import Floats
+from boundit.counts.named_array import Floats, divide
 from boundit.estimand.language.expression import P
 from boundit.terms.names import Nodes, sort_names
 from boundit.terms.rounding import EXACT_ROUNDING
 
 MOST_CELLS = 1_024
 """The most cells that programs are made for; beyond, nothing is said."""
-RARE = 1e-7
-"""Of what surely no more than this part of everyone have, nothing is said."""
-_USUAL = 1e-3
-"""Where nothing is known of selection: how much rarer something may be than it can be."""
-_HEAVIEST = 1e9
-"""No mass is larger, for nothing is set to one that fewer than this part of everyone have."""
-_EPS = float(np.finfo(np.float64).eps)
+SUMS = 3
+"""The total, the steering masses and the cells: none of them adds up to more than the total."""
 _TOTAL = 0
 _Mask = NDArray[np.bool_]
 
@@ -53,8 +48,7 @@ class MassLayout:
         """The number of columns of the program: the total, the steering masses, the cells.
 
         A steering mass is how much of the population has one value of the variables by which
-        the log is reweighted. Read by ``Populations.write_rows`` and ``Populations._add_cells``
-        for the length of a row.
+        the log is reweighted.
         """
         return 1 + len(self.exact) + int(self.kept.sum())
 
@@ -62,8 +56,6 @@ class MassLayout:
         """Find the columns of a program that hold the cells of one steering value.
 
         That is one combination of levels of the variables by which the log is reweighted.
-        Called by ``Populations._add_cells``, which says that these cells add up to the mass of
-        that value.
         """
         start = 1 + len(self.exact) + int(self.kept[:steering].sum())
         return np.arange(start, start + int(self.kept[steering].sum()))
@@ -77,18 +69,14 @@ class ProgramRows:
     rows: list[tuple[Floats, float, float]] = field(default_factory=list)
 
     def copy(self) -> "ProgramRows":
-        """Copy the rows of a linear program gathered so far, so that the copy alone can grow.
-
-        Called by ``_JointProgram.keep_in_box``, which adds other rows for each box.
-        """
+        """Copy the rows of a linear program gathered so far, so that the copy alone can grow."""
         return ProgramRows(self.n_columns, [*self.rows])
 
     def widen(self, *forms: Floats) -> "ProgramRows":
         """Add a column for each form (weighted sum of columns), and a row that equates the two.
 
         What comes out are new rows of a linear program, which few coefficients of these columns
-        can change. Called by ``RatioDifference.__init__`` for ranges of the second mean, and by
-        ``BoxProgram.__init__`` for ends of chances.
+        can change.
         """
         n_more = len(forms)
         wider = ProgramRows(self.n_columns + n_more)
@@ -99,19 +87,14 @@ class ProgramRows:
         return wider
 
     def add(self, form: Floats, lower: float, upper: float) -> None:
-        """Add ``lower <= form <= upper`` to a linear program's rows, ``form`` its coefficients.
-
-        Called by ``Populations.write_rows``, ``BoxProgram.__init__`` and others, row
-        by row.
-        """
+        """Add ``lower <= form <= upper`` to a linear program's rows, ``form`` its coefficients."""
         self.rows.append((form, lower, upper))
 
     def add_between(self, form: Floats, of: int, low: float, high: float) -> None:
         """Add rows that keep a form (weighted sum of columns) within multiples of one column.
 
         It is to lie between ``low`` and ``high`` times the column ``of``; an end of zero or
-        infinity needs no row. Called by ``Populations._add_cells``, ``Populations._add_facts``
-        and ``Populations._add_table``.
+        infinity needs no row.
         """
         for share, lower, upper in ((low, 0.0, inf), (high, -inf, 0.0)):
             if (share > 0) if lower == 0 else (share < inf):
@@ -119,18 +102,17 @@ class ProgramRows:
                 row[of] -= share
                 self.add(row, lower, upper)
 
-    def make_program(self) -> Program:
+    def make_program(self, most: float) -> Program:
         """Make the linear program with these rows, ready to be solved for any objective.
 
-        Called by ``Expectation._make_normed_program``, ``RatioDifference.__init__`` and
-        ``Populations.may_exist`` once all rows are there, and by ``BoxProgram.__init__`` for
-        all boxes.
+        At no point that counts do all columns add up to more than ``most``: the row that says
+        so turns what the solver rounded into a proof.
         """
-        forms, lower, upper = zip(*self.rows, strict=True)
-        # Without a ceiling no proof that nothing fits would survive rounding.
-        ceiling = np.full(self.n_columns, _HEAVIEST)
+        # Twice as much, so that the row binds nowhere.
+        whole = (np.ones(self.n_columns), 0.0, 2 * most)
+        forms, lower, upper = zip(*self.rows, whole, strict=True)
         rows = SparseMatrix.from_dense(np.array(forms))
-        return Program(rows, lower=np.array(lower), upper=np.array(upper), highest=ceiling)
+        return Program(rows, lower=np.array(lower), upper=np.array(upper))
 
 
 @final
@@ -147,9 +129,7 @@ class Populations:
     def has_too_many_cells(self) -> bool:
         """Whether the joint table of the variables has more than ``MOST_CELLS`` cells.
 
-        No program is made then, and rules leave their ends as wide as can be. Read by
-        ``Expectation.find_ends``, ``NaturalBounds.find_ends`` and
-        ``PopulationProgram.has_too_many_cells``.
+        No program is made then, and rules leave their ends as wide as can be.
         """
         return prod(self.shape) > MOST_CELLS
 
@@ -157,9 +137,7 @@ class Populations:
         """Make an array over the population's cells: a weight where levels are as asked.
 
         Cells in which some variables have other levels than ``values`` get zero. ``weights``
-        has an axis for every variable, of length 1 where it does not matter. Called by
-        ``Expectation.weigh_cells``, ``Expectation._make_normed_program`` and wherever the mass
-        of some levels is meant.
+        has an axis for every variable, of length 1 where it does not matter.
         """
         where = tuple(values.get(axis, slice(None)) for axis in self.axes)
         found = np.zeros(self.shape)
@@ -171,8 +149,6 @@ class Populations:
 
         These are the cells where ``needed`` is not zero (all, where tables must be met) and
         whose share among rows that agree on the reweighting variables is not known exactly.
-        Called by ``Expectation._make_normed_program``, ``RatioDifference.__init__`` and
-        ``ReweightedProgram.__init__`` before any row is written.
         """
         low, high = self._cell_shares
         exact = (low == high).all(axis=1)
@@ -182,9 +158,7 @@ class Populations:
     def write_form(self, weights: Floats, layout: MassLayout) -> Floats:
         """Write a weighted sum of the masses of cells as coefficients of a program's columns.
 
-        A mass is a part of the population; cells without a column count through others. Called
-        by ``Expectation.write_form`` for objectives and by ``Populations._add_table`` for the
-        rows of a table.
+        A mass is a part of the population; cells without a column count through others.
         """
         low, _ = self._cell_shares
         spread = weights.reshape(low.shape)
@@ -194,25 +168,25 @@ class Populations:
     def has_logged(self, values: Mapping[str, int]) -> bool:
         """Tell whether some row with these levels was logged, so that they surely occur.
 
-        Called by ``Expectation.solve_greatest``, ``RatioDifference.find_greatest`` and
-        ``ReweightedProgram._find_greatest``: a mean given levels that nobody may have is not
-        bounded.
+        A mean given levels that nobody may have is not bounded.
         """
         low = self._cell_shares[0]
         if not self.reweighting.shares.of:
             low = self.logged_shares[0][:, None] if self.reweighting.reads_steering else 0 * low
         return bool((self.weigh_cells(values).reshape(low.shape)[low > 0] > 0).any())
 
-    def find_least_share(self, values: Mapping[str, int]) -> float:
-        """Find what part of the population surely has these levels, by facts and tables.
+    def find_least_share(self, values: Mapping[str, int], *others: Mapping[str, int]) -> float:
+        """Prove what part of the population has these levels; 0 where nothing is proved.
 
-        Where neither says anything, a small share of what the log shows. Called by
-        ``Expectation._make_normed_program``, ``RatioDifference.__init__`` and
-        ``ReweightedProgram.__init__``: rounding errors of a program are divided by this part.
+        Rounding errors of a program are divided by this part. Where everyone may have one value
+        of the steering variables, only those count that go with these levels or the ``others``:
+        without the rest every mean given either is the same.
         """
-        known = [0.0]
-        law, shares = self.reweighting, self._cell_shares[0]
-        here = np.where(self.weigh_cells(values).reshape(shares.shape) > 0, shares, 0.0)
+        law, low = self.reweighting, self._cell_shares[0]
+        there = [self.weigh_cells(each).reshape(low.shape) > 0 for each in (values, *others)]
+        here = np.where(there[0], low, 0.0)
+        counted = self._may_happen & (np.any(there, axis=(0, 2)) if law.is_free else True)
+        known = [float(here.sum(axis=1)[counted].min(initial=1.0))]
         if law.reads_steering and law.facts.least_ratio > 0:
             known.append(
                 law.facts.least_ratio * float((here * self.logged_shares[0][:, None]).sum())
@@ -224,14 +198,53 @@ class Populations:
                 full = np.broadcast_to(low, [self.levels[name] for name in names])
                 where = tuple(values.get(name, slice(None)) for name in names)
                 known.append(float(full[where].sum()))
-        return max(known) or _USUAL * float(here.sum(axis=1).max())
+        return max(known) or (self._prove_least_share(values) if law.tables else 0.0)
+
+    def _prove_least_share(self, values: Mapping[str, int]) -> float:
+        """Prove by a program what part of everyone has these levels, by all tables together."""
+        cells = self.weigh_cells(values)
+        layout = self.lay_out(cells)
+        program = self.write_rows(layout, _make_unit(layout.n_columns, _TOTAL)).make_program(
+            SUMS
+        )
+        found = program.minimise(self.write_form(cells, layout))
+        return max(found.bound, 0.0)
+
+    def find_freest_mean(self, tops: Floats, given: Mapping[str, int]) -> float:
+        """Find the greatest mean of ``tops`` given some levels, where ``Reweighting.is_free``.
+
+        Everyone may have the steering value at which it is greatest. Whatever part of that has
+        the ``given`` levels, its best cells are as common as can be: the mean is greatest at
+        some part where one more cell is.
+        """
+        low, high = self._cell_shares
+        here = self.weigh_cells(given).reshape(low.shape) > 0
+        own = np.ix_(self._may_happen & here.any(axis=1), here.any(axis=0))
+        others = np.ix_(self._may_happen & here.any(axis=1), ~here.any(axis=0))
+        order = np.argsort(-tops.reshape(low.shape)[own], axis=1)
+        value, least, most = (
+            np.take_along_axis(each[own], order, axis=1)
+            for each in (tops.reshape(low.shape), low, high)
+        )
+        room = most - least
+        filled = least.sum(axis=1, keepdims=True) + np.cumsum(room, axis=1)
+        parts = np.concatenate([filled[:, :1] - room[:, :1], filled], axis=1)
+        # The other cells of a steering value leave so much, which is rounded as one is.
+        fewest, fullest = (
+            (1 - end[others].sum(axis=1, keepdims=True) + off).clip(parts[:, :1], parts[:, -1:])
+            for end, off in ((high, -EXACT_ROUNDING), (low, EXACT_ROUNDING))
+        )
+        parts = parts.clip(fewest, fullest)
+        more = parts[:, :, None] - (filled - room)[:, None]
+        cells = least[:, None] + more.clip(0.0, room[:, None])
+        means = divide((cells * value[:, None]).sum(axis=2), cells.sum(axis=2))
+        return float(np.nan_to_num(means, nan=-inf).max(initial=-inf))
 
     def write_rows(self, layout: MassLayout, unit: Floats) -> ProgramRows:
         """Write the rows of a linear program over these populations, in which ``unit`` is one.
 
         ``unit`` is a weighted sum of masses. The rows say that masses add up to the total and
-        fit the log, the facts and the tables. Called by ``Expectation._make_normed_program``,
-        ``RatioDifference.__init__`` and ``ReweightedProgram.__init__``.
+        fit the log, the facts and the tables.
         """
         rows = ProgramRows(layout.n_columns)
         rows.add(unit, 1.0, 1.0)
@@ -249,8 +262,7 @@ class Populations:
     def read_shares(self, point: Floats) -> Floats:
         """Read what part of everyone each steering value is, at a solution of a program.
 
-        That is a combination of levels of the variables by which the log is reweighted. Called
-        by ``find_worst_population`` to tell who there would be more of than in the log.
+        That is a combination of levels of the variables by which the log is reweighted.
         """
         masses = point[1 : 1 + self._n_steering] / point[_TOTAL]
         return np.asarray(masses)
@@ -258,22 +270,19 @@ class Populations:
     def may_exist(self) -> bool:
         """Tell whether some population fits the log, the facts and the tables together.
 
-        False only where a program proves that none does. Called by ``require_possible`` before
-        any bound is derived.
+        False only where a program proves that none does.
         """
         layout = self.lay_out(np.zeros(self.shape))
         total = _make_unit(layout.n_columns, _TOTAL)
-        program = self.write_rows(layout, total).make_program()
-        _, found = certify_greatest(program, np.zeros_like(total), least=1.0)
-        return found.status is not SolveStatus.EMPTY
+        program = self.write_rows(layout, total).make_program(SUMS)
+        return program.minimise(np.zeros_like(total)).status is not SolveStatus.EMPTY
 
     @cached_property
     def _cell_shares(self) -> tuple[Floats, Floats]:
         """Both ends of ``P(others | steering variables)`` by the log, a row per steering value.
 
         The log is reweighted by the steering variables alone, so that these shares are
-        everyone's. Read by ``Populations._add_cells``, ``Populations.lay_out`` and
-        ``Populations.write_form``.
+        everyone's.
         """
         shares = self.reweighting.shares
         if not shares.of:
@@ -285,11 +294,18 @@ class Populations:
         return full[0].reshape(size), full[1].reshape(size)
 
     @cached_property
+    def _may_happen(self) -> _Mask:
+        """Which steering values anybody may have: all, unless a fact says all had a chance."""
+        law = self.reweighting
+        if law.facts.limit is None or not law.steering:
+            return np.ones(self._n_steering, dtype=bool)
+        return np.asarray(self.logged_shares[1] > 0)
+
+    @cached_property
     def logged_shares(self) -> tuple[Floats, Floats]:
         """Both ends of how often each value of the steering variables is in the log.
 
-        These are the variables by which the log is reweighted. Read by
-        ``Populations._add_facts`` and ``find_worst_population``.
+        These are the variables by which the log is reweighted.
         """
         names = sort_names(self.reweighting.steering)
         low, high = self._numbers.read_ends(P(frozenset(names)), names)
@@ -300,24 +316,21 @@ class Populations:
         """Add the rows that keep cells of one steering value within their shares of its mass.
 
         A steering value is a combination of levels of the variables by which the log is
-        reweighted. A last pair of rows says that these cells make up the mass. Called by
-        ``Populations.write_rows`` for each steering value without exact shares.
+        reweighted. A last pair of rows says that these cells make up the mass.
         """
         own, kept = layout.find_columns(steering), layout.kept[steering]
         low, high = (end[steering] for end in self._cell_shares)
         added = np.zeros(layout.n_columns)
         added[own] = 1.0
-        most, least = 1 - low[~kept].sum(), 1 - high[~kept].sum()
+        # What is left of one was rounded as one is.
+        most = 1 - low[~kept].sum() + EXACT_ROUNDING
+        least = 1 - high[~kept].sum() - EXACT_ROUNDING
         rows.add_between(added, 1 + steering, float(least), float(max(most, 0.0)))
         for column, *ends in zip(own, low[kept], high[kept], strict=True):
             rows.add_between(_make_unit(layout.n_columns, int(column)), 1 + steering, *ends)
 
     def _add_facts(self, rows: ProgramRows, facts: SelectionFacts) -> None:
-        """Add the rows that limit how much rarer, or commoner, than logged a kind of row is.
-
-        Called by ``Populations.write_rows`` where a selection rate or a sensitivity limit is
-        stated.
-        """
+        """Add the rows that limit how much rarer, or commoner, than logged a kind of row is."""
         low, high = self.logged_shares
         for m in range(self._n_steering):
             mass = _make_unit(rows.n_columns, 1 + m)
@@ -329,10 +342,7 @@ class Populations:
             )
 
     def _add_table(self, rows: ProgramRows, layout: MassLayout, table: Nodes) -> None:
-        """Add the rows that make the population agree with every cell of an unselected table.
-
-        Called by ``Populations.write_rows`` for each table.
-        """
+        """Add the rows that make the population agree with every cell of an unselected table."""
         names = sort_names(table)
         shape = [self._numbers.levels[name] for name in names]
         pair = self._numbers.read_ends(P(table, logged=False), names)
@@ -349,39 +359,8 @@ class Populations:
             rows.add_between(form, _TOTAL, least, most)
 
 
-def certify_greatest(
-    program: Program,
-    objective: Floats,
-    *,
-    least: float,
-    seconds: float | None = None,
-    sums: int = 3,
-) -> tuple[float, Optimum]:
-    """Maximise an objective over a program's populations; return an end proved by duality.
-
-    In the program the form of the first row is one.
-
-    All other rows have ends of zero or none, so with multipliers ``y`` every law has
-    ``objective <= y_0 unit + left``. What is left over is rounding, and is at most its greatest
-    coefficient times ``sums``, for the total is one, masses add up to it, and cells to no more.
-    In the ratio it is divided by the mass that was set to one, of which everyone has ``least``.
-    Called by ``Expectation.solve_greatest``, ``RatioDifference._bound_piece`` and
-    ``BoxProgram.prove_end`` for every search.
-    """
-    with np.errstate(invalid="ignore"):  # an end that does not bind is infinite
-        found = program.maximise(objective, seconds=seconds)
-    y = found.multipliers
-    left = float((objective - program.rows.add_rows(y)).max())
-    size = np.abs(objective).max(initial=0.0) + np.abs(y).max(initial=0.0)
-    spare = max(left, 0.0) + 4 * _EPS * float(size)
-    return float(y[0]) + sums * spare / least, found
-
-
 def _make_unit(size: int, place: int) -> Floats:
-    """Make the row of ``size`` coefficients that is one at a ``place`` and zero elsewhere.
-
-    Called by ``Populations._add_cells``, ``Populations._add_facts`` and ``ProgramRows.widen``.
-    """
+    """Make the row of ``size`` coefficients that is one at a ``place`` and zero elsewhere."""
     found = np.zeros(size)
     found[place] = 1.0
     return found

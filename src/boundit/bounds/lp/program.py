@@ -54,20 +54,17 @@ class SparseMatrix:
 
     @classmethod
     def from_dense(cls, dense: Floats) -> "SparseMatrix":
-        """Keep the numbers of a matrix that are not zero, column by column.
-
-        Called by ``ProgramRows.make_program`` for the rows of a linear program.
-        """
+        """Keep the numbers of a matrix that are not zero, column by column."""
         columns, rows = np.nonzero(dense.T)
         return cls(rows, columns, dense[rows, columns], (dense.shape[0], dense.shape[1]))
 
-    def add_rows(self, multipliers: Floats) -> Floats:
+    def add_rows(self, multipliers: Floats, *, sizes: bool = False) -> Floats:
         """Add up the rows of the matrix, each times its multiplier: ``y A``.
 
-        Called by ``Program.certify`` and ``certify_greatest``, which subtract it from the
-        objective to see what the multipliers prove.
+        With ``sizes`` no sign counts, which says how far the sums can be off.
         """
         parts = self.values * multipliers[self.rows]
+        parts = np.abs(parts) if sizes else parts
         return np.bincount(self.columns, parts, self.shape[1]).astype(np.float64)
 
 
@@ -116,39 +113,26 @@ class Program:
         self.highest = np.full(n_columns, np.inf) if highest is None else highest
         self.lower, self.upper = lower, upper
         self._anchor = _find_anchor(rows)
-        self._heaviest = float(np.abs(rows.values).max(initial=1.0))
         self._all_rows = np.arange(n_rows, dtype=np.int32)
         self._all_columns = np.arange(n_columns, dtype=np.int32)
         self._solver = _load_solver(rows, lower, upper, self.highest)
         self._clock = np.inf  # until when the solver may run, by its own clock
 
     def set_ends(self, lower: Floats, upper: Floats) -> None:
-        """Change the lower and upper end of every row, and keep the solver's last basis.
-
-        Called by ``ArmProgram.set_law`` when the cells have other probabilities, in another
-        context.
-        """
+        """Change the lower and upper end of every row, and keep the solver's last basis."""
         self.lower, self.upper = lower, upper
         # The stubs of highspy leave out some of its methods.
         n = len(self._all_rows)
         self._solver.changeRowsBounds(n, self._all_rows, lower, upper)  # type: ignore[attr-defined]
 
     def set_coefficient(self, row: int, column: int, value: float) -> None:
-        """Change one coefficient of a linear program's rows, of those kept as not zero.
-
-        Called by ``RatioDifference._bound_piece`` for the two rows that differ from piece to
-        piece, and by ``BoxProgram.prove_end`` for ends of chances.
-        """
+        """Change one coefficient of a linear program's rows, of those kept as not zero."""
         place = np.flatnonzero((self.rows.rows == row) & (self.rows.columns == column))
         self.rows.values[place] = value
-        self._heaviest = max(self._heaviest, abs(value))
         self._solver.changeCoeff(row, column, value)
 
     def minimise(self, cost: Floats, *, seconds: float | None = None) -> Optimum:
-        """Find the least ``cost q`` over feasible points ``q``, in at most so many ``seconds``.
-
-        Called by ``ArmProgram.find_ends`` for lower ends and by ``Program.maximise``.
-        """
+        """Find the least ``cost q`` over feasible points ``q``, in at most so many ``seconds``."""
         self._solver.changeColsCost(len(self._all_columns), self._all_columns, cost)
         clock = np.inf if seconds is None else self._solver.getRunTime() + max(seconds, 0.0)
         if clock != self._clock:
@@ -169,8 +153,7 @@ class Program:
     def maximise(self, cost: Floats, *, seconds: float | None = None) -> Optimum:
         """Find the greatest ``cost q`` over feasible points ``q``, in so many ``seconds``.
 
-        Its ``multipliers`` are those of the greatest. Called by ``certify_greatest`` and by
-        ``ArmProgram.find_ends`` for upper ends.
+        Its ``multipliers`` are those of the greatest.
         """
         found = self.minimise(-cost, seconds=seconds)
         sign = 1.0 if found.status is SolveStatus.EMPTY else -1.0
@@ -182,31 +165,29 @@ class Program:
         """Compute what multipliers prove: ``cost q`` is at least this at every feasible point.
 
         Multipliers, one a row, are the dual solution. They are mended first where the solver
-        rounded, and come back as they were used. Called by ``Program.minimise`` with the
-        solver's own multipliers.
+        rounded, and come back as they were used. Every coefficient, end and cost may be off by
+        the part ``EXACT_ROUNDING`` of itself.
         """
         finite = np.where(multipliers > 0, self.lower, self.upper)
         y = np.where(np.isfinite(finite), multipliers, 0.0)
         left = cost - self.rows.add_rows(y)
-        spare = 0.0
-        if self._anchor is not None:  # what is left over is then 0 at least
-            row, weights = self._anchor
-            y[row] += float((left / weights).min())
-        else:
-            with np.errstate(invalid="ignore"):
-                spare = float(np.where(left < 0, left * self.highest, 0.0).sum())
-        ends = np.where(y > 0, self.lower, self.upper)
-        parts = np.where(y == 0, 0.0, y * ends)
-        size = np.abs(parts).sum() + np.abs(cost).max(initial=0.0)
-        size += self._heaviest * np.abs(y).sum()
-        rounding = 4 * _EPS * (len(y) + 2) * size
-        return float(parts.sum() + spare - rounding), y
+        off = EXACT_ROUNDING * (np.abs(cost) + self.rows.add_rows(y, sizes=True))
+        with np.errstate(invalid="ignore"):  # an end that does not bind is infinite
+            if self._anchor is not None:  # what is left over is then 0 at least
+                row, weights = self._anchor
+                y[row] += float((left / weights).min())
+                spare = -float((off / weights).max() * self.upper[row])
+            else:
+                least = left - off
+                spare = float(np.where(least < 0, least * self.highest, 0.0).sum())
+            ends = np.where(y > 0, self.lower, self.upper)
+            parts = np.where(y == 0, 0.0, y * ends)
+        return float(parts.sum() + spare - EXACT_ROUNDING * np.abs(parts).sum()), y
 
     def _prove_empty(self, cost: Floats) -> Optimum:
         """Prove by the solver's dual ray that no point is feasible; else return a loose bound.
 
-        The ray gives multipliers of rows whose sum contradicts itself. Called by
-        ``Program.minimise`` where the solver says that nothing is feasible.
+        The ray gives multipliers of rows whose sum contradicts itself.
         """
         nothing = np.full(self.rows.shape[1], np.nan)
         _, exists, ray = self._solver.getDualRay()  # type: ignore[attr-defined]
@@ -219,10 +200,7 @@ class Program:
         return Optimum(SolveStatus.UNFINISHED, bound, np.nan, nothing, used)
 
     def _keep_unfinished(self, cost: Floats, solution: highspy.HighsSolution) -> Optimum:
-        """Return the better bound of two: by the solver's last multipliers, or by all zeros.
-
-        Called by ``Program.minimise`` where the solver ran out of time or gave up.
-        """
+        """Return the better bound of two: by the solver's last multipliers, or by all zeros."""
         tried = [np.zeros(self.rows.shape[0])]
         if len(solution.row_dual) == self.rows.shape[0]:
             tried.append(np.array(solution.row_dual))
@@ -235,7 +213,7 @@ def _find_anchor(rows: SparseMatrix) -> tuple[int, Floats] | None:
     """Find a row in which every variable has a positive coefficient; None without one.
 
     What comes out are its number and coefficients. Adding a multiple of it mends multipliers
-    that the solver rounded. Called by ``Program.__init__``; ``Program.certify`` adds it.
+    that the solver rounded.
     """
     n_rows, n_columns = rows.shape
     full = np.bincount(rows.rows[rows.values > 0], minlength=n_rows) == n_columns
@@ -270,10 +248,7 @@ _OPTIONS = _choose_options()
 def _load_solver(
     rows: SparseMatrix, lower: Floats, upper: Floats, highest: Floats
 ) -> "highspy.Highs":
-    """Hand rows and ends to a HiGHS solver, which starts each search where the last one ended.
-
-    Called by ``Program.__init__``.
-    """
+    """Hand rows and ends to a HiGHS solver, which starts each search where the last one ended."""
     model = highspy.HighsLp()
     model.num_row_, model.num_col_ = rows.shape
     model.col_cost_ = np.zeros(rows.shape[1])

@@ -49,18 +49,14 @@ class ResponseTypes:
 
     @property
     def n_types(self) -> int:
-        """The number of distinct response types, which is that of the columns of a program.
-
-        Read by ``ArmProgram.__init__`` and ``ReweightedProgram.__init__``.
-        """
+        """The number of distinct response types, which is that of the columns of a program."""
         return int(self.runs.shape[2])
 
     def find_cells(self, scenario: int, names: Sequence[str]) -> Codes:
         """Find the cell of the table of ``names`` that each response type ends in.
 
         A ``scenario`` says what is set by hand or comes from outside. Cells are numbered row by
-        row. Called by ``ArmProgram.__init__`` and ``ReweightedProgram._write_forms`` for the
-        rows of their programs, and for the outcome by ``ProgramLayout.find_successes``.
+        row.
         """
         at = {v.name: i for i, v in enumerate(self.variables)}
         code = np.zeros(self.n_types, dtype=np.int64)
@@ -80,8 +76,7 @@ def list_response_types(
 
     A response type says how variables answer to their causes, its run what levels they then
     have in each scenario. ``variables`` come causes first. Of a scenario in ``shown`` only
-    these variables matter in the end, and runs that agree there are one. Called by
-    ``ProgramLayout.list_types`` for the columns of a program.
+    these variables matter in the end, and runs that agree there are one.
 
     >>> bow = TypedVariable("X", 2), TypedVariable("Y", 2, ("X",))
     >>> watched = TypeScenario({}, frozenset("XY"))
@@ -108,8 +103,7 @@ def _add_levels(
     """Add the level of the i-th variable in every scenario to runs of the variables before it.
 
     A run is the levels of variables in each scenario. It becomes several where the variable's
-    response is still free, one for each level. None when there are more than ``most``. Called
-    by ``list_response_types`` for each variable, causes first.
+    response is still free, one for each level. None when there are more than ``most``.
     """
     name, n_levels = variables[i].name, variables[i].n_levels
     outside = _number_outside(variables, i, scenarios)
@@ -137,8 +131,7 @@ def _number_outside(
 ) -> list[int]:
     """Number the scenarios by the values of the i-th variable's arguments outside the program.
 
-    Scenarios with equal values get one number. Called by ``_add_levels``, for a function gives
-    the same answer to the same arguments.
+    Scenarios with equal values get one number.
     """
     before = {variable.name for variable in variables[:i]}
     names = [name for name in variables[i].arguments if name not in before]
@@ -152,8 +145,7 @@ def _number_outside(
 def _encode_argument(levels: Levels, i: int, variables: Sequence[TypedVariable]) -> Codes:
     """Encode, for each run, the levels of the i-th variable's arguments as one number.
 
-    A run is the levels of variables in each scenario; arguments are a variable's causes. Called
-    by ``_add_levels`` in each scenario.
+    A run is the levels of variables in each scenario; arguments are a variable's causes.
     """
     code = np.zeros(levels.shape[1], dtype=np.int64)
     for place, variable in enumerate(variables[:i]):
@@ -166,7 +158,7 @@ def _recall_levels(levels: Levels, argument: Codes, asked: Mapping[int, Codes]) 
     """Find the level that each run's function gave to this argument in an earlier scenario.
 
     A run's function says how a variable answers to its causes, the argument. It is -1 where the
-    function was not asked before. Called by ``_add_levels`` in each scenario.
+    function was not asked before.
     """
     known = np.full(len(argument), -1, dtype=np.int16)
     for scenario, codes in asked.items():
@@ -180,7 +172,7 @@ def _merge_equal_runs(
     """Keep one of several runs that differ only in variables that do not matter in the end.
 
     A run is the levels of variables in each scenario; ``shown`` says which variables matter in
-    one. Called by ``list_response_types`` once all variables have levels.
+    one.
     """
     runs = runs.copy()
     for scenario, names in shown.items():
@@ -193,8 +185,6 @@ def _merge_equal_runs(
 
 def list_assignments(levels: Mapping[str, int]) -> Iterator[dict[str, int]]:
     """List every combination of levels of some variables, given how many levels each has.
-
-    Called by ``ProgramLayout.__init__`` for scenarios, cells, conditions and arms.
 
     >>> list(list_assignments({"A": 2, "B": 1}))
     [{'A': 0, 'B': 0}, {'A': 1, 'B': 0}]

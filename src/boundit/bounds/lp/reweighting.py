@@ -12,7 +12,7 @@ what unselected tables show are linear in ``q``:
 - a table over ``T'`` fixes :math:`\sum P(t', m) = P(t')` for every value ``t'``.
 
 A value of ``M`` that was never logged may have any mass, and spread it in any way: no kind of
-row is assumed to have had a chance of being logged. A sensitivity limit says that it had, and
+row is assumed to have had a chance of being logged. A selection limit says that it had, and
 takes the mass away. With counts, ``P(t | m, S=1)`` is known between two ends; the
 masses are then variables of their own between ``low q(m)`` and ``high q(m)``.
 """
@@ -54,8 +54,7 @@ class Reweighting:
         """Find by the graph which of some variables shield selection from all the others.
 
         The log is then reweighted by these alone, and what comes out says so. The variables of
-        the tables are taken in. Called by ``ReweightedChainSearch._make_block`` and
-        ``_make_natural_rule``, for each rule that reweights the log.
+        the tables are taken in.
 
         >>> from boundit.graph.text import parse
         >>> chain = parse("X -> M -> Y; M -> [S]")
@@ -69,37 +68,33 @@ class Reweighting:
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """The variables in the order of arrays: those reweighted by first, each part by name.
-
-        Read by ``Populations.__init__``.
-        """
+        """The variables in the order of arrays: those reweighted by first, each part by name."""
         return *sort_names(self.steering), *sort_names(self.variables - self.steering)
 
     @property
     def shares(self) -> P:
         """The term ``P(others | steering variables)``, which selection does not change.
 
-        Steering variables are those by which the log is reweighted. Read by
-        ``Populations._cell_shares`` and ``Reweighting.formulas``.
+        Steering variables are those by which the log is reweighted.
         """
         return P(self.variables - self.steering, self.steering)
 
     @property
     def reads_steering(self) -> bool:
-        """Whether facts or tables need the logged law of the variables reweighted by.
-
-        Read by ``Reweighting.formulas``, ``Populations.has_logged`` and
-        ``find_worst_population``.
-        """
+        """Whether facts or tables need the logged law of the variables reweighted by."""
         return bool(self.steering and (self.facts or (self.tables and not self.shares.of)))
 
     @property
-    def formulas(self) -> tuple[Expression, ...]:
-        """The terms whose numbers the reweighting reads off the log and the tables.
+    def is_free(self) -> bool:
+        """Whether everyone may have one value of the variables reweighted by.
 
-        Read by ``NaturalBounds.formulas``, ``ReweightedChain.formulas`` and
-        ``ReweightedTypes.formulas``.
+        No table, and no fact keeps any value from being as rare as can be.
         """
+        return not self.tables and self.facts.least_ratio == 0
+
+    @property
+    def formulas(self) -> tuple[Expression, ...]:
+        """The terms whose numbers the reweighting reads off the log and the tables."""
         found = [self.shares] if self.shares.of else []
         if self.reads_steering:
             found.append(P(self.steering))
@@ -109,8 +104,7 @@ class Reweighting:
     def steps(self) -> tuple[StepRecord, ...]:
         """The proof step that some variables shield the others from selection.
 
-        The log is reweighted by those that shield; no step where either are none. Used by every
-        rule that reweights the log, ``ReweightedChain.write_record`` for one.
+        The log is reweighted by those that shield; no step where either are none.
         """
         known, hidden = sort_names(self.steering), sort_names(self.variables - self.steering)
         if not known or not hidden:
@@ -121,11 +115,7 @@ class Reweighting:
 
     @property
     def statement(self) -> str:
-        """The facts and tables that the population must fit, in words.
-
-        Read by ``NaturalBounds.write_record``, ``ReweightedChain.write_record`` and
-        ``ReweightedTypes.write_record`` for what they claim.
-        """
+        """The facts and tables that the population must fit, in words."""
         said = [str(self.facts)] if self.facts else []
         said += [
             f"P({join_names(table)}) is that of an unselected table" for table in self.tables

@@ -17,9 +17,7 @@ LEAST, MOST = ", the least allowed", ", the most allowed"
 def find_worst_population(populations: Populations, found: Optimum) -> WorstPopulation | None:
     """Read off a solved program the population that attains an end, as shares of kinds of rows.
 
-    None where the program was not solved or the log's shares were not needed. Called by
-    ``Expectation.solve_greatest`` and ``ReweightedProgram._find_greatest``, so that an
-    explanation can say who there would be more of than in the log.
+    None where the program was not solved or the log's shares were not needed.
     """
     law = populations.reweighting
     solved = found.status is SolveStatus.OPTIMAL and found.point[0] > 0
@@ -44,8 +42,7 @@ def _name_limit(facts: SelectionFacts, share: float, least: float, most: float) 
     """Say whether a fact about selection stops a kind of row from being rarer, or more common.
 
     What comes out are words for the explanation, empty where nothing stops it. ``share`` is its
-    part of the population; its part of the log is between ``least`` and ``most``. Called by
-    ``find_worst_population`` for each kind of row.
+    part of the population; its part of the log is between ``least`` and ``most``.
     """
     if facts and least > 0 and share <= facts.least_ratio * least + _NEAR:
         return LEAST
@@ -55,8 +52,5 @@ def _name_limit(facts: SelectionFacts, share: float, least: float, most: float) 
 
 
 def _measure_shift(kind: RowKind) -> float:
-    """Measure how far the share of a kind of row among everyone is from its share of the log.
-
-    Called by ``find_worst_population``, which shows the kinds of rows that moved most.
-    """
+    """Measure how far the share of a kind of row among everyone is from its share of the log."""
     return abs(kind.share - kind.logged)

@@ -22,7 +22,7 @@ def find_model_adjustment(
     """Find the covariates for models among the ``columns`` of the log; None if none adjust.
 
     Their weights come from the log where they can, else from the first of the unselected
-    ``tables`` that holds them and the contexts. Called by ``fit_models``.
+    ``tables`` that holds them and the contexts.
 
     >>> from boundit.estimand.query import parse_query
     >>> from boundit.graph.text import parse
@@ -48,10 +48,7 @@ def find_model_adjustment(
 def _list_sources(
     graph: CausalGraph, s: Nodes, free: Nodes, c: Nodes, tables: Iterable[Nodes]
 ) -> Iterator[tuple[Nodes, Nodes]]:
-    """List what may be adjusted for with weights of the log, then with those of each table.
-
-    Called by ``find_model_adjustment``.
-    """
+    """List what may be adjusted for with weights of the log, then with those of each table."""
     yield free - find_connected_nodes(graph, s, given=c), frozenset()
     for table in tables:
         if s and c <= table:
@@ -61,10 +58,7 @@ def _list_sources(
 def _drop_irrelevant(
     graph: CausalGraph, query: EffectQuery, widest: ContextAdjustment
 ) -> ContextAdjustment:
-    """Drop one by one the covariates that tell nothing of rewards given all the others.
-
-    Called by ``find_model_adjustment``.
-    """
+    """Drop one by one the covariates that tell nothing of rewards given all the others."""
     kept, known = widest.covariates, {*query.treatments, *query.context}
     for name in sort_names(kept):
         fewer = kept - {name}

@@ -26,10 +26,7 @@ class BadEstimator(InvalidModels):
 
 
 def load_scikit_learn() -> None:
-    """Make sure that scikit-learn is there, or name the extra that brings it.
-
-    Called by ``_read_models`` before any row is read.
-    """
+    """Make sure that scikit-learn is there, or name the extra that brings it."""
     try:
         import sklearn  # noqa: F401, PLC0415, heavy, and an extra
     except ModuleNotFoundError:
@@ -57,10 +54,7 @@ class Learner:
 
     @property
     def name(self) -> str:
-        """What the estimator is called: the last step of a pipeline, else its class.
-
-        Read by ``Learners.describe``.
-        """
+        """What the estimator is called: the last step of a pipeline, else its class."""
         steps = getattr(self.estimator, "steps", None)
         return type(steps[-1][1] if steps else self.estimator).__name__
 
@@ -69,8 +63,7 @@ class Learner:
     ) -> Floats:
         """Fit on some rows and predict the chance of every class at others, a column each.
 
-        A class of few rows has the same chance everywhere. Called by ``_predict_fold`` for
-        arms, and by ``_compare_tables``.
+        A class of few rows has the same chance everywhere.
         """
         rows = np.bincount(classes, minlength=n_classes)
         found = np.tile(rows / max(len(classes), 1), (len(at), 1))
@@ -88,7 +81,7 @@ class Learner:
         """Fit on the rewards of some rows and predict the mean reward at others, in [0, 1].
 
         Few rewards, or few successes or failures, leave nothing to fit: their mean, drawn a
-        little to the middle, stands for all. Called by ``_predict_fold`` for each arm.
+        little to the middle, stands for all.
         """
         if min(rewards.sum(), (1 - rewards).sum()) < FEW_ROWS:
             return np.full(len(at), (rewards.sum() + 0.5) / (len(rewards) + 1))
@@ -99,10 +92,7 @@ class Learner:
         return self._ask_chances(fitted, at, 2)[:, 1]
 
     def _fit(self, features: Floats, target: NDArray[Any]) -> Any:
-        """Fit a fresh copy of the estimator, its faults as one line.
-
-        Called by ``Learner.predict_classes`` and ``Learner.predict_means``.
-        """
+        """Fit a fresh copy of the estimator, its faults as one line."""
         from sklearn.base import clone  # noqa: PLC0415, heavy, and an extra
 
         try:
@@ -111,10 +101,7 @@ class Learner:
             raise self._explain(error, "fit") from error
 
     def _ask(self, predict: Callable[[], object], shape: tuple[int, ...]) -> Floats:
-        """Ask a fitted estimator for predictions, and refuse what are none.
-
-        Called by ``Learner._ask_chances`` and ``Learner.predict_means``.
-        """
+        """Ask a fitted estimator for predictions, and refuse what are none."""
         try:
             found = np.asarray(predict(), dtype=np.float64)
         except Exception as error:
@@ -128,10 +115,7 @@ class Learner:
         return found
 
     def _ask_chances(self, fitted: Any, at: Floats, n_classes: int) -> Floats:
-        """Ask a fitted estimator for the chance of each class, and refuse what are none.
-
-        Called by ``Learner.predict_classes`` and ``Learner.predict_means``.
-        """
+        """Ask a fitted estimator for the chance of each class, and refuse what are none."""
         found = self._ask(lambda: fitted.predict_proba(at), (len(at), n_classes))
         wrong = found[(found < -NEARLY) | (found > 1 + NEARLY)]
         if wrong.size:
@@ -145,7 +129,7 @@ class Learner:
         return found.clip(0, 1)
 
     def _explain(self, error: Exception, doing: str) -> BounditError:
-        """Say in one line what an estimator raised. Called by ``Learner._fit``."""
+        """Say in one line what an estimator raised."""
         said = shorten(" ".join(str(error).split()), 160)
         problem = f"raised {type(error).__name__} in {doing}: {said}"
         return BadEstimator(self.role, self.estimator, problem)
@@ -161,10 +145,7 @@ EXTERNAL = "the external table"
 
 
 def _is_classifier(estimator: object) -> bool:
-    """Tell whether an estimator says that it predicts classes, as those of scikit-learn do.
-
-    Called by ``Learner.__init__`` for a reward of zeros and ones.
-    """
+    """Tell whether an estimator says that it predicts classes, as those of scikit-learn do."""
     from sklearn.base import is_classifier  # noqa: PLC0415, heavy, and an extra
 
     try:
@@ -174,10 +155,7 @@ def _is_classifier(estimator: object) -> bool:
 
 
 def make_estimator(kind: ModelKind, *, chances: bool) -> Any:
-    """Make the estimator of a kind that predicts chances of classes, or else means.
-
-    Called by ``Learner.__init__`` where users give none.
-    """
+    """Make the estimator of a kind that predicts chances of classes, or else means."""
     match kind:
         case "boosting":
             return _make_boosting(chances=chances)
@@ -188,10 +166,7 @@ def make_estimator(kind: ModelKind, *, chances: bool) -> Any:
 
 
 def _make_boosting(*, chances: bool) -> Any:
-    """Make small trees one after another, as many as rows kept back agree with.
-
-    Called by ``make_estimator``.
-    """
+    """Make small trees one after another, as many as rows kept back agree with."""
     from sklearn.ensemble import (  # noqa: PLC0415, heavy, and an extra
         HistGradientBoostingClassifier,
         HistGradientBoostingRegressor,
@@ -212,7 +187,7 @@ def _make_boosting(*, chances: bool) -> Any:
 
 
 def _make_forest(*, chances: bool) -> Any:
-    """Make a forest whose leaves have some rows each. Called by ``make_estimator``."""
+    """Make a forest whose leaves have some rows each."""
     from sklearn.ensemble import (  # noqa: PLC0415, heavy, and an extra
         RandomForestClassifier,
         RandomForestRegressor,
@@ -223,10 +198,7 @@ def _make_forest(*, chances: bool) -> Any:
 
 
 def _make_linear(*, chances: bool) -> Any:
-    """Make a logistic or ridge regression on features of one scale.
-
-    Called by ``make_estimator``.
-    """
+    """Make a logistic or ridge regression on features of one scale."""
     from sklearn.linear_model import (  # noqa: PLC0415, heavy, and an extra
         LogisticRegression,
         Ridge,

@@ -22,7 +22,7 @@ from boundit.bounds.models.scores import score_arms
 from boundit.bounds.plan import BoundPlan, PlannedRule
 from boundit.bounds.plan_counts import PlanCounts
 from boundit.bounds.refusals import LIMITS
-from boundit.bounds.reward import settle_reward_range
+from boundit.bounds.reward import settle_outcome_range
 from boundit.counts.errors import TooManyCells
 from boundit.counts.formulas.workspace import Workspace
 from boundit.counts.log import Log
@@ -35,7 +35,7 @@ from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import StepRecord
 from boundit.terms.errors import OutOfTime
-from boundit.terms.long_work import Told
+from boundit.terms.long_work import Progress
 from boundit.terms.message import ANY, Message, Note, Option
 from boundit.terms.names import Nodes, join_names, sort_names
 
@@ -59,8 +59,7 @@ NO_MODELS = FittedModels(None)
 def find_many_values(graph: CausalGraph, query: EffectQuery, log: Log) -> Nodes:
     """Find the columns of many numbers, which beside models are no categories.
 
-    Arms and contexts are categories all the same. Called by ``plan_request`` where models are
-    asked for.
+    Arms and contexts are categories all the same.
     """
     own = {*query.treatments, *query.context, *query.outcomes}
     levels = log.count_levels(find_numbers(log, graph.observed - own))
@@ -70,7 +69,7 @@ def find_many_values(graph: CausalGraph, query: EffectQuery, log: Log) -> Nodes:
 def leave_numbers(plan: BoundPlan, numbers: Nodes) -> BoundPlan:
     """Leave out the rules that would read columns of many ``numbers`` as categories.
 
-    Models read them as they are. Called by ``plan_request`` where there are some.
+    Models read them as they are.
     """
     kept = tuple(planned for planned in plan.rules if not planned.rule.needs & numbers)
     few = len(numbers) == 1
@@ -91,12 +90,12 @@ def fit_models(
     declared: tuple[float, float] | None,
     cluster: str | None,
     workspace: Workspace,
-    told: Told,
+    progress: Progress,
 ) -> FittedModels:
     """Fit models of an adjustment for the query and graph of a plan, and make a rule of them.
 
     There is none where no covariates adjust, and where memory or time does not suffice; the
-    caveats say so. Called by ``derive_planned``.
+    caveats say so.
     """
     # An exact law has no rows.
     external = [other for other in external if not other.exact]
@@ -107,14 +106,19 @@ def fit_models(
         if found is not None:
             why = "this effect needs no covariates"
         return FittedModels(None, notes=(Message(why, "; ", Option("models"), " had no say"),))
+    query = plan.query
+    if plan.hidden.intersection(
+        {*found.covariates, *query.outcomes, *query.treatments, *query.context}
+    ):
+        return NO_MODELS  # a caveat of the plan says why
     source = next(
         (of for of, held in zip(external, tables, strict=True) if held == found.table), None
     )
     try:
-        told("read rows for models", 0, 1)
+        progress("read rows for models", 0, 1)
         sources = (log,) if source is None else (log, source)
         rows = _read_tables(sources, plan, found.covariates, cluster, workspace)
-        return _fit_tables(models, plan, counts, found, rows, declared, workspace, told)
+        return _fit_tables(models, plan, counts, found, rows, declared, workspace, progress)
     except (*LIMITS, TooManyCells) as error:
         short = "time_limit" if isinstance(error, OutOfTime) else "memory_limit"
         note = Message(f"{NAME!r} was left out; raise ", Option(short))
@@ -129,12 +133,9 @@ def _fit_tables(
     tables: Sequence[CountTable],
     declared: tuple[float, float] | None,
     workspace: Workspace,
-    told: Told,
+    progress: Progress,
 ) -> FittedModels:
-    """Fit models on the rows of the log and of an external table, and score every arm.
-
-    Called by ``fit_models``.
-    """
+    """Fit models on the rows of the log and of an external table, and score every arm."""
     query, levels = plan.query, counts.log.levels
     coding = FeatureCoding.of(tables, [*query.context, *sort_names(found.covariates)])
     sizes = {name: len(levels[name]) for name in query.treatments + query.context}
@@ -142,12 +143,12 @@ def _fit_tables(
     for table in tables:
         cells = int(table.rows) * (coding.n_features + 4 * n_arms)
         workspace.require_cells(cells, table.variables)
-    ends = settle_reward_range([of for of in counts.tables if of.reward], declared)
+    ends = settle_outcome_range([of for of in counts.tables if of.reward], declared)
     log = make_rows(tables[0], coding, query, levels, ends)
     external = make_rows(tables[1], coding, query, levels) if len(tables) > 1 else None
     learners = _make_learners(models, log, external)
     predicted, predicted_base = predict_rows(
-        log, external, n_arms, learners, models.folds, models.seed, workspace, told
+        log, external, n_arms, learners, models.folds, models.seed, workspace, progress
     )
     scores = score_arms(
         log,
@@ -167,10 +168,7 @@ def _fit_tables(
 def _collect_notes(
     models: Models, counts: PlanCounts, tables: Sequence[CountTable], coding: FeatureCoding
 ) -> tuple[Note, ...]:
-    """Collect what the rows of models show and their counts have not said already.
-
-    Called by ``_fit_tables``.
-    """
+    """Collect what the rows of models show and their counts have not said already."""
     said = {str(note) for of in counts.tables for note in of.notes}
     found = [*(note for of in tables for note in of.notes), *coding.notes]
     if models.external is not None and len(tables) == 1:
@@ -191,10 +189,7 @@ def _read_tables(
     cluster: str | None,
     workspace: Workspace,
 ) -> list[CountTable]:
-    """Read the distinct rows of the log, and of an external table, which may lack clusters.
-
-    Called by ``fit_models``.
-    """
+    """Read the distinct rows of the log, and of an external table, which may lack clusters."""
     return [
         count_rows(
             source,
@@ -209,10 +204,7 @@ def _read_tables(
 
 
 def _make_learners(models: Models, log: ModelRows, external: ModelRows | None) -> Learners:
-    """Make what predicts rewards, arms and tables, of the kind or the estimators asked for.
-
-    Called by ``_fit_tables``.
-    """
+    """Make what predicts rewards, arms and tables, of the kind or the estimators asked for."""
     binary = bool(np.isin(log.reward, (0.0, 1.0)).all())
     other = None
     if external is not None:
@@ -225,10 +217,7 @@ def _make_learners(models: Models, log: ModelRows, external: ModelRows | None) -
 
 
 def _list_steps(plan: BoundPlan, found: ContextAdjustment) -> tuple[StepRecord, ...]:
-    """List why the formula that models estimate holds by the graph.
-
-    Called by ``_fit_tables``.
-    """
+    """List why the formula that models estimate holds by the graph."""
     verdict = adjusts_in_context(
         plan.graph,
         covariates=found.covariates,

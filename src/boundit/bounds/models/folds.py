@@ -11,8 +11,7 @@ def assign_folds(
 ) -> NDArray[np.intp]:
     """Draw a fold for every row: equally many rows of each stratum, and clusters whole.
 
-    ``strata`` are arms, so that every fold has rows of each; clusters come as they are. Called
-    by ``predict_rows`` for the log and for an external table.
+    ``strata`` are arms, so that every fold has rows of each; clusters come as they are.
 
     >>> drawn = assign_folds(np.array([0, 0, 1, 1]), None, 2, np.random.default_rng(0))
     >>> sorted(drawn[:2].tolist()), sorted(drawn[2:].tolist())

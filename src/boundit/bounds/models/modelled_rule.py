@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.bounds.approximate.approximate_rules import NO_FORMULA
+from boundit.bounds.approximate.approximate_rules import NO_FORMULA, NO_WIDER_ROWS
 from boundit.bounds.approximate.critical import (
     find_bonferroni,
     find_critical,
@@ -27,7 +27,7 @@ from boundit.estimand.language.notation import make_sentence
 from boundit.estimand.query import EffectQuery
 from boundit.terms.bound import RuleRecord, StepRecord
 from boundit.terms.formula import Sentence
-from boundit.terms.long_work import TimeBudget, Told
+from boundit.terms.long_work import Progress, TimeBudget
 from boundit.terms.message import Note
 from boundit.terms.names import Nodes
 from boundit.terms.rounding import ROUNDING
@@ -57,24 +57,21 @@ class ModelledAdjustment(BoundRule):
 
     @property
     def formulas(self) -> tuple[Expression, ...]:
-        """None: it reads rows, not counts. Read by ``rank_rule``."""
+        """None: it reads rows, not counts."""
         return ()
 
     @property
     def range_variables(self) -> Nodes:
-        """None: no level of a covariate has to be known. Read by ``BoundRule.needs``."""
+        """None: no level of a covariate has to be known."""
         return frozenset()
 
     @property
     def n_unknown(self) -> int:
-        """Nothing is unknown but what chance adds. Read by ``rank_rule``."""
+        """Nothing is unknown but what chance adds."""
         return 0
 
     def write_record(self) -> RuleRecord:
-        """Write the rule's name, the formula whose terms are predicted, and why it holds.
-
-        Called by ``_fit_tables``.
-        """
+        """Write the rule's name, the formula whose terms are predicted, and why it holds."""
         x, y, c = (
             frozenset(names)
             for names in (self.query.treatments, self.query.outcomes, self.query.context)
@@ -87,25 +84,16 @@ class ModelledAdjustment(BoundRule):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """How many levels each axis of the ends has.
-
-        Read by ``ModelledAdjustment.find_ends``.
-        """
+        """How many levels each axis of the ends has."""
         return tuple(self.levels[axis] for axis in self.axes)
 
     @cached_property
     def is_trusted(self) -> NDArray[np.bool_]:
-        """At which arms and contexts the models have a say.
-
-        Read by ``ModelledAdjustment.find_ends`` and ``ModelledAdjustment.find_near``.
-        """
+        """At which arms and contexts the models have a say."""
         return self.scores.is_trusted.reshape(self.shape)
 
     def find_ends(self, numbers: Numbers, budget: TimeBudget) -> Ends:
-        """Give the estimates of every arm and context; counts have no say in them.
-
-        Called by ``_try_rule``.
-        """
+        """Give the estimates of every arm and context; counts have no say in them."""
         del numbers, budget
         low, high = (
             end.reshape(self.shape).clip(0, 1) for end in (self.scores.lower, self.scores.upper)
@@ -116,10 +104,7 @@ class ModelledAdjustment(BoundRule):
         )
 
     def find_near(self, error: float) -> Ends:
-        """Find ends that all hold at once but for a chance of ``error``, on large logs.
-
-        Called by ``find_with_models``.
-        """
+        """Find ends that all hold at once but for a chance of ``error``, on large logs."""
         scores = self.scores
         n_claims = 2 * int(scores.is_trusted.sum())
         critical = find_bonferroni(error, n_claims)
@@ -140,17 +125,11 @@ class ModelledAdjustment(BoundRule):
         )
 
     def _look_up(self, values: Floats, place: Place) -> float:
-        """Look up a number at an arm and context.
-
-        Called by ``ModelledAdjustment._explain_end``.
-        """
+        """Look up a number at an arm and context."""
         return float(values.reshape(self.shape)[place])
 
     def _explain_end(self, place: Place, upper: bool) -> ModelProof:  # noqa: FBT001
-        """Give the numbers that an end was made from.
-
-        Used by ``ModelledAdjustment.find_ends`` and ``ModelledAdjustment.find_near``.
-        """
+        """Give the numbers that an end was made from."""
         scores = self.scores
         predicted, lower, unlikely = (
             self._look_up(of, place) for of in (scores.predicted, scores.lower, scores.unlikely)
@@ -158,18 +137,12 @@ class ModelledAdjustment(BoundRule):
         return ModelProof(predicted, lower - predicted, unlikely, upper=upper)
 
     def _explain_sampling(self, place: Place, upper: bool) -> EndSampling:  # noqa: FBT001
-        """Say how many rows of equal weight tell a mean as well.
-
-        Used by ``ModelledAdjustment.find_near``.
-        """
+        """Say how many rows of equal weight tell a mean as well."""
         del upper
         return EndSampling(self._look_up(self.scores.rows, place), 0.0)
 
     def describe_gaps(self) -> tuple[Note, ...]:
-        """Say where models had too few rewards, and where an arm is hardly ever chosen.
-
-        Called by ``find_with_models`` for the caveats of a table.
-        """
+        """Say where models had too few rewards, and where an arm is hardly ever chosen."""
         scores, notes = self.scores, list[Note]()
         doubted, whole = int((~self.is_trusted).sum()), prod(self.shape)
         if doubted:
@@ -193,18 +166,19 @@ def find_with_models(
     error: float,
     rules: Sequence[PlannedRule],
     shape: Sequence[int],
-    told: Told,
+    progress: Progress,
 ) -> tuple[list[Ends], tuple[Note, ...]]:
     """Find the ends of all rules in their order: those of the models, and of all others.
 
     Where the models' interval does not meet that of the other rules, the models are wrong, and
-    have no say. Used by ``_make_trial`` as the finder of a trial.
+    have no say.
     """
     rule = modelled.rule
     assert isinstance(rule, ModelledAdjustment)
     rest = [planned for planned in rules if planned is not modelled]
-    found, notes = others(rest, shape, told)
-    notes = tuple(note for note in notes if note != NO_FORMULA)
+    found, notes = others(rest, shape, progress)
+    # Of rules beside the models, these say nothing of the ends that are taken.
+    notes = tuple(note for note in notes if not str(note).endswith((NO_FORMULA, NO_WIDER_ROWS)))
     near = rule.find_near(error)
     low = np.max([np.zeros(shape), *(ends.lower for ends in found)], axis=0)
     high = np.min([np.ones(shape), *(ends.upper for ends in found)], axis=0)

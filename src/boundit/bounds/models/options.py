@@ -61,8 +61,6 @@ class Models:
 def read_models(given: object) -> Models | None:
     """Read the option ``models``: None, the name of a kind, or ``Models``.
 
-    Called by ``_read_models``.
-
     >>> read_models("linear").kind
     'linear'
     """
@@ -81,7 +79,7 @@ def read_models(given: object) -> Models | None:
 
 
 def _refuse_class(given: object, role: str) -> None:
-    """Refuse a class where an estimator is due. Called by ``Models.__post_init__``."""
+    """Refuse a class where an estimator is due."""
     if isinstance(given, type):
         name = given.__name__
         raise InvalidModels(
@@ -91,7 +89,7 @@ def _refuse_class(given: object, role: str) -> None:
 
 
 def _require_whole(found: object, name: str, least: int, most: int) -> None:
-    """Refuse what is no whole number in a range. Called by ``Models.__post_init__``."""
+    """Refuse what is no whole number in a range."""
     whole = isinstance(found, int) and not isinstance(found, bool)
     if not whole or not least <= found <= most:  # type: ignore[operator]
         raise InvalidModels(

@@ -10,7 +10,7 @@ from boundit.bounds.models.folds import assign_folds
 from boundit.bounds.models.rows import ModelRows
 from boundit.counts.formulas.workspace import Workspace
 from boundit.counts.named_array import Floats
-from boundit.terms.long_work import Told
+from boundit.terms.long_work import Progress
 
 Mask = NDArray[np.bool_]
 
@@ -24,10 +24,7 @@ class Learners:
     external: Learner | None = None
 
     def describe(self, rows: int, folds: int, least: float) -> str:
-        """Say which models were fitted, on how many rows, and how rows were shared out.
-
-        Called by ``_fit_tables``, for the reasons of a table.
-        """
+        """Say which models were fitted, on how many rows, and how rows were shared out."""
         parts = [f"reward by {self.reward.name}", f"arm by {self.arm.name}"]
         if self.external is not None:
             parts.append(f"external table by {self.external.name}")
@@ -58,12 +55,11 @@ def predict_rows(
     n_folds: int,
     seed: int,
     workspace: Workspace,
-    told: Told,
+    progress: Progress,
 ) -> tuple[RowPredictions, RowPredictions]:
     """Predict for the rows of the log, and for those the mean is taken of, fold after fold.
 
-    These are the rows of the ``external`` table, or else those of the log once more. Called by
-    ``_fit_tables``.
+    These are the rows of the ``external`` table, or else those of the log once more.
     """
     stream = np.random.default_rng(seed)
     tables = [log] if external is None else [log, external]
@@ -74,7 +70,7 @@ def predict_rows(
     found = [np.empty((2, n_arms, len(table))) for table in tables]
     for fold in range(n_folds):
         workspace.require_time()
-        told("fit models", fold, n_folds)
+        progress("fit models", fold, n_folds)
         held = [of == fold for of in folds]
         if not any(mask.any() for mask in held):
             continue  # fewer clusters than folds
@@ -90,8 +86,7 @@ def _predict_fold(
 ) -> list[Floats]:
     """Fit on the rows that are not held back, and predict for those that are.
 
-    For each table comes an array of means and weights, for every arm and row. Called by
-    ``predict_rows`` for each fold.
+    For each table comes an array of means and weights, for every arm and row.
     """
     log, train = tables[0], ~held[0]
     at = np.vstack([table.features[mask] for table, mask in zip(tables, held, strict=True)])
@@ -116,7 +111,7 @@ def _compare_tables(
     """Predict how much commoner such rows are in the population than in the log.
 
     Within each context: the odds that a row is of the external table, by those of the context.
-    Without a table the log is the population. Called by ``_predict_fold``.
+    Without a table the log is the population.
     """
     if learners.external is None:
         return np.ones(len(at))

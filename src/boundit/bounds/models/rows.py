@@ -48,10 +48,7 @@ class ModelRows:
 
 
 def find_numbers(log: Log, names: Iterable[str]) -> list[str]:
-    """Find which variables of a log are numbers; those cut into bins are none.
-
-    Called by ``find_many_values`` and ``count_rows``.
-    """
+    """Find which variables of a log are numbers; those cut into bins are none."""
     return [
         name
         for name in sort_names(frozenset(names).intersection(log.names))
@@ -71,7 +68,7 @@ def count_rows(
     """Count every distinct row of what models read, numbers and the reward as they are.
 
     Of an ``external`` table these are the contexts and the covariates alone: a row without an
-    arm or a reward tells as much of them. Called by ``_read_tables``.
+    arm or a reward tells as much of them.
     """
     asked = [*query.context, *sort_names(frozenset(covariates))]
     measured = {*find_numbers(log, covariates)}
@@ -82,10 +79,7 @@ def count_rows(
 
 
 def expand_rows(table: CountTable) -> tuple[NDArray[np.intp], Codes | None]:
-    """Number for every row the line of the table that it is in, and its cluster if it has one.
-
-    Called by ``make_rows``.
-    """
+    """Number for every row the line of the table that it is in, and its cluster if it has one."""
     if table.clusters is None:
         return np.repeat(np.arange(len(table.n)), _count(table.n)), None
     times = _count(table.clusters.n)
@@ -93,7 +87,7 @@ def expand_rows(table: CountTable) -> tuple[NDArray[np.intp], Codes | None]:
 
 
 def _count(n: Floats) -> NDArray[np.intp]:
-    """Read counts of rows as whole numbers. Called by ``expand_rows``."""
+    """Read counts of rows as whole numbers."""
     return np.rint(n).astype(np.intp)
 
 
@@ -112,8 +106,7 @@ class FeatureCoding:
         """Choose how the levels of covariates become numbers, from all tables together.
 
         Numbers with many values stay what they are; a missing one is their middle and has a
-        feature of its own. Other levels have a feature each, but the commonest. Called by
-        ``_fit_tables``.
+        feature of its own. Other levels have a feature each, but the commonest.
         """
         values, notes = dict[str, Mapping[object, Floats]](), list[Note]()
         for name in names:
@@ -133,17 +126,11 @@ class FeatureCoding:
 
     @property
     def n_features(self) -> int:
-        """How many numbers stand for the covariates of a row.
-
-        Read by ``_fit_tables``, for the memory that rows take.
-        """
+        """How many numbers stand for the covariates of a row."""
         return sum(len(next(iter(of.values()))) for of in self.values.values())
 
     def encode(self, table: CountTable) -> Floats:
-        """Write the covariates of each line of a table as numbers, a column for each feature.
-
-        Called by ``make_rows``.
-        """
+        """Write the covariates of each line of a table as numbers, a column for each feature."""
         blocks = [np.zeros((len(table.n), 0))]
         for name, found in self.values.items():
             by_level = np.array([found[level] for level in table.levels[name]])
@@ -154,7 +141,7 @@ class FeatureCoding:
 def _require_one_kind(tables: Sequence[CountTable], name: str) -> None:
     """Refuse a variable that is one kind of value in the log and another in an external table.
 
-    No level of the one would ever meet a level of the other. Called by ``FeatureCoding.of``.
+    No level of the one would ever meet a level of the other.
     """
     kinds = [_name_kinds(table.levels[name]) for table in tables]
     for other in kinds[1:]:
@@ -167,10 +154,7 @@ def _require_one_kind(tables: Sequence[CountTable], name: str) -> None:
 
 
 def _name_kinds(levels: Levels) -> str:
-    """Name the kinds of values among levels; booleans are numbers, and a null is of no kind.
-
-    Called by ``_require_one_kind``.
-    """
+    """Name the kinds of values among levels; booleans are numbers, and a null is of no kind."""
     found = set[ColumnKind]()
     for level in levels:
         match level:
@@ -186,20 +170,14 @@ def _name_kinds(levels: Levels) -> str:
 
 
 def _are_numbers(levels: Levels) -> bool:
-    """Tell whether levels are numbers that are too many to have a feature each.
-
-    Called by ``FeatureCoding.of``.
-    """
+    """Tell whether levels are numbers that are too many to have a feature each."""
     known = [level for level in levels if level is not None]
     plain = all(isinstance(v, int | float) and not isinstance(v, bool) for v in known)
     return plain and len(known) > FEW_LEVELS
 
 
 def _code_numbers(name: str, levels: Levels) -> dict[object, Floats]:
-    """Write numbers as themselves; a missing one as their median, and that it is missing.
-
-    Called by ``FeatureCoding.of``.
-    """
+    """Write numbers as themselves; a missing one as their median, and that it is missing."""
     known = np.array([level for level in levels if level is not None], dtype=np.float64)
     if not np.isfinite(known).all():
         raise NotFinite(name, "covariate")
@@ -213,10 +191,7 @@ def _code_numbers(name: str, levels: Levels) -> dict[object, Floats]:
 
 
 def _rank_common(tables: Sequence[CountTable], name: str) -> list[object]:
-    """Rank the levels of a variable, the commonest in all tables first.
-
-    Called by ``FeatureCoding.of``.
-    """
+    """Rank the levels of a variable, the commonest in all tables first."""
     rows = dict[object, float]()
     for table in tables:
         counted = table.marginalize(name).values
@@ -227,10 +202,7 @@ def _rank_common(tables: Sequence[CountTable], name: str) -> list[object]:
 
 
 def _code_levels(levels: Levels, kept: Sequence[object]) -> dict[object, Floats]:
-    """Write each of the ``kept`` levels as a feature of its own, others as none of them.
-
-    Called by ``FeatureCoding.of``.
-    """
+    """Write each of the ``kept`` levels as a feature of its own, others as none of them."""
     place = {level: i for i, level in enumerate(kept)}
     found = dict[object, Floats]()
     for level in levels:
@@ -245,21 +217,20 @@ def make_rows(
     coding: FeatureCoding,
     query: EffectQuery,
     levels: Mapping[str, Levels],
-    reward_range: tuple[float, float] | None = None,
+    outcome_range: tuple[float, float] | None = None,
 ) -> ModelRows:
     """Make the rows of a table: features, joint numbers of arm and context, scaled rewards.
 
-    ``levels`` are those by which arms and contexts are numbered. Without a ``reward_range`` the
-    rows have neither arm nor reward. Called by ``_fit_tables`` for the log and for an external
-    table.
+    ``levels`` are those by which arms and contexts are numbered. Without a ``outcome_range`` the
+    rows have neither arm nor reward.
     """
     line, cluster = expand_rows(table)
     features = coding.encode(table)
     where = _join_codes(table, query.context, levels)
-    if reward_range is None:
+    if outcome_range is None:
         none = np.zeros(0, dtype=np.intp)
         return ModelRows(features[line], where[line], none, np.zeros(0), cluster)
-    (outcome,), (low, high) = query.outcomes, reward_range
+    (outcome,), (low, high) = query.outcomes, outcome_range
     paid = np.array([float(level) for level in table.levels[outcome]])  # type: ignore[arg-type]
     if not np.isfinite(paid).all():
         raise NotFinite(outcome, "reward")
@@ -271,10 +242,7 @@ def make_rows(
 def _join_codes(
     table: CountTable, names: Sequence[str], levels: Mapping[str, Levels]
 ) -> NDArray[np.intp]:
-    """Number the combination of some variables' levels in each line of a table.
-
-    Called by ``make_rows`` for arms and for contexts.
-    """
+    """Number the combination of some variables' levels in each line of a table."""
     joint = np.zeros(len(table.n), dtype=np.intp)
     for name in names:
         known = levels[name]

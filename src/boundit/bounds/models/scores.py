@@ -51,10 +51,7 @@ class ArmScores:
 
     @property
     def is_trusted(self) -> NDArray[np.bool_]:
-        """Where enough rewards stand behind an estimate for the normal law to be near.
-
-        Read by ``ModelledAdjustment``.
-        """
+        """Where enough rewards stand behind an estimate for the normal law to be near."""
         enough = np.minimum(self.successes, self.failures) >= LEAST_REWARDS
         return np.asarray(enough & (self.freedom.min(axis=0) >= LEAST_FREEDOM))
 
@@ -70,7 +67,7 @@ def score_arms(
     """Estimate the mean reward of every arm in every context, and how far chance moves it.
 
     ``base`` are the rows that stand for the population: an external table, or the log itself.
-    Rows of a weight above ``largest`` are left out. Called by ``_fit_tables``.
+    Rows of a weight above ``largest`` are left out.
     """
     shape = (len(predicted.mean), n_contexts)
     numbers = {name: np.zeros(shape) for name in _NUMBERS}
@@ -127,7 +124,7 @@ class _Cell:
         x: int,
         largest: float,
     ) -> "_Cell":
-        """Weigh the rows of one arm in one context. Called by ``score_arms``."""
+        """Weigh the rows of one arm in one context."""
         kept = predicted_base.weight[x, theirs] <= largest
         weight = predicted.weight[x, mine]
         taken = (log.arm[mine] == x) & (weight <= largest)
@@ -142,10 +139,7 @@ class _Cell:
         )
 
     def summarize(self) -> Iterator[tuple[str, float]]:
-        """Give the numbers of ``ArmScores`` for this arm and context.
-
-        Called by ``score_arms``.
-        """
+        """Give the numbers of ``ArmScores`` for this arm and context."""
         lower = self.base.mean() + self.residual.mean()
         unlikely = self.left_out.mean()
         yield "lower", lower
@@ -177,10 +171,7 @@ class _Moves:
         ]
 
     def add(self, c: int, cells: Sequence[_Cell], where: Sequence[NDArray[np.bool_]]) -> None:
-        """Add what the rows of a context move: those of the log, and those of another table.
-
-        Called by ``score_arms``.
-        """
+        """Add what the rows of a context move: those of the log, and those of another table."""
         base = np.stack([cell.base for cell in cells])
         left_out = np.stack([cell.left_out for cell in cells])
         residual = np.stack([cell.residual for cell in cells])
@@ -201,19 +192,13 @@ class _Moves:
                 sums[claim] += np.bincount(units, line, sums.shape[1])
 
     def add_clusters(self) -> None:
-        """Add what clusters move, once the rows of all contexts are added up in them.
-
-        Called by ``score_arms``.
-        """
+        """Add what clusters move, once the rows of all contexts are added up in them."""
         for sums in self.clusters:
             if sums is not None:
                 self._measure(sums, np.arange(len(sums)))
 
     def _measure(self, moved: Floats, claims: NDArray[np.intp]) -> None:
-        """Measure how far independent units move some estimates: one fewer than it seems.
-
-        Called by ``_Moves.add`` and ``_Moves.add_clusters``.
-        """
+        """Measure how far independent units move some estimates: one fewer than it seems."""
         moved = moved * np.sqrt(moved.shape[1] / max(moved.shape[1] - 1, 1))
         squares = moved**2
         variance, fourth = squares.sum(axis=1), (squares**2).sum(axis=1)

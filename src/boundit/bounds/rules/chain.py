@@ -14,6 +14,7 @@ of the weights known it is the conditioning bound, and where ``P(y | do(x), c, w
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations, permutations
 from typing import final
 
@@ -31,7 +32,7 @@ from boundit.estimand.language.expression import Expression
 from boundit.estimand.language.notation import make_sentence
 from boundit.estimand.language.simplify import simplify
 from boundit.estimand.query import EffectQuery
-from boundit.estimand.recovery.derivation import Recovery
+from boundit.estimand.recovery.derivation import Identification
 from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.smaller import SmallerSearch
 from boundit.estimand.recovery.solver import Solver
@@ -57,8 +58,7 @@ class KnownFormula:
     def prefix_steps(self, variable: str) -> tuple[StepRecord, ...]:
         """Return the formula's proof steps with "for W: " put before each, W the ``variable``.
 
-        Explanations of chains then say which variable's law a step is about. Called by
-        ``Chain.write_record``, ``ReweightedChain._write_links`` and ``_write_claim``.
+        Explanations of chains then say which variable's law a step is about.
         """
         return tuple(step.prefix(f"for {variable}: ") for step in self.steps)
 
@@ -82,46 +82,28 @@ class Chain(BoundRule):
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The variables summed or minimised over, one link each, in the chain's order.
-
-        Read by ``Chain.find_ends``, and by ``choose_chains`` and ``_make_living_plan`` for what
-        a policy can learn online.
-        """
+        """The variables summed or minimised over, one link each, in the chain's order."""
         return tuple(link.variable for link in self.links)
 
     @property
     def name(self) -> str:
-        """The rule's name in tables, such as "conditioning on W".
-
-        Read by ``Chain.write_record``.
-        """
+        """The rule's name in tables, such as "conditioning on W"."""
         return name_links(self.links) if self.called is None else self.called
 
     @property
     def formulas(self) -> tuple[Expression, ...]:
-        """The formulas read off counts: that of the reward, and the known laws of the links.
-
-        Read by ``collect_extremes`` to share the error of a confidence out, and by
-        ``choose_rules`` to count cells.
-        """
+        """The formulas read off counts: that of the reward, and the known laws of the links."""
         weights = (link.weights.expression for link in self.links if link.weights)
         return (self.reward.expression, *weights)
 
     @property
     def range_variables(self) -> Nodes:
-        """The chain's own variables, besides the query's: all their levels must be known.
-
-        Read by ``_note_hidden``, which warns where selection may hide a level, and by
-        ``Chain.extremes``.
-        """
+        """The chain's own variables, besides the query's: all their levels must be known."""
         return frozenset(self.variables)
 
     @property
     def n_unknown(self) -> int:
-        """How many of the chain's variables have a law of which nothing is known.
-
-        Read by ``rank_rule``, which prefers rules with few of them.
-        """
+        """How many of the chain's variables have a law of which nothing is known."""
         return sum(link.weights is None for link in self.links)
 
     @property
@@ -129,23 +111,19 @@ class Chain(BoundRule):
         """All the chain's variables where no law of them is known, as in a conditioning bound.
 
         Only the least and greatest reward over them count then, so that a confidence costs
-        less. Read by ``collect_extremes``.
+        less.
         """
         return frozenset() if any(link.weights for link in self.links) else self.range_variables
 
     @property
     def array_variables(self) -> Nodes:
-        """The variables at each level of which the rule keeps a number, besides the query's.
-
-        Read by ``BoundRule.count_cells``.
-        """
+        """The variables at each level of which the rule keeps a number, besides the query's."""
         return self.range_variables
 
     def write_record(self) -> RuleRecord:
         """Write the rule's name, its claim as a nested formula, and the steps that prove it.
 
-        A bound table keeps the record and explains its ends by it. Called by ``BoundPlan.of``
-        once per rule.
+        A bound table keeps the record and explains its ends by it.
         """
         shown = write_links(self.links, make_sentence(self.reward.expression))
         verb = " is " if all(link.weights for link in self.links) else " lies between "
@@ -162,8 +140,7 @@ class Chain(BoundRule):
         The induction over the chain's variables ``w``: if ``L <= P(y | do(x), c, w_<=j) <= U``
         then the expectation of L over the true law of ``w_j`` is at most that of the middle,
         and is at least the least expectation over all laws that the numbers allow. Where they
-        say nothing, that is the least L. Called by ``_try_rule`` with the estimates, and
-        again with confidence intervals.
+        say nothing, that is the least L.
         """
         del budget  # it solves no program
         order = (*self.axes, *self.variables, self.outcome)
@@ -177,8 +154,7 @@ class Chain(BoundRule):
         """Yield the mean rewards that a row's ends were made from, one for each cell.
 
         A row is an arm and context, a cell one combination of levels of the chain's variables;
-        these levels come with it. Called by ``Explainer._list_cells`` for every row that
-        the chain gave an end of.
+        these levels come with it.
         """
         order = (*self.axes, *self.variables)
         wanted = (*order, self.outcome)
@@ -192,11 +168,7 @@ class Chain(BoundRule):
 
 
 def name_links(links: Sequence[ChainLink]) -> str:
-    """Name a rule by its links (the variables of a chain): those of known law, and those not.
-
-    Called by ``Chain.name`` and, for the outer and the inner chain, by
-    ``NestedChain.write_record``.
-    """
+    """Name a rule by its links (the variables of a chain): those of known law, and those not."""
     unknown = [link.variable for link in links if link.weights is None]
     known = [link.variable for link in links if link.weights is not None]
     if not links:
@@ -213,7 +185,7 @@ def write_links(links: Sequence[ChainLink], shown: Sentence) -> Sentence:
     """Write what a chain claims: a sum or min/max over each link, around the reward's formula.
 
     A link, one variable of the chain, gets a sum if its law is known, else a min/max; ``shown``
-    is the reward's formula. Called by ``Chain.write_record``.
+    is the reward's formula.
     """
     for link in reversed(links):
         if link.weights is None:
@@ -238,6 +210,8 @@ class ChainSearch:
         self._smaller = SmallerSearch(graph, self.solver)
         self._known: dict[tuple[str, Nodes], KnownFormula | None] = {}
         self._answered: list[Nodes] = []
+        self.is_cut = False
+        """Whether a count kept rules from being found, here or in a search that goes on."""
 
     def find_chains(self, *, longest: int, budget: TimeBudget = FOR_EVER) -> Iterator[Chain]:
         """Yield every chain of at most ``longest`` variables for the query, shortest first.
@@ -245,7 +219,7 @@ class ChainSearch:
         A chain bounds the reward by going over variables one after another: a mean where a
         variable's law has a formula, else the worst level. Of orders that know the same laws
         only the first is kept. What was yielded before the ``budget`` is spent holds all the
-        same. Called by ``_find_rules`` for each choice of tables.
+        same.
         """
         pool = self.choose_variables(longest)
         for size in range(min(longest, len(pool)) + 1):
@@ -254,18 +228,44 @@ class ChainSearch:
                     return
                 yield from self._find_over(chosen)
 
-    def choose_variables(self, longest: int) -> list[str]:
-        """Choose the variables chains may go over: causes of the query's and of selection.
+    def find_wider(self, *, longest: int, budget: TimeBudget = FOR_EVER) -> Iterator[Chain]:
+        """Yield chains of more than ``longest`` variables, of the first size that has any.
 
-        On wide graphs only the most relevant of them. Called by ``ChainSearch.find_chains``,
-        ``ReweightedChainSearch.find_chains`` and ``_find_open_ends``.
+        One order for each set, causes first, and no more sets than of few variables.
         """
+        pool = self.choose_variables(len(self.usable))
+        places = {node: i for i, node in enumerate(self.graph.order)}
+        for size in range(longest + 1, len(pool) + 1):
+            found = False
+            for chosen in combinations(sorted(pool, key=places.__getitem__), size):
+                if budget.is_over():
+                    return
+                reward = self.recover_law(min(self.y), frozenset(chosen))
+                if reward is not None:
+                    found = True
+                    yield Chain(self.query, self.draw_links(chosen), reward)
+            if found:
+                return
+
+    def draw_links(self, order: tuple[str, ...]) -> tuple[ChainLink, ...]:
+        """Make a link of each variable: with its law given those before it, if that is known."""
+        return tuple(
+            ChainLink(node, self.recover_law(node, frozenset(order[:i])))
+            for i, node in enumerate(order)
+        )
+
+    @cached_property
+    def usable(self) -> Nodes:
+        """The variables that chains may go over: causes of the query's and of selection."""
         named = self.y | self.x | self.c
         selection = {self.graph.selection} - {None}
-        usable = self.graph.ancestors(named.union(selection)) & self.graph.observed  # type: ignore[arg-type]
+        return self.graph.ancestors(named.union(selection)) & self.graph.observed - named  # type: ignore[arg-type]
+
+    def choose_variables(self, longest: int) -> list[str]:
+        """Choose the variables chains may go over: on wide graphs only the most relevant."""
         return shortlist(
             self.graph,
-            usable - named,
+            self.usable,
             outcomes=self.y,
             treatments=self.x,
             context=self.c,
@@ -276,8 +276,7 @@ class ChainSearch:
     def _find_over(self, chosen: tuple[str, ...]) -> Iterator[Chain]:
         """Yield the chains over the variables ``chosen``; none unless the reward has a formula.
 
-        It must have one given the arm, the context and all of them. Called by
-        ``ChainSearch.find_chains`` for each set of variables.
+        It must have one given the arm, the context and all of them.
         """
         given = frozenset(chosen)
         reward = self.recover_law(min(self.y), given) or self._read_off_reward(given)
@@ -289,15 +288,10 @@ class ChainSearch:
         """Yield the variables ``chosen`` as links, in each order that knows other laws.
 
         A link is a variable and the formula of its law given those before it, if there is one.
-        Called by ``ChainSearch._find_over`` for whole chains and by ``_find_open_ends`` for
-        chains whose reward has no formula.
         """
         seen = set[tuple[tuple[str, Nodes], ...]]()
         for order in permutations(chosen):
-            links = tuple(
-                ChainLink(node, self.recover_law(node, frozenset(order[:i])))
-                for i, node in enumerate(order)
-            )
+            links = self.draw_links(order)
             # Neighbouring unknowns may change places: the least over both is the same.
             known = tuple(
                 (link.variable, frozenset(order[:i]))
@@ -311,9 +305,7 @@ class ChainSearch:
     def recover_law(self, node: str, before: Nodes) -> KnownFormula | None:
         """Recover a formula for ``P(node | do(x), c, before)``; None when there is none.
 
-        Formulas are in terms of the log and the tables. Each law is looked for once. Called by
-        ``ChainSearch.find_orders`` for every link, by ``ChainSearch._find_over`` for the
-        reward, and by ``ReweightedChainSearch._draw_link``.
+        Formulas are in terms of the log and the tables. Each law is looked for once.
         """
         key = (node, before)
         if key not in self._known:
@@ -326,8 +318,7 @@ class ChainSearch:
         """Recover a formula for ``P(node | given)``, where nothing is set by hand.
 
         None where selection leaves no formula. Reading it off the log takes no work of the
-        solver, which may have none left on a wide graph. Called by ``LimitedSearch`` for
-        treatments as they came, and for what those who got them showed.
+        solver, which may have none left on a wide graph.
         """
         asked = Question(frozenset((node,)), frozenset(), given)
         found = self.solver.read_off(asked) or self.solver.solve(asked)
@@ -337,8 +328,7 @@ class ChainSearch:
         """Read the reward's law given some variables off the log or a table, if they show it.
 
         Only on a wide graph, where the solver has no work left to look for a formula, and only
-        if no part of these variables gave a formula before: that bounds as well. Called by
-        ``ChainSearch._find_over``.
+        if no part of these variables gave a formula before: that bounds as well.
         """
         wide = len(self.graph.nodes) > WIDE and self.solver.is_spent
         if not wide or any(before <= given for before in self._answered):
@@ -348,12 +338,8 @@ class ChainSearch:
         return self._known[min(self.y), given]
 
 
-def _keep_formula(found: Recovery) -> KnownFormula | None:
-    """Keep of a recovery the formula in its simplest form and its steps; None without one.
-
-    Called by ``ChainSearch.recover_law``, ``ChainSearch.recover_seen_law`` and
-    ``ChainSearch._read_off_reward``.
-    """
+def _keep_formula(found: Identification) -> KnownFormula | None:
+    """Keep of a recovery the formula in its simplest form and its steps; None without one."""
     if found.expression is None:
         return None
     steps = tuple(step.record for step in found.steps)
@@ -366,8 +352,7 @@ def average_over_links(
     """Turn ends for every level of a chain's variables into ends for every row of ``axes``.
 
     The last variable goes first: one of known law is averaged over, of an unknown one the worst
-    level is taken. Called by ``Chain.find_ends``, ``NestedChain.find_ends_over`` and
-    ``NestedChain._find_program_ends``.
+    level is taken.
     """
     order = (*axes, *(link.variable for link in links))
     lower, upper = ends.lower, ends.upper
@@ -386,8 +371,7 @@ def find_least_mean(low: Floats, high: Floats, values: Floats) -> Floats:
     """Find the least expectation of ``values``, along the last axis, over laws between bounds.
 
     Every level gets its least weight ``low``, and what is left goes to the smallest values
-    first, up to ``high``. Called by ``average_over_links`` for variables whose law has a
-    formula.
+    first, up to ``high``.
 
     >>> low, high = np.array([0.2, 0.1, 0.0]), np.array([0.6, 1.0, 1.0])
     >>> float(find_least_mean(low, high, np.array([0.0, 1.0, 0.5])).round(3))
@@ -401,8 +385,7 @@ def find_lowest_law(low: Floats, high: Floats, values: Floats) -> tuple[Floats, 
     """Find the law between bounds that puts most on small ``values``, along the last axis.
 
     What comes out are its weights and the values, smallest first: no law between the bounds has
-    more weight on values up to any of them. Called by ``find_least_mean``, and by
-    ``find_least_tilted_mean``.
+    more weight on values up to any of them.
     """
     low, high, values = np.broadcast_arrays(low.clip(0, 1), high.clip(0, 1), values)
     order = values.argsort(axis=-1)

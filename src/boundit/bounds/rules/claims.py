@@ -15,9 +15,6 @@ from boundit.terms.names import Nodes, sort_names
 def take_extremes(names: Iterable[str], inside: Sentence) -> Sentence:
     """Write "min/max over these variables of" in front of a formula, for an explanation.
 
-    Called by ``Substitution.write_record``, and by ``write_links`` for variables of unknown
-    law.
-
     >>> print(take_extremes(["W"], Sentence.of("...")))
     min/max over W of ...
     """
@@ -27,8 +24,7 @@ def take_extremes(names: Iterable[str], inside: Sentence) -> Sentence:
 def sum_over(names: Iterable[str], law: Sentence, inside: Sentence) -> Sentence:
     """Write "sum over these variables of their law times" in front of a formula.
 
-    The words are part of a rule's claim in explanations. Called by ``write_links`` and
-    ``ReweightedChain._write_links`` for variables of known law.
+    The words are part of a rule's claim in explanations.
     """
     over = Over("sum", _list_variables(names))
     return Sentence.of(over, " ", law, " ", Sign("x"), " ", enclose(inside))
@@ -37,8 +33,7 @@ def sum_over(names: Iterable[str], law: Sentence, inside: Sentence) -> Sentence:
 def divide(formula: Sentence, base: Expression | None) -> Sentence:
     """Write ``formula / base`` in words of a claim, ``base`` the law of the context.
 
-    The formula alone without ``base``. Called by ``Substitution.write_record`` and
-    ``Factorization.write_record``.
+    The formula alone without ``base``.
     """
     if base is None:
         return formula
@@ -46,10 +41,7 @@ def divide(formula: Sentence, base: Expression | None) -> Sentence:
 
 
 def enclose(inside: Sentence) -> Sentence:
-    """Put a formula in brackets, so that it can follow a sum or min/max.
-
-    Called by ``sum_over`` and ``_write_claim``.
-    """
+    """Put a formula in brackets, so that it can follow a sum or min/max."""
     if any(isinstance(part, str) and part.strip() for part in inside.parts):
         return Sentence.of("(", inside, ")")
     return Sentence.of(Group(inside.parts))
@@ -57,9 +49,6 @@ def enclose(inside: Sentence) -> Sentence:
 
 def write_population_law(of: Iterable[str], given: Nodes) -> Term:
     """Write the law of some variables in the population, ``P*(of | given)``.
-
-    Called by ``NaturalBounds.write_record``, ``ReweightedTypes.write_record`` and
-    ``ReweightedChain._write_links``, the rules that reweight the log.
 
     >>> print(write_population_law(["Y", "X"], frozenset("Z")))
     P*(Y, X | Z)
@@ -70,9 +59,7 @@ def write_population_law(of: Iterable[str], given: Nodes) -> Term:
 def write_reweighting(steering: Iterable[Nodes], statement: str) -> Sentence:
     """Write the end of a claim: what ``P*`` is, and the facts that its weights ``r`` must fit.
 
-    ``P*`` is the law of the population, the log reweighted by ``r``. Called by
-    ``NaturalBounds.write_record``, ``ReweightedTypes.write_record`` and
-    ``ReweightedChain.write_record``, the rules that reweight the log.
+    ``P*`` is the law of the population, the log reweighted by ``r``.
 
     >>> print(write_reweighting([frozenset("Z")], "r >= 0.5"))
     , where P*(v) = P(v | S=1) r(Z) is the population's law and r any that fits: r >= 0.5
@@ -95,9 +82,5 @@ def write_reweighting(steering: Iterable[Nodes], statement: str) -> Sentence:
 
 
 def _list_variables(names: Iterable[str]) -> tuple[Variable, ...]:
-    """Turn names into variables of a formula, in the order given and written without quotes.
-
-    Called by ``take_extremes``, ``sum_over``, ``write_population_law`` and
-    ``write_reweighting`` for the claims of rules.
-    """
+    """Turn names into variables of a formula, in the order given and written without quotes."""
     return tuple(Variable(name, bare=True) for name in names)

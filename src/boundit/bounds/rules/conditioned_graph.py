@@ -38,8 +38,7 @@ def condition_graph(
 
     ``known`` stays at one value; of ``varied`` several are compared. All others are hidden.
     None when something inside acts on what is given: its disturbance (what else moves it,
-    unseen) would depend on it. Called by ``_ScopeSearch._look`` for each response-type program
-    that is tried.
+    unseen) would depend on it.
 
     >>> from boundit.graph.text import parse
     >>> graph = parse("Z -> X -> Y; Z <-> X <-> Y")
@@ -70,8 +69,7 @@ def condition_graph(
 def _find_influences(graph: CausalGraph, node: str, varied: Nodes, fixed: Nodes) -> Nodes:
     """Find which ``varied`` variables the disturbance ``node`` depends on, given ``fixed``.
 
-    A disturbance is all that moves a variable unseen. Called by ``condition_graph`` for that of
-    every variable inside.
+    A disturbance is all that moves a variable unseen.
     """
     return frozenset(
         z for z in varied if open_walk(graph, node, z, given=fixed - {z}) is not None
@@ -82,8 +80,7 @@ def _draw_disturbances(drawn: CausalGraph, inside: Nodes) -> tuple[CausalGraph, 
     """Replace each variable inside by a node for its disturbance; arrows inside are dropped.
 
     A disturbance is all that moves a variable unseen. The graph comes out with the new nodes'
-    names. Called by ``condition_graph``, which asks by d-separation what the disturbances
-    depend on.
+    names.
     """
     names = {v: f"disturbance of {v}" for v in inside}
     arrows = [(a, b) for a, b in drawn.directed if a not in inside and b not in inside]
@@ -96,8 +93,8 @@ def _nest_influences(graph: CausalGraph, influences: Mapping[str, Nodes]) -> dic
     """Widen the sets of influences so that, in each c-component, one contains the next.
 
     ``influences`` says on which varied variables each variable's disturbance depends; a
-    c-component is variables that share hidden causes. One joint law of disturbances then
-    serves every value of the varied. Called by ``condition_graph``.
+    c-component is variables that share hidden causes. One joint law of disturbances then serves
+    every value of the varied.
     """
     found: dict[str, Nodes] = {}
     for component in graph.components():

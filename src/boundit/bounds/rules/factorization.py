@@ -21,7 +21,7 @@ from boundit.estimand.language.expression import Expression
 from boundit.estimand.language.notation import make_sentence
 from boundit.estimand.language.simplify import simplify
 from boundit.estimand.query import EffectQuery
-from boundit.estimand.recovery.derivation import Recovery
+from boundit.estimand.recovery.derivation import Identification
 from boundit.estimand.recovery.factorize import factorize
 from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.recover_factor import recover_factor
@@ -40,41 +40,31 @@ class Factorization(BoundRule):
     """``P(y, c | do(x))`` as a sum of products of c-factors, and ``P(c)`` to divide by."""
 
     query: EffectQuery
-    factors: tuple[tuple[Nodes, Recovery], ...]
+    factors: tuple[tuple[Nodes, Identification], ...]
     summed: tuple[str, ...]
     base: Expression | None
 
     @property
     def formulas(self) -> tuple[Expression, ...]:
-        """The formulas read off counts: the recovered c-factors, and ``P(c)`` to divide by.
-
-        Read by ``collect_extremes`` to share the error of a confidence out, and by
-        ``choose_rules`` to count cells.
-        """
+        """The formulas read off counts: the recovered c-factors, and ``P(c)`` to divide by."""
         found = [answer.expression for _, answer in self.factors]
         return tuple(formula for formula in (*found, self.base) if formula is not None)
 
     @property
     def range_variables(self) -> Nodes:
-        """The variables summed over, besides the query's: all their levels must be known.
-
-        Read by ``_note_hidden``, which warns where selection may hide a level.
-        """
+        """The variables summed over, besides the query's: all their levels must be known."""
         return frozenset(self.summed)
 
     @property
     def n_unknown(self) -> int:
-        """How many c-factors (laws of variables that share hidden causes) have no formula.
-
-        Read by ``rank_rule``, which prefers rules with few of them.
-        """
+        """How many c-factors (laws of variables that share hidden causes) have no formula."""
         return sum(answer.expression is None for _, answer in self.factors)
 
     def write_record(self) -> RuleRecord:
         """Write the rule's name, its claim with "0 to 1" for lost c-factors, and the steps.
 
         Lost are those without a formula. A bound table keeps the record and explains its ends
-        by it. Called by ``BoundPlan.of`` once per rule.
+        by it.
         """
         summed = tuple(Variable(name, bare=True) for name in self.summed)
         parts: list[Part] = [Over("sum", summed)] if summed else []
@@ -95,8 +85,7 @@ class Factorization(BoundRule):
         """Bound every arm and context by equation 7 of the paper, a sum of c-factors.
 
         Their ends (0 and 1 without a formula) are multiplied, summed, divided by ``P(c)`` and
-        clipped. Called by ``_try_rule`` with the estimates, and again with confidence
-        intervals.
+        clipped.
         """
         del budget  # it solves no program
         lower, upper = self._sum_factors(numbers)
@@ -113,8 +102,7 @@ class Factorization(BoundRule):
         """Sum the product of the known c-factors' ends over all variables besides the query's.
 
         Each factor is read by itself, and none is multiplied out over variables it has not. A
-        variable that only lost factors have counts 1 for each of its levels. Called by
-        ``Factorization.find_ends``.
+        variable that only lost factors have counts 1 for each of its levels.
         """
         order = (*self.axes, *self.summed)
         factors = [ProductTable((), (np.ones(()), np.ones(())))]
@@ -134,8 +122,7 @@ class Factorization(BoundRule):
 def divide_ends(lower: Floats, upper: Floats, least: Floats, most: Floats) -> Ends:
     """Divide ends of ``P(y, c | do(x))`` by ``P(c)``, itself between two ends, and clip.
 
-    What is divided by nothing is anything from 0 to 1. Called by ``Factorization.find_ends``
-    and ``Substitution.find_ends``.
+    What is divided by nothing is anything from 0 to 1.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         low, high = lower / most, upper / least
@@ -151,8 +138,7 @@ def factorize_effect(
     """Decompose ``P(y, c | do(x))`` into c-factors and recover those with a formula.
 
     What comes out is the rule of Theorem 3 of the paper: a sum of products of c-factors (laws
-    of variables that share hidden causes). Algorithm 1, lines 6 to 9. Called by ``plan_paper``
-    and ``find_factorizations``.
+    of variables that share hidden causes). Algorithm 1, lines 6 to 9.
     """
     wanted = frozenset(query.outcomes + query.context)
     whole = factorize(graph, outcomes=wanted, treatments=frozenset(query.treatments))
@@ -174,7 +160,7 @@ def find_factorizations(
     """Make the rule of Theorem 3, if ``P(c)`` and the reward's c-factor have formulas.
 
     It bounds the effect by a sum of products of c-factors, those without a formula anywhere
-    from 0 to 1. One rule or none. Called by ``_find_rules`` for each choice of tables.
+    from 0 to 1. One rule or none.
     """
     base: Expression | None = None
     if budget.is_over():

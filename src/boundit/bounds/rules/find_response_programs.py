@@ -52,18 +52,13 @@ class SearchBudget:
 
     @property
     def is_spent(self) -> bool:
-        """Whether nothing is left for another program.
-
-        Read by ``find_response_programs`` before it looks for sets of variables.
-        """
+        """Whether nothing is left for another program."""
         return self.left <= 0
 
     def spend(self, tries: int = 1) -> bool:
         """Take ``tries`` off the programs that may still be tried; False once none are left.
 
-        It keeps the search for response-type programs short on large graphs. Called by
-        ``find_response_programs`` before each program and by ``_NestedSearch.find_chains``
-        before it looks for inner chains.
+        It keeps the search for response-type programs short on large graphs.
         """
         self.left -= tries
         return self.left >= 0
@@ -82,8 +77,7 @@ def find_response_programs(
     Such a linear program goes over the laws of response types (how each variable answers to its
     causes) that reproduce the log. The do-calculus must have dropped what it can of the
     question. As few treatments as possible are left to nature: those that are set by hand
-    beforehand have one value in a whole program. Called by ``_NestedSearch.find_programs`` and,
-    on the graph of everyone, by ``_find_programs``.
+    beforehand have one value in a whole program.
 
     >>> from boundit.graph.text import parse
     >>> graph = parse("Z -> X -> Y; X <-> Y")
@@ -124,8 +118,7 @@ def _list_choices(
     """Yield pairs of sets for a program: variables with response types, and instruments.
 
     Of an instrument every level is a scenario of the program; variables in neither set are
-    hidden. Called by ``find_response_programs`` for each set ``done`` of treatments that are
-    set beforehand.
+    hidden.
     """
     cut = graph.induced(graph.observed).without_edges_into(done)
     left = asked.treatments - done
@@ -165,8 +158,8 @@ class _ScopeSearch:
 
         A c-factor is the law of variables that share hidden causes, when all others are set;
         those around get response types, and so do ``middle``. Varied variables (instruments)
-        that do not influence these are dropped. None when no program applies. Each pair of
-        sets is looked at once. Called by ``find_response_programs``.
+        that do not influence these are dropped. None when no program applies. Each pair of sets
+        is looked at once.
         """
         key = middle, varied
         if key not in self._found:
@@ -196,8 +189,8 @@ def _make_response_program(
 ) -> ResponseProgram | None:
     """Make the linear program of a scope: which variables have types, and the instruments.
 
-    ``done`` are the treatments set beforehand. None where the law that it must reproduce has
-    no formula. Called by ``find_response_programs`` for each scope.
+    ``done`` are the treatments set beforehand. None where the law that it must reproduce has no
+    formula.
     """
     left, around, known = scope.left, scope.around, asked.context | scope.varied
     law = solver.solve(Question(scope.inside, done, known))
@@ -234,11 +227,7 @@ def _unite(sets: Iterable[Nodes]) -> Nodes:
 def _recover_all(
     parts: Iterable[Nodes], graph: CausalGraph, writer: "_LawWriter"
 ) -> list[Expression] | None:
-    """Recover a formula for the c-factor ``Q[part]`` of each part; None when one has none.
-
-    Called by ``_make_response_program`` for the law that response types reproduce and for the
-    factors that need none.
-    """
+    """Recover a formula for the c-factor ``Q[part]`` of each part; None when one has none."""
     answers = [recover_factor(part, graph, writer.write_law).expression for part in parts]
     found = [simplify(answer) for answer in answers if answer is not None]
     return found if len(found) == len(answers) else None
@@ -251,7 +240,7 @@ def _split_factors(
 
     A c-factor is the law of variables that share hidden causes, when all others are set. None
     when all have a formula, or an instrument influences the outcome's side: then no program
-    applies. Called by ``_ScopeSearch._look``.
+    applies.
     """
     whole = factorize(left.graph, outcomes=asked.outcomes, treatments=asked.treatments)
     if any(left.influences[v] for v in whole.relevant):
@@ -264,8 +253,7 @@ def _find_hedge(graph: CausalGraph, target: Nodes) -> Nodes:
     """Find the smallest set of variables that the Identify algorithm reaches for ``target``.
 
     Identify looks for a formula of the target's c-factor: there is one where it reaches the
-    target itself, else it stops at a larger set. Called by ``_split_factors`` and
-    ``_ScopeSearch._look``.
+    target itself, else it stops at a larger set.
     """
     within = graph.nodes
     while True:
@@ -289,8 +277,7 @@ class _LawWriter:
     def write_law(self, graph: CausalGraph, late: object = ()) -> Law:  # noqa: ARG002
         """Write the joint law of a graph's variables as a product of conditionals.
 
-        The graph is an ancestral part of that of the variables with types. Called by
-        ``_recover_all``, through the recovery of each c-factor.
+        The graph is an ancestral part of that of the variables with types.
         """
         order = graph.order
         return Law(order, lambda node: self.write_conditional(node, order))
@@ -298,8 +285,7 @@ class _LawWriter:
     def write_conditional(self, node: str, order: tuple[str, ...]) -> Expression:
         """Write a formula for the law of one variable given those before it in ``order``.
 
-        By a formula of its own, else as a ratio of sums of the joint law. Called by
-        ``_LawWriter.write_law`` for each variable.
+        By a formula of its own, else as a ratio of sums of the joint law.
         """
         before = frozenset(order[: order.index(node)])
         asked = Question(frozenset((node,)), self.done, self.known | before)
@@ -313,7 +299,7 @@ class _LawWriter:
 def _write_steps(around: Nodes, outer: Nodes, wanted: Nodes) -> tuple[StepRecord, ...]:
     """Write two proof steps: where the Identify algorithm stops, and what types reproduce.
 
-    They end the explanation of a response-type program. Called by ``_make_response_program``.
+    They end the explanation of a response-type program.
     """
     names = join_names(around)
     every = f" at every value of {join_names(outer)}" if outer else ""

@@ -57,8 +57,7 @@ class ReweightedChainSearch:
         """List the best chains with reweighted blocks, of at most ``longest`` variables.
 
         A chain bounds the reward by going over variables one after another; a block is one or
-        several of them whose law is that of the log, reweighted to undo selection. Called by
-        ``_find_rules`` for each choice of tables.
+        several of them whose law is that of the log, reweighted to undo selection.
         """
         if self.graph.selection is None or self._chain_search.recover_law(self.y, frozenset()):
             return []  # nothing to reweight, or nothing left to learn by it
@@ -77,7 +76,7 @@ class ReweightedChainSearch:
 
         A block is a run of them whose joint law is that of the reweighted log, or the reward
         alone where it has no formula; the others come one by one, each by the best law there
-        is. Called by ``ReweightedChainSearch.find_chains`` for each order.
+        is.
         """
         reward = self._chain_search.recover_law(self.y, frozenset(order))
         if reward is None:
@@ -102,8 +101,7 @@ class ReweightedChainSearch:
         """Make a link of each variable: of known, else of reweighted, else of unknown law.
 
         The laws are given the variables ``earlier`` in the chain, and those before in
-        ``order``. Called by ``ReweightedChainSearch._find_over`` for the variables before and
-        after a block.
+        ``order``.
         """
         return tuple(
             self._draw_link(node, frozenset(earlier + order[:i]))
@@ -114,8 +112,7 @@ class ReweightedChainSearch:
         """Make the link of one variable: with the formula of its law given those ``before`` it.
 
         Without a formula it is a block of one, read off the reweighted log; where that cannot
-        be, a link of unknown law. Called by ``ReweightedChainSearch._draw_links`` for each
-        variable.
+        be, a link of unknown law.
         """
         known = self._chain_search.recover_law(node, before)
         block = self.find_block((node,), before) if known is None else None
@@ -124,8 +121,7 @@ class ReweightedChainSearch:
     def find_block(self, members: tuple[str, ...], before: Nodes) -> ReweightedBlock | None:
         """Return the block that reads ``P(members | do(x), c, before)`` off the reweighted log.
 
-        None where that law cannot be read so. Each block is made once. Called by
-        ``ReweightedChainSearch._find_over`` and ``ReweightedChainSearch._draw_link``.
+        None where that law cannot be read so. Each block is made once.
         """
         key = (frozenset(members), before)
         if key not in self._blocks:
@@ -136,7 +132,7 @@ class ReweightedChainSearch:
         """Make the block that reads ``P(members | do(x), c, before)`` off the reweighted log.
 
         None unless the actions ``do(x)`` drop out or may be read as conditions (Rule 2 of the
-        do-calculus). Called by ``ReweightedChainSearch.find_block`` once for each law.
+        do-calculus).
         """
         asked = Question(members, self.x, self.c | before)
         light, moves = self._chain_search.solver.lighten(asked)
@@ -158,21 +154,23 @@ class ReweightedChainSearch:
     def _choose_best(self, found: Iterable[ReweightedChain]) -> list[ReweightedChain]:
         """Keep the chains with the fewest unknown laws and variables, each in its variants.
 
-        A variant reweights by fewer variables. Called by ``ReweightedChainSearch.find_chains``
-        with all chains it found.
+        A variant reweights by fewer variables.
         """
         kept = list[ReweightedChain]()
         for chain in sorted(found, key=_rank_chain):
-            if len(kept) < MOST_CHAINS and not any(_is_leaner(one, chain) for one in kept):
-                kept.append(chain)
+            if any(_is_leaner(one, chain) for one in kept):
+                continue
+            if len(kept) == MOST_CHAINS:
+                self._chain_search.is_cut = True
+                break
+            kept.append(chain)
         return [variant for chain in kept for variant in self._list_variants(chain)]
 
     def _list_variants(self, chain: ReweightedChain) -> Iterator[ReweightedChain]:
         """Yield a chain, and again with each block reweighted by fewer variables if there are.
 
         A block is variables whose law is that of the reweighted log. The first is sharper, and
-        reads more cells; the second serves where some were not seen. Called by
-        ``ReweightedChainSearch._choose_best`` for each chain that is kept.
+        reads more cells; the second serves where some were not seen.
         """
         yield chain
         local = tuple(
@@ -186,8 +184,7 @@ class ReweightedChainSearch:
         """Make the block again, reweighted by fewer variables if that is possible.
 
         Those that shield its own variables from selection are enough; the block itself comes
-        back where they are more. Called by ``ReweightedChainSearch._list_variants`` for each
-        block of a chain.
+        back where they are more.
         """
         own = frozenset(block.variables) | block.given
         law = Reweighting.from_graph(self.graph, own, self.facts)
@@ -200,7 +197,6 @@ def _make_chain_key(chain: ReweightedChain) -> tuple[object, ...]:
 
     It holds the variables, those of them with a recovered law, the reweighted blocks, and
     whether the reward is one of these.
-    Called by ``ReweightedChainSearch.find_chains``, which keeps the first chain of each key.
     """
     known = (
         link.variable for link in chain.links if isinstance(link, ChainLink) and link.weights
@@ -210,18 +206,12 @@ def _make_chain_key(chain: ReweightedChain) -> tuple[object, ...]:
 
 
 def _rank_chain(chain: ReweightedChain) -> tuple[int, int, int, bool]:
-    """Rank a chain by unknown laws, variables and blocks, fewest first, then by a known reward.
-
-    Used by ``ReweightedChainSearch._choose_best`` as a sort key.
-    """
+    """Rank a chain by unknown laws, variables and blocks, fewest first, then by a known reward."""
     sizes = len(chain.unknown), len(chain.variables), len(chain.blocks)
     return *sizes, chain.reward is None
 
 
 def _is_leaner(one: ReweightedChain, other: ReweightedChain) -> bool:
-    """Tell whether chain ``one`` has fewer variables than ``other`` and no more unknown laws.
-
-    Called by ``ReweightedChainSearch._choose_best``, which then drops ``other``.
-    """
+    """Tell whether chain ``one`` has fewer variables than ``other`` and no more unknown laws."""
     fewer = frozenset(one.variables) < frozenset(other.variables)
     return fewer and len(one.unknown) <= len(other.unknown)

@@ -47,34 +47,24 @@ class NaturalBounds(BoundRule):
 
     @property
     def formulas(self) -> tuple[Expression, ...]:
-        """The terms that the reweighting reads off the log and the tables.
-
-        Read by ``collect_extremes`` to share the error of a confidence out, and by
-        ``choose_rules`` to count cells.
-        """
+        """The terms that the reweighting reads off the log and the tables."""
         return self.block.reweighting.formulas
 
     @property
     def range_variables(self) -> Nodes:
-        """The variables of the reweighting besides the query's: all their levels must be known.
-
-        Read by ``_note_hidden``, which warns where selection may hide a level.
-        """
+        """The variables of the reweighting besides the query's: all their levels must be known."""
         return self.block.reweighting.variables - {self.outcome, *self.axes}
 
     @property
     def n_unknown(self) -> int:
-        """How many treatments are taken as they came in the log, instead of being set.
-
-        Read by ``rank_rule``, which prefers rules with few of them.
-        """
+        """How many treatments are taken as they came in the log, instead of being set."""
         return len(self.chosen)
 
     @property
     def reweightings(self) -> tuple[Reweighting, ...]:
         """By what the log is reweighted to undo selection, and the facts that limit it.
 
-        It is one entry. Read by ``_list_stated`` and ``_reweights_freely``.
+        It is one entry.
         """
         return (self.block.reweighting,)
 
@@ -82,7 +72,7 @@ class NaturalBounds(BoundRule):
         """Write the rule's name, its claim (Manski's bounds of ``P*``), and the steps.
 
         ``P*`` is the law of the population. A bound table keeps the record and explains its
-        ends by it. Called by ``BoundPlan.of`` once per rule.
+        ends by it.
         """
         y, law = self.outcome, self.block.reweighting
         arms, chosen = join_names(self.chosen), sort_names(self.chosen)
@@ -100,8 +90,7 @@ class NaturalBounds(BoundRule):
         """Bound every arm and context by two linear programs over populations.
 
         They go over all populations that the selected log leaves possible; who came with
-        another arm may earn anything. Called by ``_try_rule`` with the estimates, and
-        again with confidence intervals.
+        another arm may earn anything.
         """
         block = self.block
         expectation = Expectation(Populations(block.reweighting, numbers), block, budget)
@@ -131,8 +120,7 @@ class NaturalBounds(BoundRule):
     def _weigh_cells(self, at: dict[str, int], numbers: Numbers) -> tuple[Floats, Floats]:
         """Give each cell of treatments and outcome its worth for the lower and the upper end.
 
-        Who came with the arm ``at`` counts its reward in both; all others count 0 and 1. Called
-        by ``NaturalBounds.find_ends`` for each arm.
+        Who came with the arm ``at`` counts its reward in both; all others count 0 and 1.
         """
         names = self.block.variables
         shape = [2 if name == self.outcome else numbers.levels[name] for name in names]
@@ -155,8 +143,7 @@ def find_natural_bounds(
     """Find the natural-bounds rule that takes the fewest treatments as they came in the log.
 
     Natural bounds: who chose the arm shows its reward, all others may earn 0 or 1. None if no
-    treatment is confounded with the reward, or nothing is known of selection. Called by
-    ``_find_rules`` for each choice of tables.
+    treatment is confounded with the reward, or nothing is known of selection.
 
     >>> from boundit.estimand.query import parse_query
     >>> from boundit.graph.text import parse
@@ -186,8 +173,7 @@ def _may_be_seen(
 ) -> bool:
     """Tell whether the treatments ``seen`` may be observed instead of set (Rule 2).
 
-    ``done`` are set by hand. Called by ``find_natural_bounds`` for each choice of treatments to
-    take as they came.
+    ``done`` are set by hand.
     """
     return not seen & find_boundary(graph, y, given=seen | done | given, into=done, out_of=seen)
 
@@ -201,7 +187,7 @@ def _make_natural_rule(
 ) -> NaturalBounds:
     """Make the rule that takes the treatments ``arms`` as they came, given the other ones.
 
-    It gives natural bounds on the reweighted log. Called by ``find_natural_bounds``.
+    It gives natural bounds on the reweighted log.
     """
     members = arms.union(query.outcomes)
     given = frozenset(query.context + query.treatments) - arms

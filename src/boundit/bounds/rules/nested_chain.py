@@ -65,11 +65,7 @@ class NestedChain(BoundRule):
 
     @property
     def formulas(self) -> tuple[Expression, ...]:
-        """The formulas read off counts: known laws of links, and what bounds the reward.
-
-        Read by ``collect_extremes`` to share the error of a confidence out, and by
-        ``choose_rules`` to count cells.
-        """
+        """The formulas read off counts: known laws of links, and what bounds the reward."""
         own = tuple(link.weights.expression for link in self.links if link.weights)
         match self.inner:
             case KnownFormula(expression, _):
@@ -83,8 +79,7 @@ class NestedChain(BoundRule):
     def range_variables(self) -> Nodes:
         """The variables of all links and of the program at the end, besides the outcome.
 
-        All their levels must be known. Read by ``_note_hidden``, which warns where selection
-        may hide a level.
+        All their levels must be known.
         """
         variables = frozenset(link.variable for link in self.all_links)
         if isinstance(self.core, ResponseProgram):
@@ -96,7 +91,7 @@ class NestedChain(BoundRule):
         """The variables of all links where no law is known and the chain ends in a formula.
 
         Only the least and greatest number over them count then, so that a confidence costs
-        less. Read by ``collect_extremes``.
+        less.
         """
         known = any(link.weights for link in self.all_links)
         if known or isinstance(self.core, ResponseProgram):
@@ -105,11 +100,7 @@ class NestedChain(BoundRule):
 
     @property
     def all_links(self) -> tuple[ChainLink, ...]:
-        """The links of this chain, then those of the chain within it, if there is one.
-
-        Read by ``NestedChain.range_variables``, ``NestedChain.extremes`` and
-        ``NestedChain.n_unknown``.
-        """
+        """The links of this chain, then those of the chain within it, if there is one."""
         within = self.inner.all_links if isinstance(self.inner, NestedChain) else ()
         return self.links + within
 
@@ -117,18 +108,13 @@ class NestedChain(BoundRule):
     def core(self) -> ResponseProgram | KnownFormula:
         """What bounds the reward at the end of the innermost chain.
 
-        It is a formula, or a linear program over response types. Read by
-        ``NestedChain.range_variables``, ``NestedChain.n_unknown`` and
-        ``NestedChain.write_record``.
+        It is a formula, or a linear program over response types.
         """
         return self.inner.core if isinstance(self.inner, NestedChain) else self.inner
 
     @property
     def n_unknown(self) -> int:
-        """How many laws are unknown: those of links, and that of types if a program ends it.
-
-        Read by ``rank_rule``, which prefers rules with few of them.
-        """
+        """How many laws are unknown: those of links, and that of types if a program ends it."""
         unknown = sum(link.weights is None for link in self.all_links)
         return unknown + isinstance(self.core, ResponseProgram)
 
@@ -137,7 +123,7 @@ class NestedChain(BoundRule):
         """The response-type program whose one law of types answers for all arms, or None.
 
         None where links come first, and for natural bounds, which say no more of two arms than
-        of each. Read by ``find_shared``.
+        of each.
         """
         core = self.inner
         if self.links or not isinstance(core, ResponseProgram) or core.is_natural:
@@ -146,17 +132,13 @@ class NestedChain(BoundRule):
 
     @property
     def array_variables(self) -> Nodes:
-        """The variables at each level of which the rule keeps a number, besides the query's.
-
-        Read by ``BoundRule.count_cells``.
-        """
+        """The variables at each level of which the rule keeps a number, besides the query's."""
         return frozenset(link.variable for link in self.all_links)
 
     def write_record(self) -> RuleRecord:
         """Write the rule's name, its claim as a nested formula, and the steps that prove it.
 
-        A bound table keeps the record and explains its ends by it. Called by ``BoundPlan.of``
-        once per rule.
+        A bound table keeps the record and explains its ends by it.
         """
         shown, steps = _write_claim(self)
         if not self.links and self.asked == _make_question(self.query):
@@ -171,17 +153,12 @@ class NestedChain(BoundRule):
         """Bound every arm and context: first the reward, then backwards over the links.
 
         A formula, a program or an inner chain bounds the reward given the links (the chain's
-        variables). Called by ``_try_rule`` with the estimates, and again with confidence
-        intervals.
+        variables).
         """
         return self.find_ends_over(self.axes, numbers, budget)
 
     def find_ends_over(self, axes: Sequence[str], numbers: Numbers, budget: TimeBudget) -> Ends:
-        """Bound the chain at every level of ``axes``, the variables that are given before it.
-
-        Called by ``NestedChain.find_ends`` with the query's axes, and by itself for the chain
-        within, whose axes are those of the lighter question.
-        """
+        """Bound the chain at every level of ``axes``, the variables that are given before it."""
         order = (*axes, *(link.variable for link in self.links))
         match self.inner:
             case ResponseProgram() as program:
@@ -211,8 +188,7 @@ class NestedChain(BoundRule):
     ) -> Ends:
         """Bound the chain by the response-type program at its end, averaged over its links.
 
-        The program bounds the reward at each level of the links (the chain's variables). Called
-        by ``NestedChain.find_ends_over`` where the chain ends in a program.
+        The program bounds the reward at each level of the links (the chain's variables).
         """
         order = (*axes, *(link.variable for link in self.links))
         found = solve_program(ProgramLayout(program, numbers.levels), numbers, budget)
@@ -236,8 +212,7 @@ class NestedChain(BoundRule):
         """Tell for each row over ``axes`` whether some program behind it has no feasible point.
 
         No model of the graph fits the numbers there. ``empty`` says so over the program's
-        ``own`` axes. Called by ``NestedChain.find_ends_over`` and
-        ``NestedChain._find_program_ends``.
+        ``own`` axes.
         """
         if empty is None or not empty.any():
             return None
@@ -249,20 +224,13 @@ class NestedChain(BoundRule):
 
 
 def _make_question(query: EffectQuery) -> Question:
-    """Turn a query, whose variables are in order, into a question, whose variables are sets.
-
-    Called by ``NestedChain.write_record``, to see whether the do-calculus dropped any action or
-    condition of it.
-    """
+    """Turn a query, whose variables are in order, into a question, whose variables are sets."""
     treatments, context = frozenset(query.treatments), frozenset(query.context)
     return Question(frozenset(query.outcomes), treatments, context)
 
 
 def _name_program(program: ResponseProgram) -> str:
-    """Name a response-type program in tables, by its variables with types and instruments.
-
-    Called by ``NestedChain.write_record`` for the name of the rule.
-    """
+    """Name a response-type program in tables, by its variables with types and instruments."""
     if program.is_natural:
         return f"natural bounds of {join_names(program.inside)}"
     across = f" across {join_names(program.varied)}" if program.varied else ""
@@ -272,8 +240,7 @@ def _name_program(program: ResponseProgram) -> str:
 def _write_claim(rule: NestedChain) -> tuple[Sentence, tuple[StepRecord, ...]]:
     """Write what a nested chain claims, as a formula, and the steps that prove it.
 
-    The steps of its inner chain come first. Called by ``NestedChain.write_record``, and by
-    itself for the inner chain.
+    The steps of its inner chain come first.
     """
     inner = rule.inner
     if isinstance(inner, NestedChain):
@@ -302,7 +269,7 @@ def find_nested_chains(
 
     They serve queries whose reward has no formula: a chain goes over variables one after
     another, and a response-type program, or another chain for a question with fewer actions and
-    conditions, bounds what is left. Called by ``_find_rules`` where no formula is found.
+    conditions, bounds what is left.
 
     >>> from boundit.bounds.rules.chain import ChainSearch
     >>> from boundit.estimand.query import parse_query
@@ -317,12 +284,14 @@ def find_nested_chains(
     found = 0
     for links, light in _find_open_ends(search, longest, budget):
         if found >= MOST_NESTED or budget.is_over():
+            search.is_cut = True
             return
         inner: list[ResponseProgram | NestedChain] = [*within.find_programs(light)]
         if not search.x <= light.treatments:
             inner += within.find_chains(light, longest - len(links))
         found += len(inner)
         yield from (NestedChain(search.query, links, light, each) for each in inner)
+        search.is_cut |= within.is_spent
 
 
 def _find_open_ends(
@@ -331,8 +300,7 @@ def _find_open_ends(
     """Yield the links and the open question of chains whose reward has no formula.
 
     The question is the law ``P(y | do(x), c, w)`` of the reward given the links ``w``, without
-    the actions and conditions that the do-calculus drops. Called by ``find_nested_chains`` and
-    ``_NestedSearch._search_within``, which look for bounds of it.
+    the actions and conditions that the do-calculus drops.
     """
     pool = search.choose_variables(longest)
     for size in range(min(longest, len(pool)) + 1):
@@ -361,11 +329,15 @@ class _NestedSearch:
         self._programs: dict[Question, list[ResponseProgram]] = {}
         self._chains: dict[tuple[Question, int], list[NestedChain]] = {}
 
+    @property
+    def is_spent(self) -> bool:
+        """Whether nothing is left to spend on further programs and chains."""
+        return self._effort.is_spent
+
     def find_programs(self, light: Question) -> list[ResponseProgram]:
         """List the response-type programs that bound the answer to a question.
 
-        The do-calculus has dropped what it can of the question. Each is searched once. Called
-        by ``find_nested_chains`` and ``_NestedSearch._search_within``.
+        The do-calculus has dropped what it can of the question. Each is searched once.
         """
         if light not in self._programs:
             graph = self.search.graph
@@ -380,7 +352,7 @@ class _NestedSearch:
         """List the inner chains that bound the answer to a question at the end of a chain.
 
         They go over a treatment that the question, lighter than the query, no longer names.
-        Each question is searched once. Called by ``find_nested_chains``.
+        Each question is searched once.
         """
         if (light, longest) not in self._chains:
             found = self._search_within(light, longest) if self._effort.spend(_CHAINS) else ()
@@ -388,10 +360,7 @@ class _NestedSearch:
         return self._chains[light, longest]
 
     def _search_within(self, light: Question, longest: int) -> Iterator[NestedChain]:
-        """Yield the inner chains for a question, each ending in a formula or in a program.
-
-        Called by ``_NestedSearch.find_chains`` once for each question.
-        """
+        """Yield the inner chains for a question, each ending in a formula or in a program."""
         search, lost = self.search, self.search.x - light.variables
         treatments, context = (
             tuple(sort_names(light.treatments)),
@@ -399,6 +368,7 @@ class _NestedSearch:
         )
         asked = EffectQuery(tuple(light.outcomes), treatments, context)
         inner = ChainSearch(search.graph, asked, search.tables)
+        search.is_cut |= len(inner.usable) > longest
         for chain in inner.find_chains(longest=longest, budget=self._budget):
             if lost.intersection(chain.variables):
                 yield NestedChain(search.query, chain.links, light, chain.reward)
@@ -416,18 +386,11 @@ def _look_up_proof(
     place: Place,
     upper: bool,  # noqa: FBT001
 ) -> EndProof | None:
-    """Look up the sum of observed probabilities by which a program proved an end of a row.
-
-    Used by ``NestedChain._find_program_ends`` as the ``proof`` of its ends.
-    """
+    """Look up the sum of observed probabilities by which a program proved an end of a row."""
     levels = dict(zip(axes, place, strict=True))
     return found.find_proof(tuple(levels[axis] for axis in found.axes), upper=upper)
 
 
 def _move_axes(values: Floats, axes: Sequence[str], order: Sequence[str]) -> Floats:
-    """Transpose an array from its own ``axes`` to ``order``, with length 1 on axes it lacks.
-
-    Called by ``NestedChain.find_ends_over``, ``NestedChain._find_program_ends`` and
-    ``NestedChain._spread_empty``.
-    """
+    """Transpose an array from its own ``axes`` to ``order``, with length 1 on axes it lacks."""
     return NamedArray(tuple(axes), values).align(order)

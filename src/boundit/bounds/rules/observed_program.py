@@ -27,7 +27,7 @@ def find_observed_program(graph: CausalGraph, asked: Question) -> ResponseProgra
     Types are those of the reward and of all that treatments move on the way to it; every value
     of the treatments is a scenario. None where the effect is not seen as it is, or where types
     would be too many, or say nothing, since no treatment is an instrument. The do-calculus must
-    have dropped what it can of the question. Called by ``find_reweighted_types``.
+    have dropped what it can of the question.
 
     >>> from boundit.graph.text import parse
     >>> asked = Question(frozenset("Y"), frozenset("X"))
@@ -67,7 +67,7 @@ def find_observed_program(graph: CausalGraph, asked: Question) -> ResponseProgra
 def _has_instrument(left: ConditionedGraph, asked: Question) -> bool:
     """Tell whether a treatment moves the reward only through something confounded with it.
 
-    ``left`` is the graph of the variables with types. Called by ``find_observed_program``.
+    ``left`` is the graph of the variables with types.
     """
     (reward,) = asked.outcomes
     joined = next(part for part in left.graph.components() if reward in part)
@@ -75,10 +75,7 @@ def _has_instrument(left: ConditionedGraph, asked: Question) -> bool:
 
 
 def _write_step(asked: Question, inside: tuple[str, ...]) -> StepRecord:
-    """Write the proof step that treatments are instruments and limit what the law can be.
-
-    Called by ``find_observed_program``.
-    """
+    """Write the proof step that treatments are instruments and limit what the law can be."""
     return StepRecord(
         Sentence.of(
             "Rule 2: ",

@@ -66,8 +66,7 @@ class ResponseProgram:
     def set_by_hand(self) -> tuple[str, ...]:
         """The treatments that an arm sets but that took their own course when data were logged.
 
-        They have response types, or are varied. Read by ``ProgramLayout.__init__``,
-        ``solve_program`` and ``TypeDifferences._bound_pair``.
+        They have response types, or are varied.
         """
         return tuple(sort_names(self.asked.treatments.intersection(self.inside + self.varied)))
 
@@ -75,26 +74,21 @@ class ResponseProgram:
     def fixed(self) -> tuple[str, ...]:
         """The variables with one value in a whole program: contexts and treatments already set.
 
-        A program is solved for each of their values. Read by ``ProgramLayout.__init__``,
-        ``solve_program`` and ``SharedTypes.may_share``.
+        A program is solved for each of their values.
         """
         rest = self.asked.treatments.difference(self.set_by_hand)
         return tuple(sort_names(rest | self.asked.context))
 
     @property
     def formulas(self) -> tuple[Expression, ...]:
-        """The formulas read off counts: the law that types reproduce, and the known factors.
-
-        Read by ``NestedChain.formulas``, so that these columns are counted.
-        """
+        """The formulas read off counts: the law that types reproduce, and the known factors."""
         return (self.law, *self.weights)
 
     @property
     def is_natural(self) -> bool:
         """Whether the program has types for treatments and outcome alone, and no instrument.
 
-        Its ends are then Manski's natural bounds. Read by ``solve_program``, ``_name_program``
-        and ``_find_programs``.
+        Its ends are then Manski's natural bounds.
         """
         around = frozenset(self.inside) == self.asked.outcomes.union(self.set_by_hand)
         return around and not self.varied and not self.weights
@@ -109,8 +103,7 @@ class TargetCells(NamedTuple):
     def weigh(self, weights: Floats) -> Floats:
         """Give each response type the weight of the cell it ends in; 0 if it earns no reward.
 
-        What comes out is a coefficient for each column of the program. Called by
-        ``ArmProgram.find_ends`` and ``ArmProgram.find_lead`` for their objectives.
+        What comes out is a coefficient for each column of the program.
         """
         return np.where(self.pays, weights[self.cell], 0.0)
 
@@ -136,8 +129,7 @@ class ProgramLayout:
         """Read off counts both ends of the law that response types must reproduce.
 
         It is the c-factor ``Q[T]`` of the variables ``T`` with types. Axes: values of the fixed
-        variables, scenarios, cells of ``T``. Called by ``solve_program`` and
-        ``TypeDifferences._solve_pair``.
+        variables, scenarios, cells of ``T``.
         """
         spec = self.spec
         low, high = self.read_formula(numbers, spec.law, spec.fixed + spec.varied + spec.inside)
@@ -148,8 +140,7 @@ class ProgramLayout:
         """Read off counts both ends of the product of the factors that have a formula.
 
         Response types are weighted by it in the objective. Axes: values of the fixed variables,
-        arms, cells of ``target``. Called by ``solve_program`` and
-        ``TypeDifferences._solve_pair``.
+        arms, cells of ``target``.
         """
         spec = self.spec
         order = spec.fixed + spec.set_by_hand + self.target
@@ -164,9 +155,7 @@ class ProgramLayout:
     def target(self) -> tuple[str, ...]:
         """The variables on whose levels the weight of a response type under an arm depends.
 
-        Empty where there are no known factors to weigh by. Read by
-        ``ProgramLayout.read_weights``, ``ProgramLayout.list_types`` and
-        ``ProgramLayout.find_successes``.
+        Empty where there are no known factors to weigh by.
         """
         spec = self.spec
         followed = tuple(v for v in spec.inside if v in spec.followed)
@@ -176,8 +165,7 @@ class ProgramLayout:
         """Split the scenarios of an arm's program into parts with few enough response types.
 
         A scenario is one combination of levels of the instruments. What comes out are the types
-        and scenario numbers of each part; None if one scenario alone has too many. Called by
-        ``solve_program`` for each arm.
+        and scenario numbers of each part; None if one scenario alone has too many.
         """
         waiting, done = [list(range(len(self.outer)))], list[tuple[ResponseTypes, list[int]]]()
         n_searches = 2 * len(self.arms) * len(self.fixed)
@@ -200,9 +188,7 @@ class ProgramLayout:
         """List the response types that differ in these scenarios or in what these arms earn.
 
         A type says how variables answer to their causes; a scenario is a combination of levels
-        of the instruments. None when there are more than ``most`` types. Called by
-        ``ProgramLayout.split_scenarios``, ``ReweightedTypes.find_ends`` and
-        ``TypeDifferences._solve_pair``.
+        of the instruments. None when there are more than ``most`` types.
         """
         watched = [TypeScenario(self.outer[s], frozenset(self.spec.inside)) for s in scenarios]
         aimed = [
@@ -216,8 +202,7 @@ class ProgramLayout:
         """Find which response types earn the reward under an arm, and in which target cell.
 
         By that cell, levels of ``target``, a type is weighted. The arm's scenarios begin at
-        number ``first``; one entry for each value of the known variables. Called by
-        ``ArmProgram.__init__``, and for a second arm by ``ArmProgram.find_lead``.
+        number ``first``; one entry for each value of the known variables.
         """
         (outcome,) = self.spec.asked.outcomes
         found = []
@@ -236,8 +221,7 @@ class ProgramLayout:
     def known(self) -> list[dict[str, int]]:
         """Every combination of levels of the known factors' variables, outcome at success.
 
-        An arm's run is followed once for each. Read by ``ProgramLayout.list_types`` and
-        ``ProgramLayout.find_successes``.
+        An arm's run is followed once for each.
         """
         found = list_assignments(self.count_levels(self.spec.summed))
         return [
@@ -247,20 +231,13 @@ class ProgramLayout:
         ]
 
     def count_levels(self, names: Sequence[str]) -> dict[str, int]:
-        """Map each of these variables to how many levels it has, in the order given.
-
-        Called by ``solve_program`` and ``ProgramLayout.read_formula`` for the shape of arrays.
-        """
+        """Map each of these variables to how many levels it has, in the order given."""
         return {name: self.levels[name] for name in names}
 
     def read_formula(
         self, numbers: Numbers, formula: Expression, order: Sequence[str]
     ) -> tuple[Floats, Floats]:
-        """Read both ends of a formula off counts, as full arrays over the variables ``order``.
-
-        Called by ``ProgramLayout.read_law``, ``ProgramLayout.read_weights`` and
-        ``solve_natural``.
-        """
+        """Read both ends of a formula off counts, as full arrays over the variables ``order``."""
         shape = tuple(self.count_levels(order).values())
         low, high = numbers.read_ends(formula, order)
         return np.broadcast_to(low, shape), np.broadcast_to(high, shape)
@@ -286,7 +263,6 @@ class ProgramEnds:
 
         ``place`` is where they stand in the arrays, ``least`` and ``most`` are what the
         programs of some scenarios found. Without a feasible point the place is marked as empty.
-        Called by ``solve_program`` for each place and part of the scenarios.
         """
         ends = (least.status, most.status)
         self.unfinished |= SolveStatus.UNFINISHED in ends
@@ -301,10 +277,7 @@ class ProgramEnds:
             self.proofs[place, True] = search.prepare_proof(most.multipliers, upper=True)
 
     def find_proof(self, place: Place, *, upper: bool) -> EndProof | None:
-        """Write the sum of observed probabilities that proves an end, if any does.
-
-        Called by ``_look_up_proof`` for a row that is explained.
-        """
+        """Write the sum of observed probabilities that proves an end, if any does."""
         write = self.proofs.get((place, upper))
         return None if write is None else write()
 
@@ -313,7 +286,6 @@ def solve_program(layout: ProgramLayout, numbers: Numbers, budget: TimeBudget) -
     """Solve a response-type program for the least and greatest mean reward of every arm.
 
     Each value of the fixed variables (contexts, treatments set beforehand) has ends of its own.
-    Called by ``NestedChain._find_program_ends``.
     """
     if layout.spec.is_natural:
         return solve_natural(layout, numbers)
@@ -341,7 +313,7 @@ def solve_natural(layout: ProgramLayout, numbers: Numbers) -> ProgramEnds:
     """Compute the ends of a program that comes to Manski's natural bounds, without a solver.
 
     ``P(x, y=1)`` is the least: those who chose ``x`` and won. Those who chose ``x`` and lost
-    are all that is sure to be lost. Called by ``solve_program`` for such programs.
+    are all that is sure to be lost.
     """
     spec = layout.spec
     axes = spec.fixed + spec.set_by_hand
@@ -363,10 +335,7 @@ def solve_natural(layout: ProgramLayout, numbers: Numbers) -> ProgramEnds:
 def _prove_naturally(
     spec: ResponseProgram, place: Place, value: float, *, upper: bool
 ) -> EndProof:
-    """Write a natural bound as the probability of one cell: the arm was taken, and won or lost.
-
-    Used by ``solve_natural`` for ends that are explained.
-    """
+    """Write a natural bound as the probability of one cell: the arm was taken, and won or lost."""
     arm = dict(zip(spec.set_by_hand, place[len(spec.fixed) :], strict=True))
     reward = 1 - SUCCESS if upper else SUCCESS
     cell = {**arm, **dict.fromkeys(spec.asked.outcomes, reward)}
@@ -403,9 +372,7 @@ class ArmProgram:
     def set_law(self, low: Floats, high: Floats) -> None:
         """Set the probabilities that the response types must reproduce; all add up to one.
 
-        ``low`` and ``high`` have one entry for each scenario and cell. Called by
-        ``solve_program`` for each value of the fixed variables, and by
-        ``TypeDifferences._solve_pair``.
+        ``low`` and ``high`` have one entry for each scenario and cell.
         """
         self.low, self.high = np.append(low, 1.0), np.append(high, 1.0)
         for program in self.programs:
@@ -417,7 +384,7 @@ class ArmProgram:
         """Solve the two linear programs for the least and the greatest mean reward of the arm.
 
         ``low`` and ``high`` are both ends of the known factors, by which response types are
-        weighted. Called by ``solve_program`` for each value of the fixed variables.
+        weighted.
         """
         costs = [np.zeros(self.runs.n_types), np.zeros(self.runs.n_types)]
         for target in self.successes:
@@ -433,7 +400,7 @@ class ArmProgram:
         """Solve for the greatest difference of the mean rewards of two arms.
 
         ``first`` and ``second`` are the known factors of each, by which response types are
-        weighted. Called by ``TypeDifferences._solve_pair``.
+        weighted.
         """
         gain = np.zeros(self.runs.n_types)
         for target in self.successes:
@@ -445,10 +412,7 @@ class ArmProgram:
         return self.programs[1].maximise(gain, seconds=budget.count_seconds())
 
     def prepare_proof(self, multipliers: Floats, *, upper: bool) -> Callable[[], EndProof]:
-        """Prepare to write an end as a sum, under the law that is set now.
-
-        Called by ``ProgramEnds.keep``.
-        """
+        """Prepare to write an end as a sum, under the law that is set now."""
         return partial(self._write_proof, multipliers, self.low, self.high, upper=upper)
 
     def _write_proof(
@@ -457,7 +421,7 @@ class ArmProgram:
         """Write an end as a sum of observed probabilities times the program's multipliers.
 
         Explanations show the sum, which proves the end. Of cells that add up to one, as few as
-        can be are named. Used by ``ArmProgram.prepare_proof``.
+        can be are named.
         """
         n_cells = len(self.whole.inner)
         constant, terms = float(multipliers[-1]), list[tuple[float, Cell, float]]()

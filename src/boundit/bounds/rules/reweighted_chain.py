@@ -50,28 +50,17 @@ class ReweightedChain(BoundRule):
 
     @property
     def blocks(self) -> tuple[ReweightedBlock, ...]:
-        """The blocks of the chain: variables whose joint law is read off the reweighted log.
-
-        Read by ``ReweightedChain.reweightings``, ``ReweightedChain.name`` and
-        ``_make_chain_key``.
-        """
+        """The blocks of the chain: variables whose joint law is read off the reweighted log."""
         return tuple(link for link in self.links if isinstance(link, ReweightedBlock))
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The variables that the chain goes over, in its order; the reward too, if in a block.
-
-        Read by ``ReweightedChain.range_variables``, ``_make_chain_key`` and ``_rank_chain``.
-        """
+        """The variables that the chain goes over, in its order; the reward too, if in a block."""
         return tuple(name for link in self.links for name in list_drawn(link))
 
     @property
     def formulas(self) -> tuple[Expression, ...]:
-        """The formulas read off counts: reward, known laws, and the terms of each reweighting.
-
-        Read by ``collect_extremes`` to share the error of a confidence out, and by
-        ``choose_rules`` to count cells.
-        """
+        """The formulas read off counts: reward, known laws, and the terms of each reweighting."""
         found = [self.reward.expression] if self.reward else []
         for link in self.links:
             if isinstance(link, ReweightedBlock):
@@ -82,28 +71,19 @@ class ReweightedChain(BoundRule):
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """The variables of links whose law is neither known nor reweighted.
-
-        Read by ``ReweightedChain.n_unknown``, ``ReweightedChain.name`` and ``_rank_chain``.
-        """
+        """The variables of links whose law is neither known nor reweighted."""
         links = (link for link in self.links if isinstance(link, ChainLink))
         return tuple(link.variable for link in links if link.weights is None)
 
     @property
     def n_unknown(self) -> int:
-        """How many variables have an unknown law, or one reweighted without facts or tables.
-
-        Read by ``rank_rule``, which prefers rules with few of them.
-        """
+        """How many variables have an unknown law, or one reweighted without facts or tables."""
         free = (b for b in self.blocks if not b.reweighting.facts and not b.reweighting.tables)
         return len(self.unknown) + sum(len(block.variables) for block in free)
 
     @property
     def name(self) -> str:
-        """The rule's name in tables, such as "reweighting of M, unknown W".
-
-        Read by ``ReweightedChain.write_record``.
-        """
+        """The rule's name in tables, such as "reweighting of M, unknown W"."""
         rest = f", unknown {', '.join(self.unknown)}" if self.unknown else ""
         blocks = "; ".join(join_names(block.variables) for block in self.blocks)
         return f"reweighting of {blocks}{rest}"
@@ -112,33 +92,25 @@ class ReweightedChain(BoundRule):
     def range_variables(self) -> Nodes:
         """The variables of links and reweightings, besides the query's.
 
-        All their levels must be known. Read by ``_note_hidden``, which warns where selection
-        may hide a level.
+        All their levels must be known.
         """
         steering = (block.reweighting.variables for block in self.blocks)
         return frozenset(self.variables).union(*steering) - {self.outcome, *self.axes}
 
     @property
     def reweightings(self) -> tuple[Reweighting, ...]:
-        """For each block, by what the log is reweighted and the facts that limit it.
-
-        Read by ``_list_stated``, ``_reweights_freely`` and ``ReweightedChain.write_record``.
-        """
+        """For each block, by what the log is reweighted and the facts that limit it."""
         return tuple(block.reweighting for block in self.blocks)
 
     @property
     def array_variables(self) -> Nodes:
-        """The variables at each level of which the rule keeps a number, besides the query's.
-
-        Read by ``BoundRule.count_cells``.
-        """
+        """The variables at each level of which the rule keeps a number, besides the query's."""
         return frozenset(self.variables) - {self.outcome}
 
     def write_record(self) -> RuleRecord:
         """Write the rule's name, its claim as a nested formula, and the steps that prove it.
 
-        A bound table keeps the record and explains its ends by it. Called by ``BoundPlan.of``
-        once per rule.
+        A bound table keeps the record and explains its ends by it.
         """
         shown, steps = self._write_links()
         verb = " lies between " if self.unknown else " is "
@@ -151,10 +123,7 @@ class ReweightedChain(BoundRule):
         return RuleRecord(self.name, claim, tuple(steps))
 
     def _write_links(self) -> tuple[Sentence, list[StepRecord]]:
-        """Write the chain's claim, a sum or min/max for each link, and the proof's steps.
-
-        Called by ``ReweightedChain.write_record``.
-        """
+        """Write the chain's claim, a sum or min/max for each link, and the proof's steps."""
         shown = make_sentence(self.reward.expression) if self.reward else None
         steps = list(self.reward.steps) if self.reward else []
         for link in reversed(self.links):
@@ -175,8 +144,7 @@ class ReweightedChain(BoundRule):
         """Bound every arm and context, from the reward back over the links, the last one first.
 
         Known laws give means, unknown ones the worst level, reweighted blocks linear programs
-        over the populations that the log leaves possible. Called by ``_try_rule`` with
-        the estimates, and again with confidence intervals.
+        over the populations that the log leaves possible.
         """
         walk = ChainEvaluation.from_chain(
             self, numbers, outcome=self.outcome, axes=self.axes, budget=budget
@@ -194,11 +162,7 @@ class ReweightedChain(BoundRule):
 
 
 def list_drawn(link: ChainLink | ReweightedBlock) -> tuple[str, ...]:
-    """List the variables of one link of a chain: those of a block, or the one of a plain link.
-
-    Called by ``ChainEvaluation.list_axes_before``, ``ReweightedChain.variables`` and
-    ``SharedChain.from_graph``.
-    """
+    """List the variables of one link of a chain: those of a block, or the one of a plain link."""
     return link.variables if isinstance(link, ReweightedBlock) else (link.variable,)
 
 
@@ -222,10 +186,7 @@ class ChainEvaluation:
         axes: Sequence[str],
         budget: TimeBudget = FOR_EVER,
     ) -> "ChainEvaluation":
-        """Put a chain together with its numbers and the linear programs of its blocks.
-
-        Called by ``ReweightedChain.find_ends`` and ``ChainDifferences.__init__``.
-        """
+        """Put a chain together with its numbers and the linear programs of its blocks."""
         expectations = {
             place: Expectation(Populations(link.reweighting, numbers), link, budget)
             for place, link in enumerate(chain.links)
@@ -235,27 +196,16 @@ class ChainEvaluation:
 
     @property
     def links(self) -> tuple[ChainLink | ReweightedBlock, ...]:
-        """The links of the chain in their order: single variables, and blocks of several.
-
-        Read by ``ReweightedChain.find_ends``, ``ChainEvaluation.average_over`` and
-        ``ChainDifferences.find_greatest``.
-        """
+        """The links of the chain in their order: single variables, and blocks of several."""
         return self.chain.links
 
     def list_axes_before(self, place: int) -> tuple[str, ...]:
-        """List the axes of arrays before link number ``place``: the query's, earlier links'.
-
-        Called by ``ChainEvaluation.average_over`` and ``ChainEvaluation.find_reward_ends``.
-        """
+        """List the axes of arrays before link number ``place``: the query's, earlier links'."""
         earlier = (name for link in self.links[:place] for name in list_drawn(link))
         return *self.axes, *earlier
 
     def find_reward_ends(self) -> tuple[Floats, Floats]:
-        """Read both ends of the mean reward at every level of the query's and links' variables.
-
-        Called by ``ReweightedChain.find_ends`` and ``ChainDifferences.__init__``, which then
-        average over the links.
-        """
+        """Read both ends of the mean reward at every level of the query's and links' variables."""
         order = self.list_axes_before(len(self.links))
         if self.chain.reward is None:
             rewards = np.arange(2.0).reshape([1] * (len(order) - 1) + [2])
@@ -267,9 +217,7 @@ class ChainEvaluation:
     def average_over(self, place: int, low: Floats, high: Floats) -> tuple[Floats, Floats]:
         """Take the least mean of ``low`` and the greatest of ``high`` over one link.
 
-        It is link number ``place``; both arrays lose its axes. Called by
-        ``ReweightedChain.find_ends`` and ``ChainDifferences.__init__`` for each link, the last
-        first.
+        It is link number ``place``; both arrays lose its axes.
         """
         link, outer = self.links[place], self.list_axes_before(place)
         if isinstance(link, ReweightedBlock):
@@ -288,8 +236,7 @@ def _look_up_worst(
 ) -> WorstPopulation | None:
     """Look up the population that attains an end of a row, an arm and context, to explain it.
 
-    None where there is none to show. Used by ``ReweightedChain.find_ends`` as the ``proof`` of
-    its ends.
+    None where there is none to show.
     """
     known = tuple(min(i, size - 1) for i, size in zip(place, shape, strict=True))
     return expectation.worsts.get((known, upper))

@@ -65,60 +65,40 @@ class ReweightedNestedChain(BoundRule):
 
     @property
     def reweighting(self) -> Reweighting:
-        """By what the log is reweighted, and the facts that limit it: the same for both blocks.
-
-        Read by ``ReweightedNestedChain.formulas`` and ``ReweightedNestedChain.find_ends``.
-        """
+        """By what the log is reweighted, and the facts that limit it: the same for both blocks."""
         return self.outer.reweighting
 
     @property
     def formulas(self) -> tuple[Expression, ...]:
-        """The formulas read off counts: the reward's, and the terms of the reweighting.
-
-        Read by ``collect_extremes`` to share the error of a confidence out, and by
-        ``choose_rules`` to count cells.
-        """
+        """The formulas read off counts: the reward's, and the terms of the reweighting."""
         return tuple(dict.fromkeys((self.reward.expression, *self.reweighting.formulas)))
 
     @property
     def range_variables(self) -> Nodes:
-        """The variables of the reweighting besides the query's: all their levels must be known.
-
-        Read by ``_note_hidden``, which warns where selection may hide a level.
-        """
+        """The variables of the reweighting besides the query's: all their levels must be known."""
         return self.reweighting.variables - {self.outcome, *self.axes}
 
     @property
     def n_unknown(self) -> int:
-        """How many variables have a law that is reweighted without facts or tables.
-
-        Read by ``rank_rule``, which prefers rules with few of them.
-        """
+        """How many variables have a law that is reweighted without facts or tables."""
         law = self.reweighting
         drawn = self.outer.variables + self.inner.variables
         return 0 if law.facts or law.tables else len(drawn)
 
     @property
     def reweightings(self) -> tuple[Reweighting, ...]:
-        """By what the log is reweighted to undo selection, as one entry.
-
-        Read by ``_list_stated`` and ``_reweights_freely``.
-        """
+        """By what the log is reweighted to undo selection, as one entry."""
         return (self.reweighting,)
 
     @property
     def array_variables(self) -> Nodes:
-        """The variables at each level of which the rule keeps a number, besides the query's.
-
-        Read by ``BoundRule.count_cells``.
-        """
+        """The variables at each level of which the rule keeps a number, besides the query's."""
         return frozenset(self.outer.variables + self.inner.variables)
 
     def write_record(self) -> RuleRecord:
         """Write the rule's name, its claim as a nested formula, and the steps that prove it.
 
-        A bound table keeps the record and explains its ends by it. Called by ``BoundPlan.of``
-        once per rule.
+        A bound table keeps the record and explains its ends by it.
         """
         shown, law = make_sentence(self.reward.expression), self.reweighting
         blocks = (self.inner, self.outer)
@@ -149,10 +129,7 @@ class ReweightedNestedChain(BoundRule):
         return RuleRecord(f"reweighting of {outside}, then {inside}", claim, steps)
 
     def find_ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
-        """Bound every arm and context by the least and greatest mean of means of a population.
-
-        Called by ``_try_rule`` with the estimates, and again with confidence intervals.
-        """
+        """Bound every arm and context by the least and greatest mean of means of a population."""
         populations = Populations(self.reweighting, numbers)
         means = MeanOfMeans(populations, self.outer, self.inner, budget)
         read = self._read_rewards(numbers)
@@ -182,26 +159,16 @@ class ReweightedNestedChain(BoundRule):
         return Ends(low, high, proof=why, notes=(UNFINISHED,) if means.late else ())
 
     def _list_read(self) -> Nodes:
-        """List the axes of the query that the value hangs on, by laws or by the reward.
-
-        Called by ``ReweightedNestedChain.find_ends``, which then solves for these alone.
-        """
+        """List the axes of the query that the value hangs on, by laws or by the reward."""
         return self.outer.given | self.inner.given | frozenset(self._list_fixed())
 
     def _list_fixed(self) -> list[str]:
-        """List the variables of the lighter question that have one value in each row.
-
-        Called by ``ReweightedNestedChain._list_read``, ``_read_rewards`` and
-        ``_select_rewards``.
-        """
+        """List the variables of the lighter question that have one value in each row."""
         named = self.asked.treatments | self.asked.context
         return sort_names(named.difference(self.outer.variables))
 
     def _read_rewards(self, numbers: Numbers) -> tuple[Floats, Floats]:
-        """Read both ends of the mean reward: axes of one value, outer block, inner block.
-
-        Called by ``ReweightedNestedChain.find_ends``.
-        """
+        """Read both ends of the mean reward: axes of one value, outer block, inner block."""
         order = (*self._list_fixed(), *self.outer.variables, *self.inner.variables)
         shape = [numbers.levels[name] for name in order]
         low, high = numbers.read_ends(self.reward.expression, (*order, self.outcome))
@@ -211,10 +178,7 @@ class ReweightedNestedChain(BoundRule):
         )
 
     def _select_rewards(self, read: Floats, at: dict[str, int]) -> Floats:
-        """Select the mean rewards of one row, axes of the outer and then of the inner block.
-
-        Called by ``ReweightedNestedChain.find_ends`` for each end.
-        """
+        """Select the mean rewards of one row, axes of the outer and then of the inner block."""
         return np.asarray(read[tuple(at[name] for name in self._list_fixed())])
 
 
@@ -228,7 +192,7 @@ def find_reweighted_nested_chains(
     """List chains of two reweighted blocks, the second over natural values of treatments.
 
     They serve queries whose reward has no formula until a treatment has become irrelevant, as
-    behind a front door. Called by ``_find_rules`` where no formula is found.
+    behind a front door.
 
     >>> from boundit.estimand.query import parse_query
     >>> from boundit.graph.text import parse
@@ -263,19 +227,12 @@ class _TwoBlockSearch:
     def _make_search(
         self, query: EffectQuery, search: ChainSearch | None = None
     ) -> ReweightedChainSearch:
-        """Make what finds reweighted blocks for a query.
-
-        Called by ``_TwoBlockSearch.__init__`` for the outer block and by
-        ``_TwoBlockSearch._find_inner`` for inner ones.
-        """
+        """Make what finds reweighted blocks for a query."""
         graph, tables = self.search.graph, self.search.tables
         return ReweightedChainSearch(graph, query, self.facts, tables, search=search)
 
     def find_chains(self) -> Iterator[ReweightedNestedChain]:
-        """Yield the chains of two blocks, those with the fewest outer variables first.
-
-        Called by ``find_reweighted_nested_chains``.
-        """
+        """Yield the chains of two blocks, those with the fewest outer variables first."""
         search = self.search
         pool = search.choose_variables(self.longest)
         for size in range(1, min(self.longest - 1, len(pool)) + 1):
@@ -296,7 +253,7 @@ class _TwoBlockSearch:
     ) -> Iterator[ReweightedNestedChain]:
         """Yield the chains with an outer block, whose inner law is not given its values.
 
-        Both blocks get one reweighting. Called by ``_TwoBlockSearch.find_chains``.
+        Both blocks get one reweighting.
         """
         if not self._effort.spend(_CHAINS):
             return
@@ -321,7 +278,7 @@ class _TwoBlockSearch:
         """Yield blocks with a treatment that no longer matters, each with the reward's formula.
 
         It is given them and what the question names. Only the smallest sets of variables that
-        serve are kept. Called by ``_TwoBlockSearch._join_blocks``.
+        serve are kept.
         """
         lost = self.search.x - light.variables
         parts = (light.outcomes, light.treatments, light.context)
@@ -347,8 +304,7 @@ class _TwoBlockSearch:
     def _widen(self, outer: ReweightedBlock, given: Nodes) -> Nodes:
         """Give the outer law what the inner one is given too, if it tells nothing of it.
 
-        Both laws are then of the same part of the population. Called by
-        ``_TwoBlockSearch._join_blocks``.
+        Both laws are then of the same part of the population.
         """
         more = given - outer.given
         everyone = self.search.graph.induced(self.search.graph.observed)

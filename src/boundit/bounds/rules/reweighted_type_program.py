@@ -15,7 +15,7 @@ from typing import TypeAlias, final
 import numpy as np
 
 from boundit.bounds.binary_reward import SUCCESS
-from boundit.bounds.lp.box_program import SUMS, BoxProgram
+from boundit.bounds.lp.box_program import BoxProgram
 from boundit.bounds.lp.branch_and_bound import (
     MOST_BOXES,
     BoxBound,
@@ -23,7 +23,7 @@ from boundit.bounds.lp.branch_and_bound import (
     search_boxes,
 )
 from boundit.bounds.lp.fractional import Expectation
-from boundit.bounds.lp.population import RARE, Populations, ProgramRows, certify_greatest
+from boundit.bounds.lp.population import SUMS, Populations, ProgramRows
 from boundit.bounds.lp.population import MassLayout as Masses
 from boundit.bounds.lp.program import Optimum, SolveStatus
 from boundit.bounds.lp.response_types import ResponseTypes
@@ -59,18 +59,13 @@ class PopulationProgram:
     def populations(self) -> Populations:
         """Every law of the variables in the population that the log leaves possible.
 
-        Facts and tables narrow them. Read by ``ReweightedProgram.__init__`` and
-        ``PopulationProgram.has_too_many_cells``.
+        Facts and tables narrow them.
         """
         return Populations(self.reweighting, self.numbers)
 
     @property
     def has_too_many_cells(self) -> bool:
-        """Whether the joint table of the variables is too large to make programs over it.
-
-        Read by ``ReweightedTypes.find_ends`` and ``TypeDifferences._solve_pair``, which then
-        say nothing.
-        """
+        """Whether the joint table of the variables is too large to make programs over it."""
         return self.populations.has_too_many_cells
 
 
@@ -83,27 +78,18 @@ class _MixedColumns:
 
     @property
     def n(self) -> int:
-        """The number of columns of the program: masses of the population, and response types.
-
-        Read by ``ReweightedProgram.__init__``.
-        """
+        """The number of columns of the program: masses of the population, and response types."""
         return self.masses.n_columns + self.n_types
 
     def widen_masses(self, form: Floats) -> Floats:
         """Lengthen coefficients of masses by zeros for the columns of response types.
 
-        A mass is how much of the population falls in a cell. Called by
-        ``ReweightedProgram.__init__`` and ``ReweightedProgram._write_forms`` for rows of the
-        program.
+        A mass is how much of the population falls in a cell.
         """
         return np.concatenate([form, np.zeros(self.n_types)])
 
     def widen_types(self, shares: Floats) -> Floats:
-        """Put zeros for the columns of masses before coefficients of response types.
-
-        Called by ``ReweightedProgram.__init__``, ``ReweightedProgram._write_forms`` and, for
-        the objective, by ``ReweightedProgram._find_greatest``.
-        """
+        """Put zeros for the columns of masses before coefficients of response types."""
         return np.concatenate([np.zeros(self.masses.n_columns), shares])
 
 
@@ -147,8 +133,7 @@ class ReweightedProgram:
     def find_ends(self) -> tuple[End, End]:
         """Find the least and the greatest mean reward of the arm, each with its population.
 
-        The population is one that attains the end, for explanations. Called by
-        ``ReweightedTypes.find_ends`` for each arm and value of what is fixed.
+        The population is one that attains the end, for explanations.
         """
         pays, found = self._find_successes(0), []
         for sign in (-1.0, 1.0):
@@ -158,17 +143,13 @@ class ReweightedProgram:
         return found[0], found[1]
 
     def find_lead(self) -> float:
-        """Find how much greater the first arm's mean reward can be than the second's.
-
-        Called by ``TypeDifferences._solve_pair``.
-        """
+        """Find how much greater the first arm's mean reward can be than the second's."""
         return self._find_greatest(self._find_successes(0) - self._find_successes(1))
 
     def _find_successes(self, arm: int) -> Floats:
         """Say with 0 or 1 for each response type whether it earns the reward under an arm.
 
-        ``arm`` is 0 for the first arm of the program, 1 for the second. Called by
-        ``ReweightedProgram.find_ends`` and ``ReweightedProgram.find_lead``.
+        ``arm`` is 0 for the first arm of the program, 1 for the second.
         """
         (outcome,) = self.layout.spec.asked.outcomes
         scenario = len(self.layout.outer) + arm
@@ -179,10 +160,9 @@ class ReweightedProgram:
     def _find_greatest(self, gain: Floats) -> float:
         """Find the greatest mean of ``gain``, a number for each response type.
 
-        Infinite where the log says nothing of the fixed values. Called by
-        ``ReweightedProgram.find_ends`` for each end and by ``ReweightedProgram.find_lead``.
+        Infinite where the log says nothing of the fixed values.
         """
-        if not self.populations.has_logged(self.at) or self.least < RARE:
+        if not self.populations.has_logged(self.at) or not self.least:
             return inf
         look = partial(self._solve_box, self.columns.widen_types(gain))
         found = search_boxes(self.box, look, most=self.most, is_late=self._is_late)
@@ -198,8 +178,7 @@ class ReweightedProgram:
         """For each scenario, the coefficients of its cells' masses and of the types in them.
 
         A scenario is a combination of levels of the instruments; its response types must make
-        up the masses (parts of the population) of its cells. Read by
-        ``ReweightedProgram._solve_box`` and ``ReweightedProgram.box``.
+        up the masses (parts of the population) of its cells.
         """
         return [self._write_forms(scenario) for scenario in range(len(self.layout.outer))]
 
@@ -207,8 +186,7 @@ class ReweightedProgram:
         """Write the coefficients of every cell of one scenario: its mass, and its types.
 
         A mass is a part of the population, a scenario a combination of levels of the
-        instruments. Both arrays have a row for each cell. Called by ``ReweightedProgram.cells``
-        for each scenario.
+        instruments. Both arrays have a row for each cell.
         """
         layout, outer = self.layout, self.layout.outer[scenario]
         masses = [
@@ -228,22 +206,19 @@ class ReweightedProgram:
     def box(self) -> ProbabilityBox:
         """The range of each scenario's chance in the population, by a formula and by programs.
 
-        A scenario is a combination of levels of the instruments. Read by
-        ``ReweightedProgram._find_greatest`` as the box in which its branch and bound begins.
+        A scenario is a combination of levels of the instruments.
         """
         if len(self.cells) == 1:
             return ProbabilityBox(np.ones(1), np.ones(1))
         low, high = self._read_chances()
-        program = self.rows.make_program()
+        program = self.rows.make_program((SUMS + 1) / self.least)  # the types are one more sum
         for scenario, (masses, _) in enumerate(self.cells):
             chance = masses.sum(axis=0)
             for end, sign in ((low, -1.0), (high, 1.0)):
-                found, answer = certify_greatest(
-                    program, sign * chance, least=self.least, sums=SUMS
-                )
-                if answer.status is not SolveStatus.EMPTY:
+                found = program.maximise(sign * chance)
+                if found.status is not SolveStatus.EMPTY:
                     keep = max if sign < 0 else min
-                    end[scenario] = keep(end[scenario], sign * found)
+                    end[scenario] = keep(end[scenario], sign * found.bound)
         return ProbabilityBox(
             low.clip(0.0, 1.0), np.maximum(low, high).clip(0.0, 1.0)
         ).tighten()
@@ -251,8 +226,7 @@ class ReweightedProgram:
     def _read_chances(self) -> tuple[Floats, Floats]:
         """Read both ends of each scenario's chance off counts; 0 and 1 without a formula.
 
-        A scenario is a combination of levels of the instruments. Called by
-        ``ReweightedProgram.box``.
+        A scenario is a combination of levels of the instruments.
         """
         if self.chances is None:
             return np.zeros(len(self.cells)), np.ones(len(self.cells))
@@ -266,31 +240,26 @@ class ReweightedProgram:
 
     @cached_property
     def _boxes(self) -> BoxProgram:
-        """The program of a box, whose chances can be changed; made once for all of them.
-
-        Read by ``ReweightedProgram._solve_box`` for every box.
-        """
-        return BoxProgram(self.rows, self.everyone, self.cells)
+        """The program of a box, whose chances can be changed; made once for all of them."""
+        return BoxProgram(self.rows, self.everyone, self.cells, least=self.least)
 
     @cached_property
     def _close_boxes(self) -> BoxProgram:
-        """The program of a box with more planes around products.
-
-        Read by ``ReweightedProgram._solve_box`` where these are enclosed closely.
-        """
-        return BoxProgram(self.rows, self.everyone, self.cells, self.tops)
+        """The program of a box with more planes around products."""
+        return BoxProgram(self.rows, self.everyone, self.cells, self.tops, least=self.least)
 
     def _solve_box(self, aim: Floats, box: ProbabilityBox) -> BoxBound | None:
         """Solve the linear program for the objective ``aim`` while chances are in one box.
 
         The chances are those of the scenarios (levels of the instruments). What comes out is an
-        end that holds in the box; None when no point is feasible. Used by
-        ``ReweightedProgram._find_greatest`` as what ``search_boxes`` calls for each box.
+        end that holds in the box; None when no point is feasible.
         """
-        end, answer = self._prove_end(self._boxes, aim, box)
+        answer = self._boxes.prove_end(aim, box, self.budget)
+        end = answer.bound
         if self.closely and answer.status is SolveStatus.OPTIMAL:
-            close = self._prove_end(self._close_boxes, aim, box)
-            end, answer = _choose_nearer((end, answer), close)
+            end, answer = _choose_nearer(
+                answer, self._close_boxes.prove_end(aim, box, self.budget)
+            )
         if answer.status is SolveStatus.EMPTY:
             return None
         size = len(self.cells)
@@ -302,21 +271,11 @@ class ReweightedProgram:
         off = [np.abs(m - p * t).sum() for (m, t), p in zip(shown, chances, strict=True)]
         return BoxBound(end, chances, np.array(off), answer)
 
-    def _prove_end(
-        self, boxes: BoxProgram, aim: Floats, box: ProbabilityBox
-    ) -> tuple[float, Optimum]:
-        """Solve the program of one box for the objective ``aim``, and prove its end.
-
-        Called by ``ReweightedProgram._solve_box``, once or twice for each box.
-        """
-        return boxes.prove_end(aim, box, least=self.least, budget=self.budget)
-
     @cached_property
     def tops(self) -> list[list[float]]:
         """The greatest share of each cell at each scenario, over all populations.
 
-        A scenario is a combination of levels of the instruments. Read by
-        ``ReweightedProgram._close_boxes``.
+        A scenario is a combination of levels of the instruments.
         """
         inside, varied = self.layout.spec.inside, self.layout.spec.varied
         block = ReweightedBlock(
@@ -334,25 +293,20 @@ class ReweightedProgram:
     def _is_late(self) -> bool:
         """Tell whether the time budget is spent; if so, note it in ``late``.
 
-        The table then says that its programs ended early. Called by
-        ``ReweightedProgram._solve_box`` and, through ``search_boxes``, by
-        ``ReweightedProgram._find_greatest``.
+        The table then says that its programs ended early.
         """
         left = self.budget.count_seconds()
         self.late |= left == 0.0
         return self.late
 
 
-def _choose_nearer(
-    plain: tuple[float, Optimum], close: tuple[float, Optimum]
-) -> tuple[float, Optimum]:
+def _choose_nearer(plain: Optimum, close: Optimum) -> tuple[float, Optimum]:
     """Choose between what a program proves without and with more planes around products.
 
     Both ends hold. Rows can be too much alike to prove well what the solver found; the answer
-    to go on from is then the plain one. Called by ``ReweightedProgram._solve_box``.
+    to go on from is then the plain one.
     """
-    (end, answer), (nearer, other) = plain, close
-    if other.status is SolveStatus.EMPTY:
-        return nearer, other
-    proved = other.status is SolveStatus.OPTIMAL and nearer - other.value < _LOOSE
-    return min(end, nearer), other if proved else answer
+    if close.status is SolveStatus.EMPTY:
+        return close.bound, close
+    proved = close.status is SolveStatus.OPTIMAL and close.bound - close.value < _LOOSE
+    return min(plain.bound, close.bound), close if proved else plain

@@ -72,36 +72,25 @@ class ReweightedTypes(BoundRule):
 
     @property
     def formulas(self) -> tuple[Expression, ...]:
-        """The terms of the reweighting, and the formula of the instruments' law if any.
-
-        Read by ``collect_extremes`` to share the error of a confidence out, and by
-        ``choose_rules`` to count cells.
-        """
+        """The terms of the reweighting, and the formula of the instruments' law if any."""
         own = self.reweighting.formulas
         return own if self.chances is None else (*own, self.chances)
 
     @property
     def range_variables(self) -> Nodes:
-        """The variables of the reweighting besides the query's: all their levels must be known.
-
-        Read by ``_note_hidden``, which warns where selection may hide a level.
-        """
+        """The variables of the reweighting besides the query's: all their levels must be known."""
         return self.reweighting.variables - {self.outcome, *self.axes}
 
     @property
     def n_unknown(self) -> int:
-        """One: the law of the response types.
-
-        Read by ``rank_rule``, which prefers rules with few unknowns.
-        """
+        """One: the law of the response types."""
         return 1
 
     @property
     def limits_reweighting(self) -> bool:
         """Whether arms are scenarios of the program: types then only limit the reweighting.
 
-        Another rule reads the effect off the reweighted log as it is. Read by
-        ``_is_refinement`` and ``ReweightedTypes.find_ends``.
+        Another rule reads the effect off the reweighted log as it is.
         """
         return frozenset(self.program.set_by_hand) <= frozenset(self.program.varied)
 
@@ -109,23 +98,21 @@ class ReweightedTypes(BoundRule):
     def reweightings(self) -> tuple[Reweighting, ...]:
         """By what the log is reweighted to undo selection, and the facts that limit it.
 
-        It is one entry. Read by ``_list_stated`` and ``_reweights_freely``.
+        It is one entry.
         """
         return (self.reweighting,)
 
     def populate(self, numbers: Numbers) -> PopulationProgram:
         """Make the set of populations that the rule's programs go over, with their numbers.
 
-        They are those that the log, facts and tables leave possible. Called by
-        ``ReweightedTypes.find_ends`` and ``TypeDifferences.__init__``.
+        They are those that the log, facts and tables leave possible.
         """
         return PopulationProgram(self.reweighting, self.given, self.chances, numbers)
 
     def write_record(self) -> RuleRecord:
         """Write the rule's name, its claim, and the steps that prove it.
 
-        A bound table keeps the record and explains its ends by it. Called by ``BoundPlan.of``
-        once per rule.
+        A bound table keeps the record and explains its ends by it.
         """
         inside, law = self.program.inside, self.reweighting
         varied, conditions = self.program.varied, self.given.union(self.program.varied)
@@ -146,10 +133,7 @@ class ReweightedTypes(BoundRule):
         )
 
     def find_ends(self, numbers: Numbers, budget: TimeBudget = FOR_EVER) -> Ends:
-        """Bound every arm and context by linear programs over response types and populations.
-
-        Called by ``_try_rule`` with the estimates, and again with confidence intervals.
-        """
+        """Bound every arm and context by linear programs over response types and populations."""
         spec, populated = self.program, self.populate(numbers)
         layout = ProgramLayout(spec, numbers.levels, most=MOST_COLUMNS)
         own = spec.fixed + spec.set_by_hand
@@ -195,7 +179,6 @@ class ReweightedTypes(BoundRule):
         """Count the boxes to search for each of so many ends; 0 where it is not worth the time.
 
         ``runs`` are the response types; types that only limit the reweighting must be few.
-        Called by ``ReweightedTypes.find_ends``.
         """
         if runs is None or not self.limits_reweighting:
             return MOST_BOXES
@@ -203,10 +186,7 @@ class ReweightedTypes(BoundRule):
         return most if most >= FEWEST_BOXES else 0
 
     def _note_left_out(self) -> dict[Note, None]:
-        """Note that programs were left out, unless others say nearly as much.
-
-        Called by ``ReweightedTypes.find_ends``.
-        """
+        """Note that programs were left out, unless others say nearly as much."""
         return {} if self.limits_reweighting else {LEFT_OUT: None}
 
 
@@ -222,7 +202,7 @@ def find_reweighted_types(
 
     Response types say how a variable answers to its causes; the log is reweighted to undo
     selection. With an instrument they say more than natural bounds; where an effect is seen as
-    it is, they limit the reweighting. Called by ``_find_rules`` where no formula is found.
+    it is, they limit the reweighting.
 
     >>> from boundit.estimand.query import parse_query
     >>> from boundit.graph.text import parse
@@ -254,7 +234,7 @@ def _find_programs(
     """Yield response-type programs on the graph without selection, with what they are given.
 
     Only those whose law, which types must reproduce, is one term ``P(variables with types |
-    given)``. Called by ``find_reweighted_types``.
+    given)``.
     """
     everyone = graph.induced(graph.observed)
     y, x, c = map(frozenset, (query.outcomes, query.treatments, query.context))
@@ -268,10 +248,7 @@ def _find_programs(
 
 
 def _rank_program(found: tuple[ResponseProgram, Nodes]) -> tuple[int, int]:
-    """Rank a response-type program: most instruments first, then fewest variables with types.
-
-    Used by ``find_reweighted_types`` as a sort key.
-    """
+    """Rank a response-type program: most instruments first, then fewest variables with types."""
     program, _ = found
     return -len(program.varied), len(program.inside)
 
@@ -284,10 +261,7 @@ def _make_types_rule(
     facts: SelectionFacts,
     tables: Sequence[Nodes],
 ) -> ReweightedTypes:
-    """Make the rule of a response-type program whose law is that of the reweighted log.
-
-    Called by ``find_reweighted_types`` for the programs of best rank.
-    """
+    """Make the rule of a response-type program whose law is that of the reweighted log."""
     members, varied = frozenset(program.inside), frozenset(program.varied)
     steering = find_boundary(graph, str(graph.selection), given=graph.observed)
     law = Reweighting.from_graph(graph, members | varied | given | steering, facts, tables)

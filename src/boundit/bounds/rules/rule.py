@@ -26,103 +26,69 @@ class BoundRule(Protocol):
 
     @property
     def formulas(self) -> tuple[Expression, ...]:
-        """The formulas whose numbers the rule reads off counts.
-
-        Read by ``collect_extremes`` to share the error of a confidence out, by ``choose_rules``
-        to count cells, and by ``BoundRule.needs``.
-        """
+        """The formulas whose numbers the rule reads off counts."""
 
     @property
     def range_variables(self) -> Nodes:
-        """The variables besides the query's whose every level it takes into account.
-
-        Read by ``_note_hidden``, which warns where selection may hide a level.
-        """
+        """The variables besides the query's whose every level it takes into account."""
 
     @property
     def n_unknown(self) -> int:
-        """How many variables, or factors, have a law of which nothing is known.
-
-        Read by ``rank_rule``, which prefers rules with few of them.
-        """
+        """How many variables, or factors, have a law of which nothing is known."""
 
     def write_record(self) -> RuleRecord:
         """Write the rule's name, what it claims, and the steps that prove it.
 
-        A bound table keeps the record and explains its ends by it. Called by ``BoundPlan.of``
-        once per rule.
+        A bound table keeps the record and explains its ends by it.
         """
 
     def find_ends(self, numbers: Numbers, budget: TimeBudget) -> Ends:
-        """Find a lower and an upper end of the mean reward for every arm and context.
-
-        Called by ``_try_rule`` with the estimates, and again with confidence intervals.
-        """
+        """Find a lower and an upper end of the mean reward for every arm and context."""
 
     @property
     def extremes(self) -> Nodes:
         """The variables over which only the least and the greatest of one formula are taken.
 
-        All levels of them together cost no more of a confidence's error than one. Read by
-        ``collect_extremes``.
+        All levels of them together cost no more of a confidence's error than one.
         """
         return frozenset()
 
     @property
     def reweightings(self) -> tuple[Reweighting, ...]:
-        """The reweightings of the log that the rule rests on; none unless it undoes selection.
-
-        Read by ``_list_stated`` and ``_reweights_freely``.
-        """
+        """The reweightings of the log that the rule rests on; none unless it undoes selection."""
         return ()
 
     @property
     def confounding_limits(self) -> tuple[str, ...]:
-        """What the rule assumes of limits on hidden confounding, a sentence each; mostly none.
-
-        Read by ``_bound_rows``, which may have to blame them, and ``plan_claims``.
-        """
+        """What the rule assumes of limits on hidden confounding, a sentence each; mostly none."""
         return ()
 
     @property
     def needs(self) -> Nodes:
-        """The variables whose counts or levels the rule reads.
-
-        Read by ``BoundPlan.needs``, for the columns to count, and ``Explainer.__init__``.
-        """
+        """The variables whose counts or levels the rule reads."""
         return self.range_variables.union(*map(find_variables, self.formulas))
 
     @property
     def outcome(self) -> str:
-        """The name of the reward variable, the query's one outcome.
-
-        Read by ``Chain.find_ends`` and ``Substitution.find_ends``.
-        """
+        """The name of the reward variable, the query's one outcome."""
         (outcome,) = self.query.outcomes
         return outcome
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """The axes of the rule's ends: treatments, then contexts, in the query's order.
-
-        Read by ``Chain.find_ends`` and ``NaturalBounds.find_ends``.
-        """
+        """The axes of the rule's ends: treatments, then contexts, in the query's order."""
         return self.query.treatments + self.query.context
 
     def count_cells(self, levels: Mapping[str, int]) -> int:
         """Count the cells of the largest array that the rule makes, beside its formulas'.
 
-        It has an axis for each treatment and context, and whatever a rule goes over. Called by
-        ``_try_rule``, which leaves a rule out that would not fit into memory.
+        It has an axis for each treatment and context, and whatever a rule goes over.
         """
         return prod(levels[name] for name in {*self.axes, *self.array_variables})
 
     @property
     def array_variables(self) -> Nodes:
-        """The variables, besides the query's, at each level of which the rule keeps a number.
-
-        Read by ``BoundRule.count_cells``.
-        """
+        """The variables, besides the query's, at each level of which the rule keeps a number."""
         return frozenset()
 
     def list_cells(
@@ -130,8 +96,7 @@ class BoundRule(Protocol):
     ) -> Iterator[tuple[dict[str, int], float]]:
         """Yield the levels and numbers that the ends of one arm and context were made from.
 
-        Empty unless a rule says otherwise: a sum over many cells has no short list. Called by
-        ``Explainer._list_cells`` for every row.
+        Empty unless a rule says otherwise: a sum over many cells has no short list.
         """
         del evaluator, place
         return iter(())

@@ -37,42 +37,29 @@ class Substitution(BoundRule):
 
     @property
     def formulas(self) -> tuple[Expression, ...]:
-        """The formulas read off counts: the substitute's effect, and ``P(c)`` to divide by.
-
-        Read by ``collect_extremes`` to share the error of a confidence out, and by
-        ``choose_rules`` to count cells.
-        """
+        """The formulas read off counts: the substitute's effect, and ``P(c)`` to divide by."""
         return (self.substitute.formula, *((self.base,) if self.base is not None else ()))
 
     @property
     def range_variables(self) -> Nodes:
-        """The variables set in place of the treatments: all their levels must be known.
-
-        Read by ``_note_hidden``, which warns where selection may hide a level.
-        """
+        """The variables set in place of the treatments: all their levels must be known."""
         return self.substitute.variables
 
     @property
     def n_unknown(self) -> int:
-        """How many variables are set in place of the treatments: their true levels are unknown.
-
-        Read by ``rank_rule``, which prefers rules with few of them.
-        """
+        """How many variables are set in place of the treatments: their true levels are unknown."""
         return len(self.substitute.variables)
 
     @property
     def array_variables(self) -> Nodes:
-        """The variables at each level of which the rule keeps a number, besides the query's.
-
-        Read by ``BoundRule.count_cells``.
-        """
+        """The variables at each level of which the rule keeps a number, besides the query's."""
         return self.substitute.variables
 
     def write_record(self) -> RuleRecord:
         """Write the rule's name, its claim as a min/max over the substitute, and the reasons.
 
         The substitute is what is set in place of the treatments. A bound table keeps the record
-        and explains its ends by it. Called by ``BoundPlan.of`` once per rule.
+        and explains its ends by it.
         """
         acted = join_names(self.substitute.variables)
         shown = divide(make_sentence(self.substitute.formula), self.base)
@@ -89,8 +76,7 @@ class Substitution(BoundRule):
         """Bound every arm and context by the least and greatest effect of a substitute.
 
         The substitute ``W`` is set in place of the treatments; over its levels extremes are
-        taken (equation 10). Called by ``_try_rule`` with the estimates, and again with
-        confidence intervals.
+        taken (equation 10).
         """
         del budget  # it solves no program
         order = (*self.axes, *sort_names(self.substitute.variables))

@@ -9,13 +9,13 @@ import click
 from boundit.cli.assumptions import (
     choose_confidence,
     confidence_option,
-    confounding_option,
+    confounding_limit_option,
     external_option,
     inference_option,
+    outcome_range_option,
     plug_in_option,
-    reward_range_option,
+    selection_limit_option,
     selection_rate_option,
-    sensitivity_option,
 )
 from boundit.cli.logs import LogFiles, log_argument, read_levels
 from boundit.cli.numbers import Number
@@ -36,7 +36,7 @@ class _LimitedPart(click.types.StringParamType):
         param: click.Parameter,  # noqa: ARG002, as click calls it
         ctx: click.Context | None,  # noqa: ARG002
     ) -> str:
-        """Say what may be written behind --of. Called by click where it is missing."""
+        """Say what may be written behind --of."""
         return "Write --of 'X <-> Y' for an edge that hides a cause, or --of selection."
 
 
@@ -53,13 +53,21 @@ class _LimitedPart(click.types.StringParamType):
 )
 @click.option("--arm", metavar="VALUE,...", help="The arm that something is claimed of.")
 @click.option(
-    "--than", metavar="VALUE,...", help="Claim that --arm earns more than this arm, not all."
+    "--than",
+    metavar="VALUE,...",
+    help="Claim that --arm has a higher mean than this arm, not all.",
 )
 @click.option(
-    "--by", type=Number(), metavar="D", help="With --than: claim that it earns at least D more."
+    "--by",
+    type=Number(),
+    metavar="D",
+    help="With --than: claim that its mean is at least D higher.",
 )
 @click.option(
-    "--at-least", type=Number(), metavar="V", help="Claim that --arm earns at least V instead."
+    "--at-least",
+    type=Number(),
+    metavar="V",
+    help="Claim that the mean of --arm is at least V instead.",
 )
 @click.option(
     "--regret", type=Number(0), metavar="R", help="Claim that --arm regrets at most R instead."
@@ -74,10 +82,10 @@ class _LimitedPart(click.types.StringParamType):
     help="The largest limit that is looked at.",
 )
 @external_option
-@reward_range_option
+@outcome_range_option
 @selection_rate_option
-@sensitivity_option
-@confounding_option
+@selection_limit_option
+@confounding_limit_option
 @confidence_option
 @inference_option
 @plug_in_option
@@ -102,10 +110,10 @@ def breakdown(
     where: str | None,
     most: float,
     external: tuple[str, ...],
-    reward_range: tuple[float, float] | None,
+    outcome_range: tuple[float, float] | None,
     selection_rate: float | tuple[float, float] | None,
-    sensitivity: float | None,
-    confounding: Mapping[str, float],
+    selection_limit: float | None,
+    confounding_limit: Mapping[str, float],
     confidence: float,
     inference: str,
     time_limit: float | None,
@@ -145,12 +153,12 @@ def breakdown(
             of=of,
             claim=claim,
             most=most,
-            told=tell,
+            progress=tell,
             external=read.external,
-            reward_range=reward_range,
+            outcome_range=outcome_range,
             selection_rate=selection_rate,
-            sensitivity=sensitivity,
-            confounding=confounding,
+            selection_limit=selection_limit,
+            confounding_limit=confounding_limit,
             confidence=chance,
             inference=inference,  # type: ignore[arg-type]
             time_limit=time_limit,
@@ -174,10 +182,7 @@ def _read_claim(
     at_least: float | None,
     regret: float | None,
 ) -> "Claim | None":
-    """Read what is claimed of an arm from the options; None asks about the choice.
-
-    Called by ``breakdown``.
-    """
+    """Read what is claimed of an arm from the options; None asks about the choice."""
     from boundit.decisions.breakdown.claims import (  # noqa: PLC0415, keeps --help quick
         Best,
         Better,
@@ -203,7 +208,7 @@ def _refuse_mixed(
 ) -> None:
     """Refuse flags of several claims at once, and claims that name no arm.
 
-    ``of_arm`` are the flags that only an arm gives a meaning. Called by ``_read_claim``.
+    ``of_arm`` are the flags that only an arm gives a meaning.
     """
     if len(claims) > 1:
         raise click.UsageError(f"{' and '.join(claims)} are different claims; give one")

@@ -1,5 +1,6 @@
 """``boundit compare``: whether one policy is surely better than another, by bounds."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,11 +10,11 @@ import click
 from boundit.cli.assumptions import (
     external_option,
     plug_in_option,
+    selection_limit_option,
     selection_rate_option,
-    sensitivity_option,
 )
 from boundit.cli.decisions.policy_files import read_contexts, read_policy
-from boundit.cli.logs import LogFiles, database_options, require_one_place
+from boundit.cli.logs import LogFiles, log_options
 from boundit.cli.numbers import Number
 from boundit.cli.options import (
     is_path,
@@ -27,11 +28,12 @@ from boundit.cli.progress import show_steps
 
 if TYPE_CHECKING:
     from boundit.counts.log import Log
+    from boundit.counts.tabulate import Missing
     from boundit.decisions.compare.estimate import Estimator
     from boundit.terms.bound_table import BoundTable
 
 
-@click.command(short_help="Tell whether one policy is surely better than another.")
+@click.command(short_help="Tell whether the mean of one policy is surely higher.")
 @click.argument("bounds", metavar="BOUNDS.json")
 @click.argument("new")
 @click.argument("old")
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
     "of --log, or whatever they are.",
 )
 @click.option("--log", multiple=True, metavar="FILE", help="The rows of the log; repeatable.")
-@database_options
+@log_options
 @click.option("--weight", metavar="COLUMN", help="How many rows a row of --log stands for.")
 @click.option("--exact", is_flag=True, help="The weights are the shares of an exact law.")
 @click.option("--adaptive", is_flag=True, help="A policy learned while it wrote the log.")
@@ -76,7 +78,7 @@ if TYPE_CHECKING:
 @plug_in_option
 @external_option
 @selection_rate_option
-@sensitivity_option
+@selection_limit_option
 @click.option("--time-limit", type=Number(0), metavar="SECONDS", help="For what the log did.")
 @memory_limit_option
 @report_option
@@ -89,8 +91,9 @@ def compare(
     old: str,
     contexts: str | None,
     log: tuple[str, ...],
-    sql: str | None,
-    connection: str | None,
+    columns: Mapping[str, str],
+    bins: Mapping[str, Sequence[float]],
+    missing: "Missing",
     weight: str | None,
     graph: str | None,
     propensity: str | None,
@@ -99,7 +102,7 @@ def compare(
     confidence: float,
     external: tuple[str, ...],
     selection_rate: float | tuple[float, float] | None,
-    sensitivity: float | None,
+    selection_limit: float | None,
     time_limit: float | None,
     memory_limit: str | None,
     report: Path | None,
@@ -134,19 +137,16 @@ def compare(
     named = filter(None, (bounds, new, old, contexts, graph, *log, *external))
     refuse_overwriting(context, filter(is_path, named))
     table = BoundTable.load(bounds)
-    require_one_place("--log", log, sql, connection)
-    files = LogFiles(
-        log, weight, exact=exact, adaptive=adaptive, sql=sql, connection=connection
-    )
+    files = LogFiles(log, weight, columns, bins, missing, exact, adaptive)
     with show_steps() as tell:
-        if files.given:
+        if log:
             tell("what the log did", 0, 1)
         found = ask(
             table,
             read_policy(new, table),
             read_policy(old, table),
             contexts=None if contexts is None else read_contexts(contexts, table),
-            log=_open_log(files, table) if files.given else None,
+            log=_open_log(files, table) if log else None,
             graph=None if graph is None else load_graph(graph),
             propensity=propensity,
             estimator=estimator,
@@ -154,7 +154,7 @@ def compare(
             confidence=None if plug_in else confidence,
             external=list(external),
             selection_rate=selection_rate,
-            sensitivity=sensitivity,
+            selection_limit=selection_limit,
             time_limit=time_limit,
             memory_limit=memory_limit,
         )
@@ -168,12 +168,9 @@ def compare(
 
 
 def _open_log(files: LogFiles, table: "BoundTable") -> "Log":
-    """Open the rows of --log, cut into the bins of the bounds where these have some.
-
-    Called by ``compare``.
-    """
+    """Open the rows of --log, cut into the bins of the bounds where these have some."""
     opened = files.open().log
     bins = {name: edges for name, edges in table.bins.items() if name in opened.columns}
     if not bins:
         return opened
-    return replace(files, bins=bins).open().log
+    return replace(files, bins={**files.bins, **bins}).open().log

@@ -9,7 +9,7 @@ from click.core import ParameterSource
 
 from boundit.cli.bound import bound, make_request
 from boundit.cli.flags import write_with_flags
-from boundit.cli.logs import LogFiles, require_one_place
+from boundit.cli.logs import LogFiles
 from boundit.cli.numbers import Number
 from boundit.cli.options import json_option, load_graph, report_option
 from boundit.cli.outputs import notify, print_json, write_answer
@@ -24,10 +24,7 @@ _ANSWERS = ("explained", "as_json", "no_counts")
 
 
 def _is_asked(parameter: click.Parameter) -> bool:
-    """Tell whether an option of ``bound`` says how bounds are derived, not where they go.
-
-    Called by ``bound_options``.
-    """
+    """Tell whether an option of ``bound`` says how bounds are derived, not where they go."""
     written = isinstance(parameter.type, click.Path)
     return (
         isinstance(parameter, click.Option) and not written and parameter.name not in _ANSWERS
@@ -53,7 +50,7 @@ def bound_options(command: click.Command) -> click.Command:
     type=click.Choice(["minimax-regret", "maximin", "optimism"]),
     default="minimax-regret",
     show_default=True,
-    help="Fall least short of the best arm at worst, earn most at least, or weigh the ends.",
+    help="Fall least short of the highest mean at worst, be sure of most, or weigh the ends.",
 )
 @click.option(
     "--optimism",
@@ -128,10 +125,7 @@ def decide(
 
 
 def _load_table(context: click.Context, path: str) -> "BoundTable":
-    """Load a saved table; refuse options that only a log can use.
-
-    Called by ``decide`` without a query.
-    """
+    """Load a saved table; refuse options that only a log can use."""
     from boundit.terms.bound_table import BoundTable  # noqa: PLC0415, keeps --help quick
 
     for option in filter(_is_asked, bound.params):
@@ -151,10 +145,7 @@ def _derive_table(
     files: tuple[str, ...],
     asked: dict[str, Any],
 ) -> "BoundTable":
-    """Bound what is asked of a log, as ``boundit bound`` does, if any of some graphs is right.
-
-    Called by ``decide`` with a query.
-    """
+    """Bound what is asked of a log, as ``boundit bound`` does, if any of some graphs is right."""
     from boundit.bounds.derive import derive_table  # noqa: PLC0415, keeps --help quick
     from boundit.decisions.stress.unite import unite_rivals  # noqa: PLC0415
 
@@ -163,7 +154,7 @@ def _derive_table(
     request = read_asked(context, graphs[sources[0]], query, files, asked)
     with show_steps() as tell:
         if len(graphs) > 1:
-            table = unite_rivals(request, graphs, told=tell)
+            table = unite_rivals(request, graphs, progress=tell)
         else:
             table = derive_table(request, {}, tell)
     return replace(table, caveats=tuple(map(write_with_flags, table.notes)))
@@ -176,14 +167,10 @@ def read_asked(
     files: tuple[str, ...],
     asked: dict[str, Any],
 ) -> "BoundRequest":
-    """Read the request of a command that has the options of ``bound``.
-
-    Called by ``_derive_table`` and ``stress``.
-    """
+    """Read the request of a command that has the options of ``bound``."""
     names = {field.name for field in fields(LogFiles)}
     log = LogFiles(files, **{name: asked[name] for name in names & asked.keys()})
-    require_one_place("LOG", files, log.sql, log.connection)
-    if not log.given:
-        raise click.UsageError("a query needs the LOG files that answer it, or --sql")
+    if not files:
+        raise click.UsageError("a query needs the LOG files that answer it")
     options = {name: value for name, value in asked.items() if name not in names}
     return make_request(context, graph, query, log, **options)

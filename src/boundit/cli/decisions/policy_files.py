@@ -24,8 +24,8 @@ def read_policy(text: str, table: "BoundTable") -> object:
 
     A file is the state of a policy (JSON), or rows of contexts and arms, with a column
     ``chance`` where an arm is not always chosen (CSV, or JSON); in JSON also an object from
-    contexts to arms. A measured value is its number, ``+-`` its error, and ``@`` the
-    confidence of that. Called by ``compare`` for NEW and OLD, and by ``stress``.
+    contexts to arms. A measured value is its number, ``+-`` its error, and ``@`` the confidence
+    of that.
     """
     if text == "log":
         from boundit.decisions.compare.measured import LOGGED  # noqa: PLC0415, as above
@@ -54,7 +54,7 @@ def read_contexts(text: str, table: "BoundTable") -> object:
     """Read how often contexts come: ``any``, ``log``, shares in a file, or a log of visitors.
 
     A file with a column ``share`` is a table of shares, and so is a JSON object; other files
-    are logs. Called by ``compare`` for --contexts.
+    are logs.
     """
     if text in {"any", "log"}:
         return text
@@ -70,10 +70,7 @@ def read_contexts(text: str, table: "BoundTable") -> object:
 
 
 def _read_measured(text: str) -> object:
-    """Read a measured value with its error, as in ``0.33+-0.02@0.99``.
-
-    Called by ``read_policy``.
-    """
+    """Read a measured value with its error, as in ``0.33+-0.02@0.99``."""
     from boundit.decisions.compare.measured import Measured  # noqa: PLC0415, keeps --help quick
 
     value, _, rest = text.partition("+-")
@@ -92,10 +89,7 @@ def _read_measured(text: str) -> object:
 def _read_share_file(
     found: Any, table: "BoundTable", path: str
 ) -> "dict[Context, float] | None":
-    """Read a table of shares; None where the file is a log instead.
-
-    Called by ``read_contexts``.
-    """
+    """Read a table of shares; None where the file is a log instead."""
     if isinstance(found, dict):
         return {
             _read_values(str(key), table, table.context, path): _read_number(share, path)
@@ -109,7 +103,7 @@ def _read_share_file(
 
 
 def _read_file(path: str) -> Any:
-    """Read a JSON file, or the rows of a CSV file. Called by the readers of this module."""
+    """Read a JSON file, or the rows of a CSV file."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
         if Path(path).suffix.lower() == ".json":
@@ -120,7 +114,7 @@ def _read_file(path: str) -> Any:
 
 
 def _restore_policy(state: Mapping[str, object], path: str) -> object:
-    """Restore the policy whose state a file has. Called by ``read_policy``."""
+    """Restore the policy whose state a file has."""
     import boundit  # noqa: PLC0415, keeps --help quick
 
     name = str(state.get("policy"))
@@ -133,10 +127,7 @@ def _restore_policy(state: Mapping[str, object], path: str) -> object:
 def _read_policy_rows(
     rows: Sequence[Mapping[str, object]], table: "BoundTable", path: str
 ) -> object:
-    """Read rows of contexts and arms, with a chance or not, as a policy.
-
-    Called by ``read_policy``.
-    """
+    """Read rows of contexts and arms, with a chance or not, as a policy."""
     found: dict[Context, dict[Arm, float]] = {}
     for row in rows:
         where = _pick(row, table, table.context, path)
@@ -148,10 +139,7 @@ def _read_policy_rows(
 
 
 def _read_choice(value: object, table: "BoundTable", path: str) -> object:
-    """Read what a JSON object says of one context: an arm, or chances of arms.
-
-    Called by ``read_policy``.
-    """
+    """Read what a JSON object says of one context: an arm, or chances of arms."""
     if isinstance(value, dict):
         return {
             _read_values(str(arm), table, table.treatments, path): chance
@@ -163,17 +151,14 @@ def _read_choice(value: object, table: "BoundTable", path: str) -> object:
 
 
 def _read_arm(text: str, table: "BoundTable") -> "Arm":
-    """Read an arm from an argument. Called by ``read_policy``."""
+    """Read an arm from an argument."""
     return _read_values(text, table, table.treatments, "")
 
 
 def _read_values(
     text: str, table: "BoundTable", names: tuple[str, ...], path: str
 ) -> tuple[object, ...]:
-    """Read levels of some variables from text, ``A`` or ``A,1`` or ``X=A,Z=1``.
-
-    Called by ``_read_arm`` and ``_read_choice``.
-    """
+    """Read levels of some variables from text, ``A`` or ``A,1`` or ``X=A,Z=1``."""
     if not names:
         return ()
     parts = [text] if len(names) == 1 else text.split(",")
@@ -196,10 +181,7 @@ def _read_values(
 def _pick(
     row: Mapping[str, object], table: "BoundTable", names: tuple[str, ...], path: str
 ) -> tuple[object, ...]:
-    """Pick the levels of some variables from a row of a file, or refuse the row.
-
-    Called by ``_read_policy_rows`` and ``_read_share_file``.
-    """
+    """Pick the levels of some variables from a row of a file, or refuse the row."""
     for name in names:
         if row.get(name) is None:
             raise click.UsageError(f"{path!r} has a row without {name!r}")
@@ -207,10 +189,7 @@ def _pick(
 
 
 def _find_level(table: "BoundTable", name: str, text: str, path: str) -> object:
-    """Find the level of a variable that a text stands for; levels keep the log's type.
-
-    Called by ``_read_values`` and ``_pick``.
-    """
+    """Find the level of a variable that a text stands for; levels keep the log's type."""
     for level in table.levels[name]:
         if str(level).casefold() == text.casefold():
             return level
@@ -221,7 +200,7 @@ def _find_level(table: "BoundTable", name: str, text: str, path: str) -> object:
 
 
 def _read_number(value: object, path: str) -> float:
-    """Read a chance or a share of a file. Called by ``_read_policy_rows``."""
+    """Read a chance or a share of a file."""
     try:
         return float(str(value))
     except ValueError:

@@ -39,14 +39,6 @@ if TYPE_CHECKING:
     help="With --rule optimism: 0 looks at lower ends alone, 1 at upper ends.",
 )
 @click.option(
-    "--pairs",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    metavar="N",
-    help="How many pairs of edges to try too, the likeliest to do harm first.",
-)
-@click.option(
     "--level",
     type=Number(0, 1, min_open=True, max_open=True),
     metavar="CHANCE",
@@ -76,7 +68,6 @@ def stress(
     log: tuple[str, ...],
     rule: str,
     optimism: float | None,
-    pairs: int,
     level: float,
     new: str | None,
     old: str | None,
@@ -95,7 +86,7 @@ def stress(
     \b
     Examples:
       boundit stress graph.txt 'Click | do(Ad), Age' log.csv
-      boundit stress graph.txt 'Click | do(Ad)' log.csv --pairs 50 --time-limit 60
+      boundit stress graph.txt 'Click | do(Ad)' log.csv --time-limit 60
       boundit stress graph.txt 'Click | do(Ad)' log.csv --selection-rate 0.3 --json
       boundit stress graph.txt 'Click | do(Ad)' log.csv --new B --old A
       boundit stress graph.txt 'Click | do(Ad)' log.csv --report out.html
@@ -110,9 +101,8 @@ def stress(
             request,
             rule=rule,  # type: ignore[arg-type]
             optimism=optimism,
-            pairs=pairs,
             level=level,
-            told=tell,
+            progress=tell,
             read_compared=lambda table: _read_compared(new, old, contexts, table),
         )
     found = replace(found, notes=tuple(map(write_with_flags, found.notes)))
@@ -129,10 +119,7 @@ def stress(
 def _read_compared(
     new: str | None, old: str | None, contexts: str | None, table: "BoundTable"
 ) -> "ComparedPolicies | None":
-    """Read the policies that --new and --old name, once the arms are known.
-
-    Called by ``stress``.
-    """
+    """Read the policies that --new and --old name, once the arms are known."""
     from boundit.decisions.stress.verdict import ComparedPolicies  # noqa: PLC0415, as above
 
     return ComparedPolicies.read(

@@ -11,10 +11,10 @@ from boundit.cli.assumptions import (
     confidence_option,
     external_option,
     inference_option,
+    outcome_range_option,
     plug_in_option,
-    reward_range_option,
+    selection_limit_option,
     selection_rate_option,
-    sensitivity_option,
 )
 from boundit.cli.logs import LogFiles, log_argument, node_option, read_levels
 from boundit.cli.numbers import Number
@@ -48,9 +48,9 @@ if TYPE_CHECKING:
     read=read_levels,
     help="Levels beyond those logged; repeatable.",
 )
-@reward_range_option
+@outcome_range_option
 @selection_rate_option
-@sensitivity_option
+@selection_limit_option
 @confidence_option
 @inference_option
 @plug_in_option
@@ -89,9 +89,9 @@ def suggest(
     external: tuple[str, ...],
     external_weight: str | None,
     domain: Mapping[str, Sequence[object]],
-    reward_range: tuple[float, float] | None,
+    outcome_range: tuple[float, float] | None,
     selection_rate: float | tuple[float, float] | None,
-    sensitivity: float | None,
+    selection_limit: float | None,
     confidence: float,
     inference: str,
     worlds: int,
@@ -107,8 +107,8 @@ def suggest(
     """Say what would narrow the bounds of QUERY, ranked by how wide they would be then.
 
     Tried are the selection rate, tables of everyone (the smallest that make the effect
-    recoverable first), measuring the hidden cause behind a '<->', knowing that an edge is not
-    there, four times the rows, and a randomised trial.
+    recoverable first), knowing that an edge is not there, four times the rows, and a randomised
+    trial.
 
     \b
     Examples:
@@ -132,15 +132,15 @@ def suggest(
             external=read.external,
             inference=inference,  # type: ignore[arg-type]
             selection_rate=selection_rate,
-            sensitivity=sensitivity,
-            reward_range=reward_range,
+            selection_limit=selection_limit,
+            outcome_range=outcome_range,
             domain=domain,
             worlds=worlds,
             trial=trial,
             seed=seed,
             time_limit=time_limit,
             memory_limit=memory_limit,
-            told=tell,
+            progress=tell,
         )
     if report is not None:
         write_answer(report, make_suggest_page(found, query))

@@ -31,8 +31,6 @@ class Duration(click.ParamType[float]):
 def write_duration(seconds: float) -> str:
     """Write a length of time as ``Duration`` reads it, in the largest unit that is whole.
 
-    Called by ``_describe_learning``.
-
     >>> write_duration(1209600.0), write_duration(90.0), write_duration(0.5)
     ('14d', '90s', '0.5s')
     """

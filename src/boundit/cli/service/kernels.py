@@ -19,7 +19,7 @@ def set_kernel_folder(data: Path | None) -> None:
 
     The one that ``NUMBA_CACHE_DIR`` names; else beside the installed package, if nobody else
     may write there and we may; else ``kernels`` in the folder of the events, or in the user's
-    cache. Called by ``serve``.
+    cache.
     """
     named = os.environ.get(_VARIABLE)
     if named:
@@ -31,10 +31,7 @@ def set_kernel_folder(data: Path | None) -> None:
 
 
 def require_private(folder: Path) -> None:
-    """Make a folder for us alone, or refuse one that others may write to.
-
-    Called by ``set_kernel_folder``.
-    """
+    """Make a folder for us alone, or refuse one that others may write to."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -47,20 +44,14 @@ def require_private(folder: Path) -> None:
 
 
 def is_private(folder: Path) -> bool:
-    """Tell whether nobody but us and root may write to a folder.
-
-    Called by ``require_private`` and ``_is_package_private``.
-    """
+    """Tell whether nobody but us and root may write to a folder."""
     found = folder.stat()
     shared = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     return not shared and found.st_uid in {os.getuid(), 0}
 
 
 def _is_package_private() -> bool:
-    """Tell whether compiled code may be kept beside the installed package.
-
-    Called by ``set_kernel_folder``.
-    """
+    """Tell whether compiled code may be kept beside the installed package."""
     package = Path(boundit.__file__).parent
     folders = [package, *(path for path in package.rglob("*") if path.is_dir())]
     return all(is_private(folder) and os.access(folder, os.W_OK) for folder in folders)

@@ -210,7 +210,7 @@ def _read_config(given: Mapping[str, Any]) -> dict[str, Any]:
         found["retention"] = given["retention"] / 86_400
     for key in ("arms", "context"):
         if given[key] is not None:
-            parts = [part.strip() for part in given[key].split(",")]
+            parts = [part.strip() for part in given[key].split(",") if given[key]]
             found[key] = [_read_value(part) for part in parts] if key == "arms" else parts
     return found
 

@@ -57,10 +57,7 @@ def replay(
 
 
 def _sum_up(found: "Sequence[ReplayReport]") -> str:
-    """Say how many policies were replayed, as none is no proof, and whether any differs.
-
-    Called by ``replay`` below what it says of each.
-    """
+    """Say how many policies were replayed, as none is no proof, and whether any differs."""
     if not found:
         return "there is no policy, so nothing was replayed"
     differing = [report.policy for report in found if not report.agrees]

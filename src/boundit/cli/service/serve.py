@@ -15,6 +15,8 @@ from boundit.cli.service.kernels import set_kernel_folder
 from boundit.cli.service.stores import new_store_options, open_store
 
 _MEGABYTE = 1024 * 1024
+_PATIENCE = 5.0
+"""For so many seconds compiled code is waited for; then policies that lack it answer 503."""
 
 
 @click.command(short_help="Serve policies over HTTP.")
@@ -37,7 +39,7 @@ _MEGABYTE = 1024 * 1024
     type=Number(0),
     default=0.0,
     metavar="N",
-    help="Requests a second that each key may send; 0 for no limit.",
+    help="Rows a second that each key may send: requests, what a batch has, arms.",
 )
 @click.option(
     "--max-body",
@@ -67,7 +69,7 @@ def serve(
     max_batch: int,
     verbose: bool,
 ) -> None:
-    """Serve the policies of a store until SIGTERM or Ctrl-C.
+    """Serve the policies of a store until SIGTERM, SIGHUP or Ctrl-C.
 
     An answer is sent when what it says is on disk. Several servers may share a database (each a
     process of its own), or a folder on one machine. Needs the extra service: pip install
@@ -86,7 +88,7 @@ def serve(
     from boundit.service.http.limits import Limits  # noqa: PLC0415
     from boundit.service.http.server import Address  # noqa: PLC0415
     from boundit.service.http.server import serve as run_server  # noqa: PLC0415
-    from boundit.service.kinds import KindCompiler, compile_kinds  # noqa: PLC0415
+    from boundit.service.kinds import KindCompiler  # noqa: PLC0415
 
     logging.basicConfig(
         stream=sys.stderr,
@@ -98,20 +100,20 @@ def serve(
     if kinds:
         names = ", ".join(kinds)
         with _end_at_once():  # before it is said: who reads it may stop it at once
-            notify("note", f"compiling {names}, or loading it; then the service is ready")
-            compile_kinds(kinds)
+            notify(
+                "note", f"compiling {names}, or loading it; its policies answer 503 until then"
+            )
+            compiler.start(_PATIENCE)
+    else:
+        compiler.start()
     limits = Limits(body=max_body * _MEGABYTE, batch=max_batch, rate=rate)
-    compiler.start()
-    run_server(Engine(opened), Address(host, port), limits, told=_tell_address)
+    run_server(Engine(opened, patient=False), Address(host, port), limits, told=_tell_address)
     compiler.stop()
 
 
 @contextmanager
 def _end_at_once() -> Iterator[None]:
-    """Let Ctrl-C end the process by itself: the compiler drops what Python would raise for it.
-
-    Called by ``boundit serve`` around what takes a minute, when nothing is open yet.
-    """
+    """Let Ctrl-C end the process by itself: the compiler drops what Python would raise for it."""
     before = signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         yield

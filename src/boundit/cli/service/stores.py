@@ -31,27 +31,18 @@ class NoStore(click.UsageError):
 
 
 def store_options(command: F) -> F:
-    """Give a command the options ``--data`` and ``--store``; one of them is needed.
-
-    Called by every command of the service that needs a store which is there.
-    """
+    """Give a command the options ``--data`` and ``--store``; one of them is needed."""
     return _add_options(command, "The folder of the events, in one SQLite file.")
 
 
 def new_store_options(command: F) -> F:
-    """Give a command the same options, where it makes the store if there is none.
-
-    Called by ``serve``, ``keys add`` and ``policies create``.
-    """
+    """Give a command the same options, where it makes the store if there is none."""
     made = "The folder of the events, in one SQLite file. Made if it is not there."
     return _add_options(command, made)
 
 
 def _add_options(command: F, said: str) -> F:
-    """Add both options, and say of the folder what a command does with it.
-
-    Called by ``store_options`` and ``new_store_options``.
-    """
+    """Add both options, and say of the folder what a command does with it."""
     data = click.option(
         "--data",
         type=click.Path(file_okay=False, path_type=Path),
@@ -71,8 +62,7 @@ def open_store(data: Path | None, store: str | None, *, new: bool = False) -> "S
     """Open the store that a command names, or say what is missing.
 
     Only with ``new`` a folder may be without one, which is then made: to a command that reads,
-    a wrong path would look like a store where all is well. Called by every command of the
-    service.
+    a wrong path would look like a store where all is well.
     """
     if (data is None) == (store is None):
         raise click.UsageError("say where the events are: --data DIR, or --store URL")
@@ -117,8 +107,7 @@ def run_engine(
 ) -> Iterator["Engine"]:
     """Run an engine on a store for one command, beside a server that may use it too.
 
-    Called by the commands that create, show, refresh and prune; only the first makes a ``new``
-    store.
+    Only the first makes a ``new`` store.
     """
     opened = open_store(data, store, new=new)
     from boundit.service.engine import Engine  # noqa: PLC0415, needs the extra

@@ -13,7 +13,7 @@ def open_arrow(paths: Sequence[str], filesystem: object = None) -> Any:
     """Open Arrow files as one dataset, or as a table where some are streams.
 
     Columns meet by name, and one that a file lacks is null in it; parts of a path such as
-    ``day=1`` are columns too. Called by ``FileSource._open_arrow``.
+    ``day=1`` are columns too.
     """
     try:
         import pyarrow as pa  # noqa: PLC0415, only who has such files has it
@@ -30,16 +30,13 @@ def open_arrow(paths: Sequence[str], filesystem: object = None) -> Any:
 
 
 def _is_stream(path: str) -> bool:
-    """Tell whether an Arrow file is a stream, which lacks the mark of a file.
-
-    Called by ``open_arrow``.
-    """
+    """Tell whether an Arrow file is a stream, which lacks the mark of a file."""
     with Path(path).open("rb") as file:
         return file.read(len(_MAGIC)) != _MAGIC
 
 
 def _read_table(pa: Any, path: str) -> Any:
-    """Map an Arrow file into memory as a table. Called by ``open_arrow``."""
+    """Map an Arrow file into memory as a table."""
     mapped = pa.memory_map(path)
     opened = pa.ipc.open_stream(mapped) if _is_stream(path) else pa.ipc.open_file(mapped)
     return opened.read_all()

@@ -7,13 +7,20 @@ from typing import Any, NamedTuple
 from duckdb import DuckDBPyRelation
 
 from boundit.counts.cells import ColumnKind
-from boundit.counts.sql_text import quote_identifier
+from boundit.counts.relations import quote_identifier
 
 MOST_LEVELS, BARS = 50, 30
 """How many levels of a column are listed, the most common first, and bars of a histogram."""
 MANY = 5_000
 """From how many levels on their number is a guess, and numbers are not listed."""
 _TABLE, _SEEN = "boundit_look", "boundit_seen"
+_NUMBERS = ColumnKind.NUMBERS, ColumnKind.BOOLEANS
+_TEXT = "CAST(level AS VARCHAR)"
+_SHOWN = {
+    "timestamp with time zone": "CAST(level AT TIME ZONE 'UTC' AS VARCHAR) || '+00:00'",
+    "blob": f"coalesce(TRY(decode(level)), {_TEXT})",
+}
+"""How levels of some types are written as text in SQL: Python may have no such value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +54,13 @@ class TableLook:
 def look_at_relation(
     relation: DuckDBPyRelation,
     kinds: Mapping[str, ColumnKind],
-    told: Callable[[int, int], None],
+    progress: Callable[[int, int], None],
 ) -> TableLook:
-    """Look at every column of a relation; ``told`` hears of how many, and of how many in all.
+    """Look at every column of a relation; ``progress`` hears of how many, and of how many in all.
 
-    Text is parsed once, and what does not fit into memory goes to disk. Called by
-    ``FileSource.look``.
+    Text is parsed once, and what does not fit into memory goes to disk.
     """
-    told(0, len(kinds))
+    progress(0, len(kinds))
     relation.create(_TABLE)
     # Asked through the relation itself, each query would look at the file again.
     table = relation.query(_SEEN, f"SELECT * FROM {_TABLE}")
@@ -66,10 +72,11 @@ def look_at_relation(
     bars = _draw_histograms(table, columns, seen, plain)
     found = list[ColumnLook]()
     for i, (name, kind) in enumerate(kinds.items()):
-        levels, n_levels = _list_levels(table, columns[name], seen[name].n_levels, kind)
+        shown = "level" if kind in _NUMBERS else _SHOWN.get(types[name], _TEXT)
+        levels, n_levels = _list_levels(table, columns[name], seen[name].n_levels, kind, shown)
         missing = n_rows - seen[name].n_there
         found.append(ColumnLook(name, kind, levels, n_levels, missing, bars.get(name)))
-        told(i + 1, len(kinds))
+        progress(i + 1, len(kinds))
     return TableLook(n_rows, tuple(found))
 
 
@@ -113,7 +120,7 @@ def _draw_histograms(
 ) -> dict[str, Histogram]:
     """Count the numbers of all columns between equal steps, in one pass.
 
-    Columns whose numbers are all the same have no histogram. Called by ``look_at_relation``.
+    Columns whose numbers are all the same have no histogram.
     """
     asked, edges = list[str](), dict[str, tuple[float, ...]]()
     for name in plain:
@@ -139,17 +146,17 @@ def _draw_histograms(
 
 
 def _list_levels(
-    table: DuckDBPyRelation, column: str, guessed: int, kind: ColumnKind
+    table: DuckDBPyRelation, column: str, guessed: int, kind: ColumnKind, shown: str
 ) -> tuple[tuple[tuple[object, int], ...], int]:
     """List the most common levels of a column, and how many there are.
 
-    Of very many numbers none is worth a line. Called by ``look_at_relation``.
+    ``shown`` is the SQL of a level as it is listed. Of very many numbers none is worth a line.
     """
     many = guessed > MANY
     if kind is ColumnKind.NESTED or (many and kind is ColumnKind.NUMBERS):
         return (), guessed
     grouped = f"(SELECT {column} AS level, count(*) AS n FROM {_SEEN} GROUP BY 1)"
-    ordered = f"level, n, count(*) OVER () FROM {grouped} WHERE level IS NOT NULL"
+    ordered = f"{shown}, n, count(*) OVER () FROM {grouped} WHERE level IS NOT NULL"
     rows = _select(table, f"{ordered} ORDER BY n DESC, level LIMIT {MOST_LEVELS}")
     return tuple((_plain(level), n) for level, n, _ in rows), rows[0][2] if rows else 0
 

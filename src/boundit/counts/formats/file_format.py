@@ -15,10 +15,7 @@ class FileFormat(Enum):
 
     @property
     def has_types(self) -> bool:
-        """Whether files of this kind say of what type their columns are.
-
-        Read by ``FileSource``, which looks into rows of the others.
-        """
+        """Whether files of this kind say of what type their columns are."""
         return self in {FileFormat.PARQUET, FileFormat.ARROW}
 
 
@@ -35,8 +32,6 @@ KINDS = "Parquet, CSV, JSON lines or Arrow"
 
 def find_format(path: str) -> FileFormat | None:
     """Find the kind of a file by how its name ends; None where that says nothing.
-
-    Called by ``find_files`` and ``_expand_path``.
 
     >>> find_format("logs/2024.JSONL.gz"), find_format("notes.txt")
     (<FileFormat.JSON: 'JSON lines'>, None)

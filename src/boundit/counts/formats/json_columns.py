@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping
 from duckdb import DuckDBPyRelation
 
 from boundit.counts.cells import ColumnKind
-from boundit.counts.relations import read_kinds
-from boundit.counts.sql_text import quote_identifier
+from boundit.counts.relations import quote_identifier, read_kinds
 
 _LINES = "format='newline_delimited', records=true"
 # Sparse or many keys would else become one column, a map.
@@ -33,11 +32,11 @@ def choose_types(found: DuckDBPyRelation, select: Select) -> dict[str, str]:
     """Choose the type of each column by what detection found in all lines.
 
     Texts that look like days stay texts unless all are written year first: detection takes
-    01-02-24 for a day of the year 2001. Called by ``FileSource._json_types``.
+    01-02-24 for a day of the year 2001.
     """
-    types = {
-        name: _simplify(str(of)) for name, of in zip(found.columns, found.types, strict=True)
-    }
+    listed = zip(found.columns, map(str, found.types), strict=True)
+    # What has no type of its own is text, and needs no more detection.
+    types = {name: "VARCHAR" if of in {"UUID", '"NULL"'} else of for name, of in listed}
     dated = {name: of for name, of in types.items() if of in _TIMES}
     if not dated:
         return types
@@ -53,19 +52,13 @@ def choose_types(found: DuckDBPyRelation, select: Select) -> dict[str, str]:
 
 
 def write_json_reader(types: Mapping[str, str]) -> str:
-    """Write the SQL that reads JSON lines with columns of these types.
-
-    Called by ``FileSource._open`` and ``choose_types``.
-    """
+    """Write the SQL that reads JSON lines with columns of these types."""
     columns = ", ".join(f"{_quote(name)}: {_quote(of)}" for name, of in types.items())
     return f"read_json(?, {_LINES}, columns={{{columns}}})"
 
 
 def read_json_kinds(relation: DuckDBPyRelation) -> dict[str, ColumnKind]:
-    """Read what each column of JSON lines holds; values of several types are told apart.
-
-    Called by ``FileSource.kinds``.
-    """
+    """Read what each column of JSON lines holds; values of several types are told apart."""
     mixed = {
         name
         for name, of in zip(relation.columns, relation.types, strict=True)
@@ -75,16 +68,6 @@ def read_json_kinds(relation: DuckDBPyRelation) -> dict[str, ColumnKind]:
     return {name: ColumnKind.MIXED if name in mixed else kind for name, kind in kinds.items()}
 
 
-def _simplify(of: str) -> str:
-    """Write a type as one that needs no more detection: text for what has none of its own.
-
-    Called by ``choose_types``.
-    """
-    if of in {"UUID", '"NULL"'}:
-        return "VARCHAR"
-    return of
-
-
 def _quote(text: str) -> str:
-    """Put a text into the quotes of an SQL literal. Called by ``write_json_reader``."""
+    """Put a text into the quotes of an SQL literal."""
     return "'" + text.replace("'", "''") + "'"

@@ -1,6 +1,5 @@
-"""Files that were packed by gzip or zstd: their bytes, and whether they are whole."""
+"""Files that were packed by zstd, and whether they are whole."""
 
-import gzip
 from pathlib import Path
 from typing import BinaryIO
 
@@ -8,21 +7,10 @@ _FRAME = b"\x28\xb5\x2f\xfd"
 _RLE = 1  # a block of one byte that is repeated
 
 
-def open_bytes(path: str) -> BinaryIO | gzip.GzipFile | None:
-    """Open a file for reading bytes, unpacked if gzip packed it; None if zstd did.
-
-    Called by ``read_lines``, and so only once something is wrong with the file.
-    """
-    if path.lower().endswith(".zst"):
-        return None
-    return gzip.open(path) if path.lower().endswith(".gz") else Path(path).open("rb")
-
-
 def is_cut_short(path: str) -> bool:
     """Tell whether the end of a file that zstd packed is missing.
 
-    DuckDB would read what there is and say nothing. Only the sizes of blocks are read. Called
-    by ``FileSource._connect`` before files are read.
+    DuckDB would read what there is and say nothing. Only the sizes of blocks are read.
     """
     size = Path(path).stat().st_size
     with Path(path).open("rb") as file:
@@ -42,7 +30,7 @@ def is_cut_short(path: str) -> bool:
 def _skip_frame(file: BinaryIO, size: int) -> None:
     """Go from the header of a frame to behind its last block and checksum.
 
-    Where the file ends before, the place is behind its end. Called by ``is_cut_short``.
+    Where the file ends before, the place is behind its end.
     """
     described = _read_number(file, 1)
     single, checked = bool(described & 0x20), bool(described & 0x04)
@@ -60,5 +48,5 @@ def _skip_frame(file: BinaryIO, size: int) -> None:
 
 
 def _read_number(file: BinaryIO, width: int) -> int:
-    """Read a number of so many bytes, the least first. Called by ``_skip_frame``."""
+    """Read a number of so many bytes, the least first."""
     return int.from_bytes(file.read(width), "little")

@@ -4,10 +4,9 @@ import datetime as dt
 from glob import has_magic
 from typing import Any, NamedTuple
 
-from boundit.counts.databases.passwords import hide_password
 from boundit.counts.errors import NoFiles, shorten_error
 from boundit.counts.formats.file_format import KINDS, find_format
-from boundit.terms.errors import BounditError, MissingExtra
+from boundit.terms.errors import BounditError, MissingExtra, hide_password
 
 
 class FoundFiles(NamedTuple):
@@ -18,10 +17,7 @@ class FoundFiles(NamedTuple):
 
 
 def find_remote(path: str) -> FoundFiles:
-    """Find the files that a URL, a pattern or a folder in an object store stands for.
-
-    Called by ``_expand_path`` for what has ``://`` in it.
-    """
+    """Find the files that a URL, a pattern or a folder in an object store stands for."""
     scheme = path.partition("://")[0].lower()
     try:
         import fsspec  # noqa: PLC0415, only who has such files has it
@@ -41,15 +37,12 @@ def find_remote(path: str) -> FoundFiles:
 
 
 def _date_back(_: str) -> dt.datetime:
-    """Say of any file that it is old. Used by ``find_remote`` where nobody knows better."""
+    """Say of any file that it is old."""
     return dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
 def _list_files(filesystem: Any, path: str) -> list[str]:
-    """List the data files of a pattern, a folder or a single path.
-
-    Called by ``find_remote``.
-    """
+    """List the data files of a pattern, a folder or a single path."""
     shown = hide_password(path)
     if has_magic(path):
         found = sorted(filesystem.glob(path))

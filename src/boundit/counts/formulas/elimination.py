@@ -31,17 +31,11 @@ class ProductTable:
     arrays: tuple[Floats, ...]
 
     def count_cells(self) -> int:
-        """Count the cells of all arrays.
-
-        Used by ``Evaluator.read_term`` and ``ConfidentNumbers.read_term``, which keep few.
-        """
+        """Count the cells of all arrays."""
         return sum(array.size for array in self.arrays)
 
     def align(self, axes: Sequence[str]) -> tuple[Floats, ...]:
-        """Show the arrays with these axes in this order, length 1 where the table lacks one.
-
-        Called by ``_multiply`` for every table of a product.
-        """
+        """Show the arrays with these axes in this order, length 1 where the table lacks one."""
         if self.axes == axes:
             return self.arrays
         place = {axis: i for i, axis in enumerate(self.axes)}
@@ -50,19 +44,13 @@ class ProductTable:
         return tuple(array.transpose(own).reshape(shape) for array in self.arrays)
 
     def rename(self, names: Mapping[str, str]) -> "ProductTable":
-        """Give some variables other names.
-
-        Called by ``FormulaEvaluation.expand`` for variables that a sum around is over.
-        """
+        """Give some variables other names."""
         if not names:
             return self
         return ProductTable(tuple(names.get(axis, axis) for axis in self.axes), self.arrays)
 
     def drop_short_axes(self) -> "ProductTable":
-        """Take the axes of variables with one level away: NumPy has room for few axes.
-
-        Called by ``FormulaEvaluation.expand_node`` for every term.
-        """
+        """Take the axes of variables with one level away: NumPy has room for few axes."""
         shape = self.arrays[0].shape
         if 1 not in shape:
             return self
@@ -70,10 +58,7 @@ class ProductTable:
         return ProductTable(kept, tuple(array.squeeze() for array in self.arrays))
 
     def select(self, axis: str, level: int) -> "ProductTable":
-        """Fix one variable at a level; its axis goes. A table without it stays as it is.
-
-        Called by ``_sum_levels``.
-        """
+        """Fix one variable at a level; its axis goes. A table without it stays as it is."""
         if axis not in self.axes:
             return self
         at = self.axes.index(axis)
@@ -90,7 +75,7 @@ def eliminate(
     """Sum variables out of a product of tables; what is left is again a list of tables.
 
     Every variable must be in some table. Nothing is multiplied that would not fit into the
-    workspace. Called by ``FormulaEvaluation.reduce`` and ``Factorization._sum_factors``.
+    workspace.
     """
     left = list(factors)
     order = order_elimination([factor.axes for factor in left], summed, levels)
@@ -109,11 +94,7 @@ def multiply_out(
     levels: Mapping[str, int],
     workspace: Workspace,
 ) -> tuple[Floats, ...]:
-    """Multiply tables into one over the variables ``axes``, length 1 where no table has one.
-
-    Called by ``FormulaEvaluation.compute`` and ``Factorization._sum_factors`` once nothing is
-    left to sum.
-    """
+    """Multiply tables into one over the variables ``axes``, length 1 where no table has one."""
     held = dict.fromkeys(name for factor in factors for name in factor.axes)
     workspace.require_cells(prod(levels[axis] for axis in held), held)
     return _multiply(factors, tuple(axes))
@@ -122,8 +103,7 @@ def multiply_out(
 def merge_factors(factors: Sequence[ProductTable]) -> list[ProductTable]:
     """Multiply each table into one that has all its variables, if there is one.
 
-    Called by ``FormulaEvaluation.expand`` for a part that a formula has in several places: if
-    it is multiplied by itself again and again, the list of its tables must not grow.
+    If it is multiplied by itself again and again, the list of its tables must not grow.
     """
     left = list[ProductTable]()
     for factor in sorted(factors, key=lambda factor: -len(factor.axes)):
@@ -142,8 +122,7 @@ def _sum_out(
 ) -> ProductTable:
     """Multiply tables and sum over one variable that they have.
 
-    A large product is made for one level of it after the other, and added up. Called by
-    ``eliminate`` for every variable.
+    A large product is made for one level of it after the other, and added up.
     """
     held = dict.fromkeys(name for factor in factors for name in factor.axes)
     kept = tuple(name for name in held if name != axis)
@@ -160,10 +139,7 @@ def _sum_levels(
     n_levels: int,
     workspace: Workspace,
 ) -> tuple[Floats, ...]:
-    """Add up the product of tables for one level of a variable after the other.
-
-    Called by ``_sum_out`` for products that are large.
-    """
+    """Add up the product of tables for one level of a variable after the other."""
     sums = [array.copy() for array in _multiply([f.select(axis, 0) for f in factors], kept)]
     for level in range(1, n_levels):
         workspace.require_time()
@@ -174,10 +150,7 @@ def _sum_levels(
 
 
 def _multiply(factors: Sequence[ProductTable], axes: tuple[str, ...]) -> tuple[Floats, ...]:
-    """Multiply tables over the variables ``axes``, the smallest first.
-
-    Called by ``_sum_out`` and ``multiply_out``.
-    """
+    """Multiply tables over the variables ``axes``, the smallest first."""
     if not factors:
         return (np.ones([1] * len(axes)),)
     first, *others = sorted(factors, key=lambda factor: len(factor.axes))

@@ -41,9 +41,6 @@ class NotRecovered(CannotEvaluate):
 
 
 def _write_term(term: P) -> str:
-    """Spell a term as ``P(a | b)`` for the message of an error.
-
-    Called by ``NeedsPopulation``.
-    """
+    """Spell a term as ``P(a | b)`` for the message of an error."""
     bar = f" | {join_names(term.given)}" if term.given else ""
     return f"P({join_names(term.of)}{bar})"

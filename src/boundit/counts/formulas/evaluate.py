@@ -32,29 +32,17 @@ class CountSource(Protocol):
 
     @property
     def names(self) -> Nodes:
-        """The variables that the table counts.
-
-        Read by ``Evaluator._find_source`` to find a table that covers a term.
-        """
+        """The variables that the table counts."""
 
     @property
     def n_levels(self) -> Mapping[str, int]:
-        """How many levels (values) each variable of the table has.
-
-        Read by ``agree_on_levels``, which checks that tables agree.
-        """
+        """How many levels (values) each variable of the table has."""
 
     def marginalize(self, names: Nodes) -> NamedArray:
-        """Add up the table's counts (or probabilities) by some of its variables.
-
-        Called by ``Evaluator._marginalize`` for the terms of a formula.
-        """
+        """Add up the table's counts (or probabilities) by some of its variables."""
 
     def list_seen(self, names: Nodes) -> SeenCells:
-        """List the cells of some variables with any count or probability.
-
-        Called by ``Evaluator.find_ends_over_seen``.
-        """
+        """List the cells of some variables with any count or probability."""
 
 
 def evaluate(
@@ -65,8 +53,7 @@ def evaluate(
     ``log`` is the law (or the counts) of the logged rows, which ``P(..., logged=True)`` reads.
     ``external`` are tables of the whole population, each over some of the variables; a term
     with ``logged=False`` reads the smallest that covers it. Without selection the log is the
-    population: pass it as both. Users call it with a recovered formula; also called by
-    ``_ask_question``, which compares formulas with true effects.
+    population: pass it as both.
 
     >>> from boundit.estimand.language.expression import Product, Sum
     >>> law = NamedArray(("X", "Y"), np.array([[0.1, 0.3], [0.2, 0.4]]))
@@ -111,10 +98,7 @@ class Evaluator:
         return answer
 
     def read_term(self, term: P) -> ProductTable:
-        """Compute a term ``P(of | given)`` from its table; nan where nothing was seen.
-
-        Called by ``FormulaEvaluation.expand_node`` for every term of a formula.
-        """
+        """Compute a term ``P(of | given)`` from its table; nan where nothing was seen."""
         return self._terms.get(
             term, lambda: self._divide_counts(term), ProductTable.count_cells
         )
@@ -122,9 +106,9 @@ class Evaluator:
     def _divide_counts(self, term: P) -> ProductTable:
         """Divide the counts of a term ``P(of | given)`` by those of ``given``.
 
-        A variable of one level needs no axis. Called by ``Evaluator.read_term`` once per term.
+        A variable of one level needs no axis.
         """
-        source = self._find_source(term, term.free)
+        source = self.find_source(term, term.free)
         varying = frozenset(name for name in term.free if self.levels[name] > 1)
         joint = self._marginalize(source, varying)
         below = self._marginalize(source, term.given & varying)
@@ -132,17 +116,11 @@ class Evaluator:
         return ProductTable(joint.axes, (values,))
 
     def read_c_factor(self, of: Nodes) -> Arrays:
-        """Refuse a c-factor that has no formula: it has no numbers.
-
-        Called by ``FormulaEvaluation.expand_node``.
-        """
+        """Refuse a c-factor that has no formula: it has no numbers."""
         raise NotRecovered(of)
 
     def invert(self, arrays: Arrays) -> Arrays:
-        """Invert the numbers of a factor below the line; 1 / 0 is nan.
-
-        Called by ``FormulaEvaluation.expand_node``.
-        """
+        """Invert the numbers of a factor below the line; 1 / 0 is nan."""
         return tuple(divide(np.ones(()), array) for array in arrays)
 
     def find_ends_over_seen(
@@ -151,20 +129,18 @@ class Evaluator:
         """Compute a formula's least and greatest value over the cells that were seen.
 
         What was never seen given the rest counts as 0 and as 1, with its weight. None for a
-        formula that cannot be read term after term. Called by ``PlugInNumbers._read_seen``,
-        where cells were never seen or do not fit into memory.
+        formula that cannot be read term after term.
         """
 
         def read(term: P) -> SeenCells:
-            return self._find_source(term, term.free).list_seen(term.free).drop_empty()
+            return self.find_source(term, term.free).list_seen(term.free).drop_empty()
 
         return sum_over_seen(expression, read, self.levels, self.workspace)
 
-    def _find_source(self, term: P, asked: Nodes) -> CountSource:
+    def find_source(self, term: P, asked: Nodes) -> CountSource:
         """Find the table that a term reads: the log, or the smallest that covers it.
 
-        Raises NotLogged or NeedsPopulation where no table has its variables. Called by
-        ``Evaluator._divide_counts`` and ``Evaluator.find_ends_over_seen``.
+        Raises NotLogged or NeedsPopulation where no table has its variables.
         """
         if term.logged:
             if missing := asked - self._log.names:
@@ -176,10 +152,7 @@ class Evaluator:
         raise NeedsPopulation(term, [table.names for table in self._external])
 
     def _marginalize(self, source: CountSource, names: Nodes) -> NamedArray:
-        """Add up a table by some of its variables, and keep the answer for the next term.
-
-        Called by ``Evaluator._divide_counts``.
-        """
+        """Add up a table by some of its variables, and keep the answer for the next term."""
 
         def add_up() -> NamedArray:
             cells = prod(source.n_levels[name] for name in names)

@@ -44,29 +44,19 @@ class TermReader(Protocol):
     n_arrays: int
 
     def read_term(self, term: P) -> ProductTable:
-        """Read the numbers of a term ``P(of | given)``, an axis for each of its variables.
-
-        Called by ``FormulaEvaluation.expand_node``.
-        """
+        """Read the numbers of a term ``P(of | given)``, an axis for each of its variables."""
 
     def read_c_factor(self, of: Nodes) -> Arrays:
-        """Read what is known of a c-factor without a formula, alike at all levels, or refuse.
-
-        Called by ``FormulaEvaluation.expand_node``.
-        """
+        """Read what is known of a c-factor without a formula, alike at all levels, or refuse."""
 
     def invert(self, arrays: Arrays) -> Arrays:
-        """Invert the numbers of a factor below the line.
-
-        Called by ``FormulaEvaluation.expand_node``.
-        """
+        """Invert the numbers of a factor below the line."""
 
 
 def evaluate_with(reader: TermReader, expression: Expression) -> tuple[tuple[str, ...], Arrays]:
     """Compute a formula at every value of its free variables.
 
-    Returns the variables in order, and arrays with an axis for each of them. Called by
-    ``Evaluator.__call__`` for estimates and by ``ConfidentNumbers.read_ends`` for ends.
+    Returns the variables in order, and arrays with an axis for each of them.
     """
     return FormulaEvaluation(reader, expression).compute()
 
@@ -83,10 +73,7 @@ class FormulaEvaluation:
         self._known: dict[int, list[ProductTable]] = {}
 
     def compute(self) -> tuple[tuple[str, ...], Arrays]:
-        """Compute the formula: its free variables in order, and an axis of arrays for each.
-
-        Called by ``evaluate_with``.
-        """
+        """Compute the formula: its free variables in order, and an axis of arrays for each."""
         reader = self.reader
         factors = [*self.reduce(self.expression, {}), self._repeat(1.0)]
         held = frozenset[str]().union(*(factor.axes for factor in factors))
@@ -102,9 +89,7 @@ class FormulaEvaluation:
     def reduce(self, part: Expression, own: Mapping[str, str]) -> list[ProductTable]:
         """Compute a part of the formula as a list of factors, with nothing left to sum.
 
-        ``own`` are the names of variables that sums around the part are over. Called by
-        ``FormulaEvaluation.compute``, and by ``FormulaEvaluation.expand_node`` for what is
-        below a line.
+        ``own`` are the names of variables that sums around the part are over.
         """
         summed = list[str]()
         factors = self.expand(part, own, summed)
@@ -115,9 +100,7 @@ class FormulaEvaluation:
     ) -> list[ProductTable]:
         """Write a part as a list of factors, adding to ``summed`` the variables to sum over.
 
-        A part in several places is computed once, whatever surrounds it. Called by
-        ``FormulaEvaluation.reduce``, and for smaller parts by
-        ``FormulaEvaluation.expand_node``.
+        A part in several places is computed once, whatever surrounds it.
         """
         if id(part) not in self._shared:
             return self.expand_node(part, own, summed)
@@ -132,10 +115,7 @@ class FormulaEvaluation:
     def expand_node(
         self, node: Expression, own: Mapping[str, str], summed: list[str]
     ) -> list[ProductTable]:
-        """Write one term, sum, product or ratio as a list of factors.
-
-        Called by ``FormulaEvaluation.expand``.
-        """
+        """Write one term, sum, product or ratio as a list of factors."""
         match node:
             case P():
                 return [self.reader.read_term(node).drop_short_axes().rename(own)]
@@ -158,7 +138,6 @@ class FormulaEvaluation:
         """Write the body of a sum as factors, with variables of its own to sum over.
 
         A variable that the body does not speak of repeats it once for each of its levels.
-        Called by ``FormulaEvaluation.expand_node``.
         """
         if missing := node.over - self.reader.levels.keys():
             raise NotLogged(sort_names(missing)[0], self.reader.levels)
@@ -170,17 +149,11 @@ class FormulaEvaluation:
         return factors if times == 1 else [*factors, self._repeat(float(times))]
 
     def _repeat(self, number: float) -> ProductTable:
-        """Make a factor of one number, the same in all arrays.
-
-        Called by ``FormulaEvaluation.expand_sum`` and ``FormulaEvaluation.compute``.
-        """
+        """Make a factor of one number, the same in all arrays."""
         return ProductTable((), (np.array(number),) * self.reader.n_arrays)
 
     def _make_variable(self, name: str) -> str:
-        """Make a variable for one sum: the name with as many primes as make it new.
-
-        Called by ``FormulaEvaluation.expand_sum``.
-        """
+        """Make a variable for one sum: the name with as many primes as make it new."""
         new = name + "'"
         while new in self.levels:
             new += "'"
@@ -191,8 +164,7 @@ class FormulaEvaluation:
 def find_shared_parts(expression: Expression) -> frozenset[int]:
     """Find the sums and ratios that a formula has in several places, by their identities.
 
-    Called by ``FormulaEvaluation.__init__``: parts of parts that are shared would otherwise be
-    computed endlessly often.
+    Parts of parts that are shared would otherwise be computed endlessly often.
     """
     times: dict[int, int] = {}
     waiting = [expression]

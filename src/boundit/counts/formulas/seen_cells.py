@@ -35,26 +35,17 @@ class ReadTerm:
 
     @property
     def of(self) -> Nodes:
-        """The variables whose law the term is, by the names they have here.
-
-        Read by ``order_terms`` and ``_extend``.
-        """
+        """The variables whose law the term is, by the names they have here."""
         return frozenset(self.names.get(name, name) for name in self.term.of)
 
     @property
     def given(self) -> Nodes:
-        """The variables that the law is given, by the names they have here.
-
-        Read by ``order_terms`` and ``_extend``.
-        """
+        """The variables that the law is given, by the names they have here."""
         return frozenset(self.names.get(name, name) for name in self.term.given)
 
     @property
     def columns(self) -> Mapping[str, str]:
-        """The column behind each of its variables, by the name it has here.
-
-        Read by ``_extend`` and ``_look_up_shares``.
-        """
+        """The column behind each of its variables, by the name it has here."""
         return {self.names.get(name, name): name for name in self.term.free}
 
 
@@ -65,7 +56,7 @@ CellReader: TypeAlias = Callable[[P], SeenCells]
 def list_terms(formula: Expression) -> list[ReadTerm] | None:
     """List the terms of a sum of products, each sum with variables of its own.
 
-    None where the formula is anything else, such as a ratio. Called by ``order_terms``.
+    None where the formula is anything else, such as a ratio.
     """
     found, taken = list[ReadTerm](), set[str](formula.free)
     waiting: list[tuple[Expression, Mapping[str, str]]] = [(formula, {})]
@@ -92,8 +83,7 @@ def list_terms(formula: Expression) -> list[ReadTerm] | None:
 def order_terms(formula: Expression) -> list[ReadTerm] | None:
     """Order the terms of a sum of products so that each is given only what came before.
 
-    No variable may be in the law of two terms. None where there is no such order. Called by
-    ``sum_over_seen``.
+    No variable may be in the law of two terms. None where there is no such order.
     """
     left = list_terms(formula)
     if left is None:
@@ -119,8 +109,7 @@ def sum_over_seen(
     """Compute the least and the greatest value of a formula over the cells that were seen.
 
     They differ by the weight of what was never seen given the rest. Both have an axis for each
-    free variable. None for a formula that cannot be read term after term. Called by
-    ``Evaluator.find_ends_over_seen`` where the formula would not fit otherwise.
+    free variable. None for a formula that cannot be read term after term.
     """
     terms = order_terms(formula)
     if terms is None:
@@ -147,8 +136,7 @@ def sum_over_seen(
 def _holds_all(terms: Sequence[ReadTerm], free: Nodes) -> bool:
     """Tell whether the last term speaks of every variable, as the reward does in adjustments.
 
-    What the other terms draw must be summed over, so that their weights add up to one. Called
-    by ``sum_over_seen``, which then reads the other terms at its cells alone.
+    What the other terms draw must be summed over, so that their weights add up to one.
     """
     last = terms[-1]
     every = free.union(*(each.of | each.given for each in terms))
@@ -165,7 +153,7 @@ def _sum_from_last(
     """Sum over the cells of the last term, each weighed by the shares of all other terms.
 
     The weights of all cells, seen or not, add up to one at most; what is missing to one is the
-    weight of what is not known. Called by ``sum_over_seen``.
+    weight of what is not known.
     """
     last = terms[-1]
     back = last.columns
@@ -192,10 +180,7 @@ def _sum_from_last(
 def _look_up_shares(
     each: ReadTerm, cells: SeenCells, lines: SeenCells, sizes: Mapping[str, int]
 ) -> Floats:
-    """Look up the share that a term gives to each line; 0 where it was not seen.
-
-    Called by ``_sum_from_last`` for every term but the last.
-    """
+    """Look up the share that a term gives to each line; 0 where it was not seen."""
     back = each.columns
     names, given = sort_names(each.of | each.given), sort_names(each.given)
 
@@ -215,10 +200,7 @@ def _look_up_shares(
 def _cross(
     state: SeenCells, needed: Nodes, sizes: Mapping[str, int], workspace: Workspace
 ) -> SeenCells:
-    """Repeat every line at each level of variables that it lacks: those that nothing draws.
-
-    Called by ``sum_over_seen`` before a term that is given them.
-    """
+    """Repeat every line at each level of variables that it lacks: those that nothing draws."""
     for name in sort_names(needed.difference(state.variables)):
         n_lines, n_levels = len(state.weights), sizes[name]
         _require_lines(n_lines * n_levels, (*state.variables, name), workspace)
@@ -238,8 +220,7 @@ def _extend(
 ) -> tuple[SeenCells, SeenCells]:
     """Extend every line by the values of a term that were seen given it, with their shares.
 
-    Returns the longer lines, and those given which nothing was seen. Called by
-    ``sum_over_seen`` for every term.
+    Returns the longer lines, and those given which nothing was seen.
     """
     back = each.columns
     given, of = sort_names(each.given), sort_names(each.of)
@@ -267,10 +248,7 @@ def _extend(
 
 
 def _merge(state: SeenCells, needed: Nodes, sizes: Mapping[str, int]) -> SeenCells:
-    """Add up the lines that agree in all variables that are still needed.
-
-    Called by ``sum_over_seen`` after every term.
-    """
+    """Add up the lines that agree in all variables that are still needed."""
     kept = tuple(name for name in state.variables if name in needed)
     codes = state.select(kept)
     first, group = find_distinct(codes, [sizes[name] for name in kept])
@@ -279,10 +257,7 @@ def _merge(state: SeenCells, needed: Nodes, sizes: Mapping[str, int]) -> SeenCel
 
 
 def _add_up(state: SeenCells, free: Sequence[str], sizes: Mapping[str, int]) -> Floats:
-    """Add up the weights of lines by the free variables, with length 1 where they lack one.
-
-    Called by ``sum_over_seen`` for what is known and for what is not.
-    """
+    """Add up the weights of lines by the free variables, with length 1 where they lack one."""
     held = [name for name in free if name in state.variables]
     shape = [sizes[name] for name in held]
     place = np.zeros(len(state.weights), dtype=np.int64)
@@ -293,8 +268,5 @@ def _add_up(state: SeenCells, free: Sequence[str], sizes: Mapping[str, int]) -> 
 
 
 def _require_lines(lines: int, names: Sequence[str], workspace: Workspace) -> None:
-    """Refuse more lines than fit, before they are made.
-
-    Called by ``_cross`` and ``_extend``.
-    """
+    """Refuse more lines than fit, before they are made."""
     workspace.require_cells(lines * (len(names) + 1), names)

@@ -25,34 +25,21 @@ class Workspace:
 
     @classmethod
     def make_default(cls) -> "Workspace":
-        """Make the workspace of somebody who set no limits: a quarter of the machine's memory.
-
-        Called by ``Evaluator`` and ``ConfidentNumbers`` where they get none.
-        """
+        """Make the workspace of somebody who set no limits: a quarter of the machine's memory."""
         return cls(read_memory_limit(None))
 
     @property
     def most_cells(self) -> int:
-        """How many cells an array may have, so that all that is there at once fits.
-
-        Read by ``Workspace.require_cells``.
-        """
+        """How many cells an array may have, so that all that is there at once fits."""
         return self.memory_limit // (_BYTES * COPIES)
 
     def require_cells(self, cells: int, names: Iterable[str]) -> None:
-        """Refuse an array of so many cells over some variables, before it is made.
-
-        Called by ``eliminate`` and ``multiply_out`` before they multiply, by
-        ``FormulaEvaluation.compute`` for its answer, and by rules for arrays of their own.
-        """
+        """Refuse an array of so many cells over some variables, before it is made."""
         if cells > self.most_cells:
             raise TooLarge(names, cells, self.most_cells, option="memory_limit")
 
     def require_time(self) -> None:
-        """Refuse to go on once the time is over.
-
-        Called by ``eliminate`` before each variable, and before each rule.
-        """
+        """Refuse to go on once the time is over."""
         if self.budget.is_over():
             raise OutOfTime
 
@@ -72,10 +59,7 @@ class KeptArrays(Generic[Key, Value]):
     def get(
         self, key: Key, make: Callable[[], Value], measure: Callable[[Value], int]
     ) -> Value:
-        """Return what is kept under a key, or make it, ``measure`` its cells and keep it.
-
-        Called by ``Evaluator.read_term`` and ``ConfidentNumbers.read_term``.
-        """
+        """Return what is kept under a key, or make it, ``measure`` its cells and keep it."""
         if key not in self._kept:
             made = make()
             self._cells += measure(made)

@@ -26,14 +26,14 @@ class NotAClaim(BounditError):
 
 @dataclass(frozen=True, slots=True)
 class Better:
-    """That one arm earns more than another in a context, by at least ``by``.
+    """That one arm has a higher mean than another in a context, by at least ``by``.
 
     Below 0, ``by`` is what it may fall short by.
 
     >>> print(Better("B", than="A", by=0.02))
-    B earns at least 0.02 more than A
+    the mean of B is at least 0.02 higher than that of A
     >>> print(Better("B", than="A", by=-0.02))
-    B earns at most 0.02 less than A
+    the mean of B is at most 0.02 lower than that of A
     """
 
     arm: object
@@ -46,19 +46,16 @@ class Better:
         _require_number("by", self.by)
 
     def __str__(self) -> str:
-        more = f"at least {self.by:g} more" if self.by else "more"
+        lead = f"at least {self.by:g} higher" if self.by else "higher"
         if self.by < 0:
-            return (
-                f"{_name(self.arm)} earns at most {-self.by:g} less than {_name(self.than)}"
-                f"{_where(self.context)}"
-            )
-        return f"{_name(self.arm)} earns {more} than {_name(self.than)}{_where(self.context)}"
+            lead = f"at most {-self.by:g} lower"
+        return (
+            f"the mean of {_name(self.arm)} is {lead} than that of {_name(self.than)}"
+            f"{_where(self.context)}"
+        )
 
     def measure(self, table: BoundTable) -> float:
-        """Measure by how much more the arm surely earns.
-
-        Called by ``LimitedClaim.measure`` for the table of each limit.
-        """
+        """Measure by how much more the arm surely earns."""
         one, other = _find_arm(table, self.arm), _find_arm(table, self.than)
         if one == other:
             raise NotAClaim(f"an arm cannot be compared with itself, found {one!r} twice")
@@ -66,19 +63,16 @@ class Better:
         return -means.largest({other: 1.0, one: -1.0})
 
     def is_proved(self, number: float) -> bool:
-        """Tell whether a number that was measured proves the claim.
-
-        Called by ``LimitedClaim.is_proved``.
-        """
+        """Tell whether a number that was measured proves the claim."""
         return (number > ROUNDING or self.by < 0) and number >= self.by - ROUNDING
 
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """That an arm earns more than every other one in a context.
+    """That an arm has a higher mean than every other one in a context.
 
     >>> print(Best("B", context="new"))
-    B is the best arm in context new
+    B has the highest mean in context new
     """
 
     arm: object
@@ -86,22 +80,16 @@ class Best:
     measured: ClassVar[str] = "least lead"
 
     def __str__(self) -> str:
-        return f"{_name(self.arm)} is the best arm{_where(self.context)}"
+        return f"{_name(self.arm)} has the highest mean{_where(self.context)}"
 
     def measure(self, table: BoundTable) -> float:
-        """Measure by how much more the arm surely earns than each other one.
-
-        Called by ``LimitedClaim.measure`` for the table of each limit.
-        """
+        """Measure by how much more the arm surely earns than each other one."""
         one, means = _find_arm(table, self.arm), _find_means(table, self.context, one_arm=True)
         leads = [-means.largest({arm: 1.0, one: -1.0}) for arm in means.arms if arm != one]
         return min(leads, default=np.inf)
 
     def is_proved(self, number: float) -> bool:
-        """Tell whether a number that was measured proves the claim.
-
-        Called by ``LimitedClaim.is_proved``.
-        """
+        """Tell whether a number that was measured proves the claim."""
         return number > ROUNDING
 
 
@@ -127,10 +115,7 @@ class Regrets:
         return f"{who} regrets at most {self.at_most:g}{_where(self.context)}"
 
     def measure(self, table: BoundTable) -> float:
-        """Measure how much less than the best arm is earned at most, with the other sign.
-
-        Called by ``LimitedClaim.measure`` for the table of each limit.
-        """
+        """Measure how much less than the best arm is earned at most, with the other sign."""
         means = _find_means(table, self.context)
         chances = np.zeros(len(means.arms))
         for arm, chance in self._list_chances():
@@ -147,53 +132,43 @@ class Regrets:
                 _require_number(f"the chance of {_name(arm)}", chance)
 
     def _list_chances(self) -> list[tuple[object, float]]:
-        """List the arms of the lottery with their chances.
-
-        Called by ``Regrets.measure``.
-        """
+        """List the arms of the lottery with their chances."""
         if isinstance(self.lottery, Mapping):
             return [(arm, float(chance)) for arm, chance in self.lottery.items()]
         return [(self.lottery, 1.0)]
 
     def is_proved(self, number: float) -> bool:
-        """Tell whether a number that was measured proves the claim.
-
-        Called by ``LimitedClaim.is_proved``.
-        """
+        """Tell whether a number that was measured proves the claim."""
         return -number <= self.at_most + ROUNDING
 
 
 @dataclass(frozen=True, slots=True)
 class Earns:
-    """That an arm earns at least so much in a context.
+    """That an arm has a mean of at least so much in a context.
 
     >>> print(Earns("B", at_least=0.3))
-    B earns at least 0.3
+    the mean of B is at least 0.3
     """
 
     arm: object
     at_least: float
     context: object = ()
-    measured: ClassVar[str] = "earned at least"
+    measured: ClassVar[str] = "least mean"
 
     def __post_init__(self) -> None:
         _require_number("at_least", self.at_least)
 
     def __str__(self) -> str:
-        return f"{_name(self.arm)} earns at least {self.at_least:g}{_where(self.context)}"
+        return (
+            f"the mean of {_name(self.arm)} is at least {self.at_least:g}{_where(self.context)}"
+        )
 
     def measure(self, table: BoundTable) -> float:
-        """Measure what the arm earns at least.
-
-        Called by ``LimitedClaim.measure`` for the table of each limit.
-        """
+        """Measure what the arm earns at least."""
         return -_find_means(table, self.context).largest({_find_arm(table, self.arm): -1.0})
 
     def is_proved(self, number: float) -> bool:
-        """Tell whether a number that was measured proves the claim.
-
-        Called by ``LimitedClaim.is_proved``.
-        """
+        """Tell whether a number that was measured proves the claim."""
         return number >= self.at_least - ROUNDING
 
 
@@ -201,20 +176,14 @@ Claim: TypeAlias = Better | Best | Regrets | Earns
 
 
 def _require_number(what: str, found: object) -> None:
-    """Refuse what is no finite number in a claim.
-
-    Called by the claims' ``__post_init__``, as ``Earns.__post_init__``.
-    """
+    """Refuse what is no finite number in a claim."""
     is_number = isinstance(found, int | float) and not isinstance(found, bool)
     if not is_number or not isfinite(float(found)):  # type: ignore[arg-type]
         raise NotAClaim(f"{what} of a claim must be a finite number, found {found!r}")
 
 
 def _find_arm(table: BoundTable, arm: object) -> Arm:
-    """Find an arm of a table, given as a tuple or as the value of its one treatment.
-
-    Called by the claims' ``measure``, as ``Best.measure``.
-    """
+    """Find an arm of a table, given as a tuple or as the value of its one treatment."""
     wanted = arm if isinstance(arm, tuple) else (arm,)
     if wanted not in table.arms:
         known = shorten(", ".join(map(_name, table.arms)))
@@ -227,8 +196,7 @@ def _find_means(table: BoundTable, context: object, *, one_arm: bool = False) ->
 
     A claim on the lead of ``one_arm`` fails by one rival, the truly best one, so that
     differences which hold one at a time are enough for it: beside the ends of both arms they
-    cost no more than all rows do where each arm has rows of its own (``contrast_cost``). Called
-    by the claims' ``measure``, as ``Best.measure``.
+    cost no more than all rows do where each arm has rows of its own (``contrast_cost``).
     """
     wanted: Context = context if isinstance(context, tuple) else (context,)
     if wanted not in table.contexts:
@@ -240,16 +208,10 @@ def _find_means(table: BoundTable, context: object, *, one_arm: bool = False) ->
 
 
 def _name(values: object) -> str:
-    """Write an arm or a context as text: its values with commas between them.
-
-    Called by the claims' ``__str__`` and by errors.
-    """
+    """Write an arm or a context as text: its values with commas between them."""
     return ", ".join(map(str, values)) if isinstance(values, tuple) else str(values)
 
 
 def _where(context: object) -> str:
-    """Write in which context a claim is made; nothing where there is none.
-
-    Called by the claims' ``__str__``.
-    """
+    """Write in which context a claim is made; nothing where there is none."""
     return f" in context {_name(context)}" if context != () else ""

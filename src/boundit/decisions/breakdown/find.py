@@ -22,7 +22,8 @@ from boundit.graph.read import GraphLike
 from boundit.terms.bound import Arm, Context
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.errors import InvalidLimit
-from boundit.terms.long_work import Told, say_nothing
+from boundit.terms.long_work import Progress, follow_progress
+from boundit.terms.renamed import refuse_renamed
 
 COARSE, FINE = 9, 25
 """At how many limits a claim, and a choice, are looked at before the search is refined."""
@@ -30,6 +31,7 @@ PRECISION = 0.01
 """How far apart, for its size, the limits are between which a claim falls."""
 
 
+@refuse_renamed
 def breakdown(
     graph: GraphLike,
     query: EffectQuery | str,
@@ -38,13 +40,13 @@ def breakdown(
     of: str,
     claim: Claim | None = None,
     most: float = 100.0,
-    told: Told | None = None,
+    progress: Progress | bool | None = None,
     **options: Unpack[RequestOptions],
 ) -> Breakdown:
     """Find the smallest limit on what is hidden at which a claim is not proved any more.
 
     Without a claim: at which the arm of least regret becomes another one, in any context. The
-    log is counted once. Users call it.
+    log is counted once.
 
     Parameters
     ----------
@@ -55,11 +57,11 @@ def breakdown(
         the limit that the options state, or under 1.
     most
         The largest limit that is looked at.
-    told
-        Hears of every limit that is tried.
+    progress
+        True for a bar on stderr, or a function of (message, done, total).
     options
-        As ``derive_bounds`` has them; a limit in ``confounding`` or ``sensitivity`` on anything
-        else than ``of`` stays as it is. ``time_limit`` is for all of it: limits that no
+        As ``derive_bounds`` has them; a limit in ``confounding_limit`` or ``selection_limit``
+        on anything else than ``of`` stays as it is. ``time_limit`` is for all of it: limits that no
         time was left for prove nothing.
     """
     if not (isinstance(most, int | float) and isfinite(most) and most > 1):
@@ -67,17 +69,15 @@ def breakdown(
     if claim is not None and not isinstance(claim, Claim):
         raise NotAClaim(f"a claim is a Better, Best, Regrets or Earns, found {claim!r}")
     request = read_request(graph, query, log, **options)
-    tables = LimitedTables.read(request, of, told or say_nothing)
-    if claim is None:
-        return find_change(tables, float(most))
-    return find_fall(LimitedClaim(tables, claim), float(most))
+    with follow_progress(progress) as tell:
+        tables = LimitedTables.read(request, of, tell)
+        if claim is None:
+            return find_change(tables, float(most))
+        return find_fall(LimitedClaim(tables, claim), float(most))
 
 
 def find_fall(limited: LimitedClaim, most: float) -> Breakdown:
-    """Find where a claim falls: on a grid from above, then by halving.
-
-    Called by ``breakdown``.
-    """
+    """Find where a claim falls: on a grid from above, then by halving."""
     tables = limited.tables
     grid = _space_limits(1.0, most, COARSE)
     always = limited.is_proved(inf)
@@ -109,10 +109,7 @@ def find_fall(limited: LimitedClaim, most: float) -> Breakdown:
 
 
 def find_change(tables: LimitedTables, most: float) -> Breakdown:
-    """Find where another arm than today's is the one of least regret, in each context.
-
-    Called by ``breakdown`` without a claim.
-    """
+    """Find where another arm than today's is the one of least regret, in each context."""
     grid = _space_limits(tables.stated if tables.stated < most else 1.0, most, FINE)
     step = grid[1] / grid[0]
     chosen = {limit: found for limit in grid if (found := _choose_arms(tables.find(limit)))}
@@ -144,10 +141,7 @@ def find_change(tables: LimitedTables, most: float) -> Breakdown:
 def _bracket_change(
     chosen: Mapping[float, Mapping[Context, Arm]], context: Context, arm: Arm
 ) -> tuple[float, float] | None:
-    """Find the two limits between which an arm is first chosen no more; None if it stays.
-
-    Called by ``find_change`` for every context.
-    """
+    """Find the two limits between which an arm is first chosen no more; None if it stays."""
     limits = list(chosen)
     for before, at in pairwise(limits):
         if chosen[at][context] != arm:
@@ -158,10 +152,7 @@ def _bracket_change(
 def _refine_change(
     tables: LimitedTables, context: Context, arm: Arm, before: float, at: float
 ) -> ChoiceChange:
-    """Halve between two limits until it is known where an arm is chosen no more.
-
-    Called by ``find_change`` for the first change in a context.
-    """
+    """Halve between two limits until it is known where an arm is chosen no more."""
 
     def stays(limit: float) -> bool:
         found = _choose_arms(tables.find(limit))
@@ -172,10 +163,7 @@ def _refine_change(
 
 
 def _halve(holds: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
-    """Halve between a limit at which something holds and one where it does not.
-
-    Called by ``find_fall`` and ``_refine_change``.
-    """
+    """Halve between a limit at which something holds and one where it does not."""
     while high > low * (1 + PRECISION):
         middle = exp((log(low) + log(high)) / 2)
         low, high = (middle, high) if holds(middle) else (low, middle)
@@ -183,25 +171,19 @@ def _halve(holds: Callable[[float], bool], low: float, high: float) -> tuple[flo
 
 
 def _space_limits(least: float, most: float, n: int) -> list[float]:
-    """Space limits by equal factors. Called by ``find_fall`` and ``find_change``."""
+    """Space limits by equal factors."""
     return [least, *map(float, np.geomspace(least, most, n)[1:-1]), most]
 
 
 def _choose_arms(table: BoundTable | None) -> Mapping[Context, Arm]:
-    """Choose the arm of least regret in every context; none where the log says no.
-
-    Called by ``find_change`` and ``_refine_change``.
-    """
+    """Choose the arm of least regret in every context; none where the log says no."""
     if table is None:
         return {}
     return {context: found.single for context, found in choose(table, lottery=False).items()}
 
 
 def _list_curve(limited: LimitedClaim) -> tuple[CurvePoint, ...]:
-    """List the numbers of a claim at all limits that were looked at.
-
-    Called by ``find_fall``.
-    """
+    """List the numbers of a claim at all limits that were looked at."""
     sign = -1.0 if isinstance(limited.claim, Regrets) else 1.0
     limits = sorted(at for at, number in limited.numbers.items() if isfinite(number))
     return tuple(CurvePoint(limit, sign * limited.measure(limit)) for limit in limits)
@@ -210,10 +192,7 @@ def _list_curve(limited: LimitedClaim) -> tuple[CurvePoint, ...]:
 def _list_regrets(
     tables: LimitedTables, today: Mapping[Context, Arm], limits: list[float]
 ) -> tuple[CurvePoint, ...]:
-    """List how much today's choice regrets at most, in its worst context, by limits.
-
-    Called by ``find_change``.
-    """
+    """List how much today's choice regrets at most, in its worst context, by limits."""
     found, least = list[CurvePoint](), inf
     for limit in reversed(limits):
         table = tables.find(limit)
@@ -225,14 +204,14 @@ def _list_regrets(
 
 
 def _list_refuted(tables: LimitedTables) -> tuple[float, ...]:
-    """List the limits that the log contradicts. Called by both searches."""
+    """List the limits that the log contradicts."""
     return tuple(sorted(limit for limit, table in tables.tables.items() if table is None))
 
 
 def _list_caveats(tables: LimitedTables) -> tuple[str, ...]:
     """List the caveats of the tables, and why the limit is of no use where it is not.
 
-    What they assume of the limit itself is known. Called by ``find_fall`` and ``find_change``.
+    What they assume of the limit itself is known.
     """
     found = (table.caveats for table in tables.tables.values() if table is not None)
     said = dict.fromkeys(caveat for caveats in found for caveat in caveats)

@@ -17,10 +17,10 @@ from boundit.bounds.request import BoundRequest
 from boundit.bounds.selection_facts import FactsRefuted, SelectionFacts
 from boundit.decisions.breakdown.claims import Claim
 from boundit.terms.bound_table import BoundTable
-from boundit.terms.long_work import TimeBudget, Told, say_nothing
+from boundit.terms.long_work import Progress, TimeBudget, say_nothing
 
 SELECTION = "selection"
-"""What is limited by the sensitivity limit G, instead of an edge."""
+"""What is limited by the selection limit G, instead of an edge."""
 
 
 @dataclass(eq=False)
@@ -33,7 +33,7 @@ class LimitedTables:
 
     request: BoundRequest
     of: str
-    told: Told = say_nothing
+    progress: Progress = say_nothing
     kept: KeptCounts = field(default_factory=dict)
     tables: dict[float, BoundTable | None] = field(default_factory=dict)
 
@@ -41,38 +41,31 @@ class LimitedTables:
         self.budget = TimeBudget(self.request.time_limit)
 
     @classmethod
-    def read(cls, request: BoundRequest, of: str, told: Told = say_nothing) -> "LimitedTables":
-        """Check what is limited: an edge that hides a cause, or selection.
-
-        Called by ``breakdown`` and ``breakdown_frontier``.
-        """
+    def read(
+        cls, request: BoundRequest, of: str, progress: Progress = say_nothing
+    ) -> "LimitedTables":
+        """Check what is limited: an edge that hides a cause, or selection."""
         if of == SELECTION:
             request.with_sensitivity(1.0)
-            return cls(request, of, told)
+            return cls(request, of, progress)
         if not isinstance(of, str):
             raise InvalidConfounding(
                 f"of must be an edge such as 'X <-> Y', or {SELECTION!r}, found {of!r}"
             )
         (edge,) = ConfoundingLimits.from_option({of: 1}, request.graph, option="of").by_edge
-        return cls(request, edge, told)
+        return cls(request, edge, progress)
 
     @property
     def stated(self) -> float:
-        """The limit that the request itself states, under which today's choice is made; else 1.
-
-        Read by ``find_change``.
-        """
+        """The limit that the request itself states, under which today's choice is made; else 1."""
         if self.of == SELECTION:
             return self.request.facts.limit or 1.0
         return self.request.limits.by_edge.get(self.of, 1.0)
 
     def find(self, limit: float) -> BoundTable | None:
-        """Find the table under a limit, infinite for none; None where the log contradicts it.
-
-        Called by ``LimitedClaim.measure`` and ``find_change``.
-        """
+        """Find the table under a limit, infinite for none; None where the log contradicts it."""
         if limit not in self.tables:
-            self.told(f"bound under the limit {limit:.4g}", len(self.tables), 0)
+            self.progress(f"bound under the limit {limit:.4g}", len(self.tables), 0)
             try:
                 request = replace(self.limit(limit), time_limit=self.budget.count_seconds())
                 self.tables[limit] = derive_table(request, self.kept)
@@ -81,10 +74,7 @@ class LimitedTables:
         return self.tables[limit]
 
     def limit(self, limit: float) -> BoundRequest:
-        """Make the request under a limit, infinite for none.
-
-        Called by ``LimitedTables.find`` and ``breakdown_frontier``.
-        """
+        """Make the request under a limit, infinite for none."""
         if self.of != SELECTION:
             return self.request.with_confounding(self.of, limit)
         if limit == inf:
@@ -103,7 +93,7 @@ class LimitedClaim:
     def measure(self, limit: float) -> float:
         """Measure a claim under a limit: the greatest of its numbers from there on.
 
-        A limit that the log contradicts proves everything. Called by ``find_fall``.
+        A limit that the log contradicts proves everything.
         """
         if limit not in self.numbers:
             table = self.tables.find(limit)
@@ -111,8 +101,5 @@ class LimitedClaim:
         return max(number for at, number in self.numbers.items() if at >= limit)
 
     def is_proved(self, limit: float) -> bool:
-        """Tell whether a claim is proved under a limit.
-
-        Called by ``find_fall`` for each limit that it tries.
-        """
+        """Tell whether a claim is proved under a limit."""
         return self.claim.is_proved(self.measure(limit))

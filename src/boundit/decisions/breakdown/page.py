@@ -17,11 +17,7 @@ _MEANING = (
 
 
 def make_breakdown_page(found: Breakdown, query: str = "") -> AnswerPage:
-    """Make the page of the limit at which a claim falls.
-
-    Called by ``breakdown`` of the command line for --report, and by ``Breakdown._repr_html_``,
-    which does not know the question.
-    """
+    """Make the page of the limit at which a claim falls."""
     meaning = (
         _MEANING
         if found.of == "selection"

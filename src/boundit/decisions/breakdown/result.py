@@ -47,9 +47,9 @@ class Breakdown:
     each context; between limits that were looked at, ``step`` times as large each, it may have
     changed and come back.
 
-    >>> found = Breakdown("X <-> Y", "B is the best arm", 1.9, 1.91, 100.0, 0.01, "lead")
+    >>> found = Breakdown("X <-> Y", "B has the highest mean", 1.9, 1.91, 100.0, 0.01, "lead")
     >>> print(found)
-    B is the best arm: proved up to a limit of 1.9 on X <-> Y, no more at 1.91
+    B has the highest mean: proved up to a limit of 1.9 on X <-> Y, no more at 1.91
     """
 
     of: str
@@ -68,10 +68,7 @@ class Breakdown:
 
     @property
     def survives(self) -> bool:
-        """Whether the claim was not seen to fall at any limit that was looked at.
-
-        Users read it; also read by ``breakdown`` of the command line for its exit code.
-        """
+        """Whether the claim was not seen to fall at any limit that was looked at."""
         return self.falls_at is None
 
     def record(self) -> dict[str, Any]:
@@ -81,10 +78,7 @@ class Breakdown:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The answer in words, a line each, without the caveats.
-
-        Read by ``Breakdown.__str__`` and ``make_breakdown_page``.
-        """
+        """The answer in words, a line each, without the caveats."""
         if self.changes or self.step is not None:
             lines = [self._describe_choice(), *map(self._describe_change, self.changes)]
         else:
@@ -107,7 +101,7 @@ class Breakdown:
         return "\n".join((*self.sentences, *(f"caveat: {caveat}" for caveat in self.caveats)))
 
     def _describe_fall(self) -> str:
-        """Say where a claim falls. Called by ``Breakdown.sentences``."""
+        """Say where a claim falls."""
         match self.holds_to, self.falls_at:
             case None, float(at):
                 return f"not proved even at a limit of {at:.4g} on {self.of}"
@@ -124,7 +118,7 @@ class Breakdown:
                 )
 
     def _describe_choice(self) -> str:
-        """Say how far today's choice stays. Called by ``Breakdown.sentences``."""
+        """Say how far today's choice stays."""
         if not self.changes:
             return (
                 f"{self.claim} at every limit on {self.of} that was looked at, up to "
@@ -133,7 +127,7 @@ class Breakdown:
         return f"the choice changes with the limit on {self.of}:"
 
     def _describe_change(self, change: ChoiceChange) -> str:
-        """Say where the choice of one context changes. Called by ``Breakdown.sentences``."""
+        """Say where the choice of one context changes."""
         where = f" in context {_join(change.context)}" if change.context else ""
         return (
             f"  from {_join(change.today)} to {_join(change.then)} at a limit of "
@@ -142,5 +136,5 @@ class Breakdown:
 
 
 def _join(values: Sequence[object]) -> str:
-    """Write the values of an arm or context. Called by ``Breakdown._describe_change``."""
+    """Write the values of an arm or context."""
     return ", ".join(map(str, values))

@@ -45,8 +45,7 @@ def choose(
 
     What it promises holds with the table's confidence, the choice included, because all that it
     is made of holds at once. Differences of arms that hold one at a time cost some of it, and
-    the choice says what is left; where they cost too much, intervals alone are used. Users call
-    it, most of them as the method of ``BoundTable``, which tells of the options.
+    the choice says what is left; where they cost too much, intervals alone are used.
     """
     if not isinstance(bounds, BoundTable):
         raise NoChoice(f"arms are chosen by a BoundTable, found {type(bounds).__name__}")
@@ -62,7 +61,7 @@ def choose(
 def explain_use(bounds: BoundTable, context: Context) -> tuple[str, ...]:
     """Say what to use in one context by least worst-case regret, and why, a line each.
 
-    Empty where there is one arm, or no row. Called by ``BoundTable.explain``.
+    Empty where there is one arm, or no row.
     """
     logged = any((arm, context) in bounds.bounds for arm in bounds.arms)
     if len(bounds.arms) < 2 or not logged:
@@ -70,11 +69,11 @@ def explain_use(bounds: BoundTable, context: Context) -> tuple[str, ...]:
     try:
         choice = _choose_in(bounds, (context,), "minimax-regret", None, certified=False)
     except MeansContradict as error:
-        return ("What to use here is not told:", str(error))
+        return ("Which mean is highest here is not told:", str(error))
     # The sentence of the row has said how sure the intervals are; what was paid is news.
     paid = "" if choice.confidence == bounds.confidence else f" ({choice.sure})"
     found = choice[context]
-    return (f"What to use here, by least regret at worst{paid}:", found.says, *found.marks)
+    return (f"The highest mean here, by least regret at worst{paid}:", found.says, *found.marks)
 
 
 def _choose_in(
@@ -86,17 +85,15 @@ def _choose_in(
     lottery: bool = True,
     certified: bool,
 ) -> Choice:
-    """Choose in some contexts of a table, with the confidence that holds for all of them.
-
-    Called by ``choose`` for every context, and by ``explain_use`` for one.
-    """
+    """Choose in some contexts of a table, with the confidence that holds for all of them."""
     choices, lowered = dict[Context, ContextChoice](), _lower_confidence(bounds)
     for context in contexts:
         means = MeanSet.from_table(bounds, context, one_arm=lowered is not None)
         chances = _choose_chances(means, rule, optimism, lottery=lottery)
         found = _describe_context(means, context, chances, rule, optimism, certified=certified)
         choices[context] = replace(
-            found, says=describe_choice(found, bounds.treatments, rule, optimism)
+            found,
+            says=describe_choice(found, bounds.outcome, bounds.treatments, rule, optimism),
         )
     return Choice(
         bounds.outcome,
@@ -114,7 +111,7 @@ def _lower_confidence(bounds: BoundTable) -> float | None:
 
     They are the leads of the best arm, whichever it is, beside the ends that a promise needs;
     ``boundit.bounds.contrasts.contrast_cost`` counts what they cost. None where that is too
-    much, or where all hold at once anyway. Called by ``_choose_in``.
+    much, or where all hold at once anyway.
     """
     if bounds.confidence is None or bounds.joint:
         return None
@@ -125,10 +122,7 @@ def _lower_confidence(bounds: BoundTable) -> float | None:
 
 
 def _require_rule(rule: str, optimism: float | None) -> None:
-    """Refuse a rule that is none, and an optimism that is missing, idle or no share.
-
-    Called by ``choose`` before anything is read.
-    """
+    """Refuse a rule that is none, and an optimism that is missing, idle or no share."""
     if rule not in get_args(ChoiceRule):
         known = ", ".join(map(repr, get_args(ChoiceRule)))
         raise NoChoice(Option("rule"), f" must be one of {known}, found {rule!r}")
@@ -150,10 +144,7 @@ def _require_rule(rule: str, optimism: float | None) -> None:
 def _choose_chances(
     means: MeanSet, rule: ChoiceRule, optimism: float | None, *, lottery: bool
 ) -> Floats:
-    """Choose the chances of the arms in one context by a rule.
-
-    Called by ``_choose_in`` for every context.
-    """
+    """Choose the chances of the arms in one context by a rule."""
     if rule != MINIMAX_REGRET:
         chances = np.zeros(len(means.arms))
         chances[_score(means, rule, optimism).argmax()] = 1.0
@@ -162,10 +153,7 @@ def _choose_chances(
 
 
 def _score(means: MeanSet, rule: ChoiceRule, optimism: float | None) -> Floats:
-    """Score the arms of a context: what they earn at least, or between that and the most.
-
-    Called by ``_choose_chances`` and ``_find_ties``.
-    """
+    """Score the arms of a context: what they earn at least, or between that and the most."""
     if rule == MAXIMIN or not optimism:
         return means.lowers
     return (
@@ -178,10 +166,7 @@ def _score(means: MeanSet, rule: ChoiceRule, optimism: float | None) -> Floats:
 def _find_ties(
     means: MeanSet, rule: ChoiceRule, optimism: float | None, single: int
 ) -> tuple[Arm, ...]:
-    """List the arms that do as well as the single one chosen, by the rule it was chosen by.
-
-    Called by ``_describe_context``.
-    """
+    """List the arms that do as well as the single one chosen, by the rule it was chosen by."""
     scores = _score(means, rule, optimism)
     if rule == MINIMAX_REGRET:
         scores = -means.find_leads().max(axis=0)
@@ -202,8 +187,6 @@ def _describe_context(
     """Write down what a lottery promises in one context, but for the words.
 
     Where ``certified``, also what no lottery promises less than.
-
-    Called by ``_choose_in``.
     """
     leads = means.find_leads()
     regret, worst = bound_regret(leads, chances)

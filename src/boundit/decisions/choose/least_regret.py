@@ -28,7 +28,7 @@ def find_least_regret(means: MeanSet) -> Floats:
     """Find the chances of the lottery with the least worst-case regret, in the order of arms.
 
     Arms that another surely beats have none, and one arm is preferred to a lottery that is no
-    better. Called by ``_choose_chances`` for every context.
+    better.
 
     >>> means = MeanSet.close((("a",), ("b",)), [0.1, 0.3], [0.5, 0.9], {})
     >>> find_least_regret(means).round(3)
@@ -63,7 +63,7 @@ def find_single(leads: Floats, means: MeanSet) -> Floats:
     """Find the single arm that regrets least at worst, as a lottery of that arm alone.
 
     Of arms that do equally well it is the one with the greatest lower end, then with the
-    greatest upper end, then the first. Called by ``find_least_regret`` and ``_choose_chances``.
+    greatest upper end, then the first.
     """
     regrets = leads.max(axis=0)
     order = np.lexsort((np.arange(len(regrets)), -means.uppers, -means.lowers, regrets))
@@ -75,8 +75,7 @@ def find_single(leads: Floats, means: MeanSet) -> Floats:
 def bound_regret(leads: Floats, chances: Floats) -> tuple[float, int]:
     """Bound what a lottery regrets at worst, rounded up, and find the arm that is best then.
 
-    ``leads`` has in row ``a`` and column ``b`` how much more ``a`` may earn than ``b``. Called
-    by ``find_least_regret`` and ``_describe_context``.
+    ``leads`` has in row ``a`` and column ``b`` how much more ``a`` may earn than ``b``.
     """
     used = np.flatnonzero(chances)
     if len(used) == 1:
@@ -96,7 +95,7 @@ def certify_regret(leads: Floats) -> float | None:
     For any shares ``q`` of cases in which each arm is the best, a lottery regrets at least the
     least over its arms of :math:`\sum_a q_a D_{ab}`: the game seen from the other side. It is
     computed from ``q`` and rounded down, so that it holds whatever a solver found. None where
-    leads may be infinite. Called by ``_describe_context`` where a table is not large.
+    leads may be infinite.
 
     >>> certify_regret(np.array([[0.0, 0.2], [0.6, 0.0]])).__round__(9)
     0.15
@@ -114,10 +113,7 @@ def certify_regret(leads: Floats) -> float | None:
 
 
 def _mix_two(leads: Floats) -> Floats:
-    """Mix two arms by how much each may earn more than the other (Manski).
-
-    Called by ``find_least_regret``.
-    """
+    """Mix two arms by how much each may earn more than the other (Manski)."""
     first, second = max(leads[0, 1], 0.0), max(leads[1, 0], 0.0)
     if first + second == 0:
         return np.array([1.0, 0.0])
@@ -130,7 +126,7 @@ def _search_level(lowers: Floats, uppers: Floats) -> Floats:
     At a level ``t`` each arm needs the chance ``(U - t) / (U - L)`` if that is above 0, and the
     arm with the greatest lower end gets the rest. The regret is convex in ``t`` and bends where
     ``t`` is an upper end, so its least is there or at the lowest level that chances suffice
-    for. Called by ``find_least_regret``.
+    for.
     """
     widths = uppers - lowers
     open_ = widths > 0
@@ -151,8 +147,6 @@ def _solve_game(leads: Floats) -> Floats:
     """Find the lottery of least worst-case regret by a linear program, or zeros if it gives up.
 
     Its variables are the chances and the regret, all of them in units of the largest lead.
-    Called by ``find_least_regret`` where differences between arms are known, and by
-    ``certify_regret`` for the other side of the game.
     """
     n, unit = len(leads), float(np.abs(leads).max())
     if unit == 0:

@@ -77,7 +77,7 @@ class MeanSet:
         (``MeansContradict``); one without keeps its intervals and says so in ``mark``. Where
         differences hold one at a time (``BoundTable.joint``), intervals alone are used, unless
         what is asked is about the leads of ``one_arm`` that the truth fixes: then each
-        difference stays as it is, and moves no end. Called by ``_choose_in`` once per context.
+        difference stays as it is, and moves no end.
         """
         box = cls._read_box(table, context)
         contrasts = table.find_contrasts(context)
@@ -95,10 +95,7 @@ class MeanSet:
         return replace(box, mark=ONE_AT_A_TIME)
 
     def cut_leads(self, contrasts: Mapping[Arm, Mapping[Arm, float]]) -> Self:
-        """Cut each lead to the difference of the two arms, where that is less, and move no end.
-
-        Called by ``MeanSet.from_table`` where differences hold one at a time.
-        """
+        """Cut each lead to the difference of the two arms, where that is less, and move no end."""
         places, leads = {arm: i for i, arm in enumerate(self.arms)}, self.find_leads()
         for one, other, most in _number_contrasts(places, contrasts):
             leads[one, other] = min(leads[one, other], most)
@@ -106,12 +103,9 @@ class MeanSet:
 
     @classmethod
     def _read_box(cls, table: BoundTable, context: Context) -> Self:
-        """Read off a table the intervals of a context's arms, and nothing of differences.
-
-        Called by ``MeanSet.from_table``.
-        """
+        """Read off a table the intervals of a context's arms, and nothing of differences."""
         rows = [table.bounds.get((arm, context)) for arm in table.arms]
-        ends = [(row.lower, row.upper) if row else table.reward_range for row in rows]
+        ends = [(row.lower, row.upper) if row else table.outcome_range for row in rows]
         return cls(table.arms, *np.array(ends, dtype=float).T.copy())
 
     @classmethod
@@ -124,8 +118,7 @@ class MeanSet:
     ) -> Self:
         """Make the set of intervals, and of differences of each arm to others, and close it.
 
-        What contradicts itself by no more than rounding is taken as touching. Called by
-        ``MeanSet.from_table``.
+        What contradicts itself by no more than rounding is taken as touching.
         """
         places = {arm: i for i, arm in enumerate(arms)}
         low, high = np.array(lowers, dtype=float), np.array(uppers, dtype=float)
@@ -143,10 +136,7 @@ class MeanSet:
         return cls(tuple(arms), -closed[-1, :-1], closed[:-1, -1], closed[:-1, :-1])
 
     def find_leads(self) -> Floats:
-        """Find how much more each arm may earn than each other one, at most; 0 for itself.
-
-        Called by ``find_least_regret`` and ``_describe_context`` for the regrets of a context.
-        """
+        """Find how much more each arm may earn than each other one, at most; 0 for itself."""
         if self.leads is not None:
             return self.leads
         found = _add_up(self.uppers[:, None], -self.lowers)
@@ -158,7 +148,7 @@ class MeanSet:
 
         An arm that is not named has weight 0. The number holds however a solver rounds: it is
         proved by multipliers and rounded up. The least sum is ``-largest`` of the weights with
-        their signs turned. Called by ``_describe_context``.
+        their signs turned.
         """
         given = np.array([weights.get(arm, 0.0) for arm in self.arms])
         used = np.flatnonzero(given)
@@ -186,7 +176,6 @@ class MeanSet:
 
         Its variables are how far means lie above their lower ends, in units of the widest
         interval; arms without weight are left out, since a closed set says all without them.
-        Called by ``MeanSet.largest`` where several arms have weights above 0 and several below.
         """
         assert self.leads is not None  # a box has no program
         used = np.flatnonzero(weights)
@@ -216,10 +205,7 @@ class _Empty(Exception):
 def _number_contrasts(
     places: Mapping[Arm, int], contrasts: Mapping[Arm, Mapping[Arm, float]]
 ) -> list[tuple[int, int, float]]:
-    """List differences by the places of both arms, of arms that have one.
-
-    Called by ``MeanSet.close`` and ``MeanSet.cut_leads``.
-    """
+    """List differences by the places of both arms, of arms that have one."""
     return [
         (places[one], places[other], most)
         for one, others in contrasts.items()
@@ -231,10 +217,7 @@ def _number_contrasts(
 def _list_prices(
     lowers: Floats, uppers: Floats, known: Sequence[tuple[int, int, float]]
 ) -> Floats:
-    """List how much more each arm earns than each other at most; the last arm's mean is 0.
-
-    Called by ``MeanSet.close``.
-    """
+    """List how much more each arm earns than each other at most; the last arm's mean is 0."""
     n = len(lowers)
     prices = np.full((n + 1, n + 1), np.inf)
     prices[:n, n], prices[n, :n] = uppers, -lowers
@@ -248,7 +231,6 @@ def _close_prices(prices: Floats) -> Floats:
     """Find the cheapest way from each arm to each other, with every sum rounded up.
 
     This is Floyd's and Warshall's search. Below 0 on the diagonal there is no cheapest way.
-    Called by ``MeanSet.close``.
     """
     found = prices.copy()
     for k in range(len(found)):
@@ -259,10 +241,7 @@ def _close_prices(prices: Floats) -> Floats:
 
 
 def _add_up(one: Floats, other: Floats) -> Floats:
-    """Add two arrays and round up where the sum is not exact; what is lost is known exactly.
-
-    Called by ``MeanSet.find_leads`` and ``_close_prices``.
-    """
+    """Add two arrays and round up where the sum is not exact; what is lost is known exactly."""
     total = one + other
     with np.errstate(invalid="ignore"):  # infinite sums lose nothing
         back = total - one
@@ -273,8 +252,7 @@ def _add_up(one: Floats, other: Floats) -> Floats:
 def _move(weights: Floats, prices: Floats) -> float | None:
     """Cost what it takes to move weights above 0 to those below, if there is but one way.
 
-    There is one where all come from one place or all go to one; else None. Called by
-    ``MeanSet.largest``, whose module says why the cost bounds a sum of means.
+    There is one where all come from one place or all go to one; else None.
     """
     above, below = np.flatnonzero(weights > 0), np.flatnonzero(weights < 0)
     if len(above) <= 1:
@@ -285,9 +263,6 @@ def _move(weights: Floats, prices: Floats) -> float | None:
 
 
 def _sum_up(parts: Sequence[float] | Floats) -> float:
-    """Add numbers, each of which may be rounded once, and round up by what that can make.
-
-    Called by ``MeanSet.largest`` and whoever bounds a sum for it.
-    """
+    """Add numbers, each of which may be rounded once, and round up by what that can make."""
     slack = 4 * _EPS * math.fsum(map(abs, parts))
     return math.fsum([*parts, slack])

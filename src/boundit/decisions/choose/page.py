@@ -8,15 +8,15 @@ from boundit.terms.choices.choice import Choice, write_arm, write_levels, write_
 
 _HEAD = (
     "context",
-    "use",
+    "arm",
     "regret at most",
-    "earns at least",
+    "mean at least",
     "single arm",
     "its regret",
     "mark",
 )
 _CAPTION = (
-    "The regret is how much less than the best arm is earned, at worst; that of a lottery is "
+    "The regret is how far below the highest mean an arm is, at worst; that of a lottery is "
     "its mean over the draw."
 )
 _MOST_SENTENCES = 2
@@ -25,10 +25,7 @@ _HEED = "What to heed"
 
 
 def make_choice_page(choice: Choice, caveats: Sequence[str] = ()) -> AnswerPage:
-    """Make the page of a choice, with the contexts that may regret most first.
-
-    Called by ``decide`` of the command line for --report.
-    """
+    """Make the page of a choice, with the contexts that may regret most first."""
     found = sorted(choice.values(), key=lambda one: -one.regret)
     rows = [
         (
@@ -48,7 +45,7 @@ def make_choice_page(choice: Choice, caveats: Sequence[str] = ()) -> AnswerPage:
     if caveats:
         basis["Heed"] = write_first(caveats, _HEED)
     return AnswerPage(
-        f"What to use: {choice.outcome}",
+        f"Highest mean of {choice.outcome}",
         PageAnswer(verdict, tuple(said), basis=basis),
         (make_answer_table("By context", _HEAD, rows, caption=_CAPTION),),
         (

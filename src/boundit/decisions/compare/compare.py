@@ -38,12 +38,14 @@ from boundit.graph.read import GraphLike
 from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.interval import Interval
+from boundit.terms.renamed import refuse_renamed
 from boundit.terms.rounding import ROUNDING
 
 _DECIDING = 3
 """How many contexts are named as those that decide."""
 
 
+@refuse_renamed
 def compare(
     bounds: BoundTable,
     new: object,
@@ -58,13 +60,11 @@ def compare(
     confidence: float | None = 0.99,
     external: Iterable[object] = (),
     selection_rate: float | tuple[float, float] | None = None,
-    sensitivity: float | None = None,
+    selection_limit: float | None = None,
     time_limit: float | None = None,
     memory_limit: int | str | None = None,
 ) -> Comparison:
     """Bound how much more one policy earns than another, and say whether it is surely better.
-
-    Users call it before they replace a policy; also called by ``compare`` of the command line.
 
     Parameters
     ----------
@@ -91,14 +91,14 @@ def compare(
     confidence
         The chance that all holds which is read beside the bounds: a sample of contexts, what
         the log did, the estimate. None takes samples as if they were everyone.
-    external, selection_rate, sensitivity, time_limit, memory_limit
+    external, selection_rate, selection_limit, time_limit, memory_limit
         As ``derive_bounds`` has them, for what the log did.
 
     Examples
     --------
     >>> table = BoundTable.from_rows(
     ...     [{"Ad": "A", "lower": 0.1, "upper": 0.3}, {"Ad": "B", "lower": 0.35, "upper": 0.6}],
-    ...     outcome="Click", treatments=["Ad"], reward_range=(0, 1),
+    ...     outcome="Click", treatments=["Ad"], outcome_range=(0, 1),
     ... )
     >>> found = compare(table, "B", {"A": 0.5, "B": 0.5})
     >>> found.verdict, round(found.by, 3), round(found.interval.upper, 3)
@@ -128,7 +128,7 @@ def compare(
             confidence=asked.log_confidence,
             external=external,
             selection_rate=selection_rate,
-            sensitivity=sensitivity,
+            selection_limit=selection_limit,
             time_limit=time_limit,
             memory_limit=memory_limit,
         )
@@ -165,17 +165,14 @@ def compare(
 
 
 def _join_contexts(differences: Sequence[ContextDifference], shares: ContextShares) -> Interval:
-    """Join the ends of all contexts by their shares. Called by ``compare``."""
+    """Join the ends of all contexts by their shares."""
     most = shares.find_largest([found.difference.upper for found in differences])
     least = -shares.find_largest([-found.difference.lower for found in differences])
     return make_interval(least, most)
 
 
 def _add_measured(interval: Interval, sides: tuple[Side, Side]) -> Interval:
-    """Add a measured value that is the new side, and take off one that is the old side.
-
-    Called by ``compare``.
-    """
+    """Add a measured value that is the new side, and take off one that is the old side."""
     new, old = sides
     if isinstance(new, Measured):
         interval = Interval(interval.lower + new.ends.lower, interval.upper + new.ends.upper)
@@ -185,10 +182,7 @@ def _add_measured(interval: Interval, sides: tuple[Side, Side]) -> Interval:
 
 
 def _intersect(bounds: Interval, estimate: Interval) -> Interval:
-    """Intersect what bounds and propensities say of a difference, or say that they contradict.
-
-    Called by ``compare`` where there are propensities.
-    """
+    """Intersect what bounds and propensities say of a difference, or say that they contradict."""
     low, high = max(bounds.lower, estimate.lower), min(bounds.upper, estimate.upper)
     if low > high + ROUNDING:
         raise AnswersContradict(bounds, estimate, "the propensities")
@@ -202,7 +196,7 @@ def _find_deciding(
 
     For a sure answer those that add most to the end that is near 0; else those whose own
     interval adds most to the width. Where contexts come as they will it is those nearest to
-    another answer. Called by ``compare``.
+    another answer.
     """
     if len(differences) == 1:
         return ()
@@ -222,10 +216,7 @@ def _find_deciding(
 
 
 def _add_chances(confidence: float | None, missed: float) -> float | None:
-    """Add up the chances that bounds and samples miss; None where none is allowed for.
-
-    Called by ``compare``.
-    """
+    """Add up the chances that bounds and samples miss; None where none is allowed for."""
     if confidence is None and not missed:
         return None
     return max(0.0, round((1.0 if confidence is None else confidence) - missed, 12))

@@ -59,10 +59,7 @@ class Comparison:
 
     @property
     def verdict(self) -> Finding:
-        """Whether the new policy earns surely more, surely less, or neither is told.
-
-        Users read it; also read by ``Comparison.answer``.
-        """
+        """Whether the new policy earns surely more, surely less, or neither is told."""
         low, high = self.interval.lower, self.interval.upper
         room = ROUNDING * max(1.0, abs(low), abs(high))  # alike up to rounding is not better
         if low > room:
@@ -71,40 +68,29 @@ class Comparison:
 
     @property
     def by(self) -> float:
-        """How much better or worse the new policy surely is at least; 0 where not told.
-
-        Users read it; also read by ``Comparison.answer``.
-        """
+        """How much better or worse the new policy surely is at least; 0 where not told."""
         if self.verdict == "not told":
             return 0.0
         return max(self.interval.lower, -self.interval.upper)
 
     def answer(self) -> str:
-        """Say in a sentence which policy earns more, and by how much.
-
-        Users call it; also called by ``Comparison.__str__``.
-        """
+        """Say in a sentence which policy earns more, and by how much."""
         low, high = self.interval.lower, self.interval.upper
         if self.verdict == "not told":
             less, more = max(0.0, -low), max(0.0, high)
             return (
-                f"Not told: {self.new} may earn from {write_at_most(less)} less to "
-                f"{write_at_most(more)} more than "
-                f"{self.old}."
+                f"Not told: the mean of {self.new} may be from {write_at_most(less)} lower to "
+                f"{write_at_most(more)} higher than that of {self.old}."
             )
         most = max(abs(low), abs(high))
-        word = "more" if self.verdict == "surely better" else "less"
+        word = "higher" if self.verdict == "surely better" else "lower"
         return (
-            f"{self.verdict.capitalize()}: {self.new} earns at least "
-            f"{write_at_least(self.by)} {word} than {self.old}, and at most "
-            f"{write_at_most(most)} {word}."
+            f"Surely {word}: the mean of {self.new} is at least {write_at_least(self.by)} "
+            f"{word} than that of {self.old}, and at most {write_at_most(most)}."
         )
 
     def rows(self) -> list[dict[str, object]]:
-        """Write what each context adds as a list of flat mappings, for a data frame.
-
-        Users call it; also called by ``compare`` of the command line.
-        """
+        """Write what each context adds as a list of flat mappings, for a data frame."""
         return [
             {
                 **dict(zip(self.context, found.context, strict=True)),
@@ -122,10 +108,7 @@ class Comparison:
         return make_frame(self.rows(), to)
 
     def record(self) -> dict[str, object]:
-        """Write the whole comparison as an object for JSON, with its verdict in words.
-
-        Users call it; also called by ``compare`` of the command line.
-        """
+        """Write the whole comparison as an object for JSON, with its verdict in words."""
         head: dict[str, object] = {
             "verdict": self.verdict,
             "by": self.by,
@@ -150,20 +133,14 @@ class Comparison:
         return "\n".join(lines)
 
     def sort_differences(self) -> tuple[ContextDifference, ...]:
-        """Sort what was found in each context: those that decide first, then as they come.
-
-        Called by ``Comparison._write_contexts`` and ``make_comparison_page``.
-        """
+        """Sort what was found in each context: those that decide first, then as they come."""
         first = {where: place for place, where in enumerate(self.deciding)}
         return tuple(
             sorted(self.differences, key=lambda one: first.get(one.context, len(first)))
         )
 
     def _write_contexts(self) -> str:
-        """Write the contexts that decide, and the differences of the first few of them.
-
-        Called by ``Comparison.__str__``.
-        """
+        """Write the contexts that decide, and the differences of the first few of them."""
         shown = self.sort_differences()[:MOST_SHOWN]
         lines = ["By context, those that decide first:"]
         for found in shown:
@@ -175,10 +152,7 @@ class Comparison:
 
 
 def write_share(share: Interval) -> str:
-    """Write how often a context comes: one number, a range, or that anything goes.
-
-    Called by ``Comparison._write_contexts`` and ``make_comparison_page``.
-    """
+    """Write how often a context comes: one number, a range, or that anything goes."""
     if (share.lower, share.upper) == (0, 1):
         return "any"
     return f"{share.lower:.3g}" if not share.width else str(share)

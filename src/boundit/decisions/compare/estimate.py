@@ -7,7 +7,7 @@ import numpy as np
 
 from boundit.bounds.confidence import NoConfidence, require_confidence
 from boundit.bounds.request import NotABanditQuestion
-from boundit.bounds.reward import settle_reward_range
+from boundit.bounds.reward import settle_outcome_range
 from boundit.counts.log import Log
 from boundit.counts.named_array import Floats
 from boundit.counts.read import read_log
@@ -31,6 +31,7 @@ from boundit.terms.bound_table import BoundTable
 from boundit.terms.errors import InvalidLimit
 from boundit.terms.interval import Interval
 from boundit.terms.message import Option
+from boundit.terms.renamed import refuse_renamed
 from boundit.terms.rounding import ROUNDING
 from boundit.terms.saving.codec import encode
 
@@ -70,13 +71,14 @@ class Estimate:
         return "\n".join(lines)
 
 
+@refuse_renamed
 def estimate_value(
     log: object,
     query: EffectQuery | str,
     policy: object,
     *,
     propensity: object,
-    reward_range: tuple[float, float] | None = None,
+    outcome_range: tuple[float, float] | None = None,
     confidence: float | None = 0.95,
     estimator: Estimator = "ips",
     least_propensity: float | None = None,
@@ -84,8 +86,8 @@ def estimate_value(
 ) -> Estimate:
     """Estimate what a policy would have earned on the visitors of a log that drew its arms.
 
-    Users call it for a log whose propensities were written down; no graph is needed, since
-    chance alone chose the arms, and no row may have been selected by what came after.
+    No graph is needed, since chance alone chose the arms, and no row may have been selected by
+    what came after.
 
     Parameters
     ----------
@@ -98,7 +100,7 @@ def estimate_value(
     propensity
         The column with the chance that the log's policy gave to the arm of the row, or that
         policy's chances as a mapping from contexts to chances of arms.
-    reward_range
+    outcome_range
         What the reward can be, as for ``derive_bounds``.
     confidence
         The chance that the interval holds; None for an exact law.
@@ -125,7 +127,7 @@ def estimate_value(
         raise NoConfidence(
             "an estimate from a sample needs a chance such as ", Option("confidence", 0.95)
         )
-    table = _make_open_table(opened, query, reward_range)
+    table = _make_open_table(opened, query, outcome_range)
     side = read_side(policy, table, table.contexts, "policy")
     if not isinstance(side, ReadPolicy):
         raise BadPolicy("policy", f"{side} is no policy whose value could be estimated")
@@ -143,18 +145,15 @@ def estimate_value(
 
 
 def _make_open_table(
-    log: Log, query: EffectQuery | str, reward_range: tuple[float, float] | None
+    log: Log, query: EffectQuery | str, outcome_range: tuple[float, float] | None
 ) -> BoundTable:
-    """Make a table that knows the arms, contexts and the reward's range of a log, and no more.
-
-    Called by ``estimate_value``, whose policies are read by it.
-    """
+    """Make a table that knows the arms, contexts and the reward's range of a log, and no more."""
     asked = query if isinstance(query, EffectQuery) else parse_query(query)
     if len(asked.outcomes) != 1 or not asked.treatments:
         raise NotABanditQuestion(f"{asked} must have one reward, and arms as do(...)")
     names = (*asked.treatments, *asked.context)
     counts = log.count(names, reward=asked.outcomes[0])
-    low, high = settle_reward_range([counts], reward_range)
+    low, high = settle_outcome_range([counts], outcome_range)
     places = counts.codes.tolist()
     found = [
         tuple(counts.levels[n][c] for n, c in zip(names, row, strict=True)) for row in places
@@ -174,10 +173,7 @@ def _make_open_table(
 
 
 def require_estimator(estimator: str) -> None:
-    """Refuse the name of an estimator that there is not.
-
-    Called by ``estimate_difference``, and by ``compare`` before anything is read.
-    """
+    """Refuse the name of an estimator that there is not."""
     if estimator not in get_args(Estimator):
         known = ", ".join(get_args(Estimator))
         raise InvalidLimit(Option("estimator"), f" must be one of {known}, found {estimator!r}")
@@ -197,7 +193,7 @@ def estimate_difference(
     """Estimate how much more one side earns than the other on the log's own visitors.
 
     A measured side is subtracted with its ends. ``chance`` is that of missing, 0 of an exact
-    law. Called by ``estimate_value``, and by ``compare`` where propensities are given.
+    law.
     """
     require_estimator(estimator)
     logging = _read_propensity(propensity, table)
@@ -213,18 +209,27 @@ def estimate_difference(
     elif not (rows.exact or rows.adaptive or rows.total < _FEW_ROWS):
         pilot, weighed = rows.split(rng, rows.total ** (-1 / 3))
     evidence = WeighedRows(rows, weighed, pilot, model)
-    lower, upper = _bound_both(evidence, gained, logged, chance)
-    scale = table.reward_range[1] - table.reward_range[0]
-    offset, ends = _place_measured(sides, table.reward_range[0])
+    offset, ends, possible = _place_measured(sides, table.outcome_range)
+    scale = table.outcome_range[1] - table.outcome_range[0]
+    told = (*_bound_both(evidence, gained, logged, chance), evidence.estimate(gained, logged))
+    found = np.array(told) * scale + offset
+    lower, upper, value = np.clip(found, possible.lower, possible.upper).tolist()
+    reasons = _explain_estimate(rows, estimator)
+    if max(found[0] - upper, lower - found[1]) > ROUNDING * scale:
+        lower, upper = possible.lower, possible.upper
+        reasons.append(
+            "Weighted rewards lie outside the reward's range, as in a rare log or in one with "
+            "other propensities: nothing is said but that range."
+        )
     weights = np.abs(gained[rows.contexts, rows.arms]) / rows.propensities
     return Estimate(
-        evidence.estimate(gained, logged) * scale + offset + (ends.lower + ends.upper) / 2,
-        Interval(lower * scale + offset + ends.lower, upper * scale + offset + ends.upper),
+        value + (ends.lower + ends.upper) / 2,
+        Interval(lower + ends.lower, upper + ends.upper),
         (1 - chance) if chance else None,
         estimator,
         rows.total,
         float(weights[rows.n > 0].max(initial=0.0)),
-        tuple(_explain_estimate(rows, estimator)),
+        tuple(reasons),
     )
 
 
@@ -243,29 +248,20 @@ class WeighedRows:
     model: RewardModel | None
 
     def weigh(self, rows: PropensityRows, gained: Floats, logged: int) -> WeightedRewards:
-        """Weigh some of the rows; all have the same baseline.
-
-        Called by ``WeighedRows.estimate`` and ``WeighedRows.bound_below``.
-        """
+        """Weigh some of the rows; all have the same baseline."""
         baseline = None
         if self.model is not None:
             baseline = shrink_model(gained, self.model, self.weighed.total)
         return weigh_rewards(rows, gained, logged=logged, baseline=baseline)
 
     def estimate(self, gained: Floats, logged: int) -> float:
-        """Estimate a difference by its weighted rewards: of all rows, unless some taught means.
-
-        Called by ``estimate_difference`` and, without a chance, by ``_bound_both``.
-        """
+        """Estimate a difference by its weighted rewards: of all rows, unless some taught means."""
         return self.weigh(
             self.whole if self.model is None else self.weighed, gained, logged
         ).mean
 
     def bound_below(self, gained: Floats, logged: int, chance: float) -> float:
-        """Bound a difference from below, by bets that the rows set apart suggest.
-
-        Called by ``_bound_both`` for both ends.
-        """
+        """Bound a difference from below, by bets that the rows set apart suggest."""
         rows, weighed = self.weighed, self.weigh(self.weighed, gained, logged)
         if self.pilot is None:
             bets = spread_bets(rows.total, chance, adaptive=rows.adaptive)
@@ -277,13 +273,10 @@ class WeighedRows:
 def _bound_both(
     evidence: WeighedRows, gained: Floats, logged: int, chance: float
 ) -> tuple[float, float]:
-    """Bound a difference from both sides, each end with half of the chance of missing.
-
-    Called by ``estimate_difference``.
-    """
+    """Bound a difference from both sides, each end with half of the chance of missing."""
     if chance:
-        lower = max(-1.0, evidence.bound_below(gained, logged, chance / 2))
-        upper = min(1.0, -evidence.bound_below(-gained, -logged, chance / 2))
+        lower = evidence.bound_below(gained, logged, chance / 2)
+        upper = -evidence.bound_below(-gained, -logged, chance / 2)
         refuted = lower > upper + ROUNDING
     else:
         lower = evidence.estimate(gained, logged)
@@ -299,10 +292,7 @@ def _bound_both(
 
 
 def _read_propensity(propensity: object, table: BoundTable) -> str | ReadPolicy:
-    """Read propensities: the name of a column, or the chances of the log's policy.
-
-    Called by ``estimate_difference``.
-    """
+    """Read propensities: the name of a column, or the chances of the log's policy."""
     if isinstance(propensity, str):
         return propensity
     if isinstance(propensity, int | float):
@@ -314,10 +304,7 @@ def _read_propensity(propensity: object, table: BoundTable) -> str | ReadPolicy:
 
 
 def _subtract_chances(rows: PropensityRows, sides: tuple[Side, Side]) -> Floats:
-    """Subtract the chances of arms of one side from the other's; other sides have none.
-
-    Called by ``estimate_difference``.
-    """
+    """Subtract the chances of arms of one side from the other's; other sides have none."""
     gained = np.zeros((len(rows.named_contexts), len(rows.named_arms)))
     for sign, side in ((1, sides[0]), (-1, sides[1])):
         if isinstance(side, ReadPolicy):
@@ -325,21 +312,26 @@ def _subtract_chances(rows: PropensityRows, sides: tuple[Side, Side]) -> Floats:
     return gained
 
 
-def _place_measured(sides: tuple[Side, Side], low: float) -> tuple[float, Interval]:
+def _place_measured(
+    sides: tuple[Side, Side], outcome_range: tuple[float, float]
+) -> tuple[float, Interval, Interval]:
     """Find what to add to a difference of rewards from 0 on: their least, and measured ends.
 
-    Called by ``estimate_difference``.
+    Then comes what the difference can be without measured sides.
     """
     new, old = sides
-    offset = (0.0 if isinstance(new, Measured) else low) - (
-        0.0 if isinstance(old, Measured) else low
-    )
     lower = upper = 0.0
     if isinstance(new, Measured):
         lower, upper = lower + new.ends.lower, upper + new.ends.upper
     if isinstance(old, Measured):
         lower, upper = lower - old.ends.upper, upper - old.ends.lower
-    return offset, Interval(lower, upper)
+    of_new = (0.0, 0.0) if isinstance(new, Measured) else outcome_range
+    of_old = (0.0, 0.0) if isinstance(old, Measured) else outcome_range
+    return (
+        of_new[0] - of_old[0],
+        Interval(lower, upper),
+        Interval(of_new[0] - of_old[1], of_new[1] - of_old[0]),
+    )
 
 
 def _find_least(
@@ -348,10 +340,7 @@ def _find_least(
     logging: str | ReadPolicy,
     least_propensity: float | None,
 ) -> Floats:
-    """Find the least propensity of every context and arm, which bounds the weights.
-
-    Called by ``estimate_difference`` for the doubly robust estimator.
-    """
+    """Find the least propensity of every context and arm, which bounds the weights."""
     if rows.adaptive:
         raise BadPropensity(
             "rows of a policy that learned hang together, so that none can teach of others; "
@@ -380,7 +369,7 @@ def _find_least(
 
 
 def _explain_estimate(rows: PropensityRows, estimator: Estimator) -> list[str]:
-    """Say what an estimate rests on, for its reader. Called by ``estimate_difference``."""
+    """Say what an estimate rests on, for its reader."""
     how = "inverse propensities" if estimator == "ips" else "the doubly robust estimator"
     size = "an exact law" if rows.exact else f"{rows.total:,.0f} rows"
     found = [

@@ -21,10 +21,7 @@ def explain_comparison(
     estimate: Estimate | None,
     missed: float,
 ) -> tuple[str, ...]:
-    """Say what a comparison took for granted, what it shared and what it only subtracted.
-
-    Called by ``compare``.
-    """
+    """Say what a comparison took for granted, what it shared and what it only subtracted."""
     return (
         *_explain_arms(sides, differences),
         *(_explain_logged(table, logged) if logged else ()),
@@ -38,10 +35,7 @@ def explain_comparison(
 def _explain_arms(
     sides: tuple[Side, Side], differences: Sequence[ContextDifference]
 ) -> Iterator[str]:
-    """Say under which unknown the arms of two policies were compared.
-
-    Called by ``explain_comparison``.
-    """
+    """Say under which unknown the arms of two policies were compared."""
     n, shared = len(differences), sum(found.shared for found in differences)
     if all(isinstance(side, ReadPolicy) for side in sides):
         where = "" if n == 1 else f" in {shared:,} of {n:,} contexts"
@@ -60,10 +54,7 @@ def _explain_arms(
 
 
 def _explain_logged(table: BoundTable, logged: LoggedMeans) -> Iterator[str]:
-    """Say what stands for what the log did, and what it shares with the bounds.
-
-    Called by ``explain_comparison``.
-    """
+    """Say what stands for what the log did, and what it shares with the bounds."""
     who = "everyone, not of the selected rows" if logged.is_selected else "its rows"
     where = " in each context" if table.context else ""
     yield (
@@ -89,7 +80,7 @@ def _explain_logged(table: BoundTable, logged: LoggedMeans) -> Iterator[str]:
 def _explain_contexts(
     shares: ContextShares, differences: Sequence[ContextDifference]
 ) -> Iterator[str]:
-    """Say how contexts were weighed. Called by ``explain_comparison``."""
+    """Say how contexts were weighed."""
     if shares.sentence:
         yield shares.sentence
     if len(differences) > 1 and not all(found.share.width == 1 for found in differences):
@@ -100,7 +91,7 @@ def _explain_contexts(
 
 
 def _explain_measured(sides: tuple[Side, Side]) -> Iterator[str]:
-    """Say within which ends measured values lie. Called by ``explain_comparison``."""
+    """Say within which ends measured values lie."""
     for side in sides:
         if isinstance(side, Measured):
             how = "" if side.confidence is None else f" with confidence {side.confidence:g}"
@@ -109,7 +100,7 @@ def _explain_measured(sides: tuple[Side, Side]) -> Iterator[str]:
 
 
 def _explain_estimate(estimate: Estimate) -> Iterator[str]:
-    """Say what propensities add to the bounds. Called by ``explain_comparison``."""
+    """Say what propensities add to the bounds."""
     yield (
         f"Weighted rewards of the log give {estimate.interval}, which was intersected with "
         "what the bounds say."
@@ -118,10 +109,7 @@ def _explain_estimate(estimate: Estimate) -> Iterator[str]:
 
 
 def _explain_chance(table: BoundTable, missed: float) -> Iterator[str]:
-    """Say how chances of missing add up, and where none were allowed for.
-
-    Called by ``explain_comparison``.
-    """
+    """Say how chances of missing add up, and where none were allowed for."""
     if table.confidence is None and table.profile != EXPERT:
         yield (
             "The ends of the bounds allow for no chance, which is right for an exact law alone."

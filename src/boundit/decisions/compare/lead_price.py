@@ -26,7 +26,7 @@ def price_leads(table: BoundTable, sides: tuple[Side, Side]) -> float | None:
 
     They are used where the old policy has one arm in each context and was not made from the
     bounds, the table knows differences that do not hold all at once anyway, and they do not
-    cost more than the table's own error. Called by ``compare``.
+    cost more than the table's own error.
     """
     if table.confidence is None or table.joint or not table.contrasts:
         return None

@@ -22,6 +22,7 @@ from math import prod
 from typing import final
 
 from boundit.bounds.derive import derive_table
+from boundit.bounds.hidden_levels import find_hidden
 from boundit.bounds.request import BoundRequest, read_request
 from boundit.counts.log import Log
 from boundit.estimand.query import EffectQuery
@@ -52,7 +53,7 @@ class LoggedMeans:
     groups: "GroupMeans | None" = None
 
     def find(self, context: Context) -> Interval:
-        """Find what the log's own visitors of a context earned. Called by ``_add_logged``."""
+        """Find what the log's own visitors of a context earned."""
         return self.table[(), context]
 
 
@@ -66,10 +67,7 @@ class GroupMeans:
     logged: LoggedMeans
 
     def list_within(self, context: Context) -> list[Context]:
-        """List the groups of a context, as contexts of their tables.
-
-        Called by ``_compare_groups``.
-        """
+        """List the groups of a context, as contexts of their tables."""
         return self._by_context.get(context, [])
 
     @cached_property
@@ -89,14 +87,13 @@ def bound_logged(
     confidence: float | None,
     external: Iterable[object] = (),
     selection_rate: float | tuple[float, float] | None = None,
-    sensitivity: float | None = None,
+    selection_limit: float | None = None,
     time_limit: float | None = None,
     memory_limit: int | str | None = None,
 ) -> LoggedMeans:
     """Bound what the log did in every context of a table of bounds.
 
-    Options are those of ``derive_bounds``. Called by ``compare`` where what the log did is one
-    of its sides.
+    Options are those of ``derive_bounds``.
     """
     query = EffectQuery((table.outcome,), table.treatments, table.context)
     request = read_request(
@@ -106,8 +103,8 @@ def bound_logged(
         confidence=confidence,
         external=external,
         selection_rate=selection_rate,
-        sensitivity=sensitivity,
-        reward_range=table.reward_range,
+        selection_limit=selection_limit,
+        outcome_range=table.outcome_range,
         domain={name: table.levels[name] for name in query.treatments + query.context},
         time_limit=time_limit,
         memory_limit=memory_limit,
@@ -125,29 +122,27 @@ def bound_logged(
 
 
 def _derive_logged(graph: CausalGraph, table: BoundTable, request: BoundRequest) -> LoggedMeans:
-    """Derive what the log did in each context, as the effect of no treatment.
-
-    Called by ``bound_logged`` for contexts, and for groups within them.
-    """
+    """Derive what the log did in each context, as the effect of no treatment."""
     query = request.query
     no_arms = EffectQuery(query.outcomes, (), query.context)
     found = derive_table(replace(request, query=no_arms), {})
-    is_lottery = _is_lottery(graph, query) and _has_all_arms(table, request.log)
+    columns = [other.columns for other in request.external]
+    sizes = {name: len(table.levels[name]) for name in query.treatments}
+    # Of an arm that nobody may have been logged with there is no telling how often it came.
+    known = not find_hidden(graph, no_arms, sizes, columns)
+    is_lottery = known and _is_lottery(graph, query) and _has_all_arms(table, request.log)
     return LoggedMeans(found, is_lottery, graph.selection is not None)
 
 
 def _share(confidence: float | None) -> float | None:
-    """Share the error of a confidence out over the tables of groups and contexts.
-
-    Called by ``bound_logged``.
-    """
+    """Share the error of a confidence out over the tables of groups and contexts."""
     return None if confidence is None else 1 - (1 - confidence) / _GROUP_TABLES
 
 
 def _find_groups(graph: CausalGraph, query: EffectQuery, log: Log) -> tuple[str, ...]:
     """Find the logged variables that selection goes by and that are known before the arm.
 
-    None where there are none, or too many levels of them. Called by ``bound_logged``.
+    None where there are none, or too many levels of them.
     """
     if graph.selection is None:
         return ()
@@ -158,19 +153,13 @@ def _find_groups(graph: CausalGraph, query: EffectQuery, log: Log) -> tuple[str,
 
 
 def _is_lottery(graph: CausalGraph, query: EffectQuery) -> bool:
-    """Tell whether seeing an arm in a context is as good as setting it, in the population.
-
-    Called by ``_derive_logged``.
-    """
+    """Tell whether seeing an arm in a context is as good as setting it, in the population."""
     cut = graph.without_edges_out_of(query.treatments)
     return not open_walk(cut, query.treatments, query.outcomes, given=query.context)
 
 
 def _has_all_arms(table: BoundTable, log: Log) -> bool:
-    """Tell whether every arm of the log has bounds; an expert's table may leave some out.
-
-    Called by ``_derive_logged``.
-    """
+    """Tell whether every arm of the log has bounds; an expert's table may leave some out."""
     counts = log.count(table.treatments)
     levels = [counts.levels[name] for name in table.treatments]
     arms = set(table.arms)

@@ -51,10 +51,7 @@ class Measured:
             self._require_interval(self.interval)
 
     def _require_interval(self, interval: object) -> None:
-        """Refuse ends that are none, or that come beside an error.
-
-        Called by ``Measured.__post_init__``.
-        """
+        """Refuse ends that are none, or that come beside an error."""
         if self.error:
             raise BadMeasurement(
                 "a measurement has either ", Option("error"), " or ", Option("interval")
@@ -73,10 +70,7 @@ class Measured:
 
     @property
     def ends(self) -> Interval:
-        """The interval that the measured mean lies in.
-
-        Users read it; also read by ``_add_measured``.
-        """
+        """The interval that the measured mean lies in."""
         if self.interval is not None:
             return Interval(float(self.interval[0]), float(self.interval[1]))
         low, high = self.value - self.error, self.value + self.error
@@ -86,10 +80,7 @@ class Measured:
 
     @property
     def chance(self) -> float:
-        """With which chance the measurement misses, 0 where it holds surely.
-
-        Read by ``compare``, which adds up such chances.
-        """
+        """With which chance the measurement misses, 0 where it holds surely."""
         return 0.0 if self.confidence is None else 1 - self.confidence
 
     def __str__(self) -> str:
@@ -116,7 +107,7 @@ LOGGED: Final = Logged()
 
 
 def _is_number(found: object) -> bool:
-    """Tell whether something is a finite number. Called by ``Measured``."""
+    """Tell whether something is a finite number."""
     return (
         isinstance(found, int | float) and not isinstance(found, bool) and math.isfinite(found)
     )

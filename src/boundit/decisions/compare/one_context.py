@@ -37,10 +37,7 @@ class _Ends:
     sure: bool
 
     def narrow(self, least: float, most: float) -> "_Ends":
-        """Take the better ends; where they exclude each other, estimates stay as they are.
-
-        Called by ``_add_logged`` and ``_compare_groups``.
-        """
+        """Take the better ends; where they exclude each other, estimates stay as they are."""
         low, high = max(self.least, least), min(self.most, most)
         if low <= high + ROUNDING:
             return _Ends(low, high, self.sure)
@@ -62,7 +59,7 @@ def compare_in_context(
     """Bound how much more one side earns than the other in one context.
 
     Measured values are left out; they speak of no single context. Differences of arms that hold
-    one at a time narrow the lower end where they are ``paid`` for. Called by ``compare``.
+    one at a time narrow the lower end where they are ``paid`` for.
     """
     means = MeanSet.from_table(table, where)
     gained = dict[Arm, float]()
@@ -89,10 +86,7 @@ def compare_in_context(
 
 
 def _bound_gain(means: MeanSet, gained: dict[Arm, float]) -> tuple[float, float]:
-    """Bound a weighted sum of the means of arms from both sides.
-
-    Called by ``compare_in_context`` and ``_add_logged``.
-    """
+    """Bound a weighted sum of the means of arms from both sides."""
     turned = {arm: -weight for arm, weight in gained.items()}
     return -means.largest(turned), means.largest(gained)
 
@@ -107,7 +101,7 @@ def _add_logged(
     """Bound what a policy earns with what the log did in a context added or taken off.
 
     Where the log is a lottery over the arms, each of them in turn stands for it too, and the
-    better ends are taken. Called by ``compare_in_context`` and ``_compare_groups``.
+    better ends are taken.
     """
     did, (least, most) = logged.find(where), _bound_gain(means, gained)
     low, high = (did.lower, did.upper) if sign > 0 else (-did.upper, -did.lower)
@@ -125,8 +119,7 @@ def _compare_groups(
 ) -> _Ends:
     """Narrow a difference to what lies between its worst and its best group of the context.
 
-    How large groups are is unknown to the policy and to the log alike, so they share it. Called
-    by ``compare_in_context`` where selection goes by groups.
+    How large groups are is unknown to the policy and to the log alike, so they share it.
     """
     groups = logged.groups
     assert groups is not None  # asked by the caller
@@ -138,10 +131,7 @@ def _compare_groups(
 
 
 def make_interval(low: float, high: float) -> Interval:
-    """Make an interval of two ends that cross by no more than rounding.
-
-    Called by ``compare_in_context``, ``_join_contexts`` and ``_intersect``.
-    """
+    """Make an interval of two ends that cross by no more than rounding."""
     low, high = low + 0.0, high + 0.0  # no zero below zero
     close = low - high <= ROUNDING
     return Interval(min(low, high), max(low, high)) if close else Interval(low, high)

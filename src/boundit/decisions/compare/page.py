@@ -7,7 +7,7 @@ from boundit.report.pages.page_answer import PageAnswer, write_first
 
 _HEAD = (
     "context",
-    "earns more by at least",
+    "higher by at least",
     "by at most",
     "share of visitors",
     "compared",
@@ -21,10 +21,7 @@ _CAPTION = (
 
 
 def make_comparison_page(found: Comparison) -> AnswerPage:
-    """Make the page of a comparison, the contexts that decide it first.
-
-    Called by ``compare`` of the command line for --report, and by ``Comparison._repr_html_``.
-    """
+    """Make the page of a comparison, the contexts that decide it first."""
     rows = [
         (
             write_values(found.context, one.context) or "everyone",
@@ -45,7 +42,7 @@ def make_comparison_page(found: Comparison) -> AnswerPage:
     if found.reasons:
         basis["Rests on"] = write_first(found.reasons, _BASIS)
     return AnswerPage(
-        f"Is {found.new} better than {found.old}?",
+        f"Is the mean of {found.new} higher than that of {found.old}?",
         PageAnswer(found.answer(), basis=basis),
         (make_answer_table("By context", _HEAD, rows, caption=_CAPTION),),
         (AnswerNotes(_BASIS, found.reasons),),

@@ -34,7 +34,7 @@ class Decides(Protocol):
     """A policy that can be asked for a decision, as those of the bandit room can."""
 
     def decide(self, context: object = (), *, id: str | None = None) -> Decision:  # noqa: A002
-        """Choose an arm for a visitor of a context. Called by ``_ask_policy``."""
+        """Choose an arm for a visitor of a context."""
         ...
 
 
@@ -87,7 +87,7 @@ def read_side(
 
 
 def _require_no_arm(word: str, table: BoundTable, role: Role) -> None:
-    """Refuse a word of ours that is the name of an arm too. Called by ``read_side``."""
+    """Refuse a word of ours that is the name of an arm too."""
     if any(arm == (word,) for arm in table.arms):
         raise BadPolicy(
             role, f"{word!r} is an arm, and what the log did too; write ('log',) or bd.LOGGED"
@@ -102,10 +102,7 @@ def _read_mapping(
     *,
     name: str,
 ) -> ReadPolicy:
-    """Read a mapping from contexts to arms or chances; without context it may be of chances.
-
-    Called by ``read_side``.
-    """
+    """Read a mapping from contexts to arms or chances; without context it may be of chances."""
     if not table.context and () not in given:
         given = {(): given}
     found = dict[Context, object]()
@@ -124,10 +121,7 @@ def _read_mapping(
 
 
 def _read_choice(value: object, table: BoundTable, where: Context, role: Role) -> Chances:
-    """Read what a mapping says of one context: an arm, or the chances of arms.
-
-    Called by ``_read_mapping``.
-    """
+    """Read what a mapping says of one context: an arm, or the chances of arms."""
     if isinstance(value, Mapping) and value.keys() != set(table.treatments):
         return _read_chances(value, table, where, role)
     return {_read_arm(value, table, role): 1.0}
@@ -136,10 +130,7 @@ def _read_choice(value: object, table: BoundTable, where: Context, role: Role) -
 def _read_chances(
     given: Mapping[Any, object], table: BoundTable, where: Context, role: Role
 ) -> Chances:
-    """Read the chances of arms in one context, which must add up to 1.
-
-    Called by ``_read_choice`` and ``_ask_policy``.
-    """
+    """Read the chances of arms in one context, which must add up to 1."""
     shown = f" in context {write_values(table.context, where)}" if where else ""
     found = dict[Arm, float]()
     for key, chance in given.items():
@@ -159,10 +150,7 @@ def _read_chances(
 
 
 def _read_arm(given: object, table: BoundTable, role: Role) -> Arm:
-    """Read one arm of the table, or say what a policy may be.
-
-    Called by ``read_side``, ``_read_choice`` and ``_read_chances``.
-    """
+    """Read one arm of the table, or say what a policy may be."""
     try:
         arm = table.read_arm(given)
     except InvalidBounds as error:
@@ -178,7 +166,7 @@ def _read_arm(given: object, table: BoundTable, role: Role) -> Arm:
 def _ask_policy(policy: Decides, table: BoundTable, where: Context, role: Role) -> Chances:
     """Ask a fitted policy for the chances of all its arms in a context, changing nothing.
 
-    With an id of ours no decision is counted. Called by ``read_side``.
+    With an id of ours no decision is counted.
     """
     if getattr(policy, "sees_numbers", False) and not table.bins.keys().isdisjoint(
         table.context
@@ -195,8 +183,5 @@ def _ask_policy(policy: Decides, table: BoundTable, where: Context, role: Role) 
 
 
 def write_values(names: tuple[str, ...], values: tuple[object, ...]) -> str:
-    """Write an arm or a context for a sentence, ``Ad=A, Age=young``.
-
-    Called by ``read_side``, and by ``Comparison`` for contexts.
-    """
+    """Write an arm or a context for a sentence, ``Ad=A, Age=young``."""
     return ", ".join(f"{name}={value}" for name, value in zip(names, values, strict=True))

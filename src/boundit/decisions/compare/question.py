@@ -43,10 +43,7 @@ class CompareRequest:
 
     @property
     def log_confidence(self) -> float | None:
-        """With which chance what the log did is bounded; None where chance is no matter.
-
-        Read by ``compare``.
-        """
+        """With which chance what the log did is bounded; None where chance is no matter."""
         sampled = self.log is not None and not self.log.exact
         return 1 - self.chance if self.chance and sampled else None
 
@@ -61,10 +58,7 @@ def read_question(
     propensity: object,
     confidence: float | None,
 ) -> CompareRequest:
-    """Check what a comparison is given, open its log, and share the error out over samples.
-
-    Called by ``compare`` first of all.
-    """
+    """Check what a comparison is given, open its log, and share the error out over samples."""
     require_confidence(confidence)
     if not isinstance(table, BoundTable):
         raise CannotCompare(
@@ -91,15 +85,12 @@ def read_question(
 
 
 def _is_logged(side: object) -> bool:
-    """Tell whether a side of a comparison is what the log did. Called by ``read_question``."""
+    """Tell whether a side of a comparison is what the log did."""
     return isinstance(side, Logged) or (isinstance(side, str) and side == LOG_CONTEXTS)
 
 
 def _require_for_logged(log: Log | None, graph: CausalGraph | None) -> None:
-    """Refuse to say what the log did without its rows, or without the graph of selection.
-
-    Called by ``read_question``.
-    """
+    """Refuse to say what the log did without its rows, or without the graph of selection."""
     if log is None:
         raise CannotCompare("what the log did is read off its rows; pass ", Option("log", ANY))
     if graph is None:
@@ -114,10 +105,7 @@ def _require_for_logged(log: Log | None, graph: CausalGraph | None) -> None:
 
 
 def _require_for_propensity(log: Log | None, graph: CausalGraph | None) -> None:
-    """Refuse an estimate from propensities without a log, or from a selected one.
-
-    Called by ``read_question``.
-    """
+    """Refuse an estimate from propensities without a log, or from a selected one."""
     if log is None:
         raise CannotCompare("propensities weigh the rows of a log; pass ", Option("log", ANY))
     if graph is not None and graph.selection is not None:
@@ -136,8 +124,7 @@ def _choose_contexts(
 ) -> object:
     """Choose what says how often contexts come: as asked, the log's own rows, or anything.
 
-    With propensities (``drawn``) it is the log's own, which the estimate speaks of. Called by
-    ``read_question``.
+    With propensities (``drawn``) it is the log's own, which the estimate speaks of.
     """
     if not table.context:
         return ANY_CONTEXTS
@@ -157,10 +144,7 @@ def _choose_contexts(
 def _require_shares(
     table: BoundTable, log: Log | None, graph: CausalGraph | None, *, drawn: bool
 ) -> Log:
-    """Give the log whose rows have contexts as often as everyone, or say why they may not.
-
-    Called by ``_choose_contexts`` where the log's own shares are asked for.
-    """
+    """Give the log whose rows have contexts as often as everyone, or say why they may not."""
     if log is None or (graph is None and not drawn):
         raise CannotCompare(
             Option("contexts", LOG_CONTEXTS), " needs ", Option("log", ANY), " and ",
@@ -175,10 +159,7 @@ def _require_shares(
 
 
 def _tells_shares(graph: CausalGraph, table: BoundTable) -> bool:
-    """Tell whether logged rows have contexts as often as everyone, by the graph.
-
-    Called by ``_choose_contexts`` and ``_require_shares``.
-    """
+    """Tell whether logged rows have contexts as often as everyone, by the graph."""
     if graph.selection is None:
         return True
     return not open_walk(graph, table.context, graph.selection)

@@ -49,31 +49,25 @@ class ContextShares(Protocol):
 
     @property
     def contexts(self) -> tuple[Context, ...]:
-        """The contexts that may come at all. Read by ``compare``."""
+        """The contexts that may come at all."""
         ...
 
     @property
     def chance(self) -> float:
-        """With which chance the shares miss, 0 where they hold surely. Read by ``compare``."""
+        """With which chance the shares miss, 0 where they hold surely."""
         ...
 
     @property
     def sentence(self) -> str:
-        """What was taken for the shares, as a reader is told. Read by ``_explain_contexts``."""
+        """What was taken for the shares, as a reader is told."""
         ...
 
     def list_ranges(self) -> tuple[Interval, ...]:
-        """List the least and the greatest share of each context.
-
-        Called by ``compare`` for what each context adds.
-        """
+        """List the least and the greatest share of each context."""
         ...
 
     def find_largest(self, values: Sequence[float]) -> float:
-        """Bound from above the mean of one value a context, over all shares that may be.
-
-        Called by ``_join_contexts`` for both ends of a difference.
-        """
+        """Bound from above the mean of one value a context, over all shares that may be."""
         ...
 
 
@@ -87,7 +81,7 @@ class AnyShares:
 
     @property
     def sentence(self) -> str:
-        """What was taken for the shares, as a reader is told. Read by ``_explain_contexts``."""
+        """What was taken for the shares, as a reader is told."""
         if len(self.contexts) == 1:
             return ""
         return (
@@ -96,15 +90,12 @@ class AnyShares:
         )
 
     def list_ranges(self) -> tuple[Interval, ...]:
-        """List the shares of each context: 0 to 1, or 1 of the only one.
-
-        Called by ``compare``.
-        """
+        """List the shares of each context: 0 to 1, or 1 of the only one."""
         alone = len(self.contexts) == 1
         return (Interval(1.0 if alone else 0.0, 1.0),) * len(self.contexts)
 
     def find_largest(self, values: Sequence[float]) -> float:
-        """Find the greatest of the values. Called by ``_join_contexts``."""
+        """Find the greatest of the values."""
         return max(values)
 
 
@@ -119,11 +110,11 @@ class KnownShares:
     chance: float = 0.0
 
     def list_ranges(self) -> tuple[Interval, ...]:
-        """List the share of each context, as both ends. Called by ``compare``."""
+        """List the share of each context, as both ends."""
         return tuple(Interval(share, share) for share in self.shares)
 
     def find_largest(self, values: Sequence[float]) -> float:
-        """Add up values by their shares, rounded up. Called by ``_join_contexts``."""
+        """Add up values by their shares, rounded up."""
         parts = [share * value for share, value in zip(self.shares, values, strict=True)]
         slack = 8 * _EPS * math.fsum(map(abs, parts))
         return math.fsum([*parts, slack])
@@ -157,10 +148,7 @@ class SampledShares:
         adaptive: bool,
         sentence: str,
     ) -> "SampledShares":
-        """Make the region of shares from how many visitors came in each context.
-
-        Called by ``count_shares``.
-        """
+        """Make the region of shares from how many visitors came in each context."""
         total, k = float(n.sum()), len(contexts)
         whole = np.full(k, total)
         if adaptive:  # when its policy was stopped may hang on who came
@@ -175,7 +163,7 @@ class SampledShares:
         return cls(contexts, n / total, lowers, uppers, distance, chance, sentence)
 
     def list_ranges(self) -> tuple[Interval, ...]:
-        """List what the share of each context may be. Called by ``compare``."""
+        """List what the share of each context may be."""
         return tuple(
             Interval(float(low), float(high))
             for low, high in zip(self.lowers, self.uppers, strict=True)
@@ -184,7 +172,7 @@ class SampledShares:
     def find_largest(self, values: Sequence[float]) -> float:
         """Bound from above the mean of one value a context: the better of two bounds.
 
-        Both hold. Called by ``_join_contexts`` for both ends of a difference.
+        Both hold.
         """
         f = np.asarray(values, dtype=np.float64)
         order = np.argsort(-f, kind="stable")
@@ -192,10 +180,7 @@ class SampledShares:
         return found + 16 * _EPS * float(np.abs(f).max())
 
     def _fill_box(self, f: Floats, order: np.ndarray) -> float:
-        """Give every context its least share, then the best ones as much as they may have.
-
-        Called by ``SampledShares.find_largest``.
-        """
+        """Give every context its least share, then the best ones as much as they may have."""
         room = (self.uppers - self.lowers)[order]
         left = max(0.0, 1 - float(self.lowers.sum()))
         before = np.concatenate([[0.0], np.cumsum(room)[:-1]])
@@ -203,10 +188,7 @@ class SampledShares:
         return float(math.fsum(self.lowers * f) + math.fsum(added * f[order]))
 
     def _move_mass(self, f: Floats, order: np.ndarray) -> float:
-        """Move as many visitors as may be miscounted from the worst contexts to the best.
-
-        Called by ``SampledShares.find_largest``.
-        """
+        """Move as many visitors as may be miscounted from the worst contexts to the best."""
         moved, shares = min(1.0, self.distance / 2), self.shown.copy()
         for i in order[::-1]:
             taken = min(moved, float(shares[i]))
@@ -219,8 +201,7 @@ class SampledShares:
 def read_shares(given: object, table: BoundTable, *, chance: float) -> ContextShares:
     """Read how often contexts come: a table of shares, a log of visitors, or ``"any"``.
 
-    ``chance`` is what a sample may miss with; 0 takes it as if it were everyone. Called by
-    ``compare``.
+    ``chance`` is what a sample may miss with; 0 takes it as if it were everyone.
     """
     if not table.context:
         return AnyShares(((),))
@@ -234,10 +215,7 @@ def read_shares(given: object, table: BoundTable, *, chance: float) -> ContextSh
 
 
 def is_sample(given: object, table: BoundTable) -> bool:
-    """Tell whether shares are to be read off a sample, whose error counts.
-
-    Called by ``read_question``, which shares out the error before anything is read.
-    """
+    """Tell whether shares are to be read off a sample, whose error counts."""
     if not table.context or given is None or (isinstance(given, str) and given == ANY_CONTEXTS):
         return False
     if isinstance(given, Mapping) and all(map(_is_share, given.values())):
@@ -246,10 +224,7 @@ def is_sample(given: object, table: BoundTable) -> bool:
 
 
 def _is_share(found: object) -> bool:
-    """Tell whether something is a number and no column of a log.
-
-    Called by ``read_shares`` and ``is_sample``.
-    """
+    """Tell whether something is a number and no column of a log."""
     return (
         hasattr(found, "__float__")
         and not isinstance(found, bool)
@@ -259,10 +234,7 @@ def _is_share(found: object) -> bool:
 
 
 def _read_known(given: Mapping[object, object], table: BoundTable) -> KnownShares:
-    """Read a table of shares; they are weights, and are divided by their sum.
-
-    Called by ``read_shares``.
-    """
+    """Read a table of shares; they are weights, and are divided by their sum."""
     found = dict[Context, float]()
     for key, share in given.items():
         where, number = table.read_context(key), float(share)  # type: ignore[arg-type]
@@ -283,10 +255,7 @@ def _read_known(given: Mapping[object, object], table: BoundTable) -> KnownShare
 
 
 def count_shares(log: Log, table: BoundTable, *, chance: float) -> ContextShares:
-    """Read shares of contexts off a log of visitors, with the error of a sample.
-
-    Called by ``read_shares``.
-    """
+    """Read shares of contexts off a log of visitors, with the error of a sample."""
     counts = log.count(table.context)
     levels = [counts.levels[name] for name in table.context]
     seen = {

@@ -79,17 +79,11 @@ class PropensityRows:
 
     @cached_property
     def total(self) -> float:
-        """How many rows there are, or 1 of an exact law.
-
-        Read by ``estimate_difference`` and ``WeighedRows.weigh``.
-        """
+        """How many rows there are, or 1 of an exact law."""
         return float(self.n.sum())
 
     def spread(self, chances: Mapping[Context, Chances]) -> Floats:
-        """Spread chances of arms out as an array, contexts by arms.
-
-        Called by ``_subtract_chances`` and ``_find_least``.
-        """
+        """Spread chances of arms out as an array, contexts by arms."""
         found = np.zeros((len(self.named_contexts), len(self.named_arms)))
         places = {arm: i for i, arm in enumerate(self.named_arms)}
         for i, where in enumerate(self.named_contexts):
@@ -98,10 +92,7 @@ class PropensityRows:
         return found
 
     def split(self, rng: Generator, share: float) -> "tuple[PropensityRows, PropensityRows]":
-        """Split rows at random in two, the first of which has about ``share`` of them.
-
-        Called by ``estimate_difference`` for the rows that a model is learned on.
-        """
+        """Split rows at random in two, the first of which has about ``share`` of them."""
         taken = rng.binomial(np.rint(self.n).astype(np.int64), share).astype(np.float64)
         return replace(self, n=taken), replace(self, n=self.n - taken)
 
@@ -109,10 +100,7 @@ class PropensityRows:
 def count_propensity_rows(
     log: Log, table: BoundTable, propensity: str | ReadPolicy
 ) -> PropensityRows:
-    """Count the distinct rows of a log with the propensity of each, a column or a policy's.
-
-    Called by ``estimate_difference``.
-    """
+    """Count the distinct rows of a log with the propensity of each, a column or a policy's."""
     named = (*table.context, *table.treatments, table.outcome)
     column = (propensity,) if isinstance(propensity, str) else ()
     if column and propensity in named:
@@ -155,10 +143,7 @@ def count_propensity_rows(
 def _read_places(
     counts: CountTable, names: tuple[str, ...]
 ) -> tuple[list[tuple[object, ...]], np.ndarray]:
-    """Read which combination of some variables each row has: their list, and places in it.
-
-    Called by ``count_propensity_rows`` for contexts and for arms.
-    """
+    """Read which combination of some variables each row has: their list, and places in it."""
     if not names:
         return [()], np.zeros(len(counts.n), dtype=np.int64)
     at = [counts.variables.index(name) for name in names]
@@ -172,10 +157,7 @@ def _read_places(
 
 
 def _read_numbers(counts: CountTable, name: str) -> Floats:
-    """Read a counted column whose levels are numbers, one number a row.
-
-    Called by ``count_propensity_rows`` and ``_scale_rewards``.
-    """
+    """Read a counted column whose levels are numbers, one number a row."""
     try:
         levels = np.array([float(level) for level in counts.levels[name]])  # type: ignore[arg-type]
     except (TypeError, ValueError):
@@ -185,12 +167,9 @@ def _read_numbers(counts: CountTable, name: str) -> Floats:
 
 
 def _scale_rewards(counts: CountTable, table: BoundTable) -> Floats:
-    """Scale rewards to lie between 0 and 1, or refuse one outside the declared range.
-
-    Called by ``count_propensity_rows``.
-    """
+    """Scale rewards to lie between 0 and 1, or refuse one outside the declared range."""
     rewards = _read_numbers(counts, table.outcome)
-    low, high = table.reward_range
+    low, high = table.outcome_range
     outside = (rewards < low) | (rewards > high)
     if outside.any():
         raise OutsideRange(table.outcome, float(rewards[outside][0]), (low, high))
@@ -199,10 +178,7 @@ def _scale_rewards(counts: CountTable, table: BoundTable) -> Floats:
 
 
 def _require_propensities(found: Floats, propensity: str | ReadPolicy) -> None:
-    """Refuse propensities that are not above 0 and at most 1 in every row.
-
-    Called by ``count_propensity_rows``.
-    """
+    """Refuse propensities that are not above 0 and at most 1 in every row."""
     wrong = ~((found > 0) & (found <= 1))
     if not wrong.any():
         return
@@ -228,17 +204,11 @@ class WeightedRewards:
 
     @property
     def mean(self) -> float:
-        """The estimate: the mean of the numbers without their shift.
-
-        Read by ``WeighedRows.estimate``.
-        """
+        """The estimate: the mean of the numbers without their shift."""
         return float(self.numbers @ self.n / self.n.sum()) - self.shift
 
     def bound_below(self, chance: float, bets: "Bets") -> float:
-        """Bound what is asked for from below, to miss with this chance.
-
-        Called by ``WeighedRows.bound_below``.
-        """
+        """Bound what is asked for from below, to miss with this chance."""
         return bound_mean_below(self.numbers, self.n, chance, bets) - self.shift
 
 
@@ -271,7 +241,7 @@ def weigh_rewards(
 
     ``gained`` is by how much one policy's chances exceed the other's, contexts by arms.
     ``logged`` is 1 where what the log did comes on top, -1 where it is taken off. With a
-    ``baseline`` the estimate is doubly robust. Called by ``WeighedRows.weigh``.
+    ``baseline`` the estimate is doubly robust.
     """
     f, slack = np.where(gained < 0, 1.0, 0.0), 0.0
     if baseline is not None:
@@ -292,7 +262,7 @@ def weigh_rewards(
 def shrink_model(gained: Floats, model: RewardModel, n: float) -> Baseline:
     """Move a model's means so far towards 0 or 1 that weighted rewards stay above a number.
 
-    ``n`` is how many rows will be weighed. Called by ``WeighedRows.weigh``.
+    ``n`` is how many rows will be weighed.
     """
     largest = np.abs(gained) / model.least
     apart = np.where(gained < 0, 1 - model.means, model.means)
@@ -303,10 +273,7 @@ def shrink_model(gained: Floats, model: RewardModel, n: float) -> Baseline:
 
 
 def learn_means(rows: PropensityRows) -> Floats:
-    """Guess the mean reward of every context and arm from rows, drawn towards that of the arm.
-
-    Called by ``estimate_difference`` on the rows that are set apart for it.
-    """
+    """Guess the mean reward of every context and arm from rows, drawn towards that of the arm."""
     shape = len(rows.named_contexts), len(rows.named_arms)
     n, sums = np.zeros(shape), np.zeros(shape)
     np.add.at(n, (rows.contexts, rows.arms), rows.n)
@@ -328,8 +295,7 @@ class Bets:
 def spread_bets(total: float, chance: float, *, adaptive: bool) -> Bets:
     """Spread bets over many shares where nothing tells which suits.
 
-    ``total`` is how many numbers there are, unless that hangs on what they show. Called by
-    ``WeighedRows.bound_below`` for small logs and those of a policy that learned.
+    ``total`` is how many numbers there are, unless that hangs on what they show.
     """
     shares = _GREATEST_SHARE / 2.0**_ANY_LENGTH
     if not adaptive:
@@ -339,10 +305,7 @@ def spread_bets(total: float, chance: float, *, adaptive: bool) -> Bets:
 
 
 def aim_bets(pilot: WeightedRewards, total: float, chance: float) -> Bets:
-    """Aim bets at the mean and the spread that a pilot shows, for ``total`` other numbers.
-
-    Called by ``WeighedRows.bound_below`` where rows were set apart.
-    """
+    """Aim bets at the mean and the spread that a pilot shows, for ``total`` other numbers."""
     mean = float(pilot.numbers @ pilot.n / pilot.n.sum()) if pilot.n.any() else 0.0
     if not mean > 0:
         return spread_bets(total, chance, adaptive=False)
@@ -355,7 +318,7 @@ def bound_mean_below(numbers: Floats, n: Floats, chance: float, bets: Bets) -> f
     """Bound the mean of numbers that are never below 0 from below, by bets.
 
     ``n`` says how often each was seen. It misses with this chance at most, whatever their law,
-    if the bets were chosen without them. Called by ``WeightedRewards.bound_below``.
+    if the bets were chosen without them.
 
     >>> bets = spread_bets(400, 0.025, adaptive=False)
     >>> bound_mean_below(np.array([0.0, 1.0]), np.array([300.0, 100.0]), 0.025, bets) > 0.18
@@ -376,9 +339,6 @@ def bound_mean_below(numbers: Floats, n: Floats, chance: float, bets: Bets) -> f
 
 
 def _weigh_bets(numbers: Floats, n: Floats, bets: Bets, mean: float) -> float:
-    """Compute the logarithm of what bets against a mean have won. It falls in the mean.
-
-    Called by ``bound_mean_below``.
-    """
+    """Compute the logarithm of what bets against a mean have won. It falls in the mean."""
     won = [float(n @ np.log1p(share * (numbers / mean - 1))) for share in bets.shares]
     return float(np.logaddexp.reduce(np.log(bets.weights) + won))

@@ -32,10 +32,7 @@ class EdgeTest:
 
     @classmethod
     def of(cls, finding: Finding) -> "EdgeTest":
-        """Make the test of a missing edge from a finding of ``check``.
-
-        Called by ``find_tests``.
-        """
+        """Make the test of a missing edge from a finding of ``check``."""
         least = finding.detectable
         return cls(
             str(finding.statement),
@@ -48,10 +45,7 @@ class EdgeTest:
 
     @property
     def mark(self) -> str:
-        """The finding in a few words, with the power of the test.
-
-        Read by ``write_tried_row``.
-        """
+        """The finding in a few words, with the power of the test."""
         if self.status == "untestable":
             return "cannot be tested"
         if self.status == "contradicted":
@@ -66,8 +60,7 @@ def find_tests(
 ) -> tuple[dict[frozenset[str], EdgeTest], tuple[Note, ...]]:
     """Test on the log every pair of variables that the graph keeps apart, by ``check``.
 
-    Gives the tests by the two variables, and notes on what could not be tested. Called by
-    ``stress_request`` once.
+    Gives the tests by the two variables, and notes on what could not be tested.
     """
     left = budget.count_seconds()
     seconds = None if left is None else left * CHECKING

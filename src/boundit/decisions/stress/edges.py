@@ -31,10 +31,7 @@ class MissingEdge:
 
     @property
     def ends(self) -> frozenset[str]:
-        """Both nodes that the edge joins.
-
-        Read by ``StressRun.try_edges`` and ``rank_by_place``.
-        """
+        """Both nodes that the edge joins."""
         return frozenset((self.one, self.other))
 
     def __str__(self) -> str:
@@ -54,8 +51,8 @@ def list_missing(graph: CausalGraph) -> Iterator[MissingEdge]:
 
     Of two nodes without an order between them both arrows are listed; an arrow out of the
     selection node too, which ``set_apart`` refuses. Members of a group that may be related in
-    any way need no edges, and what would lead into one of them leads into all: it is listed
-    for the first alone. Called by ``StressRun.sort_edges``.
+    any way need no edges, and what would lead into one of them leads into all: it is listed for
+    the first alone.
 
     >>> from boundit.graph.text import parse
     >>> print(*list_missing(parse("X -> Y -> [S]")), sep="; ")
@@ -78,8 +75,7 @@ def list_missing(graph: CausalGraph) -> Iterator[MissingEdge]:
 def set_apart(graph: CausalGraph, query: EffectQuery, edge: MissingEdge) -> str | None:
     """Say why an edge would change the question; None if it would not.
 
-    Nothing leaves the selection node, and a context is known before the arm is chosen. Called
-    by ``StressRun.sort_edges`` for every missing edge.
+    Nothing leaves the selection node, and a context is known before the arm is chosen.
     """
     if edge.kind == "->" and edge.one == graph.selection:
         return "selection says which rows were logged, and has no effects"
@@ -91,10 +87,7 @@ def set_apart(graph: CausalGraph, query: EffectQuery, edge: MissingEdge) -> str 
 
 
 def add_edges(graph: CausalGraph, edges: Iterable[MissingEdge]) -> CausalGraph:
-    """Make the graph with some missing edges added; a cycle is refused.
-
-    Called by ``set_apart``, and by ``StressRun.try_edges`` for every graph that is tried.
-    """
+    """Make the graph with some missing edges added; a cycle is refused."""
     found = list(edges)
     return CausalGraph.of(
         graph.nodes,
@@ -108,8 +101,7 @@ def add_edges(graph: CausalGraph, edges: Iterable[MissingEdge]) -> CausalGraph:
 def rank_by_place(graph: CausalGraph, query: EffectQuery, edge: MissingEdge) -> tuple[int, str]:
     """Rank an edge by how likely it does harm, judged by what it joins: least first.
 
-    Reward, arms and selection come before the context, and that before other variables. Called
-    by ``StressRun.sort_edges``, so that what matters is tried before the time is over.
+    Reward, arms and selection come before the context, and that before other variables.
     """
     weights = dict.fromkeys((*query.outcomes, *query.treatments), 3)
     weights |= dict.fromkeys(query.context, 1)
@@ -119,10 +111,7 @@ def rank_by_place(graph: CausalGraph, query: EffectQuery, edge: MissingEdge) -> 
 
 
 def _make_edge(graph: CausalGraph, one: str, kind: EdgeKind, other: str) -> MissingEdge:
-    """Make a missing edge with the words that say what it would mean.
-
-    Called by ``list_missing``.
-    """
+    """Make a missing edge with the words that say what it would mean."""
     if other == graph.selection:
         other_words, words = _LOGGED, f"{one} has a say in {_LOGGED}"
     else:

@@ -16,12 +16,12 @@ class Facts(TypedDict, total=False):
     inference: Inference
     external: Iterable[object]
     selection_rate: float | tuple[float, float] | None
-    sensitivity: float | None
-    reward_range: tuple[float, float] | None
+    selection_limit: float | None
+    outcome_range: tuple[float, float] | None
     domain: Mapping[str, Sequence[object]] | None
     max_condition: int
     time_limit: float | None
     memory_limit: int | str | None
     cluster: str | None
-    confounding: Mapping[str, float] | None
+    confounding_limit: Mapping[str, float] | None
     models: str | Models | None

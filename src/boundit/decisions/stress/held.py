@@ -51,25 +51,16 @@ class HeldSource:
 
     @property
     def label(self) -> str:
-        """What messages call the source of rows.
-
-        Read by ``Log.count`` and wherever a message names the log.
-        """
+        """What messages call the source of rows."""
         return self.source.label
 
     @property
     def kinds(self) -> Mapping[str, ColumnKind]:
-        """The source's columns, and what each holds.
-
-        Read by ``Log.names`` and the checks of ``Log``.
-        """
+        """The source's columns, and what each holds."""
         return self.source.kinds
 
     def group(self, plan: GroupBy) -> Cells:
-        """Add up the cells that are held by fewer keys, or ask the rows where that cannot be.
-
-        Called by ``Log.count``.
-        """
+        """Add up the cells that are held by fewer keys, or ask the rows where that cannot be."""
         if not self._may_answer(plan):
             return self.source.group(plan)
         places = [self.plan.keys.index(key) for key in plan.keys]
@@ -93,27 +84,18 @@ class HeldSource:
         )
 
     def count_levels(self, columns: Sequence[str]) -> list[int]:
-        """Say how many values each column has, as the source did when it was asked.
-
-        Called by ``Log.count_levels``.
-        """
+        """Say how many values each column has, as the source did when it was asked."""
         unknown = [name for name in columns if name not in self.n_levels]
         counted = self.source.count_levels(unknown) if unknown else []
         asked = dict(zip(unknown, counted, strict=True))
         return [self.n_levels.get(name, asked.get(name, 0)) for name in columns]
 
     def find_oddity(self, column: str) -> Oddity | None:
-        """Find the first text in a column that is no number, for a message.
-
-        Called by ``Log._check_may_be_summed``.
-        """
+        """Find the first text in a column that is no number, for a message."""
         return self.source.find_oddity(column)
 
     def _may_answer(self, plan: GroupBy) -> bool:
-        """Tell whether the cells that are held have all that a grouping asks for.
-
-        Called by ``HeldSource.group``.
-        """
+        """Tell whether the cells that are held have all that a grouping asks for."""
         held = self.plan
         alike = all(plan.cuts.get(key) == held.cuts.get(key) for key in plan.keys)
         return (
@@ -131,20 +113,14 @@ class HeldSource:
         return [encode_column(name, column) for name, column in pairs]
 
     def _read_key(self, place: int, codes: Codes) -> Column:
-        """Read the values of a key in some cells, given by their codes.
-
-        Called by ``HeldSource.group``.
-        """
+        """Read the values of a key in some cells, given by their codes."""
         levels = self._coded[place][0]
         if all(type(level) is int and abs(level) < 2**62 for level in levels):
             return np.array(levels, dtype=np.int64)[codes]
         return [levels[code] for code in codes]
 
     def _count_ones(self, flag: str) -> Floats:
-        """Count in each cell the rows in which a column is 1 or true.
-
-        Called by ``HeldSource.group`` for columns that may be a selection node.
-        """
+        """Count in each cell the rows in which a column is 1 or true."""
         levels, codes = self._coded[self.plan.keys.index(flag)]
         is_one = np.array([level == 1 for level in levels], dtype=np.bool_)
         return np.where(is_one[codes], self.cells["lines"], 0.0)
@@ -161,8 +137,7 @@ def hold_log(
     """Group a log once by all ``variables``, and make a log that answers from these cells.
 
     Columns of many values are left to the rows, and so is all of it where the cells would not
-    fit into ``memory_limit`` bytes. Called by ``RivalTables.of`` before bounds are derived from
-    one log by many graphs.
+    fit into ``memory_limit`` bytes.
 
     >>> from boundit.counts.read import read_log
     >>> log = hold_log(read_log({"X": [0, 1, 1], "Z": [5, 5, 6]}), ["X", "Z"])
@@ -193,7 +168,7 @@ def hold_log(
 def _list_columns(log: Log, variables: Iterable[str]) -> tuple[list[str], dict[str, int]]:
     """List the variables that a log can be grouped by, and how many values they have.
 
-    Of those in bins that is not asked: there are as many as bins. Called by ``hold_log``.
+    Of those in bins that is not asked: there are as many as bins.
     """
     kinds = log.source.kinds
     held = [name for name in dict.fromkeys(variables) if name in log.names]
@@ -204,8 +179,5 @@ def _list_columns(log: Log, variables: Iterable[str]) -> tuple[list[str], dict[s
 
 
 def _may_be_reward(log: Log, name: str) -> bool:
-    """Tell whether a log has a column that can be added up as the reward.
-
-    Called by ``hold_log``.
-    """
+    """Tell whether a log has a column that can be added up as the reward."""
     return name in log.names and log.source.kinds[log.names[name]].may_be_summed

@@ -12,16 +12,14 @@ from boundit.report.pages.page_answer import PageAnswer, write_first, write_sent
 from boundit.terms.choices.choice import write_levels
 
 _READING = (
-    "A choice falls where another arm does better, or several do equally well. Its regret is "
+    "A choice falls where another arm is nearer to the highest mean, or several are. Its "
+    "regret is "
     "that of today's choice, at worst."
 )
 
 
 def make_stress_page(report: StressReport) -> AnswerPage:
-    """Make the page of what missing edges would do, the most harmful first.
-
-    Called by ``stress`` of the command line for --report, and by ``StressReport._repr_html_``.
-    """
+    """Make the page of what missing edges would do, the most harmful first."""
     table = report.table
     standing = [
         (
@@ -30,23 +28,16 @@ def make_stress_page(report: StressReport) -> AnswerPage:
         )
         for each in report.standing
     ]
-    kinds = {
-        "Single edges, the most harmful first": report.tried,
-        "Pairs of edges, the most harmful first": report.pairs,
-    }
     edge, *head = TRIED_HEAD
-    tried = (
-        make_answer_table(
-            title,
-            [edge, "what it would mean", *head],
-            [
-                (name, each.words, *rest)
-                for each in found
-                for name, *rest in [write_tried_row(each)]
-            ],
-            caption=_READING,
-        )
-        for title, found in kinds.items()
+    tried = make_answer_table(
+        "Single edges, the most harmful first",
+        [edge, "what it would mean", *head],
+        [
+            (name, each.words, *rest)
+            for each in report.tried
+            for name, *rest in [write_tried_row(each)]
+        ],
+        caption=_READING,
     )
     verdict, *said = report.sentences
     basis = {
@@ -58,7 +49,7 @@ def make_stress_page(report: StressReport) -> AnswerPage:
     return AnswerPage(
         f"What would overturn it: {report.query}",
         PageAnswer(verdict, tuple(said), basis=basis),
-        (make_answer_table("With the graph as it is", ["where", "use"], standing), *tried),
+        (make_answer_table("With the graph as it is", ["where", "arm"], standing), tried),
         (
             AnswerNotes("Not varied", report.not_varied),
             AnswerNotes(

@@ -27,24 +27,18 @@ class ContextStanding:
 
     @property
     def choice(self) -> Arm | None:
-        """The arm to use, or None where several do equally well: there is nothing to overturn.
-
-        Read by ``compare_standings`` and ``StressReport.has_choice``.
-        """
+        """The arm to use, or None where several do equally well: there is nothing to overturn."""
         return self.chosen[0] if len(self.chosen) == 1 else None
 
     def find_regret(self, arm: Arm) -> float:
-        """Find the worst-case regret of an arm. Called by ``compare_standings``."""
+        """Find the worst-case regret of an arm."""
         return dict(self.regrets)[arm]
 
 
 def find_standing(
     table: BoundTable, rule: ChoiceRule, optimism: float | None
 ) -> tuple[ContextStanding, ...]:
-    """Find in every context of a table the arms that do best by a rule, and what is sure.
-
-    Called by ``stress_request`` and ``StressRun.try_edges`` for every table.
-    """
+    """Find in every context of a table the arms that do best by a rule, and what is sure."""
     found = choose(table, rule=rule, optimism=optimism, lottery=False)
     # Differences that hold one at a time cost a choice some confidence, where they are used.
     one_arm = found.confidence != table.confidence
@@ -56,8 +50,7 @@ def _judge_context(
 ) -> ContextStanding:
     """Find what a choice leaves open in one context: ties, all regrets, and what is sure.
 
-    The best arm is never ruled out, so the last that is not is surely best. Called by
-    ``find_standing``.
+    The best arm is never ruled out, so the last that is not is surely best.
     """
     means = MeanSet.from_table(table, found.context, one_arm=one_arm)
     worst = means.find_leads().max(axis=0)
@@ -89,10 +82,7 @@ class StandingChange:
 def compare_standings(
     before: Sequence[ContextStanding], after: Sequence[ContextStanding]
 ) -> StandingChange:
-    """Compare what two tables of the same arms and contexts say to do.
-
-    Called by ``StressRun.try_edges`` for every table.
-    """
+    """Compare what two tables of the same arms and contexts say to do."""
     fallen, lost, regret = list[tuple[Context, tuple[Arm, ...]]](), list[Context](), 0.0
     for old, new in zip(before, after, strict=True):
         if old.choice is not None:
@@ -105,10 +95,7 @@ def compare_standings(
 
 
 def list_widened(before: BoundTable, after: BoundTable) -> tuple[Key, ...]:
-    """List the arms and contexts whose interval is wider in the second table.
-
-    Called by ``StressRun.try_edges`` for every table.
-    """
+    """List the arms and contexts whose interval is wider in the second table."""
     return tuple(
         key
         for key, bound in before.bounds.items()
@@ -118,9 +105,6 @@ def list_widened(before: BoundTable, after: BoundTable) -> tuple[Key, ...]:
 
 
 def measure_widths(table: BoundTable) -> tuple[float, float]:
-    """Measure the mean and the largest width of a table's intervals.
-
-    Called by ``StressRun.try_edges`` for every table.
-    """
+    """Measure the mean and the largest width of a table's intervals."""
     widths = [bound.upper - bound.lower for bound in table.bounds.values()]
     return sum(widths) / len(widths), max(widths)

@@ -1,14 +1,17 @@
 """Add every edge that a graph leaves out, one at a time, and see what becomes of the answer."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import combinations, islice
-from typing import Unpack, final
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Unpack, final
 
+from boundit.bounds.intersect import EndsCross, NoModelFits
 from boundit.bounds.request import BoundRequest, read_request
+from boundit.bounds.selection_facts import FactsRefuted
 from boundit.checks.check import NoLevel
 from boundit.decisions.choose.choose import choose
+from boundit.decisions.choose.mean_set import MeansContradict
 from boundit.decisions.compare.comparison import Comparison
+from boundit.decisions.compare.one_context import AnswersContradict
 from boundit.decisions.stress.edge_tests import EdgeTest, find_tests
 from boundit.decisions.stress.edges import (
     ApartEdge,
@@ -31,15 +34,21 @@ from boundit.decisions.stress.standing import (
 from boundit.decisions.stress.verdict import ComparedPolicies
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.groups import InvalidGroup
 from boundit.graph.read import GraphLike, require_graph
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.choices.choice import ChoiceRule
-from boundit.terms.errors import BounditError, HasCycle, InvalidLimit
-from boundit.terms.long_work import TimeBudget, Told, say_nothing
-from boundit.terms.message import Option
+from boundit.terms.errors import BounditError
+from boundit.terms.long_work import Progress, TimeBudget, follow_progress
+from boundit.terms.renamed import refuse_renamed
+
+if TYPE_CHECKING:
+    from boundit.terms.message import Note
+
+REFUTED = (EndsCross, NoModelFits, FactsRefuted, MeansContradict, AnswersContradict)
+"""How bounds, choices and comparisons say that the log refutes a graph, or what is stated."""
 
 
+@refuse_renamed
 def stress(
     graph: GraphLike,
     query: EffectQuery | str,
@@ -47,12 +56,11 @@ def stress(
     *,
     rule: ChoiceRule = "minimax-regret",
     optimism: float | None = None,
-    pairs: bool | int = False,
     level: float = 0.05,
     new: object = None,
     old: object = None,
     contexts: object = None,
-    told: Told | None = None,
+    progress: Progress | bool | None = None,
     **facts: Unpack[Facts],
 ) -> StressReport:
     """Say what would overturn the answer: each edge that the graph leaves out, added in turn.
@@ -60,9 +68,9 @@ def stress(
     Every directed and bidirected edge that makes no cycle is tried, those into selection too.
     The larger graph assumes less, so its bounds hold whether the edge is there or not. The
     report says for each what becomes of the widths, of the arm to use and of what is told
-    surely, and whether the log could have shown that the edge is missing. The log is read
-    twice, once to see how many values its columns have. Users call it; the command line too,
-    by ``boundit stress``.
+    surely, and whether the log could have shown that the edge is missing. Where the log refutes
+    the graph itself, the report says so and which edges would mend that. The log is read twice,
+    once to see how many values its columns have.
 
     Parameters
     ----------
@@ -71,16 +79,13 @@ def stress(
     rule, optimism
         By what the arm of each context is chosen, as for ``BoundTable.choose``; always a single
         arm.
-    pairs
-        Whether two edges at once are tried too, of those that the choice survives one by one,
-        the most harmful first: as many as the time allows, or so many.
     level
         The chance of any false alarm of the tests that missing edges get on the log.
     new, old, contexts
         Two policies, and how often contexts come, as for ``compare``: what becomes of the
         verdict on them is said too.
-    told
-        Hears what is being done, how much of it is done, and of how much.
+    progress
+        True for a bar on stderr, or a function of (message, done, total).
     facts
         The other options of ``derive_bounds``; ``time_limit`` holds for everything, and the
         report names the edges that were not reached.
@@ -96,16 +101,16 @@ def stress(
     graph = require_graph(graph)
     compared = ComparedPolicies.read(new, old, contexts)
     request = read_request(graph, query, log, **facts)
-    return stress_request(
-        graph,
-        request,
-        rule=rule,
-        optimism=optimism,
-        pairs=pairs,
-        level=level,
-        told=told or say_nothing,
-        read_compared=lambda _: compared,
-    )
+    with follow_progress(progress) as tell:
+        return stress_request(
+            graph,
+            request,
+            rule=rule,
+            optimism=optimism,
+            level=level,
+            progress=tell,
+            read_compared=lambda _: compared,
+        )
 
 
 def stress_request(
@@ -114,28 +119,32 @@ def stress_request(
     *,
     rule: ChoiceRule,
     optimism: float | None,
-    pairs: bool | int,
     level: float,
-    told: Told,
+    progress: Progress,
     read_compared: Callable[[BoundTable], ComparedPolicies | None],
 ) -> StressReport:
     """Say what would overturn the answer to a request that was read under a graph.
 
     The options are those of ``stress``; policies to compare may need the table of bounds to be
-    read. Called by ``stress``, and by the command of that name.
+    read.
     """
     budget = TimeBudget(request.time_limit)
-    most = _read_pairs(pairs)
     if not isinstance(level, int | float) or not 0 < level < 1:
         raise NoLevel(level)
-    told("read the log", 0, 1)
+    progress("read the log", 0, 1)
     tables = RivalTables.of(request, graph.nodes)
-    table = tables.derive(graph, budget)
-    compared = read_compared(table)
-    comparison = compared and compared.ask(table, graph, tables.request, budget)
-    told("test what the graph leaves out", 0, 1)
+    refutation: Note = ""
+    comparison = None
+    try:
+        table = tables.derive(graph, budget)
+        start = find_standing(table, rule, optimism)
+        compared = read_compared(table)
+        comparison = compared and compared.ask(table, graph, tables.request, budget)
+    except REFUTED as error:
+        refutation, table = error.message, tables.derive_open(graph, budget)
+        start, compared = find_standing(table, rule, optimism), read_compared(table)
+    progress("test what the graph leaves out", 0, 1)
     tests, notes = find_tests(graph, tables.request, budget, level)
-    start = find_standing(table, rule, optimism)
     run = StressRun(
         graph,
         request.query,
@@ -148,14 +157,10 @@ def stress_request(
         tests,
         compared,
         comparison,
+        refuted=bool(refutation),
     )
     apart, edges = run.sort_edges()
-    tried, unreached = run.try_all([(edge,) for edge in edges], told)
-    ranked = rank_by_harm(tried)
-    of_pairs = tuple[TriedEdges, ...]()
-    if most != 0:
-        chosen = list(islice(run.list_pairs(ranked), most))
-        of_pairs = rank_by_harm(run.try_all(chosen, told)[0])
+    tried = run.try_all(edges, progress)
     return StressReport(
         str(graph),
         str(request.query),
@@ -163,13 +168,13 @@ def stress_request(
         choose(table, rule=rule, optimism=optimism, lottery=False).sure,
         table,
         start,
-        ranked,
-        of_pairs,
+        rank_by_harm(tried),
         tuple(apart),
-        tuple(edge for (edge,) in unreached),
-        tuple(_list_not_varied(graph, run.count_pairs(ranked), len(of_pairs))),
+        tuple(edges[len(tried) :]),
+        tuple(_list_not_varied(graph)),
         notes,
         comparison,
+        refutation,
     )
 
 
@@ -189,12 +194,12 @@ class StressRun:
     tests: dict[frozenset[str], EdgeTest]
     compared: ComparedPolicies | None = None
     comparison: Comparison | None = None
+    refuted: bool = False
 
     def sort_edges(self) -> tuple[list[ApartEdge], list[MissingEdge]]:
         """Sort the missing edges into those that change the question and those to be tried.
 
-        The latter come by how likely they do harm; those whose bounds are known already come
-        first, as they cost no time. Called by ``stress_request``.
+        The latter come by how likely they do harm.
         """
         apart, edges = list[ApartEdge](), list[MissingEdge]()
         for edge in list_missing(self.graph):
@@ -204,47 +209,41 @@ class StressRun:
             else:
                 apart.append(ApartEdge(edge, reason))
         edges.sort(key=lambda edge: rank_by_place(self.graph, self.query, edge))
-        edges.sort(key=lambda e: not self.tables.is_derived(add_edges(self.graph, (e,))))
         return apart, edges
 
-    def try_all(
-        self, chosen: Sequence[tuple[MissingEdge, ...]], told: Told
-    ) -> tuple[list[TriedEdges], list[tuple[MissingEdge, ...]]]:
-        """Try edges, or pairs of them, one after another until the time is over.
-
-        Gives what was found, and what was not reached. Called by ``stress_request`` for
-        single edges and for pairs.
-        """
+    def try_all(self, edges: list[MissingEdge], progress: Progress) -> list[TriedEdges]:
+        """Try edges one after another until the time is over."""
         found = list[TriedEdges]()
-        for done, edges in enumerate(chosen):
-            told(f"try {'; '.join(map(str, edges))}", done, len(chosen))
-            one = None if self.budget.is_over() else self.try_edges(edges)
+        for edge in edges:
+            progress(f"try {edge}", len(found), len(edges))
+            one = None if self.budget.is_over() else self.try_edge(edge)
             if one is None:
-                return found, list(chosen[done:])
+                break
             found.append(one)
-        return found, []
+        return found
 
-    def try_edges(self, edges: tuple[MissingEdge, ...]) -> TriedEdges | None:
-        """Derive the bounds with some edges added, and compare them; None if time is over.
-
-        Called by ``StressRun.try_all``.
-        """
-        test = self.tests.get(edges[0].ends) if len(edges) == 1 else None
+    def try_edge(self, edge: MissingEdge) -> TriedEdges | None:
+        """Derive the bounds with an edge added, and compare them; None if time is over."""
+        test = self.tests.get(edge.ends)
         try:
-            grown = add_edges(self.graph, edges)
+            grown = add_edges(self.graph, (edge,))
             table = self.tables.derive(grown, self.budget)
             standing = find_standing(table, self.rule, self.optimism)
             verdict = self.compared and self.compared.ask(
                 table, grown, self.tables.request, self.budget
             )
         except BounditError as error:
-            return TriedEdges(edges, test=test, refusal=error.message)
+            return TriedEdges((edge,), test=test, refusal=error.message)
         if self.budget.is_over():
             return None  # rules may have been left out
         mean, worst = measure_widths(table)
         change = compare_standings(self.standing, standing)
+        if self.refuted:  # there is no choice of today's, so that all is new
+            instead = tuple((each.context, each.chosen) for each in standing)
+            regret = max(each.find_regret(each.chosen[0]) for each in standing)
+            change = replace(change, fallen=instead, regret=regret)
         return TriedEdges(
-            edges,
+            (edge,),
             mean,
             worst,
             list_widened(self.table, table),
@@ -255,72 +254,22 @@ class StressRun:
             table=table,
             comparison=verdict,
             unsettled=verdict is not None and self._is_unsettled(verdict),
+            rescues=self.refuted,
         )
 
     def _is_unsettled(self, verdict: Comparison) -> bool:
-        """Tell whether a verdict that was told before is another one now.
-
-        Called by ``StressRun.try_edges``.
-        """
+        """Tell whether a verdict that was told before is another one now."""
         before = self.comparison
         return before is not None and before.verdict not in {"not told", verdict.verdict}
 
-    def list_pairs(self, ranked: Sequence[TriedEdges]) -> Iterator[tuple[MissingEdge, ...]]:
-        """Yield pairs of edges that the choice survives one by one, the most harmful first.
 
-        Pairs that make a cycle, or change the question together, are left out. Called by
-        ``stress_request``.
-        """
-        kept = [each.edges[0] for each in ranked if each.survives]
-        places = sorted(combinations(range(len(kept)), 2), key=lambda pair: (sum(pair), pair))
-        for one, other in places:
-            pair = (kept[one], kept[other])
-            try:
-                grown = add_edges(self.graph, pair)
-            except (HasCycle, InvalidGroup):
-                continue
-            if not grown.descendants(self.query.treatments).intersection(self.query.context):
-                yield pair
-
-    def count_pairs(self, ranked: Sequence[TriedEdges]) -> int:
-        """Count the pairs of edges that the choice survives one by one.
-
-        Called by ``stress_request``, which says how many of them were not tried.
-        """
-        n = sum(each.survives for each in ranked)
-        return n * (n - 1) // 2
-
-
-def _read_pairs(pairs: object) -> int | None:
-    """Read how many pairs are tried at most: 0 for none, None for all.
-
-    Called by ``stress_request``.
-    """
-    if isinstance(pairs, bool):
-        return None if pairs else 0
-    if isinstance(pairs, int) and pairs >= 0:
-        return pairs
-    raise InvalidLimit(
-        Option("pairs"), f" must be True, False or a whole number from 0 on, found {pairs!r}"
-    )
-
-
-def _list_not_varied(graph: CausalGraph, n_pairs: int, n_tried: int) -> Iterator[str]:
-    """Yield sentences on what was not looked at, so that nobody reads more into a report.
-
-    Called by ``stress_request``.
-    """
+def _list_not_varied(graph: CausalGraph) -> Iterator[str]:
+    """Yield sentences on what was not looked at, so that nobody reads more into a report."""
     yield (
         "arrows: none was turned round or taken away. A graph without one of its edges assumes "
         "more; turning one needs a rival graph"
     )
-    if n_tried:
-        yield (
-            f"two missing edges at once: {n_tried:,} of about {n_pairs:,} pairs were tried, "
-            "three at once never"
-        )
-    else:
-        yield "two missing edges at once: surviving each of two does not mean surviving both"
+    yield "two missing edges at once: surviving each of two does not mean surviving both"
     yield "degree: an edge that was added may be as strong as the log allows"
     if graph.selection is None:
         yield "selection: the graph has no selection node, so all rows are taken to be logged"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import permutations
-from typing import Unpack
+from typing import TypeVar, Unpack
 
 from boundit.bounds.confounding.limits import ConfoundingLimits
 from boundit.bounds.request import BoundRequest, read_bandit_query, read_request
@@ -23,29 +23,32 @@ from boundit.terms.bound_table import PLAIN, BoundTable
 from boundit.terms.contrast import Pair
 from boundit.terms.errors import BounditError
 from boundit.terms.explanation import RANGE
-from boundit.terms.long_work import TimeBudget, Told, say_nothing
-from boundit.terms.message import Message
+from boundit.terms.long_work import Progress, TimeBudget, follow_progress
+from boundit.terms.message import CRITICAL, Message, Note
 from boundit.terms.names import Nodes
+from boundit.terms.renamed import refuse_renamed
 from boundit.terms.rounding import ROUNDING
+
+_Said = TypeVar("_Said", str, Note)
 
 
 class NoRivals(BounditError):
     """Nothing to unite, or tables that are not about the same question."""
 
 
+@refuse_renamed
 def bound_rivals(
     graphs: Mapping[str, GraphLike] | Iterable[GraphLike],
     query: EffectQuery | str,
     log: object,
     *,
-    told: Told | None = None,
+    progress: Progress | bool | None = None,
     **facts: Unpack[Facts],
 ) -> BoundTable:
     """Bound what every arm would earn if any one of several rival graphs is right.
 
     Each end is the outermost of all graphs, and its rule names the graph that set it; of two
     arms the largest difference of all graphs is kept. The confidence is that of one table.
-    Users call it where experts disagree.
 
     Parameters
     ----------
@@ -53,8 +56,8 @@ def bound_rivals(
         The rivals, by name or in a list; they share the variables of the query.
     query, log
         What is asked, and anything ``read_log`` takes. It is read once for all graphs.
-    told
-        Hears which graph is being bounded.
+    progress
+        True for a bar on stderr, or a function of (message, done, total).
     facts
         The options of ``derive_bounds``; they must hold under every graph.
 
@@ -76,18 +79,16 @@ def bound_rivals(
     if not named:
         raise NoRivals("there is no graph to bound; give at least one")
     first = next(iter(named.values()))
-    return unite_rivals(
-        read_request(first, query, log, **facts), named, told=told or say_nothing
-    )
+    with follow_progress(progress) as tell:
+        return unite_rivals(read_request(first, query, log, **facts), named, progress=tell)
 
 
 def unite_rivals(
-    request: BoundRequest, named: Mapping[str, CausalGraph], *, told: Told
+    request: BoundRequest, named: Mapping[str, CausalGraph], *, progress: Progress
 ) -> BoundTable:
     """Bound the question of a request under each of several graphs, and unite the tables.
 
-    The request was read under the first graph. Called by ``bound_rivals``, and by ``decide`` of
-    the command line for --rival.
+    The request was read under the first graph.
     """
     budget = TimeBudget(request.time_limit)
     for name, graph in named.items():
@@ -98,7 +99,7 @@ def unite_rivals(
     tables = RivalTables.of(request, Nodes().union(*(graph.nodes for graph in named.values())))
     found = dict[str, BoundTable]()
     for done, (name, graph) in enumerate(named.items()):
-        told(f"bound {name}", done, len(named))
+        progress(f"bound {name}", done, len(named))
         with _name_refusal(name):
             found[name] = tables.derive(graph, budget)
     return unite_tables(found)
@@ -106,10 +107,7 @@ def unite_rivals(
 
 @contextmanager
 def _name_refusal(name: str) -> Iterator[None]:
-    """Put the name of a rival graph before what it is refused for.
-
-    Called by ``unite_rivals``.
-    """
+    """Put the name of a rival graph before what it is refused for."""
     try:
         yield
     except BounditError as error:
@@ -121,37 +119,38 @@ def _name_refusal(name: str) -> Iterator[None]:
 def unite_tables(tables: Mapping[str, BoundTable]) -> BoundTable:
     """Unite tables of one question: for every row the hull, which holds if any table does.
 
-    Reasons keep the name of the table that set each end. Called by ``unite_rivals`` and
-    ``StressReport.unite``.
+    Reasons keep the name of the table that set each end.
     """
     first = _require_alike(tables)
     bounds = {
         key: _unite_rows({name: table.bounds[key] for name, table in tables.items()})
         for key in first.bounds
     }
-    low, high = zip(*(table.reward_range for table in tables.values()), strict=True)
+    low, high = zip(*(table.outcome_range for table in tables.values()), strict=True)
     return replace(
         first,
         bounds=bounds,
-        reward_range=(min(low), max(high)),
+        outcome_range=(min(low), max(high)),
         rules=dict(_rename_rules(tables)),
         contrasts=dict(_unite_contrasts(list(tables.values()), bounds)),
         joint=all(table.joint for table in tables.values()),
         contrast_cost=max(table.contrast_cost for table in tables.values()),
-        caveats=tuple(dict.fromkeys(c for t in tables.values() for c in t.caveats)),
-        notes=tuple(dict.fromkeys(note for t in tables.values() for note in t.notes)),
-        living=(),
-        fused=PLAIN,
+        caveats=_put_first(c for t in tables.values() for c in t.caveats),
+        notes=_put_first(note for t in tables.values() for note in t.notes),
+        pooling=PLAIN,
         others={},
         models="; or ".join(dict.fromkeys(t.models for t in tables.values() if t.models)),
     )
 
 
-def _require_alike(tables: Mapping[str, BoundTable]) -> BoundTable:
-    """Refuse tables that are not about one question; give the first one.
+def _put_first(said: Iterable[_Said]) -> tuple[_Said, ...]:
+    """List caveats of several tables once each, critical ones first."""
+    once = dict.fromkeys(said)
+    return tuple(sorted(once, key=lambda note: not str(note).startswith(CRITICAL)))
 
-    Called by ``unite_tables``.
-    """
+
+def _require_alike(tables: Mapping[str, BoundTable]) -> BoundTable:
+    """Refuse tables that are not about one question; give the first one."""
     if not tables:
         raise NoRivals("there is no table to unite; give at least one")
     (first_name, first), *others = tables.items()
@@ -167,7 +166,7 @@ def _require_alike(tables: Mapping[str, BoundTable]) -> BoundTable:
 def _unite_rows(rows: Mapping[str, Bound]) -> Bound:
     """Unite the bounds of one arm and context, with the names of those that set the ends.
 
-    The first of several that agree is named. Called by ``unite_tables`` for each row.
+    The first of several that agree is named.
     """
     low = min(rows, key=lambda name: rows[name].lower)
     high = max(rows, key=lambda name: rows[name].upper)
@@ -195,7 +194,7 @@ def _unite_contrasts(
     """Yield the largest difference of two arms under any table, where it says something.
 
     That is more than the united intervals say. A difference of arms that some table leaves to
-    its intervals counts as they have it. Called by ``unite_tables``.
+    its intervals counts as they have it.
     """
     arms = tables[0].arms
     for context in tables[0].contexts:
@@ -209,7 +208,7 @@ def _unite_contrasts(
 
 
 def _rename_rules(tables: Mapping[str, BoundTable]) -> Iterator[tuple[str, RuleRecord]]:
-    """Yield the rules of all tables, with the tables' names. Called by ``unite_tables``."""
+    """Yield the rules of all tables, with the tables' names."""
     for name, table in tables.items():
         for rule, record in table.rules.items():
             named = _name_rule(name, rule)
@@ -217,20 +216,14 @@ def _rename_rules(tables: Mapping[str, BoundTable]) -> Iterator[tuple[str, RuleR
 
 
 def _name_rule(table: str, rule: str) -> str:
-    """Put the name of a table before that of a rule; the reward's range needs none.
-
-    Called by ``_unite_rows`` and ``_rename_rules``.
-    """
+    """Put the name of a table before that of a rule; the reward's range needs none."""
     return rule if rule == RANGE else f"{table}: {rule}"
 
 
 def _name_graphs(
     graphs: Mapping[str, GraphLike] | Iterable[GraphLike],
 ) -> dict[str, CausalGraph]:
-    """Read rival graphs, and name those of a list by their place.
-
-    Called by ``bound_rivals``.
-    """
+    """Read rival graphs, and name those of a list by their place."""
     if isinstance(graphs, Mapping):
         return {name: require_graph(graph) for name, graph in graphs.items()}
     return {f"graph {i}": require_graph(graph) for i, graph in enumerate(graphs, start=1)}

@@ -32,7 +32,7 @@ class ComparedPolicies:
 
     @classmethod
     def read(cls, new: object, old: object, contexts: object) -> "ComparedPolicies | None":
-        """Read the options of ``stress``: both policies or none. Called by ``stress``."""
+        """Read the options of ``stress``: both policies or none."""
         if new is None and old is None:
             if contexts is not None:
                 raise OnePolicy(
@@ -50,8 +50,7 @@ class ComparedPolicies:
     ) -> Comparison:
         """Compare both policies by the bounds of a graph.
 
-        What the log did is asked of the log again, under that graph. Called by
-        ``stress_request`` and ``StressRun.try_edges``.
+        What the log did is asked of the log again, under that graph.
         """
         beside = None if request.confidence is None else BESIDE
         if not self._asks_log:
@@ -66,17 +65,14 @@ class ComparedPolicies:
             confidence=beside,
             external=request.external,
             selection_rate=request.facts.rate,
-            sensitivity=request.facts.limit,
+            selection_limit=request.facts.limit,
             time_limit=budget.count_seconds(),
             memory_limit=request.memory_limit,
         )
 
     @property
     def _asks_log(self) -> bool:
-        """Whether the log itself is needed: for what it did, or for its shares of contexts.
-
-        Read by ``ComparedPolicies.ask``.
-        """
+        """Whether the log itself is needed: for what it did, or for its shares of contexts."""
         named = (self.new, self.old, self.contexts)
         return any(
             isinstance(one, Logged) or (isinstance(one, str) and one == "log") for one in named

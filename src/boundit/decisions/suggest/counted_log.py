@@ -28,24 +28,18 @@ class CountedSource:
 
     @property
     def label(self) -> str:
-        """What messages call the log that was counted. Read by ``Log.count``."""
+        """What messages call the log that was counted."""
         return self.table.label
 
     @property
     def kinds(self) -> Mapping[str, ColumnKind]:
-        """The variables that were counted, and the reward: levels are taken as they are.
-
-        Read by ``Log.names`` and the checks of ``Log``.
-        """
+        """The variables that were counted, and the reward: levels are taken as they are."""
         reward = [self.table.reward] if self.table.reward else []
         held = dict.fromkeys([*self.table.variables, *reward], ColumnKind.NUMBERS)
         return held | ({WEIGHT: ColumnKind.NUMBERS} if self.table.exact else {})
 
     def group(self, plan: GroupBy) -> Cells:
-        """Add up the cells of the table that agree in the keys of a plan.
-
-        Called by ``Log.count``.
-        """
+        """Add up the cells of the table that agree in the keys of a plan."""
         table = self.table
         if table.reward in plan.keys:
             table = split_by_reward(table)
@@ -73,25 +67,16 @@ class CountedSource:
         return Cells(keys, {name: numbers[name] for name in choose_aggregates(plan)})
 
     def count_levels(self, columns: Sequence[str]) -> list[int]:
-        """Look up how many levels each variable was counted with, two for a reward.
-
-        Called by ``Log.count_levels``.
-        """
+        """Look up how many levels each variable was counted with, two for a reward."""
         return [len(self.table.levels.get(name, (0, 1))) for name in columns]
 
     def find_oddity(self, column: str) -> Oddity | None:  # noqa: ARG002, of the protocol
-        """Find nothing: what cannot be counted was refused when the table was made.
-
-        Called by ``Log._check_may_be_summed`` of any source.
-        """
+        """Find nothing: what cannot be counted was refused when the table was made."""
         return None
 
 
 def hold_counts(table: CountTable, times: int = 1) -> Log:
     """Make a log of a table that was counted, as if every row had come so many ``times``.
-
-    Called by ``_start_evaluation`` for a log that is asked about again and again, and by
-    ``Evaluation.measure_times`` for a log of four times the rows.
 
     >>> from boundit.counts.read import read_log
     >>> log = read_log({"X": [0, 1, 1], "Z": [0, 0, 1], "Y": [1, 0, 1]})
@@ -112,15 +97,13 @@ def hold_counts(table: CountTable, times: int = 1) -> Log:
         weight,
         exact=table.exact,
         bins={},
-        nulls="level",
+        missing="level",
         adaptive=table.adaptive,
     )
 
 
 def split_by_reward(table: CountTable) -> CountTable:
     """Make a table that counts its 0/1 reward as one more variable, in place of adding it up.
-
-    Called by ``CountedSource.group`` where the reward is a key, as it is for checks.
 
     >>> from boundit.counts.read import read_log
     >>> log = read_log({"X": [0, 1, 1], "Y": [1, 0, 1]})
@@ -149,8 +132,5 @@ def split_by_reward(table: CountTable) -> CountTable:
 
 
 def _add_up(numbers: Floats, group: NDArray[np.intp], n: int) -> Floats:
-    """Add up the numbers of the cells of each group.
-
-    Called by ``CountedSource.group`` for counts and rewards.
-    """
+    """Add up the numbers of the cells of each group."""
     return np.asarray(np.bincount(group, weights=numbers, minlength=n), dtype=np.float64)

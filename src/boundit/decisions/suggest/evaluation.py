@@ -12,7 +12,7 @@ from boundit.bounds.selection_facts import FactsRefuted, SelectionFacts
 from boundit.counts.log import Log
 from boundit.counts.table import CountTable
 from boundit.decisions.suggest.counted_log import hold_counts
-from boundit.estimand.recover import recover
+from boundit.estimand.identify import identify
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.long_work import TimeBudget
@@ -23,10 +23,7 @@ REFUSALS = (EndsCross, NoModelFits, FactsRefuted)
 
 
 def measure_width(table: BoundTable, *, estimates: bool = False) -> float:
-    """Compute the mean width over all arms and contexts, without sampling error if asked.
-
-    Called by ``Evaluation.width`` and ``_rank``, and by ``_measure_model`` for a plan.
-    """
+    """Compute the mean width over all arms and contexts, without sampling error if asked."""
     rows = table.bounds.values()
     widths = [
         row.upper_estimate - row.lower_estimate if estimates else row.upper - row.lower
@@ -47,31 +44,24 @@ class Evaluation:
 
     @property
     def width(self) -> float:
-        """Today's mean width. Read by ``_rank`` and wherever a gain is computed."""
+        """Today's mean width."""
         return measure_width(self.table)
 
     @cached_property
     def formula(self) -> str | None:
-        """The formula of the effect as things stand; None where it is not recoverable.
-
-        Read by ``find_recovering_sets`` and ``suggest_edges``, and by ``_rank``.
-        """
+        """The formula of the effect as things stand; None where it is not identified."""
         return self.find_formula(self.request.graph)
 
     @property
     def rows(self) -> int | None:
-        """How many rows the log has; None for an exact law.
-
-        Read by ``open_external`` and ``suggest_hidden_causes``.
-        """
+        """How many rows the log has; None for an exact law."""
         return None if self.counts.exact else round(self.counts.rows)
 
     def derive(self, request: BoundRequest, *, other_logs: bool = False) -> BoundTable | None:
         """Derive bounds under a changed request; None where it contradicts the log.
 
         None too where time is over, since bounds that were cut short say nothing of the change.
-        Counts are kept between calls, unless the request has other logs. Called by
-        ``suggest_edges`` and wherever a width is measured.
+        Counts are kept between calls, unless the request has other logs.
         """
         if self.budget.is_over():
             return None
@@ -83,21 +73,15 @@ class Evaluation:
         return None if self.budget.is_over() else table
 
     def measure_rate(self, rate: float) -> float | None:
-        """Measure the width with a known selection rate; None where the log refutes it.
-
-        Called by ``suggest_selection_rate``.
-        """
+        """Measure the width with a known selection rate; None where the log refutes it."""
         facts = SelectionFacts.from_options(
-            selection_rate=rate, sensitivity=self.request.facts.limit
+            selection_rate=rate, selection_limit=self.request.facts.limit
         )
         table = self.derive(replace(self.request, facts=facts))
         return None if table is None else measure_width(table)
 
     def measure_external(self, logs: Iterable[Log]) -> float | None:
-        """Measure the width with more external tables; None where they contradict the log.
-
-        Called by ``suggest_external_tables``.
-        """
+        """Measure the width with more external tables; None where they contradict the log."""
         changed = replace(self.request, external=(*self.request.external, *logs))
         if changed.confidence is None and not all(log.exact for log in changed.external):
             return None
@@ -105,10 +89,7 @@ class Evaluation:
         return None if table is None else measure_width(table)
 
     def measure_times(self, times: int) -> float | None:
-        """Measure the width with so many times the rows, of each kind alike.
-
-        Called by ``suggest_rows``.
-        """
+        """Measure the width with so many times the rows, of each kind alike."""
         changed = replace(self.request, log=hold_counts(self.counts, times))
         table = self.derive(changed, other_logs=True)
         return None if table is None else measure_width(table)
@@ -119,5 +100,5 @@ class Evaluation:
         Called wherever a suggestion may make the effect recoverable.
         """
         tables = [*self.request.tables, *more]
-        found = recover(graph, self.request.query, external=tables)
+        found = identify(graph, self.request.query, external=tables)
         return str(found) if found else None

@@ -8,7 +8,7 @@ from boundit.decisions.suggest.evaluation import Evaluation
 from boundit.decisions.suggest.report import Suggestion
 from boundit.simulation.fitted.world_set import FittedWorld
 from boundit.simulation.law_source import open_expected_log
-from boundit.terms.long_work import Told
+from boundit.terms.long_work import Progress
 from boundit.terms.names import Nodes, join_names, sort_names
 
 LARGEST = 3
@@ -20,11 +20,11 @@ MOST_EXACT, MOST_OTHERS = 4, 8
 
 
 def suggest_external_tables(
-    evaluation: Evaluation, worlds: Sequence[FittedWorld], told: Told
+    evaluation: Evaluation, worlds: Sequence[FittedWorld], progress: Progress
 ) -> list[Suggestion]:
     """Ask which tables of everyone would narrow the bounds, and by how much.
 
-    What they would hold is taken from worlds that fit the log. Called by ``suggest_in_turn``.
+    What they would hold is taken from worlds that fit the log.
     """
     if evaluation.request.graph.selection is None:
         return []
@@ -35,7 +35,7 @@ def suggest_external_tables(
     for i, names in enumerate(tried):
         if evaluation.budget.is_over():
             break
-        told("try external tables", i, len(tried))
+        progress("try external tables", i, len(tried))
         widths = [
             width
             for world in worlds
@@ -52,7 +52,7 @@ def find_recovering_sets(evaluation: Evaluation) -> dict[Nodes, str]:
 
     Those without the reward first; with it only where there are none. Supersets of a set that
     suffices are left out. A large graph has more sets than are tried: what selection goes by
-    comes first, then the smallest. Called by ``suggest_external_tables``.
+    comes first, then the smallest.
     """
     if evaluation.formula is not None:
         return {}
@@ -76,7 +76,7 @@ def find_recovering_sets(evaluation: Evaluation) -> dict[Nodes, str]:
 def open_external(evaluation: Evaluation, world: FittedWorld, names: Nodes) -> Log:
     """Open the table of some variables that a world's whole population would give.
 
-    It has as many rows as the log. Called by ``suggest_external_tables``.
+    It has as many rows as the log.
     """
     return open_expected_log(
         world.model, evaluation.rows, selected=False, names=names, levels=world.levels
@@ -84,10 +84,7 @@ def open_external(evaluation: Evaluation, world: FittedWorld, names: Nodes) -> L
 
 
 def _list_sets(evaluation: Evaluation, *, with_reward: bool) -> Iterator[Nodes]:
-    """List sets of variables: those that selection goes by, then the smallest first.
-
-    Called by ``find_recovering_sets``.
-    """
+    """List sets of variables: those that selection goes by, then the smallest first."""
     request = evaluation.request
     (outcome,) = request.query.outcomes
     names = sort_names(request.graph.observed - {outcome})
@@ -105,7 +102,7 @@ def _list_others(evaluation: Evaluation, exact: Sequence[Nodes]) -> list[Nodes]:
     """List tables that may narrow bounds without making the effect recoverable.
 
     Single variables, pairs with a cause of selection, and all that selection goes by; the
-    reward among them only where selection goes by it. Called by ``suggest_external_tables``.
+    reward among them only where selection goes by it.
     """
     request = evaluation.request
     graph, query = request.graph, request.query
@@ -127,10 +124,7 @@ def _list_others(evaluation: Evaluation, exact: Sequence[Nodes]) -> list[Nodes]:
 def _write_suggestion(
     evaluation: Evaluation, names: Nodes, widths: Sequence[float], formula: str
 ) -> Suggestion:
-    """Write what a table of some variables would give, by its widths in several worlds.
-
-    Called by ``suggest_external_tables``.
-    """
+    """Write what a table of some variables would give, by its widths in several worlds."""
     shown = join_names(names)
     rewarded = bool(names & set(evaluation.request.query.outcomes))
     rows = "as exact" if evaluation.rows is None else f"{evaluation.rows:,} rows"

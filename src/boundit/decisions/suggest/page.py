@@ -10,11 +10,7 @@ _CAPTION = "The narrowest first. The mean is over all arms and contexts."
 
 
 def make_suggest_page(report: SuggestReport, query: str = "") -> AnswerPage:
-    """Make the page of what would narrow the bounds of a question, the narrowest first.
-
-    Called by ``suggest`` of the command line for --report, and by
-    ``SuggestReport._repr_html_``, which does not know the question.
-    """
+    """Make the page of what would narrow the bounds of a question, the narrowest first."""
     rows = [
         (each.what, f"{each.width:.3f}", each.span, each.cost, _write_basis(each))
         for each in report.suggestions
@@ -42,9 +38,6 @@ def make_suggest_page(report: SuggestReport, query: str = "") -> AnswerPage:
 
 
 def _write_basis(each: Suggestion) -> str:
-    """Write what a width rests on, and the formula of an effect that is recoverable then.
-
-    Called by ``make_suggest_page``.
-    """
+    """Write what a width rests on, and the formula of an effect that is recoverable then."""
     exact = f". The effect is then recoverable: {each.formula}" if each.exact else ""
     return each.basis + exact

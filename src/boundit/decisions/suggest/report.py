@@ -10,9 +10,7 @@ from boundit.terms.public_names import find_forwarded
 from boundit.terms.saving.codec import encode
 from boundit.terms.saving.frames import FrameKind
 
-Kind: TypeAlias = Literal[
-    "selection rate", "external table", "hidden cause", "edge", "rows", "trial"
-]
+Kind: TypeAlias = Literal["selection rate", "external table", "edge", "rows", "trial"]
 """What sort of thing would have to be had."""
 NARROWER = 0.01
 """Which part of the width something must take away to be called a gain."""
@@ -41,10 +39,7 @@ class Suggestion:
 
     @property
     def span(self) -> str:
-        """From where to where the width may turn out, as text; nothing where it is one number.
-
-        Read by ``Suggestion.__str__`` and ``make_suggest_page``.
-        """
+        """From where to where the width may turn out, as text; nothing where it is one number."""
         one = self.most - self.least < 5e-4
         return "" if one else f"{self.least:.3f} to {self.most:.3f}"
 
@@ -75,18 +70,12 @@ class SuggestReport:
 
     @property
     def summary(self) -> str:
-        """The answer in a few sentences.
-
-        Users read it; also read by ``SuggestReport.record``.
-        """
+        """The answer in a few sentences."""
         return " ".join((*self.today, self.verdict))
 
     @property
     def today(self) -> tuple[str, ...]:
-        """How wide the bounds are as they are, a sentence each.
-
-        Read by ``SuggestReport.summary`` and ``make_suggest_page``.
-        """
+        """How wide the bounds are as they are, a sentence each."""
         sure = "plug-in ends" if self.confidence is None else f"confidence {self.confidence:g}"
         wide = (
             f"The bounds are {self.width:.3f} wide on average ({sure}); {self.endless:.3f} "
@@ -98,19 +87,13 @@ class SuggestReport:
 
     @property
     def verdict(self) -> str:
-        """What would narrow the bounds most, in a sentence.
-
-        Read by ``SuggestReport.summary`` and ``make_suggest_page``.
-        """
+        """What would narrow the bounds most, in a sentence."""
         if not self.suggestions:
             return "Nothing that was tried would narrow the bounds."
         return self._name_narrowest()
 
     def _name_narrowest(self) -> str:
-        """Name what would narrow bounds most; beside an edge ruled out, what can be measured.
-
-        Called by ``SuggestReport.verdict``.
-        """
+        """Name what would narrow bounds most; beside an edge ruled out, what can be measured."""
         best = self.suggestions[0]
         said = f"The bounds would narrow most, to {best.width:.3f}, by {best.what}"
         other = next((each for each in self.suggestions if each.kind != "edge"), best)
@@ -119,10 +102,7 @@ class SuggestReport:
         return f"{said}."
 
     def rows(self) -> list[dict[str, object]]:
-        """Write one flat dict for each suggestion, in the report's order.
-
-        Users make a data frame of them.
-        """
+        """Write one flat dict for each suggestion, in the report's order."""
         return [
             {
                 "kind": each.kind,
@@ -139,14 +119,11 @@ class SuggestReport:
         ]
 
     def frame(self, to: FrameKind = "pandas") -> Any:
-        """Give the rows as a frame of pandas, ``"polars"`` or ``"arrow"``. For users."""
+        """Give the rows as a frame of pandas, ``"polars"`` or ``"arrow"``."""
         return make_frame(self.rows(), to)
 
     def record(self) -> dict[str, object]:
-        """Write the whole report as an object for JSON.
-
-        Users keep it; ``suggest`` of the command line prints it with --json.
-        """
+        """Write the whole report as an object for JSON."""
         found: dict[str, object] = encode(self)
         return {"summary": self.summary} | found
 

@@ -12,7 +12,7 @@ TIMES = 4
 def suggest_selection_rate(evaluation: Evaluation) -> list[Suggestion]:
     """Ask what the selection rate would tell, at the middle and the ends of what can be.
 
-    A rate near 0 says nothing, so that its width is today's. Called by ``suggest_in_turn``.
+    A rate near 0 says nothing, so that its width is today's.
     """
     request = evaluation.request
     if request.graph.selection is None or request.facts.rate is not None:
@@ -39,10 +39,7 @@ def suggest_selection_rate(evaluation: Evaluation) -> list[Suggestion]:
 
 
 def _find_largest_rate(evaluation: Evaluation) -> tuple[float, float | None]:
-    """Find about the largest selection rate that the log allows, and the width with it.
-
-    Called by ``suggest_selection_rate``.
-    """
+    """Find about the largest selection rate that the log allows, and the width with it."""
     width = evaluation.measure_rate(1.0)
     if width is not None:
         return 1.0, width
@@ -60,8 +57,7 @@ def _find_largest_rate(evaluation: Evaluation) -> tuple[float, float | None]:
 def suggest_rows(evaluation: Evaluation) -> list[Suggestion]:
     """Ask what four times the rows would tell, of each kind alike.
 
-    The part of the width that is sampling error about halves, the rest stays. Called by
-    ``suggest_in_turn``.
+    The part of the width that is sampling error about halves, the rest stays.
     """
     if evaluation.rows is None or evaluation.request.confidence is None:
         return []
@@ -70,9 +66,11 @@ def suggest_rows(evaluation: Evaluation) -> list[Suggestion]:
         return []
     rest = measure_width(evaluation.table, estimates=True)
     root = rest + (evaluation.width - rest) / TIMES**0.5
+    proved = evaluation.table.complete
+    lasts = "stay however many rows there are" if proved else "are left by the rules tried"
     basis = (
         f"every count taken {TIMES} times; by the square root of the rows alone {root:.3f}, of "
-        f"which {rest:.3f} stay however many rows there are"
+        f"which {rest:.3f} {lasts}"
     )
     return [
         Suggestion(

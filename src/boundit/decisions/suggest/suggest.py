@@ -8,7 +8,7 @@ from boundit.bounds.request import BoundRequest, read_request
 from boundit.decisions.suggest.counted_log import hold_counts
 from boundit.decisions.suggest.evaluation import Evaluation, measure_width
 from boundit.decisions.suggest.external_tables import suggest_external_tables
-from boundit.decisions.suggest.graph_changes import suggest_edges, suggest_hidden_causes
+from boundit.decisions.suggest.graph_changes import suggest_edges
 from boundit.decisions.suggest.report import NARROWER, Suggestion, SuggestReport
 from boundit.decisions.suggest.selection_and_rows import suggest_rows, suggest_selection_rate
 from boundit.decisions.suggest.trial import suggest_trial
@@ -18,13 +18,15 @@ from boundit.simulation.errors import ModelTooLarge, NoWorldFits, RewardNotBinar
 from boundit.simulation.fitted.fit_worlds import count_relevant, find_relevant, fit_to_counts
 from boundit.simulation.fitted.world_set import FittedWorld
 from boundit.simulation.options import read_seed, read_whole
-from boundit.terms.long_work import TimeBudget, Told, say_nothing
+from boundit.terms.long_work import Progress, TimeBudget, follow_progress
+from boundit.terms.renamed import refuse_renamed
 from boundit.terms.sampling import Inference
 
 FITTING = 0.3
 """Which part of the time that is left the worlds may take that tables are drawn from."""
 
 
+@refuse_renamed
 def suggest(
     graph: GraphLike,
     query: EffectQuery | str,
@@ -34,8 +36,8 @@ def suggest(
     inference: Inference = "exact",
     external: Iterable[object] = (),
     selection_rate: float | tuple[float, float] | None = None,
-    sensitivity: float | None = None,
-    reward_range: tuple[float, float] | None = None,
+    selection_limit: float | None = None,
+    outcome_range: tuple[float, float] | None = None,
     domain: Mapping[str, Sequence[object]] | None = None,
     max_condition: int = 3,
     worlds: int = 3,
@@ -43,14 +45,13 @@ def suggest(
     seed: int = 0,
     time_limit: float | None = None,
     memory_limit: int | str | None = None,
-    told: Told | None = None,
+    progress: Progress | bool | None = None,
 ) -> SuggestReport:
     """Say what would narrow the bounds of a log, and how wide they would be then.
 
     Tried are: the selection rate; tables of everyone, the smallest that make the effect
-    recoverable first; measuring the hidden cause behind a ``<->``; knowing that an edge is not
-    there; four times the rows; a randomised trial. The rows of the log are counted once. Users
-    call it after ``derive_bounds``; also called by the command ``suggest``.
+    recoverable first; knowing that an edge is not there; four times the rows; a randomised
+    trial. The rows of the log are counted once.
 
     Parameters
     ----------
@@ -87,52 +88,49 @@ def suggest(
         inference=inference,
         external=external,
         selection_rate=selection_rate,
-        sensitivity=sensitivity,
-        reward_range=reward_range,
+        selection_limit=selection_limit,
+        outcome_range=outcome_range,
         domain=domain,
         max_condition=max_condition,
         time_limit=time_limit,
         memory_limit=memory_limit,
     )
-    *_, found = suggest_in_turn(
-        asked, worlds=n_worlds, trial=n_rounds, seed=number, told=told or say_nothing
-    )
+    with follow_progress(progress) as tell:
+        *_, found = suggest_in_turn(
+            asked, worlds=n_worlds, trial=n_rounds, seed=number, progress=tell
+        )
     return found
 
 
 def suggest_in_turn(
-    asked: BoundRequest, *, worlds: int = 3, trial: int = 1_000, seed: int = 0, told: Told
+    asked: BoundRequest,
+    *,
+    worlds: int = 3,
+    trial: int = 1_000,
+    seed: int = 0,
+    progress: Progress,
 ) -> Iterator[SuggestReport]:
     """Yield what would narrow the bounds as far as it is known, and last of all the whole.
 
     What takes a moment comes before what needs worlds that fit the log, which take longest.
-    Called by ``suggest``, and by ``answer_suggest`` for a page that shows each.
     """
-    evaluation = _start_evaluation(asked, told)
+    evaluation = _start_evaluation(asked, progress)
     found = [*suggest_rows(evaluation), *suggest_selection_rate(evaluation)]
-    edges, there = suggest_edges(evaluation, told)
+    edges, there = suggest_edges(evaluation, progress)
     found += edges
     yield _rank(evaluation, found, ())
-    drawn, notes = _fit_worlds(evaluation, worlds, seed, told)
+    drawn, notes = _fit_worlds(evaluation, worlds, seed, progress)
     found += suggest_trial(evaluation, drawn, trial)
     yield _rank(evaluation, found, ())
-    found += suggest_external_tables(evaluation, drawn, told)
-    yield _rank(evaluation, found, ())
-    plain, _ = _fit_worlds(evaluation, worlds, seed, told, plain=True)
-    found += suggest_hidden_causes(evaluation, plain or drawn, told)
+    found += suggest_external_tables(evaluation, drawn, progress)
     yield _rank(evaluation, found, [*notes, *_list_notes(evaluation, there)])
 
 
 def _list_notes(evaluation: Evaluation, there: Sequence[str]) -> Iterator[str]:
-    """List what was left out and why; ``there`` are edges that the log itself shows.
-
-    Called by ``suggest_in_turn`` at its end.
-    """
+    """List what was left out and why; ``there`` are edges that the log itself shows."""
     if dropped := evaluation.counts.dropped:
         gone = ", ".join(f"{name} ({count:,})" for name, count in dropped.items())
         yield f"rows without a value were left out, whatever is asked: {gone}"
-    if evaluation.request.external:
-        yield "hidden causes were not tried: worlds are not fitted to external tables"
     if there:
         said = ", ".join(there)
         yield f"the log contradicts the graph without these edges: {said}"
@@ -140,31 +138,22 @@ def _list_notes(evaluation: Evaluation, there: Sequence[str]) -> Iterator[str]:
         yield "the time limit ended the search; other things may help as well"
 
 
-def _start_evaluation(asked: BoundRequest, told: Told) -> Evaluation:
-    """Count all that bears on the question, once, and bound it as the log stands today.
-
-    Called by ``suggest_in_turn``.
-    """
+def _start_evaluation(asked: BoundRequest, progress: Progress) -> Evaluation:
+    """Count all that bears on the question, once, and bound it as the log stands today."""
     budget = TimeBudget(asked.time_limit)
     budget.count_seconds()
-    told("count the log", 0, 1)
+    progress("count the log", 0, 1)
     counts = count_relevant(asked)
     request = replace(
         asked, graph=find_relevant(asked.graph, asked.query), log=hold_counts(counts)
     )
-    return Evaluation(request, counts, derive_table(request, {}, told), budget)
+    return Evaluation(request, counts, derive_table(request, {}, progress), budget)
 
 
 def _fit_worlds(
-    evaluation: Evaluation, n: int, seed: int, told: Told, *, plain: bool = False
+    evaluation: Evaluation, n: int, seed: int, progress: Progress
 ) -> tuple[Sequence[FittedWorld], list[str]]:
-    """Draw worlds that fit the log, or say in a note why there are none.
-
-    Called by ``suggest_in_turn`` for tables of everyone, and for ``plain`` worlds with hidden
-    causes that could be measured.
-    """
-    if plain and not evaluation.request.graph.bidirected:
-        return (), []
+    """Draw worlds that fit the log, or say in a note why there are none."""
     try:
         fitted = fit_to_counts(
             evaluation.request,
@@ -173,21 +162,17 @@ def _fit_worlds(
             n=n,
             seed=seed,
             budget=evaluation.budget.share(FITTING),
-            told=told,
-            plain=plain,
+            progress=progress,
         )
     except (ModelTooLarge, NoWorldFits, RewardNotBinary) as error:
-        return (), [f"no tables of everyone and no hidden causes were tried: {error}"]
+        return (), [f"no tables of everyone were tried: {error}"]
     return fitted.worlds, []
 
 
 def _rank(
     evaluation: Evaluation, found: Sequence[Suggestion], notes: Sequence[str]
 ) -> SuggestReport:
-    """Rank suggestions by expected width, and set apart those that are of no use.
-
-    Called by ``suggest_in_turn``.
-    """
+    """Rank suggestions by expected width, and set apart those that are of no use."""
     today = evaluation.width
     helps = [each for each in found if each.width < today * (1 - NARROWER)]
     useless = [each.what for each in found if each not in helps]

@@ -25,8 +25,6 @@ MOST_ROUNDS = 10**12
 def find_trial_width(mean: float, rounds: float, *, error: float) -> float:
     """Find how wide the interval of a mean is after so many rounds, with this error in all.
 
-    Called by ``suggest_trial`` and ``count_rounds``.
-
     >>> round(find_trial_width(0.5, 1000, error=0.05), 3)
     0.086
     >>> round(find_trial_width(0.004, 1000, error=0.05), 3)
@@ -38,8 +36,6 @@ def find_trial_width(mean: float, rounds: float, *, error: float) -> float:
 
 def count_rounds(mean: float, width: float, *, error: float) -> int:
     """Count the rounds after which the interval of a mean is no wider than ``width``.
-
-    Called by ``suggest_trial`` for every arm and context.
 
     >>> count_rounds(0.5, 0.0857, error=0.05)
     1001
@@ -62,10 +58,10 @@ def suggest_trial(
     """Ask what a randomised trial of so many rounds of each arm in each context would tell.
 
     It also says after how many rounds a trial alone is as narrow as the bounds are today, and
-    how many it takes to tell the best arm from the next. Called by ``suggest_in_turn``.
+    how many it takes to tell the highest mean from the next.
     """
     table = evaluation.table
-    low, high = table.reward_range
+    low, high = table.outcome_range
     scale = high - low
     error = (1 - (table.confidence or SURE)) / max(len(table.bounds), 1)
     means = {
@@ -84,7 +80,7 @@ def suggest_trial(
         "arm in a context are as narrow as the bounds are today"
     )
     if decide := _count_to_decide(worlds, table, error):
-        basis += f"; to tell the best arm from the next takes about {decide:,}"
+        basis += f"; to tell the highest mean from the next takes about {decide:,}"
     return [
         Suggestion(
             "trial",
@@ -104,7 +100,6 @@ def _count_to_decide(
     """Count the rounds of an arm in a context that tell the best from the next, in the median.
 
     Over all worlds that fit the log, and the contexts that the bounds do not settle already.
-    Called by ``suggest_trial``.
     """
     counts = list[int]()
     for world in worlds:
@@ -122,10 +117,7 @@ def _count_to_decide(
 
 
 def _find_end(mean: float, outer: float, budget: float) -> float:
-    """Find the number between a mean and ``outer`` at which the divergence is the budget.
-
-    Called by ``find_trial_width`` for both ends.
-    """
+    """Find the number between a mean and ``outer`` at which the divergence is the budget."""
     inner, far = mean, outer
     for _ in range(60):
         middle = (inner + far) / 2
@@ -137,7 +129,7 @@ def _find_end(mean: float, outer: float, budget: float) -> float:
 
 
 def _compute_kl(p: float, q: float) -> float:
-    """Compute the divergence of two coins, in nats. Called by ``_find_end``."""
+    """Compute the divergence of two coins, in nats."""
     if q in (0.0, 1.0):
         return 0.0 if p == q else float("inf")
     top = p * log(p / q) if p > 0 else 0.0

@@ -110,8 +110,6 @@ def write_adjustment(
 ) -> Expression:
     r"""Write the formula that is the effect if, and only if, ``adjusts`` says yes.
 
-    Called by ``_judge_as_printed`` for the covariates it found, and by users.
-
     .. math:: \sum_z P(y \mid x, z, S{=}1)\, P(z \setminus z^T \mid z^T, S{=}1)\, P(z^T)
 
     Without a selection node the log shows everybody, so every term is read off it.
@@ -144,8 +142,7 @@ def _list_claims(graph: CausalGraph, pair: Adjustment, x: Nodes, y: Nodes) -> It
     """List the separations in the graph that an adjustment criterion demands, in its order.
 
     Each comes with what it means when it fails. Which criterion applies depends on what of the
-    covariates was measured without selection. Called by ``adjusts``, which stops at the first
-    that fails.
+    covariates was measured without selection.
     """
     z, zt = pair
     backdoor = make_back_door_graph(graph, treatments=x, outcomes=y)
@@ -171,7 +168,6 @@ def _name_criterion(graph: CausalGraph, pair: Adjustment) -> str:
     """Name the adjustment criterion that applies: Definition 2, GACT1, GACT2 or GACT3.
 
     It depends on whether there is selection, and on which covariates were measured without it.
-    Called by ``adjusts`` for its verdict.
     """
     if graph.selection is None:
         return "Definition 2"
@@ -185,8 +181,7 @@ def _read_question(
 ) -> tuple[Adjustment, Nodes, Nodes]:
     """Read covariates (and which are external), treatments and outcomes as sets of nodes.
 
-    Raises NotACovariate for an external variable that is no covariate. Called by ``adjusts``
-    and ``write_adjustment`` first of all.
+    Raises NotACovariate for an external variable that is no covariate.
     """
     z, x, y = read_roles(
         graph,

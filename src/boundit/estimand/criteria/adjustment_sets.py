@@ -63,8 +63,7 @@ def list_adjustments(
     """List every pair that adjusts once, with polynomial delay, the widest covariates first.
 
     A pair is the covariates, and those of them whose unselected law is needed. ``external`` and
-    ``within`` are those of ``find_adjustment``. Names are checked at once. For users who want
-    to choose among all sets to adjust for.
+    ``within`` are those of ``find_adjustment``. Names are checked at once.
 
     >>> graph = CausalGraph.of(directed=[("A", "B"), ("B", "X"), ("A", "Y"), ("X", "Y")])
     >>> for pair in list_adjustments(graph, treatments="X", outcomes="Y"):
@@ -75,6 +74,36 @@ def list_adjustments(
     """
     graph = require_graph(graph)
     return _prepare_search(graph, treatments, outcomes, external, within).list_all()
+
+
+def list_minimal_adjustments(
+    graph: GraphLike,
+    *,
+    treatments: Names,
+    outcomes: Names,
+    external: Names = (),
+    within: Names | None = None,
+) -> Iterator[Adjustment]:
+    """List every pair of which nothing can be spared; the first comes in polynomial time."""
+    graph = require_graph(graph)
+    return _prepare_search(graph, treatments, outcomes, external, within).list_minimal()
+
+
+def find_unselected_part(
+    graph: CausalGraph,
+    *,
+    covariates: Names,
+    treatments: Names,
+    outcomes: Names,
+    external: Names,
+) -> Nodes:
+    """Find the covariates whose unselected law makes them adjust, all that have one if none do.
+
+    ``external`` are all variables measured without selection.
+    """
+    (z,) = read_roles(graph, {"a covariate": covariates})
+    found = _prepare_search(graph, treatments, outcomes, external, None).find_external(z)
+    return graph.require(external) & z if found is None else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +125,7 @@ class _AdjustmentSearch:
         """Find the widest covariates from ``forced`` to ``allowed`` that adjust for the effect.
 
         ``Z^T`` among them, measured without selection, must part outcomes from selection. None
-        when no set in between adjusts. Called by ``_AdjustmentSearch.list_all`` to look into a
-        range of sets.
+        when no set in between adjusts.
         """
         found = find_separator(
             self.backdoor,
@@ -113,8 +141,7 @@ class _AdjustmentSearch:
     def find_external(self, covariates: Nodes) -> Nodes | None:
         """Find a minimal ``Z^T``: covariates whose law must be known without selection.
 
-        They separate outcomes from selection in the back-door graph; None when none do. Called
-        by ``_AdjustmentSearch.find_minimal`` and ``_AdjustmentSearch.find_widest``.
+        They separate outcomes from selection in the back-door graph; None when none do.
         """
         usable = covariates & self.measured
         return minimal_separator(self.backdoor, self.outcomes, self.selection, within=usable)
@@ -122,7 +149,7 @@ class _AdjustmentSearch:
     def find_minimal(self) -> Adjustment | None:
         """Find a pair (covariates ``Z``, unselected ``Z^T``) that adjusts, with none to spare.
 
-        None when no covariates adjust. Called by ``find_adjustment``.
+        None when no covariates adjust.
         """
         external = self.find_external(self.allowed)
         if external is None:
@@ -143,10 +170,7 @@ class _AdjustmentSearch:
         return Adjustment(covariates, self.find_external(covariates) or frozenset())
 
     def find_needed(self, covariates: Nodes) -> Nodes:
-        """Find which of these covariates cannot be left out, as the others would not adjust.
-
-        Called by ``_AdjustmentSearch.find_minimal`` until nothing can be spared.
-        """
+        """Find which of these covariates cannot be left out, as the others would not adjust."""
         one = find_needed_nodes(
             self.backdoor,
             self.treatments,
@@ -158,11 +182,25 @@ class _AdjustmentSearch:
         other = find_needed_nodes(self.backdoor, self.outcomes, self.selection, within=usable)
         return (one or frozenset()) | (other or frozenset())
 
-    def list_all(self) -> Iterator[Adjustment]:
-        """List every pair that adjusts: covariates, and each ``Z^T`` (unselected part).
+    def list_minimal(self) -> Iterator[Adjustment]:
+        """List every pair of which nothing can be spared."""
+        if (first := self.find_minimal()) is None:
+            return
+        yield first
+        for pair in self.list_all():
+            spare = pair.covariates - self.find_needed(pair.covariates)
+            if pair != first and not spare and not self._can_spare_external(pair):
+                yield pair
 
-        Called by ``list_adjustments``.
-        """
+    def _can_spare_external(self, pair: Adjustment) -> bool:
+        """Tell whether fewer covariates with an unselected law would do."""
+        needed = find_needed_nodes(
+            self.backdoor, self.outcomes, self.selection, within=pair.external
+        )
+        return bool(pair.external - (needed or frozenset()))
+
+    def list_all(self) -> Iterator[Adjustment]:
+        """List every pair that adjusts: covariates, and each ``Z^T`` (unselected part)."""
         for covariates in list_sets_between(frozenset(), self.allowed, self.find_widest):
             usable = covariates & self.measured
             for external in list_separators(
@@ -181,7 +219,6 @@ def _prepare_search(
     """Read treatments, outcomes and allowed covariates as sets, and make the back-door graph.
 
     That is the graph without the first edge of every causal path from treatments to outcomes.
-    Called by ``find_adjustment`` and ``list_adjustments`` for the search they run.
     """
     x, y = read_roles(graph, {"a treatment": treatments, "an outcome": outcomes})
     (measured,) = read_roles(graph, {"measured without selection": external})

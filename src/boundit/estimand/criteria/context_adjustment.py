@@ -21,11 +21,17 @@ Since selection causes nothing, (a) and (b) together are one separation, namely
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from boundit.estimand.criteria.adjustment import Adjustment
 from boundit.estimand.criteria.roles import read_roles
 from boundit.estimand.language.expression import Expression, P, Product, Sum
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
-from boundit.graph.separators import find_connected_nodes, minimal_separator
+from boundit.graph.separators import (
+    find_connected_nodes,
+    find_needed_nodes,
+    list_separators,
+    minimal_separator,
+)
 from boundit.terms.names import Names, Nodes, join_names, sort_names
 from boundit.terms.verdict import Verdict
 
@@ -50,8 +56,7 @@ def adjusts_in_context(
 ) -> Verdict:
     """Judge whether the covariates give ``P(outcomes | do(treatments), context)`` by averaging.
 
-    The verdict says yes or no, and on a no which path is left open. Called by
-    ``_judge_guarded``, for the reasons of an adjustment it found.
+    The verdict says yes or no, and on a no which path is left open.
 
     ``table`` are the variables of one unselected table; it counts if it holds every covariate
     and context. A no does not mean that the effect cannot be known in other ways.
@@ -96,8 +101,7 @@ def find_context_adjustment(
 
     They are averaged over at each context: ``P(y | x, c, z, S=1)`` with weights ``P(z | c)``.
     Weights come from the log where they can, otherwise from the first of the unselected
-    ``tables``, each a set of variables, that serves. Called by ``_judge_guarded`` before it
-    tries the joint effect on outcomes and context.
+    ``tables``, each a set of variables, that serves.
 
     >>> from boundit.graph.text import parse
     >>> graph = parse("C -> X -> Y; C -> Y; Z -> X; Z -> Y; Z -> [S]")
@@ -120,12 +124,56 @@ def find_context_adjustment(
     return None
 
 
+def list_context_adjustments(
+    graph: CausalGraph,
+    *,
+    treatments: Names,
+    outcomes: Names,
+    context: Names,
+    external: Names = (),
+    within: Names | None = None,
+    minimal: bool = False,
+) -> Iterator[Adjustment]:
+    """List the covariates that give an effect in a context, and those read off ``external``.
+
+    ``external`` are the variables of one unselected table, ``within`` those one may adjust for.
+    """
+    x, y, c = read_roles(graph, _name_roles(None, treatments, outcomes, context))
+    (usable,) = read_roles(graph, {"allowed": graph.observed if within is None else within})
+    table = graph.require(external)
+    return _list_sets(graph, (x, y, c), usable, table, minimal=minimal)
+
+
+def _list_sets(
+    graph: CausalGraph,
+    roles: tuple[Nodes, Nodes, Nodes],
+    within: Nodes,
+    table: Nodes,
+    *,
+    minimal: bool,
+) -> Iterator[Adjustment]:
+    """List the sets for treatments, outcomes and context, once names are checked."""
+    x, y, c = roles
+    if c & graph.descendants(x):
+        return
+    selection = frozenset((graph.selection,)) if graph.selection else frozenset()
+    behind = graph.without_edges_out_of(x)
+    free = (graph.observed - graph.descendants(x) - y - c) & within
+    seen = set[Nodes]()
+    for usable, source in _list_weight_sources(graph, selection, free, c, [table]):
+        for found in list_separators(behind, y, x | selection, include=c, within=usable | c):
+            covariates = found - c
+            needed = find_needed_nodes(behind, y, x | selection, include=c, within=found)
+            spare = covariates - (needed or frozenset()) if minimal else frozenset()
+            if covariates not in seen and not spare:
+                seen.add(covariates)
+                yield Adjustment(covariates, covariates & source)
+
+
 def write_context_adjustment(
     adjustment: ContextAdjustment, *, treatments: Nodes, outcomes: Nodes, context: Nodes
 ) -> Expression:
     """Write the formula of an adjustment in context: at each context an average over Z.
-
-    Called by ``_judge_guarded`` for the adjustment it found.
 
     >>> x, y, nothing = frozenset("X"), frozenset("Y"), frozenset()
     >>> plain = ContextAdjustment(covariates=nothing, table=nothing)
@@ -143,7 +191,7 @@ def _list_weight_sources(
     """List where the weights ``P(z | c)`` of covariates can come from: the log, then tables.
 
     Each comes as the covariates that can be weighed, and the table's variables (empty for the
-    log). Called by ``find_context_adjustment``, which takes the first that serves.
+    log).
     """
     yield free - find_connected_nodes(graph, s, given=c), frozenset()
     for table in map(graph.require, tables):
@@ -154,9 +202,6 @@ def _list_weight_sources(
 def _name_roles(
     covariates: Names | None, treatments: Names, outcomes: Names, context: Names
 ) -> dict[str, Names]:
-    """Pair each set of variables with its role as messages call it, such as "a treatment".
-
-    Called by ``adjusts_in_context`` and ``find_context_adjustment`` before ``read_roles``.
-    """
+    """Pair each set of variables with its role as messages call it, such as "a treatment"."""
     roles = {"a treatment": treatments, "an outcome": outcomes, "context": context}
     return roles if covariates is None else {"a covariate": covariates} | roles

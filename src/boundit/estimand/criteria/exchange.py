@@ -89,8 +89,7 @@ def exchanges(
 def _cut_for_rule_2(graph: CausalGraph, z: Nodes, x: Nodes) -> CausalGraph:
     """Cut the edges into the treatments ``X`` and out of the exchanged ``Z``, as Rule 2 asks.
 
-    Returns the graph in which the separation is looked for. Called by ``exchanges`` for the
-    reading of Lemma 1 that is always right (``form="sound"``).
+    Returns the graph in which the separation is looked for.
     """
     return graph.without_edges_into(x).without_edges_out_of(z)
 
@@ -98,8 +97,7 @@ def _cut_for_rule_2(graph: CausalGraph, z: Nodes, x: Nodes) -> CausalGraph:
 def _cut_for_rule_3(graph: CausalGraph, z: Nodes, x: Nodes, w: Nodes) -> CausalGraph:
     """Cut the edges into ``X`` and into ``Z(W)``, the part of Z that causes no W (Rule 3).
 
-    Returns the graph in which the separation is looked for. Called by ``exchanges`` for Lemma 1
-    as it is printed (``form="paper"``).
+    Returns the graph in which the separation is looked for.
     """
     acted_on = graph.without_edges_into(x)
     return acted_on.without_edges_into(z - acted_on.ancestors(w))

@@ -20,9 +20,6 @@ def shortlist(
 ) -> list[str]:
     """Choose variables so few that at most ``max_sets`` sets of ``max_size`` can be made.
 
-    Called by ``find_substitutes`` before it combines variables, and by the rules of bounds that
-    sum over chosen variables.
-
     All ``usable`` ones when that is so; otherwise first those of minimal separators between
     outcomes on one side and treatments and selection on the other, near either end, then the
     nearest to the outcomes by edges. It is a rule of thumb: what is left out might have served
@@ -51,7 +48,7 @@ def _collect_separators(
     """Collect the usable variables that lie in one of six minimal separators of the outcomes.
 
     Each is a smallest set that blocks all paths from the outcomes to the treatments, to
-    selection or to both. Called by ``shortlist``, which takes them first.
+    selection or to both.
     """
     s = frozenset((graph.selection,)) if graph.selection else frozenset()
     behind, ahead = graph.without_edges_out_of(x), graph.without_edges_into(x)
@@ -69,10 +66,7 @@ def _collect_separators(
 
 
 def _count_steps(graph: CausalGraph, start: Nodes) -> dict[str, int]:
-    """Count the edges from ``start`` to every node it is joined to, in whatever direction.
-
-    Used by ``shortlist`` to prefer what is near.
-    """
+    """Count the edges from ``start`` to every node it is joined to, in whatever direction."""
     steps = dict.fromkeys(sort_names(start), 0)
     queue = deque(steps)
     while queue:

@@ -19,9 +19,6 @@ class NoOutcome(InvalidQuery):
 def read_roles(graph: CausalGraph, roles: Mapping[str, Names]) -> tuple[Nodes, ...]:
     """Read the variables of each role (outcome, treatment, ...) as a set of nodes, or refuse.
 
-    Called by ``exchanges``, ``adjusts_in_context``, ``_prepare_search`` and the other criteria,
-    first of all.
-
     Raises UnknownNode for a name the graph does not have, OverlappingRoles for a variable in
     two roles or for the selection node in any, NoOutcome when there is none, and ArmInGroup
     for a treatment whose effects on the rest of its group the graph leaves open.

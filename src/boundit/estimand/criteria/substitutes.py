@@ -103,8 +103,7 @@ class SubstituteQuestion:
     ) -> "SubstituteQuestion":
         """Read outcomes, treatments, context and tables as sets of nodes, and cut the graph.
 
-        The cut graphs serve every set of variables judged later. Called by ``find_substitutes``
-        once.
+        The cut graphs serve every set of variables judged later.
         """
         y, x, c = read_roles(
             graph, {"an outcome": outcomes, "a treatment": treatments, "context": context}
@@ -119,8 +118,7 @@ class SubstituteQuestion:
         """Judge one set ``W`` of variables: a substitute, or the verdict that rules it out.
 
         A substitute is a ``W`` at each value of which the effect is known, so that it lies
-        between the least and the greatest. Called by ``find_substitutes`` for every set it
-        tries.
+        between the least and the greatest.
 
         >>> from boundit.graph.text import parse
         >>> graph = parse("Z -> W -> Y; Z -> Y; X; [S]")
@@ -149,8 +147,7 @@ def find_substitutes(
     this module). ``tables`` are unselected tables, each a set of variables. Where there are
     more than ``max_sets`` sets, only the most relevant variables are combined: those of
     separators between outcomes, selection and treatments, then the nearest to the outcomes by
-    edges; ``left_out`` names the others. ``max_size`` counts for those too. Called by
-    ``plan_paper`` for the paper's bounds, and by users.
+    edges; ``left_out`` names the others. ``max_size`` counts for those too.
 
     >>> from boundit.graph.text import parse
     >>> figure_2 = parse("U1 -> X1 -> I1 -> Y; U1 -> Y; U2 -> X2 -> Y; I1 <-> Y; I1 -> [S]")
@@ -188,8 +185,7 @@ def find_substitutes(
 def _find_usable_variables(q: SubstituteQuestion, form: Form) -> Nodes:
     """Find the variables that may be in a substitute: no role in the question, not selection.
 
-    Forms other than the paper's need only causes of the variables in question. Called by
-    ``find_substitutes``.
+    Forms other than the paper's need only causes of the variables in question.
     """
     named = q.outcomes | q.treatments | q.context
     causes = q.graph.observed if form == "paper" else q.graph.ancestors(named | q.selection)
@@ -199,8 +195,8 @@ def _find_usable_variables(q: SubstituteQuestion, form: Form) -> Nodes:
 def _judge_as_printed(q: SubstituteQuestion, w: Nodes) -> Substitute | Verdict:
     """Judge a set ``W`` as the paper prints it: adjusting must give ``P(y, c | do(x, w))``.
 
-    Returns the substitute with its formula, or a verdict (Algorithm 3, line 6). Called by
-    ``_judge_guarded``. ``SubstituteQuestion.judge`` finds it in ``_JUDGES`` for form "paper".
+    Returns the substitute with its formula, or a verdict (Algorithm 3, line 6).
+    ``SubstituteQuestion.judge`` finds it in ``_JUDGES`` for form "paper".
     """
     roles = {"treatments": q.treatments | w, "outcomes": q.outcomes | q.context}
     for table in (frozenset[str](), *q.tables):

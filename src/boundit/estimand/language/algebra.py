@@ -28,29 +28,19 @@ class _Factor(NamedTuple):
 
 
 def make_probability(of: Nodes, given: Nodes, *, logged: bool) -> Expression:
-    """Write ``P(of | given)``, of logged rows or of everyone; it is 1 when ``of`` is empty.
-
-    Called by ``_simplify_node``.
-    """
+    """Write ``P(of | given)``, of logged rows or of everyone; it is 1 when ``of`` is empty."""
     return P(of, given, logged) if of else ONE
 
 
 def multiply(*factors: Expression) -> Expression:
-    """Multiply simplified formulas into one simplified formula.
-
-    Called by ``recover_by_factors``, ``Law.write_formula`` and whoever puts formulas together.
-    """
+    """Multiply simplified formulas into one simplified formula."""
     return _build_formula(
         [part for factor in factors for part in _list_factors(factor, above=True)]
     )
 
 
 def divide(top: Expression, bottom: Expression) -> Expression:
-    """Divide two simplified formulas into one simplified formula: common factors cancel.
-
-    Called by ``_write_effect``, ``Law.marginalize`` and wherever a formula is divided by its
-    sum.
-    """
+    """Divide two simplified formulas into one simplified formula: common factors cancel."""
     return _build_formula(
         [*_list_factors(top, above=True), *_list_factors(bottom, above=False)]
     )
@@ -59,8 +49,7 @@ def divide(top: Expression, bottom: Expression) -> Expression:
 def sum_out(over: Nodes, body: Expression) -> Expression:
     """Sum a simplified formula over variables, and return the sum in simplified form.
 
-    Probabilities that sum to one go, factors without such a variable are pulled out. Called by
-    ``_write_effect``, ``Law.marginalize`` and wherever variables are summed away.
+    Probabilities that sum to one go, factors without such a variable are pulled out.
     """
     if not over:
         return body
@@ -73,20 +62,14 @@ def sum_out(over: Nodes, body: Expression) -> Expression:
 
 
 def _bind_sum(over: Nodes, body: Expression) -> Expression:
-    """Write the sum of ``body`` over variables; a body that is itself a sum is joined with it.
-
-    Called by ``sum_out`` for each group of factors that is left.
-    """
+    """Write the sum of ``body`` over variables; a body that is itself a sum is joined with it."""
     if isinstance(body, Sum) and not body.over & over:
         return sum_out(over | body.over, body.body)
     return Sum(over, body)
 
 
 def _list_factors(expression: Expression, *, above: bool) -> Iterable[_Factor]:
-    """List the factors of a formula, each with whether it is above the line of a ratio.
-
-    Called by ``multiply``, ``divide`` and ``sum_out`` to take formulas apart.
-    """
+    """List the factors of a formula, each with whether it is above the line of a ratio."""
     match expression:
         case Product(factors):
             for factor in factors:
@@ -99,10 +82,7 @@ def _list_factors(expression: Expression, *, above: bool) -> Iterable[_Factor]:
 
 
 def _build_formula(factors: Iterable[_Factor]) -> Expression:
-    """Build a product or ratio of factors; those both above and below the line cancel.
-
-    Called by ``multiply``, ``divide`` and ``sum_out`` to put formulas together again.
-    """
+    """Build a product or ratio of factors; those both above and below the line cancel."""
     tops, bottoms = list[Expression](), list[Expression]()
     for part, above in factors:
         mine, other = (tops, bottoms) if above else (bottoms, tops)
@@ -115,19 +95,13 @@ def _build_formula(factors: Iterable[_Factor]) -> Expression:
 
 
 def _build_fraction(tops: list[Expression], bottoms: list[Expression]) -> Expression:
-    """Build a ratio of two lists of factors, or a product where nothing is below the line.
-
-    Called by ``_build_formula`` and ``_divide_probability``.
-    """
+    """Build a ratio of two lists of factors, or a product where nothing is below the line."""
     top, bottom = build_product(tops), build_product(bottoms)
     return Ratio(top, bottom) if bottoms else top
 
 
 def build_product(factors: list[Expression]) -> Expression:
-    """Build a product of factors, none of them a product or a ratio, sorted by ``rank``.
-
-    Called by ``_build_fraction`` and ``_merge_chains``.
-    """
+    """Build a product of factors, none of them a product or a ratio, sorted by ``rank``."""
     if len(factors) == 1:
         return factors[0]
     return Product(tuple(sorted(factors, key=lambda factor: factor.rank))) if factors else ONE
@@ -136,10 +110,7 @@ def build_product(factors: list[Expression]) -> Expression:
 def _write_conditionals(
     tops: list[Expression], bottoms: list[Expression]
 ) -> tuple[list[Expression], list[Expression]]:
-    """Write ``P(a, b | c) / P(b | c)`` as ``P(a | b, c)``, also under a sum.
-
-    Called by ``_build_formula`` for every formula that is built.
-    """
+    """Write ``P(a, b | c) / P(b | c)`` as ``P(a | b, c)``, also under a sum."""
     left = list[Expression]()
     for bottom in bottoms:
         divided = enumerate(_divide_probability(top, bottom) for top in tops)
@@ -154,8 +125,7 @@ def _write_conditionals(
 def _divide_probability(top: Expression, bottom: Expression) -> Expression | None:
     """Write ``P(a, b | c) / P(b | c)`` as ``P(a | b, c)``; None where ``top`` holds no such P.
 
-    The first may stand under a sum. Called by ``_write_conditionals`` for one factor after the
-    other.
+    The first may stand under a sum.
     """
     match top, bottom:
         case P(), P():
@@ -172,8 +142,7 @@ def _divide_probability(top: Expression, bottom: Expression) -> Expression | Non
 def _sum_at_once(factors: list[_Factor], over: Nodes) -> tuple[list[_Factor], set[str]]:
     """Sum over the variables for which a probability sums to one, as in ``Σ_a P(a | b) = 1``.
 
-    Returns the factors and the variables that are left. Called by ``sum_out`` before it writes
-    a sum sign for the others.
+    Returns the factors and the variables that are left.
     """
     held = dict(enumerate(factors))
     holders = _find_holders(factors, over)
@@ -200,10 +169,7 @@ def _sum_at_once(factors: list[_Factor], over: Nodes) -> tuple[list[_Factor], se
 
 
 def _find_holders(factors: list[_Factor], over: Nodes) -> dict[str, set[int]]:
-    """Find, for each variable to be summed, the places of the factors that depend on it.
-
-    Called by ``_sum_at_once``.
-    """
+    """Find, for each variable to be summed, the places of the factors that depend on it."""
     holders: dict[str, set[int]] = {variable: set() for variable in over}
     for i, factor in enumerate(factors):
         for variable in find_free_variables(factor.part) & over:
@@ -214,8 +180,7 @@ def _find_holders(factors: list[_Factor], over: Nodes) -> dict[str, set[int]]:
 def _join_by_chain_rule(factors: list[_Factor], variable: str) -> P | None:
     """Join ``P(a | b, c) P(b | c) ...`` into one probability with ``variable`` before the bar.
 
-    None if the factors do not join. Called by ``_sum_at_once`` for the factors that hold a
-    variable, to sum it away there.
+    None if the factors do not join.
     """
     parts = [f.part for f in factors if f.above and isinstance(f.part, P)]
     if len(parts) < len(factors):
@@ -234,10 +199,7 @@ def _join_by_chain_rule(factors: list[_Factor], variable: str) -> P | None:
 
 
 def may_chain(later: P, earlier: P) -> bool:
-    """Tell whether two probabilities join by the chain rule: ``P(a | b, c)`` and ``P(b | c)``.
-
-    Called by ``_join_by_chain_rule`` and ``_join_chains``.
-    """
+    """Tell whether two probabilities join by the chain rule: ``P(a | b, c)`` and ``P(b | c)``."""
     return later.logged == earlier.logged and later.given == earlier.of | earlier.given
 
 
@@ -246,8 +208,7 @@ def _group_factors(
 ) -> tuple[list[_Factor], list[tuple[set[str], list[_Factor]]]]:
     """Split factors of a sum: those without a summed variable, and groups that share none.
 
-    Returns the free factors, and for each group its summed variables and its factors. Called by
-    ``sum_out``, which writes one sum for each group.
+    Returns the free factors, and for each group its summed variables and its factors.
     """
     outside = list[_Factor]()
     groups: list[tuple[set[str], list[_Factor]]] = [({v}, []) for v in sorted(over)]

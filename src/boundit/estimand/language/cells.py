@@ -25,8 +25,6 @@ MOST_VARIABLES = 8
 def is_large(expression: Expression) -> bool:
     """Tell whether a formula is so large that it pays to look for an equal one.
 
-    Called by ``SmallerSearch.find_smaller``.
-
     >>> is_large(P(frozenset("Y"), frozenset("XZ"))), is_large(P(frozenset("ABCDEFGHI")))
     (False, True)
     """
@@ -37,8 +35,7 @@ def is_large(expression: Expression) -> bool:
 def count_cells(expression: Expression) -> int:
     """Count the cells that a formula touches: those of its terms, and of its sums on the way.
 
-    Terms that are equal and parts that are shared count once. Called by ``is_large`` and
-    ``_measure``.
+    Terms that are equal and parts that are shared count once.
 
     >>> weights, mean = P(frozenset("Z")), P(frozenset("Y"), frozenset("XZ"))
     >>> count_cells(mean), count_cells(Sum(frozenset("Z"), Product((mean, weights))))
@@ -66,10 +63,7 @@ def count_cells(expression: Expression) -> int:
 
 
 def _list_parts(expression: Expression) -> list[Expression]:
-    """List what a formula multiplies and divides by: terms and sums.
-
-    Called by ``count_cells``.
-    """
+    """List what a formula multiplies and divides by: terms and sums."""
     parts, waiting = list[Expression](), [expression]
     while waiting:
         match node := waiting.pop():

@@ -27,8 +27,7 @@ def order_elimination(
 
     ``scopes`` are the variables of each table. Next is always the variable whose product is
     smallest; where that leads to large products, the one that joins the fewest variables is
-    tried as well, and the better order is taken. Called by ``eliminate``, and by
-    ``count_cells`` to foretell what a formula costs.
+    tried as well, and the better order is taken.
 
     >>> chain = [("A", "B"), ("B", "C"), ("C", "D")]
     >>> found = order_elimination(chain, "BC", dict.fromkeys("ABCD", 10))
@@ -49,10 +48,7 @@ def _order_greedily(
     *,
     by_fill: bool,
 ) -> EliminationOrder:
-    """Order variables by the size of the product each is in, or by how many pairs it joins.
-
-    Called by ``order_elimination`` for both.
-    """
+    """Order variables by the size of the product each is in, or by how many pairs it joins."""
     near: dict[str, set[str]] = {}
     for scope in scopes:
         for axis in scope:

@@ -26,18 +26,12 @@ class P:
 
     @cached_property
     def free(self) -> Nodes:
-        """The variables whose values this probability depends on.
-
-        Read by ``find_free_variables``.
-        """
+        """The variables whose values this probability depends on."""
         return self.of | self.given
 
     @cached_property
     def rank(self) -> Rank:
-        """The sorting key of this probability among the factors of a product.
-
-        Read by ``build_product``, so that equal products are written alike.
-        """
+        """The sorting key of this probability among the factors of a product."""
         return 0, tuple(sorted(self.of)), tuple(sorted(self.given)), self.logged
 
 
@@ -50,18 +44,12 @@ class Sum:
 
     @cached_property
     def free(self) -> Nodes:
-        """The variables whose values this sum depends on: those of its body not summed.
-
-        Read by ``find_free_variables``.
-        """
+        """The variables whose values this sum depends on: those of its body not summed."""
         return self.body.free - self.over
 
     @cached_property
     def rank(self) -> Rank:
-        """The sorting key of this sum among the factors of a product.
-
-        Read by ``build_product``, so that equal products are written alike.
-        """
+        """The sorting key of this sum among the factors of a product."""
         return 2, tuple(sorted(self.over)), self.body.rank
 
 
@@ -73,18 +61,12 @@ class Product:
 
     @cached_property
     def free(self) -> Nodes:
-        """The variables whose values this product depends on.
-
-        Read by ``find_free_variables``.
-        """
+        """The variables whose values this product depends on."""
         return frozenset[str]().union(*(factor.free for factor in self.factors))
 
     @cached_property
     def rank(self) -> Rank:
-        """The sorting key of this product among other factors.
-
-        Read by ``build_product``, so that equal products are written alike.
-        """
+        """The sorting key of this product among other factors."""
         return 3, *(factor.rank for factor in self.factors)
 
 
@@ -97,15 +79,12 @@ class Ratio:
 
     @cached_property
     def free(self) -> Nodes:
-        """The variables whose values this ratio depends on. Read by ``find_free_variables``."""
+        """The variables whose values this ratio depends on."""
         return self.top.free | self.bottom.free
 
     @cached_property
     def rank(self) -> Rank:
-        """The sorting key of this ratio among the factors of a product.
-
-        Read by ``build_product``, so that equal products are written alike.
-        """
+        """The sorting key of this ratio among the factors of a product."""
         return 4, self.top.rank, self.bottom.rank
 
 
@@ -117,18 +96,12 @@ class CFactor:
 
     @property
     def free(self) -> Nodes:
-        """The variables whose values this c-factor depends on.
-
-        Read by ``find_free_variables``.
-        """
+        """The variables whose values this c-factor depends on."""
         return self.of
 
     @cached_property
     def rank(self) -> Rank:
-        """The sorting key of this c-factor among the factors of a product.
-
-        Read by ``build_product``, so that equal products are written alike.
-        """
+        """The sorting key of this c-factor among the factors of a product."""
         return 1, tuple(sorted(self.of))
 
 
@@ -140,9 +113,6 @@ ONE = Product(())
 def find_free_variables(expression: Expression) -> Nodes:
     """Collect the variables whose values the formula depends on: those it does not sum over.
 
-    Called by ``write_with``, ``recover`` and wherever a formula's sums must not bind a name of
-    another.
-
     >>> sorted(find_free_variables(Sum(frozenset("Z"), P(frozenset("YZ"), frozenset("X")))))
     ['X', 'Y']
     """
@@ -151,8 +121,6 @@ def find_free_variables(expression: Expression) -> Nodes:
 
 def find_variables(expression: Expression) -> Nodes:
     """Collect the variables a formula speaks of, those it sums over included.
-
-    Called by ``compact``, and by ``Evaluator.__call__`` to lay out its axes.
 
     >>> sorted(find_variables(Sum(frozenset("Z"), P(frozenset("YZ"), frozenset("X")))))
     ['X', 'Y', 'Z']

@@ -28,26 +28,21 @@ class Law:
     conditional: Conditional
 
     def write_formula(self) -> Expression:
-        """Write the law as one formula: the product of its conditionals, one for each variable.
-
-        Called by ``identify`` and ``recover_among_selected`` when they have the law they look
-        for.
-        """
+        """Write the law as one formula: the product of its conditionals, one for each variable."""
         return multiply(*map(self.conditional, self.order))
 
     def divide_by(self, divided: Nodes) -> "Law":
         """Divide the law by the c-factors of ``divided``: drop their conditionals (Lemma 1).
 
-        ``divided`` holds whole c-components, sets of nodes that bidirected edges join. Called
-        by ``identify``, ``_recover_by_listing`` and ``_divide_clean``; returns the new law.
+        ``divided`` holds whole c-components, sets of nodes that bidirected edges join. Returns
+        the new law.
         """
         return Law(tuple(v for v in self.order if v not in divided), self.conditional)
 
     def marginalize(self, kept: Nodes) -> "Law":
         """Sum all nodes but ``kept`` out of the law; ``kept`` holds all its causes (Lemma 3).
 
-        Called by ``identify``, ``_recover_by_listing`` and ``_divide_clean``; returns the new
-        law.
+        Returns the new law.
         """
         order = list(self.order)
         for i in range(len(order) - 1, -1, -1):
@@ -79,10 +74,7 @@ class Law:
         return Law((*early, *stay), conditional)
 
     def _find_scope(self, node: str) -> Nodes:
-        """Find the variables that the conditional of a node depends on.
-
-        Called by ``Law.marginalize``.
-        """
+        """Find the variables that the conditional of a node depends on."""
         return find_free_variables(self.conditional(node))
 
 
@@ -92,8 +84,6 @@ Reader = Callable[[CausalGraph, Sequence[Nodes]], Law]
 
 def write_observed_law(graph: CausalGraph, late: Sequence[Nodes] = ()) -> Law:
     """Write the law that the log shows, ``P(v | S=1)`` or ``P(v)``, as one conditional a node.
-
-    Called by ``_divide_clean``; ``recover_factor`` reads laws by it unless told otherwise.
 
     The nodes stand in a causal order. Built from its end, it takes the first set of ``late`` as
     soon as it may, then the second, then the rest.
@@ -119,8 +109,7 @@ def write_observed_law(graph: CausalGraph, late: Sequence[Nodes] = ()) -> Law:
 def order_from_end(graph: CausalGraph, late: Sequence[Nodes]) -> tuple[str, ...]:
     """Order the observed nodes, causes before effects, those of ``late`` as late as can be.
 
-    The order is built from its end. Called by ``write_observed_law`` and
-    ``ExternalTable.write_law`` for the conditionals of a law.
+    The order is built from its end.
     """
     rank = {node: i for i, nodes in reversed([*enumerate(late)]) for node in nodes}
     observed, links = graph.observed, graph.links

@@ -16,8 +16,6 @@ _Parts = tuple[Part, ...]
 def make_sentence(expression: Expression) -> Sentence:
     """Write a formula as a sentence of typed parts, which text and HTML render in their ways.
 
-    Called by ``write_text``, and by the rules of bounds for their claims.
-
     >>> from boundit.estimand.language.expression import P, Sum
     >>> print(make_sentence(Sum(frozenset("Z"), P(frozenset("Z"), logged=False))))
     Σ_{Z} P(Z)
@@ -27,8 +25,6 @@ def make_sentence(expression: Expression) -> Sentence:
 
 def write_text(expression: Expression) -> str:
     """Write a formula on one line.
-
-    Called by ``Recovery.__str__`` and ``FactorSum.__str__``.
 
     >>> from boundit.estimand.language.expression import P, Product, Sum
     >>> z, x, y = frozenset("Z"), frozenset("X"), frozenset("Y")
@@ -44,43 +40,34 @@ class _Notation:
     def write_term(
         self, of: Sequence[Primed], given: Sequence[Primed], *, logged: bool
     ) -> _Parts:
-        """Write ``P(of | given)`` as parts of a sentence. Called by ``_write_part``."""
+        """Write ``P(of | given)`` as parts of a sentence."""
         selected = (Variable("S", value="1"),) if logged else ()
         return (Term("P", _make_variables(of), (*_make_variables(given), *selected)),)
 
     def write_factor(self, of: Sequence[Primed]) -> _Parts:
-        """Write the c-factor ``Q[of]`` as parts of a sentence. Called by ``_write_part``."""
+        """Write the c-factor ``Q[of]`` as parts of a sentence."""
         return (Term("Q", _make_variables(of)),)
 
     def write_sum(self, over: Sequence[Primed], body: _Parts) -> _Parts:
-        """Write a sum over variables as parts of a sentence. Called by ``_write_part``."""
+        """Write a sum over variables as parts of a sentence."""
         return (Over("Σ", _make_variables(over)), " ", *body)
 
     def write_product(self, factors: Sequence[_Parts]) -> _Parts:
-        """Write a product as parts of a sentence, a space between factors.
-
-        Called by ``_write_part``.
-        """
+        """Write a product as parts of a sentence, a space between factors."""
         if not factors:
             return ("1",)
         first, *others = factors
         return (*first, *(part for factor in others for part in (" ", *factor)))
 
     def write_ratio(self, top: _Parts, bottom: _Parts) -> _Parts:
-        """Write a ratio as parts of a sentence. Called by ``_write_part``."""
+        """Write a ratio as parts of a sentence."""
         return (Fraction(top, bottom),)
 
     def write_group(self, body: _Parts) -> _Parts:
-        """Put a factor, given as parts of a sentence, in brackets.
-
-        Called by ``_write_closed``.
-        """
+        """Put a factor, given as parts of a sentence, in brackets."""
         return (Group(body),)
 
 
 def _make_variables(variables: Sequence[Primed]) -> tuple[Variable, ...]:
-    """Turn names and their numbers of primes into variables of a sentence, such as X'.
-
-    Called by ``_Notation.write_term``, ``_Notation.write_factor`` and ``_Notation.write_sum``.
-    """
+    """Turn names and their numbers of primes into variables of a sentence, such as X'."""
     return tuple(Variable(name, primes) for name, primes in variables)

@@ -16,8 +16,6 @@ from boundit.terms.names import sort_names
 def to_record(expression: Expression) -> dict[str, object]:
     """Write a formula as a record of plain lists and strings.
 
-    Called by ``recover`` of the command line for ``--json``.
-
     >>> to_record(P(frozenset("Y"), frozenset("X")))
     {'p': ['Y'], 'given': ['X'], 'logged': True}
     """

@@ -25,9 +25,6 @@ from boundit.estimand.language.expression import (
 def simplify(expression: Expression) -> Expression:
     """Bring a formula to one fixed simple form, so that equal formulas are written alike.
 
-    Called by ``recover`` for its answer, and by the rules of bounds for every formula they
-    keep.
-
     >>> a, b = frozenset("A"), frozenset("B")
     >>> simplify(Ratio(Product((P(a, b), P(b))), Product((ONE, P(b))))) == P(a, b)
     True
@@ -41,7 +38,6 @@ def _simplify_once(expression: Expression, done: dict[int, Expression]) -> Expre
     """Simplify a part of a formula, or return it from ``done`` if that has happened before.
 
     ``done`` keeps this short: nested formulas share parts, which are met again and again.
-    Called by ``simplify``, then for each part by ``_simplify_node``.
     """
     if id(expression) not in done:
         done[id(expression)] = _simplify_node(expression, done)
@@ -49,7 +45,7 @@ def _simplify_once(expression: Expression, done: dict[int, Expression]) -> Expre
 
 
 def _simplify_node(expression: Expression, done: dict[int, Expression]) -> Expression:
-    """Simplify one part of a formula, after its own parts. Called by ``_simplify_once``."""
+    """Simplify one part of a formula, after its own parts."""
     match expression:
         case P(of, given, logged):
             return make_probability(of - given, given, logged=logged)
@@ -70,10 +66,7 @@ def _simplify_node(expression: Expression, done: dict[int, Expression]) -> Expre
 
 
 def _merge_chains(expression: Expression) -> Expression:
-    """Write ``P(a | b, c) P(b | c)`` as ``P(a, b | c)``, wherever a product has both.
-
-    Called by ``_simplify_node`` for every part it made.
-    """
+    """Write ``P(a | b, c) P(b | c)`` as ``P(a, b | c)``, wherever a product has both."""
     match expression:
         case Product(factors):
             return build_product(_join_chains(list(factors)))
@@ -84,10 +77,7 @@ def _merge_chains(expression: Expression) -> Expression:
 
 
 def _join_chains(factors: list[Expression]) -> list[Expression]:
-    """Join pairs of factors of a product by the chain rule, until no pair can be joined.
-
-    Called by ``_merge_chains``.
-    """
+    """Join pairs of factors of a product by the chain rule, until no pair can be joined."""
     for earlier, later in permutations([f for f in factors if isinstance(f, P)], 2):
         if may_chain(later, earlier):
             rest = [f for f in factors if f is not earlier and f is not later]

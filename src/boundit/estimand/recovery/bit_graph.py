@@ -30,24 +30,17 @@ class BitGraph:
         self.ancestors = cache(self._find_ancestors)
 
     def mask(self, names: Iterable[str]) -> int:
-        """Write a set of nodes as the bits of an integer.
-
-        Called by ``_DoCalculusSearch.list_goals``, and for the nodes of tables.
-        """
+        """Write a set of nodes as the bits of an integer."""
         return sum(1 << self.places[name] for name in names)
 
     def read(self, mask: int) -> Nodes:
-        """Read the bits of an integer as a set of nodes, the selection node left out.
-
-        Called by ``_DoCalculusSearch.derive_formula`` and ``_DoCalculusSearch.write_atom``.
-        """
+        """Read the bits of an integer as a set of nodes, the selection node left out."""
         return frozenset(self.names[i] for i in list_bits(mask & ~self.selection))
 
     def _find_ancestors(self, of: int, cut_into: int, cut_out_of: int = 0) -> int:
         """Find ``An(of)`` as a bit mask, with the edges into one mask and out of another cut.
 
-        Called by ``BitGraph._find_connected``. The search of the do-calculus calls it as
-        ``ancestors``, which keeps the answers.
+        The search of the do-calculus calls it as ``ancestors``, which keeps the answers.
         """
         found, queue = of, of
         while queue:
@@ -93,9 +86,6 @@ class BitGraph:
 
 def list_bits(mask: int) -> Iterator[int]:
     """List the places of the bits that are set in a mask: the nodes in it.
-
-    Called by ``BitGraph.read`` and throughout ``_DoCalculusSearch``, as in
-    ``_DoCalculusSearch.list_edits``.
 
     >>> list(list_bits(0b1101))
     [0, 2, 3]

@@ -9,7 +9,7 @@ as long as the question can still be answered.
 from collections.abc import Sequence
 
 from boundit.estimand.language.expression import find_variables
-from boundit.estimand.recovery.derivation import Recovery, Step
+from boundit.estimand.recovery.derivation import Identification, Step
 from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.causal_graph import CausalGraph
@@ -26,15 +26,14 @@ def compact(
     graph: CausalGraph,
     asked: Question,
     tables: Sequence[Nodes],
-    answer: Recovery,
+    answer: Identification,
     *,
     work: int = WORK,
-) -> Recovery:
+) -> Identification:
     """Answer again with as few variables beside those asked about as a greedy search finds.
 
-    A formula with fewer variables needs fewer cells of the log. Called by ``recover`` for the
-    formula that ``Solver`` found, and by ``SmallerSearch.find_smaller`` for one that is still
-    large; returns the shorter one, or the same.
+    A formula with fewer variables needs fewer cells of the log. Returns the shorter one, or the
+    same.
 
     >>> graph = CausalGraph.of(directed=[("A", "B"), ("B", "X"), ("A", "Y"), ("X", "Y")])
     >>> asked = Question(frozenset("Y"), frozenset("X"))
@@ -76,15 +75,15 @@ class _Trials:
         self.graph, self.asked, self.tables = graph, asked, tables
         self.work = work
 
-    def try_without(self, hidden: Nodes) -> Recovery:
+    def try_without(self, hidden: Nodes) -> Identification:
         """Recover the effect with ``hidden`` projected out; if found, keep the smaller graph.
 
-        Returns a ``Recovery``, without a formula where there is none or the work allowed is
-        used up. Called by ``compact`` for one set of variables after the other.
+        Returns a ``Identification``, without a formula where there is none or the work allowed is
+        used up.
         """
         cost = (len(self.graph.nodes) - len(hidden)) ** 2
         if self.work < cost:
-            return Recovery(None)
+            return Identification(None)
         self.work -= cost
         smaller = project(self.graph, hidden)
         tables = [table - hidden for table in self.tables]

@@ -17,14 +17,14 @@ from dataclasses import dataclass, replace
 from boundit.estimand.language.algebra import divide, multiply, sum_out
 from boundit.estimand.language.expression import Expression
 from boundit.estimand.language.law import Law, write_observed_law
-from boundit.estimand.recovery.derivation import Recovery, Step
+from boundit.estimand.recovery.derivation import Identification, Step
 from boundit.estimand.recovery.factorize import factorize
 from boundit.estimand.recovery.question import Question
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.formula import Sentence, make_factor
 from boundit.terms.names import Nodes
 
-FactorSolver = Callable[[Nodes, CausalGraph], Recovery]
+FactorSolver = Callable[[Nodes, CausalGraph], Identification]
 NAME = "c-factors"
 
 
@@ -37,12 +37,13 @@ class _Group:
     conditioned: bool
 
 
-def recover_by_factors(graph: CausalGraph, asked: Question, solve: FactorSolver) -> Recovery:
+def recover_by_factors(
+    graph: CausalGraph, asked: Question, solve: FactorSolver
+) -> Identification:
     """Recover each c-factor that bears on the outcomes, and multiply them into the effect.
 
     A c-factor ``Q[C]`` is the law of nodes joined by bidirected edges when all else is set by
-    hand; ``solve`` recovers one. Called by ``Solver._try_ways`` and ``ExternalTable.answer``
-    when treatments cannot be read as conditions.
+    hand; ``solve`` recovers one.
 
     >>> from boundit.estimand.recovery.recover_factor import recover_factor
     >>> graph = CausalGraph.of(
@@ -58,26 +59,26 @@ def recover_by_factors(graph: CausalGraph, asked: Question, solve: FactorSolver)
         answer = solve(factor, graph)
         steps += answer.steps
         if answer.expression is None:
-            return Recovery(
+            return Identification(
                 None,
                 (*steps, Step(None, Sentence.of(make_factor(factor), " is missing"), NAME)),
             )
         parts.append(answer.expression)
-    return Recovery(_write_effect(multiply(*parts), group, asked), tuple(steps))
+    return Identification(_write_effect(multiply(*parts), group, asked), tuple(steps))
 
 
 def recover_among_selected(
     graph: CausalGraph, asked: Question, solve: FactorSolver
-) -> Recovery:
+) -> Identification:
     """Recover an effect among the logged rows, from c-factors known up to a constant.
 
     Factors that cannot be recovered one by one may be known together but for P(S=1), which
-    cancels. Called by ``Solver._answer_among_selected``; returns the formula and its steps.
+    cancels. Returns the formula and its steps.
     """
     group = _find_needed_factors(graph, asked)
     steps, parts, left = [_make_opening_step(group, asked)], list[Expression](), list[Nodes]()
     for factor in group.factors:
-        answer = Recovery(None) if graph.selection in factor else solve(factor, graph)
+        answer = Identification(None) if graph.selection in factor else solve(factor, graph)
         if answer.expression is None:
             left.append(factor)
         else:
@@ -91,19 +92,18 @@ def recover_among_selected(
             reason = Sentence.of(
                 "the logged rows do not give ", make_factor(wanted), " up to a constant"
             )
-            return Recovery(None, (*steps, Step(None, reason, NAME)))
+            return Identification(None, (*steps, Step(None, reason, NAME)))
         steps.append(Step(None, Sentence.of(make_factor(wanted), " up to a constant"), NAME))
         parts.append(law.write_formula())
         # The constant is one to the outcomes alone, so it must be divided away.
         group = replace(group, conditioned=True)
-    return Recovery(_write_effect(multiply(*parts), group, asked), tuple(steps))
+    return Identification(_write_effect(multiply(*parts), group, asked), tuple(steps))
 
 
 def _find_needed_factors(graph: CausalGraph, asked: Question) -> _Group:
     """Collect the c-factors on which an effect depends: those linked to the outcomes.
 
-    They are linked through variables that are neither set nor given; all others cancel. Called
-    by ``recover_by_factors`` and ``recover_among_selected`` first of all.
+    They are linked through variables that are neither set nor given; all others cancel.
     """
     known = asked.list_known(graph)
     whole = factorize(graph, outcomes=asked.outcomes | known, treatments=asked.treatments)
@@ -122,7 +122,7 @@ def _write_effect(body: Expression, group: _Group, asked: Question) -> Expressio
     """Write an effect from the product of its c-factors: sum it, and norm it where needed.
 
     ``body`` is the product; with ``group.conditioned`` it is divided by its sum over the
-    outcomes. Called by ``recover_by_factors`` and ``recover_among_selected``.
+    outcomes.
     """
     top = sum_out(group.summed, body)
     return divide(top, sum_out(asked.outcomes, top)) if group.conditioned else top
@@ -131,8 +131,7 @@ def _write_effect(body: Expression, group: _Group, asked: Question) -> Expressio
 def _divide_clean(graph: CausalGraph, wanted: Nodes) -> tuple[Law, CausalGraph]:
     """Reduce the law of the log to the nodes ``wanted`` and those that bear on selection.
 
-    Called by ``recover_among_selected`` for the factors it could not recover; returns the law
-    that is left and its graph.
+    Returns the law that is left and its graph.
 
     With the ancestors of S first in the order, the conditionals of the other members of a
     c-component T are ``Q[T] / Q[T within An(S)]``: leaving them out turns the first factor into
@@ -155,7 +154,7 @@ def _is_all_but_constants(graph: CausalGraph, wanted: Nodes, connected: Nodes) -
     """Tell whether the reduced graph has only the wanted c-factors, and others that cancel.
 
     Others cancel when they share no variable with ``connected``: to the outcomes they are
-    constants. Called by ``recover_among_selected`` on what ``_divide_clean`` left of the graph.
+    constants.
     """
     for component in graph.components():
         if not component <= wanted and (
@@ -166,9 +165,6 @@ def _is_all_but_constants(graph: CausalGraph, wanted: Nodes, connected: Nodes) -
 
 
 def _make_opening_step(group: _Group, asked: Question) -> Step:
-    """Make the first step of an explanation: which c-factors the question needs.
-
-    Called by ``recover_by_factors`` and ``recover_among_selected``.
-    """
+    """Make the first step of an explanation: which c-factors the question needs."""
     factors = [part for c in group.factors for part in (", ", make_factor(c))][1:]
     return Step(None, Sentence.of(asked.formula, " needs ", *factors), NAME)

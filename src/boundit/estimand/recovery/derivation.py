@@ -1,6 +1,8 @@
 """The answer of a search for a formula: the formula or none, and every step on the way."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from boundit.estimand.language.expression import Expression
 from boundit.estimand.language.notation import write_text
@@ -29,10 +31,7 @@ class SeparationFact:
 
     @property
     def sides(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The two sets of variables that are separated, or are not, each in order.
-
-        Read by ``Step.record`` for the record that rules of bounds keep.
-        """
+        """The two sets of variables that are separated, or are not, each in order."""
         return tuple(sort_names(self.of)), tuple(sort_names(self.others))
 
 
@@ -58,8 +57,7 @@ class Step:
     def sentence(self) -> Line:
         """The step as a line of an explanation, such as "Rule 3: drop do(X)".
 
-        Formulas in it stay values that pages can render. Users read it to show a step; also
-        read by ``Step.__str__`` and ``Step.record``.
+        Formulas in it stay values that pages can render.
         """
         place = self.algorithm if self.line is None else f"{self.algorithm}, line {self.line}"
         return join_line(f"{place}: ", self.reason)
@@ -68,8 +66,7 @@ class Step:
     def record(self) -> StepRecord:
         """The step as rules of bounds keep it: its sentence and the separation it rests on.
 
-        A separation that failed is left out. Read by ``_keep_formula`` and other
-        rules of bounds, whose explanations draw the separation in the graph.
+        A separation that failed is left out.
         """
         if self.fact is None or self.fact.walk or not all(self.fact.sides):
             return StepRecord(self.sentence)
@@ -82,41 +79,56 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Recovery:
+class Identification:
     """A formula, or none, with the steps that led there; false when there is none.
 
     ``arbitrary`` are variables of the formula outside the question: any values of theirs give
     the same number. ``proof`` names the completeness theorem that turns "not found" into
-    "there is none"; without it only these rules have failed.
+    "there is none"; without it only these rules have failed. ``selected`` tells whether the
+    graph has a selection node; without one the log is the population.
     """
 
     expression: Expression | None
     steps: tuple[Step, ...] = ()
     arbitrary: Nodes = frozenset()
     proof: str | None = None
+    selected: bool = True
 
     def __bool__(self) -> bool:
         return self.expression is not None
 
-    def after(self, *steps: Step) -> "Recovery":
-        """Make the same recovery with earlier steps put in front of its own.
-
-        Called by ``recover``, ``identify``, ``Solver._try_ways`` and wherever one way to a
-        formula leads on from another.
-        """
+    def after(self, *steps: Step) -> "Identification":
+        """Make the same recovery with earlier steps put in front of its own."""
         return replace(self, steps=(*steps, *self.steps))
+
+    def evaluate(self, log: object, *, external: Iterable[object] = ()) -> Any:
+        """Compute the formula from a log and from external data.
+
+        Parameters
+        ----------
+        log
+            Anything ``read_log`` takes.
+        external
+            Tables without selection, each anything ``read_log`` takes.
+
+        Returns
+        -------
+        NamedArray
+            A number for each combination of levels, in order, of the variables in ``axes``.
+        """
+        return find_forwarded("evaluate_identified")(self, log, external)
 
     def latex(self) -> str:
         """Write the formula in LaTeX, or in words that there is none.
 
-        For users, and called by ``recover`` of the command line for ``--latex``.
+        For users, and called by ``identify`` of the command line for ``--latex``.
         """
         if self.expression is None:
             return rf"\text{{{self._say_none()}}}"
         return write_latex(self.expression)
 
     def __repr__(self) -> str:
-        return f"<Recovery {shorten(str(self), 200)}>"
+        return f"<Identification {shorten(str(self), 200)}>"
 
     def _repr_html_(self) -> str:
         """Show the formula in a notebook, drawn, and the steps that led to it."""
@@ -132,10 +144,7 @@ class Recovery:
         return shown
 
     def _say_none(self) -> str:
-        """Say that there is no formula, and whether that is proved or only these rules failed.
-
-        Used by ``Recovery.__str__`` and ``Recovery.latex``.
-        """
+        """Say that there is no formula, and whether that is proved or only these rules failed."""
         if self.proof is None:
             return "not found by these rules"
-        return f"not recoverable: {self.proof}"
+        return f"not identified: {self.proof}"

@@ -13,7 +13,7 @@ from boundit.estimand.language.algebra import divide, multiply, sum_out
 from boundit.estimand.language.expression import Expression, P
 from boundit.estimand.language.law import Law, order_from_end
 from boundit.estimand.recovery.conditional import recover_by_factors
-from boundit.estimand.recovery.derivation import Recovery, Step
+from boundit.estimand.recovery.derivation import Identification, Step
 from boundit.estimand.recovery.question import (
     Question,
     lighten,
@@ -42,7 +42,7 @@ class ExternalTable:
         """Find the variables whose law in the whole population an external table makes known.
 
         They are those it measured, and those that selection tells nothing of once these are
-        known. Called by ``Solver.__init__`` for every table.
+        known.
 
         >>> graph = CausalGraph.of(directed=[("Z", "Y"), ("Z", "S")], selection="S")
         >>> sorted(ExternalTable.of(graph, frozenset("Z")).safe)
@@ -58,13 +58,13 @@ class ExternalTable:
         everyone = graph.induced(graph.observed)
         return cls(measured, safe, project(everyone, graph.observed - safe), graph)
 
-    def answer(self, asked: Question) -> Recovery:
+    def answer(self, asked: Question) -> Identification:
         """Identify an effect from one unselected table and what the log adds to it.
 
-        Returns the formula and its steps, or none. Called by ``Solver._read_off_tables``.
+        Returns the formula and its steps, or none.
         """
         if not asked.variables <= self.safe:
-            return Recovery(None)
+            return Identification(None)
         table = join_names(self.measured)
         what = f"P({join_names(self.safe)}) of everyone, by the table over {table}"
         light, steps = lighten(self.seen, asked)
@@ -75,9 +75,9 @@ class ExternalTable:
             reason = f"{join_names(light.treatments)} may be seen"
             steps += (Step(None, reason, "Rule 2", state_rule_2(self.seen, light)),)
         given = find_boundary(self.seen, light.outcomes, given=light.treatments | light.context)
-        return Recovery(self._write_conditional(light.outcomes, given), steps)
+        return Identification(self._write_conditional(light.outcomes, given), steps)
 
-    def _recover_factor(self, target: Nodes, graph: CausalGraph) -> Recovery:
+    def _recover_factor(self, target: Nodes, graph: CausalGraph) -> Identification:
         """Recover a c-factor from the law of everyone that the table and the log give together.
 
         A c-factor is the law of nodes joined by bidirected edges when all else is set by hand.
@@ -89,8 +89,7 @@ class ExternalTable:
     def write_law(self, graph: CausalGraph, late: Sequence[Nodes]) -> Law:
         """Write the law of everyone, logged or not, as one conditional for each node.
 
-        Each comes from the table where it can, else from the log or both. Used by
-        ``ExternalTable._recover_factor`` in place of the log's law.
+        Each comes from the table where it can, else from the log or both.
         """
         order = order_from_end(graph, late)
         places = {node: i for i, node in enumerate(order)}
@@ -104,10 +103,7 @@ class ExternalTable:
         return Law(order, conditional)
 
     def _write_conditional(self, of: Nodes, given: Nodes) -> Expression:
-        """Write ``P(of | given)`` of the population: from the table, the log, or both.
-
-        Called by ``ExternalTable.answer`` and ``ExternalTable.write_law``.
-        """
+        """Write ``P(of | given)`` of the population: from the table, the log, or both."""
         if of | given <= self.measured:
             return P(of, given, logged=False)
         selection = str(self.whole.selection)
@@ -120,9 +116,7 @@ class ExternalTable:
     def _write_joint(self, names: Nodes) -> tuple[Expression, Nodes]:
         """Write the joint law, in the whole population, of ``names`` and nodes it needs.
 
-        Returns the formula, and the further nodes of the table that it speaks of. Called by
-        ``ExternalTable._write_conditional`` when neither table nor log gives a conditional
-        alone.
+        Returns the formula, and the further nodes of the table that it speaks of.
         """
         parts, needed, known = list[Expression](), names & self.measured, self.measured
         selected = frozenset((str(self.whole.selection),))

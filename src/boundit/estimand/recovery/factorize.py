@@ -19,16 +19,13 @@ class FactorSum:
     def parts(self) -> tuple[Nodes, ...]:
         """The c-components ``D_i``: nodes joined by bidirected edges, one set a factor.
 
-        They stand in the causal order of their first members. Read by ``_find_needed_factors``.
+        They stand in the causal order of their first members.
         """
         return tuple(factor.of for factor in self.factors)
 
     @property
     def relevant(self) -> Nodes:
-        """``D``: the outcomes and their ancestors in the graph without the treatments.
-
-        Read by ``_find_needed_factors``.
-        """
+        """``D``: the outcomes and their ancestors in the graph without the treatments."""
         return frozenset[str]().union(*self.parts)
 
     def __str__(self) -> str:
@@ -43,9 +40,6 @@ def factorize(graph: CausalGraph, *, outcomes: Nodes, treatments: Nodes) -> Fact
     where :math:`D` are the ancestors of the outcomes once the treatments are gone and
     :math:`D_i` the c-components of :math:`G_D`. Given the selection node as an outcome, it is
     the law of the logged rows that is written so.
-
-    Called by ``_find_needed_factors`` for every question that c-factors answer; the bounds by
-    factorization and by response types, and the worked example, start from it too.
 
     >>> front_door = CausalGraph.of(directed=[("X", "M"), ("M", "Y")], bidirected=[("X", "Y")])
     >>> print(factorize(front_door, outcomes=frozenset("Y"), treatments=frozenset("X")))

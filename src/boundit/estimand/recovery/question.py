@@ -28,10 +28,7 @@ class Question:
 
     @property
     def formula(self) -> Term:
-        """The question as a formula ``P(y | do(x), c)``, which text and HTML pages render.
-
-        Read by ``Question.__str__`` and ``_make_rule_1_step``.
-        """
+        """The question as a formula ``P(y | do(x), c)``, which text and HTML pages render."""
         done = (Term("do", name_variables(self.treatments)),) if self.treatments else ()
         selected = (Variable("S", value="1"),) if self.selected else ()
         given = (*done, *name_variables(self.context), *selected)
@@ -42,18 +39,11 @@ class Question:
 
     @property
     def variables(self) -> Nodes:
-        """Every variable the question names: outcomes, treatments and context.
-
-        Read by ``compact`` and ``recover``.
-        """
+        """Every variable the question names: outcomes, treatments and context."""
         return self.outcomes | self.treatments | self.context
 
     def list_known(self, graph: CausalGraph) -> Nodes:
-        """List what is given: the context, and the selection node where rows are selected.
-
-        Called by ``_find_needed_factors`` and by the rules here, as in
-        ``may_observe_treatments``.
-        """
+        """List what is given: the context, and the selection node where rows are selected."""
         if self.selected and graph.selection:
             return self.context | {graph.selection}
         return self.context
@@ -61,8 +51,6 @@ class Question:
 
 def find_selection_walk(graph: CausalGraph, asked: Question) -> tuple[str, ...] | None:
     """Find a walk by which selection tells of the outcomes; None when it tells nothing.
-
-    Called by ``Solver._answer_among_selected``, which shows the walk.
 
     None is Rule 1 of the do-calculus for S: the logged rows give the same answer as everyone.
 
@@ -79,7 +67,6 @@ def may_ignore_selection(graph: CausalGraph, asked: Question) -> bool:
     """Tell whether the logged rows give the same answer as everyone (Rule 1 for S).
 
     It says yes exactly where ``find_selection_walk`` finds none, and cuts no graph to see it.
-    Called by ``Solver._read_off_log``, which may ask for hundreds of questions.
 
     >>> graph = CausalGraph.of(directed=[("Z", "Y"), ("Z", "S")], selection="S")
     >>> may_ignore_selection(graph, Question(frozenset("Y"), context=frozenset("Z")))
@@ -95,8 +82,7 @@ def may_ignore_selection(graph: CausalGraph, asked: Question) -> bool:
 def may_observe_treatments(graph: CausalGraph, asked: Question) -> bool:
     """Tell whether all treatments may be observed instead of set (Rule 2 of the do-calculus).
 
-    The question is then a conditional probability. Called by ``Solver._read_off_log`` and
-    ``ExternalTable.answer``.
+    The question is then a conditional probability.
 
     >>> graph = CausalGraph.of(directed=[("X", "Y"), ("Z", "X"), ("Z", "Y")])
     >>> may_observe_treatments(graph, Question(frozenset("Y"), frozenset("X"), frozenset("Z")))
@@ -112,8 +98,7 @@ def lighten(graph: CausalGraph, asked: Question) -> tuple[Question, tuple[Step, 
     """Simplify a question by the do-calculus: drop actions and conditions that do not matter.
 
     Conditions are turned into actions where that is the same. Returns the simpler question and
-    the steps. Called by ``recover``, ``Solver`` and ``ExternalTable.answer`` before anything
-    else is tried.
+    the steps.
 
     >>> chain = CausalGraph.of(directed=[("X", "M"), ("M", "Y")])
     >>> asked = Question(frozenset("Y"), frozenset("X"), frozenset("M"))
@@ -132,8 +117,7 @@ def _make_first_move(graph: CausalGraph, asked: Question) -> tuple[Question, lis
     """Simplify a question by one rule of the do-calculus, the first of 3, 1 and 2 that applies.
 
     Rule 3 drops an action, Rule 1 conditions, Rule 2 turns a condition into an action. Returns
-    the simpler question and its steps, None when no rule applies. Called by ``lighten`` again
-    and again until then.
+    the simpler question and its steps, None when no rule applies.
     """
     if (idle := _find_by_rule_3(graph, asked)) is not None:
         lighter = replace(asked, treatments=asked.treatments - idle.others)
@@ -157,7 +141,7 @@ def _find_by_rule_1(graph: CausalGraph, asked: Question) -> list[SeparationFact]
     """Find the conditions to drop: ``(Y _||_ node | X, rest)`` in the graph cut into X.
 
     Returns the separation of each. All of them may go at once: what is outside the Markov
-    boundary does not shape it. Called by ``_make_first_move``.
+    boundary does not shape it.
     """
     idle = asked.context - _find_dependences(graph, asked, into=asked.treatments)
     return [
@@ -170,7 +154,7 @@ def _find_by_rule_2(graph: CausalGraph, asked: Question) -> SeparationFact | Non
     """Find a condition that may be set instead: ``(Y _||_ node | X, rest)`` once it is cut.
 
     The graph is cut into X and out of the node. Returns the separation, None when there is no
-    such condition. Called by ``_make_first_move``.
+    such condition.
     """
     for node in sort_names(asked.context):
         out_of = frozenset((node,))
@@ -183,8 +167,7 @@ def _find_by_rule_3(graph: CausalGraph, asked: Question) -> SeparationFact | Non
     """Find a treatment to drop, since setting it does not act on the outcomes.
 
     The graph is cut into the other treatments, and into this one unless it causes a condition.
-    Returns the separation that says so, None when every treatment acts. Called by
-    ``_make_first_move``.
+    Returns the separation that says so, None when every treatment acts.
     """
     known = asked.list_known(graph)
     for node in sort_names(asked.treatments):
@@ -201,8 +184,7 @@ def _state_separation(
 ) -> SeparationFact:
     """State that the outcomes are separated from a node, in the graph cut into and out of sets.
 
-    Returns the fact that a step of an explanation carries. Called by ``_find_by_rule_1``,
-    ``_find_by_rule_2`` and ``_find_by_rule_3``.
+    Returns the fact that a step of an explanation carries.
     """
     given = (asked.list_known(graph) | asked.treatments) - {node}
     return SeparationFact(asked.outcomes, frozenset((node,)), given, into, out_of)
@@ -211,11 +193,7 @@ def _state_separation(
 def state_rule_1(
     graph: CausalGraph, asked: Question, walk: tuple[str, ...] = ()
 ) -> SeparationFact:
-    """State as a fact that selection tells nothing of the outcomes, or by which walk it does.
-
-    Called by ``_make_rule_1_step`` and ``Solver._answer_among_selected`` for the steps of their
-    explanations.
-    """
+    """State as a fact that selection tells nothing of the outcomes, or by which walk it does."""
     selection = frozenset((graph.selection,)) if graph.selection else frozenset()
     given = asked.treatments | asked.context
     return SeparationFact(asked.outcomes, selection, given, into=asked.treatments, walk=walk)
@@ -224,9 +202,7 @@ def state_rule_1(
 def state_rule_2(graph: CausalGraph, asked: Question) -> SeparationFact:
     """State as a fact that all treatments may be observed instead of set (Rule 2).
 
-    The fact is the separation of outcomes and treatments in the graph cut out of these. Called
-    by ``Solver._read_off_log``, ``ExternalTable.answer`` and
-    ``ReweightedChainSearch._make_block`` for the steps of their explanations.
+    The fact is the separation of outcomes and treatments in the graph cut out of these.
     """
     known, treatments = asked.list_known(graph), asked.treatments
     return SeparationFact(asked.outcomes, treatments, known, out_of=treatments)
@@ -235,17 +211,11 @@ def state_rule_2(graph: CausalGraph, asked: Question) -> SeparationFact:
 def _find_dependences(
     graph: CausalGraph, asked: Question, *, into: Nodes, out_of: Nodes = frozenset()
 ) -> Nodes:
-    """Collect the conditions and treatments that the outcomes depend on in the cut graph.
-
-    Called by ``_find_by_rule_1``, ``_find_by_rule_2`` and ``_find_by_rule_3``.
-    """
+    """Collect the conditions and treatments that the outcomes depend on in the cut graph."""
     given = asked.list_known(graph) | asked.treatments
     return find_boundary(graph, asked.outcomes, given=given, into=into, out_of=out_of)
 
 
 def _write_names(names: Nodes) -> str:
-    """Write a set of variables as text, in order, commas between.
-
-    Called by ``_make_first_move`` for the steps of its explanation.
-    """
+    """Write a set of variables as text, in order, commas between."""
     return ", ".join(map(write_name, sort_names(names)))

@@ -8,7 +8,7 @@ selection bias, AAAI 2019.
 """
 
 from boundit.estimand.language.law import Law, Reader, write_observed_law
-from boundit.estimand.recovery.derivation import Recovery, Step
+from boundit.estimand.recovery.derivation import Identification, Step
 from boundit.estimand.recovery.identify import identify
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.names import Nodes, join_names
@@ -16,13 +16,11 @@ from boundit.terms.names import Nodes, join_names
 
 def recover_factor(
     target: Nodes, graph: CausalGraph, read: Reader = write_observed_law
-) -> Recovery:
+) -> Identification:
     """Recover a c-factor ``Q[target]`` from the law of the logged rows (Algorithm 2, RC*).
 
     ``Q[target]`` is the law of ``target``, nodes joined by bidirected edges, when all others
-    are set by hand. Returns its formula and the steps, or none. Called by
-    ``Solver._recover_factor`` and ``ExternalTable._recover_factor``, and by the paper's first
-    bound.
+    are set by hand. Returns its formula and the steps, or none.
 
     ``read`` writes the law of a part of the graph. Without a selection node this is Tian's
     method; with one it is RC*, without the bounds of Algorithm 2. Comments give the lines of
@@ -41,12 +39,11 @@ def recover_factor(
     return answer.after(*_make_sum_steps(graph.nodes - kept))
 
 
-def _recover_by_listing(target: Nodes, law: Law, graph: CausalGraph) -> Recovery:
+def _recover_by_listing(target: Nodes, law: Law, graph: CausalGraph) -> Identification:
     """Recover ``Q[target]`` from a law by the lines of Algorithm 2, repeated on what is left.
 
     Sum out what does not matter; stop if all c-components act on selection; identify the target
-    in one that does not; else divide by these and begin again. Called by ``recover_factor``,
-    then by itself.
+    in one that does not; else divide by these and begin again.
     """
     kept = graph.ancestors(target) | graph.selecting()
     if idle := graph.nodes - kept:  # lines 4-6
@@ -54,7 +51,7 @@ def _recover_by_listing(target: Nodes, law: Law, graph: CausalGraph) -> Recovery
         return answer.after(*_make_sum_steps(idle))
     clean = find_clean_components(graph)  # line 7
     if not clean:  # lines 8-11
-        return Recovery(None, (Step(9, "every c-component has a say in selection"),))
+        return Identification(None, (Step(9, "every c-component has a say in selection"),))
     if home := next((c for c in clean if target <= c), None):  # lines 12-14
         answer = identify(target, home, law.divide_by(graph.nodes - home), graph)
         return answer.after(Step(13, f"Identify within {join_names(home)}"))
@@ -66,15 +63,12 @@ def _recover_by_listing(target: Nodes, law: Law, graph: CausalGraph) -> Recovery
 def find_clean_components(graph: CausalGraph) -> tuple[Nodes, ...]:
     """Find the c-components (nodes joined by bidirected edges) that do not act on selection.
 
-    The log shows their true c-factors. Called by ``_recover_by_listing`` (line 7).
+    The log shows their true c-factors.
     """
     selecting = graph.selecting()
     return tuple(c for c in graph.components() if not c & selecting)
 
 
 def _make_sum_steps(idle: Nodes) -> tuple[Step, ...]:
-    """Make the step of an explanation that says which variables were summed out, if any were.
-
-    Called by ``recover_factor`` and ``_recover_by_listing``.
-    """
+    """Make the step of an explanation that says which variables were summed out, if any were."""
     return (Step(5, f"sum out {join_names(idle)}"),) if idle else ()

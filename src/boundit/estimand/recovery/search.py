@@ -19,7 +19,7 @@ from typing import NamedTuple, final
 from boundit.estimand.language.algebra import divide, multiply, sum_out
 from boundit.estimand.language.expression import Expression, P
 from boundit.estimand.recovery.bit_graph import BitGraph, list_bits
-from boundit.estimand.recovery.derivation import Recovery, SeparationFact, Step
+from boundit.estimand.recovery.derivation import Identification, SeparationFact, Step
 from boundit.estimand.recovery.question import Question
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.formula import Sentence, Term
@@ -48,10 +48,8 @@ _DATA, _SUM, _BAYES = "data", "sum", "Bayes"
 _EDIT, _IDLE, _LEAF = 0.001, 0.01, 1.0
 
 
-def search(graph: CausalGraph, asked: Question, tables: Iterable[Nodes] = ()) -> Recovery:
+def search(graph: CausalGraph, asked: Question, tables: Iterable[Nodes] = ()) -> Identification:
     """Search the do-calculus for a formula of ``asked`` from the log and unselected ``tables``.
-
-    Called by ``_search_rules`` where nothing else has an answer.
 
     >>> graph = CausalGraph.of(
     ...     directed=[("X", "Y"), ("Z", "X"), ("Z", "Y"), ("Z", "S")], selection="S"
@@ -75,23 +73,17 @@ class _DoCalculusSearch:
         self.costs: dict[_Atom, float] = {}
         self.formulas: dict[_Atom, Expression] = {}
 
-    def answer(self, asked: Question) -> Recovery:
-        """Search for a question's formula, and return it with its steps, or that there is none.
-
-        Called by ``search``.
-        """
+    def answer(self, asked: Question) -> Identification:
+        """Search for a question's formula, and return it with its steps, or that there is none."""
         goals = self.list_goals(asked)
         if not self.reach_goals(set(goals)):
             reason = "no derivation by the rules of the do-calculus and of probability"
-            return Recovery(None, (Step(None, reason, "search"),))
+            return Identification(None, (Step(None, reason, "search"),))
         formula = multiply(*map(self.write_formula, goals))
-        return Recovery(formula, tuple(self.list_steps(goals)))
+        return Identification(formula, tuple(self.list_steps(goals)))
 
     def list_goals(self, asked: Question) -> list[_Atom]:
-        """Split a question by the chain rule into atoms: ``P(a | do(x), c)`` of one variable.
-
-        Called by ``_DoCalculusSearch.answer``, which searches for them.
-        """
+        """Split a question by the chain rule into atoms: ``P(a | do(x), c)`` of one variable."""
         do, given = self.graph.mask(asked.treatments), self.graph.mask(asked.context)
         atoms = list[_Atom]()
         for name in sort_names(asked.outcomes):
@@ -103,7 +95,7 @@ class _DoCalculusSearch:
     def reach_goals(self, missing: set[_Atom]) -> bool:
         """Derive atoms ``P(a | do(x), c)``, the cheapest first, until none is ``missing``.
 
-        Returns whether all of them were derived. Called by ``_DoCalculusSearch.answer``.
+        Returns whether all of them were derived.
         """
         queue = [(cost, atom, reason) for atom, reason, cost in self.list_data()]
         heapq.heapify(queue)
@@ -121,8 +113,7 @@ class _DoCalculusSearch:
     def list_data(self) -> Iterator[_Move]:
         """List what the data show: the law of each variable given any others, as atoms.
 
-        It comes from the log or from tables, each with its reason and cost. Called by
-        ``_DoCalculusSearch.reach_goals`` to begin with.
+        It comes from the log or from tables, each with its reason and cost.
         """
         for mask, selected in (
             (self.observed, self.graph.selection),
@@ -142,7 +133,6 @@ class _DoCalculusSearch:
         """List the atoms that follow in one move from an atom and those derived before.
 
         A move is a rule of the do-calculus, a sum or Bayes' rule; each comes with its cost.
-        Called by ``_DoCalculusSearch.reach_goals`` for every atom it derives.
         """
         cost = self.costs[atom]
         for made, rule, price in self.list_edits(atom):
@@ -152,8 +142,7 @@ class _DoCalculusSearch:
     def list_edits(self, atom: _Atom) -> Iterator[tuple[_Atom, str, float]]:
         """List the atoms that Rules 1 to 3 of the do-calculus make of this one.
 
-        One node is added to, dropped from or moved between conditions and actions. Called by
-        ``_DoCalculusSearch.list_moves``.
+        One node is added to, dropped from or moved between conditions and actions.
         """
         of, do, given = atom
         for i in list_bits(self.graph.everything & ~(1 << of)):
@@ -177,26 +166,17 @@ class _DoCalculusSearch:
                     yield _Atom(of, do | bit, given), "Rule 3", _IDLE
 
     def may_use_rule_1(self, rest: _Atom, i: int) -> bool:
-        """Tell whether conditioning the atom ``rest`` on node i changes nothing (Rule 1).
-
-        Called by ``_DoCalculusSearch.list_edits``.
-        """
+        """Tell whether conditioning the atom ``rest`` on node i changes nothing (Rule 1)."""
         of, do, given = rest
         return not self.graph.connected(of, do | given, do, 0) >> i & 1
 
     def may_use_rule_2(self, rest: _Atom, i: int) -> bool:
-        """Tell whether observing and setting node i are the same in the atom ``rest`` (Rule 2).
-
-        Called by ``_DoCalculusSearch.list_edits``.
-        """
+        """Tell whether observing and setting node i are the same in the atom ``rest`` (Rule 2)."""
         of, do, given = rest
         return not self.graph.connected(of, do | given, do, 1 << i) >> i & 1
 
     def may_use_rule_3(self, rest: _Atom, i: int) -> bool:
-        """Tell whether setting node i in the atom ``rest`` changes nothing (Rule 3).
-
-        Called by ``_DoCalculusSearch.list_edits``.
-        """
+        """Tell whether setting node i in the atom ``rest`` changes nothing (Rule 3)."""
         of, do, given = rest
         acts = self.graph.ancestors(given, do) >> i & 1
         cut = do if acts else do | 1 << i
@@ -205,8 +185,7 @@ class _DoCalculusSearch:
     def list_swaps(self, atom: _Atom) -> Iterator[_Move]:
         """List the atoms that sums and Bayes' rule make of this one and another derived before.
 
-        From ``P(a | b, c)`` and ``P(b | c)`` follow ``P(a | c)`` and ``P(b | a, c)``. Called by
-        ``_DoCalculusSearch.list_moves``.
+        From ``P(a | b, c)`` and ``P(b | c)`` follow ``P(a | c)`` and ``P(b | a, c)``.
         """
         of, do, given = atom
         for i in list_bits(self.observed & ~do & ~(1 << of)):
@@ -223,20 +202,13 @@ class _DoCalculusSearch:
                 yield swapped, _Reason(_BAYES, pair), 2 * cost
 
     def write_formula(self, atom: _Atom) -> Expression:
-        """Write the formula of an atom ``P(a | do(x), c)`` that was derived, shared parts once.
-
-        Called by ``_DoCalculusSearch.answer`` for the atoms of the question, then for those
-        that they were derived from.
-        """
+        """Write the formula of an atom ``P(a | do(x), c)`` that was derived, shared parts once."""
         if atom not in self.formulas:
             self.formulas[atom] = self.derive_formula(atom)
         return self.formulas[atom]
 
     def derive_formula(self, atom: _Atom) -> Expression:
-        """Write the formula of an atom from those of the atoms it was derived from.
-
-        Called by ``_DoCalculusSearch.write_formula`` the first time it meets an atom.
-        """
+        """Write the formula of an atom from those of the atoms it was derived from."""
         reason = self.reasons[atom]
         if reason.move == _DATA:
             logged = bool(atom.given & self.graph.selection)
@@ -250,10 +222,7 @@ class _DoCalculusSearch:
         return whole if reason.move == _SUM else divide(joint, whole)
 
     def list_steps(self, goals: Iterable[_Atom]) -> Iterator[Step]:
-        """List the steps by which the atoms ``goals`` were derived, premises first, each once.
-
-        Called by ``_DoCalculusSearch.answer`` for the explanation.
-        """
+        """List the steps by which the atoms ``goals`` were derived, premises first, each once."""
         seen = set[_Atom]()
         stack = [(goal, False) for goal in reversed(list(goals))]
         while stack:
@@ -268,8 +237,7 @@ class _DoCalculusSearch:
     def make_step(self, atom: _Atom) -> Step:
         """Make the step of the explanation that says how an atom was derived, and from what.
 
-        An atom is a ``P(a | do(x), c)`` of one variable. Called by
-        ``_DoCalculusSearch.list_steps``.
+        An atom is a ``P(a | do(x), c)`` of one variable.
         """
         move, premises = self.reasons[atom]
         shown = self.write_atom(atom)
@@ -287,10 +255,7 @@ class _DoCalculusSearch:
         return Step(None, reason, "chain rule")
 
     def state_fact(self, made: _Atom, premise: _Atom) -> SeparationFact:
-        """State the separation by which a rule leads from the atom ``premise`` to ``made``.
-
-        Called by ``_DoCalculusSearch.make_step`` for steps by a rule of the do-calculus.
-        """
+        """State the separation by which a rule leads from the atom ``premise`` to ``made``."""
         bit = (made.do ^ premise.do) | (made.given ^ premise.given)
         do, given = made.do & premise.do, made.given & premise.given
         into, out_of = do, 0
@@ -308,10 +273,7 @@ class _DoCalculusSearch:
         )
 
     def write_atom(self, atom: _Atom) -> Term:
-        """Write an atom, kept as bit masks, as a term ``P(a | do(x), c)`` for a sentence.
-
-        Called by ``_DoCalculusSearch.make_step``.
-        """
+        """Write an atom, kept as bit masks, as a term ``P(a | do(x), c)`` for a sentence."""
         read = self.graph.read
         selected = bool(atom.given & self.graph.selection)
         return Question(read(1 << atom.of), read(atom.do), read(atom.given), selected).formula

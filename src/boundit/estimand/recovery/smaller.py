@@ -23,7 +23,7 @@ from boundit.estimand.language.algebra import multiply, sum_out
 from boundit.estimand.language.cells import count_cells, is_large
 from boundit.estimand.language.expression import Expression, find_variables
 from boundit.estimand.recovery.compact import compact
-from boundit.estimand.recovery.derivation import Recovery, Step
+from boundit.estimand.recovery.derivation import Identification, Step
 from boundit.estimand.recovery.question import Question
 from boundit.estimand.recovery.solver import Solver
 from boundit.graph.causal_graph import CausalGraph
@@ -51,16 +51,14 @@ class SmallerSearch:
 
     def __init__(self, graph: CausalGraph, solver: Solver) -> None:
         self.graph, self._solver = graph, solver
-        self._answers: dict[tuple[Question, int], Recovery] = {}
+        self._answers: dict[tuple[Question, int], Identification] = {}
         self._separators: dict[Question, dict[Nodes, None]] = {}
         self._failures = _FAILURES
         self._compactions, self._splits = _COMPACTIONS, _SPLITS // len(graph.nodes)
         self._selection = frozenset((graph.selection,)) if graph.selection else frozenset()
 
-    def find_smaller(self, asked: Question, found: Recovery) -> Recovery:
+    def find_smaller(self, asked: Question, found: Identification) -> Identification:
         """Find a formula of fewer cells that equals ``found``; itself, if it is not large.
-
-        Called by ``ChainSearch.recover_law`` for each formula.
 
         >>> from boundit.graph.text import parse
         >>> ways = "; ".join(f"Z -> A{i} -> X; Z -> B{i} -> Y" for i in range(5))
@@ -80,11 +78,13 @@ class SmallerSearch:
         self._failures -= best is found
         return best
 
-    def _hide_variables(self, asked: Question, found: Recovery, best: Recovery) -> Recovery:
+    def _hide_variables(
+        self, asked: Question, found: Identification, best: Identification
+    ) -> Identification:
         """Find a smaller formula by hiding variables, in the best one or in the first found.
 
         The best one has few variables left, so that it is quick; the first has more to choose
-        from. Called by ``SmallerSearch.find_smaller`` where no sum over separators is small.
+        from.
         """
         tables = [table.measured for table in self._solver.tables]
         for start in (found,) if best is found else (best, found):
@@ -95,12 +95,11 @@ class SmallerSearch:
                 )
         return best
 
-    def list_equivalents(self, asked: Question, depth: int) -> Iterator[Recovery]:
+    def list_equivalents(self, asked: Question, depth: int) -> Iterator[Identification]:
         """Yield formulas for a question as sums over separators, as it stands and lightened.
 
         The do-calculus, which makes a question lighter, may also turn conditions into actions,
-        and these are harder to adjust for. Called by ``SmallerSearch.find_smaller`` and
-        ``SmallerSearch._answer``.
+        and these are harder to adjust for.
         """
         light, moves = self._solver.lighten(asked)
         for question, steps in dict.fromkeys(((asked, ()), (light, moves))):
@@ -110,11 +109,8 @@ class SmallerSearch:
                 if found := self._sum_over(question, through, depth):
                     yield found.after(*steps)
 
-    def _sum_over(self, asked: Question, through: Nodes, depth: int) -> Recovery:
-        """Write an effect as a sum over some variables, if both factors have formulas.
-
-        Called by ``SmallerSearch.list_equivalents`` for each separator.
-        """
+    def _sum_over(self, asked: Question, through: Nodes, depth: int) -> Identification:
+        """Write an effect as a sum over some variables, if both factors have formulas."""
         given = asked.context | through
         later = self._answer(replace(asked, context=given), depth)
         if later.expression is None:
@@ -124,13 +120,12 @@ class SmallerSearch:
             return earlier
         formula = sum_out(through, multiply(later.expression, earlier.expression))
         step = Step(None, f"sum over {join_names(through)}", "chain rule")
-        return Recovery(formula, (step, *earlier.steps, *later.steps))
+        return Identification(formula, (step, *earlier.steps, *later.steps))
 
-    def _answer(self, asked: Question, depth: int) -> Recovery:
+    def _answer(self, asked: Question, depth: int) -> Identification:
         """Answer a factor's question: as it stands in the log or a table, else by a sum.
 
-        Answers are kept. Called by ``SmallerSearch._sum_over`` for both factors, and by
-        ``SmallerSearch._multiply_out``.
+        Answers are kept.
         """
         key = (asked, depth)
         if key not in self._answers:
@@ -142,14 +137,13 @@ class SmallerSearch:
             self._answers[key] = best
         return self._answers[key]
 
-    def _multiply_out(self, asked: Question, depth: int) -> Recovery:
+    def _multiply_out(self, asked: Question, depth: int) -> Identification:
         """Write the law of several outcomes as a product, each given those before it.
 
-        They come in a causal order. Called by ``SmallerSearch._answer`` where they are not read
-        off together.
+        They come in a causal order.
         """
         if len(asked.outcomes) == 1:
-            return Recovery(None)
+            return Identification(None)
         order = [node for node in self.graph.order if node in asked.outcomes]
         steps = [Step(None, f"{', '.join(order)} one after another", "chain rule")]
         parts = list[Expression]()
@@ -161,13 +155,10 @@ class SmallerSearch:
                 return part
             parts.append(part.expression)
             steps += part.steps
-        return Recovery(multiply(*parts), tuple(steps))
+        return Identification(multiply(*parts), tuple(steps))
 
     def _list_separators(self, asked: Question) -> Iterator[Nodes]:
-        """Yield small sets of variables to sum over, covariates before mediators.
-
-        Called by ``SmallerSearch.list_equivalents``.
-        """
+        """Yield small sets of variables to sum over, covariates before mediators."""
         graph, y, x, c, s = (
             self.graph,
             asked.outcomes,
@@ -190,11 +181,8 @@ class SmallerSearch:
                     yield through
 
 
-def _measure(found: Recovery) -> tuple[float, int]:
-    """Measure a formula by the cells it touches, then by its variables; none is the largest.
-
-    Used by ``SmallerSearch.find_smaller`` and ``SmallerSearch._answer`` as a sort key.
-    """
+def _measure(found: Identification) -> tuple[float, int]:
+    """Measure a formula by the cells it touches, then by its variables; none is the largest."""
     if found.expression is None:
         return inf, 0
     return count_cells(found.expression), len(find_variables(found.expression))

@@ -15,7 +15,7 @@ from typing import final
 from boundit.estimand.language.algebra import divide, multiply, sum_out
 from boundit.estimand.language.expression import P
 from boundit.estimand.recovery.conditional import recover_among_selected, recover_by_factors
-from boundit.estimand.recovery.derivation import Recovery, Step
+from boundit.estimand.recovery.derivation import Identification, Step
 from boundit.estimand.recovery.external import ExternalTable
 from boundit.estimand.recovery.question import (
     Question,
@@ -51,8 +51,8 @@ class Solver:
         self.tables = (
             [ExternalTable.of(graph, t) for t in tables if t] if graph.selection else []
         )
-        self._answers: dict[tuple[Question, int], Recovery] = {}
-        self._factors: dict[Nodes, Recovery] = {}
+        self._answers: dict[tuple[Question, int], Identification] = {}
+        self._factors: dict[Nodes, Identification] = {}
         self.lighten = cache(partial(lighten, graph))
         """Makes a question lighter by the do-calculus, each once."""
         self._among_selected = cache(self._answer_among_selected)
@@ -60,44 +60,36 @@ class Solver:
 
     @property
     def is_spent(self) -> bool:
-        """Whether no work is left for further questions: they get no formula.
-
-        Read by ``ChainSearch._read_off_reward``.
-        """
+        """Whether no work is left for further questions: they get no formula."""
         return self._left == 0
 
-    def solve(self, asked: Question, depth: int = _DEPTH) -> Recovery:
+    def solve(self, asked: Question, depth: int = _DEPTH) -> Identification:
         """Find a formula for a question by structured ways: log, tables, c-factors, splitting.
 
-        The answer, a ``Recovery`` with or without a formula, is kept. ``depth`` limits how
-        often a question is split. Called by ``recover``, by itself for smaller questions, and
-        by the rules of bounds for formulas.
+        The answer, a ``Identification`` with or without a formula, is kept. ``depth`` limits how
+        often a question is split.
         """
         key = (asked, depth)
         if key not in self._answers:
             if self._left == 0:
-                return Recovery(None, (Step(None, "too many smaller questions", "search"),))
+                return Identification(
+                    None, (Step(None, "too many smaller questions", "search"),)
+                )
             self._left -= 1
             # While a question is open it cannot answer itself.
-            self._answers[key] = Recovery(None)
+            self._answers[key] = Identification(None)
             self._answers[key] = self._try_ways(asked, depth)
         return self._answers[key]
 
-    def read_off(self, asked: Question) -> Recovery:
-        """Find a formula where the log, or else a table, shows the answer as it stands.
-
-        Called by ``Solver._try_ways`` first, and by ``SmallerSearch._answer``.
-        """
+    def read_off(self, asked: Question) -> Identification:
+        """Find a formula where the log, or else a table, shows the answer as it stands."""
         light, steps = self.lighten(asked)
         if found := self._read_off_log(light).after(*steps) or self._read_off_log(asked):
             return found
         return self._read_off_tables(light).after(*steps)
 
-    def _try_ways(self, asked: Question, depth: int) -> Recovery:
-        """Try to answer from the log, from tables, by c-factors, then by smaller questions.
-
-        Called by ``Solver.solve``.
-        """
+    def _try_ways(self, asked: Question, depth: int) -> Identification:
+        """Try to answer from the log, from tables, by c-factors, then by smaller questions."""
         if found := self.read_off(asked):
             return found
         light, steps = self.lighten(asked)
@@ -109,49 +101,41 @@ class Solver:
         selected = self._among_selected(light)
         if found := selected or self._split_question(light, depth):
             return found.after(*steps)
-        return Recovery(None, (*steps, *first.steps, *selected.steps))
+        return Identification(None, (*steps, *first.steps, *selected.steps))
 
-    def _split_question(self, asked: Question, depth: int) -> Recovery:
+    def _split_question(self, asked: Question, depth: int) -> Identification:
         """Recover an effect from those of smaller questions, if there are external tables.
 
-        It tries the chain rule over outcomes, a sum over separators, and Bayes' rule. Called by
-        ``Solver._try_ways`` when all else has failed.
+        It tries the chain rule over outcomes, a sum over separators, and Bayes' rule.
         """
         if not self.tables or not depth:
-            return Recovery(None)
+            return Identification(None)
         return (
             self._chain_outcomes(asked, depth)
             or self._sum_over_separators(asked, depth)
             or self._divide_by_condition(asked, depth)
         )
 
-    def _read_off_tables(self, asked: Question) -> Recovery:
-        """Recover an effect from the first external (unselected) table that gives it.
-
-        Called by ``Solver.read_off``.
-        """
+    def _read_off_tables(self, asked: Question) -> Identification:
+        """Recover an effect from the first external (unselected) table that gives it."""
         answers = (table.answer(asked) for table in self.tables)
-        return next((answer for answer in answers if answer), Recovery(None))
+        return next((answer for answer in answers if answer), Identification(None))
 
     def _is_hopeless(self, asked: Question, depth: int) -> bool:
-        """Tell whether ``solve`` failed on this question before, or used up its allowed work.
-
-        Called by ``Solver._sum_over_separators`` before it begins.
-        """
+        """Tell whether ``solve`` failed on this question before, or used up its allowed work."""
         found = self._answers.get((asked, depth))
         return not found if found is not None else self._left == 0
 
-    def _read_off_log(self, asked: Question) -> Recovery:
+    def _read_off_log(self, asked: Question) -> Identification:
         """Write an effect as a conditional of the log, where Rules 1 and 2 allow it.
 
-        Selection must not matter, and treatments must be readable as conditions. Called by
-        ``Solver.read_off`` first.
+        Selection must not matter, and treatments must be readable as conditions.
         """
         if not may_ignore_selection(self.graph, asked):
-            return Recovery(None)
+            return Identification(None)
         among = replace(asked, selected=self.graph.selection is not None)
         if not may_observe_treatments(self.graph, among):
-            return Recovery(None)
+            return Identification(None)
         selected = among.list_known(self.graph) - among.context
         given = asked.treatments | asked.context
         given = find_boundary(self.graph, asked.outcomes, given=given | selected) - selected
@@ -163,13 +147,12 @@ class Solver:
                 state_rule_2(self.graph, among),
             )
             steps.append(Step(None, reason, "Rule 2", fact))
-        return Recovery(formula, tuple(steps))
+        return Identification(formula, tuple(steps))
 
-    def _recover_factor(self, target: Nodes, depth: int) -> Recovery:
+    def _recover_factor(self, target: Nodes, depth: int) -> Identification:
         """Recover a c-factor: by Algorithm 2, or as the effect of its parents on it.
 
         A c-factor is the law of nodes joined by bidirected edges when all else is set by hand.
-        Called by ``Solver._try_ways`` and ``Solver._answer_among_selected``.
         """
         if target not in self._factors:
             self._factors[target] = recover_factor(target, self.graph)
@@ -178,7 +161,7 @@ class Solver:
             return plain
         return self.solve(Question(target, self.graph.parents(target)), depth - 1) or plain
 
-    def _answer_among_selected(self, asked: Question) -> Recovery:
+    def _answer_among_selected(self, asked: Question) -> Identification:
         """Recover an effect from the logged rows, where selection does not change it (Rule 1).
 
         ``Solver._try_ways`` and ``Solver._sum_over_separators`` call it as ``_among_selected``,
@@ -188,18 +171,17 @@ class Solver:
             differs = f" is not the same given S=1 [{' '.join(walk)}]"
             reason = Sentence.of(asked.formula, differs)
             fact = state_rule_1(self.graph, asked, walk)
-            return Recovery(None, (Step(None, reason, "Rule 1", fact),))
+            return Identification(None, (Step(None, reason, "Rule 1", fact),))
         light, steps = self.lighten(replace(asked, selected=True))
         found = recover_among_selected(
             self.graph, light, lambda t, _: self._recover_factor(t, 0)
         )
         return found.after(_make_rule_1_step(self.graph, asked), *steps)
 
-    def _chain_outcomes(self, asked: Question, depth: int) -> Recovery:
+    def _chain_outcomes(self, asked: Question, depth: int) -> Identification:
         """Recover the effect on some outcomes, then on the others given them, and multiply.
 
-        Returns the first such split (the chain rule) with both formulas, or none. Called by
-        ``Solver._split_question`` and ``Solver._divide_by_condition``.
+        Returns the first such split (the chain rule) with both formulas, or none.
         """
         for first in self._list_first_outcomes(asked.outcomes):
             earlier = self.solve(replace(asked, outcomes=first), depth)
@@ -210,24 +192,18 @@ class Solver:
             if earlier.expression is not None and later.expression is not None:
                 formula = multiply(later.expression, earlier.expression)
                 step = Step(None, f"{join_names(rest)} given {join_names(first)}", "chain rule")
-                return Recovery(formula, (step, *earlier.steps, *later.steps))
-        return Recovery(None)
+                return Identification(formula, (step, *earlier.steps, *later.steps))
+        return Identification(None)
 
     def _list_first_outcomes(self, outcomes: Nodes) -> Iterator[Nodes]:
-        """List the sets of outcomes to recover first, those that a table covers in front.
-
-        Called by ``Solver._chain_outcomes``, which then recovers the others given them.
-        """
+        """List the sets of outcomes to recover first, those that a table covers in front."""
         candidates = [t.safe & outcomes for t in self.tables]
         candidates += [frozenset((node,)) for node in sort_names(outcomes)]
         candidates += [outcomes - {node} for node in sort_names(outcomes)]
         return (c for c in dict.fromkeys(candidates) if c and c < outcomes)
 
-    def _sum_over_separators(self, asked: Question, depth: int) -> Recovery:
-        """Recover an effect as a sum over variables given which selection no longer matters.
-
-        Called by ``Solver._split_question``.
-        """
+    def _sum_over_separators(self, asked: Question, depth: int) -> Identification:
+        """Recover an effect as a sum over variables given which selection no longer matters."""
         for through in self._list_separators(asked):
             first = replace(asked, outcomes=through)
             if self._is_hopeless(first, depth - 1):
@@ -239,14 +215,13 @@ class Solver:
             if earlier.expression is not None and later.expression is not None:
                 formula = sum_out(through, multiply(later.expression, earlier.expression))
                 step = Step(None, f"sum over {join_names(through)}", "chain rule")
-                return Recovery(formula, (step, *earlier.steps, *later.steps))
-        return Recovery(None)
+                return Identification(formula, (step, *earlier.steps, *later.steps))
+        return Identification(None)
 
-    def _divide_by_condition(self, asked: Question, depth: int) -> Recovery:
+    def _divide_by_condition(self, asked: Question, depth: int) -> Identification:
         """Recover the effect on the outcomes and one condition together, and divide it.
 
-        It is divided by its sum over the outcomes (Bayes' rule). Called by
-        ``Solver._split_question``.
+        It is divided by its sum over the outcomes (Bayes' rule).
         """
         for node in sort_names(asked.context):
             outcomes, context = asked.outcomes | {node}, asked.context - {node}
@@ -260,14 +235,11 @@ class Solver:
                     Sentence.of(asked.formula, f" by Bayes' rule, dividing by {node}"),
                     "chain rule",
                 )
-                return Recovery(divide(joint.expression, whole), (step, *joint.steps))
-        return Recovery(None)
+                return Identification(divide(joint.expression, whole), (step, *joint.steps))
+        return Identification(None)
 
     def _list_separators(self, asked: Question) -> Iterator[Nodes]:
-        """List sets that separate the outcomes from S: few, the likeliest first, each once.
-
-        Called by ``Solver._sum_over_separators``.
-        """
+        """List sets that separate the outcomes from S: few, the likeliest first, each once."""
         cut = self.graph.without_edges_into(asked.treatments)
         include, selection = asked.treatments | asked.context, str(self.graph.selection)
         seen = set[Nodes]()
@@ -282,10 +254,7 @@ class Solver:
 
 
 def _make_rule_1_step(graph: CausalGraph, asked: Question) -> Step:
-    """Make the step of an explanation that says: the logged rows answer for everyone (Rule 1).
-
-    Called by ``Solver._read_off_log`` and ``Solver._answer_among_selected``.
-    """
+    """Make the step of an explanation that says: the logged rows answer for everyone (Rule 1)."""
     fact = state_rule_1(graph, asked)
     reason = Sentence.of(asked.formula, " is the same given S=1")
     return Step(None, reason, "Rule 1", fact)

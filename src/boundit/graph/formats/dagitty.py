@@ -41,10 +41,7 @@ def parse_dagitty(text: str) -> CausalGraph:
 
 
 def draft_dagitty(text: str) -> GraphDraft:
-    """Read dagitty text into a draft, with hidden nodes, positions and what is asked.
-
-    Called by ``parse_dagitty``; ``draft_graph`` finds it in ``_DRAFTERS``.
-    """
+    """Read dagitty text into a draft, with hidden nodes, positions and what is asked."""
     return _DagittyReader(text).read()
 
 
@@ -84,10 +81,7 @@ class _DagittyReader:
         self._groups: dict[str, dict[str, object]] = {}
 
     def read(self) -> GraphDraft:
-        """Read the whole dagitty text into a draft: its edges, hidden nodes and selection node.
-
-        Called by ``draft_dagitty``.
-        """
+        """Read the whole dagitty text into a draft: its edges, hidden nodes and selection node."""
         kind = self._tokens.expect("name", "'dag'")
         if kind.text.casefold() != "dag":
             kind.refuse(
@@ -107,10 +101,7 @@ class _DagittyReader:
         return self._draft
 
     def _read_statement(self) -> None:
-        """Read one statement into the draft: a node, a row of edges, or a remark on drawing.
-
-        Called by ``_DagittyReader.read`` until the text ends.
-        """
+        """Read one statement into the draft: a node, a row of edges, or a remark on drawing."""
         left = self._read_end()
         if self._tokens.take_mark("="):  # such as bb="0,0,1,1": where it was drawn
             self._skip_value()
@@ -126,10 +117,7 @@ class _DagittyReader:
         self._read_attributes([] if chained else left)
 
     def _take_edge(self) -> Token | None:
-        """Take the next token if it is an edge, else return None; undirected edges are refused.
-
-        Called by ``_DagittyReader._read_statement``.
-        """
+        """Take the next token if it is an edge, else return None; undirected edges are refused."""
         if self._tokens.now.kind == "other":
             self._tokens.now.refuse(
                 f"{self._tokens.now.text!r} has no causal reading; edges are ->, <- and <->"
@@ -137,10 +125,7 @@ class _DagittyReader:
         return self._tokens.take_if("edge")
 
     def _read_end(self) -> list[str]:
-        """Read one end of an edge: the name of a node, or several in braces.
-
-        Called by ``_DagittyReader._read_statement``.
-        """
+        """Read one end of an edge: the name of a node, or several in braces."""
         if not self._tokens.take_mark("{"):
             return [self._tokens.expect_name("a node")]
         inside: list[str] = []
@@ -150,10 +135,7 @@ class _DagittyReader:
         return inside
 
     def _read_attributes(self, nodes: list[str]) -> None:
-        """Read ``[...]`` after nodes, and note in the draft which are hidden or selected.
-
-        Called by ``_DagittyReader._read_statement``.
-        """
+        """Read ``[...]`` after nodes, and note in the draft which are hidden or selected."""
         if not self._tokens.take_mark("["):
             return
         while not self._tokens.take_mark("]"):
@@ -173,10 +155,7 @@ class _DagittyReader:
             self._tokens.take_mark(",")
 
     def _note_drawing(self, nodes: list[str], key: str, value: str) -> None:
-        """Note what only a drawing heeds: where nodes stand, and what is asked of them.
-
-        Called by ``_DagittyReader._read_attributes``.
-        """
+        """Note what only a drawing heeds: where nodes stand, and what is asked of them."""
         if key in _EXPOSURE:
             self._draft.exposures.update(nodes)
         if key in _OUTCOME:
@@ -186,9 +165,6 @@ class _DagittyReader:
                 self._draft.place(node, value)
 
     def _skip_value(self) -> str:
-        """Pass over the value of an attribute, such as a position, and return it.
-
-        Called by ``_DagittyReader._read_statement`` and ``_DagittyReader._read_attributes``.
-        """
+        """Pass over the value of an attribute, such as a position, and return it."""
         number = self._tokens.take_if("number")
         return number.text if number else self._tokens.expect_name("a value")

@@ -22,8 +22,6 @@ _OPENINGS: tuple[tuple[ReadFormat, re.Pattern[str]], ...] = (
 def detect_format(text: str) -> ReadFormat | None:
     """Tell a text's graph format by how it opens; None when it opens like none.
 
-    Called by ``parse_graph``, ``read_graph`` and ``draft_graph``.
-
     >>> detect_format("dag { X -> Y }"), detect_format("X -> Y")
     ('dagitty', None)
     """

@@ -39,10 +39,7 @@ class _Scope:
     edge: dict[str, str] = field(default_factory=dict)
 
     def nest(self) -> "_Scope":
-        """Copy the default attributes of nodes and edges for the inside of a subgraph.
-
-        Called by ``_DotReader._read_end``.
-        """
+        """Copy the default attributes of nodes and edges for the inside of a subgraph."""
         return _Scope(dict(self.node), dict(self.edge))
 
 
@@ -58,7 +55,7 @@ def parse_dot(text: str) -> CausalGraph:
 
 
 def draft_dot(text: str) -> GraphDraft:
-    """Read DOT text into a draft, with hidden nodes and positions. Called by ``parse_dot``.
+    """Read DOT text into a draft, with hidden nodes and positions.
 
     ``draft_graph`` finds it in ``_DRAFTERS``.
     """
@@ -101,10 +98,7 @@ class _DotReader:
         self._attributes: dict[str, dict[str, str]] = {}
 
     def read(self) -> GraphDraft:
-        """Read the whole DOT text into a draft: its edges, hidden nodes and selection node.
-
-        Called by ``draft_dot``.
-        """
+        """Read the whole DOT text into a draft: its edges, hidden nodes and selection node."""
         self._take_keyword("strict")
         if not (self._take_keyword("digraph") or self._take_keyword("graph")):
             self._tokens.now.refuse(f"expected 'digraph', found {self._tokens.now.quotation}")
@@ -128,10 +122,7 @@ class _DotReader:
         return self._draft
 
     def _read_braces(self, scope: _Scope, *, depth: int) -> list[str]:
-        """Read the statements in ``{ ... }`` and return the nodes named inside.
-
-        Called by ``_DotReader.read`` and ``_DotReader._read_end``.
-        """
+        """Read the statements in ``{ ... }`` and return the nodes named inside."""
         if depth > _DEEPEST:
             self._tokens.now.refuse(f"subgraphs are nested more than {_DEEPEST} deep")
         self._tokens.expect_mark("{")
@@ -144,7 +135,7 @@ class _DotReader:
     def _read_statement(self, scope: _Scope, depth: int) -> list[str]:
         """Read one DOT statement: default attributes, an assignment, a node or a row of edges.
 
-        Returns the nodes it names. Called by ``_DotReader._read_braces``.
+        Returns the nodes it names.
         """
         for word in ("node", "edge", "graph"):
             if self._take_keyword(word):
@@ -171,7 +162,7 @@ class _DotReader:
     def _skip_assignment(self) -> bool:
         """Pass over a DOT assignment such as ``rankdir=LR``, and tell whether there was one.
 
-        It only says how the graph is drawn. Called by ``_DotReader._read_statement``.
+        It only says how the graph is drawn.
         """
         if self._tokens.ahead.text != "=" or self._tokens.ahead.kind != "mark":
             return False
@@ -181,10 +172,7 @@ class _DotReader:
         return True
 
     def _read_end(self, scope: _Scope, depth: int) -> list[str]:
-        """Read one end of an edge: a node, or a subgraph that stands for all its nodes.
-
-        Called by ``_DotReader._read_statement``.
-        """
+        """Read one end of an edge: a node, or a subgraph that stands for all its nodes."""
         if self._take_keyword("subgraph"):
             if not self._tokens.is_at("{"):
                 self._read_name("a subgraph name or '{'")
@@ -199,10 +187,7 @@ class _DotReader:
         return [name]
 
     def _read_attributes(self) -> dict[str, str]:
-        """Read all ``[...]`` that follow into one mapping, its keys in lower case.
-
-        Called by ``_DotReader._read_statement``.
-        """
+        """Read all ``[...]`` that follow into one mapping, its keys in lower case."""
         found: dict[str, str] = {}
         while self._tokens.take_mark("["):
             while not self._tokens.take_mark("]"):
@@ -216,8 +201,7 @@ class _DotReader:
     def _read_name(self, what: str) -> str:
         """Read a name in DOT, plain, quoted (also in parts) or HTML, or raise a syntax error.
 
-        ``what`` says in the error what the name would have been of. Called by
-        ``_DotReader._read_end`` and wherever a word is expected.
+        ``what`` says in the error what the name would have been of.
         """
         token = self._tokens.now
         if token.kind not in {"name", "quoted", "html"}:
@@ -229,11 +213,7 @@ class _DotReader:
         return name
 
     def _take_keyword(self, word: str) -> bool:
-        """Take the next token if it is this keyword of DOT, in upper or lower case.
-
-        Called by ``_DotReader.read``, ``_DotReader._read_statement`` and
-        ``_DotReader._read_end``.
-        """
+        """Take the next token if it is this keyword of DOT, in upper or lower case."""
         here = self._tokens.now
         if here.kind == "name" and here.text.casefold() == word:
             self._tokens.take()
@@ -242,10 +222,7 @@ class _DotReader:
 
 
 def _read_arrow(edge: Token, attributes: dict[str, str]) -> str:
-    """Read which arrowheads a DOT edge has: ``->``, ``<-`` or ``<->``.
-
-    Called by ``_DotReader._read_statement`` for every edge.
-    """
+    """Read which arrowheads a DOT edge has: ``->``, ``<-`` or ``<->``."""
     if _is_two_headed(attributes):
         return BIDIRECTED
     direction = attributes.get("dir", "forward" if edge.text == "->" else "none").casefold()
@@ -262,7 +239,7 @@ def _read_arrow(edge: Token, attributes: dict[str, str]) -> str:
 def _is_two_headed(attributes: dict[str, str]) -> bool:
     """Tell whether ``bidirected``, or both arrow attributes, give a DOT edge two heads.
 
-    ``dir`` is left to ``_read_arrow``. Called by ``_read_arrow`` for every edge.
+    ``dir`` is left to ``_read_arrow``.
     """
     if is_flag_set(attributes.get("bidirected")):
         return True

@@ -30,8 +30,7 @@ _DRAFTERS: dict[ReadFormat, Callable[[str], GraphDraft]] = {
 def draft_graph(text: str) -> tuple[ReadFormat, GraphDraft]:
     """Read a graph as it is drawn: its format, and a draft whose edges join variables.
 
-    The draft need not be a causal graph; ``GraphDraft.make_graph`` judges that. Called by
-    ``read_drawing``.
+    The draft need not be a causal graph; ``GraphDraft.make_graph`` judges that.
 
     >>> format, draft = draft_graph("dag { X -> Y  U -> X  U [latent] }")
     >>> format, sorted(draft.nodes), draft.hidden
@@ -42,10 +41,7 @@ def draft_graph(text: str) -> tuple[ReadFormat, GraphDraft]:
 
 
 def write_draft(draft: GraphDraft, to: GraphFormat) -> str:
-    """Write a draft in a format, hidden nodes and all.
-
-    Called by ``format_graph``, and by ``write_drawing`` for the studio.
-    """
+    """Write a draft in a format, hidden nodes and all."""
     if to not in _WRITERS:
         raise UnknownFormat(to, get_args(GraphFormat))
     return _WRITERS[to](draft)
@@ -62,10 +58,7 @@ def write_text(draft: GraphDraft) -> str:
 
 
 def list_lines(draft: GraphDraft) -> list[str]:
-    """List the statements of a draft's text, hidden nodes last.
-
-    Called by ``write_text``, and by ``write_drawing`` for a line each.
-    """
+    """List the statements of a draft's text, hidden nodes last."""
     said = list_statements(
         frozenset(draft.nodes),
         draft.directed,

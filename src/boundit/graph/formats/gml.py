@@ -49,7 +49,7 @@ def parse_gml(text: str) -> CausalGraph:
 
 
 def draft_gml(text: str) -> GraphDraft:
-    """Read GML text into a draft, hidden nodes and all. Called by ``parse_gml``.
+    """Read GML text into a draft, hidden nodes and all.
 
     ``draft_graph`` finds it in ``_DRAFTERS``.
     """
@@ -68,10 +68,7 @@ class _GmlReader:
         self._directed = False
 
     def read(self) -> GraphDraft:
-        """Read the whole GML text into a draft: its edges, hidden nodes and selection node.
-
-        Called by ``draft_gml``.
-        """
+        """Read the whole GML text into a draft: its edges, hidden nodes and selection node."""
         found = False
         while self._tokens.now.kind != END:
             key = self._tokens.expect("name", "a key such as 'graph'")
@@ -92,7 +89,7 @@ class _GmlReader:
     def _read_graph(self) -> None:
         """Read what stands between the brackets of ``graph``: its nodes and edges.
 
-        An edge may stand before its nodes. Called by ``_GmlReader.read``.
+        An edge may stand before its nodes.
         """
         self._tokens.expect_mark("[")
         while not self._tokens.take_mark("]"):
@@ -107,10 +104,7 @@ class _GmlReader:
                 self._skip_value(0)
 
     def _add_node(self, start: Token, attributes: Attributes) -> None:
-        """Add a node to the draft, with what its attributes say.
-
-        Called by ``_GmlReader._read_graph``.
-        """
+        """Add a node to the draft, with what its attributes say."""
         number = attributes.get("id", attributes.get("label"))
         if number is None:
             start.refuse("this node has neither 'id' nor 'label'")
@@ -125,7 +119,7 @@ class _GmlReader:
             self._draft.selections.add(name)
 
     def _connect(self, start: Token, attributes: Attributes) -> None:
-        """Add an edge to the draft, once all nodes are known. Called by ``_GmlReader.read``."""
+        """Add an edge to the draft, once all nodes are known."""
         ends = list[str]()
         for word in ("source", "target"):
             number = attributes.get(word)
@@ -141,10 +135,7 @@ class _GmlReader:
         self._draft.connect(ends[0], BIDIRECTED if both else FORWARD, ends[1])
 
     def _read_attributes(self) -> Attributes:
-        """Read ``[...]`` of a node or an edge; lists within, as of positions, are passed over.
-
-        Called by ``_GmlReader._read_graph``.
-        """
+        """Read ``[...]`` of a node or an edge; lists within, as of positions, are passed over."""
         found: Attributes = {}
         self._tokens.expect_mark("[")
         while not self._tokens.take_mark("]"):
@@ -156,21 +147,13 @@ class _GmlReader:
         return found
 
     def _read_scalar(self) -> str:
-        """Read a number or a quoted text, with ``&quot;`` and its like resolved.
-
-        Called by ``_GmlReader._read_graph``, ``_GmlReader._read_attributes`` and
-        ``_GmlReader._skip_value``.
-        """
+        """Read a number or a quoted text, with ``&quot;`` and its like resolved."""
         if self._tokens.now.kind == "number":
             return self._tokens.take().text
         return unescape(self._tokens.expect("quoted", "a number or a quoted text").text[1:-1])
 
     def _skip_value(self, depth: int) -> None:
-        """Pass over the value of a key that says nothing of causes, lists within lists too.
-
-        Called by ``_GmlReader.read``, ``_GmlReader._read_graph`` and
-        ``_GmlReader._read_attributes``.
-        """
+        """Pass over the value of a key that says nothing of causes, lists within lists too."""
         if not self._tokens.is_at("["):
             self._read_scalar()
             return

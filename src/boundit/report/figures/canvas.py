@@ -69,11 +69,7 @@ _STYLE: dict[str, object] = {
 
 
 def require_matplotlib() -> None:
-    """Refuse what needs a figure where matplotlib is missing, without importing it.
-
-    Called by ``use_style``, and by the command line before any work is done: by ``reproduce``,
-    and for every file that is a figure.
-    """
+    """Refuse what needs a figure where matplotlib is missing, without importing it."""
     if find_spec("matplotlib") is None:
         raise MissingExtra("matplotlib", "plot")
 
@@ -82,8 +78,7 @@ def require_matplotlib() -> None:
 def use_style() -> Iterator[None]:
     """Set matplotlib, within a ``with``, to the one style of our figures.
 
-    Refuses plainly when matplotlib is missing. Used by ``draw_intervals``, ``draw_curves``,
-    ``draw_sensitivity`` and wherever files are written.
+    Refuses plainly when matplotlib is missing.
     """
     require_matplotlib()
     import matplotlib as mpl  # noqa: PLC0415, an optional package
@@ -97,8 +92,7 @@ def use_style() -> Iterator[None]:
 def make_figure(width: float, height: float, *, arrange: bool = True) -> "Figure":
     """Make an empty matplotlib figure; width and height are in pixels of a page.
 
-    Matplotlib finds the room that names and numbers need, unless ``arrange`` is false. Called
-    by ``make_figure_with_note``, and by ``draw_sensitivity_panels`` for every panel.
+    Matplotlib finds the room that names and numbers need, unless ``arrange`` is false.
     """
     from matplotlib.figure import Figure  # noqa: PLC0415, an optional package
 
@@ -109,10 +103,7 @@ def make_figure(width: float, height: float, *, arrange: bool = True) -> "Figure
 def make_figure_with_note(
     width: float, height: float, note: str, *, arrange: bool = True
 ) -> "Figure":
-    """Make an empty figure with a few words below; ``height`` is what remains above them.
-
-    Called by ``draw_intervals``, ``draw_curves`` and ``draw_sensitivity`` for figures in files.
-    """
+    """Make an empty figure with a few words below; ``height`` is what remains above them."""
     if not note:
         return make_figure(width, height, arrange=arrange)
     lines = wrap_words(note, width - 2 * _EDGE, _NOTE)
@@ -124,30 +115,21 @@ def make_figure_with_note(
 
 
 def add_axes(figure: "Figure", left: float, top: float, width: float, height: float) -> "Axes":
-    """Add axes to a figure at a place in pixels from its upper left corner.
-
-    Called by ``draw_curves``, which places names beside the axes itself.
-    """
+    """Add axes to a figure at a place in pixels from its upper left corner."""
     wide, high = (size * _DPI for size in figure.get_size_inches())
     box = left / wide, 1 - (top + height) / high, width / wide, height / high
     return figure.add_axes(box)
 
 
 def draw_grid(axes: "Axes", which: str = "x") -> None:
-    """Draw fine grid lines behind the data, and no ticks at the axes.
-
-    Called by ``draw_curves`` and ``_draw_panel``.
-    """
+    """Draw fine grid lines behind the data, and no ticks at the axes."""
     axes.grid(visible=True, axis=which)  # type: ignore[arg-type]
     axes.set_axisbelow(True)
     axes.tick_params(length=0)
 
 
 def save_figure(figure: "Figure", path: str | os.PathLike[str]) -> None:
-    """Save a figure whole or not at all, as PNG or SVG by the file's suffix.
-
-    Called by ``give_figure``, ``write_reproduction`` and the command line.
-    """
+    """Save a figure whole or not at all, as PNG or SVG by the file's suffix."""
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise UnknownSuffix(path, SUFFIXES)
@@ -155,10 +137,7 @@ def save_figure(figure: "Figure", path: str | os.PathLike[str]) -> None:
 
 
 def give_figure(figure: "Figure", path: str | os.PathLike[str] | None) -> "tuple[Axes, ...]":
-    """Save a figure, or show it where a notebook or pyplot does; give its axes.
-
-    Called by ``plot_bounds``, ``plot_sensitivity`` and ``Regret.plot``.
-    """
+    """Save a figure, or show it where a notebook or pyplot does; give its axes."""
     if path is not None:
         save_figure(figure, path)
         return tuple(figure.axes)
@@ -174,10 +153,7 @@ def give_figure(figure: "Figure", path: str | os.PathLike[str] | None) -> "tuple
 
 
 def write_inline_svg(figure: "Figure", *, title: str) -> str:
-    """Write a figure as SVG to stand in an HTML page: ids of its own, the page's colours.
-
-    Called by ``write_curve_svgs`` and ``draw_sensitivity_panels``.
-    """
+    """Write a figure as SVG to stand in an HTML page: ids of its own, the page's colours."""
     drawn = _write_svg(figure, "none").decode("utf-8")
     drawn = _FURNITURE.sub("", drawn[drawn.index("<svg") :])
     own = sha256(f"{title}{drawn}".encode()).hexdigest()[:8]
@@ -191,8 +167,7 @@ def write_inline_svg(figure: "Figure", *, title: str) -> str:
 def _adapt_tag(tag: str, own: str, used: set[str]) -> str:
     """Rewrite one tag of a figure's SVG so that it fits an HTML page.
 
-    Ids that are ``used`` get the prefix ``own``, colours become the page's variables. Called by
-    ``write_inline_svg`` for every tag.
+    Ids that are ``used`` get the prefix ``own``, colours become the page's variables.
     """
     tag = re.sub(r' id="([^"]+)"', lambda m: f' id="{m[1]}"' if m[1] in used else "", tag)
     tag = re.sub(r'(?<=[ "#])(?=[mp][0-9a-f]{10}\b)', own, tag)
@@ -201,7 +176,7 @@ def _adapt_tag(tag: str, own: str, used: set[str]) -> str:
 
 
 def _write_png(figure: "Figure") -> bytes:
-    """Write a figure as a sharp PNG. Called by ``save_figure``."""
+    """Write a figure as a sharp PNG."""
     with use_style():
         found = io.BytesIO()
         figure.savefig(found, format="png", dpi=_SHARP, metadata={"Software": None})
@@ -209,10 +184,7 @@ def _write_png(figure: "Figure") -> bytes:
 
 
 def _write_svg(figure: "Figure", text: str) -> bytes:
-    """Write a figure as SVG; ``text`` says whether letters stay text or become shapes.
-
-    Called by ``save_figure`` and ``write_inline_svg``.
-    """
+    """Write a figure as SVG; ``text`` says whether letters stay text or become shapes."""
     import matplotlib as mpl  # noqa: PLC0415, an optional package
 
     with use_style(), mpl.rc_context({"svg.fonttype": text}):

@@ -36,8 +36,7 @@ def draw_curves(
 ) -> "Figure":
     """Draw regret curves in one figure, with names at their ends that stand apart.
 
-    ``note`` is written below them: what is averaged, what the bands are. Called by
-    ``Regret.plot``, ``write_curve_svgs`` and ``_draw_curves``.
+    ``note`` is written below them: what is averaged, what the bands are.
     """
     if not curves:
         raise NothingToDraw("no curves were given")
@@ -66,10 +65,7 @@ def draw_curves(
 
 
 def write_curve_svgs(curves: Sequence[Curve], *, title: str) -> tuple[str, str]:
-    """Draw curves as two SVGs, for a wide page and for a narrow one.
-
-    Called by ``make_curves_section``.
-    """
+    """Draw curves as two SVGs, for a wide page and for a narrow one."""
     ends = ", ".join(map(_describe_end, curves))
     said = f"{title}. At the end: {ends}."
     wide, narrow = (
@@ -80,19 +76,13 @@ def write_curve_svgs(curves: Sequence[Curve], *, title: str) -> tuple[str, str]:
 
 
 def _describe_end(curve: Curve) -> str:
-    """Write where a curve ends, and its median, for those who do not see the figure.
-
-    Called by ``write_curve_svgs`` for every curve.
-    """
+    """Write where a curve ends, and its median, for those who do not see the figure."""
     middle = f" (median {curve.median[-1]:,.4g})" if curve.median else ""
     return f"{curve.name} {curve.mean[-1]:,.4g}{middle}"
 
 
 def _draw_curve(axes: "Axes", curve: Curve, i: int) -> None:
-    """Draw one curve, the band around it, and its median as a thin line.
-
-    Called by ``draw_curves`` for every curve.
-    """
+    """Draw one curve, the band around it, and its median as a thin line."""
     colour = get_light_colour(name_series_colour(i))
     dashes = DASHES[(i + i // len(SERIES)) % len(DASHES)]
     axes.plot(curve.at, curve.mean, color=colour, linewidth=2, linestyle=dashes, zorder=3)
@@ -105,10 +95,7 @@ def _draw_curve(axes: "Axes", curve: Curve, i: int) -> None:
 
 
 def _set_limits(axes: "Axes", curves: Sequence[Curve]) -> None:
-    """Set both axes of a curve figure: all rounds, and 0 to a little above the highest.
-
-    Called by ``draw_curves``.
-    """
+    """Set both axes of a curve figure: all rounds, and 0 to a little above the highest."""
     ends = [y for c in curves for y in (*c.mean, *c.low, *c.high, *c.median) if isfinite(y)]
     least, most = min([0.0, *ends]), max([0.0, *ends])
     axes.set_ylim(least, most + 0.04 * ((most - least) or 1.0))
@@ -121,10 +108,7 @@ def _set_limits(axes: "Axes", curves: Sequence[Curve]) -> None:
 
 
 def _name_ends(axes: "Axes", curves: Sequence[Curve], high: float) -> None:
-    """Write the name of each curve beside its right end, spread so that none overlap.
-
-    Called by ``draw_curves``.
-    """
+    """Write the name of each curve beside its right end, spread so that none overlap."""
     low, top = axes.get_ylim()
     ends = [c.mean[-1] if isfinite(c.mean[-1]) else low for c in curves]
     wishes = sorted(((end - low) / (top - low) * high, i) for i, end in enumerate(ends))
@@ -152,7 +136,7 @@ def _name_ends(axes: "Axes", curves: Sequence[Curve], high: float) -> None:
 def _push_names_inside(places: list[float], high: float) -> list[float]:
     """Move names of curves that would stand above or below the axes beside them again.
 
-    Gives the new heights; others move only as these need. Called by ``_name_ends``.
+    Gives the new heights; others move only as these need.
     """
     found = list[float]()
     for place in places:
@@ -163,8 +147,5 @@ def _push_names_inside(places: list[float], high: float) -> list[float]:
 
 
 def _shorten_name(curve: Curve) -> str:
-    """Shorten the name of a curve that is too long for the margin.
-
-    Called by ``draw_curves`` and ``_name_ends``.
-    """
+    """Shorten the name of a curve that is too long for the margin."""
     return cut_to_length(curve.name, _LONGEST)

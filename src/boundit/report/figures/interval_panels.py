@@ -26,10 +26,7 @@ _MOST_TICKS = 5
 
 
 def draw_interval_panels(shown: Whiskers) -> tuple[Panel, ...]:
-    """Draw the bounds of every context as an SVG of its own, for a page to lay out.
-
-    Called by ``make_intervals_section``.
-    """
+    """Draw the bounds of every context as an SVG of its own, for a page to lay out."""
     names = name_contexts(shown.table, shown.contexts)
     return tuple(
         Panel(name, _PanelDrawing(shown, context).write(f"Intervals per arm, {name}"))
@@ -53,7 +50,7 @@ class _PanelDrawing:
         self.bottom = self.step * len(shown.arms) + 4
 
     def write(self, title: str) -> str:
-        """Write the panel as SVG. Called by ``draw_interval_panels``."""
+        """Write the panel as SVG."""
         height = self.bottom + _AXIS
         parts = [*self._draw_axis(), *self._draw_arms()]
         return (
@@ -64,12 +61,12 @@ class _PanelDrawing:
         )
 
     def _find_x(self, number: float) -> float:
-        """Find where a number stands, in pixels. Called by ``_draw_axis`` and others."""
+        """Find where a number stands, in pixels."""
         low, high = self.shown.scale
         return self.left + (number - low) / (high - low) * (self.right - self.left)
 
     def _draw_axis(self) -> Iterator[str]:
-        """Draw a grid line and a number for each tick. Called by ``write``."""
+        """Draw a grid line and a number for each tick."""
         rule, muted = map(write_colour_variable, ("rule", "muted"))
         for number, words in list_ticks(*self.shown.scale):
             x = self._find_x(number)
@@ -80,7 +77,7 @@ class _PanelDrawing:
             )
 
     def _draw_arms(self) -> Iterator[str]:
-        """Draw the name of every arm and what is known of it. Called by ``write``."""
+        """Draw the name of every arm and what is known of it."""
         for i, (arm, name) in enumerate(zip(self.shown.arms, self.names, strict=True)):
             key, middle = (arm, self.context), (i + 0.5) * self.step + 2
             yield _write_text(self.left - _GAP + 4, middle, name, "ink", _NAME, "end")
@@ -94,11 +91,11 @@ class _PanelDrawing:
     def _draw_numbers(self, key: Key, y: float) -> Iterator[str]:
         """Draw the bounds of an arm, other intervals, estimates and the truth.
 
-        A pair without a row has the reward's range. Called by ``_draw_arms``.
+        A pair without a row has the reward's range.
         """
         shown = self.shown
         bound = shown.table.bounds.get(key)
-        ends = (bound.lower, bound.upper) if bound else shown.table.reward_range
+        ends = (bound.lower, bound.upper) if bound else shown.table.outcome_range
         inner = sorted((bound.lower_estimate, bound.upper_estimate)) if bound else ends
         colour = "miss" if shown.has_bound_miss(key) else "series-1"
         kept = max(inner[0], ends[0]), min(inner[1], ends[1])
@@ -118,10 +115,7 @@ class _PanelDrawing:
     def _draw_line(
         self, ends: tuple[float, float], y: float, colour: str, thick: float, tint: float = 1.0
     ) -> str:
-        """Draw one horizontal line of an interval, with round ends.
-
-        Called by ``_draw_numbers``.
-        """
+        """Draw one horizontal line of an interval, with round ends."""
         start, end = map(self._find_x, ends)
         # A line without length would not be drawn.
         return (
@@ -133,8 +127,6 @@ class _PanelDrawing:
 
 def list_ticks(low: float, high: float) -> list[tuple[float, str]]:
     """List round numbers between two ends, at most five, each with its words.
-
-    Called by ``_PanelDrawing._draw_axis``.
 
     >>> [words for _, words in list_ticks(-0.02, 1.02)], list_ticks(120, 480)[0]
     (['0.00', '0.25', '0.50', '0.75', '1.00'], (200.0, '200'))
@@ -153,12 +145,12 @@ def list_ticks(low: float, high: float) -> list[tuple[float, str]]:
 
 
 def _count(low: float, high: float, step: float) -> int:
-    """Count the multiples of a step between two ends. Called by ``list_ticks``."""
+    """Count the multiples of a step between two ends."""
     return floor(high / step + 1e-9) - ceil(low / step - 1e-9) + 1
 
 
 def _write_text(x: float, y: float, words: str, colour: str, size: float, anchor: str) -> str:
-    """Write words of a drawing, centred at a height. Called by ``_PanelDrawing._draw_arms``."""
+    """Write words of a drawing, centred at a height."""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" '
         f'dominant-baseline="central" style="fill: {write_colour_variable(colour)}">'
@@ -167,10 +159,7 @@ def _write_text(x: float, y: float, words: str, colour: str, size: float, anchor
 
 
 def _draw_marker(mark: Mark, x: float, y: float) -> str:
-    """Draw the marker of an estimate or of the truth at its number.
-
-    Called by ``_PanelDrawing._draw_numbers``.
-    """
+    """Draw the marker of an estimate or of the truth at its number."""
     fill = write_colour_variable("paper") if mark.marker == "D" else "none"
     look = f"fill: {fill}; stroke: {write_colour_variable(mark.colour)}"
     return (

@@ -35,10 +35,7 @@ _LEGEND_LINE = 26.0
 
 
 def draw_intervals(shown: Whiskers) -> "Figure":
-    """Draw the bounds of every context as a panel of one figure, with a legend above.
-
-    Called by ``write_reproduction`` for the figure in a file.
-    """
+    """Draw the bounds of every context as a panel of one figure, with a legend above."""
     columns = 2 if len(shown.contexts) == 4 else min(_COLUMNS, len(shown.contexts))
     rows = ceil(len(shown.contexts) / columns)
     named = name_contexts(shown.table, shown.contexts)
@@ -60,35 +57,23 @@ def draw_intervals(shown: Whiskers) -> "Figure":
 
 
 def _measure_panel_height(shown: Whiskers) -> float:
-    """Compute how high the panel of a context is without its title, in pixels.
-
-    Called by ``draw_intervals``.
-    """
+    """Compute how high the panel of a context is without its title, in pixels."""
     return _AXIS + len(shown.arms) * _measure_line_height(shown)
 
 
 def _measure_line_height(shown: Whiskers) -> float:
-    """Compute how high the line of one arm is; other series of intervals need more room.
-
-    Called by ``_measure_panel_height`` and ``_draw_arm``.
-    """
+    """Compute how high the line of one arm is; other series of intervals need more room."""
     return _LINE + _STEP * len(shown.spans)
 
 
 def _name_arms(shown: Whiskers) -> tuple[str, ...]:
-    """Name the arms of a panel so that names fit the margin and differ.
-
-    Called by ``_draw_panel``.
-    """
+    """Name the arms of a panel so that names fit the margin and differ."""
     names = [label_values(shown.table.treatments, arm) for arm in shown.arms]
     return shorten_distinctly(names, _WIDEST_NAME, _NAME)
 
 
 def _draw_panel(axes: "Axes", shown: Whiskers, context: Context) -> None:
-    """Draw the panel of one context: its arms' bounds from top to bottom.
-
-    Called by ``draw_intervals``.
-    """
+    """Draw the panel of one context: its arms' bounds from top to bottom."""
     n = len(shown.arms)
     axes.set_xlim(*shown.scale)
     axes.set_ylim(n - 0.5, -0.5)
@@ -101,10 +86,7 @@ def _draw_panel(axes: "Axes", shown: Whiskers, context: Context) -> None:
 
 
 def _draw_legend(figure: "Figure", marks: Sequence[Mark], *, ncols: int) -> None:
-    """Draw the legend above the panels: each mark and what it means.
-
-    Called by ``draw_intervals``.
-    """
+    """Draw the legend above the panels: each mark and what it means."""
     figure.legend(
         [_make_mark_line(mark) for mark in marks],
         [mark.name for mark in marks],
@@ -116,10 +98,7 @@ def _draw_legend(figure: "Figure", marks: Sequence[Mark], *, ncols: int) -> None
 
 
 def _draw_arm(axes: "Axes", shown: Whiskers, arm: Arm, context: Context, i: int) -> None:
-    """Draw one arm on line ``i`` of a panel: its bounds, other intervals, estimates and truth.
-
-    Called by ``_draw_panel`` for every arm.
-    """
+    """Draw one arm on line ``i`` of a panel: its bounds, other intervals, estimates and truth."""
     key, step = (arm, context), _STEP / _measure_line_height(shown)
     y = i - step * len(shown.spans) / 2
     _draw_bound(axes, shown, key, y)
@@ -134,10 +113,10 @@ def _draw_arm(axes: "Axes", shown: Whiskers, arm: Arm, context: Context, i: int)
 def _draw_bound(axes: "Axes", shown: Whiskers, key: Key, y: float) -> None:
     """Draw the bounds of an arm as a line, thick where they would be without sampling error.
 
-    Called by ``_draw_arm``; a pair without a row has the reward's range.
+    A pair without a row has the reward's range.
     """
     bound = shown.table.bounds.get(key)
-    whole = (bound.lower, bound.upper) if bound else shown.table.reward_range
+    whole = (bound.lower, bound.upper) if bound else shown.table.outcome_range
     inner = (bound.lower_estimate, bound.upper_estimate) if bound else whole
     colour = get_light_colour("miss" if shown.has_bound_miss(key) else "series-1")
     _draw_bar(axes, _clip_estimate(inner, whole), y, colour, 8, tint=INNER_TINT)
@@ -145,10 +124,7 @@ def _draw_bound(axes: "Axes", shown: Whiskers, key: Key, y: float) -> None:
 
 
 def _draw_spans(axes: "Axes", shown: Whiskers, key: Key, lines: Sequence[float]) -> None:
-    """Draw the other intervals of an arm, such as printed ones, each on a line of its own.
-
-    Called by ``_draw_arm``.
-    """
+    """Draw the other intervals of an arm, such as printed ones, each on a line of its own."""
     colours = {mark.name: mark.colour for mark in shown.marks}
     for spans, y in zip(shown.spans, lines, strict=True):
         if key in spans.values:
@@ -158,10 +134,7 @@ def _draw_spans(axes: "Axes", shown: Whiskers, key: Key, lines: Sequence[float])
 
 
 def _draw_points(axes: "Axes", shown: Whiskers, key: Key, y: float) -> None:
-    """Draw the naive estimates and the truth of an arm, where they are known.
-
-    Called by ``_draw_arm``.
-    """
+    """Draw the naive estimates and the truth of an arm, where they are known."""
     marks = {mark.name: mark for mark in shown.marks}
     found = [(points.name, points.values) for points in shown.points]
     for name, values in (*found, ("truth", shown.truth or {})):
@@ -174,7 +147,7 @@ def _clip_estimate(
 ) -> tuple[float, float]:
     """Clip the ends an interval has without sampling error to the interval itself.
 
-    Ends that cross are swapped first. Called by ``_draw_bound`` for the thick line.
+    Ends that cross are swapped first.
     """
     low, high = sorted(inner)
     return max(low, whole[0]), min(high, whole[1])
@@ -189,10 +162,7 @@ def _draw_bar(
     *,
     tint: float = 1.0,
 ) -> None:
-    """Draw one horizontal line of an interval, with round ends.
-
-    Called by ``_draw_bound`` and ``_draw_spans``.
-    """
+    """Draw one horizontal line of an interval, with round ends."""
     axes.plot(
         ends,
         (y, y),
@@ -205,10 +175,7 @@ def _draw_bar(
 
 
 def _make_mark_line(mark: Mark, x: Sequence[float] = (), y: Sequence[float] = ()) -> "Line2D":
-    """Make the matplotlib line or marker by which a series is drawn, in a panel or the legend.
-
-    Called by ``_draw_points`` and ``_draw_legend``.
-    """
+    """Make the matplotlib line or marker by which a series is drawn, in a panel or the legend."""
     from matplotlib.lines import Line2D  # noqa: PLC0415, an optional package
 
     colour = get_light_colour(mark.colour)

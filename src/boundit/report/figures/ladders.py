@@ -7,11 +7,7 @@ from boundit.terms.bound_table import BoundTable
 
 
 def make_ladders(curve: SensitivityCurve) -> tuple[Ladder, ...]:
-    """Make a ``Ladder`` for each arm and context of a curve: its bounds at all limits.
-
-    Called by ``show_sensitivity``, ``plot_sensitivity``, and ``derive_ladders`` of the command
-    line.
-    """
+    """Make a ``Ladder`` for each arm and context of a curve: its bounds at all limits."""
     edge = _find_edge(curve)
     return tuple(
         Ladder(
@@ -26,25 +22,19 @@ def make_ladders(curve: SensitivityCurve) -> tuple[Ladder, ...]:
 
 
 def _find_edge(curve: SensitivityCurve) -> str:
-    """Find the edge whose limit on hidden confounding varies; empty where selection's does.
-
-    Called by ``make_ladders``.
-    """
+    """Find the edge whose limit on hidden confounding varies; empty where selection's does."""
     pairs = list(zip(curve.limits, curve.tables, strict=True))
-    edges = curve.tables[0].confounding if curve.tables else {}
+    edges = curve.tables[0].confounding_limit if curve.tables else {}
     varied = (
         edge
         for edge in edges
-        if all(table.confounding.get(edge) == limit for limit, table in pairs)
+        if all(table.confounding_limit.get(edge) == limit for limit, table in pairs)
     )
     return next(varied, "")
 
 
 def _name_row(table: BoundTable, key: Key) -> str:
-    """Name a pair of arm and context: text values alone, others as ``X=1``.
-
-    Called by ``make_ladders`` for every pair.
-    """
+    """Name a pair of arm and context: text values alone, others as ``X=1``."""
     parts = [
         ", ".join(
             value if isinstance(value, str) else f"{name}={value}"

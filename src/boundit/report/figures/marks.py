@@ -33,18 +33,12 @@ class Mark:
 
     @property
     def path(self) -> str:
-        """The outline of its marker as SVG, about the point (12, 7).
-
-        Read by ``Mark.key`` and ``_draw_marker``.
-        """
+        """The outline of its marker as SVG, about the point (12, 7)."""
         return _PATHS[self.marker]
 
     @property
     def key(self) -> str:
-        """A small sample of how the series is drawn, as SVG, for the legend of a page.
-
-        Read by the HTML template of a page.
-        """
+        """A small sample of how the series is drawn, as SVG, for the legend of a page."""
         colour = write_colour_variable(self.colour)
         if self.marker:
             shape = f'<path d="{self.path}"/>'
@@ -63,11 +57,8 @@ MISSED = Mark("leaves the truth out", "miss", thick=3)
 
 
 def make_bound_marks(*, sampled: bool) -> tuple[Mark, ...]:
-    """Make the legend's marks of bounds, and of bounds without sampling error.
-
-    Called by ``Whiskers.marks``.
-    """
-    inner = Mark("what the graph leaves open", "series-1", thick=8, tint=INNER_TINT)
+    """Make the legend's marks of bounds, and of bounds without sampling error."""
+    inner = Mark("what the rules leave open", "series-1", thick=8, tint=INNER_TINT)
     whole = Mark("with sampling error", "series-1", thick=1.6)
     return (
         (inner, whole) if sampled else (Mark("bounds", "series-1", thick=8, tint=INNER_TINT),)
@@ -75,7 +66,7 @@ def make_bound_marks(*, sampled: bool) -> tuple[Mark, ...]:
 
 
 def make_point_marks(points: Sequence[PointEstimates]) -> tuple[Mark, ...]:
-    """Make the marker of each series of naive estimates. Called by ``Whiskers.marks``."""
+    """Make the marker of each series of naive estimates."""
     return tuple(
         Mark(p.name, name_series_colour(i + _FIRST_NAIVE), marker=_SHAPES[i % len(_SHAPES)])
         for i, p in enumerate(points)
@@ -83,10 +74,7 @@ def make_point_marks(points: Sequence[PointEstimates]) -> tuple[Mark, ...]:
 
 
 def make_span_marks(spans: Sequence[IntervalSeries], after: int) -> tuple[Mark, ...]:
-    """Make the fine line of each series of intervals besides the bounds.
-
-    Called by ``Whiskers.marks``.
-    """
+    """Make the fine line of each series of intervals besides the bounds."""
     return tuple(
         Mark(s.name, name_series_colour(i + after + _FIRST_NAIVE), thick=2.5)
         for i, s in enumerate(spans)

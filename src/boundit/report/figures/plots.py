@@ -18,18 +18,12 @@ if TYPE_CHECKING:
 def plot_bounds(
     table: BoundTable, path: str | PathLike[str] | None = None
 ) -> "tuple[Axes, ...]":
-    """Draw a table of bounds, a panel for each context; give the axes of the panels.
-
-    Called by ``BoundTable.plot``.
-    """
+    """Draw a table of bounds, a panel for each context; give the axes of the panels."""
     return give_figure(draw_intervals(Whiskers(table)), path)
 
 
 def plot_sensitivity(
     curve: SensitivityCurve, path: str | PathLike[str] | None = None
 ) -> "tuple[Axes, ...]":
-    """Draw bounds against the limit, a panel for each arm and context; give their axes.
-
-    Called by ``SensitivityCurve.plot``.
-    """
+    """Draw bounds against the limit, a panel for each arm and context; give their axes."""
     return give_figure(draw_sensitivity(make_ladders(curve)), path)

@@ -49,10 +49,9 @@ _MARK, _BETWEEN = 10.5, 5.0
 
 
 def draw_sensitivity(ladders: Sequence[Ladder]) -> "Figure":
-    """Draw how bounds widen with the sensitivity limit G, a panel for each arm and context.
+    """Draw how bounds widen with the selection limit G, a panel for each arm and context.
 
     G limits how unevenly rows were logged: no kind more than G times as often as the average.
-    Called by ``draw_ladders`` of the command line for the figure in a file.
     """
     shown, span = _choose_ladders(ladders), _find_axis_range(ladders)
     columns = min(_COLUMNS, len(shown))
@@ -70,10 +69,7 @@ def draw_sensitivity(ladders: Sequence[Ladder]) -> "Figure":
 
 
 def draw_sensitivity_panels(ladders: Sequence[Ladder]) -> tuple[Panel, ...]:
-    """Draw bounds against the sensitivity limit G as an SVG for each pair of arm and context.
-
-    Called by ``make_sensitivity_section``, for a page to lay out.
-    """
+    """Draw bounds against the selection limit G as an SVG for each pair of arm and context."""
     drawn, span = list[Panel](), _find_axis_range(ladders)
     for ladder in _choose_ladders(ladders):
         with use_style():
@@ -85,24 +81,18 @@ def draw_sensitivity_panels(ladders: Sequence[Ladder]) -> tuple[Panel, ...]:
 
 
 def explain_limit(ladders: Sequence[Ladder]) -> str:
-    """Say in words what the limit is that bounds are drawn against.
-
-    Called by ``draw_sensitivity`` and ``make_sensitivity_section``.
-    """
+    """Say in words what the limit is that bounds are drawn against."""
     edge = next((ladder.edge for ladder in ladders), "")
     return OF_CONFOUNDING.format(edge=edge) if edge else MEANING
 
 
 def _name_axis(ladder: Ladder) -> str:
-    """Name the axis of limits. Called by ``draw_sensitivity_panels`` and ``_draw_panel``."""
+    """Name the axis of limits."""
     return f"limit on {ladder.edge}" if ladder.edge else "limit G"
 
 
 def describe_omission(ladders: Sequence[Ladder]) -> str:
-    """Say in words how many arms the sensitivity figure leaves out; nothing when none.
-
-    Called by ``draw_sensitivity`` and ``make_sensitivity_section``.
-    """
+    """Say in words how many arms the sensitivity figure leaves out; nothing when none."""
     if len(ladders) <= MOST_ARMS:
         return ""
     return f"Shown are the first {MOST_ARMS} of {len(ladders)}."
@@ -111,8 +101,7 @@ def describe_omission(ladders: Sequence[Ladder]) -> str:
 def _choose_ladders(ladders: Sequence[Ladder]) -> Sequence[Ladder]:
     """Choose the first pairs of arm and context to draw; refuse when there are none.
 
-    A ladder has one pair's bounds at growing sensitivity limits. Called by ``draw_sensitivity``
-    and ``draw_sensitivity_panels``.
+    A ladder has one pair's bounds at growing selection limits.
     """
     if not any(isfinite(limit) for ladder in ladders for limit in ladder.limits):
         raise NothingToDraw("no bounds at a finite limit were given")
@@ -120,10 +109,7 @@ def _choose_ladders(ladders: Sequence[Ladder]) -> Sequence[Ladder]:
 
 
 def _find_axis_range(ladders: Sequence[Ladder]) -> tuple[float, float]:
-    """Find the lowest and highest bound of all panels, so that they share one axis.
-
-    Called by ``draw_sensitivity`` and ``draw_sensitivity_panels``.
-    """
+    """Find the lowest and highest bound of all panels, so that they share one axis."""
     ends = [end for ladder in ladders for end in (*ladder.lower, *ladder.upper)]
     low, high = min(ends, default=0.0), max(ends, default=1.0)
     pad = 0.05 * ((high - low) or 1.0)
@@ -131,10 +117,7 @@ def _find_axis_range(ladders: Sequence[Ladder]) -> tuple[float, float]:
 
 
 def _draw_panel(axes: "Axes", ladder: Ladder, span: tuple[float, float]) -> None:
-    """Draw the panel of one pair: its bounds against the sensitivity limit.
-
-    Called by ``draw_sensitivity`` and ``draw_sensitivity_panels``.
-    """
+    """Draw the panel of one pair: its bounds against the selection limit."""
     draw_grid(axes, "y")
     axes.tick_params(labelsize=_MARK)
     axes.set_ylim(*span)
@@ -150,10 +133,7 @@ def _draw_panel(axes: "Axes", ladder: Ladder, span: tuple[float, float]) -> None
 
 
 def _mark_limits(axes: "Axes", limits: Sequence[float]) -> None:
-    """Set ticks of the axis at round sensitivity limits, as many as stand apart.
-
-    Called by ``_draw_panel``.
-    """
+    """Set ticks of the axis at round selection limits, as many as stand apart."""
     if not limits or min(limits) <= 0:
         return
     low, high = min(limits), max(limits)
@@ -171,18 +151,12 @@ def _mark_limits(axes: "Axes", limits: Sequence[float]) -> None:
 
 
 def _list_ticks(low: float, high: float) -> list[float]:
-    """List where ticks may stand: both ends, then round numbers between them.
-
-    Called by ``_mark_limits``.
-    """
+    """List where ticks may stand: both ends, then round numbers between them."""
     tens = range(floor(log10(low)), ceil(log10(high)) + 1)
     between = [step * 10.0**ten for step in _ROUND for ten in tens]
     return list(dict.fromkeys([low, high, *(x for x in between if low < x < high)]))
 
 
 def _find_pixel(axes: "Axes", limit: float) -> float:
-    """Find where a sensitivity limit stands on the axis, in pixels.
-
-    Called by ``_mark_limits``.
-    """
+    """Find where a selection limit stands on the axis, in pixels."""
     return float(axes.transData.transform((limit, 0.0))[0])

@@ -31,7 +31,7 @@ class Whiskers:
 
     >>> table = BoundTable.from_rows(
     ...     [{"Ad": ad, "lower": 0.1, "upper": 0.3} for ad in range(50)],
-    ...     outcome="Click", treatments=["Ad"], reward_range=(0, 1),
+    ...     outcome="Click", treatments=["Ad"], outcome_range=(0, 1),
     ... )
     >>> Whiskers(table).omission
     'Shown are the 40 of 50 arms with the highest upper ends; the table has all.'
@@ -48,10 +48,7 @@ class Whiskers:
 
     @cached_property
     def contexts(self) -> tuple[Context, ...]:
-        """The contexts to draw: those with the most logged rows, in the table's order.
-
-        Read by ``draw_intervals`` and ``draw_interval_panels``.
-        """
+        """The contexts to draw: those with the most logged rows, in the table's order."""
         logged = dict.fromkeys(self.table.contexts, 0.0)
         for (_, context), bound in self.table.bounds.items():
             logged[context] += bound.n
@@ -60,10 +57,7 @@ class Whiskers:
 
     @cached_property
     def arms(self) -> tuple[Arm, ...]:
-        """The arms to draw: those with the highest upper ends, in the table's order.
-
-        Read by ``_draw_panel``.
-        """
+        """The arms to draw: those with the highest upper ends, in the table's order."""
         best = dict.fromkeys(self.table.arms, float("-inf"))
         for (arm, _), bound in self.table.bounds.items():
             best[arm] = max(best[arm], bound.upper)
@@ -71,10 +65,7 @@ class Whiskers:
 
     @property
     def omission(self) -> str:
-        """Which contexts and arms the figure leaves out, in words; empty when none.
-
-        Read by ``draw_intervals`` and ``make_intervals_section``.
-        """
+        """Which contexts and arms the figure leaves out, in words; empty when none."""
         contexts, arms = len(self.table.contexts), len(self.table.arms)
         parts = []
         if len(self.contexts) < contexts:
@@ -87,10 +78,7 @@ class Whiskers:
 
     @cached_property
     def marks(self) -> tuple[Mark, ...]:
-        """The marks that the figure's legend explains: each a line or marker with its words.
-
-        Read by ``draw_intervals`` and ``make_intervals_section``.
-        """
+        """The marks that the figure's legend explains: each a line or marker with its words."""
         sampled = any(
             bound.lower < bound.lower_estimate or bound.upper > bound.upper_estimate
             for bound in self.table.bounds.values()
@@ -106,13 +94,13 @@ class Whiskers:
 
     @property
     def marks_misses(self) -> bool:
-        """Whether any interval leaves the truth out. Read by ``_PanelDrawing``."""
+        """Whether any interval leaves the truth out."""
         return MISSED in self.marks
 
     @cached_property
     def scale(self) -> tuple[float, float]:
-        """The ends of the reward axis, the same for all panels. Read by ``_draw_panel``."""
-        low, high = self.table.reward_range
+        """The ends of the reward axis, the same for all panels."""
+        low, high = self.table.outcome_range
         used = [end for key in self._keys for end in self._list_ends(key)]
         least, most = min(used), max(used)
         pad = _PAD * ((most - least) or (high - low) or 1.0)
@@ -121,45 +109,30 @@ class Whiskers:
         return least - pad, most + pad
 
     def has_bound_miss(self, key: Key) -> bool:
-        """Tell whether the bounds of a pair of arm and context leave its truth out.
-
-        Called by ``_draw_bound`` and ``Whiskers.has_any_miss``.
-        """
+        """Tell whether the bounds of a pair of arm and context leave its truth out."""
         truth, bound = (self.truth or {}).get(key), self.table.bounds.get(key)
         if truth is None or bound is None:
             return False
         return IntervalSeries("bounds", {key: bound.interval}).has_missed(key, truth)
 
     def has_span_miss(self, spans: IntervalSeries, key: Key) -> bool:
-        """Tell whether another interval of a pair, such as a printed one, leaves its truth out.
-
-        Called by ``_draw_spans`` and ``Whiskers.has_any_miss``.
-        """
+        """Tell whether another interval of a pair, such as a printed one, leaves its truth out."""
         truth = (self.truth or {}).get(key)
         return truth is not None and spans.has_missed(key, truth)
 
     def has_any_miss(self, key: Key) -> bool:
-        """Tell whether any interval of a pair leaves the truth out.
-
-        Called by ``_draw_arm`` and ``Whiskers.marks``.
-        """
+        """Tell whether any interval of a pair leaves the truth out."""
         return self.has_bound_miss(key) or any(self.has_span_miss(s, key) for s in self.spans)
 
     @cached_property
     def _keys(self) -> tuple[Key, ...]:
-        """The pairs of arm and context that the figure draws.
-
-        Read by ``Whiskers.marks`` and ``Whiskers.scale``.
-        """
+        """The pairs of arm and context that the figure draws."""
         return tuple((arm, context) for context in self.contexts for arm in self.arms)
 
     def _list_ends(self, key: Key) -> list[float]:
-        """List all numbers of a pair that the figure shows: ends, estimates and truth.
-
-        Called by ``Whiskers.scale``, so that all lie on the axis.
-        """
+        """List all numbers of a pair that the figure shows: ends, estimates and truth."""
         bound = self.table.bounds.get(key)
-        ends = [bound.lower, bound.upper] if bound else list(self.table.reward_range)
+        ends = [bound.lower, bound.upper] if bound else list(self.table.outcome_range)
         ends += [s.values[key].lower for s in self.spans if key in s.values]
         ends += [s.values[key].upper for s in self.spans if key in s.values]
         ends += [p.values[key] for p in self.points if key in p.values]
@@ -169,10 +142,7 @@ class Whiskers:
 def _keep_greatest(
     found: Sequence[T], weight: Callable[[T], float], most: int
 ) -> tuple[T, ...]:
-    """Keep the ``most`` arms or contexts of greatest weight, in their order.
-
-    Called by ``Whiskers.arms`` and ``Whiskers.contexts``.
-    """
+    """Keep the ``most`` arms or contexts of greatest weight, in their order."""
     if len(found) <= most:
         return tuple(found)
     kept = sorted(range(len(found)), key=lambda i: (-weight(found[i]), i))[:most]

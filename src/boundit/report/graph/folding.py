@@ -21,10 +21,7 @@ class FoldedGraph:
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def find_box(self, node: str) -> str:
-        """Find the box that shows a node: its own, or that of its group.
-
-        Called by ``_list_edges`` for what a step lights up, and by ``draw_graph`` for roles.
-        """
+        """Find the box that shows a node: its own, or that of its group."""
         return self.names.get(node, node)
 
 
@@ -32,7 +29,7 @@ def fold_groups(graph: CausalGraph, roles: Mapping[str, str] | None = None) -> F
     """Fold each group whose members may be related in any way into one node.
 
     An edge of some members is one of the box; the graph's text says of which. Members that have
-    ``roles`` are named in the box with them. Called by ``draw_graph`` and ``find_highlight``.
+    ``roles`` are named in the box with them.
 
     >>> from boundit.graph.text import parse
     >>> folded = fold_groups(parse("Z = {Age, Sex}; Z -> X; Z -> Y; X -> Y"))
@@ -60,10 +57,7 @@ def fold_groups(graph: CausalGraph, roles: Mapping[str, str] | None = None) -> F
 
 
 def _write_lines(group: NodeGroup, roles: Mapping[str, str]) -> tuple[str, ...]:
-    """Write the lines of a group's box: its name, its members, their roles.
-
-    Called by ``fold_groups``.
-    """
+    """Write the lines of a group's box: its name, its members, their roles."""
     parts: dict[str, list[str]] = {}
     for member in sort_names(group.members):
         parts.setdefault(roles.get(member, ""), []).append(member)
@@ -75,8 +69,6 @@ def _write_lines(group: NodeGroup, roles: Mapping[str, str]) -> tuple[str, ...]:
 
 def _break_list(names: list[str], head: str = "") -> list[str]:
     """Break a list of names with commas into lines that are not too long.
-
-    Called by ``_write_lines``.
 
     >>> _break_list(["Age", "Education", "Household income"], "context: ")
     ['context: Age, Education,', 'Household income']

@@ -41,9 +41,6 @@ def find_highlight(graph: CausalGraph, step: StepRecord) -> PathHighlight | None
 def write_edge(a: str, sign: str, b: str) -> str:
     """Write an edge of a path so that both ways along it are written the same.
 
-    Called by ``_list_edges`` for what is lit up, by ``draw_edge`` for what is drawn, and by
-    ``_make_claim`` of the studio.
-
     >>> write_edge("X", "<-", "time of day"), write_edge("Y", "<->", "X")
     ('"time of day" -> X', 'X <-> Y')
     """
@@ -53,25 +50,19 @@ def write_edge(a: str, sign: str, b: str) -> str:
 
 
 def _fold(nodes: tuple[str, ...], boxes: FoldedGraph) -> tuple[str, ...]:
-    """List the boxes that show some nodes, each once. Called by ``find_highlight``."""
+    """List the boxes that show some nodes, each once."""
     return tuple(dict.fromkeys(map(boxes.find_box, nodes)))
 
 
 def _list_edges(path: tuple[str, ...], boxes: FoldedGraph) -> list[str]:
-    """List the edges along a path as they are drawn, each as text like ``X -> Y``.
-
-    Called by ``find_highlight``.
-    """
+    """List the edges along a path as they are drawn, each as text like ``X -> Y``."""
     hops = zip(path[::2], path[1::2], path[2::2], strict=False)
     ends = ((boxes.find_box(a), sign, boxes.find_box(b)) for a, sign, b in hops)
     return [write_edge(a, sign, b) for a, sign, b in ends if a != b]
 
 
 def _write_caption(step: StepRecord, paths: tuple[tuple[str, ...], ...]) -> str:
-    """Write the caption of a step's lit-up paths: in which graph they are, what blocks them.
-
-    Called by ``find_highlight``.
-    """
+    """Write the caption of a step's lit-up paths: in which graph they are, what blocks them."""
     one, other = map(join_names, step.between or ((), ()))
     count = "No path"
     if paths:

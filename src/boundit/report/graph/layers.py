@@ -10,7 +10,7 @@ def assign_layers(
 ) -> tuple[tuple[str, ...], ...]:
     """Assign the nodes of a graph to rows of its drawing, every node below its causes.
 
-    Gives the rows from top to bottom, each at most ``most`` wide. Called by ``lay_out_graph``.
+    Gives the rows from top to bottom, each at most ``most`` wide.
 
     >>> from boundit.graph.text import parse
     >>> graph = parse("U -> X -> M -> Y; V -> Y; M -> [S]")
@@ -26,10 +26,7 @@ def assign_layers(
 
 
 def _rank_after_causes(graph: CausalGraph) -> dict[str, int]:
-    """Number each node's row: the length of the longest path of causes down to it.
-
-    Called by ``assign_layers``.
-    """
+    """Number each node's row: the length of the longest path of causes down to it."""
     ranks = dict[str, int]()
     for node in graph.order:
         ranks[node] = 1 + max((ranks[p] for p in graph.links[node].parents), default=-1)
@@ -39,7 +36,7 @@ def _rank_after_causes(graph: CausalGraph) -> dict[str, int]:
 def _move_near_effects(graph: CausalGraph, ranks: dict[str, int]) -> dict[str, int]:
     """Move nodes with more effects than causes to the row just above their first effect.
 
-    So their edges are short. Gives the changed row numbers. Called by ``assign_layers``.
+    So their edges are short. Gives the changed row numbers.
     """
     for node in reversed(graph.order):
         parents, children, _ = graph.links[node]
@@ -51,10 +48,7 @@ def _move_near_effects(graph: CausalGraph, ranks: dict[str, int]) -> dict[str, i
 def _split_row(
     row: list[str], widths: Mapping[str, float], most: float
 ) -> list[tuple[str, ...]]:
-    """Break a row of nodes that is too wide into several rows of about one width.
-
-    Called by ``assign_layers``.
-    """
+    """Break a row of nodes that is too wide into several rows of about one width."""
     whole = sum(widths[node] for node in row)
     share = whole / max(1, -(-whole // most))
     rows, used = [list[str]()], 0.0

@@ -38,18 +38,12 @@ class NodeBox:
 
     @property
     def top(self) -> float:
-        """The y of the box's upper edge, where edges end.
-
-        Used by ``_route_edges``.
-        """
+        """The y of the box's upper edge, where edges end."""
         return self.y - self.height / 2
 
     @property
     def bottom(self) -> float:
-        """The y of the box's lower edge, where edges downwards start.
-
-        Used by ``_route_edges``.
-        """
+        """The y of the box's lower edge, where edges downwards start."""
         return self.y + self.height / 2
 
 
@@ -85,7 +79,7 @@ def lay_out_graph(
     """Lay a graph out in rows, causes above effects, no edge across a node.
 
     Gives the box of every node and the route of every edge, in pixels; ``labels`` are lines of
-    nodes that have more to say than their name. Called by ``draw_graph``.
+    nodes that have more to say than their name.
 
     >>> from boundit.graph.text import parse
     >>> found = lay_out_graph(parse("X -> Y; X <-> Y"))
@@ -112,10 +106,7 @@ def lay_out_graph(
 def _place_across(
     order: RowOrder, sizes: Mapping[str, tuple[float, float]]
 ) -> dict[RowSlot, float]:
-    """Find the x of every node, and of every lane: the gap through which an edge passes a row.
-
-    Called by ``lay_out_graph``.
-    """
+    """Find the x of every node, and of every lane: the gap through which an edge passes a row."""
     slots = [slot for row in order.rows for slot in row]
     widths = {s: sizes[s.name][0] if s.lane is None else 2.0 for s in slots}
     gaps = {s: _GAP if s.lane is None else _LANE_GAP for s in slots}
@@ -131,16 +122,13 @@ def write_lines(graph: CausalGraph, node: str) -> tuple[str, ...]:
 def _write_note(graph: CausalGraph, node: str) -> tuple[str, ...]:
     """Write the word "selected" for the selection node, nothing for others.
 
-    It stands below the node's name. Called by ``write_lines``.
+    It stands below the node's name.
     """
     return ("selected",) if node == graph.selection else ()
 
 
 def measure_node(lines: tuple[str, ...]) -> tuple[float, float]:
-    """Compute how wide and high the box around a node's name is, in pixels.
-
-    Called by ``lay_out_graph`` and ``_make_boxes``.
-    """
+    """Compute how wide and high the box around a node's name is, in pixels."""
     width = max(estimate_width(line, FONT) for line in lines) + 22
     return max(width, _LEAST_WIDTH), _HEIGHT + LINE * (len(lines) - 1)
 
@@ -148,10 +136,7 @@ def measure_node(lines: tuple[str, ...]) -> tuple[float, float]:
 def _place_rows(
     drawing: RowOrder, x: Mapping[RowSlot, float], sizes: Mapping[str, tuple[float, float]]
 ) -> tuple[list[float], list[float]]:
-    """Find the y of the upper and lower edge of every row, with room between for edges to turn.
-
-    Called by ``lay_out_graph``.
-    """
+    """Find the y of the upper and lower edge of every row, with room between for edges to turn."""
     rows = {s.name: s.row for row in drawing.rows for s in row}
     arched = {rows[a] for a, _ in drawing.arcs}
     reach = dict.fromkeys(range(len(drawing.rows)), 0.0)
@@ -176,10 +161,7 @@ def _route_edges(
     tops: list[float],
     bottoms: list[float],
 ) -> list[EdgeRoute]:
-    """Find the points that every edge passes, from box to box through the rows between.
-
-    Called by ``lay_out_graph``.
-    """
+    """Find the points that every edge passes, from box to box through the rows between."""
     ports = _place_ports(drawing, boxes, lanes)
     ways = list[EdgeRoute]()
     for i, link in enumerate(drawing.links):
@@ -207,8 +189,7 @@ def _route_edges(
 def _choose_side(link: RowLink, lanes: Mapping[RowSlot, float]) -> int:
     """Choose to which side a dashed edge bends, so that an arrow between its nodes has room.
 
-    Gives -1 for left, 1 for right, 0 for straight. Called by ``_route_edges`` and
-    ``_place_ports``.
+    Gives -1 for left, 1 for right, 0 for straight.
     """
     if not link.bidirected or len(link.slots) > 2:
         return 0
@@ -221,7 +202,7 @@ def _place_ports(
 ) -> dict[tuple[int, str], float]:
     """Find the x at which each edge leaves and enters a box, so that edges do not cross there.
 
-    Keyed by the edge's number and the side of the box. Called by ``_route_edges``.
+    Keyed by the edge's number and the side of the box.
     """
     sides: dict[tuple[str, str], list[tuple[float, int, int]]] = {}
     for i, link in enumerate(drawing.links):
@@ -240,8 +221,5 @@ def _place_ports(
 def _list_link_ends(
     link: RowLink,
 ) -> tuple[tuple[str, RowSlot, RowSlot], tuple[str, RowSlot, RowSlot]]:
-    """List both ends of an edge: the side of the box, the edge's next place, the box's place.
-
-    Called by ``_place_ports``.
-    """
+    """List both ends of an edge: the side of the box, the edge's next place, the box's place."""
     return ("down", link.slots[1], link.slots[0]), ("up", link.slots[-2], link.slots[-1])

@@ -53,7 +53,7 @@ def order_rows(graph: CausalGraph, rows: Sequence[Sequence[str]]) -> RowOrder:
     """Order the nodes within the rows of a drawing so that few edges cross.
 
     Every edge that passes a row gets a lane there, a place of its own. Gives the ordered rows
-    with all edges. Called by ``lay_out_graph``.
+    with all edges.
 
     >>> from boundit.graph.text import parse
     >>> graph = parse("A -> D; B -> C")
@@ -90,10 +90,7 @@ class _CrossingSearch:
     arcs: tuple[Edge, ...]
 
     def reduce_crossings(self, rows: tuple[Row, ...]) -> tuple[Row, ...]:
-        """Reorder rows by sweeps from several first orders; give that with fewest crossings.
-
-        Called by ``order_rows``.
-        """
+        """Reorder rows by sweeps from several first orders; give that with fewest crossings."""
         size = sum(map(len, rows))
         found = list[tuple[Row, ...]]()
         for k in range(max(1, min(_STARTS, _MOST_SLOTS // size))):
@@ -105,17 +102,13 @@ class _CrossingSearch:
 
     @cached_property
     def _neighbours(self) -> tuple[Neighbours, Neighbours]:
-        """For every place in a row, the places that edges join it to above, and those below.
-
-        Used by ``_CrossingSearch._sweep``.
-        """
+        """For every place in a row, the places that edges join it to above, and those below."""
         return _find_neighbours(self.links)
 
     def _sweep(self, rows: tuple[Row, ...], *, down: bool) -> tuple[Row, ...]:
         """Go through the rows, down or up, and sort each by where its edges come from.
 
-        Then swaps neighbours where that helps; gives the new order of all rows. Called by
-        ``_CrossingSearch.reduce_crossings``.
+        Then swaps neighbours where that helps; gives the new order of all rows.
         """
         above, below = self._neighbours
         order = list(rows)
@@ -126,10 +119,7 @@ class _CrossingSearch:
         return _swap_neighbours(tuple(order), above, below)
 
     def _measure_cost(self, rows: tuple[Row, ...]) -> tuple[int, int]:
-        """Count how many edges cross in an order of the rows, then how far arcs in a row reach.
-
-        Used by ``_CrossingSearch.reduce_crossings`` to compare orders.
-        """
+        """Count how many edges cross in an order of the rows, then how far arcs in a row reach."""
         places = {slot: i for row in rows for i, slot in enumerate(row)}
         near = {slot.name: i for slot, i in places.items()}
         pieces = [piece for link in self.links for piece in pairwise(link.slots)]
@@ -141,10 +131,7 @@ class _CrossingSearch:
 
 
 def _find_neighbours(links: Sequence[RowLink]) -> tuple[Neighbours, Neighbours]:
-    """Find for every place in a row the places that edges join it to above, and those below.
-
-    Called by ``_CrossingSearch._neighbours``.
-    """
+    """Find for every place in a row the places that edges join it to above, and those below."""
     above, below = dict[RowSlot, tuple[RowSlot, ...]](), dict[RowSlot, tuple[RowSlot, ...]]()
     for link in links:
         for upper, lower in pairwise(link.slots):
@@ -156,7 +143,7 @@ def _find_neighbours(links: Sequence[RowLink]) -> tuple[Neighbours, Neighbours]:
 def _sort_by_mean_place(row: Row, places: Places, towards: Neighbours) -> Row:
     """Sort a row by the mean position of what its edges join it to in the next row.
 
-    A node without such edges stays. Called by ``_CrossingSearch._sweep``.
+    A node without such edges stays.
     """
 
     def place(slot: RowSlot) -> float:
@@ -172,7 +159,7 @@ def _swap_neighbours(
 ) -> tuple[Row, ...]:
     """Swap nodes side by side in a row, as long as fewer edges cross thereby.
 
-    Gives the new order of all rows. Called by ``_CrossingSearch._sweep``.
+    Gives the new order of all rows.
     """
     order = [list(row) for row in rows]
     places = {slot: i for row in rows for i, slot in enumerate(row)}
@@ -192,10 +179,7 @@ def _swap_neighbours(
 def _measure_gain(
     left: RowSlot, right: RowSlot, places: Places, above: Neighbours, below: Neighbours
 ) -> int:
-    """Count how many fewer edges cross once two nodes side by side change places.
-
-    Called by ``_swap_neighbours``.
-    """
+    """Count how many fewer edges cross once two nodes side by side change places."""
     return sum(
         (places[a] > places[b]) - (places[a] < places[b])
         for near in (above, below)
@@ -205,10 +189,7 @@ def _measure_gain(
 
 
 def _count_crossings(edges: Sequence[tuple[RowSlot, RowSlot]], places: Places) -> int:
-    """Count the edges between two rows that cross: pairs whose ends are in opposite order.
-
-    Called by ``_CrossingSearch._measure_cost``.
-    """
+    """Count the edges between two rows that cross: pairs whose ends are in opposite order."""
     seen, crossed = list[int](), 0
     for _, lower in sorted((places[a], places[b]) for a, b in edges):
         crossed += len(seen) - bisect_right(seen, lower)

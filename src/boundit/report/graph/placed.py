@@ -26,8 +26,6 @@ _STEPS = 16
 def place_graph(graph: CausalGraph, places: Mapping[str, Point]) -> GraphLayout:
     """Lay a graph out with the middle of each node where it was put.
 
-    Called by ``draw_graph`` for a drawing that a person made.
-
     >>> from boundit.graph.text import parse
     >>> found = place_graph(parse("X -> Y"), {"X": (0, 0), "Y": (200, -50)})
     >>> found.boxes["Y"].x - found.boxes["X"].x, found.boxes["Y"].y < found.boxes["X"].y
@@ -58,10 +56,7 @@ def _make_boxes(
 
 
 def _list_corners(boxes: Mapping[str, NodeBox], routes: Iterable[EdgeRoute]) -> Iterator[Point]:
-    """List points that the drawing must hold: corners of boxes, and how far edges bulge.
-
-    Called by ``place_graph``.
-    """
+    """List points that the drawing must hold: corners of boxes, and how far edges bulge."""
     for box in boxes.values():
         yield box.x - box.width / 2, box.top
         yield box.x + box.width / 2, box.bottom
@@ -72,10 +67,7 @@ def _list_corners(boxes: Mapping[str, NodeBox], routes: Iterable[EdgeRoute]) -> 
 
 
 def _bend_edges(graph: CausalGraph, boxes: Mapping[str, NodeBox]) -> Iterator[EdgeRoute]:
-    """Yield the way of every edge, bent so that it crosses as few boxes as can be.
-
-    Called by ``place_graph``.
-    """
+    """Yield the way of every edge, bent so that it crosses as few boxes as can be."""
     for edges, hidden in ((graph.directed, False), (graph.bidirected, True)):
         for a, b in sorted(edges):
             others = [box for name, box in boxes.items() if name not in {a, b}]
@@ -91,7 +83,7 @@ def _bend_edges(graph: CausalGraph, boxes: Mapping[str, NodeBox]) -> Iterator[Ed
 def _find_handle(one: NodeBox, other: NodeBox, bend: float) -> Point:
     """Find the handle of a curve that is ``bend`` off the straight line in its middle.
 
-    It bends to the same side whichever end is named first. Called by ``_bend_edges``.
+    It bends to the same side whichever end is named first.
     """
     dx, dy = other.x - one.x, other.y - one.y
     side = 1 if dx > 0 or (dx == 0 and dy > 0) else -1

@@ -16,7 +16,7 @@ def place_slots(
     """Find the x of every node and lane of a drawing, so that edges run straight and short.
 
     A slot is the place of a node, or of an edge that passes the row; ``gaps`` is what it keeps
-    free on each side. Called by ``_place_across``.
+    free on each side.
     """
     pulls = _find_pulls(drawing)
     room = {
@@ -35,7 +35,7 @@ def place_slots(
 def _find_pulls(drawing: RowOrder) -> dict[RowSlot, list[tuple[RowSlot, float]]]:
     """List for each place in a drawing what its edges draw it towards, and how strongly.
 
-    Edges that pass rows pull more, to run straight. Called by ``place_slots``.
+    Edges that pass rows pull more, to run straight.
     """
     pulls: dict[RowSlot, list[tuple[RowSlot, float]]] = {
         s: [] for row in drawing.rows for s in row
@@ -52,18 +52,12 @@ def _find_pulls(drawing: RowOrder) -> dict[RowSlot, list[tuple[RowSlot, float]]]
 def _measure_distance(
     a: RowSlot, b: RowSlot, widths: Mapping[RowSlot, float], gaps: Mapping[RowSlot, float]
 ) -> float:
-    """Compute how far apart the middles of two places side by side in a row must be.
-
-    Called by ``place_slots``.
-    """
+    """Compute how far apart the middles of two places side by side in a row must be."""
     return (widths[a] + widths[b]) / 2 + max(gaps[a], gaps[b])
 
 
 def _pack_row(room: Sequence[float]) -> list[float]:
-    """Place a row's nodes side by side around x = 0, each ``room`` from the last; give their x.
-
-    Called by ``place_slots`` to begin with.
-    """
+    """Place a row's nodes side by side around x = 0, each ``room`` from the last; give their x."""
     at = [0.0]
     for apart in room:
         at.append(at[-1] + apart)
@@ -77,7 +71,7 @@ def _find_wish(
 ) -> tuple[float, float]:
     """Find the mean x of what a node's edges lead to, and with what weight they pull it there.
 
-    A node without edges stays where it is. Called by ``place_slots``.
+    A node without edges stays where it is.
     """
     near = pulls[slot]
     weight = sum(strength for _, strength in near)
@@ -91,8 +85,6 @@ def spread_apart(wishes: Sequence[tuple[float, float]], room: Sequence[float]) -
 
     ``wishes`` are pairs of a position and its weight, ``room`` the least distances; gives the
     positions of the least weighted sum of squares, by pooling neighbours whose wishes clash.
-
-    Called by ``place_slots`` for every row, and by ``_name_ends`` for names of curves.
 
     >>> spread_apart([(0, 1), (0, 1), (9, 1)], [2, 2])
     [-1.0, 1.0, 9.0]

@@ -19,8 +19,6 @@ _STEEP = 0.5
 def draw_edge(way: EdgeRoute) -> str:
     """Draw an edge as SVG: solid with one head, or dashed with two.
 
-    Called by ``draw_graph``.
-
     >>> draw_edge(EdgeRoute(("X", "Y"), False, ((0, 0), (0, 50)))).count("<path")
     2
     >>> draw_edge(EdgeRoute(("X", "Y"), True, ((0, 0), (0, 50)))).count("<path")
@@ -34,20 +32,14 @@ def draw_edge(way: EdgeRoute) -> str:
 
 
 def make_curves(way: EdgeRoute) -> list[CubicCurve]:
-    """Turn the route of an edge into Bezier curves, one after another.
-
-    Called by ``draw_edge``.
-    """
+    """Turn the route of an edge into Bezier curves, one after another."""
     if way.handle is not None:
         return [_make_bow(way.points[0], way.points[-1], way.handle)]
     return _make_arc(way) if way.arc else _make_route_curves(way)
 
 
 def _make_bow(start: Point, end: Point, handle: Point) -> CubicCurve:
-    """Make the cubic curve that is the quadratic one with this handle.
-
-    Called by ``make_curves``.
-    """
+    """Make the cubic curve that is the quadratic one with this handle."""
     near, far = (
         (x + 2 / 3 * (handle[0] - x), y + 2 / 3 * (handle[1] - y)) for x, y in (start, end)
     )
@@ -57,8 +49,7 @@ def _make_bow(start: Point, end: Point, handle: Point) -> CubicCurve:
 def draw_stroke(curves: list[CubicCurve], *, two_headed: bool) -> str:
     """Draw the line of an edge as SVG, with an arrow head at its end, or one at each.
 
-    ``curves`` are its Bezier curves. Called by ``draw_edge``, and by ``_draw_samples`` for the
-    legend.
+    ``curves`` are its Bezier curves.
     """
     first, last = curves[0], curves[-1]
     heads = [_draw_head(last[3], last[2])]
@@ -77,10 +68,7 @@ def draw_stroke(curves: list[CubicCurve], *, two_headed: bool) -> str:
 
 
 def _make_arc(way: EdgeRoute) -> list[CubicCurve]:
-    """Make the curve of an edge between two nodes of one row, which passes above the others.
-
-    Called by ``make_curves``.
-    """
+    """Make the curve of an edge between two nodes of one row, which passes above the others."""
     (x0, y0), (x1, y1) = way.points
     rise = min(44.0, 20 + 0.1 * abs(x1 - x0))
     lean = 0.18 * (x1 - x0)
@@ -88,10 +76,7 @@ def _make_arc(way: EdgeRoute) -> list[CubicCurve]:
 
 
 def _make_route_curves(way: EdgeRoute) -> list[CubicCurve]:
-    """Make the curves of an edge from row to row, smooth where it passes a row.
-
-    Called by ``make_curves``.
-    """
+    """Make the curves of an edge from row to row, smooth where it passes a row."""
     bend = _BULGE * way.side
     slopes = _find_slopes(way.points)
     return [
@@ -106,10 +91,7 @@ def _make_route_curves(way: EdgeRoute) -> list[CubicCurve]:
 
 
 def _find_slopes(points: Sequence[Point]) -> list[float]:
-    """Find the slant of an edge at each point of its route: pixels aside for a pixel down.
-
-    Called by ``_make_route_curves`` to make its curves meet smoothly.
-    """
+    """Find the slant of an edge at each point of its route: pixels aside for a pixel down."""
     steps = [(x1 - x0) / (y1 - y0) for (x0, y0), (x1, y1) in pairwise(points)]
     lanes = [slope for lane in steps[1::2] for slope in (lane, lane)]
     first, last = (max(-_STEEP, min(_STEEP, steps[i])) for i in (0, -1))
@@ -117,10 +99,7 @@ def _find_slopes(points: Sequence[Point]) -> list[float]:
 
 
 def _draw_head(tip: Point, handle: Point) -> str:
-    """Draw the arrow head at the tip of an edge as SVG; ``handle`` is where it comes from.
-
-    Called by ``draw_stroke``.
-    """
+    """Draw the arrow head at the tip of an edge as SVG; ``handle`` is where it comes from."""
     x, y = _find_point_before(tip, handle, _HEAD)
     across = (tip[0] - x) * _HALF / _HEAD, (tip[1] - y) * _HALF / _HEAD
     left, right = (x - across[1], y + across[0]), (x + across[1], y - across[0])
@@ -129,18 +108,12 @@ def _draw_head(tip: Point, handle: Point) -> str:
 
 
 def _find_point_before(tip: Point, handle: Point, size: float) -> Point:
-    """Find the point ``size`` pixels before an arrow's tip, where its line comes from.
-
-    Called by ``draw_stroke`` and ``_draw_head``.
-    """
+    """Find the point ``size`` pixels before an arrow's tip, where its line comes from."""
     dx, dy = tip[0] - handle[0], tip[1] - handle[1]
     share = size / (hypot(dx, dy) or 1.0)
     return tip[0] - share * dx, tip[1] - share * dy
 
 
 def _format_point(point: Point) -> str:
-    """Write the x and y of a point as an SVG path has them.
-
-    Called by ``draw_stroke`` and ``_draw_head``.
-    """
+    """Write the x and y of a point as an SVG path has them."""
     return f"{point[0]:.1f} {point[1]:.1f}"

@@ -37,7 +37,7 @@ def draw_graph(
 
     Arrows are solid, hidden common causes dashed with two heads, and roles have shapes. A group
     whose members may be related in any way is one box. Nodes stand at their ``places`` if these
-    are given and there is no group. Called by ``make_graph_section``.
+    are given and there is no group.
 
     >>> from boundit.graph.text import parse
     >>> drawing = draw_graph(parse("X -> Y; X <-> Y; Y -> [S]"), treatments="X", outcomes="Y")
@@ -70,28 +70,19 @@ def draw_graph(
 def _assign_roles(
     graph: CausalGraph, treatments: Names, context: Names, outcomes: Names
 ) -> Roles:
-    """Map nodes to their roles: treatment, context, outcome or selection; others have none.
-
-    Called by ``draw_graph``.
-    """
+    """Map nodes to their roles: treatment, context, outcome or selection; others have none."""
     named = {"treatment": treatments, "context": context, "outcome": outcomes}
     roles = {n: role for role, names in named.items() for n in graph.require(read_nodes(names))}
     return roles | ({graph.selection: "selection"} if graph.selection else {})
 
 
 def _describe(graph: CausalGraph) -> str:
-    """Write the nodes and edges of a graph in words, for readers who do not see the drawing.
-
-    Called by ``draw_graph``.
-    """
+    """Write the nodes and edges of a graph in words, for readers who do not see the drawing."""
     return f"{len(graph.nodes)} nodes: {join_names(graph.nodes)}. Edges: {graph}."
 
 
 def _draw_node(name: str, box: NodeBox, role: str) -> str:
-    """Draw a node as SVG: a box in the shape of its role, and its name.
-
-    Called by ``draw_graph``.
-    """
+    """Draw a node as SVG: a box in the shape of its role, and its name."""
     first, last = box.y - LINE * (len(box.lines) - 1) / 2, len(box.lines) - 1
     labels = "".join(
         _draw_text(
@@ -109,10 +100,7 @@ def _draw_node(name: str, box: NodeBox, role: str) -> str:
 
 
 def _draw_frame(x: float, y: float, width: float, height: float, role: str) -> str:
-    """Draw the frame of a node as SVG: square for treatments, two rims for the selection node.
-
-    Called by ``_draw_node`` and ``_draw_samples``.
-    """
+    """Draw the frame of a node as SVG: square for treatments, two rims for the selection node."""
     square = role in {"treatment", "selection"}
     radius = 3.0 if square else min(height / 2, 17)
     heavy = 2.6 if role == "outcome" else 1.6
@@ -129,10 +117,7 @@ def _draw_frame(x: float, y: float, width: float, height: float, role: str) -> s
 
 
 def _draw_text(x: float, y: float, words: str, *, size: float, anchor: str) -> str:
-    """Write one line of text in a drawing as SVG.
-
-    Called by ``_draw_node`` and ``_draw_legend``.
-    """
+    """Write one line of text in a drawing as SVG."""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size:g}" '
         f'dominant-baseline="central" fill="currentColor">{escape(words)}</text>'
@@ -144,7 +129,7 @@ def _draw_legend(
 ) -> tuple[str, float]:
     """Draw the legend of a graph's marks in lines as wide as the drawing.
 
-    Gives it and its height. Called by ``draw_graph``.
+    Gives it and its height.
     """
     x, y, drawn = 16.0, top + 22, list[str]()
     for words, sample in _draw_samples(graph, roles):
@@ -158,10 +143,7 @@ def _draw_legend(
 
 
 def _draw_samples(graph: CausalGraph, roles: Roles) -> list[tuple[str, str]]:
-    """Draw for the legend a sample of every mark that occurs in the graph, with its words.
-
-    Called by ``_draw_legend``.
-    """
+    """Draw for the legend a sample of every mark that occurs in the graph, with its words."""
     found = [
         (role, _draw_frame(0, -8, 26, 16, role))
         for role in ("treatment", "context", "outcome", "selection")

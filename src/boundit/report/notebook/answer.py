@@ -14,11 +14,7 @@ from boundit.terms.formula import join_line
 
 
 def show_answer(page: AnswerPage) -> str:
-    """Write an answer as HTML for a notebook: its sentences, its tables, and notes to unfold.
-
-    Called by ``Comparison._repr_html_``, ``StressReport._repr_html_`` and others that have a
-    page.
-    """
+    """Write an answer as HTML for a notebook: its sentences, its tables, and notes to unfold."""
     return write_snippet(
         page.title,
         write_words(page.answer.verdict, *page.answer.said),
@@ -31,7 +27,7 @@ def show_answer(page: AnswerPage) -> str:
 
 
 def _show_table(table: AnswerTable) -> str:
-    """Write one table of an answer. Called by ``show_answer``."""
+    """Write one table of an answer."""
     grid = table.grid
     sides = make_table_section(grid, title=table.title).right
     shown = [[str(cell) for cell in row] for row in grid.rows[:MOST_ROWS]]

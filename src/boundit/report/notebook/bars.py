@@ -10,8 +10,7 @@ _WIDE, _HIGH = 200.0, 14.0
 def draw_interval_bar(bound: Bound, scale: tuple[float, float]) -> Drawn:
     """Draw a bound as a bar on a scale that all rows of a table share.
 
-    The numbers stand beside it, so that a screen reader passes it over. Called by
-    ``show_bounds`` for every row.
+    The numbers stand beside it, so that a screen reader passes it over.
     """
     inner = sorted((bound.lower_estimate, bound.upper_estimate))
     inner = [max(inner[0], bound.lower), min(inner[1], bound.upper)]
@@ -25,30 +24,28 @@ def draw_interval_bar(bound: Bound, scale: tuple[float, float]) -> Drawn:
     )
 
 
-def choose_scale(ends: list[float], reward_range: tuple[float, float]) -> tuple[float, float]:
+def choose_scale(ends: list[float], outcome_range: tuple[float, float]) -> tuple[float, float]:
     """Choose the ends of the axis of bars: the reward's range, or less where little is in use.
-
-    Called by ``show_bounds``.
 
     >>> choose_scale([0.1, 0.9], (0, 1)), choose_scale([0.1, 0.2], (0, 1))
     ((0, 1), (0.1, 0.2))
     """
-    low, high = reward_range
+    low, high = outcome_range
     least, most = min(ends), max(ends)
     if most - least >= 0.5 * (high - low) or most <= least:
-        return reward_range
+        return outcome_range
     return least, most
 
 
 def _place(number: float, scale: tuple[float, float]) -> float:
-    """Find where a number stands on the bar. Called by ``draw_interval_bar``."""
+    """Find where a number stands on the bar."""
     low, high = scale
     share = (number - low) / ((high - low) or 1.0)
     return _WIDE * min(max(share, 0.0), 1.0)
 
 
 def _draw_rail() -> str:
-    """Draw the faint line behind a bar. Called by ``draw_interval_bar``."""
+    """Draw the faint line behind a bar."""
     return (
         f'<rect x="0" y="{_HIGH / 2 - 0.5}" width="{_WIDE:.0f}" height="1" '
         'fill="currentColor" fill-opacity=".25"/>'
@@ -56,7 +53,7 @@ def _draw_rail() -> str:
 
 
 def _draw_part(low: float, high: float, thick: float, colour: str, tint: float) -> str:
-    """Draw one line of a bar; a point has some width too. Called by ``draw_interval_bar``."""
+    """Draw one line of a bar; a point has some width too."""
     wide = max(high - low, 2.0)
     x = min(low, _WIDE - wide)
     return (

@@ -24,14 +24,14 @@ def show_bounds(table: BoundTable) -> str:
     """Write a table of bounds as HTML for a notebook.
 
     Rows stand context by context, so that arms can be compared; a large table shows some, and
-    says how many. Called by ``BoundTable._repr_html_``.
+    says how many.
     """
     keys = list(islice(_list_keys(table), MOST_ROWS))
     if not keys:
         return write_snippet(_write_title(table), write_words("It has no rows."))
     shown = [table.bounds[key] for key in keys]
     ends = [end for bound in shown for end in (bound.lower, bound.upper)]
-    scale = choose_scale(ends, table.reward_range)
+    scale = choose_scale(ends, table.outcome_range)
     axis = "".join(f"<span>{end}</span>" for end in format_ends(table, *scale))
     names = [*map(format_level, table.context), *map(format_level, table.treatments)]
     logged = any(bound.n for bound in shown)
@@ -65,10 +65,7 @@ def show_bounds(table: BoundTable) -> str:
 
 
 def _write_remarks(table: BoundTable, keys: list[Key]) -> list[str]:
-    """Say of each row that its arm is out, or that its bound says nothing.
-
-    Called by ``show_bounds``.
-    """
+    """Say of each row that its arm is out, or that its bound says nothing."""
     losers = {where: table.find_dominations(where) for where in {key[1] for key in keys}}
     found = []
     for arm, where in keys:
@@ -82,7 +79,7 @@ def _write_remarks(table: BoundTable, keys: list[Key]) -> list[str]:
 
 
 def _list_keys(table: BoundTable) -> Iterator[Key]:
-    """List the rows context by context, in the order of arms. Called by ``show_bounds``."""
+    """List the rows context by context, in the order of arms."""
     for where in table.contexts:
         for arm in table.arms:
             if (arm, where) in table.bounds:
@@ -90,18 +87,18 @@ def _list_keys(table: BoundTable) -> Iterator[Key]:
 
 
 def _find_first_rows(keys: list[Key]) -> set[int]:
-    """Find the rows at which a context begins. Called by ``show_bounds``."""
+    """Find the rows at which a context begins."""
     return {i for i, key in enumerate(keys) if i == 0 or keys[i - 1][1] != key[1]}
 
 
 def _write_title(table: BoundTable) -> str:
-    """Write what a table bounds. Called by ``show_bounds``."""
+    """Write what a table bounds."""
     known = "".join(f", {name}" for name in table.context)
     return f"Bounds on E[{table.outcome} | do({', '.join(table.treatments)}){known}]"
 
 
 def _write_caption(table: BoundTable) -> str:
-    """Say how many intervals there are, and how surely they hold. Called by ``show_bounds``."""
+    """Say how many intervals there are, and how surely they hold."""
     arms, contexts = len(table.arms), len(table.contexts)
     size = f"{arms:,} arm{'s' * (arms != 1)}"
     if table.context:
@@ -112,7 +109,7 @@ def _write_caption(table: BoundTable) -> str:
 
 
 def _describe_silence(bound: Bound, table: BoundTable) -> str:
-    """Say where a bound says nothing at all. Called by ``_write_remarks`` for every row."""
-    if (bound.lower, bound.upper) == tuple(table.reward_range):
+    """Say where a bound says nothing at all."""
+    if (bound.lower, bound.upper) == tuple(table.outcome_range):
         return "nothing is known"
     return "; ".join(bound.marks)

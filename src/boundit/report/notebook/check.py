@@ -15,10 +15,7 @@ _HEAD = ("statement", "on the log", "V", "p, corrected", "what it means")
 
 
 def show_check(report: CheckReport) -> str:
-    """Write a check as HTML for a notebook, contradictions first.
-
-    Called by ``CheckReport._repr_html_``.
-    """
+    """Write a check as HTML for a notebook, contradictions first."""
     said = report.verdict()
     shown = report.findings[:MOST_ROWS]
     rows = [
@@ -41,8 +38,5 @@ def show_check(report: CheckReport) -> str:
 
 
 def _write_number(number: float | None) -> str:
-    """Write a number of a test with two digits; nothing where there is none.
-
-    Called by ``show_check``.
-    """
+    """Write a number of a test with two digits; nothing where there is none."""
     return "" if number is None else f"{number:.2g}"

@@ -20,10 +20,7 @@ from boundit.terms.choices.choice import (
 
 
 def show_choice(choice: Choice) -> str:
-    """Write a choice as HTML for a notebook, a row for each context.
-
-    Called by ``Choice._repr_html_``.
-    """
+    """Write a choice as HTML for a notebook, a row for each context."""
     found = list(choice.values())
     rows = [
         (
@@ -35,11 +32,11 @@ def show_choice(choice: Choice) -> str:
         )
         for one in found[:MOST_ROWS]
     ]
-    head = [*map(format_level, choice.context), "use", "regret at most"]
+    head = [*map(format_level, choice.context), "arm", "regret at most"]
     head += ["single arm", "its regret"]
     wide = len(choice.context)
     return write_snippet(
-        f"What to use, by {choice.rule}",
+        f"Highest mean of {choice.outcome}, by {choice.rule}",
         write_table(head, rows, caption=choice.sure, right=(wide + 1, wide + 3)),
         write_words(describe_cut(len(rows), len(found), "choice.frame()")),
         write_notes("In words", [choice.write_answer(one) for one in found[:MOST_ROWS]]),
@@ -47,7 +44,7 @@ def show_choice(choice: Choice) -> str:
 
 
 def _write_lottery(choice: Choice, one: ContextChoice) -> str:
-    """Write the arm to use, or arms with their chances. Called by ``show_choice``."""
+    """Write the arm to use, or arms with their chances."""
     shown, left = cut_lottery(one.lottery, MOST_DRAWN)
     named = [(write_arm(choice.treatments, arm), chance) for arm, chance in shown.items()]
     if len(one.lottery) == 1:

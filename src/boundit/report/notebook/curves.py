@@ -15,10 +15,7 @@ def show_curves(
     *,
     caption: str,
 ) -> str:
-    """Write curves as HTML for a notebook: drawn, and a row of numbers for each, in order.
-
-    Called by ``Regret._repr_html_``.
-    """
+    """Write curves as HTML for a notebook: drawn, and a row of numbers for each, in order."""
     keyed: list[list[Cell]] = [[Drawn(draw_key(i)), *row] for i, row in enumerate(rows)]
     return write_snippet(
         title,

@@ -15,10 +15,7 @@ from boundit.terms.bound import Value
 
 
 def show_decision(decision: Decision) -> str:
-    """Write a decision as HTML for a notebook, the chosen arm first.
-
-    Called by ``Decision._repr_html_``.
-    """
+    """Write a decision as HTML for a notebook, the chosen arm first."""
     capped, chances = frozenset(decision.capped), decision.propensities or {}
     ranked = sorted(
         decision.index.items(), key=lambda scored: (scored[0] != decision.arm, -scored[1])
@@ -55,5 +52,5 @@ def show_decision(decision: Decision) -> str:
 
 
 def _join_values(values: tuple[Value, ...]) -> str:
-    """Write the values of an arm or context. Called by ``show_decision``."""
+    """Write the values of an arm or context."""
     return ", ".join(map(format_level, values)) or "everyone"

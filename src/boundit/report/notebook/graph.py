@@ -12,10 +12,7 @@ _LONGEST = 4000
 
 
 def show_graph(graph: CausalGraph) -> str:
-    """Write a causal graph as HTML for a notebook: drawn, with its text to be unfolded.
-
-    Called by ``CausalGraph._repr_html_``.
-    """
+    """Write a causal graph as HTML for a notebook: drawn, with its text to be unfolded."""
     nodes, edges = len(graph.nodes), len(graph.directed) + len(graph.bidirected)
     text = str(graph)
     if len(text) > _LONGEST:

@@ -16,8 +16,6 @@ _MOST_POINTS = 200
 def draw_lines(curves: Sequence[Curve], *, title: str, x_label: str) -> str:
     """Draw curves with their bands as SVG, with the ends of both axes in numbers.
 
-    Called by ``show_curves``.
-
     >>> drawn = draw_lines([Curve("A", (1, 2), (0.1, 0.4))], title="Regret", x_label="rounds")
     >>> drawn.count("<path"), "<title>Regret</title>" in drawn
     (2, True)
@@ -33,10 +31,7 @@ def draw_lines(curves: Sequence[Curve], *, title: str, x_label: str) -> str:
 
 
 def draw_key(i: int) -> str:
-    """Draw the line of the ``i``-th curve as a sample for the table beside a drawing.
-
-    Called by ``show_curves``.
-    """
+    """Draw the line of the ``i``-th curve as a sample for the table beside a drawing."""
     return (
         '<svg class="key" width="34" height="8" viewBox="0 0 34 8" aria-hidden="true" '
         'focusable="false">'
@@ -48,8 +43,7 @@ def draw_key(i: int) -> str:
 def draw_band(ladder: Ladder, scale: tuple[float, float]) -> Drawn:
     """Draw how the two ends of an interval move apart with a limit, small enough for a row.
 
-    ``scale`` is what the whole height stands for. Called by ``show_sensitivity``, beside the
-    numbers, so that a screen reader passes it over.
+    ``scale`` is what the whole height stands for.
     """
     limits = ladder.limits if len(ladder.limits) > 1 else (*ladder.limits, ladder.limits[0] + 1)
     n = len(limits) - len(ladder.limits) + 1
@@ -84,10 +78,7 @@ class _Frame:
 
     @classmethod
     def around(cls, curves: Sequence[Curve]) -> "_Frame":
-        """Make the frame that holds all curves, from 0 where they are above it.
-
-        Called by ``draw_lines``.
-        """
+        """Make the frame that holds all curves, from 0 where they are above it."""
         at = [place for curve in curves for place in curve.at if isfinite(place)]
         heights = [
             height
@@ -105,7 +96,7 @@ class _Frame:
         return cls(x if x[1] > x[0] else (x[0], x[0] + 1), y if y[1] > y[0] else (y[0], 1.0))
 
     def place(self, x: float, y: float) -> str:
-        """Write the point of a number at a place, in pixels. Called by ``_write_path``."""
+        """Write the point of a number at a place, in pixels."""
         across = (x - self.x[0]) / (self.x[1] - self.x[0])
         up = (y - self.y[0]) / (self.y[1] - self.y[0])
         left = _LEFT + across * (_WIDE - _LEFT - 10)
@@ -114,7 +105,7 @@ class _Frame:
 
 
 def _draw_curve(curve: Curve, i: int, frame: _Frame) -> str:
-    """Draw one curve, the band around it and its median. Called by ``draw_lines``."""
+    """Draw one curve, the band around it and its median."""
     step = max(1, len(curve.at) // _MOST_POINTS)
     kept = [*range(0, len(curve.at) - 1, step), len(curve.at) - 1]
     colour = _find_colour(i)
@@ -138,15 +129,12 @@ def _draw_curve(curve: Curve, i: int, frame: _Frame) -> str:
 
 
 def _write_path(points: Sequence[tuple[float, float]], frame: _Frame) -> str:
-    """Write points as the path of an SVG; those without a number are left out.
-
-    Called by ``_draw_curve``.
-    """
+    """Write points as the path of an SVG; those without a number are left out."""
     return "M" + "L".join(frame.place(x, y) for x, y in points if isfinite(x) and isfinite(y))
 
 
 def _draw_axes(frame: _Frame, x_label: str) -> str:
-    """Draw the two axes with the numbers at their ends. Called by ``draw_lines``."""
+    """Draw the two axes with the numbers at their ends."""
     bottom, left, right = _HIGH - _BELOW, _LEFT, _WIDE - 10
     low, high = (f"{end:,.4g}" for end in frame.y)
     first, last = (f"{end:,.6g}" for end in frame.x)
@@ -169,11 +157,11 @@ def _draw_axes(frame: _Frame, x_label: str) -> str:
 
 
 def _find_colour(i: int) -> str:
-    """Find the colour of the ``i``-th curve. Called by ``draw_key`` and ``_draw_curve``."""
+    """Find the colour of the ``i``-th curve."""
     return write_colour_variable(name_series_colour(i))
 
 
 def _write_dash(i: int) -> str:
-    """Write how the ``i``-th curve is dashed. Called by ``draw_key`` and ``_draw_curve``."""
+    """Write how the ``i``-th curve is dashed."""
     dashes = _DASHES[i % len(_DASHES)]
     return f' stroke-dasharray="{dashes}"' if dashes else ""

@@ -1,17 +1,14 @@
 """What can be known exactly, in a notebook: the formula as it is written by hand."""
 
 from boundit.estimand.language.notation import make_sentence
-from boundit.estimand.recovery.derivation import Recovery
+from boundit.estimand.recovery.derivation import Identification
 from boundit.report.notebook.snippet import write_notes, write_snippet, write_words
 from boundit.report.text.mathml import draw_line
 from boundit.terms.names import join_names
 
 
-def show_recovery(found: Recovery) -> str:
-    """Write a recovery as HTML for a notebook: the formula or why there is none, and the steps.
-
-    Called by ``Recovery._repr_html_``.
-    """
+def show_recovery(found: Identification) -> str:
+    """Write a recovery as HTML for a notebook: the formula or why there is none, and the steps."""
     steps = write_notes("Steps", [step.sentence for step in found.steps], ordered=True)
     if found.expression is None:
         said = str(found)
@@ -19,7 +16,7 @@ def show_recovery(found: Recovery) -> str:
     formula = draw_line(make_sentence(found.expression))
     free = f"For any value of {join_names(found.arbitrary)}." if found.arbitrary else ""
     return write_snippet(
-        "Recoverable",
+        "Identified",
         f'<div class="large" tabindex="0" role="group" aria-label="formula">{formula}</div>',
         write_words(free),
         steps,

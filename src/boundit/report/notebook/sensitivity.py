@@ -15,15 +15,12 @@ from boundit.report.text.lettering import choose_decimals
 
 
 def show_sensitivity(curve: SensitivityCurve) -> str:
-    """Write bounds at growing limits as HTML for a notebook, a row for each arm and context.
-
-    Called by ``SensitivityCurve._repr_html_``.
-    """
+    """Write bounds at growing limits as HTML for a notebook, a row for each arm and context."""
     ladders = make_ladders(curve)
     shown = ladders[:MOST_ROWS]
     if not shown:
         return write_snippet("Bounds against a limit", write_words(curve.summary()))
-    scale = curve.tables[0].reward_range
+    scale = curve.tables[0].outcome_range
     places = choose_decimals(*scale)
     ends = (0, -1) if len(curve.limits) > 1 else (0,)
     rows: list[list[Cell]] = [

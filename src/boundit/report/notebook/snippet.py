@@ -79,8 +79,6 @@ Cell: TypeAlias = str | Drawn
 def write_snippet(title: Line, *parts: str) -> str:
     """Write a piece of HTML for a notebook: a title, then parts that are HTML already.
 
-    Called by ``show_bounds``, ``show_graph`` and every other function that shows a result.
-
     >>> write_snippet("a < b").endswith('<p class="title">a &lt; b</p></div>')
     True
     """
@@ -94,8 +92,6 @@ def write_snippet(title: Line, *parts: str) -> str:
 
 def write_words(*lines: Line) -> str:
     """Write paragraphs for a notebook; formulas in them are drawn, empty ones left out.
-
-    Called by ``show_bounds``, ``show_choice`` and others.
 
     >>> write_words("x < 1", "")
     '<p>x &lt; 1</p>'
@@ -114,8 +110,7 @@ def write_table(
     """Write a table for a notebook, with heads for screen readers.
 
     Columns in ``right`` stand right, as numbers do; rows in ``first`` have a line above. One
-    with sentences stacks its cells where there is little room. Called by ``show_bounds``,
-    ``show_choice`` and others.
+    with sentences stacks its cells where there is little room.
     """
     listed = [list(row) for row in rows]
     kind = _find_kind(listed)
@@ -145,10 +140,7 @@ def write_table(
 
 
 def _find_kind(rows: Sequence[Sequence[Cell]]) -> str:
-    """Tell tables with drawings and tables with sentences from others.
-
-    Called by ``write_table``.
-    """
+    """Tell tables with drawings and tables with sentences from others."""
     cells = [cell for row in rows for cell in row]
     if any(isinstance(cell, Drawn) for cell in cells):
         return "drawn"
@@ -156,18 +148,12 @@ def _find_kind(rows: Sequence[Sequence[Cell]]) -> str:
 
 
 def _mark_short(cell: Cell) -> str:
-    """Give the class of a cell with a few words that should not break.
-
-    Called by ``write_table``.
-    """
+    """Give the class of a cell with a few words that should not break."""
     return "short" if isinstance(cell, str) and " " in cell and len(cell) <= _SHORT else ""
 
 
 def _write_tag(tag: str, cell: Cell, attributes: Mapping[str, str]) -> str:
-    """Write one cell of a table; attributes without a value are left out.
-
-    Called by ``write_table``.
-    """
+    """Write one cell of a table; attributes without a value are left out."""
     inside = cell.html if isinstance(cell, Drawn) else escape(cell)
     given = "".join(f' {name}="{escape(said)}"' for name, said in attributes.items() if said)
     return f"<{tag}{given}>{inside}</{tag}>"
@@ -175,8 +161,6 @@ def _write_tag(tag: str, cell: Cell, attributes: Mapping[str, str]) -> str:
 
 def write_notes(title: str, notes: Sequence[Line], *, ordered: bool = False) -> str:
     """Write remarks that are unfolded by a click; nothing where there are none.
-
-    Called by ``show_bounds`` for caveats, and by ``show_recovery`` for steps.
 
     >>> write_notes("Caveats", [])
     ''
@@ -191,8 +175,6 @@ def write_notes(title: str, notes: Sequence[Line], *, ordered: bool = False) -> 
 
 def describe_cut(shown: int, size: int, where: str) -> str:
     """Say how many rows of a table are shown, and where all are; nothing where all are shown.
-
-    Called by ``show_bounds``, ``show_choice`` and others.
 
     >>> describe_cut(30, 300_000, "bounds.frame()")
     'Shown are 30 of 300,000 rows; bounds.frame() has all.'

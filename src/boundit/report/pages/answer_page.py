@@ -45,10 +45,7 @@ class AnswerPage:
 
 
 def write_answer_page(page: AnswerPage, *, command: str = "") -> str:
-    """Write an answer as one HTML page, with the command that repeats it.
-
-    Called by ``write_answer`` of the command line.
-    """
+    """Write an answer as one HTML page, with the command that repeats it."""
     sections: list[Section] = [
         make_table_section(
             Grid(table.grid.head, table.grid.rows[:MOST_ROWS]),
@@ -70,9 +67,6 @@ def make_answer_table(
 ) -> AnswerTable:
     """Make a table of an answer; columns in which no row has anything are left out.
 
-    Called by ``make_stress_page``, ``make_suggest_page``, ``make_comparison_page`` and
-    ``make_breakdown_page``.
-
     >>> make_answer_table("Edges", ["edge", "on the log"], [["X -> Y", ""]]).grid
     Grid(head=('edge',), rows=(('X -> Y',),))
     """
@@ -84,10 +78,7 @@ def make_answer_table(
 
 
 def _write_caption(table: AnswerTable) -> str:
-    """Write what is said below a table, and how many rows are not shown.
-
-    Called by ``write_answer_page``.
-    """
+    """Write what is said below a table, and how many rows are not shown."""
     size = len(table.grid.rows)
     cut = f"Shown are the first {MOST_ROWS} of {size:,} rows; --json has all."
     return " ".join(filter(None, (table.caption, cut if size > MOST_ROWS else "")))

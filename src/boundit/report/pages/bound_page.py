@@ -49,7 +49,6 @@ def write_bound_page(
     ``query`` is what was asked, as text or as an EffectQuery; ``truth`` and ``points`` are
     shown beside the bounds, ``ladders`` are bounds at growing limits on selection or on hidden
     confounding; ``choice`` is what to use in each context: the answer, which comes first.
-    Called by ``_write_report`` of the command line.
     """
     drawn = graph if graph is not None and _count_boxes(graph) <= MOST_NODES else None
     rows = make_bounds_section(table, graph=drawn)
@@ -63,8 +62,8 @@ def write_bound_page(
     sections += make_sensitivity_sections(ladders)
     if table.rules:
         sections.append(make_rules_section(table, graph=drawn))
-    if table.fused != NO_LOG:
-        counted = str(table.fused).splitlines()
+    if table.pooling != NO_LOG:
+        counted = str(table.pooling).splitlines()
         sections.append(make_notes("What a policy can count of the log", counted))
     heed = [*table.caveats, *filter(None, [describe_small_counts(table)])]
     if heed:
@@ -87,37 +86,31 @@ def write_bound_page(
 
 
 def _read_query(query: EffectQuery | str | None, table: BoundTable) -> EffectQuery:
-    """Read the question as it was asked, or take the one that the bound table answers.
-
-    Called by ``write_bound_page``.
-    """
+    """Read the question as it was asked, or take the one that the bound table answers."""
     if query is None:
         return EffectQuery((table.outcome,), table.treatments, table.context)
     return parse_query(query) if isinstance(query, str) else query
 
 
 def _explain_lines(table: BoundTable, *, dominated: bool) -> str:
-    """Say what the lines of the figure are, what they promise, and which arms are out.
-
-    Called by ``write_bound_page``.
-    """
+    """Say what the lines of the figure are, what they promise, and which arms are out."""
     said = []
     if table.confidence:
+        remains = "would remain however many rows were logged"
+        if not table.complete:
+            remains = "is what the rules tried leave open, with limits that the caveats name"
         said.append(
-            "The thin line is the interval. The thick part would remain however many rows were "
-            "logged; the rest of the line allows for chance, and more rows make it shorter. "
+            f"The thin line is the interval. The thick part {remains}; the rest of the line "
+            "allows for chance, and more rows make it shorter. "
             f"{table.promise}"
         )
     if dominated:
-        said.append("Out are arms that earn less than another one for sure.")
+        said.append("Out are arms whose mean is surely lower than another one.")
     return " ".join(said)
 
 
 def _list_settings(table: BoundTable) -> dict[str, object]:
-    """Give the profile, confidence, inference and models that the bound table was made with.
-
-    Called by ``write_bound_page`` for the part that says what made the page.
-    """
+    """Give the profile, confidence, inference and models that the bound table was made with."""
     confidence = "plug-in" if table.confidence is None else table.confidence
     inference = {"inference": table.inference} if table.inference else {}
     models = {"models": table.models} if table.models else {}
@@ -125,18 +118,12 @@ def _list_settings(table: BoundTable) -> dict[str, object]:
 
 
 def _count_boxes(graph: CausalGraph) -> int:
-    """Count the boxes that a drawing of the graph has; a group is one box.
-
-    Called by ``write_bound_page`` and ``_show_graph``.
-    """
+    """Count the boxes that a drawing of the graph has; a group is one box."""
     return len(fold_groups(graph).graph.nodes)
 
 
 def _show_graph(graph: CausalGraph, table: BoundTable) -> Section:
-    """Make the section that draws the graph, or writes it down where it is too large.
-
-    Called by ``write_bound_page``.
-    """
+    """Make the section that draws the graph, or writes it down where it is too large."""
     if _count_boxes(graph) > MOST_NODES:
         return make_prose(
             "What is assumed",

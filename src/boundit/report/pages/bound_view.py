@@ -75,8 +75,7 @@ def group_rows(
     """Make some rows of a page's bound table, each with its explanation, grouped by context.
 
     ``keys`` come in the page's order, from its first row on. ``draw`` writes a line as HTML,
-    ``highlight`` finds what a step lights up in the graph of the page. Called by
-    ``make_bounds_section``.
+    ``highlight`` finds what a step lights up in the graph of the page.
     """
     contexts = list(dict.fromkeys(context for _, context in keys))
     names = dict(zip(contexts, name_contexts(table, contexts), strict=True))
@@ -84,7 +83,7 @@ def group_rows(
     rows: dict[Context, list[BoundRow]] = {context: [] for context in contexts}
     for i, (arm, context) in enumerate(keys, start=1):
         bound, name = table.bounds[arm, context], label_values(table.treatments, arm)
-        by = name_rules(bound.lower_rule, bound.upper_rule)
+        by = " / ".join(dict.fromkeys((bound.lower_rule, bound.upper_rule)))
         rows[context].append(
             BoundRow(
                 f"row-{i}",
@@ -92,10 +91,10 @@ def group_rows(
                 *format_ends(table, bound.lower, bound.upper),
                 format_n(bound.n),
                 by,
-                place_bar(bound, table.reward_range),
+                place_bar(bound, table.outcome_range),
                 dominated=arm in dominated[context],
                 marked=bool(bound.marks),
-                long=is_long(name),
+                long=len(name) > _LONG,
                 searchable=f"{name} {names[context]} {by}".lower(),
                 explanation=render_blocks(table.explanation(arm, context), draw, highlight),
             )
@@ -108,23 +107,20 @@ def make_finder(
 ) -> Callable[[StepRecord], PathHighlight | None]:
     """Make the function that finds what a step of an explanation lights up in the drawn graph.
 
-    It looks each step up once; without a graph it finds nothing. Called by
-    ``make_bounds_section`` and ``list_rules``.
+    It looks each step up once; without a graph it finds nothing.
     """
     if graph is None:
         return lambda _: None
     return cache(partial(find_highlight, graph))
 
 
-def place_bar(bound: Bound, reward_range: tuple[float, float]) -> Bar:
+def place_bar(bound: Bound, outcome_range: tuple[float, float]) -> Bar:
     """Compute where an interval's bar stands on the reward's range, in percent.
-
-    Called by ``group_rows`` for every row.
 
     >>> place_bar(Bound(0.25, 0.75, 0.5, 0.5, 9, "a", "a"), (0, 1))
     Bar(start=25.0, width=50.0, inner_start=50.0, inner_width=0.0)
     """
-    low, high = reward_range
+    low, high = outcome_range
     inner = sorted((bound.lower_estimate, bound.upper_estimate))
     ends = (bound.lower, bound.upper, max(inner[0], bound.lower), min(inner[1], bound.upper))
     a, b, c, d = (round(100 * (end - low) / ((high - low) or 1.0), 2) for end in ends)
@@ -134,7 +130,7 @@ def place_bar(bound: Bound, reward_range: tuple[float, float]) -> Bar:
 def list_rules(table: BoundTable, graph: CausalGraph | None) -> tuple[RuleView, ...]:
     """List the rules that gave an end of a bound, with claim and steps, the most used first.
 
-    Their steps light up paths in the ``graph`` of the page. Called by ``make_rules_section``.
+    Their steps light up paths in the ``graph`` of the page.
     """
     lower, upper = dict.fromkeys(table.rules, 0), dict.fromkeys(table.rules, 0)
     for bound in table.bounds.values():
@@ -159,10 +155,10 @@ def count_facts(table: BoundTable, dominated: int) -> Mapping[str, str]:
     """Sum up a bound table in four numbers for the page's top, each with its words.
 
     ``dominated`` is how many rows have an arm that another surely beats. Gives a mapping of
-    words to number, as text. Called by ``write_bound_page``.
+    words to number, as text.
     """
     bounds = table.bounds.values()
-    low, high = table.reward_range
+    low, high = table.outcome_range
     useful = sum(b.lower > low or b.upper < high for b in bounds)
     width = median(b.upper - b.lower for b in bounds)
     return {
@@ -174,10 +170,7 @@ def count_facts(table: BoundTable, dominated: int) -> Mapping[str, str]:
 
 
 def explain_row(table: BoundTable) -> str:
-    """Say how a row of the page's bound table is read, and which rule gave which number.
-
-    Called by ``make_bounds_section``.
-    """
+    """Say how a row of the page's bound table is read, and which rule gave which number."""
     if not table.rules:
         return ""
     named = (
@@ -186,37 +179,18 @@ def explain_row(table: BoundTable) -> str:
     )
     if table.confidence is None:
         return f"The bar runs from the lower to the upper end. {named}"
+    leaves = "the graph leaves open however many rows are logged"
+    if not table.complete:
+        leaves = "the rules tried leave open, with limits that the caveats name"
     return (
         "The thin line runs from the lower to the upper end, which allow for chance. "
-        f"{named} The thick part is what the graph leaves open however many rows are logged: "
+        f"{named} The thick part is what {leaves}: "
         "the tightest ends of all rules if the logged shares were exact, so that it may come "
         "from another rule than the one beside it."
     )
 
 
 def format_ends(table: BoundTable, lower: float, upper: float) -> tuple[str, str]:
-    """Write both ends of a bound with as many decimals as suit the reward's range.
-
-    Called by ``group_rows``, and by ``_blank_row`` with blanks for ends.
-    """
-    places = choose_decimals(*table.reward_range)
+    """Write both ends of a bound with as many decimals as suit the reward's range."""
+    places = choose_decimals(*table.outcome_range)
     return f"{lower:.{places}f}", f"{upper:.{places}f}"
-
-
-def name_rules(lower: str, upper: str) -> str:
-    """Name the rules that gave the ends of a bound, one that gave both once.
-
-    Called by ``group_rows`` and ``_make_columns``.
-
-    >>> name_rules("by W", "range"), name_rules("by W", "by W")
-    ('by W / range', 'by W')
-    """
-    return lower if lower == upper else f"{lower} / {upper}"
-
-
-def is_long(name: str) -> bool:
-    """Tell whether the name of an arm may need several lines.
-
-    Called by ``group_rows`` and ``_choose_looks``.
-    """
-    return len(name) > _LONG

@@ -8,7 +8,7 @@ from boundit.report.text.mathml import draw_line
 from boundit.terms.choices.choice import MOST_SENTENCES, Choice, write_promise
 
 _MEANING = (
-    "What is earned less than by the best arm is the regret. Where arms are drawn, it is the "
+    "How far an arm is below the highest mean is its regret. Where arms are drawn, it is the "
     "mean over the draw."
 )
 _FEW = 3
@@ -34,11 +34,8 @@ class ChoiceSection:
     sure: str
 
 
-def make_choice_section(choice: Choice, *, title: str = "What to use") -> ChoiceSection:
-    """Make the section that says what to use in each context, or in most where there are many.
-
-    Called by ``write_bound_page``.
-    """
+def make_choice_section(choice: Choice, *, title: str = "Highest mean") -> ChoiceSection:
+    """Make the section that says what to use in each context, or in most where there are many."""
     found = list(choice.values())
     worst = sorted(found, key=lambda one: -one.regret)
     shown = found if len(found) <= MOST_SENTENCES else worst[:MOST_SENTENCES]
@@ -57,18 +54,16 @@ def make_choice_section(choice: Choice, *, title: str = "What to use") -> Choice
 
 
 def _summarise(choice: Choice) -> str:
-    """Say in a sentence or two how many contexts are settled, where there are several.
-
-    Called by ``make_choice_section``.
-    """
+    """Say in a sentence or two how many contexts are settled, where there are several."""
     found = list(choice.values())
     if len(found) <= _FEW:
         return ""
     settled = sum(one.against is None for one in found)
     drawn = sum(one.arm is None for one in found)
     said = [
-        f"In {settled:,} of {len(found):,} contexts one arm is best whatever is true.",
-        f"In {drawn:,} a lottery promises more than any one arm." if drawn else "",
+        f"In {settled:,} of {len(found):,} contexts one arm has the highest mean, whatever is "
+        "true.",
+        f"In {drawn:,} a lottery is nearer to it at worst than any one arm." if drawn else "",
         f"The largest regret at worst is {write_promise(max(one.regret for one in found))}.",
     ]
     if len(found) > MOST_SENTENCES:

@@ -35,10 +35,7 @@ class ComparisonRow:
 
 
 def list_comparison_rows(comparison: TruthComparison) -> tuple[ComparisonRow, ...]:
-    """Write truth, intervals and estimates of every arm and context, with equal decimals.
-
-    Called by ``make_comparison_section``.
-    """
+    """Write truth, intervals and estimates of every arm and context, with equal decimals."""
     places = _choose_places(comparison)
     return tuple(
         ComparisonRow(
@@ -57,10 +54,7 @@ def list_comparison_rows(comparison: TruthComparison) -> tuple[ComparisonRow, ..
 
 
 def describe_misses(comparison: TruthComparison) -> tuple[str, ...]:
-    """Say in a sentence for each series of intervals how many of them leave the truth out.
-
-    Called by ``make_comparison_section``.
-    """
+    """Say in a sentence for each series of intervals how many of them leave the truth out."""
     if not comparison.truth:
         return ()
     return tuple(
@@ -70,10 +64,7 @@ def describe_misses(comparison: TruthComparison) -> tuple[str, ...]:
 
 
 def _choose_places(comparison: TruthComparison) -> int:
-    """Choose how many decimals all numbers of a comparison have.
-
-    Called by ``list_comparison_rows``.
-    """
+    """Choose how many decimals all numbers of a comparison have."""
     ends = [
         end for s in comparison.spans for i in s.values.values() for end in (i.lower, i.upper)
     ]
@@ -85,10 +76,7 @@ def _choose_places(comparison: TruthComparison) -> int:
 def _format_interval(
     spans: IntervalSeries, key: Key, comparison: TruthComparison, places: int
 ) -> SpanCell:
-    """Write one series' interval for an arm and context, marked if it leaves the truth out.
-
-    Called by ``list_comparison_rows``.
-    """
+    """Write one series' interval for an arm and context, marked if it leaves the truth out."""
     span = spans.values.get(key)
     if span is None:
         return SpanCell("", missed=False)
@@ -99,10 +87,7 @@ def _format_interval(
 def _format_point(
     points: PointEstimates, key: Key, comparison: TruthComparison, places: int
 ) -> PointCell:
-    """Write one series' estimate for an arm and context, and how far it is from the truth.
-
-    Called by ``list_comparison_rows``.
-    """
+    """Write one series' estimate for an arm and context, and how far it is from the truth."""
     value = points.values.get(key)
     if value is None:
         return PointCell("", "")

@@ -12,8 +12,7 @@ _PACKAGES = ("duckdb", "highspy", "matplotlib", "narwhals", "numba", "numpy", "s
 def describe_origin(command: str, settings: Mapping[str, object] | None = None) -> Origin:
     """Gather what repeats a run: command, settings and versions.
 
-    No date, so that the same run gives the same page. Called by ``write_bound_page`` and
-    ``make_reproduction_page``.
+    No date, so that the same run gives the same page.
 
     >>> describe_origin("boundit reproduce", {"seed": 0}).settings
     {'seed': '0'}
@@ -23,7 +22,7 @@ def describe_origin(command: str, settings: Mapping[str, object] | None = None) 
 
 
 def _list_versions() -> dict[str, str]:
-    """List the versions of Python, boundit and what it needs. Called by ``describe_origin``."""
+    """List the versions of Python, boundit and what it needs."""
     found = {name: _find_version(name) for name in ("boundit", *_PACKAGES)}
     return {
         "Python": platform.python_version(),
@@ -32,10 +31,7 @@ def _list_versions() -> dict[str, str]:
 
 
 def _find_version(name: str) -> str:
-    """Find the version of an installed package; none of one that runs from its folder.
-
-    Called by ``_list_versions``.
-    """
+    """Find the version of an installed package; none of one that runs from its folder."""
     try:
         return version(name)
     except PackageNotFoundError:

@@ -42,8 +42,6 @@ class PageAnswer:
 def write_sentence(words: str) -> str:
     """Write a clause of our own as a sentence: a capital at its start, a full stop at its end.
 
-    Called by ``_describe_basis`` and ``make_stress_page``.
-
     >>> write_sentence("confidence 0.95"), write_sentence("Nothing is known.")
     ('Confidence 0.95.', 'Nothing is known.')
     """
@@ -51,17 +49,12 @@ def write_sentence(words: str) -> str:
 
 
 def end_sentence(words: str) -> str:
-    """Give words a full stop; how they begin stays, since that may be the name of an arm.
-
-    Called by ``write_first`` and ``make_breakdown_page``.
-    """
+    """Give words a full stop; how they begin stays, since that may be the name of an arm."""
     return words if words.endswith((".", "?", "!", ":")) else f"{words}."
 
 
 def write_first(lines: Sequence[str], title: str) -> str:
     """Write the first of some remarks, and where a page has the others.
-
-    Called by ``make_bound_answer``, ``make_comparison_page`` and others for their caveats.
 
     >>> write_first(["rows were dropped", "levels were merged"], "What to heed")
     'rows were dropped. 1 more under “What to heed”.'

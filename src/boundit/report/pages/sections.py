@@ -4,14 +4,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import chain
+from html import escape
 from typing import ClassVar, TypeAlias
 
 from boundit.graph.causal_graph import CausalGraph
 from boundit.report.figures.curves import write_curve_svgs
 from boundit.report.figures.interval_panels import draw_interval_panels
 from boundit.report.figures.marks import Mark
-from boundit.report.figures.regret_panels import REGRET_MARKS, draw_regret_panels
 from boundit.report.figures.sensitivity import (
     describe_omission,
     draw_sensitivity_panels,
@@ -33,8 +32,6 @@ from boundit.report.pages.comparison_view import (
     describe_misses,
     list_comparison_rows,
 )
-from boundit.report.pages.kept_rows import KeptRows, keep_rows
-from boundit.report.pages.row_values import RowValues
 from boundit.report.records import (
     Curve,
     Grid,
@@ -42,7 +39,6 @@ from boundit.report.records import (
     Ladder,
     Panel,
     PathHighlight,
-    RegretSpan,
     TruthComparison,
 )
 from boundit.report.text.contexts import describe_common
@@ -54,10 +50,10 @@ from boundit.terms.names import Names
 
 FILTERED = 20
 """From how many rows on a table can be searched."""
-MOST_WHOLE = 200
-"""Up to how many rows a table is written row by row; of a larger one some are shown at once."""
-AT_FIRST = 100
-"""How many rows of a large table are shown at once."""
+MOST_DRAWN = 200
+"""Up to how many rows the formulas of explanations are drawn; in a larger table they are text."""
+MOST_ROWS = 2000
+"""How many rows a page shows; of a larger table the narrowest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,16 +110,12 @@ class CurvesSection:
 
 @dataclass(frozen=True, slots=True)
 class BoundsSection:
-    """Every interval of a table, its explanation one click away.
-
-    ``groups`` are the rows shown at first; ``kept`` are all rows where these are not all.
-    """
+    """The intervals of a table, each explanation one click away; ``size`` is how many it has."""
 
     kind: ClassVar[str] = "bounds"
     title: str
     arm_name: str
     groups: tuple[ContextGroup, ...]
-    kept: KeptRows | None
     common: str
     size: int
     dominated: int
@@ -132,30 +124,17 @@ class BoundsSection:
 
     @property
     def has_headings(self) -> bool:
-        """Whether contexts have a heading; one alone that needs no name has none.
-
-        Read by the template and by ``_write_data``.
-        """
+        """Whether contexts have a heading; one alone that needs no name has none."""
         return len(self.groups) > 1 or self.groups[0].name != "everyone"
-
-    @property
-    def script(self) -> str:
-        """The script that finds rows, or shows them on demand; none where all are few.
-
-        Read by ``_list_scripts``.
-        """
-        return "rows.js" if self.kept else "search.js" if self.searched else ""
 
     @property
     def highlights(self) -> Iterator[PathHighlight]:
         """The parts of the drawn graph that steps of its explanations light up.
 
-        Used by ``_list_scripts``: with any, the page needs the script for it.
+        With any, the page needs the script for it.
         """
         rows = (row for group in self.groups for row in group.rows)
-        shapes = self.kept.shapes if self.kept else ()
-        explanations = chain((row.explanation for row in rows), shapes)
-        blocks = (block for explanation in explanations for block in explanation)
+        blocks = (block for row in rows for block in row.explanation)
         lines = (line for block in blocks for line in block.lines)
         return (line.highlight for line in lines if line.highlight)
 
@@ -172,7 +151,7 @@ class RulesSection:
     def highlights(self) -> Iterator[PathHighlight]:
         """The parts of the drawn graph that steps of its rules light up.
 
-        Used by ``_list_scripts``: with any, the page needs the script for it.
+        With any, the page needs the script for it.
         """
         steps = (step for rule in self.rules for step in rule.steps)
         return (step.highlight for step in steps if step.highlight)
@@ -232,8 +211,6 @@ Section: TypeAlias = (
 def make_prose(title: str, *paragraphs: Line) -> ProseSection:
     """Make a page's section of paragraphs.
 
-    Called by ``_show_graph`` for a graph too large to draw, and by ``_tabulate_losses``.
-
     >>> make_prose("Why", "a < b").paragraphs
     ('a &lt; b',)
     """
@@ -241,10 +218,7 @@ def make_prose(title: str, *paragraphs: Line) -> ProseSection:
 
 
 def make_notes(title: str, remarks: Sequence[Line]) -> NotesSection:
-    """Make a page's section of remarks, as a list.
-
-    Called by ``write_bound_page`` for caveats, and for what a policy can count.
-    """
+    """Make a page's section of remarks, as a list."""
     return NotesSection(title, tuple(map(draw_line, remarks)))
 
 
@@ -257,10 +231,7 @@ def make_graph_section(
     title: str = "What is assumed",
     caption: str = "",
 ) -> GraphSection:
-    """Make the section that draws the causal graph.
-
-    Called by ``_show_graph`` and ``make_reproduction_page``.
-    """
+    """Make the section that draws the causal graph."""
     svg = draw_graph(graph, treatments=treatments, context=context, outcomes=outcomes)
     return GraphSection(title, svg, draw_line(caption), str(graph))
 
@@ -268,10 +239,7 @@ def make_graph_section(
 def make_intervals_section(
     shown: Whiskers, *, title: str = "Intervals per context", caption: str = ""
 ) -> PanelsSection:
-    """Make the section that draws bounds, a panel for each context.
-
-    Called by ``write_bound_page`` and ``make_reproduction_page``.
-    """
+    """Make the section that draws bounds, a panel for each context."""
     said = " ".join(filter(None, (caption, shown.omission)))
     return PanelsSection(title, draw_interval_panels(shown), shown.marks, draw_line(said))
 
@@ -283,7 +251,7 @@ def make_sensitivity_section(
 ) -> PanelsSection:
     """Make the section that draws bounds against a limit, and says what that is.
 
-    All ladders have limits on the same. Called by ``make_sensitivity_sections``.
+    All ladders have limits on the same.
     """
     edge = next((ladder.edge for ladder in ladders), "")
     title = "If selection went no further than a limit G"
@@ -300,10 +268,7 @@ def make_sensitivity_section(
 
 
 def make_sensitivity_sections(ladders: Sequence[Ladder]) -> list[PanelsSection]:
-    """Make a section for each kind of limit: on selection, and on the edges of ladders.
-
-    Called by ``write_bound_page``.
-    """
+    """Make a section for each kind of limit: on selection, and on the edges of ladders."""
     edges = dict.fromkeys(ladder.edge for ladder in ladders)
     return [
         make_sensitivity_section([ladder for ladder in ladders if ladder.edge == edge])
@@ -314,43 +279,30 @@ def make_sensitivity_sections(ladders: Sequence[Ladder]) -> list[PanelsSection]:
 def make_curves_section(
     curves: Sequence[Curve], *, title: str, caption: str = ""
 ) -> CurvesSection:
-    """Make the section that draws regret curves over rounds.
-
-    Called by ``_show_pairs`` and ``_make_world_sections``.
-    """
+    """Make the section that draws regret curves over rounds."""
     return CurvesSection(title, *write_curve_svgs(curves, title=title), draw_line(caption))
-
-
-def make_regret_section(
-    panels: Sequence[tuple[str, Sequence[RegretSpan]]], *, title: str, caption: str = ""
-) -> PanelsSection:
-    """Make the section that draws the final regrets of policies, a panel for each setting.
-
-    Called by ``_draw_group``.
-    """
-    return PanelsSection(title, draw_regret_panels(panels), REGRET_MARKS, draw_line(caption))
 
 
 def make_bounds_section(
     table: BoundTable, *, title: str = "Every interval", graph: CausalGraph | None = None
 ) -> BoundsSection:
-    """Make the section that lists every row of a bound table with its explanation.
+    """Make the section that lists the rows of a bound table with their explanations.
 
-    ``graph`` is the one the page draws; steps light up their paths in it. Called by
-    ``write_bound_page`` and ``make_reproduction_page``.
+    ``graph`` is the one the page draws; steps light up their paths in it.
     """
     name = ", ".join(map(format_level, table.treatments)) or "arm"
-    size, draw, highlight = len(table.bounds), cache(draw_line), make_finder(graph)
-    rows = RowValues.of(table)
-    shown = rows.keys if size <= MOST_WHOLE else rows.keys[:AT_FIRST]
+    size, bounds = len(table.bounds), table.bounds
+    narrow = sorted(bounds, key=lambda key: bounds[key].upper - bounds[key].lower)[:MOST_ROWS]
+    kept, places = frozenset(narrow), {c: i for i, c in enumerate(table.contexts)}
+    shown = sorted((key for key in bounds if key in kept), key=lambda key: places[key[1]])
+    draw = cache(draw_line) if size <= MOST_DRAWN else lambda line: escape(str(line))
     return BoundsSection(
         title,
         name,
-        group_rows(table, shown, draw, highlight),
-        keep_rows(rows, draw, highlight) if size > MOST_WHOLE else None,
+        group_rows(table, shown, draw, make_finder(graph)),
         describe_common(table),
         size,
-        int((rows.rivals > 0).sum()),
+        sum(len(table.find_dominations(context)) for context in table.contexts),
         searched=size > FILTERED,
         reading=explain_row(table),
     )
@@ -361,7 +313,7 @@ def make_rules_section(
 ) -> RulesSection:
     """Make the section that lists the rules behind a bound table.
 
-    Steps light up their paths in the page's ``graph``. Called by ``write_bound_page``.
+    Steps light up their paths in the page's ``graph``.
     """
     return RulesSection(title, list_rules(table, graph))
 
@@ -369,10 +321,7 @@ def make_rules_section(
 def make_comparison_section(
     comparison: TruthComparison, *, title: str = "Beside the truth", caption: str = ""
 ) -> ComparisonSection:
-    """Make the section of a table of intervals and estimates beside the truth, misses marked.
-
-    Called by ``make_reproduction_page``.
-    """
+    """Make the section of a table of intervals and estimates beside the truth, misses marked."""
     return ComparisonSection(
         title,
         tuple(spans.name for spans in comparison.spans),
@@ -389,8 +338,7 @@ def make_table_section(
 ) -> TableSection:
     """Make the section of a plain table with a head and rows.
 
-    ``stacked`` is for cells that hold sentences. Called by ``make_reproduction_page``,
-    ``_make_world_sections`` and ``write_answer_page``.
+    ``stacked`` is for cells that hold sentences.
     """
     columns = range(len(grid.head))
     right = tuple(all(_is_number(row[i]) for row in grid.rows) for i in columns)
@@ -400,10 +348,7 @@ def make_table_section(
 def make_claims_section(
     claims: Sequence[JudgedClaim], *, title: str = "Claims"
 ) -> ClaimsSection:
-    """Make the section that lists claims, whether they hold, and the number that shows it.
-
-    Called by ``make_reproduction_page``.
-    """
+    """Make the section that lists claims, whether they hold, and the number that shows it."""
     tally = dict.fromkeys(("holds", "holds under a condition", "does not hold"), 0)
     for claim in claims:
         tally[claim.judgement] += 1
@@ -412,8 +357,5 @@ def make_claims_section(
 
 
 def _is_number(cell: str | float) -> bool:
-    """Tell whether a table cell is aligned right: a number, or text that begins like one.
-
-    Called by ``make_table_section``.
-    """
+    """Tell whether a table cell is aligned right: a number, or text that begins like one."""
     return not isinstance(cell, str) or bool(re.match(r"\[?[+\-±−]?[\d.]", cell)) or not cell

@@ -16,18 +16,15 @@ _LONGEST, _TAIL = 56, 20
 _WORDS = ("all", "any", "both", "each", "neither", "no", "none", "nothing", "other", "some")
 
 MERITS: Mapping[ChoiceRule, str] = {
-    "minimax-regret": "risks least",
-    "maximin": "is sure of most",
-    "optimism": "scores most",
+    "minimax-regret": "falls least short of the highest",
+    "maximin": "has the highest lower end",
+    "optimism": "has the highest score",
 }
 """What a rule says for the arm that it chooses where the best one is not known."""
 
 
 def group_uses(table: BoundTable, choice: Choice) -> list[UseGroup]:
-    """Group the contexts of a choice by what to use: the known first, then the most common.
-
-    Called by ``make_bound_answer``.
-    """
+    """Group the contexts of a choice by what to use: the known first, then the most common."""
     found: dict[tuple[bool, tuple[Arm, ...]], list[ContextChoice]] = {}
     for one in choice.values():
         found.setdefault((is_known(one), list_equals(table, one)), []).append(one)
@@ -37,10 +34,7 @@ def group_uses(table: BoundTable, choice: Choice) -> list[UseGroup]:
 
 
 def is_known(one: ContextChoice) -> bool:
-    """Tell whether one arm of a context is the best whatever is true.
-
-    Called by ``group_uses`` and ``_write_verdict``.
-    """
+    """Tell whether one arm of a context is the best whatever is true."""
     return one.single_against is None
 
 
@@ -48,7 +42,7 @@ def list_equals(table: BoundTable, one: ContextChoice) -> tuple[Arm, ...]:
     """List the arms among which nothing decides: the one to use alone, or all that are left.
 
     Arms that do as well as the chosen one count only where no other is left; else the first of
-    them is named. Called by ``group_uses`` and ``_write_verdict``.
+    them is named.
     """
     left = [arm for arm in table.arms if arm not in one.ruled_out]
     alike = {one.single, *one.ties}
@@ -58,10 +52,8 @@ def list_equals(table: BoundTable, one: ContextChoice) -> tuple[Arm, ...]:
 def name_arms(table: BoundTable, arms: Sequence[Arm], *, joint: str = "and") -> str:
     """Name arms in a sentence: all of a few, of many the first ones and how many there are.
 
-    Called by ``_write_verdict`` and ``_make_group``.
-
     >>> rows = [{"Ad": ad, "lower": 0.1, "upper": 0.3} for ad in "ABCDEF"]
-    >>> made = BoundTable.from_rows(rows, outcome="Y", treatments=["Ad"], reward_range=(0, 1))
+    >>> made = BoundTable.from_rows(rows, outcome="Y", treatments=["Ad"], outcome_range=(0, 1))
     >>> name_arms(made, made.arms[:3], joint="or"), name_arms(made, made.arms)
     ('A, B or C', 'A, B, C and 3 more')
     """
@@ -74,10 +66,7 @@ def name_arms(table: BoundTable, arms: Sequence[Arm], *, joint: str = "and") -> 
 
 
 def _name_arm(table: BoundTable, arm: Arm) -> str:
-    """Name one arm: its level where that is a word, else with the treatment's name.
-
-    Called by ``name_arms``.
-    """
+    """Name one arm: its level where that is a word, else with the treatment's name."""
     if len(arm) == 1 and isinstance(arm[0], str):
         name = shorten_name(format_level(arm[0]))
         # A name of several words, or one that a sentence may have anyway, is marked as a name.
@@ -88,8 +77,6 @@ def _name_arm(table: BoundTable, arm: Arm) -> str:
 
 def shorten_name(name: str) -> str:
     """Shorten a very long name in its middle: names often differ at their end.
-
-    Called by ``_name_arm``.
 
     >>> shorten_name("B"), len(shorten_name(100 * "x"))
     ('B', 56)
@@ -102,15 +89,12 @@ def shorten_name(name: str) -> str:
 def _make_group(
     table: BoundTable, arms: tuple[Arm, ...], members: Sequence[ContextChoice], merit: str
 ) -> UseGroup:
-    """Make the line of contexts that have the same answer.
-
-    Called by ``group_uses``.
-    """
+    """Make the line of contexts that have the same answer."""
     names = name_contexts(table, [one.context for one in members]) if table.context else []
     known = is_known(members[0])
     return UseGroup(
         "known" if known else "open",
-        f"Use {name_arms(table, arms)}" if known else _describe_open(table, arms, merit),
+        f"Highest: {name_arms(table, arms)}" if known else _describe_open(table, arms, merit),
         _describe_cost(table, arms, members),
         _describe_out(table, [one.ruled_out for one in members]),
         tuple(names),
@@ -118,7 +102,7 @@ def _make_group(
 
 
 def count_contexts(n: int) -> str:
-    """Write how many contexts there are. Called by ``_write_remarks`` and ``_write_question``.
+    """Write how many contexts there are.
 
     >>> count_contexts(1), count_contexts(1500)
     ('1 context', '1,500 contexts')
@@ -127,10 +111,7 @@ def count_contexts(n: int) -> str:
 
 
 def _describe_open(table: BoundTable, arms: tuple[Arm, ...], merit: str) -> str:
-    """Name the arm that does best by the rule, or the arms between which nothing decides.
-
-    Called by ``_make_group``.
-    """
+    """Name the arm that does best by the rule, or the arms between which nothing decides."""
     if len(arms) == 1:
         return f"{name_arms(table, arms)} {merit}"
     return f"Any of {name_arms(table, arms)}"
@@ -139,28 +120,22 @@ def _describe_open(table: BoundTable, arms: tuple[Arm, ...], merit: str) -> str:
 def _describe_cost(
     table: BoundTable, arms: tuple[Arm, ...], members: Sequence[ContextChoice]
 ) -> str:
-    """Say what the answer of some contexts may cost: how much less than the best arm earns.
-
-    Called by ``_make_group``.
-    """
+    """Say what the answer of some contexts may cost: how much less than the best arm earns."""
     if is_known(members[0]):
-        return "No arm earns more."
+        return "No arm has a higher mean."
     least, most = (
         write_promise(find(one.single_regret for one in members)) for find in (min, max)
     )
-    low, high = table.reward_range
+    low, high = table.outcome_range
     if len(arms) > 1 and min(one.single_regret for one in members) >= high - low:
-        return "Nothing is known of them: each may be the best, or the worst."
+        return "Nothing is known of them: each may be the highest, or the lowest."
     less = most if least == most else f"{least} to {most}"
     who = "each of them" if len(arms) > 1 else "it"
-    return f"At worst {who} earns {less} less than the best arm."
+    return f"At worst {who} is {less} below the highest mean."
 
 
 def _describe_out(table: BoundTable, ruled_out: Sequence[Mapping[Arm, Arm]]) -> str:
-    """Say which arms are out in some contexts: surely worse than another one there.
-
-    Called by ``_make_group``.
-    """
+    """Say which arms are out in some contexts: surely worse than another one there."""
     everywhere = [arm for arm in table.arms if all(arm in out for out in ruled_out)]
     somewhere = [
         arm

@@ -10,12 +10,9 @@ from boundit.terms.bound_table import BoundTable
 def name_contexts(table: BoundTable, contexts: Sequence[Context]) -> list[str]:
     """Name contexts by the variables that differ between the table's contexts.
 
-    Called by ``group_rows``, ``_make_columns``, ``draw_intervals`` and
-    ``draw_interval_panels``.
-
     >>> rows = [{"X": 0, "U": u, "V": 1, "lower": 0.1, "upper": 0.2} for u in (0, 1)]
     >>> names = {"outcome": "Y", "treatments": ["X"], "context": ["U", "V"]}
-    >>> table = BoundTable.from_rows(rows, reward_range=(0, 1), **names)
+    >>> table = BoundTable.from_rows(rows, outcome_range=(0, 1), **names)
     >>> name_contexts(table, table.contexts), describe_common(table)
     (['U=0', 'U=1'], 'V=1')
     """
@@ -26,8 +23,7 @@ def name_contexts(table: BoundTable, contexts: Sequence[Context]) -> list[str]:
 def describe_common(table: BoundTable) -> str:
     """Write the context variables that have one value in the whole table, as ``V=1``.
 
-    Nothing when the table has one context. Called by ``make_bounds_section``, which says them
-    once.
+    Nothing when the table has one context.
     """
     varying = _find_varying(table)
     fixed = tuple(i for i in range(len(table.context)) if i not in varying)
@@ -37,7 +33,7 @@ def describe_common(table: BoundTable) -> str:
 def _find_varying(table: BoundTable) -> tuple[int, ...]:
     """Find the positions of the context variables that differ between the table's contexts.
 
-    All when there is one context. Called by ``name_contexts`` and ``describe_common``.
+    All when there is one context.
     """
     columns = list(zip(*table.contexts, strict=True))
     found = tuple(i for i, column in enumerate(columns) if len(set(column)) > 1)
@@ -45,10 +41,7 @@ def _find_varying(table: BoundTable) -> tuple[int, ...]:
 
 
 def _join_pairs(table: BoundTable, context: Context, places: tuple[int, ...]) -> str:
-    """Write context variables with their values, as ``W=0, Z=1``.
-
-    Called by ``name_contexts`` and ``describe_common``.
-    """
+    """Write context variables with their values, as ``W=0, Z=1``."""
     return ", ".join(
         f"{format_level(table.context[i])}={format_level(context[i])}" for i in places
     )

@@ -26,7 +26,6 @@ def render_blocks(
     """Turn the explanation of an interval into blocks of HTML lines for a page.
 
     ``draw`` writes a line as HTML, ``highlight`` finds what a step lights up in the graph.
-    Called by ``group_rows`` for every row of a table.
     """
     return tuple(
         ExplanationBlock(kind, tuple(render_line(line, draw, highlight) for line in lines))
@@ -40,10 +39,7 @@ def render_line(
     draw: Callable[[Line], str],
     highlight: Callable[[StepRecord], PathHighlight | None],
 ) -> PageLine:
-    """Turn one line of an explanation into HTML, a step with what it lights up in the graph.
-
-    Called by ``render_blocks``, and by ``list_rules`` for the steps of a rule.
-    """
+    """Turn one line of an explanation into HTML, a step with what it lights up in the graph."""
     if isinstance(line, StepRecord):
         return PageLine(draw(line.line), highlight(line))
     return PageLine(draw(line))
@@ -55,10 +51,7 @@ _Block = tuple[
 
 
 def _list_blocks(found: Explanation) -> Iterator[_Block]:
-    """List the parts of an explanation in their order, each with its kind and its lines.
-
-    Called by ``render_blocks``.
-    """
+    """List the parts of an explanation in their order, each with its kind and its lines."""
     yield "text", (found.opening,)
     for end in found.ends:
         yield from _list_end(end)
@@ -77,10 +70,7 @@ def _list_blocks(found: Explanation) -> Iterator[_Block]:
 
 
 def _list_end(end: EndExplanation) -> Iterator[_Block]:
-    """List the parts that explain one end of an interval: title, claim, numbers, steps.
-
-    Called by ``_list_blocks``.
-    """
+    """List the parts that explain one end of an interval: title, claim, numbers, steps."""
     yield "text", (end.title,)
     if end.claim is not None:
         yield "claim", (end.claim,)

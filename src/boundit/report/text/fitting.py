@@ -10,8 +10,6 @@ _MOST_LINES = 2
 def cut_to_width(text: str, width: float, size: float) -> str:
     """Shorten text that would run wider than ``width`` pixels; its start stays.
 
-    Called by ``shorten_distinctly`` and ``wrap_words``.
-
     >>> cut_to_width("neighbourhood", 60, 10), cut_to_width("Age", 60, 10)
     ('neighbou…', 'Age')
     """
@@ -25,8 +23,6 @@ def cut_to_width(text: str, width: float, size: float) -> str:
 
 def cut_middle(text: str, width: float, size: float) -> str:
     """Shorten text that would run too wide in its middle; its start and its end stay.
-
-    Called by ``shorten_distinctly`` and ``wrap_headings``.
 
     >>> cut_middle("last_purchase_2019", 90, 10)
     'last_pu…e_2019'
@@ -42,8 +38,6 @@ def cut_middle(text: str, width: float, size: float) -> str:
 def shorten_distinctly(names: Sequence[str], width: float, size: float) -> tuple[str, ...]:
     """Shorten names to a width so that no two become alike, by a number if need be.
 
-    Called by ``_name_arms``.
-
     >>> shorten_distinctly(["a long name: red", "a long name: blue"], 60, 10)
     ('a lon…red', 'a lon…blue')
     """
@@ -58,8 +52,6 @@ def shorten_distinctly(names: Sequence[str], width: float, size: float) -> tuple
 
 def wrap_words(text: str, width: float, size: float) -> tuple[str, ...]:
     """Break text at blanks into lines that fit; a word too wide for a line is shortened.
-
-    Called by ``make_figure_with_note`` and ``wrap_headings``.
 
     >>> wrap_words("time of day", 50, 10)
     ('time of', 'day')
@@ -77,8 +69,7 @@ def wrap_words(text: str, width: float, size: float) -> tuple[str, ...]:
 def wrap_headings(names: Sequence[str], width: float, size: float) -> tuple[str, ...]:
     r"""Break the headings of panels into at most two lines.
 
-    What is longer lacks its middle and has its number. Called by ``draw_intervals`` and
-    ``draw_sensitivity``.
+    What is longer lacks its middle and has its number.
 
     >>> wrap_headings(["Age=older", "Age=younger, Town=a rather long name"], 90, 10)
     ('Age=older\n', '2: Age=younger,\nTown=a…name')
@@ -97,9 +88,6 @@ def wrap_headings(names: Sequence[str], width: float, size: float) -> tuple[str,
 
 
 def _drop_middle(text: str, kept: int) -> str:
-    """Keep ``kept`` letters of a text, from its start and its end, with an ellipsis between.
-
-    Called by ``cut_middle``.
-    """
+    """Keep ``kept`` letters of a text, from its start and its end, with an ellipsis between."""
     tail = kept // 2
     return f"{text[: kept - tail].rstrip()}…{text[len(text) - tail :].lstrip()}"

@@ -14,8 +14,6 @@ _DIGITS = 3
 def format_level(value: object) -> str:
     r"""Write a level of a variable for people; what cannot be printed is escaped.
 
-    Called by ``label_values``, ``_join_pairs`` and ``make_bounds_section``.
-
     >>> format_level("new\n"), format_level(0), format_level("")
     ('new\\n', '0', "''")
     """
@@ -28,8 +26,6 @@ def format_level(value: object) -> str:
 def cut_to_length(text: str, limit: int) -> str:
     """Shorten text that is longer than ``limit`` characters, with an ellipsis.
 
-    Called by ``_shorten_name`` and ``break_label``.
-
     >>> cut_to_length("neighbourhood", 8)
     'neighbo…'
     """
@@ -38,8 +34,6 @@ def cut_to_length(text: str, limit: int) -> str:
 
 def label_values(names: Sequence[str], values: Sequence[object]) -> str:
     """Write an arm or a context as ``X=1, W=0``; one variable alone needs no name.
-
-    Called by ``group_rows``, ``_name_arms`` and ``list_comparison_rows``.
 
     >>> label_values(("X1", "X2"), (0, 1)), label_values(("Ad",), ("B",)), label_values((), ())
     ('X1=0, X2=1', 'B', 'everyone')
@@ -59,10 +53,7 @@ def estimate_width(text: str, size: float) -> float:
 
 
 def _estimate_advance(char: str) -> float:
-    """Estimate how wide one letter is, as a share of the font size.
-
-    Used by ``estimate_width``.
-    """
+    """Estimate how wide one letter is, as a share of the font size."""
     if combining(char):
         return 0.0
     if east_asian_width(char) in "WF":
@@ -76,8 +67,6 @@ def break_label(text: str, limit: int) -> tuple[str, ...]:
     """Break a label into at most two lines, at a blank or another seam where there is one.
 
     Its end stays, in which long names differ most often.
-
-    Called by ``write_lines`` for names of nodes.
 
     >>> break_label("time of day", 8), break_label("neighbourhood_income", 12)
     (('time', 'of day'), ('neighbourho…', 'income'))
@@ -96,8 +85,6 @@ def break_label(text: str, limit: int) -> tuple[str, ...]:
 def choose_decimals(low: float, high: float) -> int:
     """Choose how many decimals numbers have, by the width of the reward's range.
 
-    Called by ``format_ends``, ``count_facts`` and ``_choose_places``.
-
     >>> choose_decimals(0, 1), choose_decimals(0, 250), choose_decimals(-0.01, 0.01)
     (3, 1, 5)
     """
@@ -110,8 +97,6 @@ def choose_decimals(low: float, high: float) -> int:
 
 def format_n(n: float) -> str:
     """Write how many logged rows a bound has; for an exact law, their share.
-
-    Called by ``group_rows`` and ``_make_columns``.
 
     >>> format_n(12345.0), format_n(0.03125)
     ('12,345', '0.0312')

@@ -52,10 +52,7 @@ def draw_line(line: Line) -> str:
 
 
 def _is_unreadable(text: str) -> bool:
-    """Tell whether a line is too long, or nested too deeply, to be drawn as formulas.
-
-    Called by ``draw_line``, which then writes it as text.
-    """
+    """Tell whether a line is too long, or nested too deeply, to be drawn as formulas."""
     depths = accumulate((c in "([{") - (c in ")]}") for c in text)
     return len(text) > _LONGEST or max(depths, default=0) > _DEEPEST
 
@@ -74,7 +71,7 @@ class _Piece:
         """Write one piece of a formula as MathML; a line may break at the blanks around it.
 
         One that is wider than a narrow page can be scrolled, by the keyboard too, for it never
-        breaks. Called by ``draw_line`` for every piece of a formula.
+        breaks.
         """
         source = self.source.strip()
         before, _, after = self.source.partition(source)
@@ -85,10 +82,7 @@ class _Piece:
 
 
 def _draw_formula(formula: Formula) -> list[_Piece]:
-    """Draw a formula as pieces of MathML, between which a line may break.
-
-    Called by ``draw_line`` and ``_draw_parts``.
-    """
+    """Draw a formula as pieces of MathML, between which a line may break."""
     match formula:
         case Term():
             return _draw_term(formula)
@@ -113,7 +107,7 @@ def _draw_formula(formula: Formula) -> list[_Piece]:
 def _draw_parts(parts: Iterable[Part]) -> list[_Piece]:
     """Draw the words and formulas inside a formula as pieces of MathML.
 
-    Blanks go before what follows them. Used by ``_draw_formula`` for fractions and brackets.
+    Blanks go before what follows them.
     """
     pieces, blank = list[_Piece](), _Piece("", "")
     for part in parts:
@@ -129,10 +123,7 @@ def _draw_parts(parts: Iterable[Part]) -> list[_Piece]:
 
 
 def _draw_term(term: Term) -> list[_Piece]:
-    """Draw a letter with its arguments, such as P(Y | X); a short one is a single piece.
-
-    Called by ``_draw_formula`` and ``_draw_argument``.
-    """
+    """Draw a letter with its arguments, such as P(Y | X); a short one is a single piece."""
     opening, closing = term.brackets
     head = _Piece(draw_letter(term.letter) + draw_operator(opening), term.letter + opening)
     arguments = (*term.of, *term.given)
@@ -151,20 +142,14 @@ def _draw_term(term: Term) -> list[_Piece]:
 
 
 def _draw_argument(argument: Variable | Term) -> list[_Piece]:
-    """Draw one argument of a term: a variable, or a term such as do(X).
-
-    Called by ``_draw_term``.
-    """
+    """Draw one argument of a term: a variable, or a term such as do(X)."""
     if isinstance(argument, Term):
         return _draw_term(argument)
     return [_Piece(draw_variable(argument), str(argument))]
 
 
 def _enclose_pieces(pieces: Sequence[_Piece], brackets: str) -> list[_Piece]:
-    """Put brackets around the pieces of a formula, between which a line still may break.
-
-    Called by ``_draw_formula``.
-    """
+    """Put brackets around the pieces of a formula, between which a line still may break."""
     opening, closing = (_Piece(draw_operator(sign), sign) for sign in brackets)
     if not pieces:
         return [opening + closing]
@@ -173,8 +158,5 @@ def _enclose_pieces(pieces: Sequence[_Piece], brackets: str) -> list[_Piece]:
 
 
 def _join_pieces(pieces: Iterable[_Piece]) -> _Piece:
-    """Join pieces of a formula into one that never breaks.
-
-    Called by ``_draw_formula`` and ``_draw_term``.
-    """
+    """Join pieces of a formula into one that never breaks."""
     return sum(pieces, _Piece("", ""))

@@ -15,7 +15,7 @@ _ROWS_OF_LINE = re.compile(r"\(([\d,]+) rows?\)")
 def describe_small_counts(table: BoundTable) -> str:
     """Say how few rows the smallest count of a table stands for, or nothing if none is small.
 
-    Called by ``write_bound_page`` and ``_list_sentences``: what they write is handed on.
+    What they write is handed on.
     """
     counts = (count for bound in table.bounds.values() for count in _list_counts(bound))
     small = [count for count in counts if 1 <= count < FEW_ROWS]
@@ -29,10 +29,7 @@ def describe_small_counts(table: BoundTable) -> str:
 
 
 def _list_counts(bound: Bound) -> Iterator[float]:
-    """Yield every count of rows that is shown with an interval.
-
-    Called by ``describe_small_counts``.
-    """
+    """Yield every count of rows that is shown with an interval."""
     yield bound.n
     for line in (*bound.lower_cells, *bound.upper_cells):
         for found in _ROWS_OF_LINE.findall(str(line)):

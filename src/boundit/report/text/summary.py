@@ -6,6 +6,7 @@ from boundit.report.text.lettering import choose_decimals, label_values
 from boundit.report.text.small_counts import describe_small_counts
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.choices.choice import write_levels
+from boundit.terms.explanation import is_proved
 
 MOST_NAMED = 3
 """How many contexts a sentence names; of more it says how many."""
@@ -14,17 +15,15 @@ _FINER = 1e-6
 
 
 def summarize_bounds(table: BoundTable) -> str:
-    """Say in a few lines what a table of bounds tells.
-
-    Called by ``BoundTable.summary``.
-    """
+    """Say in a few lines what a table of bounds tells."""
     if not table.bounds:
         return f"No intervals for {table.outcome}."
     return "\n".join(_list_sentences(table))
 
 
 def _list_sentences(table: BoundTable) -> Iterator[str]:
-    """Yield the sentences that sum a table up. Called by ``summarize_bounds``."""
+    """Yield the sentences that sum a table up."""
+    yield from table.critical
     yield _describe_size(table)
     yield _describe_widths(table)
     if len(table.arms) > 1:
@@ -43,10 +42,7 @@ def _list_sentences(table: BoundTable) -> Iterator[str]:
 
 
 def _describe_size(table: BoundTable) -> str:
-    """Say how many intervals there are, and from how many rows.
-
-    Called by ``_list_sentences``.
-    """
+    """Say how many intervals there are, and from how many rows."""
     n, arms, contexts = len(table.bounds), len(table.arms), len(table.contexts)
     size = f"{arms:,} arm{'s' * (arms != 1)}"
     if table.context:
@@ -57,30 +53,26 @@ def _describe_size(table: BoundTable) -> str:
 
 
 def _describe_widths(table: BoundTable) -> str:
-    """Say how wide the intervals are, and what rows would take away.
-
-    Called by ``_list_sentences``.
-    """
+    """Say how wide the intervals are, and what rows would take away."""
     bounds = list(table.bounds.values())
     widths = [bound.upper - bound.lower for bound in bounds]
     lasting = [max(bound.upper_estimate - bound.lower_estimate, 0.0) for bound in bounds]
     mean, stays = sum(widths) / len(widths), sum(lasting) / len(lasting)
-    places = choose_decimals(*table.reward_range)
+    places = choose_decimals(*table.outcome_range)
     said = f"{min(widths):.{places}f} to {max(widths):.{places}f} wide"
     if len(bounds) == 1:
         said = f"{mean:.{places}f} wide"
     else:
         said += f", {mean:.{places}f} on average"
     if stays < mean * (1 - _FINER):
-        said += f"; about {stays:.{places}f} would stay with endless rows"
+        proved = table.complete and all(map(is_proved, bounds))
+        last = "would stay with endless rows" if proved else "is left by the rules tried"
+        said += f"; about {stays:.{places}f} {last}"
     return f"{said[:1].upper()}{said[1:]}."
 
 
 def _describe_order(table: BoundTable) -> str:
-    """Say where one arm surely earns most, and where some are out.
-
-    Called by ``_list_sentences``.
-    """
+    """Say where one arm surely has the highest mean, and where some are out."""
     best, some = list[str](), 0
     for where in table.contexts:
         lost = table.find_dominations(where)
@@ -95,17 +87,14 @@ def _describe_order(table: BoundTable) -> str:
             "No arm is ruled out in any context." if table.context else "No arm is ruled out."
         )
     if not table.context:
-        return f"{best[0]} surely earns most." if best else "Some arms are ruled out."
+        return f"{best[0]} surely has the highest mean." if best else "Some arms are ruled out."
     return _count_contexts(len(table.contexts), best, some)
 
 
 def _count_contexts(n: int, best: list[str], some: int) -> str:
-    """Say in how many contexts an arm is best, some are out, or none.
-
-    Called by ``_describe_order``.
-    """
+    """Say in how many contexts an arm is best, some are out, or none."""
     named = f" ({'; '.join(best)})" if 0 < len(best) <= MOST_NAMED else ""
     return (
-        f"One arm surely earns most in {len(best):,} of {n:,} contexts{named}; in {some:,} "
-        f"others some arms are ruled out, in {n - len(best) - some:,} none."
+        f"One arm surely has the highest mean in {len(best):,} of {n:,} contexts{named}; "
+        f"in {some:,} others some arms are ruled out, in {n - len(best) - some:,} none."
     )

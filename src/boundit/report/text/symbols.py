@@ -13,8 +13,6 @@ _WORD = re.compile(r"[\w.]+")
 def draw_variable(variable: Variable) -> str:
     """Write a variable as MathML, with primes or a value where it has them.
 
-    Called by ``_draw_argument``, and by ``_draw_formula`` for what is summed over.
-
     >>> draw_variable(Variable("X1"))
     '<msub><mi>X</mi><mn>1</mn></msub>'
     >>> draw_variable(Variable("Z", primes=1))
@@ -31,28 +29,20 @@ def draw_variable(variable: Variable) -> str:
 
 
 def draw_letter(letter: str) -> str:
-    """Write the letter before a bracket as MathML; a star marks the law of the population.
-
-    Called by ``_draw_term``.
-    """
+    """Write the letter before a bracket as MathML; a star marks the law of the population."""
     if letter.endswith("*"):
         return f"<msup><mi>{escape(letter[:-1])}</mi><mo>∗</mo></msup>"
     return f"<mi>{escape(letter)}</mi>"
 
 
 def draw_words(text: str) -> str:
-    """Write a number or words within a formula as MathML, words as upright text.
-
-    Called by ``draw_variable`` for values, and by ``_draw_parts`` for words in a formula.
-    """
+    """Write a number or words within a formula as MathML, words as upright text."""
     kind = "mn" if _NUMBER.fullmatch(text) else "mtext"
     return f"<{kind}>{escape(text)}</{kind}>"
 
 
 def draw_operator(sign: str, *, wide: bool = False, large: bool = False) -> str:
     """Write a sign as MathML, with room beside it where it parts two sides.
-
-    Called by ``_draw_formula`` and ``_draw_term`` for brackets, commas, bars and sums.
 
     >>> draw_operator("(")
     '<mo stretchy="false">(</mo>'
@@ -68,10 +58,7 @@ def draw_operator(sign: str, *, wide: bool = False, large: bool = False) -> str:
 
 
 def _draw_name(name: str) -> str:
-    """Write a variable's name as MathML: X1 with its number below, other words upright.
-
-    Called by ``draw_variable``.
-    """
+    """Write a variable's name as MathML: X1 with its number below, other words upright."""
     if match := _SUBSCRIPT.fullmatch(name):
         return f"<msub><mi>{match[1]}</mi><mn>{match[2]}</mn></msub>"
     if _NUMBER.fullmatch(name):

@@ -72,10 +72,7 @@ def write_json(
 
 
 def write_error(error: ServiceError) -> Response:
-    """Write a refusal: its status, its line, and when to try again if that helps.
-
-    Called by ``Door._answer`` for whatever a handler raises.
-    """
+    """Write a refusal: its status, its line, and when to try again if that helps."""
     where = None if error.where is None else shorten(error.where, _LONGEST)
     detail = ErrorDetail(error.code, shorten(str(error), _LONGEST), where, error.row)
     return write_json(ErrorAnswer(detail), status=error.status, headers=_list_headers(error))

@@ -1,8 +1,10 @@
 """The service as an ASGI app: every request is admitted, read, handled and answered alike."""
 
+import asyncio
 import logging
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, final
@@ -15,22 +17,32 @@ from starlette.routing import Match, Route
 from starlette.types import Receive, Scope, Send
 
 import boundit
-from boundit.service.commands import read_request
+from boundit.service.commands import (
+    DecideBatchRequest,
+    DecideRequest,
+    RewardBatchRequest,
+    read_request,
+)
 from boundit.service.engine import Engine
 from boundit.service.errors import FailedCommand, ServiceError
 from boundit.service.http.answers import SAFE_HEADERS, JsonAnswer, write_error
 from boundit.service.http.authorize import Gatekeeper
 from boundit.service.http.errors import NoSuchPage, WrongMethod
-from boundit.service.http.limits import Limits, RateLimiter, read_body
+from boundit.service.http.limits import Limits, RateLimiter, read_body, require_few_values
 from boundit.service.http.metrics import Metrics
 from boundit.service.http.openapi import write_document
 from boundit.service.http.operation import Call, Operation
 from boundit.service.http.operations import OPERATIONS
 from boundit.service.http.pages import PAGES
 from boundit.service.keys import KeyRing
+from boundit.service.writer.decide import MOST_ARMS, count_decisions
 
 _log = logging.getLogger(__name__)
 _POLICIES = "/v1/policies/"
+_LARGE = 2**18
+"""Bodies of more bytes are read in a thread, so that others are heard meanwhile."""
+_MOST_VALUES, _MOST_SETTINGS = 100, 1000
+"""How many values a body may have for each row of a batch, and how many one that has bounds."""
 _MOST_ASKED = frozenset({"decide", "decideBatch", "reward", "rewardBatch"})
 
 
@@ -43,12 +55,10 @@ class Door:
     gatekeeper: Gatekeeper
     limiter: RateLimiter
     metrics: Metrics
+    readers: ThreadPoolExecutor
 
     async def answer(self, operation: Operation, request: Request) -> Response:
-        """Answer a request of an operation, and count it.
-
-        Called by ``Endpoint``.
-        """
+        """Answer a request of an operation, and count it."""
         begun = time.perf_counter()
         response = await self._answer(operation, request)
         if not isinstance(response, JsonAnswer):
@@ -59,19 +69,28 @@ class Door:
         return response
 
     async def _answer(self, operation: Operation, request: Request) -> Response:
-        """Admit a request, read its body and handle it; what is raised becomes a refusal.
-
-        Called by ``Door.answer``.
-        """
+        """Admit a request, read its body and handle it; what is raised becomes a refusal."""
+        caller = ""
         try:
             if not operation.open:
-                key = await self.gatekeeper.admit(request, operation.role)
-                self.limiter.take(key.id)
+                caller = (await self.gatekeeper.admit(request, operation.role)).id
+                self.limiter.take(caller)
             if request.scope["query_string"]:
                 operation.require_query(request)
             body: Any = None
             if operation.takes is not None:
-                body = read_request(operation.takes, await read_body(request, self.limits))
+                sent = await read_body(request, self.limits)
+                room = _MOST_SETTINGS if operation.role == "admin" else _MOST_VALUES
+                require_few_values(sent, room * max(self.limits.batch, MOST_ARMS))
+                if len(sent) > _LARGE:
+                    loop = asyncio.get_running_loop()
+                    body = await loop.run_in_executor(
+                        self.readers, read_request, operation.takes, sent
+                    )
+                else:
+                    body = read_request(operation.takes, sent)
+                if more := min(_count_rows(body), self.limits.batch) - 1:
+                    self.limiter.take(caller, more)
             return await operation.handler(Call(self.engine, request, body))
         except ServiceError as error:
             return write_error(error)
@@ -120,13 +139,11 @@ class ServiceApp(Starlette):
 
 
 def make_app(engine: Engine, limits: Limits | None = None) -> ServiceApp:
-    """Make the app of an engine, which is started by whoever made it.
-
-    Called by ``make_server``.
-    """
+    """Make the app of an engine, which is started by whoever made it."""
     limits = limits or Limits()
     gatekeeper = Gatekeeper(KeyRing(engine.store))
-    door = Door(engine, limits, gatekeeper, RateLimiter(limits.rate), Metrics(engine))
+    readers = ThreadPoolExecutor(1, "boundit bodies")
+    door = Door(engine, limits, gatekeeper, RateLimiter(limits.rate), Metrics(engine), readers)
     operations = (*OPERATIONS, *PAGES)
     endpoints = [(operation, Endpoint(door, operation)) for operation in operations]
     routes = [
@@ -140,8 +157,22 @@ def make_app(engine: Engine, limits: Limits | None = None) -> ServiceApp:
     }
     app = ServiceApp(routes, short)
     app.state.limits, app.state.metrics = limits, door.metrics
+    app.state.exporting = asyncio.Lock()
+    app.state.probes = ThreadPoolExecutor(1, "boundit probes")
     app.state.document = write_document(operations, boundit.__version__)
     return app
+
+
+def _count_rows(body: object) -> int:
+    match body:
+        case DecideRequest():
+            return count_decisions([body])
+        case DecideBatchRequest(decisions):
+            return max(count_decisions(decisions), 1)
+        case RewardBatchRequest(rewards):
+            return max(len(rewards), 1)
+        case _:
+            return 1
 
 
 async def _refuse_path(request: Request, error: Exception) -> Response:

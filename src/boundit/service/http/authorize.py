@@ -4,6 +4,7 @@ import asyncio
 import base64
 import binascii
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import lru_cache
 from ipaddress import ip_address
@@ -28,15 +29,17 @@ class Gatekeeper:
     def __init__(self, keys: KeyRing) -> None:
         self._keys = keys
         self._reading: asyncio.Future[None] | None = None
+        self._thread = ThreadPoolExecutor(1, "boundit keys")
 
     async def admit(self, request: Request, role: Role | None) -> Key:
         """Give the key of a request that may do what ``role`` may, or raise.
 
-        None asks for nothing but that the caller is known, if callers must be. Called by
-        ``Door._answer`` for every request but those for health.
+        None asks for nothing but that the caller is known, if callers must be.
         """
         if not self._keys.is_fresh:
-            await self._refresh()
+            reading = self._refresh()
+            if self._keys.is_old:
+                await asyncio.shield(reading)
         headers = read_headers(request)
         if not self._keys.asks_for_keys:
             _require_loopback(headers)
@@ -49,21 +52,18 @@ class Gatekeeper:
             raise NotAllowed(f"this key has not the role {role}; it has {', '.join(key.roles)}")
         return key
 
-    async def _refresh(self) -> None:
-        """Read the keys again, once for all who ask meanwhile.
-
-        Called by ``Gatekeeper.admit``.
-        """
+    def _refresh(self) -> "asyncio.Future[None]":
+        """Read the keys again, once for all who ask meanwhile, in a thread for nothing else."""
         if self._reading is None or self._reading.done():
-            self._reading = asyncio.ensure_future(asyncio.to_thread(self._keys.refresh))
-        await asyncio.shield(self._reading)
+            loop = asyncio.get_running_loop()
+            self._reading = loop.run_in_executor(self._thread, self._keys.refresh)
+            # Where nobody waits for it, those who come when the keys are old are told.
+            self._reading.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return self._reading
 
 
 def _read_secret(header: str) -> str:
-    """Read the secret of a header: a bearer's, or the password that a browser asks for.
-
-    Called by ``Gatekeeper.admit``.
-    """
+    """Read the secret of a header: a bearer's, or the password that a browser asks for."""
     scheme, _, token = header.strip().partition(" ")
     if scheme.lower() == "bearer" and token.strip():
         return token.strip()
@@ -77,10 +77,7 @@ def _read_secret(header: str) -> str:
 
 
 def _require_loopback(headers: Mapping[bytes, bytes]) -> None:
-    """Refuse a request whose Host is not this machine, as a page of another site would send.
-
-    Called by ``Gatekeeper.admit`` where there are no keys.
-    """
+    """Refuse a request whose Host is not this machine, as a page of another site would send."""
     if not _names_loopback(headers.get(b"host", b"")):
         raise NotAllowed(
             "without keys only this machine may ask, by a loopback name; add a key first"
@@ -91,10 +88,7 @@ def _require_loopback(headers: Mapping[bytes, bytes]) -> None:
 
 @lru_cache(64)
 def _names_loopback(host: bytes) -> bool:
-    """Tell whether the header Host, with a port or without, names this machine alone.
-
-    Called by ``_require_loopback``.
-    """
+    """Tell whether the header Host, with a port or without, names this machine alone."""
     text = host.decode("latin-1").rsplit("@", 1)[-1]
     name = text[1:].partition("]")[0] if text.startswith("[") else text.partition(":")[0]
     return is_loopback(name)
@@ -103,8 +97,6 @@ def _names_loopback(host: bytes) -> bool:
 @lru_cache(64)
 def is_loopback(host: str) -> bool:
     """Tell whether a host names this machine alone.
-
-    Called by ``_names_loopback``, and by ``make_server`` for the address to listen on.
 
     >>> is_loopback("localhost"), is_loopback("127.0.0.2"), is_loopback("::1")
     (True, True, True)

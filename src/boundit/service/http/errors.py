@@ -10,7 +10,8 @@
     ├── TooSlow            408  a body that does not arrive
     ├── BodyTooLarge       413
     ├── WrongMediaType     415
-    └── TooManyRequests    429
+    ├── TooManyRequests    429
+    └── ExportRuns         503
 """
 
 from collections.abc import Sequence
@@ -67,13 +68,13 @@ class TooSlow(ServiceError):
 
 
 class BodyTooLarge(ServiceError):
-    """A body of more bytes than are taken."""
+    """A body of more bytes or values than are taken."""
 
     status = 413
     code = "body_too_large"
 
-    def __init__(self, most: int) -> None:
-        super().__init__(f"the body is larger than {most:,} bytes")
+    def __init__(self, most: int, of: str = "bytes") -> None:
+        super().__init__(f"the body is larger than {most:,} {of}")
 
 
 class WrongMediaType(ServiceError):
@@ -89,11 +90,22 @@ class WrongMediaType(ServiceError):
 
 
 class TooManyRequests(ServiceError):
-    """More requests of one key than are taken in a second."""
+    """More rows of one key than are taken in a second."""
 
     status = 429
     code = "too_many_requests"
 
     def __init__(self, rate: float, retry_after: int) -> None:
         self.retry_after = retry_after
-        super().__init__(f"this key may send {rate:g} requests a second")
+        super().__init__(f"this key may send {rate:g} rows a second")
+
+
+class ExportRuns(ServiceError):
+    """An export while another is being written."""
+
+    status = 503
+    code = "export_runs"
+
+    def __init__(self, retry_after: int) -> None:
+        self.retry_after = retry_after
+        super().__init__(f"another export is being written; try again in {retry_after} seconds")

@@ -5,14 +5,15 @@ Whatever reads the store runs in a thread of its own, so that nobody waits for i
 
 import asyncio
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from msgspec import Struct
 from starlette.responses import Response, StreamingResponse
 
 from boundit.service.commands import (
+    CloseWindows,
     CreatePolicy,
     Decide,
     DecideBatchAnswer,
@@ -30,10 +31,15 @@ from boundit.service.errors import (
     Unavailable,
 )
 from boundit.service.http.answers import JSON, write_json
+from boundit.service.http.errors import ExportRuns
 from boundit.service.http.operation import Call
+from boundit.service.writer.decide import count_decisions
 
+T = TypeVar("T")
 MOST_EVENTS = 10_000
 _PIECE = 2**18
+_EXPORT_PATIENCE, _EXPORT_RETRY = 20.0, 10
+"""For how many seconds an export waits for another, and after how many it may come again."""
 EXPORT_TYPES = {
     "csv": "text/csv",
     "jsonl": "application/jsonl",
@@ -82,7 +88,7 @@ async def create_policy(call: Call) -> Response:
 
 async def show_policy(call: Call) -> Response:
     """Show a policy as it is now."""
-    return write_json(await asyncio.to_thread(call.engine.show_policy, call.policy))
+    return write_json(await _look(call, call.engine.show_policy))
 
 
 async def decide(call: Call) -> Response:
@@ -94,7 +100,7 @@ async def decide(call: Call) -> Response:
 async def decide_batch(call: Call) -> Response:
     """Decide for several visitors at one moment, all or none."""
     rows = call.body.decisions
-    _require_rows(len(rows), call.request.app.state.limits.batch)
+    _require_rows(count_decisions(rows), call.request.app.state.limits.batch)
     return write_json(await call.engine.ask(Decide(call.policy, rows)))
 
 
@@ -125,7 +131,7 @@ async def prune(call: Call) -> Response:
 async def get_decision(call: Call) -> Response:
     """Get a decision with all that came of it."""
     id_: str = call.request.path_params["id"]
-    return write_json(await asyncio.to_thread(call.engine.get_decision, call.policy, id_))
+    return write_json(await _look(call, call.engine.get_decision, id_))
 
 
 async def list_events(call: Call) -> Response:
@@ -140,7 +146,7 @@ async def list_events(call: Call) -> Response:
 
 async def list_tallies(call: Call) -> Response:
     """List what was decided and learned of each arm, day by day."""
-    return write_json(TallyList(await asyncio.to_thread(call.engine.list_tallies, call.policy)))
+    return write_json(TallyList(await _look(call, call.engine.list_tallies)))
 
 
 async def get_bounds(call: Call) -> Response:
@@ -151,7 +157,7 @@ async def get_bounds(call: Call) -> Response:
 
 async def get_table(call: Call) -> Response:
     """Give the chances of every arm in every context; 304 where nothing has changed."""
-    shown = await asyncio.to_thread(call.engine.show_policy, call.policy)
+    shown = await _look(call, call.engine.show_policy)
     tag = f'"{shown.state_position}-{shown.bounds_version}"'
     headers = {"ETag": tag, "Cache-Control": "no-cache"}
     known = [part.strip() for part in call.request.headers.get("if-none-match", "").split(",")]
@@ -165,17 +171,24 @@ async def get_table(call: Call) -> Response:
 async def export(call: Call) -> Response:
     """Give the closed decisions as a log that ``read_log`` takes, or as others read them."""
     form = call.request.query_params.get("format", "csv")
-    written = await asyncio.to_thread(_write_export, call, form)
+    turn: asyncio.Lock = call.request.app.state.exporting
+    try:
+        # One at a time: each takes a thread and a part of the interpreter's time.
+        async with asyncio.timeout(_EXPORT_PATIENCE):
+            await turn.acquire()
+    except TimeoutError:
+        raise ExportRuns(_EXPORT_RETRY) from None
+    try:
+        written = await asyncio.to_thread(_write_export, call, form)
+    finally:
+        turn.release()
     headers = {"Content-Length": str(written.seek(0, 2))}
     written.seek(0)
     return StreamingResponse(_read_pieces(written), 200, headers, EXPORT_TYPES[form])
 
 
 def _write_export(call: Call, form: str) -> IO[bytes]:
-    """Write an export to a file without a name, so that no slow caller holds the store.
-
-    Called by ``export``.
-    """
+    """Write an export to a file without a name, so that no slow caller holds the store."""
     pieces = call.engine.export(call.policy, form)
     written = tempfile.TemporaryFile()  # noqa: SIM115, whoever reads it closes it
     try:
@@ -202,16 +215,20 @@ async def tell_health(_: Call) -> Response:
 
 
 async def tell_readiness(call: Call) -> Response:
-    """Tell whether the policies can be loaded, and the store written to."""
-    await asyncio.to_thread(call.engine.require_ready)
+    """Tell whether the store can be written to, and windows close."""
+    probes = call.request.app.state.probes
+    await asyncio.get_running_loop().run_in_executor(probes, call.engine.require_ready)
     return write_json(Health("ready", datetime.now(UTC)))
 
 
-async def _ask_one(call: Call, command: Decide | GiveRewards) -> Any:
-    """Ask for a batch of one; an error then names no row.
+async def _look(call: Call, read: Callable[..., T], *given: str) -> T:
+    """Look at a policy as it is now; a policy that is locked is waited for in no thread."""
+    await call.engine.ask(CloseWindows(call.policy))
+    return await asyncio.to_thread(read, call.policy, *given)
 
-    Called by ``decide`` and ``give_reward``.
-    """
+
+async def _ask_one(call: Call, command: Decide | GiveRewards) -> Any:
+    """Ask for a batch of one; an error then names no row."""
     try:
         return await call.engine.ask(command)
     except ServiceError as error:

@@ -26,7 +26,7 @@ _MOST_CALLERS = 10_000
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What is taken of one caller; ``rate`` is in requests a second, 0 for no limit."""
+    """What is taken of one caller; ``rate`` is in rows a second, 0 for no limit."""
 
     body: int = 16 * 1024 * 1024
     batch: int = 10_000
@@ -38,19 +38,12 @@ class Limits:
 
 
 def read_headers(request: Request) -> dict[bytes, bytes]:
-    """Read the headers of a request by name; of one that comes twice the first counts.
-
-    Called by ``read_body`` and ``Gatekeeper.admit`` for every request: at a tenth of what it
-    costs to ask Starlette for each.
-    """
+    """Read the headers of a request by name; of one that comes twice the first counts."""
     return dict(reversed(request.scope["headers"]))
 
 
 async def read_body(request: Request, limits: Limits) -> bytes:
-    """Read the body of a request that must be JSON, within the limits of size and time.
-
-    Called by ``Door._answer`` for every request that has one.
-    """
+    """Read the body of a request that must be JSON, within the limits of size and time."""
     headers = read_headers(request)
     kind = headers.get(b"content-type", b"")
     if kind != _JSON and kind.partition(b";")[0].strip().lower() != _JSON:
@@ -65,6 +58,16 @@ async def read_body(request: Request, limits: Limits) -> bytes:
             return await _read_stream(request.receive, limits.body)
     except TimeoutError:
         raise TooSlow(limits.body_seconds) from None
+
+
+def require_few_values(body: bytes, most: int) -> None:
+    """Refuse a body of more values than are taken, before it is read: all threads wait for that.
+
+    An object or a list takes as long as ten values.
+    """
+    n = body.count(b",") + 10 * (body.count(b"{") + body.count(b"["))
+    if n > most:
+        raise BodyTooLarge(most, "values")
 
 
 async def _read_stream(receive: Receive, most: int) -> bytes:
@@ -84,7 +87,11 @@ async def _read_stream(receive: Receive, most: int) -> bytes:
 
 
 class RateLimiter:
-    """A bucket of requests for each caller, which fills up at a rate.
+    """A bucket of rows for each caller, which fills up at a rate.
+
+    A request is a row, and every further visitor, reward or arm in it is one more. It is
+    read before they are known, so that they may be more than the bucket has: whoever comes
+    then waits until it is filled again.
 
     >>> seconds = iter([0.0, 0.0, 0.0, 1.0])
     >>> limiter = RateLimiter(rate=2.0, clock=lambda: next(seconds))
@@ -92,7 +99,7 @@ class RateLimiter:
     (None, None)
     >>> limiter.take("key")
     Traceback (most recent call last):
-    boundit.service.http.errors.TooManyRequests: this key may send 2 requests a second
+    boundit.service.http.errors.TooManyRequests: this key may send 2 rows a second
     >>> limiter.take("key")
     """
 
@@ -100,19 +107,20 @@ class RateLimiter:
         self._rate, self._clock = rate, clock
         self._filled: dict[str, tuple[float, float]] = {}
 
-    def take(self, caller: str) -> None:
-        """Take one request of a caller out of its bucket, or raise ``TooManyRequests``.
+    def take(self, caller: str, more: int = 0) -> None:
+        """Take a request out of a caller's bucket, or what it has ``more`` than one row.
 
-        Called by ``Door._answer`` for every request.
+        Raises ``TooManyRequests`` where there is no row for it, or where another request took
+        more than there was.
         """
         if not self._rate:
             return
         now, most = self._clock(), max(self._rate, 1.0)
         left, since = self._filled.pop(caller, (most, now))
         left = min(most, left + (now - since) * self._rate)
-        taken = left >= 1
+        taken = left >= (0 if more else 1)
         # The caller goes to the end, so that the first ones are those longest idle.
-        self._filled[caller] = (left - taken, now)
+        self._filled[caller] = (left - taken * (more or 1), now)
         if len(self._filled) > _MOST_CALLERS:
             self._filled.pop(next(iter(self._filled)))
         if not taken:

@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import accumulate
 from typing import final
 
@@ -17,6 +18,7 @@ from prometheus_client.utils import floatToGoString
 
 from boundit.service.engine import Engine
 from boundit.service.errors import ServiceError
+from boundit.service.store.store import Head
 
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
@@ -101,23 +103,39 @@ class PolicyCollector(Collector):
         waiting = GaugeMetricFamily("boundit_waiting_rows", "Rows that wait to be written.")
         waiting.add_metric([], self._engine.n_waiting)
         yield waiting
-        try:
-            policies = self._engine.list_policies()
-        except ServiceError:
-            policies = []
-        for name, says in (
-            ("position", "Events of a policy."),
-            ("n_open", "Decisions whose window has not closed."),
-            ("n_learned", "Decisions that were learned."),
-            ("bounds_version", "The version of the bounds in force."),
+        heads, due, now = self._read()
+        for name, says, find in (
+            ("position", "Events of a policy.", lambda head: head.head),
+            ("n_open", "Decisions whose window has not closed.", lambda head: head.n_open),
+            ("n_learned", "Decisions that were learned.", lambda head: head.n_learned),
+            (
+                "bounds_version",
+                "The version of the bounds in force.",
+                lambda head: head.bounds_version,
+            ),
+            (
+                "refuted",
+                "1 where rewards refuted the bounds.",
+                lambda head: head.refuted_version >= head.bounds_version,
+            ),
+            (
+                "seconds_ahead",
+                "By how much an event lies ahead of the clock, as one was wrong.",
+                lambda head: max(head.last_at - now, 0) / 1e6,
+            ),
+            (
+                "seconds_overdue",
+                "For how long a window should have been closed.",
+                lambda head: max(now - due.get(head.id, now), 0) / 1e6,
+            ),
         ):
             gauge = GaugeMetricFamily(f"boundit_policy_{name}", says, labels=["policy"])
-            for one in policies:
-                gauge.add_metric([one.name], getattr(one, name))
+            for head in heads:
+                gauge.add_metric([head.name], find(head))
             yield gauge
-        refuted = GaugeMetricFamily(
-            "boundit_policy_refuted", "1 where rewards refuted the bounds.", labels=["policy"]
-        )
-        for one in policies:
-            refuted.add_metric([one.name], float(one.refuted is not None))
-        yield refuted
+
+    def _read(self) -> tuple[list[Head], dict[int, int], int]:
+        # Head rows alone: a policy that cannot be opened is told of too, and nobody waits.
+        with suppress(ServiceError), self._engine.store.read() as transaction:
+            return transaction.list_heads(), transaction.find_next_due(), transaction.now
+        return [], {}, 0

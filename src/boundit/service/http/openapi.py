@@ -39,10 +39,7 @@ def write_document(operations: Sequence[Operation], version: str) -> Schema:
 
 
 def _write_pairs_plainly(schema: Any) -> Any:
-    """Write a pair of one type as a list of two, as not every reader knows ``prefixItems``.
-
-    Called by ``write_document`` for all schemas.
-    """
+    """Write a pair of one type as a list of two, as not every reader knows ``prefixItems``."""
     if isinstance(schema, list):
         return [_write_pairs_plainly(part) for part in schema]
     if not isinstance(schema, dict):
@@ -56,10 +53,7 @@ def _write_pairs_plainly(schema: Any) -> Any:
 
 
 def list_refusals(operation: Operation) -> list[int]:
-    """List the statuses of all refusals that an operation may answer with.
-
-    Called by ``_write_operation``, and by the tests that hold answers against it.
-    """
+    """List the statuses of all refusals that an operation may answer with."""
     found = {*operation.errors, *_EVERYWHERE}
     if not operation.open:
         found |= set(_WITH_KEY)

@@ -72,17 +72,13 @@ class Operation:
 
     @property
     def is_strict(self) -> bool:
-        """Whether it takes nothing that the document does not name.
-
-        Read by ``Operation.require_query`` and ``list_refusals``.
-        """
+        """Whether it takes nothing that the document does not name."""
         return self.path.startswith("/v1/")
 
     def require_query(self, request: Request) -> None:
         """Refuse a query with a parameter that is unknown or comes twice.
 
-        Pages, health and metrics take what links and probes add. Called by ``Door._answer``
-        where a request has a query.
+        Pages, health and metrics take what links and probes add.
         """
         if not self.is_strict:
             return

@@ -235,7 +235,7 @@ OPERATIONS = (
         "GET",
         "/readyz",
         "tellReadiness",
-        "Tell whether decisions can be made: the store is reached, policies are loaded.",
+        "Tell whether decisions can be made: the store can be written to, and windows close.",
         handlers.tell_readiness,
         gives=handlers.Health,
         open=True,

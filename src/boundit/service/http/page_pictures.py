@@ -31,7 +31,7 @@ def draw_intervals(table: BoundTable) -> str:
 
     Of very many contexts and arms the first are shown, and it says so.
     """
-    low, high = table.reward_range
+    low, high = table.outcome_range
     contexts, arms = table.contexts[:_MOST_CONTEXTS], table.arms[:_MOST_ARMS]
     drawn = [
         f"<figure><figcaption>{escape(_name_context(table, context))}</figcaption>"

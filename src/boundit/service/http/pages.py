@@ -13,7 +13,7 @@ import msgspec
 from starlette.responses import Response
 
 from boundit.report.stylesheet import write_stylesheet
-from boundit.service.commands import PolicyAnswer, TallyRow
+from boundit.service.commands import CloseWindows, PolicyAnswer, TallyRow
 from boundit.service.config import read_bounds
 from boundit.service.http.answers import write_json
 from boundit.service.http.operation import Call, Operation, Parameter
@@ -54,6 +54,7 @@ async def show_home(call: Call) -> Response:
 
 async def show_policy_page(call: Call) -> Response:
     """Show one policy: what it is, its bounds, what it played and learned."""
+    await call.engine.ask(CloseWindows(call.policy))
     policy, tallies, bounds = await asyncio.gather(
         asyncio.to_thread(call.engine.show_policy, call.policy),
         asyncio.to_thread(call.engine.list_tallies, call.policy),
@@ -76,7 +77,9 @@ async def show_document(call: Call) -> Response:
 
 async def show_metrics(call: Call) -> Response:
     """Give what Prometheus reads."""
-    text = await asyncio.to_thread(call.request.app.state.metrics.write)
+    state = call.request.app.state
+    loop = asyncio.get_running_loop()
+    text = await loop.run_in_executor(state.probes, state.metrics.write)
     return Response(text, media_type="text/plain; version=0.0.4")
 
 

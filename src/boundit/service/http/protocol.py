@@ -22,6 +22,8 @@ LINGER = 2.0
 """So many seconds what a refused caller still sends is read, and dropped, before the end."""
 _RETRY_AFTER = 1
 """After so many seconds a connection may be free again."""
+_MOST_DIGITS = 20
+"""How many digits a length may have, zeros in front of it too: so many has 2**64."""
 _UPGRADES = frozenset({b"upgrade", b"http2-settings"})
 """Headers, and words of the header ``Connection``, by which another protocol is asked for."""
 
@@ -101,8 +103,7 @@ class PatientProtocol(HttpToolsProtocol):
     def _feed(self, data: bytes) -> None:
         """Give bytes to the parser, and a request for another protocol as one without it.
 
-        We have no other protocol, and whoever has none answers as if nobody had asked. Called
-        by ``PatientProtocol.data_received``.
+        We have no other protocol, and whoever has none answers as if nobody had asked.
         """
         while data:
             try:
@@ -120,10 +121,7 @@ class PatientProtocol(HttpToolsProtocol):
             return
 
     def _write_head(self) -> bytes:
-        """Write the head of a request without what asks for another protocol.
-
-        Called by ``PatientProtocol._feed``.
-        """
+        """Write the head of a request without what asks for another protocol."""
         version = self.parser.get_http_version().encode()
         parts = [self.parser.get_method(), b" ", self.url, b" HTTP/", version, b"\r\n"]
         for name, value in self.headers:
@@ -149,8 +147,10 @@ class PatientProtocol(HttpToolsProtocol):
         self._count(len(url))
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Count the bytes of a header; the parser calls it."""
+        """Count the bytes of a header, and refuse an endless length; the parser calls it."""
         super().on_header(name, value)
+        if len(value) > _MOST_DIGITS and name.lower() == b"content-length":
+            self._refuse(400, "no_http", "content-length has more digits than any length has")
         self._count(len(name) + len(value))
 
     def on_headers_complete(self) -> None:
@@ -274,10 +274,7 @@ class PatientProtocol(HttpToolsProtocol):
             self._send_refusal(refusal)
 
     def _is_answering(self) -> bool:
-        """Tell whether a request that came whole, or has a part of its answer, waits for it.
-
-        Called by ``PatientProtocol._refuse`` and ``PatientProtocol.eof_received``.
-        """
+        """Tell whether a request that came whole, or has a part of its answer, waits for it."""
         cycle = self._running
         if cycle is None or cycle.response_complete:
             return False
@@ -307,10 +304,7 @@ class PatientProtocol(HttpToolsProtocol):
         self.loop.call_later(LINGER, self._end)
 
     def _end(self) -> None:
-        """Close the connection, by force where what is written is not taken.
-
-        Called by whatever ends a connection.
-        """
+        """Close the connection, by force where what is written is not taken."""
         if not self.transport.is_closing():
             self.transport.close()
             self.loop.call_later(LINGER, self.transport.abort)
@@ -327,10 +321,7 @@ def _write_refusal(status: int, code: str, message: str) -> bytes:
 
 
 def _disconnect(cycle: RequestResponseCycle | None) -> None:
-    """Tell whoever answers a request that nobody hears it.
-
-    Called by ``PatientProtocol`` where a connection or its caller has gone.
-    """
+    """Tell whoever answers a request that nobody hears it."""
     if cycle is not None and not cycle.response_complete:
         cycle.disconnected, cycle.waiting_for_100_continue = True, False
         cycle.message_event.set()

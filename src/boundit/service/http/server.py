@@ -48,10 +48,7 @@ class Address:
 
 
 def make_server(engine: Engine, address: Address, limits: Limits) -> uvicorn.Server:
-    """Make the server of an engine, or raise ``NeedsKeys``; it is not started.
-
-    Called by ``serve``.
-    """
+    """Make the server of an engine, or raise ``NeedsKeys``; it is not started."""
     keys = KeyRing(engine.store)
     keys.refresh()
     if not is_loopback(address.host) and not keys.has_keys:
@@ -79,9 +76,10 @@ def make_server(engine: Engine, address: Address, limits: Limits) -> uvicorn.Ser
 def serve(
     engine: Engine, address: Address, limits: Limits, *, told: Callable[[str], None]
 ) -> None:
-    """Serve until SIGTERM or SIGINT; then answer what came, write what waits, and stop.
+    """Serve until SIGTERM, SIGINT or SIGHUP; then answer what came, write what waits, and stop.
 
-    ``told`` hears the address once it can be asked. Called by ``serve`` of the command line.
+    A SIGHUP that is ignored already, as under nohup, stays so. ``told`` hears the address once
+    it can be asked.
     """
     raise_file_limit(limits.connections)
     server = make_server(engine, address, limits)
@@ -97,6 +95,8 @@ def serve(
     # engine still has to write what waits.
     for signum in (signal.SIGINT, signal.SIGTERM):
         signal.signal(signum, _ignore)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
     # What was loaded by now stays: whoever looks for garbage need not look at it again.
     gc.collect()
     gc.freeze()
@@ -122,10 +122,7 @@ def _ignore(*_: object) -> None:
 
 
 def raise_file_limit(connections: int) -> None:
-    """Let the process have a file for every connection, as far as the system allows.
-
-    Called by ``serve``.
-    """
+    """Let the process have a file for every connection, as far as the system allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = connections + 256
     if soft < wanted:

@@ -50,7 +50,7 @@ class ClosedRow(NamedTuple):
 def export_log(store: Store, name: str, form: str) -> Iterator[bytes]:
     """Write the closed decisions of a policy in a format, piece by piece.
 
-    Users call it, and ``Engine.export``. Errors are raised before the first piece.
+    Errors are raised before the first piece.
     """
     if form not in FORMATS:
         reason = f"there is no format {shorten(repr(form), 40)}; there are {', '.join(FORMATS)}"
@@ -121,8 +121,6 @@ class LogColumns:
 def _choose_name(name: str, before: str, taken: set[str]) -> str:
     """Choose the name of a column that no other has, and note it as taken.
 
-    Called by ``LogColumns.__init__`` and ``_choose_names``.
-
     >>> _choose_name("age", "observed_", {"age", "observed_age"})
     'observed_age_'
     """
@@ -146,10 +144,7 @@ def _number(what: str, n: int) -> list[str]:
 
 
 def _measure(store: Store, head: Head) -> tuple[int, int, set[str]]:
-    """Find how many values contexts and arms have at most, and what was ever observed.
-
-    Called by ``LogColumns.__init__``.
-    """
+    """Find how many values contexts and arms have at most, and what was ever observed."""
     n_context, n_arm, seen = 0, 0, set[str]()
     for closed, _ in _list_rows(store, head):
         n_context = max(n_context, len(closed.context))
@@ -164,10 +159,7 @@ def _pad(values: list[Any], n: int) -> list[Any]:
 
 
 def _list_rows(store: Store, head: Head, *, decided: bool = False) -> Iterator[ClosedRow]:
-    """List the closed decisions whose arm is known, in the order they were closed.
-
-    Called by the writers here.
-    """
+    """List the closed decisions whose arm is known, in the order they were closed."""
     position = 0
     while True:
         # A transaction for each: others must not wait until the last row is written.
@@ -267,18 +259,13 @@ def _quote(number: int, name: str) -> str:
 
 
 def _find_kind(value: object) -> type:
-    """Find the type of a value; of a whole number that no column of such has room for, text.
-
-    Called by ``_write_parquet``.
-    """
+    """Find the type of a value; of a whole number that no column of such has room for, text."""
     is_large = type(value) is int and not -(2**63) <= value < 2**63
     return str if is_large else type(value)
 
 
 def _find_type(kinds: set[type]) -> str:
     """Find the type of a column that has values of some types; text where they differ.
-
-    Called by ``_write_parquet``.
 
     >>> _find_type({int}), _find_type({int, float}), _find_type({int, str}), _find_type(set())
     ('BIGINT', 'DOUBLE', 'VARCHAR', 'VARCHAR')
@@ -291,8 +278,7 @@ def _find_type(kinds: set[type]) -> str:
 def _write_dsjson(store: Store, head: Head, fold: Fold) -> Iterator[bytes]:
     """Write decisions as Vowpal Wabbit's dsjson: the arm played first, costs are negative.
 
-    Those without a reward or a propensity teach it nothing and are left out. Called by
-    ``export_log``.
+    Those without a reward or a propensity teach it nothing and are left out.
     """
 
     def write_all() -> Iterator[object]:
@@ -336,7 +322,7 @@ def _write_obp(store: Store, head: Head, fold: Fold) -> Iterator[bytes]:
     """Write decisions by the names of obp's bandit feedback, one JSON object a line.
 
     Actions are numbered in the order in which arms were first held; contexts are numbers, text
-    one-hot. Those without a reward or a propensity are left out. Called by ``export_log``.
+    one-hot. Those without a reward or a propensity are left out.
     """
     numbers = dict[Arm, int]()
     for version in sorted(fold.held):
@@ -369,10 +355,7 @@ def _write_obp(store: Store, head: Head, fold: Fold) -> Iterator[bytes]:
 def _encode_context(
     encoding: FeatureEncoding, values: Sequence[object], arm: Arm
 ) -> list[float] | None:
-    """Write a context as numbers, None where it has text that nobody listed.
-
-    Called by ``_write_obp``.
-    """
+    """Write a context as numbers, None where it has text that nobody listed."""
     try:
         return encoding.encode_context(tuple(values), arm)
     except BounditError:
@@ -384,8 +367,8 @@ def _list_scored(
 ) -> Iterator[tuple[Closed, list[Arm], list[float], int]]:
     """List closed decisions with arms, their chances, and the place of the arm played.
 
-    The chances are those of the policy; where a caller chose, those of other arms are not
-    known and are 0. Called by ``_write_dsjson`` and ``_write_obp``.
+    The chances are those of the policy; where a caller chose, those of other arms are not known
+    and are 0.
     """
     for closed, decided in _list_rows(store, head, decided=True):
         if closed.reward is None or closed.propensity is None or decided is None:

@@ -61,7 +61,7 @@ def replay_policy(
     """Fold all events of a policy again, and compare with every state that was kept.
 
     With ``decisions`` every decision is made again in the state it was made in. ``kept`` is a
-    state in memory to compare with, too. Users call it, and ``Engine.replay``.
+    state in memory to compare with, too.
     """
     with store.read() as transaction:
         head = transaction.get_head(name)
@@ -115,7 +115,7 @@ class _Replay:
             self._n_decided,
             self._compared,
             self._found[:MOST_SHOWN],
-            self._notes,
+            self._notes[:MOST_SHOWN],
         )
 
     def _list_events(self) -> Iterator[EventRow]:
@@ -131,7 +131,11 @@ class _Replay:
             self._check_closings(rows)
             for row in rows:
                 if self._again and row.position > expected + 1 > self._head.pruned_position + 1:
-                    self._found.append(f"events between {expected} and {row.position} are gone")
+                    said = f"events between {expected} and {row.position} are gone"
+                    if self._head.pruned_position:  # such as late rewards of what was pruned
+                        self._notes.append(f"{said}: of pruned decisions, unless they are lost")
+                    else:
+                        self._found.append(said)
                 expected = row.position
                 yield row
 
@@ -222,6 +226,10 @@ def describe_replay(report: ReplayReport) -> str:
         lines.append(f"{report.decisions:,} decisions made again")
     places = ", ".join(map(str, report.snapshots)) or "none"
     lines.append(f"snapshots that are equal bit for bit: {places}")
+    lines.append(
+        f"hold position {position} against the server's: a copy without the write-ahead log "
+        "ends sooner, and looks whole"
+    )
     lines += [f"note: {one}" for one in report.notes]
     lines += [f"DIFFERS: {one}" for one in report.differences] or ["nothing differs"]
     return "\n".join(lines)

@@ -30,6 +30,7 @@ from boundit.service.store.store import DecisionRow, EventRow
 from boundit.service.writer.changes import KnownDecision
 from boundit.service.writer.decide import show_decided
 from boundit.terms.bound import Context
+from boundit.terms.errors import BounditError
 
 MOST_CHANCES = 100_000
 """How many chances a table may have."""
@@ -87,13 +88,14 @@ def show_tallies(fold: Fold, rows: Sequence[tuple[Any, ...]]) -> list[TallyRow]:
 
 
 def tabulate_chances(fold: Fold) -> ChanceTable:
-    """Work out the chances of every arm in every context, or say why there is no table.
-
-    Called by ``Engine.make_table`` with a copy of the fold, which nobody changes meanwhile.
-    """
+    """Work out the chances of every arm in every context, or say why there is no table."""
     contexts = _list_contexts(fold)
     rows = list[ChanceRow]()
-    for decision in fold.policy.decide_many(contexts, [""] * len(contexts)):
+    try:
+        decisions = fold.policy.decide_many(contexts, [""] * len(contexts))
+    except BounditError as error:  # its visitors had contexts that nobody declared
+        raise Unprocessable(f"there is no table: {error}") from None
+    for decision in decisions:
         chances = decision.propensities or {}
         arms = [ArmChance(fold.names.write_arm(arm), chance) for arm, chance in chances.items()]
         rows.append(ChanceRow(fold.names.write_context(decision.context), arms))
@@ -101,10 +103,7 @@ def tabulate_chances(fold: Fold) -> ChanceTable:
 
 
 def _list_contexts(fold: Fold) -> list[Context]:
-    """List all contexts of a policy, or refuse where they are not few.
-
-    Called by ``tabulate_chances``.
-    """
+    """List all contexts of a policy, or refuse where they are not few."""
     spec = fold.policy.spec
     levels, n_arms = spec.context_levels, len(spec.arms)
     if spec.context is None or len(levels) < len(spec.context) or not all(levels):
@@ -123,10 +122,7 @@ def _list_contexts(fold: Fold) -> list[Context]:
 
 
 def find_bounds(rare: Sequence[EventRow]) -> bytes | None:
-    """Find the bounds that a policy goes by now, None if it has none.
-
-    Called by ``Engine.get_bounds`` with the events that are few.
-    """
+    """Find the bounds that a policy goes by now, None if it has none."""
     for row in reversed(rare):
         if row.kind == REFRESHED:
             return bytes(read_refreshed(row.body).bounds)

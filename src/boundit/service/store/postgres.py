@@ -7,15 +7,15 @@ of positions is the order of commits. Moments are those of the database's clock.
 import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
 from itertools import chain
-from typing import Any, TypeAlias, cast, final
+from typing import Any, TypeAlias, final
 
 import psycopg
 from psycopg.pq import PipelineStatus, TransactionStatus
 
-from boundit.service.errors import StoreUnavailable, TakesLong
+from boundit.service.errors import StoreUnavailable
 from boundit.service.store.readers import Readers
 from boundit.service.store.schema import SCHEMA_VERSION, write_schema
 from boundit.service.store.sqlite import Clock
@@ -36,7 +36,8 @@ _SETTINGS = {
     "timezone": "UTC",
     # An answer means on disk, whatever the server does for others.
     "synchronous_commit": "on",
-    "lock_timeout": "5000",
+    # Head rows are not waited for; nothing else that is locked may hold up all policies.
+    "lock_timeout": "50",
     "statement_timeout": "60000",
     # A plan made while a table was empty would go through all of it once it is large.
     "plan_cache_mode": "force_custom_plan",
@@ -56,7 +57,7 @@ _MAKING_TABLES = 4_702_111_234
 class PostgresDialect:
     """The words of PostgreSQL: its own arrays and placeholders, and rows that are locked."""
 
-    lock = " FOR UPDATE"
+    lock = " FOR UPDATE SKIP LOCKED"
     waits = True
 
     def write_among(self, kind: str) -> str:
@@ -74,10 +75,6 @@ class PostgresDialect:
     def pack(self, values: Sequence[str] | Sequence[int]) -> list[Any]:
         """Give values as a list, which is an array; called by ``Transaction``."""
         return list(values)
-
-    def gather(self, transaction: Transaction) -> AbstractContextManager[object]:
-        """Send statements and the commit in one go; called by ``Transaction.gather``."""
-        return _commit_together(transaction)
 
     def add_rows(
         self,
@@ -119,51 +116,6 @@ def _write_insert(table: str, columns: tuple[str, ...], n: int, more: str) -> st
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES {places} {more}"
 
 
-class _Gathered:
-    """Statements that give nothing, kept until they are sent as one.
-
-    Each that is sent by itself costs the client as much as a decision does.
-    """
-
-    def __init__(self) -> None:
-        self.queries: list[str] = []
-        self.values: list[object] = []
-
-    def execute(self, query: str, values: Sequence[object] = ()) -> None:
-        """Keep a statement; called by ``Transaction`` and ``PostgresDialect``."""
-        self.queries.append(query)
-        self.values += values
-
-    def join(self) -> bytes:
-        """Join the statements: all but the last become parts of its WITH.
-
-        They change different rows, so that their order does not matter. Called by
-        ``_commit_together``.
-        """
-        *parts, last = self.queries
-        named = ", ".join(f"part{i} AS ({query})" for i, query in enumerate(parts))
-        return f"WITH {named} {last}".encode() if parts else last.encode()
-
-
-@contextmanager
-def _commit_together(transaction: Transaction) -> Iterator[None]:
-    """Send what is written in a ``with``, and the commit, without waiting for each.
-
-    If a statement fails, the commit is not done. Called by ``PostgresDialect.gather``.
-    """
-    connection = cast("_Connection", transaction.connection)
-    transaction.connection = gathered = _Gathered()
-    try:
-        yield
-    finally:
-        transaction.connection = connection
-    with connection.pipeline():
-        if gathered.queries:
-            connection.execute(gathered.join(), gathered.values)
-        ended = connection.execute("COMMIT")
-    _require_commit(ended)
-
-
 def _read_clock(asked: "psycopg.Cursor[tuple[Any, ...]]") -> int:
     """Read the answer of the database's clock; what ``PostgresStore._begin`` hands over."""
     found = asked.fetchone()
@@ -174,7 +126,6 @@ def _require_commit(ended: "psycopg.Cursor[tuple[Any, ...]]") -> None:
     """Refuse to take an undone transaction for a commit.
 
     Where a statement had failed, the database answers COMMIT with ROLLBACK, and with no error.
-    Called by ``_commit_together`` and ``PostgresStore.write``.
     """
     if ended.statusmessage != "COMMIT":
         raise StoreUnavailable("the database undid the transaction")
@@ -192,8 +143,6 @@ class PostgresStore:
 
     A connection that breaks is made anew, with pauses that grow; meanwhile callers are told.
     """
-
-    is_near = False
 
     def __init__(self, url: str, *, clock: Clock | None = None) -> None:
         self._url, self._clock, self._dialect = url, clock, PostgresDialect()
@@ -219,11 +168,9 @@ class PostgresStore:
         )
 
     def _make_tables(self, connection: _Connection) -> None:
-        """Make the tables of a new database, or refuse those of another form.
-
-        Called by ``PostgresStore.__init__``.
-        """
+        """Make the tables of a new database, or refuse those of another form."""
         with connection.transaction():
+            connection.execute("SET LOCAL lock_timeout = 10000")  # nobody is served yet
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MAKING_TABLES,))
             made = connection.execute(
                 "SELECT to_regclass('boundit.boundit_store') IS NOT NULL"
@@ -239,25 +186,23 @@ class PostgresStore:
                 "SELECT value FROM boundit_store WHERE name = 'schema'"
             ).fetchone()
         if found != (str(SCHEMA_VERSION),):
-            reason = f"the store has form {found}, and this release reads {SCHEMA_VERSION}"
+            reason = (
+                f"the store has form {found}, and this release reads {SCHEMA_VERSION}; "
+                "export its logs with the release that wrote it"
+            )
             raise StoreUnavailable(reason)
 
     @contextmanager
-    def write(self, *, hurry: bool = False) -> Iterator[Transaction]:
-        """Begin a transaction that commits when the ``with`` ends and undoes what raised.
-
-        Called by ``GroupWriter`` from the writer's thread alone.
-        """
-        if hurry:
-            raise TakesLong
+    def write(self) -> Iterator[Transaction]:
+        """Begin a transaction that commits when the ``with`` ends and undoes what raised."""
         with _explain():
             connection = self._writer or self._reconnect()
             try:
                 # Statements are sent when an answer is read, all that wait for it together.
                 with connection.pipeline():
                     yield self._begin(connection)
-                if connection.info.transaction_status != TransactionStatus.IDLE:
-                    _require_commit(connection.execute("COMMIT"))
+                    ended = connection.execute("COMMIT")
+                _require_commit(ended)
             except BaseException:
                 self._undo(connection)
                 raise
@@ -297,13 +242,14 @@ class PostgresStore:
                 connection.execute("ROLLBACK")
 
     def _begin(self, connection: _Connection, mode: str = "") -> Transaction:
-        """Begin a transaction, and ask for the database's clock unless another was given.
-
-        Called by ``PostgresStore.write`` and ``PostgresStore.read``, within a pipeline.
-        """
+        """Begin a transaction, and ask for the database's clock unless another was given."""
         connection.execute(f"BEGIN{mode}".encode())
         read = self._clock or partial(_read_clock, connection.execute(_NOW))
         return Transaction(connection, self._dialect, read)
+
+    def forget(self) -> bool:
+        """Do nothing: the database looks after its files."""
+        return True
 
     def close(self) -> None:
         """Close all connections; called by ``Engine.stop``."""

@@ -23,7 +23,7 @@ class Readers(Generic[C]):
     After an error all that are idle are closed: whatever broke one may have broken them all.
     """
 
-    def __init__(self, connect: Callable[[], C], most: int = 4) -> None:
+    def __init__(self, connect: Callable[[], C], most: int = 8) -> None:
         self._connect, self._idle = connect, list[C]()
         self._free, self._lock = threading.Semaphore(most), threading.Lock()
 

@@ -7,7 +7,7 @@ and keeps what rewards were told; ``tallies`` count by day and arm.
 
 from collections.abc import Sequence
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS boundit_store (
@@ -88,9 +88,6 @@ CREATE TABLE IF NOT EXISTS keys (
 
 
 def write_schema(*, serial: str, clustered: str) -> Sequence[str]:
-    """Write the statements that make the tables, with what the two databases call otherwise.
-
-    Called by ``SqliteStore`` and ``PostgresStore`` when they are opened.
-    """
+    """Write the statements that make the tables, with what the two databases call otherwise."""
     text = _TABLES.format(serial=serial, clustered=clustered)
     return [part.strip() for part in text.split(";") if part.strip()]

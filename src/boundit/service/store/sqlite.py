@@ -1,21 +1,23 @@
 """Events in one SQLite file: a write-ahead log that is on disk before anybody is answered."""
 
+import logging
 import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import TypeAlias, final
 
-from boundit.service.errors import StoreUnavailable, TakesLong
+from boundit.service.errors import StoreUnavailable
 from boundit.service.events import write_body
 from boundit.service.store.readers import Readers
 from boundit.service.store.schema import SCHEMA_VERSION, write_schema
 from boundit.service.store.store import Transaction
 
+_log = logging.getLogger(__name__)
 Clock = Callable[[], int]
 """Gives the moment, in microseconds since 1970."""
 FILE_NAME = "boundit.sqlite"
@@ -75,20 +77,12 @@ class SqliteDialect:
         for part in _cut_rows(rows):
             connection.execute(_write_update(len(part)), _flatten(part))
 
-    def gather(self, transaction: object) -> AbstractContextManager[object]:
-        """Give what does nothing, as there is nobody to wait for.
-
-        Called by ``Transaction.gather``.
-        """
-        return nullcontext(transaction)
-
 
 def _cut_rows(rows: Sequence[_Row]) -> Iterator[Sequence[_Row]]:
     """Cut rows into parts of 64, 32, 16 and so on, so that there are few statements.
 
     A statement for each row costs more than twice as much, and the lock of the interpreter is
-    given up for each: whoever answers requests meanwhile takes it. Called by
-    ``SqliteDialect``.
+    given up for each: whoever answers requests meanwhile takes it.
 
     >>> [len(part) for part in _cut_rows(range(150))]
     [64, 64, 16, 4, 2]
@@ -131,8 +125,6 @@ class SqliteStore:
     ``folder`` is made if it is not there. What is committed is on disk (``synchronous=FULL``).
     """
 
-    is_near = True
-
     def __init__(self, folder: str | os.PathLike[str], *, clock: Clock | None = None) -> None:
         self.path = Path(folder) / FILE_NAME
         self._paths = str(self.path), f"{self.path}-wal"
@@ -140,14 +132,32 @@ class SqliteStore:
         self._readers = Readers(self._connect)
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._make_private()
         except OSError as error:
-            raise StoreUnavailable(f"the folder cannot be made: {error.strerror}") from None
+            raise StoreUnavailable(f"the store cannot be made: {error.strerror}") from None
         with _explain():
             self._writer = self._connect()
             self._make_tables()
-            self._hurried = self._connect()
-            self._hurried.execute("PRAGMA busy_timeout = 0")
         self._files = self._find_files()
+
+    def _make_private(self) -> None:
+        """Let nobody else read the file; SQLite gives its logs the same mode."""
+        os.close(os.open(self.path, os.O_CREAT | os.O_RDONLY, 0o600))
+        for path in (*self._paths, f"{self.path}-shm"):
+            with suppress(FileNotFoundError, PermissionError):  # of another user: as it was
+                os.chmod(path, 0o600)  # noqa: PTH101, the paths are texts
+
+    def forget(self) -> bool:
+        """Empty the write-ahead log, so that what was erased is in no file any more.
+
+        Not while somebody reads what was there before.
+        """
+        with _explain(), closing(self._connect()) as connection:
+            connection.execute("PRAGMA busy_timeout = 50")  # who writes waits for as long
+            busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if busy:
+            _log.warning("what was erased stays in the write-ahead log until nobody reads it")
+        return not busy
 
     def _connect(self) -> sqlite3.Connection:
         """Open a connection; called for the writer, and for readers as they are needed."""
@@ -160,13 +170,11 @@ class SqliteStore:
         )
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA secure_delete = ON")
         return connection
 
     def _make_tables(self) -> None:
-        """Make the tables of a new file, or refuse one of another form.
-
-        Called by ``SqliteStore.__init__``.
-        """
+        """Make the tables of a new file, or refuse one of another form."""
         connection = self._writer
         connection.execute("BEGIN IMMEDIATE")
         try:
@@ -186,15 +194,15 @@ class SqliteStore:
             connection.execute("ROLLBACK")
             raise
         if found != str(SCHEMA_VERSION):
-            reason = f"the store has form {found}, and this release reads {SCHEMA_VERSION}"
+            reason = (
+                f"the store has form {found}, and this release reads {SCHEMA_VERSION}; "
+                "export its logs with the release that wrote it"
+            )
             raise StoreUnavailable(reason)
 
-    def write(self, *, hurry: bool = False) -> "Writing":
-        """Begin a transaction that commits when the ``with`` ends and undoes what raised.
-
-        In a ``hurry`` nobody is waited for. Called by ``GroupWriter``, by one thread at a time.
-        """
-        return Writing(self, self._hurried if hurry else self._writer, hurry=hurry)
+    def write(self) -> "Writing":
+        """Begin a transaction that commits when the ``with`` ends and undoes what raised."""
+        return Writing(self, self._writer)
 
     def begin(self, connection: sqlite3.Connection) -> Transaction:
         """Make the transaction that a connection has begun; called by ``Writing``."""
@@ -225,8 +233,7 @@ class SqliteStore:
     def require_files(self) -> None:
         """Refuse to acknowledge what was written to files that were removed or replaced.
 
-        The system goes on writing to them, and a restart would not find it. Called by
-        ``Writing`` after the commit.
+        The system goes on writing to them, and a restart would not find it.
         """
         if self._find_files() != self._files:
             raise StoreUnavailable("the store's file was removed or replaced", retry_after=30)
@@ -234,7 +241,6 @@ class SqliteStore:
     def close(self) -> None:
         """Close all connections; called by ``Engine.stop``."""
         self._readers.close()
-        self._hurried.close()
         self._writer.close()
 
 
@@ -242,16 +248,14 @@ class SqliteStore:
 class Writing:
     """A transaction that writes: what ``contextmanager`` would make, at a third of its cost."""
 
-    __slots__ = ("_connection", "_hurry", "_store")
+    __slots__ = ("_connection", "_store")
 
-    def __init__(
-        self, store: SqliteStore, connection: sqlite3.Connection, *, hurry: bool
-    ) -> None:
-        self._store, self._connection, self._hurry = store, connection, hurry
+    def __init__(self, store: SqliteStore, connection: sqlite3.Connection) -> None:
+        self._store, self._connection = store, connection
 
     def __enter__(self) -> Transaction:
         try:
-            _begin(self._connection, hurry=self._hurry)
+            self._connection.execute("BEGIN IMMEDIATE")
             return self._store.begin(self._connection)
         except BaseException as error:
             self._undo(error)
@@ -282,19 +286,6 @@ class Writing:
             raise _explain_error(failed) from failed
         if isinstance(error, sqlite3.Error):
             raise _explain_error(error) from error
-
-
-def _begin(connection: sqlite3.Connection, *, hurry: bool) -> None:
-    """Begin to write; in a hurry raise ``TakesLong`` where another process does.
-
-    Called by ``Writing``.
-    """
-    try:
-        connection.execute("BEGIN IMMEDIATE")
-    except sqlite3.OperationalError as error:
-        if hurry and error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
-            raise TakesLong from None
-        raise
 
 
 @contextmanager

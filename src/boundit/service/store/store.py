@@ -88,10 +88,6 @@ class Dialect(Protocol):
         """Make one parameter of several values; called by ``Transaction``."""
         ...
 
-    def gather(self, transaction: "Transaction") -> AbstractContextManager[object]:
-        """Let statements be sent without waiting for each; called by ``Transaction.gather``."""
-        ...
-
     def add_rows(
         self,
         connection: Any,
@@ -108,10 +104,7 @@ class Dialect(Protocol):
         ...
 
     def write_among(self, kind: str) -> str:
-        """Write the condition that a column is one of the values packed, of a type.
-
-        Called by ``Transaction``.
-        """
+        """Write the condition that a column is one of the values packed, of a type."""
         ...
 
     @property
@@ -178,29 +171,20 @@ class Transaction:
         """Run a query whose last condition is that a column is one of some values.
 
         One value, as most requests have, is compared as it is: that costs half as much.
-        Called by those who look up.
         """
         if len(values) == 1:
             return self._run(f"{query}{column} = ?", *before, values[0])
         among = self._dialect.write_among(kind)
         return self._run(f"{query}{column} {among}", *before, self._dialect.pack(values))
 
-    def gather(self) -> AbstractContextManager[object]:
-        """Send what is written in a ``with`` without waiting for each statement's answer.
-
-        It is the last of a transaction: the commit may go with it. Called by
-        ``GroupWriter._commit``.
-        """
-        return self._dialect.gather(self)
-
     def lock_heads(
         self, names: Sequence[str], expected: Mapping[int, Sequence[str]] | None = None
     ) -> dict[str, Head]:
         """Lock the head rows of some policies, in the order of their names, and read them.
 
-        Nobody else appends to them until this transaction ends. ``expected`` are ids by policy
-        that ``list_decisions`` will be asked for, and that are looked up in the same go. Called
-        by ``GroupWriter`` when a group begins.
+        Nobody else appends to them until this transaction ends. A row that another has locked
+        is left out, and not waited for. ``expected`` are ids by policy that ``list_decisions``
+        will be asked for, and that are looked up in the same go.
         """
         query = f"SELECT {_HEAD} FROM policies WHERE name "
         if len(names) == 1:
@@ -212,6 +196,18 @@ class Transaction:
             key = policy, tuple(ids)
             self._expected[key] = self._ask_decisions(*key)
         return {row[1]: Head(*row) for row in rows}
+
+    def find_locked(self, names: Iterable[str]) -> set[str]:
+        """Find which of the policies that ``lock_heads`` left out are there: others have them."""
+        wanted = list(names)
+        if not wanted or not self._dialect.lock:
+            return set()
+        query = "SELECT name FROM policies WHERE "
+        return {row[0] for row in self._run_among(query, "name", "text", wanted)}
+
+    def require_tables(self) -> None:
+        """Read one row, which every store has; called by ``Engine.require_ready``."""
+        self._run("SELECT value FROM boundit_store WHERE name = 'schema'").fetchone()
 
     def touch(self) -> None:
         """Write as much as a group does, which nobody reads; called by ``Engine._try_again``.
@@ -239,7 +235,7 @@ class Transaction:
         return str(row[0])
 
     def add_policy(self, name: str, config: str) -> int | None:
-        """Add a policy's head row; None if the name is taken. Called by ``create_policy``."""
+        """Add a policy's head row; None if the name is taken."""
         found = self._run(
             "INSERT INTO policies (name, config, created_at, head, state_position, last_at, "
             "bounds_version, refuted_version, n_open, n_learned, pruned_position, "
@@ -263,19 +259,13 @@ class Transaction:
         )
 
     def add_events(self, rows: Sequence[tuple[int, int, int, str, str]]) -> None:
-        """Append events: policy, position, at, kind, body.
-
-        Called by ``PolicyChanges.write``.
-        """
+        """Append events: policy, position, at, kind, body."""
         self._add_rows("events", _EVENT, rows)
 
     def list_events(
         self, policy: int, after: int, limit: int, kinds: Sequence[str] = ()
     ) -> list[EventRow]:
-        """Read events past a position in order, of some kinds or of all.
-
-        Called by ``Fold.catch_up``, and where events are shown or exported.
-        """
+        """Read events past a position in order, of some kinds or of all."""
         query = "SELECT position, at, kind, body FROM events WHERE policy = ? AND position > ?"
         parameters: list[object] = [policy, after]
         if kinds:
@@ -283,6 +273,15 @@ class Transaction:
             parameters += kinds
         query += " ORDER BY position LIMIT ?"
         return [EventRow(*row) for row in self._run(query, *parameters, limit)]
+
+    def find_event_since(self, policy: int, after: int, at: int) -> int | None:
+        """Find the first event past a position that is of a moment or later."""
+        query = (
+            "SELECT position FROM events WHERE policy = ? AND position > ? AND at >= ? "
+            "ORDER BY position LIMIT 1"
+        )
+        row = self._run(query, policy, after, at).fetchone()
+        return None if row is None else int(row[0])
 
     def list_rare_events(self, policy: int) -> list[EventRow]:
         """Read the events that are few: created, refreshed, refuted, pruned.
@@ -306,10 +305,7 @@ class Transaction:
         return {row[0]: DecisionRow(*row) for row in self.list_decisions(policy, ids)}
 
     def list_decisions(self, policy: int, ids: Sequence[str]) -> Iterable[Sequence[Any]]:
-        """List decisions by their ids, in any order, with the values of a ``DecisionRow``.
-
-        Called by ``PolicyChanges.look_up`` once a group.
-        """
+        """List decisions by their ids, in any order, with the values of a ``DecisionRow``."""
         rows = self._expected.pop((policy, tuple(ids)), None) if self._expected else None
         found: Iterable[Sequence[Any]] = (
             self._ask_decisions(policy, ids) if rows is None else rows
@@ -317,10 +313,7 @@ class Transaction:
         return found
 
     def _ask_decisions(self, policy: int, ids: Sequence[str]) -> Any:
-        """Ask for decisions by their ids, and give the cursor.
-
-        Called by ``Transaction.list_decisions`` and ``Transaction.lock_heads``.
-        """
+        """Ask for decisions by their ids, and give the cursor."""
         query = f"SELECT {_DECISION} FROM {_JOIN} WHERE d.policy = ? AND "
         return self._run_among(query, "d.id", "text", ids, policy)
 
@@ -330,39 +323,29 @@ class Transaction:
         return {row[0] for row in self._run_among(query, "hash", "text", hashes, policy)}
 
     def list_due(self, policy: int, at: int, limit: int) -> list[DecisionRow]:
-        """List open decisions whose windows are over, in the order in which they close.
-
-        Called by ``close_due``.
-        """
+        """List open decisions whose windows are over, in the order in which they close."""
         query = (
             f"SELECT {_DECISION} FROM {_JOIN} WHERE d.policy = ? AND d.closed IS NULL "
             "AND d.due IS NOT NULL AND d.due <= ? ORDER BY d.due, d.position LIMIT ?"
         )
         return [DecisionRow(*row) for row in self._run(query, policy, at, limit)]
 
-    def find_next_due(self, policy: int) -> int | None:
-        """Find when the next window of a policy closes; called by ``Upkeep.list_closings``."""
+    def find_next_due(self) -> dict[int, int]:
+        """Find when the next window of each policy closes, by one look into the index for each."""
         query = (
-            "SELECT MIN(due) FROM decisions WHERE policy = ? AND closed IS NULL "
-            "AND due IS NOT NULL"
+            "SELECT id, (SELECT MIN(due) FROM decisions WHERE policy = policies.id AND "
+            "closed IS NULL AND due IS NOT NULL) FROM policies"
         )
-        found = self._run(query, policy).fetchone()[0]
-        return None if found is None else int(found)
+        return {row[0]: row[1] for row in self._run(query) if row[1] is not None}
 
     def add_decisions(
         self, rows: Sequence[tuple[int, str, int, int | None, int | None, str | None]]
     ) -> None:
-        """Add decisions: policy, id, position, due, closed, outcome.
-
-        Called by ``PolicyChanges.write``.
-        """
+        """Add decisions: policy, id, position, due, closed, outcome."""
         self._add_rows("decisions", _NEW_DECISION, rows)
 
     def update_decisions(self, rows: Sequence[tuple[int | None, str | None, int, str]]) -> None:
-        """Set closed and outcome of decisions, by policy and id.
-
-        Called by ``PolicyChanges.write``.
-        """
+        """Set closed and outcome of decisions, by policy and id."""
         self._dialect.update_rows(self.connection, rows)
 
     def add_tallies(self, policy: int, rows: Mapping[tuple[str, str], Sequence[float]]) -> None:
@@ -399,10 +382,7 @@ class Transaction:
     def erase(
         self, policy: int, ids: Sequence[str], hashes: Sequence[str], positions: Sequence[int]
     ) -> None:
-        """Erase decisions and their events, and keep the hashes of their ids.
-
-        Called by ``erase_some``.
-        """
+        """Erase decisions and their events, and keep the hashes of their ids."""
         among, pack = self._dialect.write_among, self._dialect.pack
         gone = [(policy, one) for one in hashes]
         self._add_rows("pruned", ("policy", "hash"), gone, "ON CONFLICT DO NOTHING")
@@ -444,24 +424,16 @@ class Transaction:
 class Store(Protocol):
     """A place for events: transactions that write, one at a time, and others that read."""
 
-    @property
-    def is_near(self) -> bool:
-        """Whether it lies on this machine: a commit is a wait for a disk, not for a network.
-
-        Read by ``Engine``.
-        """
-        ...
-
-    def write(self, *, hurry: bool = False) -> AbstractContextManager[Transaction]:
-        """Begin a transaction that commits when the ``with`` ends and undoes what raised.
-
-        In a ``hurry`` it raises ``TakesLong`` where it would have to wait for another. Called
-        by ``GroupWriter``, by one thread at a time.
-        """
+    def write(self) -> AbstractContextManager[Transaction]:
+        """Begin a transaction that commits when the ``with`` ends and undoes what raised."""
         ...
 
     def read(self) -> AbstractContextManager[Transaction]:
         """Begin a transaction that sees one moment of the store; called from any thread."""
+        ...
+
+    def forget(self) -> bool:
+        """Let go of what was erased, also where it lies besides; gives whether that is done."""
         ...
 
     def close(self) -> None:

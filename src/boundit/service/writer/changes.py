@@ -24,6 +24,7 @@ from boundit.service.moments import to_datetime, write_day
 from boundit.service.store.store import Head, Transaction
 from boundit.service.values import write_value
 from boundit.terms.bound import Arm
+from boundit.terms.bound_table import BoundTable
 
 _DECIDED, _LEARNED, _SUM, _DEFAULTS, _UNLEARNED, _LATE = range(6)
 
@@ -103,7 +104,7 @@ class PolicyChanges:
 
     def __init__(self, transaction: Transaction, head: Head, fold: Fold) -> None:
         self.transaction, self.fold = transaction, fold
-        self.at = max(transaction.now, head.last_at)
+        self.at = transaction.now
         self.day = write_day(self.at)
         self._first, self.head = head, head
         self.known: dict[str, KnownDecision] = {}
@@ -113,7 +114,7 @@ class PolicyChanges:
         self._changed: dict[str, KnownDecision] = {}
         self._tallies: dict[tuple[str, str], list[float]] = {}
         self._closings: list[tuple[int, Closed]] = []
-        self._refreshed: tuple[int, str] | None = None
+        self._refreshed: tuple[int, str, BoundTable] | None = None
 
     @cached_property
     def moment(self) -> datetime:
@@ -121,10 +122,7 @@ class PolicyChanges:
         return to_datetime(self.at)
 
     def look_up(self, ids: Sequence[str]) -> None:
-        """Find stored decisions by their ids, and which of the others were pruned.
-
-        Called by ``_process`` once for all commands of a policy.
-        """
+        """Find stored decisions by their ids, and which of the others were pruned."""
         known = self.known
         wanted = [name for name in dict.fromkeys(ids) if name not in known]
         if not wanted:
@@ -137,10 +135,7 @@ class PolicyChanges:
             self.pruned |= {hashes[one] for one in gone}
 
     def merge(self, draft: "Draft") -> None:
-        """Take over what a command does, as it was not refused.
-
-        Called by ``take_rewards`` and its like after every command.
-        """
+        """Take over what a command does, as it was not refused."""
         policy, at, head = self.fold.id, self.at, self.head
         self._events += [
             (policy, position, at, kind, body)
@@ -161,25 +156,22 @@ class PolicyChanges:
         self.head = head._replace(
             head=head.head + len(draft.events),
             state_position=closings[-1][0] if closings else head.state_position,
-            last_at=at if draft.events else head.last_at,
+            last_at=max(at, head.last_at) if draft.events else head.last_at,
             n_open=head.n_open + len(draft.added) - len(closings),
             n_learned=head.n_learned + sum(closed.reason is None for _, closed in closings),
         )
 
-    def refresh(self, version: int, position: int, body: str) -> None:
+    def refresh(self, version: int, position: int, body: str, table: BoundTable) -> None:
         """Note that the bounds are replaced by an event; called by ``refresh_policy``."""
         self.head = self.head._replace(bounds_version=version, state_position=position)
-        self._refreshed = position, body
+        self._refreshed = position, body, table
 
     def prune(self, before: int) -> None:
         """Note that what is over before a moment is erased; called by ``keep_base``."""
         self.head = self.head._replace(pruned_before=max(before, self.head.pruned_before))
 
     def erase(self, position: int, n_open: int) -> None:
-        """Note up to where decisions are erased, and how many were open.
-
-        Called by ``erase_some``.
-        """
+        """Note up to where decisions are erased, and how many were open."""
         head = self.head
         self.head = head._replace(pruned_position=position, n_open=head.n_open - n_open)
 
@@ -188,10 +180,7 @@ class PolicyChanges:
         self.head = self.head._replace(refuted_version=version)
 
     def write(self) -> None:
-        """Write everything to the store, the head row last.
-
-        Called by ``GroupWriter`` before the commit.
-        """
+        """Write everything to the store, the head row last."""
         if self.head == self._first:
             return
         transaction, policy = self.transaction, self.fold.id
@@ -208,10 +197,7 @@ class PolicyChanges:
 
     @property
     def teaches(self) -> bool:
-        """Whether the policy learns from it or gets other bounds, which may take a while.
-
-        Read by ``GroupWriter`` after the commit.
-        """
+        """Whether the policy learns from it or gets other bounds, which may take a while."""
         return bool(self._closings) or self._refreshed is not None
 
     def settle(self) -> None:
@@ -246,10 +232,7 @@ class Draft:
         return self.changes.head.head + len(self.events)
 
     def close(self, known: KnownDecision, outcome: Outcome, closed: Closed) -> int:
-        """Close a decision; gives the position of the event.
-
-        Called by ``close_decision``.
-        """
+        """Close a decision; gives the position of the event."""
         position = self.append(CLOSED, closed)
         self.closings.append((position, closed))
         self.change(known, outcome, position)
@@ -264,10 +247,7 @@ class Draft:
         return position
 
     def change(self, known: KnownDecision, outcome: Outcome, closed: int | None) -> None:
-        """Note what was told of a decision, and whether it is closed.
-
-        Called by ``_keep`` and ``Draft.close``.
-        """
+        """Note what was told of a decision, and whether it is closed."""
         self.changed[known.id] = known.change(outcome, closed)
 
     def count_decided(self, arms: Iterable[Arm]) -> None:
@@ -289,10 +269,7 @@ class Draft:
 
 
 def hash_id(id: str) -> str:  # noqa: A002, the word users know
-    """Hash the id of a decision to what is kept of it once it was erased.
-
-    Called by ``PolicyChanges.look_up``, ``erase_some`` and ``Engine.get_decision``.
-    """
+    """Hash the id of a decision to what is kept of it once it was erased."""
     return blake2b(id.encode(), digest_size=16).hexdigest()
 
 

@@ -12,7 +12,7 @@ from boundit.service.writer.changes import (
     PolicyChanges,
 )
 
-AT_ONCE = 1000
+AT_ONCE = 200
 """How many windows are closed in one transaction."""
 NO_REWARD = "no reward came"
 NOT_PLAYED = "nobody told the arm that was played"
@@ -21,8 +21,7 @@ NOT_PLAYED = "nobody told the arm that was played"
 def close_due(changes: PolicyChanges) -> int:
     """Close decisions whose windows are over, in the order in which they were due.
 
-    Gives how many: as many as ``AT_ONCE`` means that there may be more. Called by
-    ``_process``.
+    Gives how many: as many as ``AT_ONCE`` means that there may be more.
     """
     rows = changes.transaction.list_due(changes.fold.id, changes.at, AT_ONCE)
     draft = Draft(changes)
@@ -36,11 +35,7 @@ def close_due(changes: PolicyChanges) -> int:
 
 
 def close_decision(draft: Draft, known: KnownDecision, outcome: Outcome) -> int:
-    """Close one decision with what was told of it; gives the position of the event.
-
-    Called by ``close_due`` when its window is over, by ``_close_overdue`` where that was not
-    done yet, and by ``_keep`` for a policy that learns at once.
-    """
+    """Close one decision with what was told of it; gives the position of the event."""
     config, decided = draft.changes.fold.config, known.decided
     played = decided.played if decided.played is not None else outcome.played
     reward = combine_rewards(config.rewards, outcome.rewards)
@@ -71,17 +66,12 @@ def _find_reason(config: PolicyConfig, closed: Closed) -> str | None:
 
 
 def find_propensity(decided: Decided, outcome: Outcome) -> float | None:
-    """Find the chance with which the arm was played, None where a caller did not tell it.
-
-    Called by ``close_decision``.
-    """
+    """Find the chance with which the arm was played, None where a caller did not tell it."""
     return decided.propensity if outcome.played is None else outcome.propensity
 
 
 def combine_rewards(rule: str, rewards: Sequence[OutcomeReward]) -> float | None:
     """Combine the rewards of one decision by the policy's rule; None if there are none.
-
-    Called by ``close_decision`` and ``_tell_reward``.
 
     >>> two = [OutcomeReward("a", 1.0, 4), OutcomeReward("b", 3.0, 6)]
     >>> [combine_rewards(rule, two) for rule in ("first", "last", "sum")]

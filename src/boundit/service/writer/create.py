@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from copy import deepcopy
 from secrets import randbits
 from typing import Any
 
@@ -19,9 +18,10 @@ from boundit.service.config import (
     read_arm_values,
     read_bounds,
 )
-from boundit.service.errors import PolicyExists, Unprocessable
+from boundit.service.errors import PolicyExists, StoreUnavailable, Unprocessable
 from boundit.service.events import CREATED, NOTHING, REFRESHED, Created, Refreshed, write_body
-from boundit.service.store.store import Head, Transaction
+from boundit.service.fold import Fold
+from boundit.service.store.store import EventRow, Head, Transaction
 from boundit.service.values import encode_level_list
 from boundit.service.writer.changes import Draft, PolicyChanges
 from boundit.terms.errors import BounditError, shorten
@@ -50,23 +50,17 @@ class NewPolicy:
             __version__,
             NOTHING if config.bounds is None else msgspec.Raw(_spell_bounds(config.bounds)),
         )
-
-    def write_config(self) -> str:
-        """Write the configuration as the text that a repeated request is compared with.
-
-        Called by ``create_policy``.
-        """
-        bounds = self.config.bounds
-        digest = None if bounds is None else compute_checksum(bounds)
+        self.body = write_body(self.created).decode()
+        self.fold = Fold.start(0, EventRow(1, 0, CREATED, self.body))
+        self.fold.held[1] = self.created.arms
+        digest = None if config.bounds is None else compute_checksum(config.bounds)
         record = {**self.created.config, "bounds": digest}
-        return msgspec.json.encode(record, order="sorted").decode()
+        self.compared = msgspec.json.encode(record, order="sorted").decode()
+        """What a repeated request is compared with."""
 
 
 def _require_names(policy: AnyPolicy) -> None:
-    """Refuse variables whose names cannot be columns of a log.
-
-    Called by ``NewPolicy.__init__``.
-    """
+    """Refuse variables whose names cannot be columns of a log."""
     names, table = policy.spec.context or (), policy.monitor.prior.table
     if table is not None:
         names = (*names, *table.treatments, table.outcome)
@@ -76,23 +70,25 @@ def _require_names(policy: AnyPolicy) -> None:
             raise Unprocessable(f"{reason} {shorten(repr(name), 60)}", where="$.context")
 
 
-def create_policy(transaction: Transaction, new: NewPolicy) -> Head:
+def create_policy(transaction: Transaction, new: NewPolicy) -> tuple[Head, bool]:
     """Store a new policy, unless one of an equal configuration has the name already.
 
-    Gives its head row. Called by ``_create``.
+    Gives its head row, and whether it is new.
     """
-    name, config = new.config.name, new.write_config()
+    name, config = new.config.name, new.compared
     policy = transaction.add_policy(name, config)
-    head = transaction.lock_heads([name])[name]
+    head = transaction.get_head(name)
+    if head is None:
+        raise StoreUnavailable(f"policy {name!r} is being replaced")
     if policy is None:
         if transaction.get_config(head.id) != config:
             raise PolicyExists(name)
-        return head
-    body = write_body(new.created).decode()
-    transaction.add_events([(policy, 1, transaction.now, CREATED, body)])
+        return head, False
+    transaction.add_events([(policy, 1, transaction.now, CREATED, new.body)])
     head = head._replace(head=1, state_position=1)
     transaction.update_head(head)
-    return head
+    new.fold.id = policy
+    return head, True
 
 
 def prepare_policy(command: CreatePolicy) -> NewPolicy:
@@ -100,22 +96,30 @@ def prepare_policy(command: CreatePolicy) -> NewPolicy:
     return NewPolicy(command.config)
 
 
-def refresh_policy(changes: PolicyChanges, command: RefreshBounds) -> RefreshAnswer:
-    """Replace the bounds of a policy, or refuse a table that does not fit it.
+class NewBounds:
+    """Bounds that were read of a request, and are not those of the policy yet.
 
-    Called by ``_refresh``, alone in its group.
+    Read before the transaction begins, as large tables take a while.
     """
-    fold, request = changes.fold, command.request
-    table = read_bounds(request.bounds)
+
+    def __init__(self, command: RefreshBounds) -> None:
+        self.policy, self.arms = command.policy, command.request.arms
+        self.table = read_bounds(command.request.bounds)
+        self.spelled = msgspec.Raw(_spell_bounds(command.request.bounds))
+
+
+def refresh_policy(changes: PolicyChanges, new: NewBounds) -> RefreshAnswer:
+    """Replace the bounds of a policy, or refuse a table that does not fit it."""
+    fold, table = changes.fold, new.table
     if fold.names.outcome not in (None, table.outcome):
         reason = f"the policy's reward is {fold.names.outcome}, that of the bounds"
         raise Unprocessable(f"{reason} {table.outcome}", where="$.bounds")
     names = table.treatments
     arms = None
-    if request.arms is not None:
-        given = [read_arm_values(arm, names) for arm in request.arms]
+    if new.arms is not None:
+        given = [read_arm_values(arm, names) for arm in new.arms]
         arms = [arm if isinstance(arm, tuple) else (arm,) for arm in given]
-    trial = deepcopy(fold.policy)
+    trial = fold.policy.copy_locked()
     try:
         trial.refresh(table, arms=arms)
     except BounditError as error:
@@ -123,20 +127,17 @@ def refresh_policy(changes: PolicyChanges, command: RefreshBounds) -> RefreshAns
     version = changes.head.bounds_version + 1
     body = Refreshed(
         version,
-        msgspec.Raw(_spell_bounds(request.bounds)),
+        new.spelled,
         [encode_level_list(arm) for arm in trial.spec.arms],
         None if arms is None else [encode_level_list(arm) for arm in arms],
     )
     draft = Draft(changes)
     position = draft.append(REFRESHED, body)
     changes.merge(draft)
-    changes.refresh(version, position, draft.events[-1][1])
+    changes.refresh(version, position, draft.events[-1][1], table)
     return RefreshAnswer(version, position)
 
 
 def _spell_bounds(record: Mapping[str, Any]) -> bytes:
-    """Write a table of bounds as JSON, as it came.
-
-    Called by ``NewPolicy.__init__`` and ``refresh_policy``.
-    """
+    """Write a table of bounds as JSON, as it came."""
     return json.dumps(record, ensure_ascii=False).encode()

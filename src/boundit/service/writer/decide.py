@@ -35,6 +35,8 @@ from boundit.terms.errors import BounditError, shorten
 
 _log = logging.getLogger(__name__)
 LONGEST_ID = 200
+MOST_ARMS = 1000
+"""How many arms may be passed with a call."""
 _FEW = 3
 """As many visitors are decided for one by one: a batch takes longer to begin."""
 
@@ -67,10 +69,7 @@ class DecidePlan:
         """An answer, or the place of a new visitor."""
 
     def read(self, changes: PolicyChanges, requests: Sequence[DecideRequest]) -> None:
-        """Read the visitors of a command, or raise the error of the first that cannot be.
-
-        Called by ``decide_group``.
-        """
+        """Read the visitors of a command, or raise the error of the first that cannot be."""
         own: dict[str, int] = {}
         for row, request in enumerate(requests):
             try:
@@ -82,7 +81,7 @@ class DecidePlan:
     def _read_one(
         self, changes: PolicyChanges, request: DecideRequest, own: dict[str, int]
     ) -> None:
-        """Read one visitor; ``own`` are the places of those before. Called by ``read``."""
+        """Read one visitor; ``own`` are the places of those before."""
         name = request.id
         if name is None:
             visit = read_visit(self.fold, request, make_id())
@@ -108,13 +107,15 @@ class DecidePlan:
 
 
 def require_id(id: str, where: str = "$.id") -> None:  # noqa: A002, the word users know
-    """Refuse an id that is empty, too long or not printable.
-
-    Called by ``DecidePlan`` and ``find_decision``.
-    """
+    """Refuse an id that is empty, too long or not printable."""
     if not is_id(id):
         reason = f"an id is 1 to {LONGEST_ID} printable characters, found"
         raise Unprocessable(f"{reason} {shorten(repr(id), 60)}", where=where)
+
+
+def count_decisions(requests: Sequence[DecideRequest]) -> int:
+    """Count the rows of a batch: its visitors, and the arms that are passed with them."""
+    return sum(1 if one.arms is None else 1 + len(one.arms) for one in requests)
 
 
 def is_id(id: str) -> bool:  # noqa: A002, the word users know
@@ -123,10 +124,7 @@ def is_id(id: str) -> bool:  # noqa: A002, the word users know
 
 
 def explain_error(error: Exception) -> ServiceError:
-    """Make of what a command raised the error that its caller gets.
-
-    Called by ``decide_group`` and its like, and by ``_attempt``.
-    """
+    """Make of what a command raised the error that its caller gets."""
     if isinstance(error, ServiceError):
         return error
     if isinstance(error, BounditError):
@@ -138,16 +136,13 @@ def explain_error(error: Exception) -> ServiceError:
 def make_id() -> str:
     """Make the id of a decision that was given none: random, and ordered by time.
 
-    So ids made one after the other lie side by side on disk. Called by ``DecidePlan``.
+    So ids made one after the other lie side by side on disk.
     """
     return f"{time_ns() // 1_000_000:012x}{urandom(10).hex()}"
 
 
 def read_visit(fold: Fold, request: DecideRequest, id: str) -> Visit:  # noqa: A002
-    """Read a request as the policy takes it, or raise ``Unprocessable``.
-
-    Called by ``DecidePlan``, and by ``answer_again`` to compare with what was decided.
-    """
+    """Read a request as the policy takes it, or raise ``Unprocessable``."""
     names = fold.names
     context = names.read_context(request.context)
     if request.arms is request.played is request.propensity is None:
@@ -163,20 +158,14 @@ def read_visit(fold: Fold, request: DecideRequest, id: str) -> Visit:  # noqa: A
 
 
 def require_playable(fold: Fold, arm: Arm, passed: Sequence[Arm] | None) -> None:
-    """Refuse an arm that the policy neither holds nor was passed.
-
-    Called by ``read_visit`` and ``_tell_played``.
-    """
+    """Refuse an arm that the policy neither holds nor was passed."""
     spec = fold.policy.spec
     if arm not in (spec.held_arms if passed is None else passed) and arm not in spec.retired:
         raise Unprocessable(f"{shorten(repr(arm), 60)} is no arm of the call", where="$.played")
 
 
 def require_propensity(propensity: float, *, played: bool) -> None:
-    """Refuse a chance that is none, or that comes without the arm it is about.
-
-    Called by ``read_visit`` and ``_tell_played``.
-    """
+    """Refuse a chance that is none, or that comes without the arm it is about."""
     if not played:
         reason = "a propensity is that of the arm played, so give played too"
         raise Unprocessable(reason, where="$.propensity")
@@ -185,8 +174,16 @@ def require_propensity(propensity: float, *, played: bool) -> None:
         raise Unprocessable(reason, where="$.propensity")
 
 
+def require_arms(requests: Sequence[DecideRequest]) -> None:
+    """Refuse a call with more arms than one may have, before anybody waits for it."""
+    for row, request in enumerate(requests):
+        if request.arms is not None and len(request.arms) > MOST_ARMS:
+            reason = f"a call has {MOST_ARMS:,} arms at most, found {len(request.arms):,}"
+            raise Unprocessable(reason, where="$.arms", row=row)
+
+
 def _read_arms(fold: Fold, given: Sequence[Values]) -> tuple[Arm, ...]:
-    """Read the arms of one call, those held first; called by ``read_visit``."""
+    """Read the arms of one call, those held first."""
     found = [fold.names.read_arm(arm, "$.arms") for arm in given]
     try:
         return fold.policy.spec.read_arms(found)
@@ -200,7 +197,7 @@ def decide_group(
     """Decide for the visitors of several commands at the state before all of them.
 
     Gives for each command its answer, its error, or None if it must wait for another of the
-    group that has one of its ids. Called by ``_process``.
+    group that has one of its ids.
     """
     plans: list[DecidePlan | ServiceError | None] = []
     taken: set[str] = set()
@@ -232,10 +229,7 @@ def decide_group(
 def _write_command(
     draft: Draft, plan: DecidePlan, chosen: Sequence[Chosen]
 ) -> DecideBatchAnswer | ServiceError:
-    """Write the decisions of one command; if that fails, nothing of it stays in the draft.
-
-    Called by ``decide_group``.
-    """
+    """Write the decisions of one command; if that fails, nothing of it stays in the draft."""
     n_added = len(draft.added)
     try:
         return _write(draft, plan, chosen)
@@ -247,10 +241,7 @@ def _write_command(
 def _choose_together(
     fold: Fold, plans: Sequence[DecidePlan]
 ) -> Iterator[list[Chosen] | ServiceError]:
-    """Choose for all visitors at once; if one is refused, for each command by itself.
-
-    Called by ``decide_group``.
-    """
+    """Choose for all visitors at once; if one is refused, for each command by itself."""
     try:
         found = iter(choose_arms(fold, [visit for plan in plans for visit in plan.visits]))
         for plan in plans:
@@ -264,10 +255,7 @@ def _choose_together(
 
 
 def choose_arms(fold: Fold, visits: Sequence[Visit]) -> list[Chosen]:
-    """Let the policy choose for visitors, the same as one by one.
-
-    Called by ``_choose_together``, and by ``replay`` to decide again.
-    """
+    """Let the policy choose for visitors, the same as one by one."""
     policy = fold.policy
     if len(visits) <= _FEW or any(visit.arms is not None for visit in visits):
         return [
@@ -298,10 +286,7 @@ def _keep(fold: Fold, visit: Visit, decision: Decision) -> Chosen:
 
 
 def _write(draft: Draft, plan: DecidePlan, chosen: Sequence[Chosen]) -> DecideBatchAnswer:
-    """Write the events of a command's new decisions, and its answers.
-
-    Called by ``_write_command``.
-    """
+    """Write the events of a command's new decisions, and its answers."""
     changes, fold = draft.changes, draft.changes.fold
     names, state, version = fold.names, fold.state_position, fold.bounds_version
     window, at, moment = fold.config.window, changes.at, changes.moment
@@ -354,10 +339,7 @@ def _write(draft: Draft, plan: DecidePlan, chosen: Sequence[Chosen]) -> DecideBa
 
 
 def _put_in_order(plan: DecidePlan, made: Sequence[DecideAnswer]) -> list[DecideAnswer]:
-    """Put new answers beside those known; a visitor named twice is repeated the second time.
-
-    Called by ``_write``.
-    """
+    """Put new answers beside those known; a visitor named twice is repeated the second time."""
     if len(made) == len(plan.answers):
         return list(made)
     found, seen = list[DecideAnswer](), set[int]()
@@ -374,10 +356,7 @@ def _put_in_order(plan: DecidePlan, made: Sequence[DecideAnswer]) -> list[Decide
 def answer_again(
     changes: PolicyChanges, known: KnownDecision, request: DecideRequest
 ) -> DecideAnswer:
-    """Answer with a decision that was made before, or refuse another payload under its id.
-
-    Called by ``DecidePlan``.
-    """
+    """Answer with a decision that was made before, or refuse another payload under its id."""
     decided = known.decided
     try:
         visit = read_visit(changes.fold, request, known.id)
@@ -397,10 +376,7 @@ def answer_again(
 
 
 def show_decided(fold: Fold, known: KnownDecision, *, repeated: bool) -> DecideAnswer:
-    """Show a stored decision as it was answered.
-
-    Called by ``answer_again``, and by ``Engine.get_decision``.
-    """
+    """Show a stored decision as it was answered."""
     decided, names = known.decided, fold.names
     arms = fold.find_arms(decided.bounds) if decided.arms is None else decided.arms
     chances = msgspec.json.decode(decided.chances, type=list[float])

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final, TypeAlias
 
 from boundit.service.commands import (
@@ -9,92 +10,89 @@ from boundit.service.commands import (
     Decide,
     GiveRewards,
     NoteRefutation,
-    PolicyCommand,
-    RefreshBounds,
 )
 from boundit.service.describe import show_policy
-from boundit.service.errors import NoSuchPolicy, ServiceError, TakesLong
+from boundit.service.errors import NoSuchPolicy, ServiceError
 from boundit.service.events import REFUTED, Refuted
 from boundit.service.fold import Fold
-from boundit.service.kinds import NotCompiled, compile_kinds, read_kind, require_compiled
+from boundit.service.kinds import read_kind, require_compiled
 from boundit.service.load import load_fold
 from boundit.service.store.store import Head, Store, Transaction
 from boundit.service.writer.changes import Draft, PolicyChanges
 from boundit.service.writer.close import close_due
-from boundit.service.writer.create import NewPolicy, create_policy, refresh_policy
+from boundit.service.writer.create import NewBounds, NewPolicy, create_policy, refresh_policy
 from boundit.service.writer.decide import decide_group, explain_error, is_id
 from boundit.service.writer.prune import EraseSome, KeepBase, erase_some, keep_base
 from boundit.service.writer.reward import take_rewards
 
 _log = logging.getLogger(__name__)
-_AT_HAND = 1000
-"""So many events of others are folded in a hurry."""
 Answer: TypeAlias = Any
 """What a command is answered, or the ``ServiceError`` that it is refused with."""
 _VISITS: Final = (Decide, GiveRewards)
-OwnCommand: TypeAlias = PolicyCommand | KeepBase | EraseSome
+OwnCommand: TypeAlias = (
+    Decide | GiveRewards | CloseWindows | NoteRefutation | NewBounds | KeepBase | EraseSome
+)
 Prepared: TypeAlias = OwnCommand | NewPolicy
+
+
+class _Loading(Exception):
+    """A policy that is being read into memory by another thread."""
 
 
 class GroupWriter:
     """Turns groups of commands into transactions, and keeps the folds of policies.
 
-    Used by one thread at a time.
+    A policy that has to be read, or whose bounds somebody else replaced, is read ``apart`` by
+    a thread of its own, and its commands wait: others are written meanwhile.
     """
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, store: Store, *, apart: bool = False) -> None:
+        self._store, self._apart = store, apart
+        self._reader = ThreadPoolExecutor(4, "boundit reads policies")
+        self._loading: dict[str, Future[Fold]] = {}
         self.folds: dict[str, Fold] = {}
         self.refuted: set[str] = set()
+        self.locked: set[str] = set()
+        """The policies of the last group that another process was writing to, or that are read."""
         self._unsettled: dict[str, PolicyChanges] = {}
 
-    def process(self, commands: Sequence[Prepared], *, hurry: bool = False) -> list[Answer]:
+    def process(self, commands: Sequence[Prepared]) -> list[Answer]:
         """Process commands in one transaction; gives an answer, an error, or None for each.
 
         None means that it has to wait for the next group. Raises ``StoreUnavailable`` if
         nothing was committed, or nobody knows; what is in memory is then as it was. What was
         committed is folded into memory by ``settle``, before the next group at the latest, so
-        that nobody need wait for that. In a ``hurry`` it raises ``TakesLong``, before anything
-        was changed, where a policy has to be read or compiled, or others waited for. Called by
-        ``Engine``.
+        that nobody need wait for that.
         """
         self.settle()
-        while True:
-            try:
-                return self._commit(commands, hurry=hurry)
-            except NotCompiled as found:  # nothing was written yet
-                if hurry:
-                    raise TakesLong from None
-                compile_kinds([found.kind])
-
-    def _commit(self, commands: Sequence[Prepared], *, hurry: bool) -> list[Answer]:
-        """Do what ``process`` says, unless a kind of policy has to be compiled before.
-
-        Called by ``GroupWriter.process``.
-        """
+        self.locked = set()
         answers: dict[int, Answer] = {}
         opened: dict[str, PolicyChanges] = {}
         created: dict[str, Fold] = {}
         by_policy: dict[str, dict[int, OwnCommand]] = {}
-        with self._store.write(hurry=hurry) as transaction:
+        with self._store.write() as transaction:
             for i, command in enumerate(commands):
                 if isinstance(command, NewPolicy):
-                    answers[i] = _create(transaction, command, created)
+                    answers[i] = self._create(transaction, command, created)
                 else:
                     by_policy.setdefault(command.policy, {})[i] = command
             expected = self._expect(by_policy) if transaction.waits else {}
             heads = transaction.lock_heads(list(by_policy), expected) if by_policy else {}
+            self.locked = transaction.find_locked(by_policy.keys() - heads.keys())
             for name, mine in by_policy.items():
+                if name in self.locked:
+                    answers.update(dict.fromkeys(mine))
+                    continue
                 try:
-                    if hurry:
-                        self._require_at_hand(name, heads.get(name))
                     opened[name] = self._open(transaction, name, heads, created)
                     answers.update(_process(opened[name], mine))
+                except _Loading:
+                    self.locked.add(name)
+                    answers.update(dict.fromkeys(mine))
                 except ServiceError as error:
                     answers.update(dict.fromkeys(mine, error))
-            with transaction.gather():
-                for changes in opened.values():
-                    changes.write()
+            for changes in opened.values():
+                changes.write()
         self.folds |= created
         self._note_committed(opened)
         return [answers[i] for i in range(len(commands))]
@@ -102,10 +100,7 @@ class GroupWriter:
     def _expect(
         self, by_policy: Mapping[str, Mapping[int, OwnCommand]]
     ) -> dict[int, list[str]]:
-        """List the ids that will be looked up of policies in memory, by policy.
-
-        Called by ``GroupWriter._commit``.
-        """
+        """List the ids that will be looked up of policies in memory, by policy."""
         found: dict[int, list[str]] = {}
         for name, commands in by_policy.items():
             fold = self.folds.get(name)
@@ -114,16 +109,8 @@ class GroupWriter:
                 found[fold.id] = list(dict.fromkeys(ids))
         return found
 
-    @property
-    def is_behind(self) -> bool:
-        """Whether there is something to ``settle``; read by ``Engine._write_here``."""
-        return bool(self._unsettled or self.refuted)
-
     def _note_committed(self, opened: Mapping[str, PolicyChanges]) -> None:
-        """Settle what teaches nothing, and leave the rest to ``settle``.
-
-        Called by ``GroupWriter._commit``.
-        """
+        """Settle what teaches nothing, and leave the rest to ``settle``."""
         for name, changes in opened.items():
             if changes.teaches:
                 self._unsettled[name] = changes
@@ -139,6 +126,17 @@ class GroupWriter:
         for name, changes in unsettled.items():
             self._settle(name, changes)
 
+    def _create(
+        self, transaction: Transaction, new: NewPolicy, created: dict[str, Fold]
+    ) -> Answer:
+        try:
+            head, is_new = create_policy(transaction, new)
+            fold = new.fold if is_new else self._catch_up(transaction, head, apart=False)
+        except ServiceError as error:
+            return error
+        created[head.name] = fold
+        return show_policy(fold, head)
+
     def _open(
         self,
         transaction: Transaction,
@@ -148,35 +146,47 @@ class GroupWriter:
     ) -> PolicyChanges:
         """Bring a policy's fold up to its head, which is locked, and open a changes on it.
 
-        One that this group created counts from the commit on. Called by
-        ``GroupWriter._commit``.
+        One that this group created counts from the commit on.
         """
         head = heads.get(name)
         if head is None:
             self.folds.pop(name, None)
             raise NoSuchPolicy(name)
-        fold = created.get(name) or self.folds.get(name)
-        if fold is None or fold.id != head.id or _has_missed(fold, head):
-            require_compiled(read_kind(transaction, head))
-            fold = self.folds[name] = load_fold(transaction, head)
-        require_compiled(fold.config.kind)
-        fold.catch_up(transaction, head)
+        fold = created.get(name) or self._catch_up(transaction, head, apart=self._apart)
         return PolicyChanges(transaction, head, fold)
 
-    def _require_at_hand(self, name: str, head: Head | None) -> None:
-        """Raise ``TakesLong`` for a policy that is not in memory, or far behind its head.
+    def _catch_up(self, transaction: Transaction, head: Head, *, apart: bool) -> Fold:
+        fold = self.folds.get(head.name)
+        if fold is None or not _is_near(fold, head, apart=apart):
+            require_compiled(read_kind(transaction, head))
+            fold = self._load_apart(head) if apart else load_fold(transaction, head)
+            self.folds[head.name] = fold
+        require_compiled(fold.config.kind)
+        fold.catch_up(transaction, head)
+        return fold
 
-        Called by ``GroupWriter._commit`` in a hurry.
-        """
-        fold = self.folds.get(name)
-        if fold is None or head is None or head.head - fold.position > _AT_HAND:
-            raise TakesLong
+    def _load_apart(self, head: Head) -> Fold:
+        found = self._loading.pop(head.name, None)
+        if found is not None and found.done():
+            try:
+                fold = found.result()
+            except Exception as error:  # noqa: BLE001, whatever it is, others go on
+                raise explain_error(error) from None
+            if _is_near(fold, head, apart=True):
+                return fold
+            found = None
+        self._loading[head.name] = found or self._reader.submit(self._read, head.name)
+        raise _Loading
+
+    def _read(self, name: str) -> Fold:
+        with self._store.read() as transaction:
+            head = transaction.get_head(name)
+            if head is None:
+                raise NoSuchPolicy(name)
+            return load_fold(transaction, head)
 
     def _settle(self, name: str, changes: PolicyChanges) -> None:
-        """Fold into memory what was committed; a fold that fails is read anew.
-
-        Called by ``GroupWriter.settle`` and ``GroupWriter._note_committed``.
-        """
+        """Fold into memory what was committed; a fold that fails is read anew."""
         try:
             changes.settle()
         except Exception:  # noqa: BLE001, whatever it is: the store has the truth
@@ -188,32 +198,21 @@ class GroupWriter:
             self.refuted.add(name)
 
 
-def _create(transaction: Transaction, new: NewPolicy, created: dict[str, Fold]) -> Answer:
-    """Create a policy and note its fold, or give its error.
+def _is_near(fold: Fold, head: Head, *, apart: bool) -> bool:
+    """Tell whether a fold can go on to the head: not if events were erased that it has not seen.
 
-    Called by ``GroupWriter._commit``.
+    Nor, where it could be read ``apart``, if it had to read other bounds.
     """
-    try:
-        head = create_policy(transaction, new)
-        fold = created[head.name] = load_fold(transaction, head)
-        return show_policy(fold, head)
-    except ServiceError as error:
-        return error
-
-
-def _has_missed(fold: Fold, head: Head) -> bool:
-    """Tell whether events were erased that a fold has not seen, so that it must start anew.
-
-    Called by ``GroupWriter._open``.
-    """
-    return fold.position < head.pruned_position and fold.state_position < head.state_position
+    if fold.position < head.pruned_position and fold.state_position < head.state_position:
+        return False
+    return fold.id == head.id and not (apart and fold.bounds_version < head.bounds_version)
 
 
 def _process(changes: PolicyChanges, commands: Mapping[int, OwnCommand]) -> dict[int, Answer]:
     """Process the commands of one policy: decisions first, then what changes its state.
 
     So every decision of a group sees the state before it. What changes more than that comes
-    alone, and the rest waits. Called by ``GroupWriter._commit``.
+    alone, and the rest waits.
     """
     for i, command in commands.items():
         alone = _ALONE.get(type(command))
@@ -246,7 +245,7 @@ def _refresh(changes: PolicyChanges, command: Any) -> Answer:
 
 
 _ALONE: Mapping[type, Callable[[PolicyChanges, Any], Answer]] = {
-    RefreshBounds: _refresh,
+    NewBounds: _refresh,
     KeepBase: keep_base,
     EraseSome: erase_some,
 }
@@ -255,7 +254,7 @@ _ALONE: Mapping[type, Callable[[PolicyChanges, Any], Answer]] = {
 def _attempt(
     work: Callable[[PolicyChanges, Any], Answer], changes: PolicyChanges, command: Any
 ) -> Answer:
-    """Run a command; gives its answer or its error. Called by ``_process``."""
+    """Run a command; gives its answer or its error."""
     try:
         return work(changes, command)
     except Exception as error:  # noqa: BLE001, one command must not fail the others
@@ -274,10 +273,7 @@ def _list_ids(commands: Iterable[OwnCommand]) -> list[str]:
 
 
 def note_refutation(changes: PolicyChanges) -> bool:
-    """Write down that rewards contradicted the bounds, once for each version of them.
-
-    Called by ``_process``.
-    """
+    """Write down that rewards contradicted the bounds, once for each version of them."""
     fold, head = changes.fold, changes.head
     refutation = fold.policy.refutation
     if refutation is None or head.refuted_version >= fold.bounds_version:

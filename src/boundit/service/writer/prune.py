@@ -9,10 +9,10 @@ from boundit.service.events import CLOSED, DECIDED, PRUNED, Pruned, read_closed,
 from boundit.service.load import load_fold
 from boundit.service.moments import from_datetime
 from boundit.service.snapshots import make_snapshot
-from boundit.service.store.store import EventRow, Head, SnapshotRow, Store, Transaction
+from boundit.service.store.store import EventRow, SnapshotRow, Store, Transaction
 from boundit.service.writer.changes import Draft, KnownDecision, PolicyChanges, hash_id
 
-AT_ONCE = 1000
+AT_ONCE = 250
 """How many events are looked at in one transaction."""
 
 
@@ -41,10 +41,7 @@ class Erased(NamedTuple):
 
 
 def prepare_prune(store: Store, name: str, before: datetime) -> KeepBase | None:
-    """Work out the state that the events before a moment led to; None if there is nothing.
-
-    Called by ``Engine.prune`` in the caller's thread, as it may take a while.
-    """
+    """Work out the state that the events before a moment led to; None if there is nothing."""
     moment = from_datetime(before)
     with store.read() as transaction:
         head = transaction.get_head(name)
@@ -52,28 +49,13 @@ def prepare_prune(store: Store, name: str, before: datetime) -> KeepBase | None:
             raise NoSuchPolicy(name)
         if moment > transaction.now:
             raise Unprocessable("only what has happened can be pruned", where="$.before")
-        position = find_last_before(transaction, head, moment)
+        # Clocks go back at times: whatever comes after an event that is kept is kept too.
+        kept = transaction.find_event_since(head.id, head.pruned_position, moment)
+        position = head.head if kept is None else kept - 1
         if position <= max(head.pruned_position, 1):
             return None
         fold = load_fold(transaction, head, upto=position)
         return KeepBase(name, moment, position, make_snapshot(fold, base=True))
-
-
-def find_last_before(transaction: Transaction, head: Head, moment: int) -> int:
-    """Find the position of the last event before a moment, by halving; 0 if there is none.
-
-    Moments never go back as positions grow. Called by ``prepare_prune``.
-    """
-    low, high = 0, head.head
-    while low < high:
-        middle = (low + high + 1) // 2
-        # Events that were pruned are older than all that are left.
-        rows = transaction.list_events(head.id, middle - 1, 1)
-        if rows and rows[0].at >= moment:
-            high = middle - 1
-        else:
-            low = middle
-    return low
 
 
 def keep_base(changes: PolicyChanges, command: KeepBase) -> bool:
@@ -119,10 +101,7 @@ def erase_some(changes: PolicyChanges, command: EraseSome) -> Erased:
 def _find_over(
     transaction: Transaction, policy: int, rows: Sequence[EventRow]
 ) -> dict[str, KnownDecision]:
-    """Find the decisions that some events made or closed, and that may be erased.
-
-    Called by ``erase_some``.
-    """
+    """Find the decisions that some events made or closed, and that may be erased."""
     ids = {row.position: _read_id(row) for row in rows}
     known = transaction.find_decisions(policy, list(ids.values()))
     over = dict[str, KnownDecision]()

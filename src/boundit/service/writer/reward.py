@@ -42,10 +42,7 @@ MOST_OBSERVED = 1000
 
 
 def take_rewards(changes: PolicyChanges, command: GiveRewards) -> RewardBatchAnswer:
-    """Take the rewards of one command, all or none.
-
-    Called by ``_process``.
-    """
+    """Take the rewards of one command, all or none."""
     draft = Draft(changes)
     answers: list[RewardAnswer] = []
     for row, request in enumerate(command.requests):
@@ -59,10 +56,7 @@ def take_rewards(changes: PolicyChanges, command: GiveRewards) -> RewardBatchAns
 
 
 def take_reward(draft: Draft, request: RewardRequest) -> RewardAnswer:
-    """Take what a caller tells of one decision; an equal repeat changes nothing.
-
-    Called by ``take_rewards``.
-    """
+    """Take what a caller tells of one decision; an equal repeat changes nothing."""
     known = _close_overdue(draft, find_decision(draft, request.id))
     outcome = known.read_outcome()
     late = known.closed is not None
@@ -72,7 +66,7 @@ def take_reward(draft: Draft, request: RewardRequest) -> RewardAnswer:
     if request.played is not None or request.propensity is not None:
         news |= _tell_played(draft, known, outcome, request)
     if request.observed:
-        news |= _tell_observed(draft, outcome, request, late=late)
+        news |= _tell_observed(draft, outcome, request)
     if request.reward is not None:
         before = _find_reward(outcome, request)
         if before is not None and before.reward == request.reward:
@@ -88,10 +82,7 @@ def take_reward(draft: Draft, request: RewardRequest) -> RewardAnswer:
 
 
 def find_decision(draft: Draft, id: str) -> KnownDecision:  # noqa: A002, the word users know
-    """Find a decision of the policy, or say that there is none, or none any more.
-
-    Called by ``take_reward`` and ``_close_overdue``.
-    """
+    """Find a decision of the policy, or say that there is none, or none any more."""
     known = draft.find(id)
     if known is None:
         require_id(id)
@@ -105,7 +96,7 @@ def _close_overdue(draft: Draft, known: KnownDecision) -> KnownDecision:
     """Close a decision whose window is over, though nobody has come to close it.
 
     What comes now is late, however long the service was away; what comes at the very end of a
-    window is not. Called by ``take_reward``.
+    window is not.
     """
     if known.closed is not None or known.due is None or known.due >= draft.changes.at:
         return known
@@ -116,10 +107,7 @@ def _close_overdue(draft: Draft, known: KnownDecision) -> KnownDecision:
 def _keep(
     draft: Draft, known: KnownDecision, outcome: Outcome, request: RewardRequest
 ) -> RewardAnswer:
-    """Write down what is new, and learn it where the policy learns at once.
-
-    Called by ``take_reward``.
-    """
+    """Write down what is new, and learn it where the policy learns at once."""
     late, fold = known.closed is not None, draft.changes.fold
     played = None if request.played is None else fold.names.read_arm(request.played)
     event = Rewarded(
@@ -151,10 +139,7 @@ def _keep(
 def _tell_played(
     draft: Draft, known: KnownDecision, outcome: Outcome, request: RewardRequest
 ) -> bool:
-    """Note the arm that was played; gives whether that is new.
-
-    Called by ``take_reward``.
-    """
+    """Note the arm that was played; gives whether that is new."""
     if request.propensity is not None:
         require_propensity(request.propensity, played=request.played is not None)
     if request.played is None:
@@ -179,13 +164,8 @@ def _tell_played(
     return True
 
 
-def _tell_observed(
-    draft: Draft, outcome: Outcome, request: RewardRequest, *, late: bool
-) -> bool:
-    """Note what was observed besides the reward; gives whether any of it is new.
-
-    Called by ``take_reward``.
-    """
+def _tell_observed(draft: Draft, outcome: Outcome, request: RewardRequest) -> bool:
+    """Note what was observed besides the reward; gives whether any of it is new."""
     observed: dict[str, Any] = dict(request.observed or {})
     for name in observed:
         if not is_id(name):
@@ -201,13 +181,11 @@ def _tell_observed(
     if len(outcome.observed) + len(new) > MOST_OBSERVED:
         reason = f"more than {MOST_OBSERVED:,} variables of one decision were observed"
         raise Unprocessable(reason, where="$.observed")
-    merged = {**outcome.observed, **new}
-    if not late:
-        try:
-            draft.changes.fold.policy.check_observed(merged)
-        except BounditError as error:
-            raise Unprocessable(str(error), where="$.observed") from None
-    outcome.observed = merged
+    try:
+        draft.changes.fold.policy.check_observed(new)
+    except BounditError as error:
+        raise Unprocessable(str(error), where="$.observed") from None
+    outcome.observed = {**outcome.observed, **new}
     return True
 
 
@@ -215,7 +193,7 @@ def _find_reward(outcome: Outcome, request: RewardRequest) -> OutcomeReward | No
     """Find the reward of the same name: an equal one if there is one, or else the last.
 
     Where the last reward counts, one that was replaced is still known: sent again, it is a
-    repeat and replaces nothing. Called by ``take_reward``.
+    repeat and replaces nothing.
     """
     found = None
     for each in outcome.rewards:

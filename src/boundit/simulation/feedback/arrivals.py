@@ -25,10 +25,7 @@ class Arrivals:
 
     @classmethod
     def at_once(cls, rounds: int) -> "Arrivals":
-        """Make the order of a run in which every reward is known before the next decision.
-
-        Called by ``Chunk._schedule_run`` where a simulation has no feedback of its own.
-        """
+        """Make the order of a run in which every reward is known before the next decision."""
         order = np.arange(rounds, dtype=np.int64)
         return cls(order, order + 1, np.full(rounds, np.nan))
 
@@ -37,8 +34,7 @@ def schedule_rewards(feedback: Feedback, delays: Floats, losses: Floats) -> Arri
     """Work out when the rewards of one run come, from two uniform numbers for every round.
 
     Those of ``delays`` decide how late a reward is, those of ``losses`` whether it is missing.
-    Rewards that are handed on at once come in the order in which they became known. Called by
-    ``Chunk._schedule_run`` for every run.
+    Rewards that are handed on at once come in the order in which they became known.
 
     >>> made = schedule_rewards(Feedback(delay=1, batch=2), np.zeros(6), np.ones(6))
     >>> made.order.tolist(), made.ends.tolist()

@@ -61,8 +61,6 @@ class Feedback:
     def draw_delays(self, uniforms: Floats) -> Places:
         """Turn uniform numbers into delays in rounds, by the law of the delays.
 
-        Called by ``schedule_rewards`` for every run.
-
         >>> Feedback(delay={0: 0.5, 7: 0.5}).draw_delays(np.array([0.2, 0.49, 0.5])).tolist()
         [0, 0, 7]
         >>> Feedback(delay=1.0, law="geometric").draw_delays(np.array([0.4, 0.5, 0.8])).tolist()
@@ -81,10 +79,7 @@ class Feedback:
         return np.asarray(np.minimum(found, _LONGEST), np.int64)
 
     def to_record(self) -> dict[str, object]:
-        """Write the options for JSON; of a user's own function, its name.
-
-        Called by ``describe_simulation`` and for the text of a simulation.
-        """
+        """Write the options for JSON; of a user's own function, its name."""
         delay: object = self.delay
         if callable(self.delay):
             delay = f"function {getattr(self.delay, '__qualname__', repr(self.delay))}"
@@ -101,10 +96,7 @@ class Feedback:
 
 
 def _read_delay(delay: object, law: DelayLaw) -> float | Mapping[int, float] | DelayFunction:
-    """Read a delay as the law takes it, or refuse it in one line.
-
-    Called by ``Feedback.__post_init__``.
-    """
+    """Read a delay as the law takes it, or refuse it in one line."""
     delay = unwrap_scalar(delay)
     is_flag = isinstance(delay, bool)
     if law == "geometric":
@@ -122,10 +114,7 @@ def _read_delay(delay: object, law: DelayLaw) -> float | Mapping[int, float] | D
 
 
 def _read_table(table: Mapping[object, object]) -> dict[int, float]:
-    """Read a table of chances of delays, in the order of the delays.
-
-    Called by ``_read_delay``.
-    """
+    """Read a table of chances of delays, in the order of the delays."""
     found = dict[int, float]()
     for rounds, chance in (map(unwrap_scalar, entry) for entry in table.items()):
         _require_whole("a delay of the table", rounds, least=0, option="delay")
@@ -138,10 +127,7 @@ def _read_table(table: Mapping[object, object]) -> dict[int, float]:
 
 
 def _read_drawn(found: object, uniforms: Floats) -> Places:
-    """Read the delays that a user's function gave: one for each number, whole, 0 or more.
-
-    Called by ``Feedback.draw_delays``.
-    """
+    """Read the delays that a user's function gave: one for each number, whole, 0 or more."""
     numbers = np.asarray(found)
     expected = "a function that gives a whole number of rounds, 0 or more, for each number"
     if numbers.shape != uniforms.shape or numbers.dtype.kind not in "iuf":
@@ -153,10 +139,7 @@ def _read_drawn(found: object, uniforms: Floats) -> Places:
 
 
 def _require_whole(name: str, value: object, *, least: int, option: str | None = None) -> None:
-    """Refuse an option that is no whole number from ``least`` on.
-
-    Called by ``Feedback.__post_init__`` and ``_read_table``.
-    """
+    """Refuse an option that is no whole number from ``least`` on."""
     whole = isinstance(value, int) and not isinstance(value, bool)
     if not whole or not least <= value <= _LONGEST:  # type: ignore[operator]
         raise BadOption(name, f"a whole number, {least} or more", value, option=option)
@@ -165,10 +148,7 @@ def _require_whole(name: str, value: object, *, least: int, option: str | None =
 def _require_share(
     name: str, value: object, expected: str, *, option: str | None = None
 ) -> None:
-    """Refuse an option that is no number from 0 to 1.
-
-    Called by ``Feedback.__post_init__`` and ``_read_table``.
-    """
+    """Refuse an option that is no number from 0 to 1."""
     fits = isinstance(value, int | float) and not isinstance(value, bool)
     if not fits or not 0 <= value <= 1:  # type: ignore[operator]
         raise BadOption(name, expected, value, option=option)

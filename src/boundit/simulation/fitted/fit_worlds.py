@@ -18,14 +18,16 @@ from boundit.simulation.fitted.fitter import FIRM, WorldFitter
 from boundit.simulation.fitted.world_set import FittedWorld, FittedWorlds
 from boundit.simulation.options import read_seed, read_whole
 from boundit.terms.bound_table import BoundTable
-from boundit.terms.long_work import TimeBudget, Told, say_nothing
+from boundit.terms.long_work import Progress, TimeBudget, follow_progress, say_nothing
 from boundit.terms.names import sort_names
+from boundit.terms.renamed import refuse_renamed
 
 _log = logging.getLogger(__name__)
 TRIES = 4
 """How many models are drawn at most for each world that is asked for."""
 
 
+@refuse_renamed
 def fit_worlds(
     graph: GraphLike,
     query: EffectQuery | str,
@@ -39,15 +41,14 @@ def fit_worlds(
     domain: Mapping[str, Sequence[object]] | None = None,
     time_limit: float | None = None,
     memory_limit: int | str | None = None,
-    told: Told | None = None,
+    progress: Progress | bool | None = None,
 ) -> FittedWorlds:
     """Draw worlds from those that the graph and the log allow, spread over the bounds.
 
     Each has a hidden cause for every ``<->``, and chances to be logged, drawn at random and
     then fitted: the law of its logged rows is that of the log up to chance. What the log leaves
     open differs from world to world, and so does what arms truly earn; a policy that does well
-    in all of them does well on this problem, as far as the log can tell. Users call it before
-    ``simulate``; also called by the command ``simulate`` for --log.
+    in all of them does well on this problem, as far as the log can tell.
 
     Parameters
     ----------
@@ -87,27 +88,26 @@ def fit_worlds(
         time_limit=time_limit,
         memory_limit=memory_limit,
     )
-    tell, budget = told or say_nothing, TimeBudget(time_limit)
+    budget = TimeBudget(time_limit)
     budget.count_seconds()  # the time of counting counts
     counts = count_relevant(request)
-    bounds = derive_table(request, {}, tell)
-    return fit_to_counts(
-        request,
-        counts,
-        bounds,
-        n=read_whole("n", n, least=1),
-        seed=read_seed(seed),
-        tolerance=_read_tolerance(tolerance),
-        budget=budget,
-        told=tell,
-    )
+    _require_binary(request, counts)  # before bounds ask for a range that no world has
+    with follow_progress(progress) as tell:
+        bounds = derive_table(request, {}, tell)
+        return fit_to_counts(
+            request,
+            counts,
+            bounds,
+            n=read_whole("n", n, least=1),
+            seed=read_seed(seed),
+            tolerance=_read_tolerance(tolerance),
+            budget=budget,
+            progress=tell,
+        )
 
 
 def find_relevant(graph: CausalGraph, query: EffectQuery) -> CausalGraph:
-    """Cut a graph down to what bears on a question and on who is logged: causes of these.
-
-    Called by ``count_relevant`` and ``fit_to_counts``.
-    """
+    """Cut a graph down to what bears on a question and on who is logged: causes of these."""
     asked = {*query.outcomes, *query.treatments, *query.context}
     if graph.selection is not None:
         asked.add(graph.selection)
@@ -115,10 +115,7 @@ def find_relevant(graph: CausalGraph, query: EffectQuery) -> CausalGraph:
 
 
 def count_relevant(request: BoundRequest) -> CountTable:
-    """Count all variables together that bear on a question, in one pass over the log.
-
-    Called by ``fit_worlds``, and by ``suggest`` for a log that it asks many questions of.
-    """
+    """Count all variables together that bear on a question, in one pass over the log."""
     graph, (outcome,) = find_relevant(request.graph, request.query), request.query.outcomes
     return request.log.count(
         sort_names(graph.observed - {outcome}),
@@ -138,25 +135,19 @@ def fit_to_counts(
     seed: int,
     tolerance: float | None = None,
     budget: TimeBudget,
-    told: Told = say_nothing,
-    plain: bool = False,
+    progress: Progress = say_nothing,
 ) -> FittedWorlds:
     """Draw worlds that fit what was counted and lie in the bounds; see ``fit_worlds``.
 
-    ``plain`` worlds are not spread over the bounds: their hidden causes have two levels and act
-    moderately, as something that somebody could measure does.
-
-    Called by ``fit_worlds``, and by ``suggest`` for what tables that it asks for would hold.
     Raises RewardNotBinary for other rewards than 0/1, since a world pays nothing else.
     """
-    if not is_binary(counts):
-        raise RewardNotBinary(request.query.outcomes[0], None)
+    _require_binary(request, counts)
     graph = find_relevant(request.graph, request.query)
-    fitter = WorldFitter.of(graph, request.query, counts, bounds, plain=plain)
+    fitter = WorldFitter.of(graph, request.query, counts, bounds)
     most = fitter.tolerance if tolerance is None else tolerance
     kept, left, nearest = list[FittedWorld](), {"too_far": 0, "outside": 0, "unlogged": 0}, 1.0
     for i in range(n * TRIES):
-        told(f"fit {n} worlds", len(kept), n)
+        progress(f"fit {n} worlds", len(kept), n)
         if len(kept) == n or (i and budget.is_over()):
             break
         rng = np.random.default_rng([seed, i])
@@ -173,13 +164,19 @@ def fit_to_counts(
     return FittedWorlds(tuple(kept), bounds, most, **left)
 
 
+def _require_binary(request: BoundRequest, counts: CountTable) -> None:
+    """Refuse other rewards than 0/1."""
+    if not is_binary(counts):
+        raise RewardNotBinary(request.query.outcomes[0], None)
+
+
 def _find_fault(
     world: FittedWorld, tolerance: float, bounds: BoundTable, rate: tuple[float, float] | None
 ) -> str | None:
     """Say what keeps a fitted world from being used; None where nothing does.
 
     Without a confidence the ends of the bounds are those of the log's own law, which no world
-    has to the last digit. Called by ``fit_to_counts`` for every model.
+    has to the last digit.
     """
     if world.distance > tolerance:
         return "too_far"
@@ -194,10 +191,7 @@ def _find_fault(
 
 
 def _read_tolerance(given: object) -> float | None:
-    """Read how far a world's law may be from the log's, or refuse what is no such distance.
-
-    Called by ``fit_worlds``.
-    """
+    """Read how far a world's law may be from the log's, or refuse what is no such distance."""
     if given is None:
         return None
     if isinstance(given, int | float) and not isinstance(given, bool) and 0 < given <= 1:

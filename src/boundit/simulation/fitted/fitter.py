@@ -12,7 +12,7 @@ from boundit.counts.named_array import Floats, NamedArray
 from boundit.counts.table import CountTable
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
-from boundit.simulation.fitted.latent_design import FEWEST_HIDDEN, MOST_HIDDEN, LatentDesign
+from boundit.simulation.fitted.latent_design import LatentDesign
 from boundit.simulation.fitted.objective import FitObjective, MeanPull
 from boundit.simulation.fitted.world_set import FittedWorld
 from boundit.terms.bound_table import BoundTable
@@ -21,7 +21,7 @@ PULL = 0.5
 """How much all pulled means together weigh beside the log, before the log has the last word."""
 ALOOF = 0.02
 """How much an arm counts in the pull where another one is meant."""
-STRONG, MODERATE = (0.5, 2.5), (0.3, 1.2)
+STRONG = (0.5, 2.5)
 """How far hidden causes move log odds where a search starts: the standard deviation."""
 STEPS, LAST_STEPS = 150, 400
 """How many steps the search takes with the pull, and then without it."""
@@ -43,7 +43,6 @@ class WorldFitter:
     rows: float
     levels: Mapping[str, Levels]
     bounds: BoundTable
-    plain: bool = False
 
     @classmethod
     def of(
@@ -52,18 +51,11 @@ class WorldFitter:
         query: EffectQuery,
         counts: CountTable,
         bounds: BoundTable,
-        *,
-        plain: bool = False,
     ) -> "WorldFitter":
-        """Take in what was counted: of every variable of ``graph``, and of the 0/1 reward.
-
-        ``plain`` worlds have hidden causes of two levels, which act moderately.
-
-        Called by ``fit_to_counts``.
-        """
+        """Take in what was counted: of every variable of ``graph``, and of the 0/1 reward."""
         (outcome,) = query.outcomes
         n_levels = dict(counts.n_levels) | {outcome: 2}
-        design = LatentDesign.of(graph, n_levels, FEWEST_HIDDEN if plain else MOST_HIDDEN)
+        design = LatentDesign.of(graph, n_levels)
         paid = counts.sum_rewards(counts.variables).values
         every = counts.marginalize(counts.variables).values
         cells = NamedArray(
@@ -73,14 +65,14 @@ class WorldFitter:
         law = np.maximum(cells.align(observed), 0)
         rows = np.inf if counts.exact else counts.rows
         levels = {name: counts.levels[name] for name in counts.variables}
-        return cls(design, query, law / law.sum(), rows, levels, bounds, plain)
+        return cls(design, query, law / law.sum(), rows, levels, bounds)
 
     @property
     def tolerance(self) -> float:
         """How far a world's law may be from the log's, unless users say otherwise.
 
         A hundredth, and twice what a log of so many rows is away from its own law on average:
-        once for the log, once for the law that is drawn about it. Read by ``fit_to_counts``.
+        once for the log, once for the law that is drawn about it.
         """
         if np.isinf(self.rows):
             return FIRM
@@ -94,12 +86,10 @@ class WorldFitter:
 
         The search first pulls the means of arms towards places drawn within the bounds; then
         the log alone counts. Chances to be logged are lowered together to a selection ``rate``
-        that is known, as far as that can be. Called by ``fit_to_counts`` for every world.
+        that is known, as far as that can be.
         """
         objective = FitObjective(self.design, self._draw_law(rng), self._draw_pull(rng))
-        near = self.draw_start(rng)
-        if not self.plain:
-            near = _go_downhill(objective, near, STEPS)
+        near = _go_downhill(objective, self.draw_start(rng), STEPS)
         found = _go_downhill(replace(objective, pull=None), near, LAST_STEPS)
         model = self.design.make_model(found, float(rng.uniform(0.5, 1.0)))
         if rate is not None:
@@ -115,11 +105,11 @@ class WorldFitter:
         """Draw the parameters that a search starts from.
 
         Observed causes act as they do in the log, hidden ones by chance, some strongly; of
-        selection everything is drawn. Called by ``WorldFitter.fit``.
+        selection everything is drawn.
         """
         numbers = np.empty(self.design.size)
         observed = NamedArray(self.design.axes[: self.law.ndim], self.law)
-        strength = rng.uniform(*(MODERATE if self.plain else STRONG))
+        strength = rng.uniform(*STRONG)
         for place in self.design.places:
             noise = rng.normal(0, strength, place.shape)
             if place.node == self.design.graph.selection:
@@ -139,8 +129,7 @@ class WorldFitter:
     def _draw_law(self, rng: Generator) -> Floats:
         """Draw a law that could have given the log: a Dirichlet draw about its shares.
 
-        One row is added, spread over all cells. Of an exact law it is that law. Called by
-        ``WorldFitter.fit``.
+        One row is added, spread over all cells. Of an exact law it is that law.
         """
         if np.isinf(self.rows):
             return self.law
@@ -152,7 +141,7 @@ class WorldFitter:
 
         An arm has one place for all contexts, or one for each. Where arms share an unknown, all
         places at once cannot be reached: in two of three worlds one arm alone is pulled, to an
-        end of its bounds. Called by ``WorldFitter.fit``.
+        end of its bounds.
         """
         lower, upper = self._list_ends()
         n_arms = len(self.query.treatments)
@@ -169,10 +158,7 @@ class WorldFitter:
         return MeanPull(self.query, NamedArray(names, means), PULL * weights / weights.sum())
 
     def _list_ends(self) -> tuple[Floats, Floats]:
-        """List the ends of the bounds without sampling error, by the codes of arm and context.
-
-        Called by ``WorldFitter._draw_pull``.
-        """
+        """List the ends of the bounds without sampling error, by the codes of arm and context."""
         names = self.query.treatments + self.query.context
         shape = tuple(self.design.n_levels[name] for name in names)
         lower, upper = np.zeros(shape), np.ones(shape)
@@ -184,10 +170,7 @@ class WorldFitter:
 
 
 def _go_downhill(objective: FitObjective, start: Floats, steps: int) -> Floats:
-    """Search from some parameters for those where an objective is least.
-
-    Called by ``WorldFitter.fit``, with the pull and without it.
-    """
+    """Search from some parameters for those where an objective is least."""
     found = minimize(
         objective.compute,
         start,

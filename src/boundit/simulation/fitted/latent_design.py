@@ -44,17 +44,11 @@ class TablePlace:
     gone: tuple[int, ...]
 
     def widen(self, values: Floats) -> Floats:
-        """Lay a table along the axes of the whole model, so that tables can be multiplied.
-
-        Called by ``LatentDesign.multiply``.
-        """
+        """Lay a table along the axes of the whole model, so that tables can be multiplied."""
         return values.transpose(self.order).reshape(self.wide)
 
     def narrow(self, cells: Floats) -> Floats:
-        """Sum an array over the whole model down to the axes of this table.
-
-        Called by ``FitObjective._fit_law`` and ``FitObjective._fit_means`` for slopes.
-        """
+        """Sum an array over the whole model down to the axes of this table."""
         inverse = np.argsort(self.order)
         return np.asarray(cells.sum(axis=self.gone).transpose(inverse))
 
@@ -72,20 +66,17 @@ class LatentDesign:
     n_levels: Mapping[str, int]
 
     @classmethod
-    def of(
-        cls, graph: CausalGraph, n_levels: Mapping[str, int], most_hidden: int = MOST_HIDDEN
-    ) -> "LatentDesign":
+    def of(cls, graph: CausalGraph, n_levels: Mapping[str, int]) -> "LatentDesign":
         """Give every bidirected edge of a graph a hidden cause, of as many levels as fit.
 
         A cause of two variables has at most as many levels as they have combinations, and never
-        more than ``most_hidden``. Called by
-        ``WorldFitter.of``. Raises ModelTooLarge where even hidden causes of two levels make too
-        large an array.
+        more than ``MOST_HIDDEN``. Raises ModelTooLarge where even hidden causes of two levels
+        make too large an array.
         """
         hidden = {f"{a}<->{b}": (a, b) for a, b in sorted(graph.bidirected)}
         levels = {name: n_levels[name] for name in graph.order if name != graph.selection}
         cells = prod(levels.values())
-        for most in range(most_hidden, FEWEST_HIDDEN - 1, -1):
+        for most in range(MOST_HIDDEN, FEWEST_HIDDEN - 1, -1):
             sizes = {
                 name: max(FEWEST_HIDDEN, min(most, prod(levels.get(end, 2) for end in ends)))
                 for name, ends in hidden.items()
@@ -98,18 +89,12 @@ class LatentDesign:
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """The variables of the array of a whole model, hidden causes last.
-
-        Read by ``LatentDesign.places`` and ``WorldFitter.of``.
-        """
+        """The variables of the array of a whole model, hidden causes last."""
         return tuple(self.n_levels)
 
     @cached_property
     def places(self) -> tuple[TablePlace, ...]:
-        """Where the table of each node lies, the selection node last.
-
-        Read by ``LatentDesign.read_chances`` and ``FitObjective.compute``.
-        """
+        """Where the table of each node lies, the selection node last."""
         causes = {node: list(self.graph.links[node].parents) for node in self.graph.order}
         for name, ends in self.hidden.items():
             for end in ends:
@@ -128,10 +113,7 @@ class LatentDesign:
     def _make_place(
         self, node: str, parents: tuple[str, ...], own: tuple[str, ...], start: int
     ) -> TablePlace:
-        """Find where a table's numbers start and how its axes lie among those of the model.
-
-        Called by ``LatentDesign.places`` for every node.
-        """
+        """Find where a table's numbers start and how its axes lie among those of the model."""
         names = (*parents, *own)
         shape = tuple(self.n_levels[name] for name in names)
         spots = [self.axes.index(name) for name in names]
@@ -147,15 +129,14 @@ class LatentDesign:
 
     @property
     def size(self) -> int:
-        """How many parameters a model has. Read by ``WorldFitter.draw_start``."""
+        """How many parameters a model has."""
         return sum(prod(place.shape) for place in self.places)
 
     @property
     def limits(self) -> list[tuple[float, float]]:
         """The least and the largest value of each parameter, so that no chance is lost to 0.
 
-        The least likely kind of row is logged at least once in some hundred times. Read by
-        ``_go_downhill``.
+        The least likely kind of row is logged at least once in some hundred times.
         """
         found = []
         for place in self.places:
@@ -166,8 +147,7 @@ class LatentDesign:
     def read_chances(self, numbers: Floats) -> list[Floats]:
         """Turn parameters into chances: a table for each place, each row adding up to 1.
 
-        Of selection, the chance to be logged. Called by ``FitObjective.compute`` and
-        ``LatentDesign.make_model``.
+        Of selection, the chance to be logged.
         """
         found = []
         for place in self.places:
@@ -180,11 +160,7 @@ class LatentDesign:
         return found
 
     def multiply(self, chances: list[Floats], leave: frozenset[str]) -> Floats:
-        """Multiply all tables but those of ``leave`` into one array over the whole model.
-
-        Called by ``FitObjective._fit_law`` for the logged law, and by
-        ``FitObjective._fit_means`` for what arms would earn.
-        """
+        """Multiply all tables but those of ``leave`` into one array over the whole model."""
         product: Floats = np.ones(tuple(self.n_levels.values()))
         for place, table in zip(self.places, chances, strict=True):
             if place.node not in leave:
@@ -195,7 +171,7 @@ class LatentDesign:
         """Make a model of parameters, its largest chance to be logged being ``greatest``.
 
         All such chances are raised or lowered alike, which leaves the law of logged rows as it
-        is. Called by ``WorldFitter.fit``.
+        is.
         """
         specs: dict[str, TableSpec] = {}
         for place, table in zip(self.places, self.read_chances(numbers), strict=True):

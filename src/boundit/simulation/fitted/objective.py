@@ -42,10 +42,7 @@ class FitObjective:
     pull: MeanPull | None = None
 
     def compute(self, numbers: Floats) -> tuple[float, Floats]:
-        """Compute minus the objective and its gradient, for a search that goes downhill.
-
-        Called by scipy's ``minimize`` in ``WorldFitter.fit``.
-        """
+        """Compute minus the objective and its gradient, for a search that goes downhill."""
         chances = self.design.read_chances(numbers)
         value, slopes = self._fit_law(chances)
         if self.pull is not None:
@@ -62,28 +59,19 @@ class FitObjective:
         return -value, -gradient
 
     def compute_law(self, numbers: Floats) -> Floats:
-        """Compute the law of logged rows of the model with these parameters.
-
-        Called by ``WorldFitter.fit`` to see how far it is from the log's.
-        """
+        """Compute the law of logged rows of the model with these parameters."""
         chances = self.design.read_chances(numbers)
         law = self.design.multiply(chances, frozenset()).sum(axis=self._hidden_axes)
         return np.asarray(law / law.sum())
 
     @property
     def _hidden_axes(self) -> tuple[int, ...]:
-        """The places of the hidden causes among the axes of the design.
-
-        Read by ``FitObjective.compute_law`` and ``FitObjective._fit_law``.
-        """
+        """The places of the hidden causes among the axes of the design."""
         n = len(self.design.axes)
         return tuple(range(n - len(self.design.hidden), n))
 
     def _fit_law(self, chances: list[Floats]) -> tuple[float, list[Floats]]:
-        """Compute the log-likelihood of the target, and its slope in the log of every chance.
-
-        Called by ``FitObjective.compute``.
-        """
+        """Compute the log-likelihood of the target, and its slope in the log of every chance."""
         joint = self.design.multiply(chances, frozenset())
         law = np.maximum(joint.sum(axis=self._hidden_axes), TINY)
         total = float(law.sum())
@@ -96,7 +84,6 @@ class FitObjective:
         """Compute the weighted likelihood of the pulled means, and its slopes as above.
 
         With the tables of the treatments left out, each of their values is as if set by hand.
-        Called by ``FitObjective.compute`` where there is a pull.
         """
         query, axes = pull.query, self.design.axes
         (outcome,) = query.outcomes

@@ -1,7 +1,8 @@
 """Policies in every world that fits a log: how they do on all of them, and on the worst."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from boundit.simulation.fitted.world_set import FittedWorlds
 from boundit.simulation.options import PolicySource
 from boundit.simulation.regret import Regret
 from boundit.simulation.simulate import simulate
+from boundit.terms.long_work import Progress, say_nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,10 +40,7 @@ class FittedRegret:
         )
 
     def find_worst(self, policy: str) -> tuple[str, float]:
-        """Find the world in which a policy loses most on average, by its name, and how much.
-
-        Users call it; also called by ``FittedRegret.record`` and ``FittedRegret.__str__``.
-        """
+        """Find the world in which a policy loses most on average, by its name, and how much."""
         means = {regret.world: float(regret.final(policy).mean()) for regret in self.regrets}
         worst = max(means, key=means.__getitem__)
         return worst, means[worst]
@@ -85,17 +84,15 @@ def play_fitted(
     workers: int | None = None,
     observed: bool | float = False,
     feedback: Feedback | None = None,
-    told: Callable[[int], None] = lambda _: None,
+    progress: Progress = say_nothing,
 ) -> FittedRegret:
     """Play policies in every world that fits a log, ``runs`` times in each.
 
-    The options are those of ``simulate``; ``told`` hears how many runs are done in all. A
-    Ctrl-C ends it with the runs of the worlds so far. Called by the command ``simulate`` for
-    --log.
+    The options are those of ``simulate``; ``progress`` hears how many runs are done in all. A
+    Ctrl-C ends it with the runs of the worlds so far.
     """
     found = list[Regret]()
     for i, world in enumerate(worlds):
-        before = i * runs
         regret = simulate(
             world,
             policies,
@@ -105,9 +102,16 @@ def play_fitted(
             workers=workers,
             observed=observed,
             feedback=feedback,
-            told=lambda done, before=before: told(before + done),  # type: ignore[misc]
+            progress=partial(_add_runs, progress, i * runs, runs * len(worlds)),
         )
         found.append(regret)
         if regret.runs < runs:
             break
     return FittedRegret(worlds, tuple(found))
+
+
+def _add_runs(
+    progress: Progress, before: int, total: int, message: str, done: int, _: int
+) -> None:
+    """Tell how many runs are done in all worlds, when some are in one."""
+    progress(message, before + done, total)

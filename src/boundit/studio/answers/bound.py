@@ -20,7 +20,7 @@ from boundit.terms.bound_table import BoundTable
 from boundit.terms.choices.choice import Choice
 from boundit.terms.errors import BounditError
 from boundit.terms.explanation import RANGE, EndExplanation
-from boundit.terms.long_work import Told
+from boundit.terms.long_work import Progress
 from boundit.terms.sampling import EndSampling
 
 MOST_ROWS, MOST_EXPLAINED, MOST_CHOSEN = 5_000, 400, 10_000
@@ -118,7 +118,7 @@ class BoundAnswer(Struct, frozen=True):
     rows: tuple[ShownRow, ...]
     n_rows: int
     rules: dict[str, RuleReason]
-    reward_range: tuple[float, float]
+    outcome_range: tuple[float, float]
     confidence: float | None
     inference: str | None
     promise: str
@@ -143,23 +143,20 @@ class CountKeeper:
         return self._kept[key]
 
 
-def derive(asked: AskedProject, keeper: CountKeeper, told: Told) -> BoundTable:
-    """Bound what a project asks, its caveats in the words of the page.
-
-    Called by ``answer_bound``, ``answer_choose`` and ``answer_report``.
-    """
+def derive(asked: AskedProject, keeper: CountKeeper, progress: Progress) -> BoundTable:
+    """Bound what a project asks, its caveats in the words of the page."""
     request = asked.make_request()
-    table = derive_table(request, keeper.find(asked.log_key), told)
+    table = derive_table(request, keeper.find(asked.log_key), progress)
     return replace(table, caveats=tuple(map(write_for_page, table.notes)))
 
 
-def answer_bound(asked: AskedProject, keeper: CountKeeper, told: Told) -> BoundAnswer:
+def answer_bound(asked: AskedProject, keeper: CountKeeper, progress: Progress) -> BoundAnswer:
     """Bound what a project asks, with reasons and the answer in words.
 
     A worker finds it in ``ANSWERS`` for the kind "bound".
     """
-    table = derive(asked, keeper, told)
-    told("write the reasons", 0, 1)
+    table = derive(asked, keeper, progress)
+    progress("write the reasons", 0, 1)
     light = make_lighter(asked.project.graph, asked.graph)
     rules = describe_rules(table, light)
     dominations = {
@@ -170,7 +167,7 @@ def answer_bound(asked: AskedProject, keeper: CountKeeper, told: Told) -> BoundA
         beaten = dominations.get(where, {}).get(arm)
         out = None if beaten is None else write_values(beaten.arm)
         rows.append(
-            _describe_row(table, arm, where, bound, rules, out, told=i < MOST_EXPLAINED)
+            _describe_row(table, arm, where, bound, rules, out, with_reasons=i < MOST_EXPLAINED)
         )
     choice = choose_arms(table)
     return BoundAnswer(
@@ -181,7 +178,7 @@ def answer_bound(asked: AskedProject, keeper: CountKeeper, told: Told) -> BoundA
         tuple(rows),
         len(table.bounds),
         rules,
-        table.reward_range,
+        table.outcome_range,
         table.confidence,
         table.inference,
         table.promise,
@@ -194,10 +191,7 @@ def answer_bound(asked: AskedProject, keeper: CountKeeper, told: Told) -> BoundA
 def describe_rules(
     table: BoundTable, light: Callable[[StepRecord], LitParts]
 ) -> dict[str, RuleReason]:
-    """Describe every rule of a table once, with what each of its steps lights up.
-
-    Called by ``answer_bound``.
-    """
+    """Describe every rule of a table once, with what each of its steps lights up."""
     found = dict[str, RuleReason]()
     for name, rule in table.rules.items():
         steps = tuple(ReasonStep(str(step), light(step)) for step in rule.steps)
@@ -213,15 +207,12 @@ def _describe_row(
     rules: dict[str, RuleReason],
     out: tuple[Plain, ...] | None,
     *,
-    told: bool,
+    with_reasons: bool,
 ) -> ShownRow:
-    """Describe one row of a table, its reasons if they are ``told``.
-
-    Called by ``answer_bound``.
-    """
+    """Describe one row of a table, and its reasons where they are shown."""
     sampling = bound.sampling
     ends = (sampling.lower, sampling.upper) if sampling else (None, None)
-    explained = table.explanation(arm, where) if told else None
+    explained = table.explanation(arm, where) if with_reasons else None
     return ShownRow(
         write_values(arm),
         write_values(where),
@@ -243,10 +234,7 @@ def _describe_row(
 
 
 def _describe_end(end: EndExplanation, rules: dict[str, RuleReason]) -> RowReason:
-    """Describe why an end is where it is; of one that no rule gave, what would help.
-
-    Called by ``_describe_row``.
-    """
+    """Describe why an end is where it is; of one that no rule gave, what would help."""
     if end.rule == RANGE or end.rule not in rules:
         which = "Neither end says" if end.end == "both" else f"The {end.end} end says no"
         words = (
@@ -271,10 +259,7 @@ def _count_rows(end: EndSampling | None) -> float | None:
 
 
 def choose_arms(table: BoundTable) -> Choice | None:
-    """Choose what to use in each context; None where that takes long or makes no sense.
-
-    Called by ``answer_bound`` and ``answer_report``.
-    """
+    """Choose what to use in each context; None where that takes long or makes no sense."""
     if len(table.contexts) > MOST_CHOSEN:
         return None
     try:
@@ -286,10 +271,7 @@ def choose_arms(table: BoundTable) -> Choice | None:
 def describe_answer(
     asked: AskedProject, table: BoundTable, choice: Choice | None, dominated: int
 ) -> AnswerWords:
-    """Say in words which arm to use where, how sure that is, and what it rests on.
-
-    Called by ``answer_bound``.
-    """
+    """Say in words which arm to use where, how sure that is, and what it rests on."""
     page = make_bound_answer(table, asked.query, choice, dominated=dominated, drawn=False)
     return AnswerWords(
         str(page.verdict),
@@ -302,10 +284,7 @@ def describe_answer(
 
 
 def _describe_uses(page: PageAnswer) -> tuple[UseWords, ...]:
-    """Describe what to use where, by contexts that have the same answer.
-
-    Called by ``describe_answer``.
-    """
+    """Describe what to use where, by contexts that have the same answer."""
     groups: Sequence[UseGroup] = (*page.groups, *page.more)
     return tuple(
         UseWords(group.standing == "known", group.use, group.cost, group.out, group.where)

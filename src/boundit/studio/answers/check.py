@@ -9,7 +9,7 @@ from boundit.studio.answers.bound import CountKeeper
 from boundit.studio.asked import AskedProject
 from boundit.studio.project import DrawnEdge
 from boundit.studio.refusals import write_for_page
-from boundit.terms.long_work import Told
+from boundit.terms.long_work import Progress
 
 
 class CheckedStatement(Struct, frozen=True):
@@ -38,7 +38,7 @@ class CheckAnswer(Struct, frozen=True):
     caveats: tuple[str, ...]
 
 
-def answer_check(asked: AskedProject, _: CountKeeper, told: Told) -> CheckAnswer:
+def answer_check(asked: AskedProject, _: CountKeeper, progress: Progress) -> CheckAnswer:
     """Ask the log whether it contradicts the drawing.
 
     A worker finds it in ``ANSWERS`` for the kind "check".
@@ -46,7 +46,7 @@ def answer_check(asked: AskedProject, _: CountKeeper, told: Told) -> CheckAnswer
     report = check(
         asked.graph,
         asked.open_log(),
-        told=lambda done, of: told("test statements", done, of),
+        progress=progress,
     )
     verdict = report.verdict()
     return CheckAnswer(
@@ -58,7 +58,6 @@ def answer_check(asked: AskedProject, _: CountKeeper, told: Told) -> CheckAnswer
 
 
 def _describe(finding: Finding) -> CheckedStatement:
-    """Describe one finding; called by ``answer_check``."""
     stated = finding.statement
     reason = finding.explain() if finding.status != "untestable" else ""
     return CheckedStatement(

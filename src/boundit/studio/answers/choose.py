@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from boundit.studio.answers.bound import ContextUse, CountKeeper, derive, describe_choice
 from boundit.studio.asked import AskedProject
-from boundit.terms.long_work import Told
+from boundit.terms.long_work import Progress
 
 
 class ChooseAnswer(Struct, frozen=True):
@@ -15,11 +15,11 @@ class ChooseAnswer(Struct, frozen=True):
     caveats: tuple[str, ...]
 
 
-def answer_choose(asked: AskedProject, keeper: CountKeeper, told: Told) -> ChooseAnswer:
+def answer_choose(asked: AskedProject, keeper: CountKeeper, progress: Progress) -> ChooseAnswer:
     """Choose an arm or a lottery in every context.
 
     A worker finds it in ``ANSWERS`` for the kind "choose".
     """
-    table = derive(asked, keeper, told)
+    table = derive(asked, keeper, progress)
     found = table.choose()
     return ChooseAnswer(describe_choice(found), found.sure, table.caveats)

@@ -13,7 +13,7 @@ from boundit.studio.asked import AskedProject
 from boundit.studio.project import Project
 from boundit.studio.refusals import lack_column, refuse
 from boundit.terms.errors import BounditError
-from boundit.terms.long_work import Told
+from boundit.terms.long_work import Progress
 
 FEW_NUMBERS = 12
 """Up to how many different numbers a column holds levels rather than amounts."""
@@ -66,15 +66,15 @@ class LookAnswer(Struct, frozen=True):
     problems: tuple[DataProblem, ...]
 
 
-def answer_look(asked: AskedProject, _: CountKeeper, told: Told) -> LookAnswer:
+def answer_look(asked: AskedProject, _: CountKeeper, progress: Progress) -> LookAnswer:
     """Look at the log of a project: every column, and which nodes have none.
 
     A worker finds it in ``ANSWERS`` for the kind "look".
     """
     source = asked.open_file()
-    told("read the log", 0, 1)
+    progress("read the log", 0, 1)
     look = source.look(
-        lambda done, of: told("look at columns", done, of), read_memory_limit(None)
+        lambda done, of: progress("look at columns", done, of), read_memory_limit(None)
     )
     nodes = _match_nodes(asked.project)
     held = [column.name for column in look.columns]

@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from boundit.terms.long_work import Told
+from boundit.terms.long_work import Progress
 
 
 class JobProgress:
-    """Hears of progress as any ``Told`` does, and of parts of an answer that can be shown."""
+    """Hears of progress as any ``Progress`` does, and of parts of an answer that can be shown."""
 
-    def __init__(self, tell: Told, show: Callable[[Struct], None]) -> None:
+    def __init__(self, tell: Progress, show: Callable[[Struct], None]) -> None:
         self._tell, self._show = tell, show
 
     def __call__(self, step: str, done: int, of: int) -> None:
@@ -22,7 +22,7 @@ class JobProgress:
         self._show(answer)
 
 
-def show_part(told: Told, answer: Struct) -> None:
+def show_part(progress: Progress, answer: Struct) -> None:
     """Show a part of an answer to whoever wants parts; called by ``answer_suggest``."""
-    if isinstance(told, JobProgress):
-        told.show(answer)
+    if isinstance(progress, JobProgress):
+        progress.show(answer)

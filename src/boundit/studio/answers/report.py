@@ -7,7 +7,7 @@ from boundit.studio.answers.bound import CountKeeper, choose_arms, derive
 from boundit.studio.asked import AskedProject
 from boundit.studio.project_file import name_file
 from boundit.studio.take import write_command
-from boundit.terms.long_work import Told
+from boundit.terms.long_work import Progress
 
 
 class ReportAnswer(Struct, frozen=True):
@@ -17,13 +17,13 @@ class ReportAnswer(Struct, frozen=True):
     name: str
 
 
-def answer_report(asked: AskedProject, keeper: CountKeeper, told: Told) -> ReportAnswer:
+def answer_report(asked: AskedProject, keeper: CountKeeper, progress: Progress) -> ReportAnswer:
     """Write the page of a project's bounds.
 
     A worker finds it in ``ANSWERS`` for the kind "report".
     """
-    table = derive(asked, keeper, told)
-    told("write the page", 0, 1)
+    table = derive(asked, keeper, progress)
+    progress("write the page", 0, 1)
     page = write_bound_page(
         table,
         graph=asked.graph,

@@ -6,12 +6,12 @@ from msgspec import Struct
 
 from boundit.simulation.fitted.fit_worlds import fit_worlds
 from boundit.simulation.fitted.play import play_fitted
+from boundit.simulation.policies import OfflineTables, pick_policies
 from boundit.simulation.summary import Line
-from boundit.studies.online.policies import OfflineTables, pick_policies
 from boundit.studio.answers.bound import CountKeeper
 from boundit.studio.asked import AskedProject
 from boundit.studio.errors import RefusedRequest
-from boundit.terms.long_work import Told
+from boundit.terms.long_work import Progress
 
 WORLDS, SEED = 5, 0
 """In how many worlds that fit the log everyone plays, and the seed of all draws."""
@@ -52,7 +52,7 @@ class SimulateAnswer(Struct, frozen=True):
     caveats: tuple[str, ...]
 
 
-def answer_simulate(asked: AskedProject, _: CountKeeper, told: Told) -> SimulateAnswer:
+def answer_simulate(asked: AskedProject, _: CountKeeper, progress: Progress) -> SimulateAnswer:
     """Play policies in worlds that fit the log, started from its bounds.
 
     A worker finds it in ``ANSWERS`` for the kind "simulate".
@@ -71,19 +71,19 @@ def answer_simulate(asked: AskedProject, _: CountKeeper, told: Told) -> Simulate
         confidence=options["confidence"],
         selection_rate=options["selection_rate"],
         domain=options["domain"],
-        told=told,
+        progress=progress,
     )
     offline = OfflineTables.from_log(graph, query, log, worlds.bounds)
     players = pick_policies(how.policies, offline, exact=False)
     all_runs = how.runs * len(worlds)
-    told("play", 0, all_runs)
+    progress("play runs", 0, all_runs)
     played = play_fitted(
         worlds,
         players,
         rounds=how.rounds,
         runs=how.runs,
         seed=SEED,
-        told=lambda done: told("play", done, all_runs),
+        progress=progress,
     )
     pooled = played.pooled
     bands = {band.policy: band for band in pooled.bands()}
@@ -116,8 +116,8 @@ def _list_unused(asked: AskedProject) -> Iterator[str]:
     settings = asked.project.settings
     for name, given in (
         ("tables of everyone", settings.external),
-        ("the limit G", settings.sensitivity),
-        ("limits on hidden confounding", settings.confounding),
+        ("the limit G", settings.selection_limit),
+        ("limits on hidden confounding", settings.confounding_limit),
         ("approximate inference", settings.inference == "approximate"),
     ):
         if given:
@@ -126,8 +126,6 @@ def _list_unused(asked: AskedProject) -> Iterator[str]:
 
 def _thin(n: int) -> list[int]:
     """Choose which points of a curve are sent, the last among them.
-
-    Called by ``answer_simulate``.
 
     >>> _thin(5), len(_thin(1_000)), _thin(1_000)[-1]
     ([0, 1, 2, 3, 4], 200, 999)

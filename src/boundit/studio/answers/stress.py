@@ -9,7 +9,7 @@ from boundit.studio.answers.bound import CountKeeper
 from boundit.studio.asked import AskedProject
 from boundit.studio.project import DrawnEdge
 from boundit.studio.refusals import write_for_page
-from boundit.terms.long_work import Told
+from boundit.terms.long_work import Progress
 
 
 class OverturnItem(Struct, frozen=True):
@@ -37,7 +37,7 @@ class StressAnswer(Struct, frozen=True):
     caveats: tuple[str, ...]
 
 
-def answer_stress(asked: AskedProject, _: CountKeeper, told: Told) -> StressAnswer:
+def answer_stress(asked: AskedProject, _: CountKeeper, progress: Progress) -> StressAnswer:
     """Add every edge that the drawing leaves out, one at a time.
 
     A worker finds it in ``ANSWERS`` for the kind "stress".
@@ -48,9 +48,8 @@ def answer_stress(asked: AskedProject, _: CountKeeper, told: Told) -> StressAnsw
         request,
         rule="minimax-regret",
         optimism=None,
-        pairs=False,
         level=0.05,
-        told=told,
+        progress=progress,
         read_compared=lambda _: None,
     )
     before, _widest = measure_widths(found.table)
@@ -68,6 +67,8 @@ def _describe(each: TriedEdges, before: float) -> OverturnItem:
     (edge,) = each.edges
     if each.refusal:
         said = f"If {each.words}: {write_for_page(each.refusal)}"
+    elif each.rescues:
+        said = f"If {each.words}, the log does not refute the graph."
     elif each.fallen:
         n = len(each.fallen)
         said = f"If {each.words}, the choice falls in {n} context{'' if n == 1 else 's'}."

@@ -14,7 +14,7 @@ from boundit.studio.claims import LitParts
 from boundit.studio.drawing import make_draft
 from boundit.studio.lit import light_edge
 from boundit.studio.project import DrawnEdge
-from boundit.terms.long_work import Told
+from boundit.terms.long_work import Progress
 
 
 class NarrowItem(Struct, frozen=True):
@@ -46,16 +46,16 @@ class SuggestAnswer(Struct, frozen=True):
     caveats: tuple[str, ...]
 
 
-def answer_suggest(asked: AskedProject, _: CountKeeper, told: Told) -> SuggestAnswer:
+def answer_suggest(asked: AskedProject, _: CountKeeper, progress: Progress) -> SuggestAnswer:
     """Say what would narrow the intervals of a project, and by how much.
 
     What is known is shown while the rest is tried. A worker finds it in ``ANSWERS`` for the
     kind "suggest".
     """
     request = asked.make_request(limits=False)
-    for found in suggest_in_turn(request, told=told):
+    for found in suggest_in_turn(request, progress=progress):
         answer = _describe_all(asked, found)
-        show_part(told, answer)
+        show_part(progress, answer)
     return answer
 
 
@@ -63,7 +63,7 @@ def _describe_all(asked: AskedProject, found: SuggestReport) -> SuggestAnswer:
     """Describe all that is suggested; called by ``answer_suggest``."""
     edges, draft = _list_edges(asked.graph), make_draft(asked.project.graph)
     notes = list(found.notes)
-    if asked.options["confounding"]:
+    if asked.options["confounding_limit"]:
         notes.append(
             "the limits on hidden confounding are not used here: widths are without them"
         )
@@ -102,10 +102,7 @@ def _describe(
 
 
 def _list_edges(graph: CausalGraph) -> dict[str, DrawnEdge]:
-    """List the edges of a graph by the words in which a suggestion speaks of them.
-
-    Called by ``_describe_all``.
-    """
+    """List the edges of a graph by the words in which a suggestion speaks of them."""
     found = dict[str, DrawnEdge]()
     marks = {graph.selection: f"[{graph.selection}]"}
     for kind, edges in (("->", graph.directed), ("<->", graph.bidirected)):
@@ -113,7 +110,4 @@ def _list_edges(graph: CausalGraph) -> dict[str, DrawnEdge]:
             edge = DrawnEdge(tail=a, head=b, kind=kind)  # type: ignore[arg-type]
             said = f"{marks.get(a, a)} {kind} {marks.get(b, b)}"
             found[f"knowing that {said} is not there"] = edge
-            if kind == "<->":
-                found[f"measuring what is behind {a} <-> {b}"] = edge
-                found[f"measuring what is behind {b} <-> {a}"] = edge
     return found

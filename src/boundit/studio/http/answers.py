@@ -25,10 +25,7 @@ def write_answer(value: Any, *, status: int = 200) -> Response:
 
 
 def write_refusal(error: ServiceError, *, as_text: bool = False) -> Response:
-    """Write a refusal, as a sentence for people who open the page, else as JSON.
-
-    Called by ``Gate`` and by ``answer_call``.
-    """
+    """Write a refusal, as a sentence for people who open the page, else as JSON."""
     if as_text:
         line = str(error)
         return PlainTextResponse(f"{line[:1].upper()}{line[1:]}.\n", error.status)

@@ -186,6 +186,11 @@ async def _start(studio: Studio, _: Request, __: None) -> StartAnswer:
     )
 
 
+async def _say_alive(_: Studio, __: Request, ___: None) -> NothingAnswer:
+    """Answer the page, which looks whether anybody is there."""
+    return NothingAnswer()
+
+
 async def _open_example(studio: Studio, _: Request, body: NameBody) -> ProjectAnswer:
     """Open an example, and write its log."""
     return ProjectAnswer(await asyncio.to_thread(open_example, body.name, studio.folder))
@@ -272,6 +277,7 @@ async def _take(studio: Studio, _: Request, body: TakeBody) -> TakenPart:
 
 CALLS = (
     PageCall("GET", "/api/start", None, _start),
+    PageCall("GET", "/api/alive", None, _say_alive),
     PageCall("POST", "/api/examples/open", NameBody, _open_example),
     PageCall("POST", "/api/draft", ProjectBody, _keep_draft),
     PageCall("POST", "/api/project/read", TextBody, _read_project),

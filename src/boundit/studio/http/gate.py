@@ -52,15 +52,12 @@ class StartToken:
 
     @property
     def cookie(self) -> str:
-        """The name of the cookie, so that two studios do not overwrite each other's.
-
-        Read by ``Gate``.
-        """
+        """The name of the cookie, so that two studios do not overwrite each other's."""
         return f"boundit-studio-{self.port}"
 
     @property
     def link(self) -> str:
-        """The link that lets a browser in. Read by ``StudioServer.link``."""
+        """The link that lets a browser in."""
         return f"http://127.0.0.1:{self.port}/?token={self.secret}"
 
     def fits(self, found: str | None) -> bool:
@@ -114,10 +111,7 @@ class Gate:
         return None
 
     def _let_in(self) -> Response:
-        """Set the cookie and lead to the page, so that the secret leaves the address bar.
-
-        Called by ``Gate._admit``.
-        """
+        """Set the cookie and lead to the page, so that the secret leaves the address bar."""
         answer = RedirectResponse("/", HTTPStatus.SEE_OTHER)
         answer.set_cookie(
             self._token.cookie, self._token.secret, httponly=True, samesite="strict", path="/"
@@ -126,10 +120,7 @@ class Gate:
 
 
 def _require_own_page(request: Request) -> None:
-    """Refuse what a page of another site sent, also one of another port of this machine.
-
-    Called by ``Gate._admit``.
-    """
+    """Refuse what a page of another site sent, also one of another port of this machine."""
     site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
     if site not in {None, "none", "same-origin"}:
         raise WrongOrigin

@@ -55,14 +55,11 @@ class StudioServer:
 
     @property
     def link(self) -> str:
-        """The link that lets a browser in. Read by ``studio`` of the command line."""
+        """The link that lets a browser in."""
         return self.token.link
 
     def run(self, ready: Callable[[], None]) -> None:
-        """Serve until SIGTERM or SIGINT; ``ready`` is called once the link can be opened.
-
-        Called by ``studio`` of the command line.
-        """
+        """Serve until SIGTERM or SIGINT; ``ready`` is called once the link can be opened."""
         begin = self.server.startup
 
         async def startup(sockets: list[socket.socket] | None = None) -> None:

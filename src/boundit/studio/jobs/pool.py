@@ -196,10 +196,7 @@ class JobPool:
             self._leave(job)
 
     def _leave(self, job: Job) -> None:
-        """Leave a job that nobody wants; its worker stays if it stops by itself.
-
-        Called by ``JobPool.submit`` and ``JobPool._leave_unheard``.
-        """
+        """Leave a job that nobody wants; its worker stays if it stops by itself."""
         job.note(CANCELLED)
         if job in self._waiting:
             self._waiting.remove(job)
@@ -249,10 +246,7 @@ class JobPool:
             self._assign()
 
     def _bury(self, worker: WorkerProcess) -> None:
-        """Tell of a worker's end to whoever waits for it, and begin another in its place.
-
-        Called by ``JobPool._hear``.
-        """
+        """Tell of a worker's end to whoever waits for it, and begin another in its place."""
         self._workers.remove(worker)
         job = self._jobs.get(worker.job or "")
         if job is not None:
@@ -268,10 +262,7 @@ class JobPool:
             self._begin_worker()
 
     def _keep(self, key: str, result: Raw) -> None:
-        """Keep a result, and forget the oldest where there are too many bytes.
-
-        Called by ``JobPool._hear``.
-        """
+        """Keep a result, and forget the oldest where there are too many bytes."""
         self._kept[key] = result
         self._kept_bytes += len(bytes(result))
         while self._kept_bytes > KEPT_BYTES and self._kept:
@@ -286,10 +277,7 @@ class JobPool:
 
 
 def make_key(kind: JobKind, project: Project, folder: Folder) -> str:
-    """Make a key that says what an answer hangs on: the kind, the project, files as they are.
-
-    Called by ``JobPool.submit``.
-    """
+    """Make a key that says what an answer hangs on: the kind, the project, files as they are."""
     asked = project if kind == "report" else keep_asked(project)
     if kind == "simulate":
         asked = msgspec.structs.replace(asked, simulate=project.simulate)

@@ -19,9 +19,9 @@ from msgspec import Raw, Struct
 from boundit.studio.answers.bound import CountKeeper, answer_bound
 from boundit.studio.answers.check import answer_check
 from boundit.studio.answers.choose import answer_choose
+from boundit.studio.answers.identify import answer_identify
 from boundit.studio.answers.look import answer_look
 from boundit.studio.answers.progress import JobProgress
-from boundit.studio.answers.recover import answer_recover
 from boundit.studio.answers.report import answer_report
 from boundit.studio.answers.simulate import answer_simulate
 from boundit.studio.answers.stress import answer_stress
@@ -32,15 +32,15 @@ from boundit.studio.folder import Folder
 from boundit.studio.project import Project
 from boundit.studio.refusals import Refusal, make_refusal, refuse
 from boundit.terms.errors import BounditError
-from boundit.terms.long_work import Told
+from boundit.terms.long_work import Progress
 
 JobKind: TypeAlias = Literal[
-    "look", "bound", "recover", "check", "choose", "stress", "suggest", "simulate", "report"
+    "look", "bound", "identify", "check", "choose", "stress", "suggest", "simulate", "report"
 ]
-ANSWERS: Mapping[JobKind, Callable[[AskedProject, CountKeeper, Told], Any]] = {
+ANSWERS: Mapping[JobKind, Callable[[AskedProject, CountKeeper, Progress], Any]] = {
     "look": answer_look,
     "bound": answer_bound,
-    "recover": answer_recover,
+    "identify": answer_identify,
     "check": answer_check,
     "choose": answer_choose,
     "stress": answer_stress,

@@ -37,7 +37,7 @@ class WorkerProcess:
     def order(self, order: JobOrder) -> None:
         """Send a worker its next job, or that one is not wanted any more.
 
-        Called by ``JobPool``; a worker that has just ended hears nothing.
+        A worker that has just ended hears nothing.
         """
         assert self._process.stdin is not None
         try:
@@ -57,10 +57,7 @@ class WorkerProcess:
 
     @property
     def ending(self) -> int | None:
-        """How the process ended: below zero the signal that ended it; None while it runs.
-
-        Read by ``JobPool``.
-        """
+        """How the process ended: below zero the signal that ended it; None while it runs."""
         return self._process.poll()
 
     def _listen(self) -> None:
@@ -83,10 +80,7 @@ class WorkerProcess:
         self._tell(None)
 
     def _tell(self, message: JobMessage | None) -> None:
-        """Hand a message to the server's loop, unless that is closed already.
-
-        Called by ``WorkerProcess._listen``.
-        """
+        """Hand a message to the server's loop, unless that is closed already."""
         try:
             self._loop.call_soon_threadsafe(self._told, self, message)
         except RuntimeError:

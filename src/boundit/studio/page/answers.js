@@ -123,7 +123,7 @@ export class Answers extends EventTarget {
     };
     const fault = (/** @type {unknown} */ error) =>
       settle(null, { sentence: faultOf(error).message, contradicted: false, statements: [], caveats: [] });
-    this.aside.run("recover", project, {
+    this.aside.run("identify", project, {
       fault,
       result: (/** @type {RecoverResult} */ recovery) =>
         this.aside.run("check", project, { fault, result: (/** @type {CheckResult} */ check) => settle(recovery, check) }),
@@ -251,7 +251,7 @@ export function showAnswers(root, studio, answers) {
       return;
     }
     redraw(checks,
-      recovery && element("details", { "data-key": "recover" },
+      recovery && element("details", { "data-key": "identify" },
         element("summary", {}, recovery.sentence),
         recovery.formula ? element("p", {}, element("code", {}, recovery.formula)) : null,
         recovery.steps.length ? element("ol", {}, ...recovery.steps.map((each) => element("li", {}, each.words))) : null),
@@ -289,7 +289,7 @@ function missing(studio) {
 
 /** Say why there is no answer, and lead to where that can be mended. @param {Answers} answers @param {import("./types.js").Fault} fault */
 function drawRefusal(answers, fault) {
-  const elsewhere = /^(data\.|settings\.reward_range)/.test(fault.where ?? "");
+  const elsewhere = /^(data\.|settings\.outcome_range)/.test(fault.where ?? "");
   return [
     drawFault(fault),
     elsewhere && element("button", {
@@ -317,7 +317,7 @@ function drawRemarks({ answer, caveats }) {
   return [
     ...said.filter(Boolean).map((words) => element("p", { class: "quiet" }, words)),
     answer.choice.length > 0 && element("details", { "data-key": "uses" },
-      element("summary", {}, "What to use"),
+      element("summary", {}, "Highest mean"),
       element("ul", { class: "heed" }, ...answer.choice.slice(0, MOST_TOLD).map((each) => element("li", {}, each.words))),
       answer.choice.length > MOST_TOLD && element("p", { class: "quiet" }, `and ${count(answer.choice.length - MOST_TOLD)} contexts more; the report has them all`)),
     caveats.length > 0 && element("details", { "data-key": "caveats" },

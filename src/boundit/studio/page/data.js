@@ -9,12 +9,12 @@ import { BinHistogram } from "./histogram.js";
 import { isZeroOne, makeFurtherLevels, makeRewardRange } from "./known.js";
 import { Latest } from "./latest.js";
 import { drawFault, faultOf, makeRepeat } from "./studio.js";
-import { ask, upload } from "./transport.js";
+import { ask, server, upload } from "./transport.js";
 
 const MISSING = [
   ["drop", "leave such rows out"],
   ["level", "take “missing” for a level"],
-  ["refuse", "refuse to answer"],
+  ["error", "refuse to answer"],
 ];
 const FEW_LEVELS = 8;
 
@@ -148,7 +148,7 @@ export function showData(root, studio, answers, limit) {
     studio.editor.columns = look?.columns.map((each) => each.name) ?? [];
     const { data, graph, query, settings: kept } = store.project;
     const nodes = graph.nodes.map(({ name, hidden, selection }) => [name, hidden, selection]);
-    showWhenNew([look, listProblems(), data, nodes, kept.missing, kept.external, kept.reward_range, query.outcome, files]);
+    showWhenNew([look, listProblems(), data, nodes, kept.missing, kept.external, kept.outcome_range, query.outcome, files]);
   };
 
   const inspectSoon = wait(250, inspect);
@@ -164,6 +164,11 @@ export function showData(root, studio, answers, limit) {
   });
   answers.addEventListener("bounds", show);
   select.addEventListener("focus", list);
+  server.addEventListener("back", () => {
+    if (!look) looked = ""; // what it could not be asked
+    list();
+    inspect();
+  });
   list();
   inspect();
   show();
@@ -242,7 +247,7 @@ function drawColumn(studio, look, column) {
   const rewarded = node !== null && node === studio.project.query.outcome;
   const problems = look.problems.filter(({ where }) =>
     where === `data.bins.${node}` || where === `data.columns.${node}` || where === `data.levels.${node}` || where === `data.columns.${column.name}`
-    || (rewarded && where?.startsWith("settings.reward_range")));
+    || (rewarded && where?.startsWith("settings.outcome_range")));
   const facts = [
     column.kind === "number" ? "number" : `${count(column.n_levels)} level${column.n_levels === 1 ? "" : "s"}`,
     column.n_missing > 0 && `${count(column.n_missing)} missing`,
@@ -261,7 +266,7 @@ function drawColumn(studio, look, column) {
 
 /** @param {Studio} studio @param {Column} column */
 function needsRange({ project }, column) {
-  return project.settings.reward_range !== null || (column.holds === "numbers" && !isZeroOne(column));
+  return project.settings.outcome_range !== null || (column.holds === "numbers" && !isZeroOne(column));
 }
 
 /** @param {Column} column */

@@ -8,6 +8,7 @@
 /** @import { ProjectStore } from "./project.js" */
 /** @import { Role } from "./graph.js" */
 import { announce, element, shape } from "./dom.js";
+import { complain } from "./notice.js";
 import {
   addEdge, addNode, findNode, keyOf, listRoles, makeName, removeEdge, removeNode,
   renameNode, replaceEdge, sameEdge, toggleRole,
@@ -153,7 +154,7 @@ export class GraphEditor extends HTMLElement {
       this.focusCurrent();
       this.dispatchEvent(new CustomEvent("selection"));
     } else {
-      announce("Select a node first: the edge starts there.");
+      complain("Select a node first: the edge starts there.");
     }
   }
 
@@ -204,9 +205,9 @@ export class GraphEditor extends HTMLElement {
     this.stopConnecting();
     const edge = { tail, head, kind };
     if (tail === head) {
-      announce("An edge needs two nodes.");
+      complain("An edge needs two nodes.");
     } else if (this.project.graph.edges.some((each) => sameEdge(each, edge))) {
-      announce(`${say(edge)} is drawn already.`);
+      complain(`${say(edge)} is drawn already.`);
     } else {
       this.#store.change(`add ${say(edge)}`, (draft) => addEdge(draft, tail, head, kind));
       announce(`Added: ${say(edge)}`);
@@ -234,6 +235,7 @@ export class GraphEditor extends HTMLElement {
         if (after === "" || findNode(this.project.graph, after)) {
           fault.textContent = after === "" ? "A node needs a name." : `There is another ${after}.`;
           if (refocus) return;
+          complain(`${fault.textContent} It stays ${name}.`);
           keep = false;
         }
       }
@@ -471,7 +473,7 @@ export class GraphEditor extends HTMLElement {
   #goToEdge(name, after) {
     const edges = this.project.graph.edges.filter((edge) => edge.tail === name || edge.head === name);
     if (edges.length === 0) {
-      announce(`${name} has no edges.`);
+      complain(`${name} has no edges.`);
       return;
     }
     const at = after ? edges.findIndex((edge) => sameEdge(edge, after)) : -1;

@@ -96,8 +96,8 @@ export function renameNode(draft, before, after, columns) {
   query.treatments = query.treatments.map(swap);
   query.context = query.context.map(swap);
   for (const record of [data.bins, data.levels]) renameKey(record, before, after);
-  draft.settings.confounding = Object.fromEntries(
-    Object.entries(draft.settings.confounding).map(([text, limit]) => [writeEnds(readEnds(text).map(swap)), limit]),
+  draft.settings.confounding_limit = Object.fromEntries(
+    Object.entries(draft.settings.confounding_limit).map(([text, limit]) => [writeEnds(readEnds(text).map(swap)), limit]),
   );
   graph.text = null;
 }
@@ -133,7 +133,7 @@ function writeEnds(ends) {
  */
 export function findLimit(project, edge) {
   const wanted = [edge.tail, edge.head].sort().join("\n");
-  return Object.keys(project.settings.confounding).find((text) => readEnds(text).sort().join("\n") === wanted);
+  return Object.keys(project.settings.confounding_limit).find((text) => readEnds(text).sort().join("\n") === wanted);
 }
 
 /**
@@ -145,8 +145,8 @@ export function findLimit(project, edge) {
  */
 export function putLimit(draft, edge, limit) {
   const known = findLimit(draft, edge);
-  if (limit !== null) draft.settings.confounding[known ?? writeEnds([edge.tail, edge.head])] = limit;
-  else if (known !== undefined) delete draft.settings.confounding[known];
+  if (limit !== null) draft.settings.confounding_limit[known ?? writeEnds([edge.tail, edge.head])] = limit;
+  else if (known !== undefined) delete draft.settings.confounding_limit[known];
 }
 
 /** @param {Record<string, any>} record @param {string} before @param {string} after */

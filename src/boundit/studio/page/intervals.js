@@ -49,7 +49,7 @@ function groupByContext({ rows, context }) {
  * }} options
  */
 export function drawIntervals(result, { width, chosen = null, before = null, onChoose = null }) {
-  const [low, high] = result.reward_range ?? [0, 1];
+  const [low, high] = result.outcome_range ?? [0, 1];
   const left = Math.min(LEFT, width * 0.27);
   const right = width < 480 ? 18 : RIGHT; // half of the last number of the scale stands there
   /** @param {number} value */

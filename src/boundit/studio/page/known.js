@@ -77,7 +77,7 @@ export function isZeroOne({ levels, n_levels: n }) {
  * @param {Studio} studio @param {Column} column @param {string} node
  */
 export function makeRewardRange(studio, column, node) {
-  const kept = studio.project.settings.reward_range;
+  const kept = studio.project.settings.outcome_range;
   const seen = column.histogram?.edges ?? column.levels.flatMap(({ value }) => (typeof value === "number" ? [value] : []));
   const fault = element("p", { class: "fault", id: "fault of the range", role: "alert" });
   /** @param {string} name @param {number | undefined} value @param {number} found */
@@ -91,7 +91,7 @@ export function makeRewardRange(studio, column, node) {
   /** @param {[number, number] | null} range */
   const keep = (range) =>
     studio.store.change(range ? `${node} lies between ${range[0]} and ${range[1]}` : `no range of ${node}`, (draft) => {
-      draft.settings.reward_range = range;
+      draft.settings.outcome_range = range;
     });
   const put = () => {
     const [low, high] = [least.valueAsNumber, most.valueAsNumber];

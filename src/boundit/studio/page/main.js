@@ -17,7 +17,8 @@ import { faultOf, makeRepeat, Studio } from "./studio.js";
 import { showTake } from "./take.js";
 import { showText } from "./text.js";
 import { startTour } from "./tour.js";
-import { ask, Refusal } from "./transport.js";
+import { complain, showNotices } from "./notice.js";
+import { ask, Refusal, watchServer } from "./transport.js";
 import { showWhatIf } from "./whatif.js";
 
 const PANELS = ["data", "ask", "whatif", "policy", "take"];
@@ -27,13 +28,13 @@ const POLICIES = [
 
 /** @type {Project} */
 const EMPTY = {
-  format: "boundit project", version: 1, name: "",
+  format: "boundit project", version: 2, name: "",
   graph: { nodes: [], edges: [], groups: [], text: null },
   query: { outcome: null, treatments: [], context: [] },
   data: { file: null, columns: {}, bins: {}, weight: null, levels: {} },
   settings: {
-    confidence: 0.95, inference: "exact", selection_rate: null, sensitivity: null, confounding: {},
-    reward_range: null, missing: "drop", external: [],
+    confidence: 0.95, inference: "exact", selection_rate: null, selection_limit: null, confounding_limit: {},
+    outcome_range: null, missing: "drop", external: [],
   },
   without_edges: [],
   simulate: { rounds: 5000, runs: 20, policies: ["Fused", "LinUCB-PCB", "LinUCB"] },
@@ -51,11 +52,12 @@ async function complete(project) {
 }
 
 async function start() {
+  showNotices();
   const status = get("status");
   /** @param {string} words @param {boolean} failed */
   const tell = (words, failed) => {
     status.textContent = words;
-    status.classList.toggle("fault", failed);
+    status.classList.toggle("fault", failed && get("lost").hidden); // or it would be said twice
   };
   /** @type {Start} */
   let begun;
@@ -70,21 +72,30 @@ async function start() {
   const store = new ProjectStore(draft ?? EMPTY);
   const keeper = new DraftKeeper(store, begun.folder, tell);
   if (unsaved) keeper.save();
+  else if (draft) tell("Saved", false);
   const editor = /** @type {GraphEditor} */ (get("editor"));
   editor.start(store);
   const studio = new Studio(store, editor);
   const answers = new Answers(studio);
 
-  const opening = new Opening((project, label) => {
+  watchServer((fault) => {
+    const lost = get("lost");
+    const words = fault ? `${fault.message.replace(/\.?$/, ".")} What you change now is kept in this browser.` : "";
+    if (lost.textContent !== words) lost.textContent = words;
+    lost.hidden = fault === null;
+    if (fault) tell(fault.message, false);
+  });
+
+  const opening = new Opening(store, keeper, (project, label) => {
     store.open(label, project);
     for (const each of PANELS) get(`panel-${each}`).scrollTop = 0;
     editor.select({});
     editor.fit();
     announce(`${label}: done`);
   });
-  /** @param {() => Promise<string>} text @param {string} label @param {(error: unknown) => void} refuse */
-  const openText = (text, label, refuse) =>
-    opening.open(async () => (await ask("/api/project/read", { text: await text() })).project, label, refuse);
+  /** @param {() => Promise<string>} text @param {string} label @param {(error: unknown) => void} refuse @param {() => void} [keep] */
+  const openText = (text, label, refuse, keep) =>
+    opening.open(async () => (await ask("/api/project/read", { text: await text() })).project, label, refuse, keep);
 
   showToolbar(studio);
   showInspector(get("inspector"), studio);
@@ -111,7 +122,7 @@ async function start() {
     return openText(() => readLink(hash), "open a link", (error) => {
       if (!(error instanceof Refusal) || error.fault.code !== "unreachable") clear();
       tell(error instanceof Refusal ? faultOf(error).message : "This link holds no project that can be read.", true);
-    }).then((opened) => {
+    }, clear).then((opened) => {
       if (!opened) return;
       clear();
       closeStart();
@@ -121,44 +132,74 @@ async function start() {
     if (hasLink(location.hash)) void follow();
   });
   const linked = hasLink(location.hash);
-  if (linked) await follow();
   if (!draft && !linked) openStart();
   document.body.dataset.ready = "yes";
+  if (linked) await follow();
 }
 
 /**
  * Opening another project: the newest that was asked for wins, and nothing can be changed on the
- * page until it is there, or what was typed meanwhile would be of neither.
+ * page until it is there, or what was typed meanwhile would be of neither. Work is replaced only
+ * by somebody who says so; an example as it was opened is no work.
  */
 class Opening {
   #latest = new Latest(() => document);
+  #store;
+  #keeper;
   #show;
+  /** @type {Project | null} */
+  #untouched = null;
 
-  /** @param {(project: Project, label: string) => void} show */
-  constructor(show) {
+  /** @param {ProjectStore} store @param {DraftKeeper} keeper @param {(project: Project, label: string) => void} show */
+  constructor(store, keeper, show) {
+    this.#store = store;
+    this.#keeper = keeper;
     this.#show = show;
+  }
+
+  /** @param {() => Promise<any>} fetch @param {string} label @param {(error: unknown) => void} refuse @param {() => void} keep */
+  async openExample(fetch, label, refuse, keep) {
+    const opened = await this.open(fetch, label, refuse, keep);
+    if (opened) this.#untouched = this.#store.project;
+    return opened;
   }
 
   /**
    * @param {() => Promise<any>} fetch gets a project that may lack fields
    * @param {string} label
    * @param {(error: unknown) => void} refuse
+   * @param {() => void} keep is called when the person would rather keep what is here
    * @returns {Promise<boolean>} whether it is shown
    */
-  async open(fetch, label, refuse) {
+  async open(fetch, label, refuse, keep = () => {}) {
     const focused = document.activeElement;
     this.#hold(true);
-    let shown = false;
+    let found = /** @type {Project | null} */ (null);
     await this.#latest.run(async () => complete(await fetch()), (project) => {
       this.#hold(false);
-      this.#show(project, label);
-      shown = true;
+      found = project;
     }, (error) => {
       this.#hold(false);
       refuse(error);
     });
     if (document.activeElement === document.body && focused instanceof HTMLElement) focused.focus({ preventScroll: true });
-    return shown;
+    if (!found) return false;
+    const work = this.#describeWork(found);
+    if (work && !(await mayReplace(work, label))) {
+      keep();
+      return false;
+    }
+    this.#show(found, label);
+    return true;
+  }
+
+  /** Say what a project would take the place of; nothing, where nobody would miss it. @param {Project} next */
+  #describeWork(next) {
+    const { project } = this.#store;
+    if (this.#keeper.elsewhere) return "what another window drew and saved. A reload shows that, and nothing brings it back once it is replaced.";
+    if (!hasWork(project) || project === this.#untouched || JSON.stringify(project) === JSON.stringify(next)) return "";
+    const nodes = project.graph.nodes.length === 1 ? "1 node" : `${project.graph.nodes.length} nodes`;
+    return `${project.name ? `“${project.name}”` : "your drawing"} (${nodes}). Undo brings it back while this window is open; a project file under “Take away” keeps it for good.`;
   }
 
   /** Do not open what is on its way. */
@@ -172,6 +213,24 @@ class Opening {
     document.body.setAttribute("aria-busy", String(held));
     for (const each of document.querySelectorAll("header, .work")) each.toggleAttribute("inert", held);
   }
+}
+
+/** Tell whether somebody would miss a project. @param {Project} project */
+function hasWork({ graph, data }) {
+  return graph.nodes.length > 0 || data.file !== null || Boolean(graph.text);
+}
+
+/** Ask whether another project may take the place of what is here. @param {string} work @param {string} label @returns {Promise<boolean>} */
+function mayReplace(work, label) {
+  const dialog = /** @type {HTMLDialogElement} */ (get("replace"));
+  get("replace-words").textContent = `You are about to ${label}. It takes the place of ${work}`;
+  return new Promise((resolve) => {
+    dialog.returnValue = "";
+    dialog.onclose = () => resolve(dialog.returnValue === "replace");
+    get("replace-keep").onclick = () => dialog.close();
+    get("replace-go").onclick = () => dialog.close("replace");
+    if (!dialog.open) dialog.showModal(); // else for an older one, which is not waited for any more
+  });
 }
 
 /** @param {Studio} studio */
@@ -193,7 +252,7 @@ function showToolbar({ editor, store }) {
         for (const node of draft.graph.nodes) Object.assign(node, pick(graph.nodes.find((each) => each.name === node.name)));
       });
       editor.fit();
-    }, (error) => announce(faultOf(error).message));
+    }, (error) => complain(faultOf(error).message));
   for (const [id, act] of actions) get(`tool-${id}`).addEventListener("click", act);
   editor.addEventListener("layout", arrange);
   const help = /** @type {HTMLDialogElement} */ (get("keys"));
@@ -283,9 +342,11 @@ function showStart(examples, store, opening, go, tour) {
     waiting = true;
     fault.textContent = "";
     const fetch = async () => (await ask("/api/examples/open", { name })).project;
-    const opened = await opening.open(fetch, `open ${title}`, (error) => {
+    const opened = await opening.openExample(fetch, `open “${title}”`, (error) => {
       waiting = false;
       fault.textContent = faultOf(error).message;
+    }, () => {
+      waiting = false;
     });
     if (!opened) return;
     waiting = false;
@@ -307,8 +368,7 @@ function showStart(examples, store, opening, go, tour) {
   });
   get("start-close").addEventListener("click", () => dialog.close());
   const sayClose = () => {
-    const { graph, data } = store.project;
-    get("start-close").textContent = graph.nodes.length || data.file ? "Go on with what is here" : "Begin with an empty sheet";
+    get("start-close").textContent = hasWork(store.project) ? "Go on with what is here" : "Begin with an empty sheet";
   };
   sayClose();
   get("start-tour").addEventListener("click", () => {

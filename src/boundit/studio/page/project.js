@@ -2,7 +2,7 @@
 /** The project on the page: one document, one undo history, and a draft that survives a reload. */
 
 /** @import { Project } from "./types.js" */
-import { ask } from "./transport.js";
+import { ask, server } from "./transport.js";
 import { wait } from "./dom.js";
 
 const MOST_STEPS = 200;
@@ -145,7 +145,10 @@ export class DraftKeeper {
   #history = "boundit studio: history";
   /** @type {Promise<void>} */
   #last = Promise.resolve();
+  #changed = false;
   #windows;
+  /** Whether what is kept is another window's, which is not here. */
+  elsewhere = false;
 
   /**
    * @param {ProjectStore} store
@@ -157,15 +160,25 @@ export class DraftKeeper {
     this.#place = placeOf(folder);
     this.#tell = tell;
     this.#windows = new BroadcastChannel(this.#place);
-    this.#windows.addEventListener("message", () => tell(ELSEWHERE, true));
+    this.#windows.addEventListener("message", () => {
+      this.elsewhere = true;
+      tell(ELSEWHERE, true);
+    });
     const soon = wait(300, () => void this.save());
-    store.addEventListener("change", () => {
+    store.addEventListener("change", (event) => {
+      this.#changed = true;
       keep(localStorage, this.#place, JSON.stringify(store.project));
+      // A crash tells nobody: the drawing that was replaced must be there before it.
+      if (/** @type {CustomEvent} */ (event).detail.opened) keep(sessionStorage, this.#history, store.writeHistory());
       soon();
     });
+    // Only a change of one's own: another window may have saved a newer state.
+    server.addEventListener("back", () => (this.#changed ? this.save() : tell(this.elsewhere ? ELSEWHERE : "Saved", this.elsewhere)));
     addEventListener("pagehide", () => {
       keep(sessionStorage, this.#history, store.writeHistory());
-      if (localStorage.getItem(this.#place)) void this.#send({ keepalive: true });
+      if (!localStorage.getItem(this.#place)) return;
+      this.#windows.postMessage("saved"); // nobody is here any more when it is
+      void this.#send({ keepalive: true });
     });
     try {
       store.readHistory(sessionStorage.getItem(this.#history));
@@ -176,6 +189,7 @@ export class DraftKeeper {
 
   /** Save what is there once what was sent before has come: an older state never comes last. */
   save() {
+    this.#changed = true;
     this.#last = this.#last.then(() => this.#send({}));
   }
 
@@ -190,6 +204,8 @@ export class DraftKeeper {
     }
     this.#windows.postMessage("saved");
     if (project !== this.#store.project) return;
+    this.#changed = false;
+    this.elsewhere = false;
     localStorage.removeItem(this.#place);
     this.#tell("Saved", false);
   }

@@ -28,11 +28,11 @@ const SUPPOSITIONS = [
     },
   },
   {
-    key: "G", title: "Limit G", words: "on selection: no kind of row was logged more than G times as often as the average, or as seldom", where: "settings.sensitivity",
+    key: "G", title: "Limit G", words: "on selection: no kind of row was logged more than G times as often as the average, or as seldom", where: "settings.selection_limit",
     low: 1, high: 5, step: 0.05, first: 2, optional: true,
-    read: ({ settings }) => settings.sensitivity,
+    read: ({ settings }) => settings.selection_limit,
     put: (draft, value) => {
-      draft.settings.sensitivity = value;
+      draft.settings.selection_limit = value;
     },
   },
 ];
@@ -85,8 +85,8 @@ function listSuppositions({ project, claims }) {
 function makeLimit(edge) {
   return {
     key: `limit ${edge.text}`, title: `Limit on ${say(edge)}`, words: "the unseen cause moves the odds of the arm by at most this factor",
-    where: `settings.confounding.${edge.text}`, low: 1, high: 10, step: 0.1, first: 2, optional: true,
-    read: (project) => project.settings.confounding[findLimit(project, edge) ?? ""] ?? null,
+    where: `settings.confounding_limit.${edge.text}`, low: 1, high: 10, step: 0.1, first: 2, optional: true,
+    read: (project) => project.settings.confounding_limit[findLimit(project, edge) ?? ""] ?? null,
     put: (draft, value) => putLimit(draft, edge, value),
   };
 }

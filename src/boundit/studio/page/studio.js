@@ -10,7 +10,7 @@
 import { announce, element, get, redraw, wait } from "./dom.js";
 import { keyOf } from "./graph.js";
 import { Latest } from "./latest.js";
-import { ask, Refusal } from "./transport.js";
+import { ask, Refusal, server } from "./transport.js";
 
 /** @type {Claims} */
 const NOTHING = { edges: [], missing: [], selection: null, problems: [], query: null };
@@ -38,6 +38,7 @@ export class Studio extends EventTarget {
       subject = this.subject;
       this.dispatchEvent(new CustomEvent("subject"));
     });
+    server.addEventListener("back", () => this.#claim());
     this.#claim();
   }
 

@@ -20,7 +20,7 @@ export class Cancelled extends Error {}
  *
  * @param {string} path
  * @param {unknown} [body] none: a GET
- * @param {{keepalive?: boolean}} [options]
+ * @param {{keepalive?: boolean, signal?: AbortSignal}} [options]
  * @returns {Promise<any>}
  */
 export async function ask(path, body, options = {}) {
@@ -80,6 +80,45 @@ async function readAnswer(response) {
   );
 }
 
+const LOOKS_EVERY = 1_500;
+const PATIENCE = 4_000;
+
+/** Tells when the server does not answer any more (`lost`, its jobs are), and when it does again (`back`). */
+export const server = new EventTarget();
+let misses = 0;
+/** Looks at once whether the server answers. */
+let look = () => {};
+
+/**
+ * Look all the time whether the server answers. One that refuses is gone; one that is silent may
+ * be busy, and its jobs are given up when it is silent twice.
+ *
+ * @param {(fault: Fault | null) => void} tell hears why it does not, and null when it does
+ */
+export function watchServer(tell) {
+  let timer = 0;
+  let looking = false;
+  look = async () => {
+    if (looking) return;
+    looking = true;
+    clearTimeout(timer);
+    const begun = performance.now();
+    try {
+      await ask("/api/alive", undefined, { signal: AbortSignal.timeout(PATIENCE) });
+      tell(null);
+      if (misses) server.dispatchEvent(new CustomEvent("back"));
+      misses = 0;
+    } catch (error) {
+      misses += performance.now() - begun < 0.9 * PATIENCE ? 2 : 1;
+      if (error instanceof Refusal) tell(error.fault);
+      if (misses > 1) server.dispatchEvent(new CustomEvent("lost"));
+    }
+    looking = false;
+    timer = setTimeout(look, LOOKS_EVERY);
+  };
+  look();
+}
+
 /**
  * @typedef {{done: number, total: number | null, words: string}} Progress
  * @typedef {{result: Promise<any>, cancel: () => void, leave: () => void}} Job
@@ -115,6 +154,7 @@ function askInTurn(path, body) {
  */
 export function run(kind, project, line, hear) {
   let stopped = false;
+  const left = new AbortController();
   /** @type {EventSource | null} */
   let events = null;
   /** @type {(reason: Error) => void} */
@@ -143,20 +183,29 @@ export function run(kind, project, line, hear) {
       on("error", (data) => reject(new Refusal(data?.error ?? data)));
       on("cancelled", () => reject(new Cancelled("cancelled")));
       events.onerror = () => {
-        if (ended || events?.readyState !== EventSource.CLOSED) return;
-        reject(
-          new Refusal({
-            code: "lost",
-            message: "The connection to the studio's server was lost while it worked.",
-            where: null,
-            hint: "Start `boundit studio` again if it ended, then ask once more.",
-          }),
-        );
+        if (ended) return;
+        if (events?.readyState === EventSource.CLOSED) lose();
+        else look(); // the browser tries again, for ever
       };
     });
 
+  const lose = () => {
+    stopped = true;
+    events?.close();
+    refuse(
+      new Refusal({
+        code: "lost",
+        message: "The connection to the studio's server was lost while it worked.",
+        where: null,
+        hint: "Start `boundit studio` again if it ended, then ask once more.",
+      }),
+    );
+  };
+  server.addEventListener("lost", lose, { signal: left.signal });
+
   const leave = () => {
     stopped = true;
+    left.abort();
     events?.close();
     refuse(new Cancelled("cancelled"));
   };
@@ -166,6 +215,8 @@ export function run(kind, project, line, hear) {
     refuse = reject;
     started.then(listen).then(resolve, reject);
   });
+
+  result.catch(() => {}).then(() => left.abort());
 
   return {
     result,

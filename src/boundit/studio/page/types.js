@@ -15,8 +15,8 @@
  * }} DataChoice
  * @typedef {{
  *   confidence: number | null, inference: string, selection_rate: number | [number, number] | null,
- *   sensitivity: number | null, confounding: Record<string, number>,
- *   reward_range: [number, number] | null, missing: string, external: string[],
+ *   selection_limit: number | null, confounding_limit: Record<string, number>,
+ *   outcome_range: [number, number] | null, missing: string, external: string[],
  * }} Settings
  * @typedef {{rounds: number, runs: number, policies: string[]}} Simulation
  * @typedef {{
@@ -44,7 +44,7 @@
  * @typedef {{known: boolean, use: string, cost: string, out: string, where: string[]}} Use
  * @typedef {{
  *   treatments: string[], context: string[], rows: BoundRow[], n_rows: number,
- *   reward_range: [number, number], promise: string,
+ *   outcome_range: [number, number], promise: string,
  *   answer: {
  *     sentence: string, remarks: string[], use: Use[], basis: Record<string, string>,
  *     choice: {context: Level[], lottery: [Level[], number][], words: string}[], sure: string,

@@ -66,7 +66,7 @@ export function showWhatIf(root, studio, answers) {
 function makeNeutral(project) {
   return {
     ...project, without_edges: [],
-    settings: { ...project.settings, selection_rate: null, sensitivity: null, confounding: {}, confidence: 0.95, inference: "exact" },
+    settings: { ...project.settings, selection_rate: null, selection_limit: null, confounding_limit: {}, confidence: 0.95, inference: "exact" },
   };
 }
 

@@ -57,10 +57,7 @@ class ContextChoice:
 
     @property
     def arm(self) -> Arm | None:
-        """The arm to use where no lottery is needed; None where arms are drawn.
-
-        Users read it.
-        """
+        """The arm to use where no lottery is needed; None where arms are drawn."""
         return next(iter(self.lottery)) if len(self.lottery) == 1 else None
 
     def __repr__(self) -> str:
@@ -81,7 +78,7 @@ class Choice(Mapping[Context, ContextChoice]):
     >>> from boundit.terms.bound_table import BoundTable
     >>> bounds = BoundTable.from_rows(
     ...     [{"Ad": "A", "lower": 0.1, "upper": 0.4}, {"Ad": "B", "lower": 0.3, "upper": 0.6}],
-    ...     outcome="Click", treatments=["Ad"], reward_range=(0, 1),
+    ...     outcome="Click", treatments=["Ad"], outcome_range=(0, 1),
     ... )
     >>> choice = bounds.choose(lottery=False)
     >>> choice[()].arm, round(choice[()].regret, 9)
@@ -110,10 +107,7 @@ class Choice(Mapping[Context, ContextChoice]):
 
     @property
     def sure(self) -> str:
-        """How surely the regrets hold, in words.
-
-        Users read it; also read by ``Choice.__str__``, ``decide`` and ``make_choice_section``.
-        """
+        """How surely the regrets hold, in words."""
         if self.confidence is None:
             return "as sure as the intervals are: chance is not allowed for"
         return f"confidence {self.confidence:.6g} for all contexts at once"
@@ -137,10 +131,7 @@ class Choice(Mapping[Context, ContextChoice]):
         return find_forwarded("make_frame")(self.rows(), to)
 
     def record(self) -> dict[str, object]:
-        """Write the choice as an object for JSON.
-
-        Users call it; also called by ``decide`` for --json.
-        """
+        """Write the choice as an object for JSON."""
         found: dict[str, object] = encode(self)
         return found
 
@@ -162,17 +153,14 @@ class Choice(Mapping[Context, ContextChoice]):
             [write_arm(self.treatments, one.single) for one in found],
             [write_promise(one.single_regret) for one in found],
         ]
-        head = [*self.context, "use", "regret", "single arm", "its regret"]
+        head = [*self.context, "arm", "regret", "single arm", "its regret"]
         lines = [align_columns(head, columns), self.sure]
         if len(found) <= MOST_SENTENCES:
             lines += ["", *map(self.write_answer, found)]
         return "\n".join(lines)
 
     def write_answer(self, found: ContextChoice) -> str:
-        """Write the answer of one context in words, with the context before it.
-
-        Called by ``Choice.__str__``, ``make_choice_page`` and ``show_choice``.
-        """
+        """Write the answer of one context in words, with the context before it."""
         where = write_levels(self.context, found.context)
         said = " ".join([found.says, *found.marks])
         return f"{where}: {said}" if where else said
@@ -180,8 +168,7 @@ class Choice(Mapping[Context, ContextChoice]):
     def write_lottery(self, lottery: Mapping[Arm, float], *, most: int = MOST_DRAWN) -> str:
         """Write a lottery for a table: one arm, or arms with their chances.
 
-        Of more than ``most`` arms those with the greatest chances are named. Called by
-        ``Choice.rows``, ``Choice.__str__`` and ``make_choice_page``.
+        Of more than ``most`` arms those with the greatest chances are named.
         """
         shown, left = cut_lottery(lottery, most)
         named = [(write_arm(self.treatments, arm), chance) for arm, chance in shown.items()]
@@ -196,8 +183,6 @@ def cut_lottery(
 ) -> tuple[dict[Arm, float], dict[Arm, float]]:
     """Cut the lottery over many arms: those to name, and the others, with their chances.
 
-    Called by ``Choice.write_lottery`` and ``_describe_use``.
-
     >>> cut_lottery({("a",): 0.2, ("b",): 0.5, ("c",): 0.3}, 2)
     ({('b',): 0.5, ('c',): 0.3}, {('a',): 0.2})
     """
@@ -210,8 +195,6 @@ def cut_lottery(
 def write_arm(treatments: Sequence[str], arm: Arm) -> str:
     """Write an arm in a sentence: its name, where one treatment has names, else ``X=1, Z=0``.
 
-    Called by ``Choice.__str__`` and ``describe_choice``.
-
     >>> write_arm(["Ad"], ("A",)), write_arm(["Dose"], (2,)), write_arm(["X", "Z"], ("a", 1))
     ('A', 'Dose=2', 'X=a, Z=1')
     """
@@ -221,17 +204,12 @@ def write_arm(treatments: Sequence[str], arm: Arm) -> str:
 
 
 def write_levels(names: Sequence[str], values: Sequence[Value]) -> str:
-    """Write variables with their levels, as ``Age=old, Sex=f``.
-
-    Called by ``write_arm`` and ``Choice.write_answer``.
-    """
+    """Write variables with their levels, as ``Age=old, Sex=f``."""
     return ", ".join(f"{name}={value}" for name, value in zip(names, values, strict=True))
 
 
 def write_promise(number: float) -> str:
     """Write what is lost at most with three digits, rounded up: a promise is not cut short.
-
-    Called by ``Choice.__str__`` and ``_describe_cost``.
 
     >>> write_promise(0.03014), write_promise(0.0), write_promise(0.25), write_promise(1234.5)
     ('0.0302', '0', '0.25', '1235')
@@ -241,8 +219,6 @@ def write_promise(number: float) -> str:
 
 def write_at_most(number: float, *, digits: int = 4) -> str:
     """Write a number that is an upper end with a few digits, rounded up.
-
-    Called by ``write_promise`` and ``write_at_least``, and by ``Comparison.answer``.
 
     >>> write_at_most(0.30141), write_at_most(-0.30149), write_at_most(0.0), write_at_most(0.25)
     ('0.3015', '-0.3014', '0', '0.25')
@@ -256,8 +232,6 @@ def write_at_most(number: float, *, digits: int = 4) -> str:
 
 def write_at_least(number: float) -> str:
     """Write a number that is a lower end with four digits, rounded down.
-
-    Called by ``_describe_use``, ``Comparison.answer`` and ``Breakdown._describe_fall``.
 
     >>> write_at_least(0.30149), write_at_least(-0.30141), write_at_least(0.0)
     ('0.3014', '-0.3015', '0')

@@ -11,7 +11,9 @@ from boundit.terms.bound_errors import DamagedFile
 from boundit.terms.errors import UnreadableFile
 from boundit.terms.saving.files import write_page
 
-FORMAT, VERSION = "boundit bounds", 3
+FORMAT, VERSION = "boundit bounds", 4
+_READ = (3, VERSION)
+"""The versions that are read; in version 3, of 0.2.0, parts have other names."""
 _AT_ONCE = 4096
 """How many items of a list are spelled at once."""
 
@@ -19,7 +21,7 @@ _AT_ONCE = 4096
 def write(path: str | os.PathLike[str], record: Mapping[str, object]) -> None:
     """Write a bound table's record to a JSON file, with its format's version and a checksum.
 
-    A crash leaves the old file or the new. Called by ``BoundTable.save``.
+    A crash leaves the old file or the new.
     """
     write_page(path, json.dumps(seal_record(record), ensure_ascii=False))
 
@@ -27,18 +29,14 @@ def write(path: str | os.PathLike[str], record: Mapping[str, object]) -> None:
 def seal_record(record: Mapping[str, object]) -> dict[str, object]:
     """Put the format's version and a checksum before a bound table's record.
 
-    Gives what ``open_record`` takes. Called by ``write``, and by ``Client.create`` and
-    ``Client.refresh``, which send a table to the service.
+    Gives what ``open_record`` takes.
     """
     head = {"format": FORMAT, "version": VERSION, "checksum": compute_checksum(record)}
     return {**head, **record}
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, object]:
-    """Read the record of a bound table from a file; refuse one that is damaged or no such file.
-
-    Called by ``BoundTable.load``.
-    """
+    """Read the record of a bound table from a file; refuse one that is damaged or no such file."""
     try:
         record = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
@@ -51,13 +49,13 @@ def read(path: str | os.PathLike[str]) -> dict[str, object]:
 def open_record(record: object, refuse: Callable[[str], Exception]) -> dict[str, object]:
     """Check format, version and checksum of what ``write`` wrote, and give the table's record.
 
-    ``refuse`` makes the error that is raised. Called by ``read``, and by ``read_bounds`` for a
-    table that comes with a request.
+    ``refuse`` makes the error that is raised.
     """
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise refuse("it does not say so")
-    if (found := record.get("version")) != VERSION:
-        raise refuse(f"it has version {found!r}, and this release reads {VERSION}")
+    if (found := record.get("version")) not in _READ:
+        known = " and ".join(map(str, _READ))
+        raise refuse(f"it has version {found!r}, and this release reads {known}")
     body = {k: v for k, v in record.items() if k not in {"format", "version", "checksum"}}
     if record.get("checksum") != compute_checksum(body):
         raise refuse("it was changed after it was saved; save it anew")
@@ -65,10 +63,7 @@ def open_record(record: object, refuse: Callable[[str], Exception]) -> dict[str,
 
 
 def compute_checksum(record: Mapping[str, object]) -> str:
-    """Compute the checksum of a JSON record, so that a single changed digit in a file shows.
-
-    Called by ``seal_record`` and ``open_record``, and by the files of policies and worlds.
-    """
+    """Compute the checksum of a JSON record, so that a single changed digit in a file shows."""
     found = sha256()
     for piece in _spell_pieces(record):
         found.update(piece.encode())
@@ -78,8 +73,7 @@ def compute_checksum(record: Mapping[str, object]) -> str:
 def _spell_pieces(record: object) -> Iterator[str]:
     """Spell a JSON record as ``json.dumps`` does with sorted keys, some rows at a time.
 
-    The whole text of a large table would take as much memory as its file. Called by
-    ``compute_checksum``.
+    The whole text of a large table would take as much memory as its file.
 
     >>> "".join(_spell_pieces({"b": [1, {"d": 0.5, "c": None}], "a": "x"}))
     '{"a": "x", "b": [1, {"c": null, "d": 0.5}]}'

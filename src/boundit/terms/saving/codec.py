@@ -73,8 +73,7 @@ class _Misfit(Exception):
     def locate_within(self, step: str) -> "_Misfit":
         """Make the same error with its place extended by the field or position it stands in.
 
-        So the message names the whole way to it, as ``bounds[3].lower``. Called by
-        ``_read_items``, and by ``_make_object`` and ``_make_fixed`` for their parts.
+        So the message names the whole way to it, as ``bounds[3].lower``.
         """
         return _Misfit(self.reason, step + self.where)
 
@@ -95,8 +94,7 @@ class _Codec:
 def encode(value: object, kind: object = None) -> Any:
     """Turn a value into what ``json`` can write, by its own type or by the annotated one.
 
-    Refuses what JSON has no form for. Called by ``BoundTable.record`` and the records of
-    policies and decisions.
+    Refuses what JSON has no form for.
     """
     return _find_codec(type(value) if kind is None else kind).write(value)
 
@@ -106,10 +104,7 @@ def decode(kind: type[T], record: object, *, error: Refusal = ValueError) -> T: 
 @overload
 def decode(kind: object, record: object, *, error: Refusal = ValueError) -> Any: ...
 def decode(kind: object, record: object, *, error: Refusal = ValueError) -> Any:
-    """Read a value of a type from what ``encode`` wrote; ``error`` makes the error of a misfit.
-
-    Called by ``BoundTable.from_record`` and its like, with their own error class.
-    """
+    """Read a value of a type from what ``encode`` wrote; ``error`` makes the error of a misfit."""
     try:
         return _find_codec(kind).read(record)
     except _Misfit as misfit:
@@ -119,10 +114,7 @@ def decode(kind: object, record: object, *, error: Refusal = ValueError) -> Any:
 
 @cache
 def _find_codec(kind: Any) -> _Codec:
-    """Find how values of an annotated type become JSON and back: a codec, a pair of functions.
-
-    Called by ``encode``, ``decode`` and, for the parts of a type, by the functions below.
-    """
+    """Find how values of an annotated type become JSON and back: a codec, a pair of functions."""
     if kind in _SCALARS:
         return _SCALARS[kind]
     origin = get_origin(kind) or kind
@@ -136,10 +128,7 @@ def _find_codec(kind: Any) -> _Codec:
 
 
 def _make_class(origin: type, kind: Any) -> _Codec:
-    """Make the codec of a class: a dataclass, mapping, tuple, list or set.
-
-    Called by ``_find_codec``.
-    """
+    """Make the codec of a class: a dataclass, mapping, tuple, list or set."""
     if is_dataclass(origin):
         return _make_object(origin)
     if issubclass(origin, Mapping):
@@ -154,8 +143,7 @@ def _make_class(origin: type, kind: Any) -> _Codec:
 def _make_object(kind: Any) -> _Codec:
     """Make the codec of a dataclass: a JSON object of its fields.
 
-    A field that does not count when values are compared is no part of the record. Called by
-    ``_make_class``.
+    A field that does not count when values are compared is no part of the record.
     """
     hints = get_type_hints(kind)
     known = [field for field in fields(kind) if field.init and field.compare]
@@ -199,20 +187,14 @@ def _make_object(kind: Any) -> _Codec:
 
 
 def _name_stranger(record: dict[str, object], names: Set[str], needed: Set[str]) -> _Misfit:
-    """Make the error that names a field nobody knows, or one that is missing.
-
-    Called by ``_make_object``.
-    """
+    """Make the error that names a field nobody knows, or one that is missing."""
     if unknown := record.keys() - names:
         return _Misfit(f"nothing is called {min(unknown, key=str)!r} here")
     return _Misfit(f"{min(needed - record.keys())!r} is missing")
 
 
 def _make_tuple(origin: Any, kind: Any) -> _Codec:
-    """Make the codec of a tuple of fixed or any length, or of a named tuple.
-
-    Called by ``_make_class``.
-    """
+    """Make the codec of a tuple of fixed or any length, or of a named tuple."""
     if hasattr(origin, "_fields"):
         hints = get_type_hints(origin)
         return _make_fixed(origin._make, [hints[name] for name in origin._fields])
@@ -225,10 +207,7 @@ def _make_tuple(origin: Any, kind: Any) -> _Codec:
 
 
 def _make_sequence(kind: Any, part: _Codec) -> _Codec:
-    """Make the codec of a list, set or tuple of any number of values of one type.
-
-    Called by ``_make_class`` and ``_make_tuple``.
-    """
+    """Make the codec of a list, set or tuple of any number of values of one type."""
 
     def write(value: Any) -> list[object]:
         if not isinstance(value, kind):
@@ -242,10 +221,7 @@ def _make_sequence(kind: Any, part: _Codec) -> _Codec:
 
 
 def _make_fixed(make: Callable[[Any], object], kinds: Sequence[object]) -> _Codec:
-    """Make the codec of a list with one value of each of these types, in their order.
-
-    Called by ``_make_tuple``, and by ``_make_mapping`` for entries.
-    """
+    """Make the codec of a list with one value of each of these types, in their order."""
     parts = [_find_codec(kind) for kind in kinds]
 
     def write(value: Any) -> list[object]:
@@ -271,7 +247,7 @@ def _make_fixed(make: Callable[[Any], object], kinds: Sequence[object]) -> _Code
 def _make_mapping(key: Any, value: Any) -> _Codec:
     """Make the codec of a mapping: a JSON object if keys are text, else a list of entries.
 
-    A key that is a tuple of a fixed length lies flat in its entry. Called by ``_make_class``.
+    A key that is a tuple of a fixed length lies flat in its entry.
     """
     whole = _find_codec(value)
     if key is str:
@@ -302,10 +278,7 @@ def _make_mapping(key: Any, value: Any) -> _Codec:
 
 
 def _make_union(kinds: Sequence[Any]) -> _Codec:
-    """Make the codec of a value of one of several types: the first that fits.
-
-    Used by ``_find_codec``.
-    """
+    """Make the codec of a value of one of several types: the first that fits."""
     parts = [_find_codec(kind) for kind in kinds]
     name = " or ".join(part.name for part in parts)
     exact = dict(zip(kinds, parts, strict=True))
@@ -343,7 +316,7 @@ def _make_union(kinds: Sequence[Any]) -> _Codec:
 
 
 def _make_literal(values: tuple[object, ...]) -> _Codec:
-    """Make the codec of a ``Literal``, one of a few given words. Called by ``_find_codec``."""
+    """Make the codec of a ``Literal``, one of a few given words."""
     name = " or ".join(map(repr, values))
 
     def write(value: Any) -> object:
@@ -472,10 +445,7 @@ def _read_interval(record: object) -> Interval:
 
 
 def _read_items(codec: _Codec, record: object, names: Sequence[str] | None = None) -> list[Any]:
-    """Read the items of a JSON list; if one does not fit, say at which place or name it stands.
-
-    Called by ``_make_sequence`` and ``_make_mapping``.
-    """
+    """Read the items of a JSON list; if one does not fit, say at which place or name it stands."""
     found, read = list[Any](), codec.read
     try:
         for one in _require_list(record):
@@ -489,27 +459,21 @@ def _read_items(codec: _Codec, record: object, names: Sequence[str] | None = Non
 
 
 def _require_list(record: object) -> list[Any]:
-    """Return the record if it is a JSON list, else refuse it.
-
-    Called by the readers of lists, ``_make_fixed`` for one.
-    """
+    """Return the record if it is a JSON list, else refuse it."""
     if not isinstance(record, list):
         raise _make_misfit("a list", record)
     return record
 
 
 def _require_object(record: object) -> dict[str, Any]:
-    """Return the record if it is a JSON object, else refuse it. Called by ``_make_mapping``."""
+    """Return the record if it is a JSON object, else refuse it."""
     if not isinstance(record, dict):
         raise _make_misfit("an object", record)
     return record
 
 
 def _make_misfit(wanted: str, found: object) -> _Misfit:
-    """Make the error that says what a record should have held, and what it holds.
-
-    Called by every reader here, ``_read_number`` for one.
-    """
+    """Make the error that says what a record should have held, and what it holds."""
     return _Misfit(f"{wanted} was expected, found {shorten(repr(found), 40)}")
 
 

@@ -10,10 +10,7 @@ from boundit.terms.bound_errors import CannotWrite
 
 
 def write_page(path: str | os.PathLike[str], page: str) -> None:
-    """Write a page, or any text, to a file as UTF-8, whole or not at all.
-
-    Called by ``write`` and ``write_reproduction``.
-    """
+    """Write a page, or any text, to a file as UTF-8, whole or not at all."""
     write_whole(path, page.encode("utf-8"))
 
 
@@ -23,10 +20,7 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
 
 
 def write_pieces(path: str | os.PathLike[str], pieces: Iterable[bytes]) -> None:
-    """Write a file beside its target and move it into place, so that none is half written.
-
-    Called by ``write_whole``, and by ``boundit policies export`` as rows are read.
-    """
+    """Write a file beside its target and move it into place, so that none is half written."""
     target = Path(path)
     beside = target.parent / f".{target.name}.{uuid4().hex}"
     try:

@@ -143,9 +143,12 @@ def test_many_cells_are_narrower_than_their_boxes() -> None:
     """A mediator of eight levels: boxes would add up the worst cases of 32 cells."""
     law = draw_law(np.random.default_rng(8), (2, 8, 2))
     log = open_counts(np.rint(5_000 * law), "XMY")
-    table = derive_bounds(parse(MEDIATOR), "Y | do(X)", log, sensitivity=2.0)
+    table = derive_bounds(parse(MEDIATOR), "Y | do(X)", log, selection_limit=2.0)
     no_claims = derive_bounds(
-        parse(MEDIATOR), "Y | do(X)", open_counts(np.rint(400 * law), "XMY"), sensitivity=2.0
+        parse(MEDIATOR),
+        "Y | do(X)",
+        open_counts(np.rint(400 * law), "XMY"),
+        selection_limit=2.0,
     )
     for key, row in table.bounds.items():
         assert row.upper - row.lower < no_claims.bounds[key].upper - no_claims.bounds[key].lower

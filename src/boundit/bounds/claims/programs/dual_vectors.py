@@ -57,10 +57,7 @@ class PilotLaw:
     seen: Floats
 
     def draw(self, n_draws: int, rng: Generator) -> Floats:
-        """Draw laws that the pilot might as well have been drawn from, on an axis before all.
-
-        Called by ``DualFinder`` and ``ProgramEnd``.
-        """
+        """Draw laws that the pilot might as well have been drawn from, on an axis before all."""
         alpha = np.maximum(self.seen, 1.0)[..., None] * self.shares + 0.1
         drawn = rng.gamma(np.broadcast_to(alpha, (n_draws, *alpha.shape)))
         return np.asarray(drawn / drawn.sum(axis=-1, keepdims=True))
@@ -85,7 +82,7 @@ def fit_law(layout: ProgramLayout, counts: Floats) -> Floats:
 
     Axes are conditions, scenarios and cells. Each condition is drawn a little towards all of
     them together. Where there are too many types, shares are taken as they are, with the same
-    pull. Called by ``ProgramReader.read_law``.
+    pull.
     """
     pool = counts.sum(axis=0, keepdims=True)
     runs = layout.list_types([], range(counts.shape[1]), layout.most)
@@ -111,8 +108,7 @@ def _fit_types(counts: Floats, cells: Floats, prior: Floats, rows: float) -> Flo
     """Fit shares of types to counts of cells, with a ``prior`` that is worth some ``rows``.
 
     Each round shares the rows of a cell out over its types by the shares they have (EM);
-    ``cells`` has a 1 where a type falls into a cell. Called by ``fit_law`` for all conditions
-    together, then for each.
+    ``cells`` has a 1 where a type falls into a cell.
     """
     n, total = counts.reshape(len(counts), -1), counts.sum(axis=(1, 2))[:, None]
     q = np.broadcast_to(prior, (len(counts), prior.shape[1]))
@@ -155,7 +151,7 @@ class DualFinder:
     def find_vectors(self) -> tuple[Found, Found] | None:
         """List multipliers that prove lower ends of the reward, and of one minus the reward.
 
-        None where there are too many response types. Called by ``find_ranks``.
+        None where there are too many response types.
         """
         layout = self.layout
         n_arms, n_places = len(layout.arms), len(layout.arms) * len(layout.fixed)
@@ -179,7 +175,7 @@ class DualFinder:
         """List laws near the pilot's for one condition, as lower and upper ends of shares.
 
         First the law itself, then with room for the error that the rest will have, then those
-        ``drawn``. Called by ``DualFinder``.
+        ``drawn``.
         """
         p, rows = self.law.shares[f], np.maximum(self.law.rows[f], 1.0)[:, None]
         error = np.sqrt(p * (1 - p) / rows)
@@ -190,8 +186,7 @@ class DualFinder:
     def _keep_different(self, found: Found) -> Found:
         """Keep one of several equal vectors of a place, or of an arm where they are shared.
 
-        There is one that proves nothing where there is none. Called by
-        ``DualFinder.find_vectors`` for each end.
+        There is one that proves nothing where there is none.
         """
         nothing = np.zeros((len(self.layout.outer), len(self.layout.inner)))
         none = [DualVector(0.0, nothing, 0.0, 0.0)]
@@ -219,10 +214,7 @@ class _EndSearch:
         self._known = dict[bytes, DualVector]()
 
     def solve(self, low: Floats, high: Floats) -> Iterator[DualVector]:
-        """Yield the multipliers at a law, whose shares have ends, unless there are none.
-
-        Called by ``DualFinder.find_vectors`` for each law.
-        """
+        """Yield the multipliers at a law, whose shares have ends, unless there are none."""
         found = self._minimise(np.append(low, 1.0), np.append(high, 1.0))
         if found is not None:
             yield self._keep(found.multipliers)
@@ -230,8 +222,7 @@ class _EndSearch:
     def cover(self, laws: Floats) -> Iterator[DualVector]:
         """Yield multipliers until each of some laws has those that are best for it.
 
-        Laws have axes of conditions, scenarios and cells. Called by
-        ``DualFinder.find_vectors`` where conditions share what is found.
+        Laws have axes of conditions, scenarios and cells.
         """
         left = np.concatenate([laws.reshape(len(laws), -1), np.ones((len(laws), 1))], axis=1)
         while len(left):
@@ -242,10 +233,7 @@ class _EndSearch:
                 left = left[~self._find_fitting(found.point, left)] if len(left) else left
 
     def _minimise(self, low: Floats, high: Floats) -> Optimum | None:
-        """Find the least end at a law; None without any.
-
-        Called by ``_EndSearch.solve`` and ``_EndSearch.cover``.
-        """
+        """Find the least end at a law; None without any."""
         self.program.set_ends(low, high)
         found = self.program.minimise(self.cost, seconds=self.budget.count_seconds())
         return found if found.status is SolveStatus.OPTIMAL else None
@@ -254,7 +242,7 @@ class _EndSearch:
         """Find laws that the types of one law's least end make up too.
 
         The multipliers are then the best for them as well, for all these types earn just what
-        the multipliers say. ``point`` has their shares. Called by ``_EndSearch.cover``.
+        the multipliers say. ``point`` has their shares.
         """
         rows, used = self.program.rows, point > _NEAR
         inside = used[rows.columns]
@@ -265,10 +253,7 @@ class _EndSearch:
         return np.asarray((np.vstack([-shares, gaps]) <= _NEAR).all(axis=0))
 
     def _keep(self, multipliers: Floats) -> DualVector:
-        """Make multipliers feasible, unless the same were made so before.
-
-        Called by ``_EndSearch.solve`` and ``_EndSearch.cover``.
-        """
+        """Make multipliers feasible, unless the same were made so before."""
         y = multipliers[:-1].round(_DIGITS)
         key = y.tobytes()
         if key not in self._known:
@@ -278,7 +263,7 @@ class _EndSearch:
     def _clean(self, multipliers: Floats) -> DualVector:
         """Make multipliers feasible whatever the solver rounded, each scenario's least 0.
 
-        What they prove is lowered until no type earns less. Called by ``_EndSearch._keep``.
+        What they prove is lowered until no type earns less.
         """
         layout, scenarios = self.search.whole, self.search.scenarios
         y = multipliers.reshape(len(scenarios), len(layout.inner))
@@ -293,10 +278,7 @@ class _EndSearch:
 
 
 def _drop_equal(found: Iterable[DualVector]) -> list[DualVector]:
-    """Keep one of several equal vectors.
-
-    Called by ``DualFinder._keep_different``.
-    """
+    """Keep one of several equal vectors."""
     seen = dict[bytes, DualVector]()
     for each in found:
         seen.setdefault((each.multipliers.round(_DIGITS - 2) + 0.0).tobytes(), each)
@@ -319,10 +301,7 @@ class DualVectors:
 
     @classmethod
     def stack(cls, vectors: Sequence[DualVector], shape: Sequence[int]) -> "DualVectors":
-        """Stack one vector for each place.
-
-        Called by ``rank_vectors``.
-        """
+        """Stack one vector for each place."""
         first = vectors[0].multipliers.shape
         return cls(
             np.array([each.constant for each in vectors]).reshape(shape),
@@ -336,7 +315,7 @@ def may_pool(spec: ResponseProgram) -> bool:
     """Tell whether who took the arm unasked and won would have won in any scenario.
 
     That is so where arms have types of their own, and no instrument has a say in what follows
-    from them. Called by ``find_ranks`` and ``ClaimRule.is_part_of``.
+    from them.
     """
     arguments = dict(zip(spec.inside, spec.arguments, strict=True))
     follows = spec.followed.difference(spec.set_by_hand)
@@ -346,12 +325,7 @@ def may_pool(spec: ResponseProgram) -> bool:
 
 
 def make_natural_vectors(layout: ProgramLayout, *, upper: bool) -> DualVectors:
-    """Make the multipliers of natural bounds: those who chose the arm and won, or lost.
-
-    Called by ``find_ranks`` for programs that come to natural bounds, and for those with
-    instruments, of which the natural bounds of all rows together hold too; and by
-    ``_find_natural``.
-    """
+    """Make the multipliers of natural bounds: those who chose the arm and won, or lost."""
     spec = layout.spec
     shape = [1] * len(spec.fixed) + [layout.levels[name] for name in spec.set_by_hand]
     found = np.zeros((len(layout.arms), len(layout.outer), len(layout.inner)))
@@ -383,8 +357,7 @@ def rank_vectors(
 
     ``weights`` are those with which places are summed, an axis of rows before those of places,
     and which of the axes are summed over; the less a place weighs the less its own error
-    matters. None where each place is an end of its own. At most so many ranks are kept. Called
-    by ``find_ranks``.
+    matters. None where each place is an end of its own. At most so many ranks are kept.
     """
     values, spreads = _expect_ends(found, law)
     if weights is None:
@@ -411,7 +384,7 @@ def _expect_ends(
 ) -> tuple[list[Floats], list[Floats]]:
     """Compute for every place what its vectors prove at the pilot's law, and the variance.
 
-    Places that share their vectors are computed at once. Called by ``rank_vectors``.
+    Places that share their vectors are computed at once.
     """
     n_arms = len(found) // len(law.shares)
     alike = dict[int, list[int]]()
@@ -433,7 +406,7 @@ def weigh_vectors(
     """Compute the ends that vectors prove at some laws, and variances from so many rows.
 
     Laws have axes of conditions, scenarios and cells; what comes out has conditions and
-    vectors. Called by ``_expect_ends``.
+    vectors.
     """
     y, laws = np.stack([each.multipliers for each in several]), shares[:, None]
     mean, square = (y * laws).sum(axis=-1), (y**2 * laws).sum(axis=-1)
@@ -448,10 +421,7 @@ def _weigh_places(
     weights: Floats,
     links: tuple[int, ...],
 ) -> list[Floats]:
-    """Score the vectors of places that are summed: errors of places add up in quadrature.
-
-    Called by ``rank_vectors``.
-    """
+    """Score the vectors of places that are summed: errors of places add up in quadrature."""
     chosen = [int(value.argmax()) for value in values]
     scores = [*values]
     for _ in range(_SWEEPS):

@@ -82,10 +82,7 @@ class RankClaims:
         return self._sum
 
     def choose(self, log_error: Floats) -> tuple[PilotChoice | None, Floats]:
-        """Choose how the sum pays, and predict the lower end, from the pilot alone.
-
-        Called by ``ProgramEnd.choose``.
-        """
+        """Choose how the sum pays, and predict the lower end, from the pilot alone."""
         choice = None if self.only_counts else self.sum.choose(log_error, upper=False)
         last = self.pilot.last
         hits = last.rows * last.mean
@@ -95,10 +92,7 @@ class RankClaims:
         return choice, value
 
     def bound(self, choice: PilotChoice | None, log_error: Floats) -> Floats:
-        """Bound the lower end on the rest.
-
-        Called by ``ProgramEnd.bound``.
-        """
+        """Bound the lower end on the rest."""
         value = None
         if choice is not None:
             value = self.sum.bound_value(choice, log_error, upper=False)
@@ -110,8 +104,7 @@ class RankClaims:
     ) -> Floats:
         """Put ends of sums and of counted shares together, in the scale of the reward.
 
-        Which of the two a row has is said by its multipliers alone. Called by
-        ``RankClaims.choose`` and ``RankClaims.bound``.
+        Which of the two a row has is said by its multipliers alone.
         """
         scaled = self.scaled
         if not self.counts_rows or not scaled.counted.any():
@@ -147,20 +140,14 @@ class ProgramEnd:
         ]
 
     def _move(self, law: PilotLaw, ranks: Sequence[DualVectors]) -> list[Floats]:
-        """Move what every vector proves to laws that the pilot might as well have come from.
-
-        Called by ``ProgramEnd`` where several share the error.
-        """
+        """Move what every vector proves to laws that the pilot might as well have come from."""
         drawn = law.draw(_WINS, np.random.default_rng([PILOT_SEED, 2]))
         laws = np.concatenate([law.shares[None], drawn])
         values = [self.reader.weigh_laws(each, laws, law.rows) for each in ranks]
         return [each[1:] - each[0] for each in values]
 
     def choose(self, log_error: Floats) -> ProgramChoice:
-        """Choose on the pilot which vectors share the error of a row, and how they pay.
-
-        Called by ``ProgramClaims.choose``.
-        """
+        """Choose on the pilot which vectors share the error of a row, and how they pay."""
         layout = self.reader.layout
         wide = _add_axes(log_error, len(layout.axes))
         found = [rank.choose(wide) for rank in self.ranks]
@@ -181,8 +168,7 @@ class ProgramEnd:
         """Share a row's error out by how often each vector is best, for all the pilot can tell.
 
         ``ends`` are those expected at the pilot's law; at laws that the pilot might as well
-        have come from they move as what the vectors prove does. Called by
-        ``ProgramEnd.choose``.
+        have come from they move as what the vectors prove does.
         """
         if len(self.ranks) == 1:
             return [np.zeros(())]
@@ -197,10 +183,7 @@ class ProgramEnd:
         return [np.asarray(-np.log(share)) for share in shares]
 
     def bound(self, choice: ProgramChoice, log_error: Floats) -> Floats:
-        """Bound the lower end of every row on the rest.
-
-        Called by ``ProgramClaims.bound``.
-        """
+        """Bound the lower end of every row on the rest."""
         wide = _add_axes(log_error, len(self.reader.layout.axes))
         ends = [
             rank.bound(chosen, np.minimum(wide + each, _LARGE))
@@ -213,8 +196,7 @@ class ProgramEnd:
     def explain(self, place: Place, boxes: str | None) -> EndSampling | None:
         """Say why chance moves this end of a row, by the multipliers that the pilot likes best.
 
-        None where the worst of unknown variables is taken of whole ends. Called by
-        ``ProgramClaims.explain``.
+        None where the worst of unknown variables is taken of whole ends.
         """
         best, reader = self.ranks[0], self.reader
         if len(reader.layout.axes) > len(place):
@@ -231,20 +213,14 @@ class ProgramEnd:
         return cells.explain(place, upper=False, boxes=boxes)
 
     def _take_worst(self, ends: Floats) -> Floats:
-        """Take the least over unknown variables that are axes; only that one must hold.
-
-        Called by ``ProgramEnd.choose`` and ``ProgramEnd.bound``.
-        """
+        """Take the least over unknown variables that are axes; only that one must hold."""
         n_axes = len(self.reader.form.form.axes)
         over = tuple(range(n_axes, ends.ndim))
         return np.clip(ends.min(axis=over) if over else ends, 0.0, 1.0)
 
 
 def _add_axes(values: Floats, n_axes: int) -> Floats:
-    """Show numbers of rows with axes of length 1 behind, for unknown variables.
-
-    Called by ``ProgramEnd.choose`` and ``ProgramEnd.bound``.
-    """
+    """Show numbers of rows with axes of length 1 behind, for unknown variables."""
     return values.reshape(values.shape + (1,) * (n_axes - values.ndim))
 
 
@@ -253,7 +229,7 @@ def find_ranks(
 ) -> tuple[list[DualVectors], list[DualVectors]] | Unmet:
     """Find multipliers for both ends of every place on the pilot, the best first.
 
-    Places that are summed have one vector each. Called by ``make_program_claims``.
+    Places that are summed have one vector each.
     """
     layout = reader.program
     if layout.spec.is_natural:
@@ -288,30 +264,21 @@ class ProgramClaims:
         self._ends = lower, upper
 
     def choose(self, log_error: Floats, *, upper: bool) -> ProgramChoice:
-        """Choose all that is free for one end of all rows, and predict it.
-
-        Called by ``ClaimFinder._bound_side`` before any row of the rest is read.
-        """
+        """Choose all that is free for one end of all rows, and predict it."""
         found = self._ends[upper].choose(log_error)
         if not upper:
             return found
         return replace(found, predicted=1 - found.predicted)
 
     def bound(self, choice: ProgramChoice, log_error: Floats, *, upper: bool) -> Floats:
-        """Bound one end of all rows, each missing with chance ``exp(-log_error)``.
-
-        Called by ``bound_shared`` with what the pilot chose.
-        """
+        """Bound one end of all rows, each missing with chance ``exp(-log_error)``."""
         found = self._ends[upper].bound(choice, log_error)
         return 1 - found if upper else found
 
     def explain(
         self, place: Place, *, upper: bool, boxes: str | None = None
     ) -> EndSampling | None:
-        """Say why chance moves an end of the row at a place: the rows behind its multipliers.
-
-        Called by ``_explain`` for the ends of small tables.
-        """
+        """Say why chance moves an end of the row at a place: the rows behind its multipliers."""
         return self._ends[upper].explain(place, boxes)
 
 
@@ -325,8 +292,7 @@ def make_program_claims(
     """Make claims on a rule that ends in a program, or say which condition is not met.
 
     ``sources`` are cut into as many folds as the form needs. Multipliers are looked for on the
-    pilot alone; ``rng`` draws the order of bets. Called by ``ClaimCounts.read_program`` for
-    each such rule.
+    pilot alone; ``rng`` draws the order of bets.
     """
     split = sources.find(form.law)
     if split.is_exact:

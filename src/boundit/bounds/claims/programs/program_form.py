@@ -32,10 +32,7 @@ class ProgramForm:
 
     @property
     def place(self) -> tuple[str, ...]:
-        """The names of what a program is solved for each value of: conditions, then arms.
-
-        Read by ``ProgramReader`` for the axes of multipliers.
-        """
+        """The names of what a program is solved for each value of: conditions, then arms."""
         asked = self.program.fixed + self.program.set_by_hand
         return tuple(self.scope[name] for name in asked)
 
@@ -43,8 +40,7 @@ class ProgramForm:
     def summed(self) -> Nodes:
         """The variables of known law that come before the program.
 
-        Where there are none, a row's end is that of one program. Read by
-        ``ProgramReader``.
+        Where there are none, a row's end is that of one program.
         """
         return frozenset(self.form.drawn).difference(self.form.last.of)
 
@@ -53,7 +49,7 @@ class ProgramForm:
         """The names of conditions and arms when all strata that are summed are one.
 
         None unless the levels, multiplied, are the law of one row given the conditions, as
-        ``P(w | c) P(x, y | w, c)`` is. Read by ``ClaimRule.is_part_of``.
+        ``P(w | c) P(x, y | w, c)`` is.
         """
         first, seen = self.form.levels[0], self.form.levels[0].term.given
         for level in self.form.levels:
@@ -67,10 +63,7 @@ class ProgramForm:
 
 
 def find_program_form(rule: BoundRule, graph: CausalGraph) -> ProgramForm | Unmet:
-    """Find the sum of levels whose value a rule bounds by a program, or say what is not met.
-
-    Called by ``_find_any_form`` for each such rule, before any row is read.
-    """
+    """Find the sum of levels whose value a rule bounds by a program, or say what is not met."""
     if not isinstance(rule, NestedChain) or not isinstance(rule.core, ResponseProgram):
         return Unmet("it does not end in a program")
     program, law = rule.core, rule.core.law
@@ -93,10 +86,7 @@ def find_program_form(rule: BoundRule, graph: CausalGraph) -> ProgramForm | Unme
 
 
 def _find_fault(program: ResponseProgram) -> str | None:
-    """Find why fixed multipliers do not make a mean of a program's end, or None.
-
-    Called by ``find_program_form``.
-    """
+    """Find why fixed multipliers do not make a mean of a program's end, or None."""
     if program.weights:
         return "the program weighs response types by estimated factors"
     if not isinstance(program.law, P):

@@ -85,8 +85,7 @@ class ProgramReader:
     def _lay_out(self) -> SumLayout:
         """Find the cells of all levels; without links, unknown variables are axes.
 
-        Branches of the sum that differ in an arm alone read the same rows of the law. Called by
-        ``ProgramReader``.
+        Branches of the sum that differ in an arm alone read the same rows of the law.
         """
         form, place = self.form.form, frozenset(self.place)
         axes, worst = form.axes, form.worst
@@ -111,10 +110,7 @@ class ProgramReader:
         return replace(layout, cells=(*others, replace(last, shared=shared)))
 
     def read_law(self) -> PilotLaw:
-        """Read off the pilot the law that response types reproduce.
-
-        Called by ``make_program_claims`` before multipliers are looked for.
-        """
+        """Read off the pilot the law that response types reproduce."""
         counts = self._count(self.split.pilot)
         shape = [self.settings.sizes[name] for name in self.fixed]
         full = np.broadcast_to(counts, (*shape, *counts.shape[-2:]))
@@ -130,10 +126,7 @@ class ProgramReader:
         return PilotLaw(fit_law(self.program, flat), rows.reshape(seen.shape), seen)
 
     def read_pilot(self, law: PilotLaw) -> "ProgramPilot":
-        """Read what the pilot says of all levels.
-
-        Called by ``make_program_claims``.
-        """
+        """Read what the pilot says of all levels."""
         fixed = [self.settings.sizes[name] for name in self.fixed]
         shares = law.shares.reshape(*fixed, self.n_scenarios, -1)
         rows = law.rows.reshape(*fixed, self.n_scenarios)
@@ -146,10 +139,7 @@ class ProgramReader:
         return ProgramPilot(self, levels, self._name(rows), cells)
 
     def read_rest(self, rng: Generator) -> "ProgramRest":
-        """Read what the rest says of all levels, and draw the order of its bets.
-
-        Called by ``make_program_claims``.
-        """
+        """Read what the rest says of all levels, and draw the order of its bets."""
         counts = self._count(self.split.folds[self.form.form.last.fold])
 
         def name(block: Floats) -> tuple[Floats, ...]:
@@ -170,8 +160,7 @@ class ProgramReader:
     def scale(self, vectors: DualVectors) -> ScaledVectors:
         """Scale multipliers to values between 0 and 1, for the pilot and the rest alike.
 
-        Where places are summed, the unit is the range over types of what is summed. Called by
-        ``ProgramEnd`` for each rank of vectors.
+        Where places are summed, the unit is the range over types of what is summed.
         """
         ranges = vectors.multipliers.max(axis=-1)
         whole = np.where(ranges > 0, ranges, 1.0)
@@ -209,7 +198,7 @@ class ProgramReader:
         """Compute the ends that multipliers prove at some laws, an axis before those of rows.
 
         Laws have axes of conditions, scenarios and cells; ``rows`` are those of scenarios, by
-        which they are pooled. Called by ``ProgramEnd``.
+        which they are pooled.
         """
         fixed = [self.settings.sizes[name] for name in self.fixed]
         arms = self.shape[len(fixed) :]
@@ -224,7 +213,7 @@ class ProgramReader:
         """Weigh every place as the pilot's sum of each row does.
 
         Axes are rows, as far as they are no places, then those of places; what comes out tells
-        too which of them are summed over. Called by ``find_ranks`` to choose multipliers.
+        too which of them are summed over.
         """
         arrays = SumArrays.from_numbers(
             self.layout, [*pilot.levels, LevelNumbers(_ONE, _ONE, exact=True)], self.settings
@@ -245,10 +234,7 @@ class ProgramReader:
         return self._take(source.marginalize(self.form.law.free), inside=True)
 
     def _take(self, found: NamedArray, *, inside: bool) -> Floats:
-        """Take the counts of a law at the commonest level of variables that do not matter.
-
-        Called by ``ProgramReader.read_law`` and ``ProgramReader._count``.
-        """
+        """Take the counts of a law at the commonest level of variables that do not matter."""
         spec = self.form.program
         for name in self._idle:
             common = self.split.pilot.marginalize(frozenset((name,))).values.argmax()
@@ -266,10 +252,7 @@ class ProgramReader:
         return _trim((*self.fixed, SCENARIO), values).align(self.layout.cells[-1].axes)
 
     def _show_rows(self, values: Floats) -> Floats:
-        """Align an array over places with the axes of rows; of links it has one number.
-
-        Called by ``ProgramReader.scale``.
-        """
+        """Align an array over places with the axes of rows; of links it has one number."""
         kept = [i for i, name in enumerate(self.place) if name in self.layout.axes]
         index = tuple(slice(None) if i in kept else 0 for i in range(len(self.place)))
         named = _trim(tuple(self.place[i] for i in kept), values[index])
@@ -286,10 +269,7 @@ class ProgramPilot:
     shares: tuple[Floats, ...]
 
     def number(self, scaled: ScaledVectors) -> PilotNumbers:
-        """Number the sum of some multipliers as the pilot sees it.
-
-        Called by ``ProgramEnd``.
-        """
+        """Number the sum of some multipliers as the pilot sees it."""
         axes = self.reader.layout.cells[-1].axes
         values = tuple(value.align(axes) for value in scaled.values)
         arrays = _make_arrays(self.reader, scaled, self.levels)
@@ -306,10 +286,7 @@ class ProgramRest:
     blocks: Sequence[tuple[Floats, ...]]
 
     def number(self, scaled: ScaledVectors) -> RestNumbers:
-        """Number the sum of some multipliers as the rest sees it.
-
-        Called by ``ProgramEnd``.
-        """
+        """Number the sum of some multipliers as the rest sees it."""
         axes = self.reader.layout.cells[-1].axes
         values = tuple(value.align(axes) for value in scaled.values)
         arrays = _make_arrays(self.reader, scaled, self.levels)

@@ -25,7 +25,7 @@ class SelectionRows:
         """Say why chance moves the lower or the upper end of the row at a place.
 
         ``boxes`` says why each cell has an interval of its own. None where the pilot cannot
-        tell. Called by ``_explain`` for the ends of small tables.
+        tell.
         """
         reader, cells = self.claims.reader, self.claims.cells
         at = dict(zip(reader.form.axes, place, strict=True))
@@ -49,7 +49,7 @@ class SelectionRows:
     def _list_heaviest(self, added: Floats, rows: Floats) -> tuple[HeavyCell, ...]:
         """List the kinds of rows that add most to an end's variance, the heaviest first.
 
-        The reward is no part of a kind's name. Called by ``SelectionRows.explain``.
+        The reward is no part of a kind's name.
         """
         reader, total = self.claims.reader, float(added.sum())
         named = dict[tuple[tuple[str, int], ...], Floats]()

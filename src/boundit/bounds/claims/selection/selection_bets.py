@@ -49,18 +49,13 @@ class SelectionBets:
 
     @property
     def log_parts(self) -> float:
-        """The logarithm of how many capitals share the error.
-
-        Read by ``_find_last`` for what each of them is due.
-        """
+        """The logarithm of how many capitals share the error."""
         return log(len(self.total))
 
     def count_log(self, counts: Floats, tables: tuple[Floats | None, ...]) -> Floats:
         """Compute the logarithm of the capital at every threshold, for the worst weights.
 
-        ``counts`` are rows of the log by cell, those of ``tables`` follow. Called by
-        ``SelectionClaims.choose`` with expected rows, and by
-        ``SelectionClaims.bound`` with those of the rest.
+        ``counts`` are rows of the log by cell, those of ``tables`` follow.
         """
         by_weight, by_table = list[Floats](), list[Floats]()
         for place, scale in enumerate(self.scale):
@@ -89,10 +84,7 @@ class SelectionBets:
     def _count_tables(
         self, place: int, scale: Floats, tables: tuple[Floats | None, ...]
     ) -> Floats:
-        """Compute what the rows of tables add to the logarithm of one capital.
-
-        Called by ``SelectionBets.count_log``.
-        """
+        """Compute what the rows of tables add to the logarithm of one capital."""
         found = np.zeros_like(scale)
         n_rows = self.cells.counts.sum()
         for cells, rows, y in zip(self.cells.tables, tables, self._at(place), strict=True):
@@ -104,10 +96,7 @@ class SelectionBets:
         return found
 
     def _at(self, place: int) -> tuple[Floats, ...]:
-        """Take the multipliers of tables in one direction.
-
-        Called by ``SelectionBets.count_log`` and ``SelectionBets._count_tables``.
-        """
+        """Take the multipliers of tables in one direction."""
         return tuple(each[place] for each in self.tables)
 
 
@@ -116,8 +105,7 @@ def weigh_cells(
 ) -> tuple[Floats, Floats]:
     """Compute what is left of a cell's value, and what is added to every row.
 
-    The axes are thresholds, kinds and cells. Called by ``SelectionBets.count_log``,
-    ``mend_totals`` and ``choose_scale``.
+    The axes are thresholds, kinds and cells.
     """
     left, shift = value - total[:, None, None], total
     for table, y in zip(cells.tables, tables, strict=True):
@@ -129,10 +117,7 @@ def weigh_cells(
 def mend_totals(
     cells: SelectionCells, value: Floats, total: Floats, tables: tuple[Floats, ...]
 ) -> Floats:
-    """Lower the multipliers of the total until nothing left is negative.
-
-    Called by ``SelectionClaims._place_bets`` where weights have no upper limit.
-    """
+    """Lower the multipliers of the total until nothing left is negative."""
     left, _ = weigh_cells(cells, value, total, tables)
     found: Floats = total + np.minimum(left.min(axis=(1, 2)), 0.0)
     return found
@@ -147,8 +132,7 @@ def choose_scale(
 ) -> Floats:
     """Choose the scale of every threshold's bets, by the variance that the pilot expects.
 
-    No bet may come near to losing everything, in whichever cell. Called by
-    ``SelectionClaims._place_bets``.
+    No bet may come near to losing everything, in whichever cell.
     """
     left, shift = weigh_cells(cells, value, total, tables)
     counted = np.stack([weight * left + shift for weight in cells.weights])

@@ -53,8 +53,7 @@ class SelectionCells:
     def weights(self) -> tuple[float, ...]:
         """The weights at which a kind of row can be worst: its limits, or the lower alone.
 
-        Without an upper limit multipliers leave nothing that a greater weight could lower. Read
-        by ``SelectionBets``.
+        Without an upper limit multipliers leave nothing that a greater weight could lower.
         """
         return (self.low,) if self.high == inf else (self.low, self.high)
 
@@ -74,10 +73,7 @@ class SelectionReader:
         self._flat = (prod(self.shape), 1) if self.high == inf else (n_kinds, -1)
 
     def find_fault(self) -> str | None:
-        """Find why these counts allow for no claims, or None.
-
-        Called by ``make_selection_claims``.
-        """
+        """Find why these counts allow for no claims, or None."""
         log = self.sources.log
         if log.is_exact:
             return "the law of the log is exact"
@@ -91,10 +87,7 @@ class SelectionReader:
         return self._find_table_fault()
 
     def _find_table_fault(self) -> str | None:
-        """Find why the tables of the population allow for no claims, or None.
-
-        Called by ``SelectionReader.find_fault``.
-        """
+        """Find why the tables of the population allow for no claims, or None."""
         splits = [split for _, split in self._list_tables()]
         if len({id(self.sources.log), *map(id, splits)}) <= len(splits):
             return "two tables of the population have the same rows"
@@ -103,10 +96,7 @@ class SelectionReader:
         return None
 
     def read(self) -> SelectionCells:
-        """Read pilot and rest of the log and of every table.
-
-        Called by ``make_selection_claims``.
-        """
+        """Read pilot and rest of the log and of every table."""
         log = self.sources.log
         joint = log.pilot.marginalize(frozenset(self.names))
         shares = smooth_pilot(joint, frozenset(), log).align(self.names)
@@ -123,8 +113,7 @@ class SelectionReader:
     def value_cells(self, place: Mapping[str, int], *, upper: bool) -> tuple[Floats, Floats]:
         """Find what every cell is worth in a row of the table, and whether it counts at all.
 
-        For an upper end the worth is that of one minus the reward. Called by
-        ``SelectionClaims._make_bets`` for each row that differs.
+        For an upper end the worth is that of one minus the reward.
         """
         reward = np.zeros(2)
         reward[1 - SUCCESS if upper else SUCCESS] = 1.0
@@ -138,28 +127,19 @@ class SelectionReader:
         return worth, counted
 
     def name_kind(self, kind: int) -> dict[str, int]:
-        """Name the levels of a kind of row.
-
-        Called by ``SelectionRows._list_heaviest``.
-        """
+        """Name the levels of a kind of row."""
         n_steering = len(self.form.block.reweighting.steering)
         n_own = len(self.names) if self.high == inf else n_steering
         at = np.unravel_index(kind, self.shape[:n_own])
         return {name: int(i) for name, i in zip(self.names, at, strict=False)}
 
     def _list_tables(self) -> list[tuple[Nodes, SplitRows]]:
-        """List the tables that the population must fit, with their rows.
-
-        Called by ``SelectionReader.read`` and ``SelectionReader._find_table_fault``.
-        """
+        """List the tables that the population must fit, with their rows."""
         tables = self.form.block.reweighting.tables
         return [(each, self.sources.find(P(each, logged=False))) for each in tables]
 
     def _read_table(self, names: Nodes, split: SplitRows) -> TableCells:
-        """Read one unselected table.
-
-        Called by ``SelectionReader.read``.
-        """
+        """Read one unselected table."""
         order = tuple(sort_names(names))
         shape = [self.shape[self.names.index(name)] for name in order]
         joint = split.pilot.marginalize(names)
@@ -174,18 +154,12 @@ class SelectionReader:
         return TableCells(shares, counts, index.reshape(self._flat).astype(np.intp))
 
     def _align(self, name: str, values: Floats) -> Floats:
-        """Align an array over one variable with the cells.
-
-        Called by ``SelectionReader.value_cells``.
-        """
+        """Align an array over one variable with the cells."""
         return NamedArray((name,), values).align(self.names)
 
 
 def _mark(size: int, place: int) -> Floats:
-    """Mark one of some levels.
-
-    Called by ``SelectionReader.value_cells``.
-    """
+    """Mark one of some levels."""
     found = np.zeros(size)
     found[place] = 1.0
     return found

@@ -68,10 +68,7 @@ class SelectionClaims:
         )
 
     def choose(self, log_error: Floats, *, upper: bool) -> SelectionChoice:
-        """Choose thresholds, multipliers and scales for one side of all rows.
-
-        Called by ``ClaimFinder._bound_side`` before any row of the rest is read.
-        """
+        """Choose thresholds, multipliers and scales for one side of all rows."""
         predicted = np.zeros(self.shape)
         errors = np.broadcast_to(log_error, self.shape)
         bets = dict[Place, SelectionBets | None]()
@@ -90,10 +87,7 @@ class SelectionClaims:
         return SelectionChoice(bets, 1 - predicted if upper else predicted)
 
     def bound(self, choice: SelectionChoice, log_error: Floats, *, upper: bool) -> Floats:
-        """Bound one side of all rows, each missing with chance ``exp(-log_error)``.
-
-        Called by ``bound_shared`` with what the pilot chose.
-        """
+        """Bound one side of all rows, each missing with chance ``exp(-log_error)``."""
         errors = np.broadcast_to(log_error, np.broadcast_shapes(log_error.shape, self.shape))
         ends = np.zeros(errors.shape)
         tables = tuple(each.counts for each in self.cells.tables)
@@ -112,10 +106,7 @@ class SelectionClaims:
     def _make_bets(
         self, place: Place, log_error: float, *, upper: bool
     ) -> SelectionBets | None:
-        """Fix thresholds, multipliers and scales for one end of one row.
-
-        Called by ``SelectionClaims.choose`` for each row that differs.
-        """
+        """Fix thresholds, multipliers and scales for one end of one row."""
         at = dict(zip(self.reader.form.axes, place, strict=True))
         worth, there = self.reader.value_cells(at, upper=upper)
         solved = self.finder.solve(worth, there)
@@ -151,8 +142,7 @@ class SelectionClaims:
     ) -> SelectionBets:
         """Place bets with the multipliers of the total moved up and down, and choose scales.
 
-        Without an upper limit of weights they are not moved but mended. Called by
-        ``SelectionClaims._make_bets``.
+        Without an upper limit of weights they are not moved but mended.
         """
         cells = self.cells
         totals = [total - move, total + move] if move > 0 else [total]
@@ -166,10 +156,7 @@ class SelectionClaims:
     def _find_range(
         self, worth: Floats, there: Floats, near: float, found: Multipliers, log_error: float
     ) -> tuple[float, float]:
-        """Find between which thresholds the end will be, ``near`` being the pilot's least mean.
-
-        Called by ``SelectionClaims._make_bets``.
-        """
+        """Find between which thresholds the end will be, ``near`` being the pilot's least mean."""
         cells = self.cells
         weights = found.weights[:, None] * there
         squares = (cells.shares * (weights * (worth - near)) ** 2).sum()
@@ -182,7 +169,7 @@ class SelectionClaims:
         """Find by how much the multiplier of the total may be wrong, as the pilot may err.
 
         It is the mean of what is ``left`` of values in the kind whose weight is between its
-        limits; 0 if that hangs on no share. Called by ``SelectionClaims._make_bets``.
+        limits; 0 if that hangs on no share.
         """
         cells = self.cells
         for table, y in zip(cells.tables, found.tables, strict=True):
@@ -197,18 +184,12 @@ class SelectionClaims:
 
 
 def _interpolate(steps: Floats, knots: Floats, values: Floats) -> Floats:
-    """Interpolate the multipliers of a table's cells between some thresholds.
-
-    Called by ``SelectionClaims._make_bets``.
-    """
+    """Interpolate the multipliers of a table's cells between some thresholds."""
     return np.stack([np.interp(steps, knots, column) for column in values.T], axis=-1)
 
 
 def _find_last(bets: SelectionBets, logs: Floats, log_error: float) -> float:
-    """Find the last threshold before the first whose capital is not what is due; 0 if none is.
-
-    Called by ``SelectionClaims.choose`` and ``SelectionClaims.bound``.
-    """
+    """Find the last threshold before the first whose capital is not what is due; 0 if none is."""
     passed = int((logs > log_error + bets.log_parts).cumprod().sum())
     return float(bets.steps[passed - 1]) if passed else 0.0
 
@@ -219,10 +200,7 @@ def make_selection_claims(
     levels: Mapping[str, int],
     workspace: Workspace,
 ) -> SelectionClaims | Unmet:
-    """Make claims on a mean of the population, or say which condition is not met.
-
-    Called by ``ClaimCounts.read_selection`` for each such rule.
-    """
+    """Make claims on a mean of the population, or say which condition is not met."""
     reader = SelectionReader(form, sources, levels)
     if fault := reader.find_fault():
         return Unmet(fault)

@@ -39,32 +39,26 @@ class SelectionForm:
 
     @property
     def reads(self) -> Nodes:
-        """The axes of the table that its value hangs on. Read by ``ClaimRule.reads``."""
+        """The axes of the table that its value hangs on."""
         return (self.block.given | self.chosen) & frozenset(self.axes)
 
     @property
     def cell_axes(self) -> tuple[str, ...]:
-        """The variables of a row that matter, those that the log is reweighted by first.
-
-        Read by ``SelectionReader``.
-        """
+        """The variables of a row that matter, those that the log is reweighted by first."""
         law = self.block.reweighting
         own = self.block.given.union(self.block.variables, *law.tables) - law.steering
         return *sort_names(law.steering), *sort_names(own)
 
     @property
     def limits(self) -> tuple[float, float]:
-        """The least and the greatest weight of a kind of row, by what is stated.
-
-        Read by ``find_selection_form`` and ``SelectionReader``.
-        """
+        """The least and the greatest weight of a kind of row, by what is stated."""
         facts = self.block.reweighting.facts
         return facts.least_ratio, facts.find_greatest_share(1.0)
 
     def has_many_cells(self, levels: Mapping[str, int]) -> bool:
         """Tell whether a row of the table reads so many cells that a claim beats their boxes.
 
-        Without an upper limit it does for any number. Called by ``ClaimRule.has_many_cells``.
+        Without an upper limit it does for any number.
         """
         inner = (levels[name] for name in self.cell_axes if name not in self.axes)
         return self.limits[1] == inf or prod(inner) >= MANY_CELLS
@@ -73,10 +67,7 @@ class SelectionForm:
 def find_selection_form(
     rule: ReweightedChain | ReweightedNestedChain | NaturalBounds | ReweightedTypes,
 ) -> SelectionForm | Unmet:
-    """Find the mean of the population that a rule bounds, or say why claims have none.
-
-    Called by ``_find_any_form`` for each rule that reweights the log.
-    """
+    """Find the mean of the population that a rule bounds, or say why claims have none."""
     match rule:
         case NaturalBounds():
             form = SelectionForm(rule.axes, rule.outcome, rule.block, rule.chosen)
@@ -97,7 +88,7 @@ def _has_constant_multipliers(form: SelectionForm) -> bool:
     """Tell whether multipliers that hold for every law are as good as any, without a limit.
 
     So it is if some kind of row surely counts least among those with the given levels, or if
-    every cell is a kind of its own. Called by ``find_selection_form``.
+    every cell is a kind of its own.
     """
     law = form.block.reweighting
     if form.limits[0] <= 0:
@@ -110,10 +101,7 @@ def _has_constant_multipliers(form: SelectionForm) -> bool:
 
 
 def _explain_chain(rule: ReweightedChain) -> str:
-    """Say why a chain with a reweighted block is no mean of a function of one row.
-
-    Called by ``find_selection_form``.
-    """
+    """Say why a chain with a reweighted block is no mean of a function of one row."""
     if len(rule.blocks) > 1:
         return f"it multiplies {len(rule.blocks)} reweighted laws"
     (block,) = rule.blocks
@@ -125,10 +113,7 @@ def _explain_chain(rule: ReweightedChain) -> str:
 
 
 def _explain_types(rule: ReweightedTypes) -> str:
-    """Say why a program over response types on a reweighted log has no claims.
-
-    Called by ``find_selection_form``.
-    """
+    """Say why a program over response types on a reweighted log has no claims."""
     inside, varied = join_names(rule.program.inside), rule.program.varied
     if varied:
         return f"response types of {inside} are weighed by chances of {join_names(varied)}"
@@ -136,8 +121,5 @@ def _explain_types(rule: ReweightedTypes) -> str:
 
 
 def is_stated(law: Reweighting) -> bool:
-    """Tell whether facts or tables say anything of a reweighting.
-
-    Called by ``_keep_worthwhile``, for rules that may beat natural bounds.
-    """
+    """Tell whether facts or tables say anything of a reweighting."""
     return bool(law.facts or law.tables)

@@ -64,11 +64,7 @@ class MultiplierFinder:
         )
 
     def find(self, value: Floats) -> Multipliers | None:
-        """Find the best multipliers for what cells count at one threshold; None without any.
-
-        Called by ``MultiplierFinder.solve`` and, for a few thresholds, by
-        ``SelectionClaims._make_bets``.
-        """
+        """Find the best multipliers for what cells count at one threshold; None without any."""
         cost = (self.cells.shares * value).sum(axis=1)
         found = self._program.minimise(
             np.concatenate([cost, self._slack]), seconds=self.budget.count_seconds()
@@ -83,8 +79,7 @@ class MultiplierFinder:
     def solve(self, worth: Floats, there: Floats) -> tuple[float, Multipliers] | None:
         """Find the least mean that the pilot allows for, with its multipliers; None without.
 
-        The threshold goes to the mean at the worst weights until it stays (Dinkelbach). Called
-        by ``SelectionClaims._make_bets`` and ``SelectionRows.explain``.
+        The threshold goes to the mean at the worst weights until it stays (Dinkelbach).
         """
         t, solved = 0.5, None
         for _ in range(MOST_STEPS):

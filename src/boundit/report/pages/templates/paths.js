@@ -42,16 +42,11 @@
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") mark(null);
   });
-  const listen = () => {
-    for (const step of document.querySelectorAll("li[data-between]:not([tabindex])")) {
-      step.tabIndex = 0;
-      step.addEventListener("pointerenter", () => { pointed = step; show(); });
-      step.addEventListener("pointerleave", () => { pointed = null; show(); });
-      step.addEventListener("focus", () => { focused = step; show(); });
-      step.addEventListener("blur", () => { focused = null; show(); });
-    }
-  };
-  // Explanations of rows on demand come later.
-  document.addEventListener("explained", listen);
-  listen();
+  for (const step of document.querySelectorAll("li[data-between]")) {
+    step.tabIndex = 0;
+    step.addEventListener("pointerenter", () => { pointed = step; show(); });
+    step.addEventListener("pointerleave", () => { pointed = null; show(); });
+    step.addEventListener("focus", () => { focused = step; show(); });
+    step.addEventListener("blur", () => { focused = null; show(); });
+  }
 }

@@ -1,5 +1,5 @@
 "use strict";
-for (const field of document.querySelectorAll(".search:not(:has(+ .pager))")) {
+for (const field of document.querySelectorAll(".search")) {
   const input = field.querySelector("input");
   const output = field.querySelector("output");
   const bodies = [...field.parentElement.querySelectorAll("table.bounds > tbody")];
@@ -20,6 +20,7 @@ for (const field of document.querySelectorAll(".search:not(:has(+ .pager))")) {
       found += fits ? 1 : 0;
       if (fits && heading) heading.hidden = false;
     }
-    output.value = words.length ? `${found} of ${rows.length}` : "";
+    const say = (n) => n.toLocaleString("en");
+    output.value = words.length ? `${say(found)} of ${say(rows.length)}` : "";
   });
 }

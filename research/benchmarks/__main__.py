@@ -1,0 +1,40 @@
+"""Run every benchmark, or those named: ``python -m research.benchmarks separation``.
+
+Options after a single name are its own: ``python -m research.benchmarks service --seconds 1``.
+"""
+
+import sys
+import warnings
+from importlib import import_module
+
+NAMES = (
+    "separation",
+    "recover",
+    "counts",
+    "programs",
+    "bandits",
+    "many",
+    "vector_steps",
+    "scaling",
+    "check",
+    "tables",
+    "widths",
+    "plans",
+    "memory",
+    "propensities",
+    "many_arms",
+    "stress",
+    "covariates",
+    "ml",
+    "late_rewards",
+    "service",
+)
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")  # what peers warn of is theirs
+    if sys.argv[2:] and sys.argv[2].startswith("--"):
+        import_module(f"research.benchmarks.{sys.argv[1]}").run(sys.argv[2:])
+        sys.exit()
+    for name in sys.argv[1:] or NAMES:
+        import_module(f"research.benchmarks.{name}").run()
+        print(flush=True)

@@ -1,0 +1,1 @@
+"""Commands that ``boundit`` finds by their entry points, where this package is installed."""

@@ -1,0 +1,100 @@
+"""Worlds that the paper's graph gets wrong by an edge, to see what trusting a log costs then.
+
+In each the learner assumes the graph of Figure 2, and the world is made as the paper's but for
+one influence that the graph denies. Where the reward steers which rows are logged, or shares a
+cause with X2, the means of the log's cells are wrong; where X2 moves I1, they are right, and it
+is wrong that arms share the chances of I1.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from boundit.estimand.query import parse_query
+from boundit.graph.causal_graph import CausalGraph
+from boundit.simulation.model import Model
+from boundit.simulation.world import World
+from boundit.simulation.worlds import PAPER_TABLES, make_paper_model
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from boundit.simulation.tables import TableSpec
+
+
+@dataclass(frozen=True, slots=True)
+class AssumedWorld:
+    """A world, and the graph that a learner assumes of it, which may be wrong."""
+
+    world: World
+    graph: CausalGraph
+
+    @classmethod
+    def right(cls, world: World) -> "AssumedWorld":
+        """Take a world whose own graph is assumed."""
+        return cls(world, world.graph)
+
+
+def make_wrong_worlds() -> tuple[AssumedWorld, ...]:
+    """Make the seven worlds in which the paper's graph is wrong: always the same.
+
+    The largest error of a mean that the exact log gives is about .25, .05, .03, 0, .28, 0 and
+    0.
+
+    >>> [wrong.world.name for wrong in make_wrong_worlds()][:2]
+    ['Y -> S flips X2', 'Y -> S mild']
+    """
+    return tuple(
+        AssumedWorld(_change_paper(name, tables), make_paper_model().graph)
+        for name, tables in _CHANGES.items()
+    )
+
+
+def _change_paper(name: str, changes: "Mapping[str, TableSpec]") -> World:
+    """Make the paper's world with other tables for some variables."""
+    tables = {**PAPER_TABLES, **changes}
+    hidden = [node for node in ("C1", "C2") if node in tables]
+    model = Model.of(tables, hidden=hidden, selection="S")
+    return World(model, parse_query("Y | do(X1, X2), U1, U2"), name)
+
+
+def _keep_rows(i1: int, y: int, against: float) -> float:
+    """Compute the chance that a row is logged, lower by the share ``against`` where Y is 1.
+
+    A negative share is taken where Y is 0. Used for the worlds in which the reward steers
+    selection.
+    """
+    return (0.1, 0.8)[i1] * (1 - max(against, 0.0) * y - max(-against, 0.0) * (1 - y))
+
+
+_CHANGES: "Mapping[str, Mapping[str, TableSpec]]" = {
+    "Y -> S flips X2": {
+        "S": (["I1", "Y", "X2"], lambda i1, y, x2: _keep_rows(i1, y, 0.66 if x2 else -0.5)),
+    },
+    "Y -> S mild": {
+        "S": (["I1", "Y", "X1"], lambda i1, y, x1: _keep_rows(i1, y, 0.19 * x1)),
+    },
+    "X2 <-> Y": {
+        "C2": ([], 0.5),
+        "X2": (["U2", "C2"], lambda u2, c2: (u2 + 0.3) / 2 + 0.18 * (c2 - 0.5)),
+        "Y": (
+            ["C1", "C2", "U1", "X2", "I1"],
+            lambda c1, c2, u1, x2, i1: (c1 + u1 + x2 + i1) / 6 + 0.1 + 0.1 * (c2 - 0.5),
+        ),
+    },
+    "X2 -> I1": {
+        "I1": (["X1", "X2", "C1"], lambda x1, x2, c1: (x1 + x2 + c1) / 5 + 0.2),
+    },
+    "Y -> S best arm": {
+        "S": (
+            ["I1", "Y", "X1", "X2"],
+            lambda i1, y, x1, x2: _keep_rows(i1, y, 0.70 * x1 * x2),
+        ),
+    },
+    "X2 -> I1 xor": {
+        "I1": (["X1", "X2", "C1"], lambda x1, x2, c1: 0.1 + 0.6 * (x1 ^ x2) + 0.2 * c1),
+    },
+    "X2 -> I1 best arm": {
+        "I1": (["X1", "X2", "C1"], lambda x1, x2, c1: 0.1 + 0.7 * x1 * x2 + 0.1 * c1),
+    },
+}
+"""What is other than in the paper's model, for each world by its name."""

@@ -1,0 +1,1 @@
+"""What keeps results and makes their pages; nothing here is installed."""

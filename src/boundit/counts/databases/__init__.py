@@ -1,1 +1,0 @@
-"""Logs in databases: one GROUP BY over a user's own connection."""

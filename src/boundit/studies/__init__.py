@@ -1,1 +1,0 @@
-"""The claims, shown: the paper recomputed, and our own bounds audited."""

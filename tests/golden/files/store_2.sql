@@ -1,0 +1,369 @@
+BEGIN TRANSACTION;
+CREATE TABLE boundit_store (
+    name TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+);
+INSERT INTO "boundit_store" VALUES('schema','2');
+CREATE TABLE decisions (
+    policy BIGINT NOT NULL,
+    id TEXT NOT NULL,
+    position BIGINT NOT NULL,
+    due BIGINT,
+    closed BIGINT,
+    outcome TEXT,
+    PRIMARY KEY (policy, id)
+) WITHOUT ROWID;
+INSERT INTO "decisions" VALUES(1,'a6',19,1700000136000000,NULL,NULL);
+INSERT INTO "decisions" VALUES(1,'a7',20,1700000136000000,NULL,NULL);
+INSERT INTO "decisions" VALUES(1,'a8',21,1700000136000000,NULL,NULL);
+INSERT INTO "decisions" VALUES(2,'f0',2,1700000600000000,NULL,'{"rewards":[["",0.0,3]],"positions":[3]}');
+INSERT INTO "decisions" VALUES(2,'f1',4,1700000601000000,NULL,'{"rewards":[["",1.0,5]],"positions":[5]}');
+INSERT INTO "decisions" VALUES(2,'f2',6,1700000602000000,NULL,'{"rewards":[["",0.0,7]],"positions":[7]}');
+INSERT INTO "decisions" VALUES(2,'f3',8,1700000603000000,NULL,'{"rewards":[["",1.0,9]],"positions":[9]}');
+INSERT INTO "decisions" VALUES(2,'f4',10,1700000604000000,NULL,'{"rewards":[["",0.0,11]],"positions":[11]}');
+INSERT INTO "decisions" VALUES(2,'f5',12,1700000605000000,NULL,'{"rewards":[["",1.0,13]],"positions":[13]}');
+INSERT INTO "decisions" VALUES(3,'w0',2,NULL,4,'{"rewards":[["",1.0,3]],"positions":[3]}');
+INSERT INTO "decisions" VALUES(3,'w1',5,NULL,7,'{"rewards":[["",1.0,6]],"positions":[6]}');
+INSERT INTO "decisions" VALUES(3,'w10',32,NULL,34,'{"rewards":[["",1.0,33]],"positions":[33]}');
+INSERT INTO "decisions" VALUES(3,'w11',35,NULL,37,'{"rewards":[["",1.0,36]],"positions":[36]}');
+INSERT INTO "decisions" VALUES(3,'w12',38,NULL,40,'{"rewards":[["",1.0,39]],"positions":[39]}');
+INSERT INTO "decisions" VALUES(3,'w13',41,NULL,43,'{"rewards":[["",1.0,42]],"positions":[42]}');
+INSERT INTO "decisions" VALUES(3,'w14',44,NULL,46,'{"rewards":[["",1.0,45]],"positions":[45]}');
+INSERT INTO "decisions" VALUES(3,'w15',47,NULL,49,'{"rewards":[["",1.0,48]],"positions":[48]}');
+INSERT INTO "decisions" VALUES(3,'w16',50,NULL,52,'{"rewards":[["",1.0,51]],"positions":[51]}');
+INSERT INTO "decisions" VALUES(3,'w17',53,NULL,55,'{"rewards":[["",1.0,54]],"positions":[54]}');
+INSERT INTO "decisions" VALUES(3,'w18',57,NULL,59,'{"rewards":[["",1.0,58]],"positions":[58]}');
+INSERT INTO "decisions" VALUES(3,'w19',60,NULL,62,'{"rewards":[["",1.0,61]],"positions":[61]}');
+INSERT INTO "decisions" VALUES(3,'w2',8,NULL,10,'{"rewards":[["",1.0,9]],"positions":[9]}');
+INSERT INTO "decisions" VALUES(3,'w20',63,NULL,65,'{"rewards":[["",1.0,64]],"positions":[64]}');
+INSERT INTO "decisions" VALUES(3,'w21',66,NULL,68,'{"rewards":[["",1.0,67]],"positions":[67]}');
+INSERT INTO "decisions" VALUES(3,'w22',69,NULL,71,'{"rewards":[["",1.0,70]],"positions":[70]}');
+INSERT INTO "decisions" VALUES(3,'w23',72,NULL,74,'{"rewards":[["",1.0,73]],"positions":[73]}');
+INSERT INTO "decisions" VALUES(3,'w24',75,NULL,77,'{"rewards":[["",1.0,76]],"positions":[76]}');
+INSERT INTO "decisions" VALUES(3,'w25',78,NULL,80,'{"rewards":[["",1.0,79]],"positions":[79]}');
+INSERT INTO "decisions" VALUES(3,'w26',81,NULL,83,'{"rewards":[["",1.0,82]],"positions":[82]}');
+INSERT INTO "decisions" VALUES(3,'w27',84,NULL,86,'{"rewards":[["",1.0,85]],"positions":[85]}');
+INSERT INTO "decisions" VALUES(3,'w28',87,NULL,89,'{"rewards":[["",1.0,88]],"positions":[88]}');
+INSERT INTO "decisions" VALUES(3,'w29',90,NULL,92,'{"rewards":[["",1.0,91]],"positions":[91]}');
+INSERT INTO "decisions" VALUES(3,'w3',11,NULL,13,'{"rewards":[["",1.0,12]],"positions":[12]}');
+INSERT INTO "decisions" VALUES(3,'w30',93,NULL,95,'{"rewards":[["",1.0,94]],"positions":[94]}');
+INSERT INTO "decisions" VALUES(3,'w31',96,NULL,98,'{"rewards":[["",1.0,97]],"positions":[97]}');
+INSERT INTO "decisions" VALUES(3,'w32',99,NULL,101,'{"rewards":[["",1.0,100]],"positions":[100]}');
+INSERT INTO "decisions" VALUES(3,'w33',102,NULL,104,'{"rewards":[["",1.0,103]],"positions":[103]}');
+INSERT INTO "decisions" VALUES(3,'w34',105,NULL,107,'{"rewards":[["",1.0,106]],"positions":[106]}');
+INSERT INTO "decisions" VALUES(3,'w35',108,NULL,110,'{"rewards":[["",1.0,109]],"positions":[109]}');
+INSERT INTO "decisions" VALUES(3,'w36',111,NULL,113,'{"rewards":[["",1.0,112]],"positions":[112]}');
+INSERT INTO "decisions" VALUES(3,'w37',114,NULL,116,'{"rewards":[["",1.0,115]],"positions":[115]}');
+INSERT INTO "decisions" VALUES(3,'w38',117,NULL,119,'{"rewards":[["",1.0,118]],"positions":[118]}');
+INSERT INTO "decisions" VALUES(3,'w39',120,NULL,122,'{"rewards":[["",1.0,121]],"positions":[121]}');
+INSERT INTO "decisions" VALUES(3,'w4',14,NULL,16,'{"rewards":[["",1.0,15]],"positions":[15]}');
+INSERT INTO "decisions" VALUES(3,'w40',123,NULL,125,'{"rewards":[["",1.0,124]],"positions":[124]}');
+INSERT INTO "decisions" VALUES(3,'w41',126,NULL,128,'{"rewards":[["",1.0,127]],"positions":[127]}');
+INSERT INTO "decisions" VALUES(3,'w42',129,NULL,131,'{"rewards":[["",1.0,130]],"positions":[130]}');
+INSERT INTO "decisions" VALUES(3,'w43',132,NULL,134,'{"rewards":[["",1.0,133]],"positions":[133]}');
+INSERT INTO "decisions" VALUES(3,'w44',135,NULL,137,'{"rewards":[["",1.0,136]],"positions":[136]}');
+INSERT INTO "decisions" VALUES(3,'w45',138,NULL,140,'{"rewards":[["",1.0,139]],"positions":[139]}');
+INSERT INTO "decisions" VALUES(3,'w46',141,NULL,143,'{"rewards":[["",1.0,142]],"positions":[142]}');
+INSERT INTO "decisions" VALUES(3,'w47',144,NULL,146,'{"rewards":[["",1.0,145]],"positions":[145]}');
+INSERT INTO "decisions" VALUES(3,'w48',147,NULL,149,'{"rewards":[["",1.0,148]],"positions":[148]}');
+INSERT INTO "decisions" VALUES(3,'w49',150,NULL,152,'{"rewards":[["",1.0,151]],"positions":[151]}');
+INSERT INTO "decisions" VALUES(3,'w5',17,NULL,19,'{"rewards":[["",1.0,18]],"positions":[18]}');
+INSERT INTO "decisions" VALUES(3,'w50',153,NULL,155,'{"rewards":[["",1.0,154]],"positions":[154]}');
+INSERT INTO "decisions" VALUES(3,'w51',156,NULL,158,'{"rewards":[["",1.0,157]],"positions":[157]}');
+INSERT INTO "decisions" VALUES(3,'w52',159,NULL,161,'{"rewards":[["",1.0,160]],"positions":[160]}');
+INSERT INTO "decisions" VALUES(3,'w53',162,NULL,164,'{"rewards":[["",1.0,163]],"positions":[163]}');
+INSERT INTO "decisions" VALUES(3,'w54',165,NULL,167,'{"rewards":[["",1.0,166]],"positions":[166]}');
+INSERT INTO "decisions" VALUES(3,'w55',168,NULL,170,'{"rewards":[["",1.0,169]],"positions":[169]}');
+INSERT INTO "decisions" VALUES(3,'w56',171,NULL,173,'{"rewards":[["",1.0,172]],"positions":[172]}');
+INSERT INTO "decisions" VALUES(3,'w57',174,NULL,176,'{"rewards":[["",1.0,175]],"positions":[175]}');
+INSERT INTO "decisions" VALUES(3,'w58',177,NULL,179,'{"rewards":[["",1.0,178]],"positions":[178]}');
+INSERT INTO "decisions" VALUES(3,'w59',180,NULL,182,'{"rewards":[["",1.0,181]],"positions":[181]}');
+INSERT INTO "decisions" VALUES(3,'w6',20,NULL,22,'{"rewards":[["",1.0,21]],"positions":[21]}');
+INSERT INTO "decisions" VALUES(3,'w7',23,NULL,25,'{"rewards":[["",1.0,24]],"positions":[24]}');
+INSERT INTO "decisions" VALUES(3,'w8',26,NULL,28,'{"rewards":[["",1.0,27]],"positions":[27]}');
+INSERT INTO "decisions" VALUES(3,'w9',29,NULL,31,'{"rewards":[["",1.0,30]],"positions":[30]}');
+CREATE TABLE events (
+    policy BIGINT NOT NULL,
+    position BIGINT NOT NULL,
+    at BIGINT NOT NULL,
+    kind TEXT NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (policy, position)
+) WITHOUT ROWID;
+INSERT INTO "events" VALUES(1,1,1700000000000000,'created','{"config":{"name":"ads","kind":"TS","options":{},"bounds":null,"arms":null,"context":null,"reward_range":null,"seed":7,"explore":0.1,"learn":null,"window":60.0,"default_reward":0.0,"rewards":"first","shadow":false,"unseen":"error","retention":null},"seed":7,"state":{"format":"boundit policy","version":4,"policy":"TS","checksum":"58cd38b5934bb0114eb7929fd613a3b7bb8401ccc2e37b0b976c64237af31905","options":{"propensities":true,"seed":7,"explore":0.1},"spec":{"arms":[["A"],["B"],["C"]],"arm_levels":[["A","B","C"]],"context":["Age"],"context_levels":[[0,1,2]],"reward_range":[0.0,1.0],"arms_given":false,"retired":[],"bins":[],"unseen":"error"},"monitor":{"prior":{"outcome":"Click","treatments":["Ad"],"context":["Age"],"levels":{"Ad":["A","B","C"],"Age":[0,1,2]},"outcome_range":[0,1],"bounds":[[["A"],[0],{"lower":0.0,"upper":0.9,"lower_estimate":0.0,"upper_estimate":0.9,"n":0,"lower_rule":"given","upper_rule":"given","lower_cells":[],"upper_cells":[],"marks":[],"sampling":null}],[["A"],[1],{"lower":0.0,"upper":0.92,"lower_estimate":0.0,"upper_estimate":0.92,"n":0,"lower_rule":"given","upper_rule":"given","lower_cells":[],"upper_cells":[],"marks":[],"sampling":null}],[["A"],[2],{"lower":0.0,"upper":0.9400000000000001,"lower_estimate":0.0,"upper_estimate":0.9400000000000001,"n":0,"lower_rule":"given","upper_rule":"given","lower_cells":[],"upper_cells":[],"marks":[],"sampling":null}],[["B"],[0],{"lower":0.05,"upper":0.8,"lower_estimate":0.05,"upper_estimate":0.8,"n":0,"lower_rule":"given","upper_rule":"given","lower_cells":[],"upper_cells":[],"marks":[],"sampling":null}],[["B"],[1],{"lower":0.05,"upper":0.8200000000000001,"lower_estimate":0.05,"upper_estimate":0.8200000000000001,"n":0,"lower_rule":"given","upper_rule":"given","lower_cells":[],"upper_cells":[],"marks":[],"sampling":null}],[["B"],[2],{"lower":0.05,"upper":0.8400000000000001,"lower_estimate":0.05,"upper_estimate":0.8400000000000001,"n":0,"lower_rule":"given","upper_rule":"given","lower_cells":[],"upper_cells":[],"marks":[],"sampling":null}],[["C"],[0],{"lower":0.1,"upper":0.7,"lower_estimate":0.1,"upper_estimate":0.7,"n":0,"lower_rule":"given","upper_rule":"given","lower_cells":[],"upper_cells":[],"marks":[],"sampling":null}],[["C"],[1],{"lower":0.1,"upper":0.72,"lower_estimate":0.1,"upper_estimate":0.72,"n":0,"lower_rule":"given","upper_rule":"given","lower_cells":[],"upper_cells":[],"marks":[],"sampling":null}],[["C"],[2],{"lower":0.1,"upper":0.74,"lower_estimate":0.1,"upper_estimate":0.74,"n":0,"lower_rule":"given","upper_rule":"given","lower_cells":[],"upper_cells":[],"marks":[],"sampling":null}]],"rules":{},"profile":"given","confidence":null,"caveats":[],"contrasts":[],"joint":false,"contrast_cost":"inf","inference":null,"units":"independent rows","bins":{},"pooling":{"reason":"these bounds came without a log, so there are no rows to count"},"others":[],"confounding_limit":{},"complete":false},"watch":null,"refutation":null,"evidence":[]},"ids":{"key":"0000000000000007","prefix":"a26ea0f85556b485-","count":0},"remember":0,"n_learned":0,"learned_ids":[],"statistics":[]},"arms":[["A"],["B"],["C"]],"boundit":"0.2.0","bounds":{"format": "boundit bounds", "version": 4, "checksum": "ca8d2ff6e479d460251e9414283f403328a0c20bb0b28b389b03b8a0df1e4df1", "outcome": "Click", "treatments": ["Ad"], "context": ["Age"], "levels": {"Ad": ["A", "B", "C"], "Age": [0, 1, 2]}, "outcome_range": [0, 1], "bounds": [[["A"], [0], {"lower": 0.0, "upper": 0.9, "lower_estimate": 0.0, "upper_estimate": 0.9, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}], [["A"], [1], {"lower": 0.0, "upper": 0.92, "lower_estimate": 0.0, "upper_estimate": 0.92, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}], [["A"], [2], {"lower": 0.0, "upper": 0.9400000000000001, "lower_estimate": 0.0, "upper_estimate": 0.9400000000000001, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}], [["B"], [0], {"lower": 0.05, "upper": 0.8, "lower_estimate": 0.05, "upper_estimate": 0.8, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}], [["B"], [1], {"lower": 0.05, "upper": 0.8200000000000001, "lower_estimate": 0.05, "upper_estimate": 0.8200000000000001, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}], [["B"], [2], {"lower": 0.05, "upper": 0.8400000000000001, "lower_estimate": 0.05, "upper_estimate": 0.8400000000000001, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}], [["C"], [0], {"lower": 0.1, "upper": 0.7, "lower_estimate": 0.1, "upper_estimate": 0.7, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}], [["C"], [1], {"lower": 0.1, "upper": 0.72, "lower_estimate": 0.1, "upper_estimate": 0.72, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}], [["C"], [2], {"lower": 0.1, "upper": 0.74, "lower_estimate": 0.1, "upper_estimate": 0.74, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}]], "rules": {}, "profile": "given", "confidence": null, "caveats": [], "contrasts": [], "joint": false, "contrast_cost": "inf", "inference": null, "units": "independent rows", "bins": {}, "pooling": {"reason": "these bounds came without a log, so there are no rows to count"}, "others": [], "confounding_limit": {}, "complete": false}}');
+INSERT INTO "events" VALUES(1,17,1700000076000000,'pruned','{"before":1700000071000000,"position":16}');
+INSERT INTO "events" VALUES(1,18,1700000076000000,'refreshed','{"version":2,"bounds":{"format": "boundit bounds", "version": 4, "checksum": "622bd53b97a599c89fddd97781feff085c222f0922df6ad3ed19c961cfd5221e", "outcome": "Click", "treatments": ["Ad"], "context": ["Age"], "levels": {"Ad": ["A", "B", "C"], "Age": [0, 1, 2]}, "outcome_range": [0, 1], "bounds": [[["A"], [0], {"lower": 0.0, "upper": 0.8, "lower_estimate": 0.0, "upper_estimate": 0.8, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}], [["A"], [1], {"lower": 0.0, "upper": 0.8200000000000001, "lower_estimate": 0.0, "upper_estimate": 0.8200000000000001, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}], [["A"], [2], {"lower": 0.0, "upper": 0.8400000000000001, "lower_estimate": 0.0, "upper_estimate": 0.8400000000000001, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}], [["B"], [0], {"lower": 0.05, "upper": 0.7000000000000001, "lower_estimate": 0.05, "upper_estimate": 0.7000000000000001, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}], [["B"], [1], {"lower": 0.05, "upper": 0.7200000000000001, "lower_estimate": 0.05, "upper_estimate": 0.7200000000000001, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}], [["B"], [2], {"lower": 0.05, "upper": 0.7400000000000001, "lower_estimate": 0.05, "upper_estimate": 0.7400000000000001, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}], [["C"], [0], {"lower": 0.1, "upper": 0.6000000000000001, "lower_estimate": 0.1, "upper_estimate": 0.6000000000000001, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}], [["C"], [1], {"lower": 0.1, "upper": 0.6200000000000001, "lower_estimate": 0.1, "upper_estimate": 0.6200000000000001, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}], [["C"], [2], {"lower": 0.1, "upper": 0.6400000000000001, "lower_estimate": 0.1, "upper_estimate": 0.6400000000000001, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}]], "rules": {}, "profile": "given", "confidence": null, "caveats": [], "contrasts": [], "joint": false, "contrast_cost": "inf", "inference": null, "units": "independent rows", "bins": {}, "pooling": {"reason": "these bounds came without a log, so there are no rows to count"}, "others": [], "confounding_limit": {}, "complete": false},"held":[["A"],["B"],["C"]]}');
+INSERT INTO "events" VALUES(1,19,1700000076000000,'decided','{"id":"a6","arm":["C"],"context":[0],"state":18,"bounds":2,"chances":[0.36765285996055225,0.4813806706114398,0.15096646942800795],"propensity":0.15096646942800795,"due":1700000136000000}');
+INSERT INTO "events" VALUES(1,20,1700000076000000,'decided','{"id":"a7","arm":["C"],"context":[1],"state":18,"bounds":2,"chances":[0.3134625193234466,0.3096029215781969,0.37693455909835644],"propensity":0.37693455909835644,"due":1700000136000000}');
+INSERT INTO "events" VALUES(1,21,1700000076000000,'decided','{"id":"a8","arm":["A"],"context":[2],"state":18,"bounds":2,"chances":[0.18376851933345062,0.4485479375696768,0.36768354309687257],"propensity":0.18376851933345062,"due":1700000136000000}');
+INSERT INTO "events" VALUES(2,1,1700000000000000,'created','{"config":{"name":"fused","kind":"Fused","options":{},"bounds":null,"arms":null,"context":null,"reward_range":null,"seed":7,"explore":0.0,"learn":null,"window":600.0,"default_reward":null,"rewards":"sum","shadow":false,"unseen":"error","retention":null},"seed":7,"state":{"format":"boundit policy","version":4,"policy":"Fused","checksum":"8c38df50e29ee15236112bdb50563d9c179f33956b86832430d0382c9330e831","options":{"doubt":0.08,"kappa":0.5,"linear":null,"propensities":true,"seed":7,"explore":0.0},"spec":{"arms":[["A"],["B"],["C"]],"arm_levels":[["A","B","C"]],"context":["Age"],"context_levels":[[0,1,2]],"reward_range":[0.0,1.0],"arms_given":false,"retired":[],"bins":[],"unseen":"error"},"monitor":{"prior":{"outcome":"Click","treatments":["Ad"],"context":["Age"],"levels":{"Ad":["A","B","C"],"Age":[0,1,2]},"outcome_range":[0,1],"bounds":[[["A"],[0],{"lower":0.0,"upper":0.9,"lower_estimate":0.0,"upper_estimate":0.9,"n":0,"lower_rule":"given","upper_rule":"given","lower_cells":[],"upper_cells":[],"marks":[],"sampling":null}],[["A"],[1],{"lower":0.0,"upper":0.92,"lower_estimate":0.0,"upper_estimate":0.92,"n":0,"lower_rule":"given","upper_rule":"given","lower_cells":[],"upper_cells":[],"marks":[],"sampling":null}],[["A"],[2],{"lower":0.0,"upper":0.9400000000000001,"lower_estimate":0.0,"upper_estimate":0.9400000000000001,"n":0,"lower_rule":"given","upper_rule":"given","lower_cells":[],"upper_cells":[],"marks":[],"sampling":null}],[["B"],[0],{"lower":0.05,"upper":0.8,"lower_estimate":0.05,"upper_estimate":0.8,"n":0,"lower_rule":"given","upper_rule":"given","lower_cells":[],"upper_cells":[],"marks":[],"sampling":null}],[["B"],[1],{"lower":0.05,"upper":0.8200000000000001,"lower_estimate":0.05,"upper_estimate":0.8200000000000001,"n":0,"lower_rule":"given","upper_rule":"given","lower_cells":[],"upper_cells":[],"marks":[],"sampling":null}],[["B"],[2],{"lower":0.05,"upper":0.8400000000000001,"lower_estimate":0.05,"upper_estimate":0.8400000000000001,"n":0,"lower_rule":"given","upper_rule":"given","lower_cells":[],"upper_cells":[],"marks":[],"sampling":null}],[["C"],[0],{"lower":0.1,"upper":0.7,"lower_estimate":0.1,"upper_estimate":0.7,"n":0,"lower_rule":"given","upper_rule":"given","lower_cells":[],"upper_cells":[],"marks":[],"sampling":null}],[["C"],[1],{"lower":0.1,"upper":0.72,"lower_estimate":0.1,"upper_estimate":0.72,"n":0,"lower_rule":"given","upper_rule":"given","lower_cells":[],"upper_cells":[],"marks":[],"sampling":null}],[["C"],[2],{"lower":0.1,"upper":0.74,"lower_estimate":0.1,"upper_estimate":0.74,"n":0,"lower_rule":"given","upper_rule":"given","lower_cells":[],"upper_cells":[],"marks":[],"sampling":null}]],"rules":{},"profile":"given","confidence":null,"caveats":[],"contrasts":[],"joint":false,"contrast_cost":"inf","inference":null,"units":"independent rows","bins":{},"pooling":{"reason":"these bounds came without a log, so there are no rows to count"},"others":[],"confounding_limit":{},"complete":false},"watch":null,"refutation":null,"evidence":[]},"ids":{"key":"0000000000000007","prefix":"a26ea0f85556b485-","count":0},"remember":0,"n_learned":0,"learned_ids":[],"statistics":[["extra_pairs",[]],["counts",{"cells":[],"pools":[],"own":[],"leaves":[],"pairs":[],"taus":[[-0.35667494393873245,0.7],[-2.8134107167600364,0.06],[-2.8134107167600364,0.06],[-2.8134107167600364,0.06],[-2.8134107167600364,0.06],[-2.8134107167600364,0.06]],"totals":[0.0,0.0],"shifts":[]}],["particles",null],["evidence",{"refutation":null}],["moments",null]]},"arms":[["A"],["B"],["C"]],"boundit":"0.2.0","bounds":{"format": "boundit bounds", "version": 4, "checksum": "ca8d2ff6e479d460251e9414283f403328a0c20bb0b28b389b03b8a0df1e4df1", "outcome": "Click", "treatments": ["Ad"], "context": ["Age"], "levels": {"Ad": ["A", "B", "C"], "Age": [0, 1, 2]}, "outcome_range": [0, 1], "bounds": [[["A"], [0], {"lower": 0.0, "upper": 0.9, "lower_estimate": 0.0, "upper_estimate": 0.9, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}], [["A"], [1], {"lower": 0.0, "upper": 0.92, "lower_estimate": 0.0, "upper_estimate": 0.92, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}], [["A"], [2], {"lower": 0.0, "upper": 0.9400000000000001, "lower_estimate": 0.0, "upper_estimate": 0.9400000000000001, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}], [["B"], [0], {"lower": 0.05, "upper": 0.8, "lower_estimate": 0.05, "upper_estimate": 0.8, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}], [["B"], [1], {"lower": 0.05, "upper": 0.8200000000000001, "lower_estimate": 0.05, "upper_estimate": 0.8200000000000001, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}], [["B"], [2], {"lower": 0.05, "upper": 0.8400000000000001, "lower_estimate": 0.05, "upper_estimate": 0.8400000000000001, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}], [["C"], [0], {"lower": 0.1, "upper": 0.7, "lower_estimate": 0.1, "upper_estimate": 0.7, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}], [["C"], [1], {"lower": 0.1, "upper": 0.72, "lower_estimate": 0.1, "upper_estimate": 0.72, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}], [["C"], [2], {"lower": 0.1, "upper": 0.74, "lower_estimate": 0.1, "upper_estimate": 0.74, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}]], "rules": {}, "profile": "given", "confidence": null, "caveats": [], "contrasts": [], "joint": false, "contrast_cost": "inf", "inference": null, "units": "independent rows", "bins": {}, "pooling": {"reason": "these bounds came without a log, so there are no rows to count"}, "others": [], "confounding_limit": {}, "complete": false}}');
+INSERT INTO "events" VALUES(2,2,1700000000000000,'decided','{"id":"f0","arm":["C"],"context":[0],"state":1,"bounds":1,"chances":[0.3333333333333333,0.3333333333333333,0.3333333333333333],"propensity":0.3333333333333333,"due":1700000600000000}');
+INSERT INTO "events" VALUES(2,3,1700000000000000,'rewarded','{"id":"f0","reward":0.0}');
+INSERT INTO "events" VALUES(2,4,1700000001000000,'decided','{"id":"f1","arm":["A"],"context":[1],"state":1,"bounds":1,"chances":[0.3333333333333333,0.3333333333333333,0.3333333333333333],"propensity":0.3333333333333333,"due":1700000601000000}');
+INSERT INTO "events" VALUES(2,5,1700000001000000,'rewarded','{"id":"f1","reward":1.0}');
+INSERT INTO "events" VALUES(2,6,1700000002000000,'decided','{"id":"f2","arm":["A"],"context":[2],"state":1,"bounds":1,"chances":[0.3333333333333333,0.3333333333333333,0.3333333333333333],"propensity":0.3333333333333333,"due":1700000602000000}');
+INSERT INTO "events" VALUES(2,7,1700000002000000,'rewarded','{"id":"f2","reward":0.0}');
+INSERT INTO "events" VALUES(2,8,1700000003000000,'decided','{"id":"f3","arm":["B"],"context":[0],"state":1,"bounds":1,"chances":[0.3333333333333333,0.3333333333333333,0.3333333333333333],"propensity":0.3333333333333333,"due":1700000603000000}');
+INSERT INTO "events" VALUES(2,9,1700000003000000,'rewarded','{"id":"f3","reward":1.0}');
+INSERT INTO "events" VALUES(2,10,1700000004000000,'decided','{"id":"f4","arm":["A"],"context":[1],"state":1,"bounds":1,"chances":[0.3333333333333333,0.3333333333333333,0.3333333333333333],"propensity":0.3333333333333333,"due":1700000604000000}');
+INSERT INTO "events" VALUES(2,11,1700000004000000,'rewarded','{"id":"f4","reward":0.0}');
+INSERT INTO "events" VALUES(2,12,1700000005000000,'decided','{"id":"f5","arm":["B"],"context":[2],"state":1,"bounds":1,"chances":[0.3333333333333333,0.3333333333333333,0.3333333333333333],"propensity":0.3333333333333333,"due":1700000605000000}');
+INSERT INTO "events" VALUES(2,13,1700000005000000,'rewarded','{"id":"f5","reward":1.0}');
+INSERT INTO "events" VALUES(3,1,1700000000000000,'created','{"config":{"name":"watched","kind":"UCB","options":{"watch":{"alpha":0.2}},"bounds":null,"arms":["C"],"context":null,"reward_range":null,"seed":7,"explore":0.0,"learn":null,"window":null,"default_reward":null,"rewards":"first","shadow":false,"unseen":"error","retention":null},"seed":7,"state":{"format":"boundit policy","version":4,"policy":"UCB","checksum":"24867d5ee5df50c2f582624133af6a5378cb076642c860f900bcca744193a66b","options":{"horizon":null,"delta":null,"sigma":null,"seed":7,"explore":0.0},"spec":{"arms":[["C"]],"arm_levels":[["A","B","C"]],"context":["Age"],"context_levels":[[0,1,2]],"reward_range":[0.0,1.0],"arms_given":true,"retired":[],"bins":[],"unseen":"error"},"monitor":{"prior":{"outcome":"Click","treatments":["Ad"],"context":["Age"],"levels":{"Ad":["A","B","C"],"Age":[0,1,2]},"outcome_range":[0,1],"bounds":[[["A"],[0],{"lower":0.0,"upper":0.9,"lower_estimate":0.0,"upper_estimate":0.9,"n":0,"lower_rule":"given","upper_rule":"given","lower_cells":[],"upper_cells":[],"marks":[],"sampling":null}],[["A"],[1],{"lower":0.0,"upper":0.92,"lower_estimate":0.0,"upper_estimate":0.92,"n":0,"lower_rule":"given","upper_rule":"given","lower_cells":[],"upper_cells":[],"marks":[],"sampling":null}],[["A"],[2],{"lower":0.0,"upper":0.9400000000000001,"lower_estimate":0.0,"upper_estimate":0.9400000000000001,"n":0,"lower_rule":"given","upper_rule":"given","lower_cells":[],"upper_cells":[],"marks":[],"sampling":null}],[["B"],[0],{"lower":0.05,"upper":0.8,"lower_estimate":0.05,"upper_estimate":0.8,"n":0,"lower_rule":"given","upper_rule":"given","lower_cells":[],"upper_cells":[],"marks":[],"sampling":null}],[["B"],[1],{"lower":0.05,"upper":0.8200000000000001,"lower_estimate":0.05,"upper_estimate":0.8200000000000001,"n":0,"lower_rule":"given","upper_rule":"given","lower_cells":[],"upper_cells":[],"marks":[],"sampling":null}],[["B"],[2],{"lower":0.05,"upper":0.8400000000000001,"lower_estimate":0.05,"upper_estimate":0.8400000000000001,"n":0,"lower_rule":"given","upper_rule":"given","lower_cells":[],"upper_cells":[],"marks":[],"sampling":null}],[["C"],[0],{"lower":0.1,"upper":0.7,"lower_estimate":0.1,"upper_estimate":0.7,"n":0,"lower_rule":"given","upper_rule":"given","lower_cells":[],"upper_cells":[],"marks":[],"sampling":null}],[["C"],[1],{"lower":0.1,"upper":0.72,"lower_estimate":0.1,"upper_estimate":0.72,"n":0,"lower_rule":"given","upper_rule":"given","lower_cells":[],"upper_cells":[],"marks":[],"sampling":null}],[["C"],[2],{"lower":0.1,"upper":0.74,"lower_estimate":0.1,"upper_estimate":0.74,"n":0,"lower_rule":"given","upper_rule":"given","lower_cells":[],"upper_cells":[],"marks":[],"sampling":null}]],"rules":{},"profile":"given","confidence":null,"caveats":[],"contrasts":[],"joint":false,"contrast_cost":"inf","inference":null,"units":"independent rows","bins":{},"pooling":{"reason":"these bounds came without a log, so there are no rows to count"},"others":[],"confounding_limit":{},"complete":false},"watch":{"alpha":0.2,"plays":0},"refutation":null,"evidence":[]},"ids":{"key":"0000000000000007","prefix":"a26ea0f85556b485-","count":0},"remember":0,"n_learned":0,"learned_ids":[],"statistics":[]},"arms":[["C"]],"boundit":"0.2.0","bounds":{"format": "boundit bounds", "version": 4, "checksum": "ca8d2ff6e479d460251e9414283f403328a0c20bb0b28b389b03b8a0df1e4df1", "outcome": "Click", "treatments": ["Ad"], "context": ["Age"], "levels": {"Ad": ["A", "B", "C"], "Age": [0, 1, 2]}, "outcome_range": [0, 1], "bounds": [[["A"], [0], {"lower": 0.0, "upper": 0.9, "lower_estimate": 0.0, "upper_estimate": 0.9, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}], [["A"], [1], {"lower": 0.0, "upper": 0.92, "lower_estimate": 0.0, "upper_estimate": 0.92, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}], [["A"], [2], {"lower": 0.0, "upper": 0.9400000000000001, "lower_estimate": 0.0, "upper_estimate": 0.9400000000000001, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}], [["B"], [0], {"lower": 0.05, "upper": 0.8, "lower_estimate": 0.05, "upper_estimate": 0.8, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}], [["B"], [1], {"lower": 0.05, "upper": 0.8200000000000001, "lower_estimate": 0.05, "upper_estimate": 0.8200000000000001, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}], [["B"], [2], {"lower": 0.05, "upper": 0.8400000000000001, "lower_estimate": 0.05, "upper_estimate": 0.8400000000000001, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}], [["C"], [0], {"lower": 0.1, "upper": 0.7, "lower_estimate": 0.1, "upper_estimate": 0.7, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}], [["C"], [1], {"lower": 0.1, "upper": 0.72, "lower_estimate": 0.1, "upper_estimate": 0.72, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}], [["C"], [2], {"lower": 0.1, "upper": 0.74, "lower_estimate": 0.1, "upper_estimate": 0.74, "n": 0, "lower_rule": "given", "upper_rule": "given", "lower_cells": [], "upper_cells": [], "marks": [], "sampling": null}]], "rules": {}, "profile": "given", "confidence": null, "caveats": [], "contrasts": [], "joint": false, "contrast_cost": "inf", "inference": null, "units": "independent rows", "bins": {}, "pooling": {"reason": "these bounds came without a log, so there are no rows to count"}, "others": [], "confounding_limit": {}, "complete": false}}');
+INSERT INTO "events" VALUES(3,2,1700000076000000,'decided','{"id":"w0","arm":["C"],"context":[0],"state":1,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,3,1700000076000000,'rewarded','{"id":"w0","reward":1.0}');
+INSERT INTO "events" VALUES(3,4,1700000076000000,'closed','{"id":"w0","decision":2,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,5,1700000076000000,'decided','{"id":"w1","arm":["C"],"context":[0],"state":4,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,6,1700000076000000,'rewarded','{"id":"w1","reward":1.0}');
+INSERT INTO "events" VALUES(3,7,1700000076000000,'closed','{"id":"w1","decision":5,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,8,1700000076000000,'decided','{"id":"w2","arm":["C"],"context":[0],"state":7,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,9,1700000076000000,'rewarded','{"id":"w2","reward":1.0}');
+INSERT INTO "events" VALUES(3,10,1700000076000000,'closed','{"id":"w2","decision":8,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,11,1700000076000000,'decided','{"id":"w3","arm":["C"],"context":[0],"state":10,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,12,1700000076000000,'rewarded','{"id":"w3","reward":1.0}');
+INSERT INTO "events" VALUES(3,13,1700000076000000,'closed','{"id":"w3","decision":11,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,14,1700000076000000,'decided','{"id":"w4","arm":["C"],"context":[0],"state":13,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,15,1700000076000000,'rewarded','{"id":"w4","reward":1.0}');
+INSERT INTO "events" VALUES(3,16,1700000076000000,'closed','{"id":"w4","decision":14,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,17,1700000076000000,'decided','{"id":"w5","arm":["C"],"context":[0],"state":16,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,18,1700000076000000,'rewarded','{"id":"w5","reward":1.0}');
+INSERT INTO "events" VALUES(3,19,1700000076000000,'closed','{"id":"w5","decision":17,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,20,1700000076000000,'decided','{"id":"w6","arm":["C"],"context":[0],"state":19,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,21,1700000076000000,'rewarded','{"id":"w6","reward":1.0}');
+INSERT INTO "events" VALUES(3,22,1700000076000000,'closed','{"id":"w6","decision":20,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,23,1700000076000000,'decided','{"id":"w7","arm":["C"],"context":[0],"state":22,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,24,1700000076000000,'rewarded','{"id":"w7","reward":1.0}');
+INSERT INTO "events" VALUES(3,25,1700000076000000,'closed','{"id":"w7","decision":23,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,26,1700000076000000,'decided','{"id":"w8","arm":["C"],"context":[0],"state":25,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,27,1700000076000000,'rewarded','{"id":"w8","reward":1.0}');
+INSERT INTO "events" VALUES(3,28,1700000076000000,'closed','{"id":"w8","decision":26,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,29,1700000076000000,'decided','{"id":"w9","arm":["C"],"context":[0],"state":28,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,30,1700000076000000,'rewarded','{"id":"w9","reward":1.0}');
+INSERT INTO "events" VALUES(3,31,1700000076000000,'closed','{"id":"w9","decision":29,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,32,1700000076000000,'decided','{"id":"w10","arm":["C"],"context":[0],"state":31,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,33,1700000076000000,'rewarded','{"id":"w10","reward":1.0}');
+INSERT INTO "events" VALUES(3,34,1700000076000000,'closed','{"id":"w10","decision":32,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,35,1700000076000000,'decided','{"id":"w11","arm":["C"],"context":[0],"state":34,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,36,1700000076000000,'rewarded','{"id":"w11","reward":1.0}');
+INSERT INTO "events" VALUES(3,37,1700000076000000,'closed','{"id":"w11","decision":35,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,38,1700000076000000,'decided','{"id":"w12","arm":["C"],"context":[0],"state":37,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,39,1700000076000000,'rewarded','{"id":"w12","reward":1.0}');
+INSERT INTO "events" VALUES(3,40,1700000076000000,'closed','{"id":"w12","decision":38,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,41,1700000076000000,'decided','{"id":"w13","arm":["C"],"context":[0],"state":40,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,42,1700000076000000,'rewarded','{"id":"w13","reward":1.0}');
+INSERT INTO "events" VALUES(3,43,1700000076000000,'closed','{"id":"w13","decision":41,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,44,1700000076000000,'decided','{"id":"w14","arm":["C"],"context":[0],"state":43,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,45,1700000076000000,'rewarded','{"id":"w14","reward":1.0}');
+INSERT INTO "events" VALUES(3,46,1700000076000000,'closed','{"id":"w14","decision":44,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,47,1700000076000000,'decided','{"id":"w15","arm":["C"],"context":[0],"state":46,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,48,1700000076000000,'rewarded','{"id":"w15","reward":1.0}');
+INSERT INTO "events" VALUES(3,49,1700000076000000,'closed','{"id":"w15","decision":47,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,50,1700000076000000,'decided','{"id":"w16","arm":["C"],"context":[0],"state":49,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,51,1700000076000000,'rewarded','{"id":"w16","reward":1.0}');
+INSERT INTO "events" VALUES(3,52,1700000076000000,'closed','{"id":"w16","decision":50,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,53,1700000076000000,'decided','{"id":"w17","arm":["C"],"context":[0],"state":52,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,54,1700000076000000,'rewarded','{"id":"w17","reward":1.0}');
+INSERT INTO "events" VALUES(3,55,1700000076000000,'closed','{"id":"w17","decision":53,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,56,1700000076000000,'refuted','{"version":1,"reason":"arm (''C'',) in context (0,) earned 1 on average over 18 rewards, and its bound is [0.1, 0.7]: refuted at level 0.2, no bound of the same graph and log is believed any more"}');
+INSERT INTO "events" VALUES(3,57,1700000076000000,'decided','{"id":"w18","arm":["C"],"context":[0],"state":55,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,58,1700000076000000,'rewarded','{"id":"w18","reward":1.0}');
+INSERT INTO "events" VALUES(3,59,1700000076000000,'closed','{"id":"w18","decision":57,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,60,1700000076000000,'decided','{"id":"w19","arm":["C"],"context":[0],"state":59,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,61,1700000076000000,'rewarded','{"id":"w19","reward":1.0}');
+INSERT INTO "events" VALUES(3,62,1700000076000000,'closed','{"id":"w19","decision":60,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,63,1700000076000000,'decided','{"id":"w20","arm":["C"],"context":[0],"state":62,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,64,1700000076000000,'rewarded','{"id":"w20","reward":1.0}');
+INSERT INTO "events" VALUES(3,65,1700000076000000,'closed','{"id":"w20","decision":63,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,66,1700000076000000,'decided','{"id":"w21","arm":["C"],"context":[0],"state":65,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,67,1700000076000000,'rewarded','{"id":"w21","reward":1.0}');
+INSERT INTO "events" VALUES(3,68,1700000076000000,'closed','{"id":"w21","decision":66,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,69,1700000076000000,'decided','{"id":"w22","arm":["C"],"context":[0],"state":68,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,70,1700000076000000,'rewarded','{"id":"w22","reward":1.0}');
+INSERT INTO "events" VALUES(3,71,1700000076000000,'closed','{"id":"w22","decision":69,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,72,1700000076000000,'decided','{"id":"w23","arm":["C"],"context":[0],"state":71,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,73,1700000076000000,'rewarded','{"id":"w23","reward":1.0}');
+INSERT INTO "events" VALUES(3,74,1700000076000000,'closed','{"id":"w23","decision":72,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,75,1700000076000000,'decided','{"id":"w24","arm":["C"],"context":[0],"state":74,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,76,1700000076000000,'rewarded','{"id":"w24","reward":1.0}');
+INSERT INTO "events" VALUES(3,77,1700000076000000,'closed','{"id":"w24","decision":75,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,78,1700000076000000,'decided','{"id":"w25","arm":["C"],"context":[0],"state":77,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,79,1700000076000000,'rewarded','{"id":"w25","reward":1.0}');
+INSERT INTO "events" VALUES(3,80,1700000076000000,'closed','{"id":"w25","decision":78,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,81,1700000076000000,'decided','{"id":"w26","arm":["C"],"context":[0],"state":80,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,82,1700000076000000,'rewarded','{"id":"w26","reward":1.0}');
+INSERT INTO "events" VALUES(3,83,1700000076000000,'closed','{"id":"w26","decision":81,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,84,1700000076000000,'decided','{"id":"w27","arm":["C"],"context":[0],"state":83,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,85,1700000076000000,'rewarded','{"id":"w27","reward":1.0}');
+INSERT INTO "events" VALUES(3,86,1700000076000000,'closed','{"id":"w27","decision":84,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,87,1700000076000000,'decided','{"id":"w28","arm":["C"],"context":[0],"state":86,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,88,1700000076000000,'rewarded','{"id":"w28","reward":1.0}');
+INSERT INTO "events" VALUES(3,89,1700000076000000,'closed','{"id":"w28","decision":87,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,90,1700000076000000,'decided','{"id":"w29","arm":["C"],"context":[0],"state":89,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,91,1700000076000000,'rewarded','{"id":"w29","reward":1.0}');
+INSERT INTO "events" VALUES(3,92,1700000076000000,'closed','{"id":"w29","decision":90,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,93,1700000076000000,'decided','{"id":"w30","arm":["C"],"context":[0],"state":92,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,94,1700000076000000,'rewarded','{"id":"w30","reward":1.0}');
+INSERT INTO "events" VALUES(3,95,1700000076000000,'closed','{"id":"w30","decision":93,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,96,1700000076000000,'decided','{"id":"w31","arm":["C"],"context":[0],"state":95,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,97,1700000076000000,'rewarded','{"id":"w31","reward":1.0}');
+INSERT INTO "events" VALUES(3,98,1700000076000000,'closed','{"id":"w31","decision":96,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,99,1700000076000000,'decided','{"id":"w32","arm":["C"],"context":[0],"state":98,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,100,1700000076000000,'rewarded','{"id":"w32","reward":1.0}');
+INSERT INTO "events" VALUES(3,101,1700000076000000,'closed','{"id":"w32","decision":99,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,102,1700000076000000,'decided','{"id":"w33","arm":["C"],"context":[0],"state":101,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,103,1700000076000000,'rewarded','{"id":"w33","reward":1.0}');
+INSERT INTO "events" VALUES(3,104,1700000076000000,'closed','{"id":"w33","decision":102,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,105,1700000076000000,'decided','{"id":"w34","arm":["C"],"context":[0],"state":104,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,106,1700000076000000,'rewarded','{"id":"w34","reward":1.0}');
+INSERT INTO "events" VALUES(3,107,1700000076000000,'closed','{"id":"w34","decision":105,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,108,1700000076000000,'decided','{"id":"w35","arm":["C"],"context":[0],"state":107,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,109,1700000076000000,'rewarded','{"id":"w35","reward":1.0}');
+INSERT INTO "events" VALUES(3,110,1700000076000000,'closed','{"id":"w35","decision":108,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,111,1700000076000000,'decided','{"id":"w36","arm":["C"],"context":[0],"state":110,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,112,1700000076000000,'rewarded','{"id":"w36","reward":1.0}');
+INSERT INTO "events" VALUES(3,113,1700000076000000,'closed','{"id":"w36","decision":111,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,114,1700000076000000,'decided','{"id":"w37","arm":["C"],"context":[0],"state":113,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,115,1700000076000000,'rewarded','{"id":"w37","reward":1.0}');
+INSERT INTO "events" VALUES(3,116,1700000076000000,'closed','{"id":"w37","decision":114,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,117,1700000076000000,'decided','{"id":"w38","arm":["C"],"context":[0],"state":116,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,118,1700000076000000,'rewarded','{"id":"w38","reward":1.0}');
+INSERT INTO "events" VALUES(3,119,1700000076000000,'closed','{"id":"w38","decision":117,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,120,1700000076000000,'decided','{"id":"w39","arm":["C"],"context":[0],"state":119,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,121,1700000076000000,'rewarded','{"id":"w39","reward":1.0}');
+INSERT INTO "events" VALUES(3,122,1700000076000000,'closed','{"id":"w39","decision":120,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,123,1700000076000000,'decided','{"id":"w40","arm":["C"],"context":[0],"state":122,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,124,1700000076000000,'rewarded','{"id":"w40","reward":1.0}');
+INSERT INTO "events" VALUES(3,125,1700000076000000,'closed','{"id":"w40","decision":123,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,126,1700000076000000,'decided','{"id":"w41","arm":["C"],"context":[0],"state":125,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,127,1700000076000000,'rewarded','{"id":"w41","reward":1.0}');
+INSERT INTO "events" VALUES(3,128,1700000076000000,'closed','{"id":"w41","decision":126,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,129,1700000076000000,'decided','{"id":"w42","arm":["C"],"context":[0],"state":128,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,130,1700000076000000,'rewarded','{"id":"w42","reward":1.0}');
+INSERT INTO "events" VALUES(3,131,1700000076000000,'closed','{"id":"w42","decision":129,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,132,1700000076000000,'decided','{"id":"w43","arm":["C"],"context":[0],"state":131,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,133,1700000076000000,'rewarded','{"id":"w43","reward":1.0}');
+INSERT INTO "events" VALUES(3,134,1700000076000000,'closed','{"id":"w43","decision":132,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,135,1700000076000000,'decided','{"id":"w44","arm":["C"],"context":[0],"state":134,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,136,1700000076000000,'rewarded','{"id":"w44","reward":1.0}');
+INSERT INTO "events" VALUES(3,137,1700000076000000,'closed','{"id":"w44","decision":135,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,138,1700000076000000,'decided','{"id":"w45","arm":["C"],"context":[0],"state":137,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,139,1700000076000000,'rewarded','{"id":"w45","reward":1.0}');
+INSERT INTO "events" VALUES(3,140,1700000076000000,'closed','{"id":"w45","decision":138,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,141,1700000076000000,'decided','{"id":"w46","arm":["C"],"context":[0],"state":140,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,142,1700000076000000,'rewarded','{"id":"w46","reward":1.0}');
+INSERT INTO "events" VALUES(3,143,1700000076000000,'closed','{"id":"w46","decision":141,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,144,1700000076000000,'decided','{"id":"w47","arm":["C"],"context":[0],"state":143,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,145,1700000076000000,'rewarded','{"id":"w47","reward":1.0}');
+INSERT INTO "events" VALUES(3,146,1700000076000000,'closed','{"id":"w47","decision":144,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,147,1700000076000000,'decided','{"id":"w48","arm":["C"],"context":[0],"state":146,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,148,1700000076000000,'rewarded','{"id":"w48","reward":1.0}');
+INSERT INTO "events" VALUES(3,149,1700000076000000,'closed','{"id":"w48","decision":147,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,150,1700000076000000,'decided','{"id":"w49","arm":["C"],"context":[0],"state":149,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,151,1700000076000000,'rewarded','{"id":"w49","reward":1.0}');
+INSERT INTO "events" VALUES(3,152,1700000076000000,'closed','{"id":"w49","decision":150,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,153,1700000076000000,'decided','{"id":"w50","arm":["C"],"context":[0],"state":152,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,154,1700000076000000,'rewarded','{"id":"w50","reward":1.0}');
+INSERT INTO "events" VALUES(3,155,1700000076000000,'closed','{"id":"w50","decision":153,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,156,1700000076000000,'decided','{"id":"w51","arm":["C"],"context":[0],"state":155,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,157,1700000076000000,'rewarded','{"id":"w51","reward":1.0}');
+INSERT INTO "events" VALUES(3,158,1700000076000000,'closed','{"id":"w51","decision":156,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,159,1700000076000000,'decided','{"id":"w52","arm":["C"],"context":[0],"state":158,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,160,1700000076000000,'rewarded','{"id":"w52","reward":1.0}');
+INSERT INTO "events" VALUES(3,161,1700000076000000,'closed','{"id":"w52","decision":159,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,162,1700000076000000,'decided','{"id":"w53","arm":["C"],"context":[0],"state":161,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,163,1700000076000000,'rewarded','{"id":"w53","reward":1.0}');
+INSERT INTO "events" VALUES(3,164,1700000076000000,'closed','{"id":"w53","decision":162,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,165,1700000076000000,'decided','{"id":"w54","arm":["C"],"context":[0],"state":164,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,166,1700000076000000,'rewarded','{"id":"w54","reward":1.0}');
+INSERT INTO "events" VALUES(3,167,1700000076000000,'closed','{"id":"w54","decision":165,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,168,1700000076000000,'decided','{"id":"w55","arm":["C"],"context":[0],"state":167,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,169,1700000076000000,'rewarded','{"id":"w55","reward":1.0}');
+INSERT INTO "events" VALUES(3,170,1700000076000000,'closed','{"id":"w55","decision":168,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,171,1700000076000000,'decided','{"id":"w56","arm":["C"],"context":[0],"state":170,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,172,1700000076000000,'rewarded','{"id":"w56","reward":1.0}');
+INSERT INTO "events" VALUES(3,173,1700000076000000,'closed','{"id":"w56","decision":171,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,174,1700000076000000,'decided','{"id":"w57","arm":["C"],"context":[0],"state":173,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,175,1700000076000000,'rewarded','{"id":"w57","reward":1.0}');
+INSERT INTO "events" VALUES(3,176,1700000076000000,'closed','{"id":"w57","decision":174,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,177,1700000076000000,'decided','{"id":"w58","arm":["C"],"context":[0],"state":176,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,178,1700000076000000,'rewarded','{"id":"w58","reward":1.0}');
+INSERT INTO "events" VALUES(3,179,1700000076000000,'closed','{"id":"w58","decision":177,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+INSERT INTO "events" VALUES(3,180,1700000076000000,'decided','{"id":"w59","arm":["C"],"context":[0],"state":179,"bounds":1,"chances":[1.0],"propensity":1.0}');
+INSERT INTO "events" VALUES(3,181,1700000076000000,'rewarded','{"id":"w59","reward":1.0}');
+INSERT INTO "events" VALUES(3,182,1700000076000000,'closed','{"id":"w59","decision":180,"at":1700000076000000,"arm":["C"],"context":[0],"reward":1.0,"propensity":1.0}');
+CREATE TABLE keys (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    roles TEXT NOT NULL,
+    hash TEXT NOT NULL UNIQUE,
+    created_at BIGINT NOT NULL,
+    revoked_at BIGINT
+);
+INSERT INTO "keys" VALUES('5d7d91e68f1c','shop','decide,reward','183d126103abff29ff5c795b47d0523e79103a2fef1538b57b1b67011d3467fc',1700000000000000,NULL);
+CREATE TABLE policies (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL UNIQUE,
+    config TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    head BIGINT NOT NULL,
+    state_position BIGINT NOT NULL,
+    last_at BIGINT NOT NULL,
+    bounds_version BIGINT NOT NULL,
+    refuted_version BIGINT NOT NULL,
+    n_open BIGINT NOT NULL,
+    n_learned BIGINT NOT NULL,
+    pruned_position BIGINT NOT NULL,
+    pruned_before BIGINT NOT NULL
+);
+INSERT INTO "policies" VALUES(1,'ads','{"arms":null,"bounds":"df9fffba282f3993efc6dd3409fcdac450e442e0d015f91914c634f27443636a","context":null,"default_reward":0.0,"explore":0.1,"kind":"TS","learn":null,"name":"ads","options":{},"retention":null,"reward_range":null,"rewards":"first","seed":7,"shadow":false,"unseen":"error","window":60.0}',1700000000000000,21,18,1700000076000000,2,0,3,6,16,1700000071000000);
+INSERT INTO "policies" VALUES(2,'fused','{"arms":null,"bounds":"df9fffba282f3993efc6dd3409fcdac450e442e0d015f91914c634f27443636a","context":null,"default_reward":null,"explore":0.0,"kind":"Fused","learn":null,"name":"fused","options":{},"retention":null,"reward_range":null,"rewards":"sum","seed":7,"shadow":false,"unseen":"error","window":600.0}',1700000000000000,13,1,1700000005000000,1,0,6,0,0,0);
+INSERT INTO "policies" VALUES(3,'watched','{"arms":["C"],"bounds":"df9fffba282f3993efc6dd3409fcdac450e442e0d015f91914c634f27443636a","context":null,"default_reward":null,"explore":0.0,"kind":"UCB","learn":null,"name":"watched","options":{"watch":{"alpha":0.2}},"retention":null,"reward_range":null,"rewards":"first","seed":7,"shadow":false,"unseen":"error","window":null}',1700000000000000,182,182,1700000076000000,1,1,0,60,0,0);
+CREATE TABLE pruned (
+    policy BIGINT NOT NULL,
+    hash TEXT NOT NULL,
+    PRIMARY KEY (policy, hash)
+) WITHOUT ROWID;
+INSERT INTO "pruned" VALUES(1,'38c3afae41465e9135566bac5b4f1df0');
+INSERT INTO "pruned" VALUES(1,'3d28f3ab9f322293588973a352d89a0a');
+INSERT INTO "pruned" VALUES(1,'564cb76e2b3a0695ba760a0ba263d8bf');
+INSERT INTO "pruned" VALUES(1,'61833ed51bb35e6224a5f42762f0d46e');
+INSERT INTO "pruned" VALUES(1,'6e76153cb05348257cb9bfe9f07abc02');
+INSERT INTO "pruned" VALUES(1,'abc3867f026c1358b50a37222e9229c1');
+CREATE TABLE snapshots (
+    policy BIGINT NOT NULL,
+    position BIGINT NOT NULL,
+    base INTEGER NOT NULL,
+    boundit TEXT NOT NULL,
+    checksum TEXT NOT NULL,
+    state TEXT NOT NULL,
+    PRIMARY KEY (policy, position, base)
+);
+INSERT INTO "snapshots" VALUES(1,15,1,'0.2.0','2a8ddbfd75493912600576267e6e748f4d6dee9745366ca00179d30582b6c4ab','{"checksum":"08f5203c7f37cacaabf53a2451018bd594f488fae1f81254299e6b34fdfb9ff1","format":"boundit policy","ids":{"count":0,"key":"0000000000000007","prefix":"a26ea0f85556b485-"},"learned_ids":[],"monitor":{"evidence":[],"prior":{"bins":{},"bounds":[[["A"],[0],{"lower":0.0,"lower_cells":[],"lower_estimate":0.0,"lower_rule":"given","marks":[],"n":0,"sampling":null,"upper":0.9,"upper_cells":[],"upper_estimate":0.9,"upper_rule":"given"}],[["A"],[1],{"lower":0.0,"lower_cells":[],"lower_estimate":0.0,"lower_rule":"given","marks":[],"n":0,"sampling":null,"upper":0.92,"upper_cells":[],"upper_estimate":0.92,"upper_rule":"given"}],[["A"],[2],{"lower":0.0,"lower_cells":[],"lower_estimate":0.0,"lower_rule":"given","marks":[],"n":0,"sampling":null,"upper":0.9400000000000001,"upper_cells":[],"upper_estimate":0.9400000000000001,"upper_rule":"given"}],[["B"],[0],{"lower":0.05,"lower_cells":[],"lower_estimate":0.05,"lower_rule":"given","marks":[],"n":0,"sampling":null,"upper":0.8,"upper_cells":[],"upper_estimate":0.8,"upper_rule":"given"}],[["B"],[1],{"lower":0.05,"lower_cells":[],"lower_estimate":0.05,"lower_rule":"given","marks":[],"n":0,"sampling":null,"upper":0.8200000000000001,"upper_cells":[],"upper_estimate":0.8200000000000001,"upper_rule":"given"}],[["B"],[2],{"lower":0.05,"lower_cells":[],"lower_estimate":0.05,"lower_rule":"given","marks":[],"n":0,"sampling":null,"upper":0.8400000000000001,"upper_cells":[],"upper_estimate":0.8400000000000001,"upper_rule":"given"}],[["C"],[0],{"lower":0.1,"lower_cells":[],"lower_estimate":0.1,"lower_rule":"given","marks":[],"n":0,"sampling":null,"upper":0.7,"upper_cells":[],"upper_estimate":0.7,"upper_rule":"given"}],[["C"],[1],{"lower":0.1,"lower_cells":[],"lower_estimate":0.1,"lower_rule":"given","marks":[],"n":0,"sampling":null,"upper":0.72,"upper_cells":[],"upper_estimate":0.72,"upper_rule":"given"}],[["C"],[2],{"lower":0.1,"lower_cells":[],"lower_estimate":0.1,"lower_rule":"given","marks":[],"n":0,"sampling":null,"upper":0.74,"upper_cells":[],"upper_estimate":0.74,"upper_rule":"given"}]],"caveats":[],"complete":false,"confidence":null,"confounding_limit":{},"context":["Age"],"contrast_cost":"inf","contrasts":[],"inference":null,"joint":false,"levels":{"Ad":["A","B","C"],"Age":[0,1,2]},"others":[],"outcome":"Click","outcome_range":[0,1],"pooling":{"reason":"these bounds came without a log, so there are no rows to count"},"profile":"given","rules":{},"treatments":["Ad"],"units":"independent rows"},"refutation":null,"watch":null},"n_learned":6,"options":{"explore":0.1,"propensities":true,"seed":7},"policy":"TS","remember":0,"spec":{"arm_levels":[["A","B","C"]],"arms":[["A"],["B"],["C"]],"arms_given":false,"bins":[],"context":["Age"],"context_levels":[[0,1,2]],"retired":[],"reward_range":[0.0,1.0],"unseen":"error"},"statistics":[[[0],["B"],1,1.0],[[1],["A"],1,0.0],[[2],["A"],2,0.0],[[0],["C"],1,0.0],[[1],["B"],1,0.0]],"version":4}');
+INSERT INTO "snapshots" VALUES(1,18,0,'0.2.0','2cb8452e5f72a219e19ed85a2b642356a097d39fb0692ce2608747bda1a8055d','{"checksum":"35c251d2fb032fdd034a34acdac87f69617acabc0677686aed52a254433be574","format":"boundit policy","ids":{"count":0,"key":"0000000000000007","prefix":"a26ea0f85556b485-"},"learned_ids":[],"monitor":{"evidence":[],"prior":{"bins":{},"bounds":[[["A"],[0],{"lower":0.0,"lower_cells":[],"lower_estimate":0.0,"lower_rule":"given","marks":[],"n":0,"sampling":null,"upper":0.8,"upper_cells":[],"upper_estimate":0.8,"upper_rule":"given"}],[["A"],[1],{"lower":0.0,"lower_cells":[],"lower_estimate":0.0,"lower_rule":"given","marks":[],"n":0,"sampling":null,"upper":0.8200000000000001,"upper_cells":[],"upper_estimate":0.8200000000000001,"upper_rule":"given"}],[["A"],[2],{"lower":0.0,"lower_cells":[],"lower_estimate":0.0,"lower_rule":"given","marks":[],"n":0,"sampling":null,"upper":0.8400000000000001,"upper_cells":[],"upper_estimate":0.8400000000000001,"upper_rule":"given"}],[["B"],[0],{"lower":0.05,"lower_cells":[],"lower_estimate":0.05,"lower_rule":"given","marks":[],"n":0,"sampling":null,"upper":0.7000000000000001,"upper_cells":[],"upper_estimate":0.7000000000000001,"upper_rule":"given"}],[["B"],[1],{"lower":0.05,"lower_cells":[],"lower_estimate":0.05,"lower_rule":"given","marks":[],"n":0,"sampling":null,"upper":0.7200000000000001,"upper_cells":[],"upper_estimate":0.7200000000000001,"upper_rule":"given"}],[["B"],[2],{"lower":0.05,"lower_cells":[],"lower_estimate":0.05,"lower_rule":"given","marks":[],"n":0,"sampling":null,"upper":0.7400000000000001,"upper_cells":[],"upper_estimate":0.7400000000000001,"upper_rule":"given"}],[["C"],[0],{"lower":0.1,"lower_cells":[],"lower_estimate":0.1,"lower_rule":"given","marks":[],"n":0,"sampling":null,"upper":0.6000000000000001,"upper_cells":[],"upper_estimate":0.6000000000000001,"upper_rule":"given"}],[["C"],[1],{"lower":0.1,"lower_cells":[],"lower_estimate":0.1,"lower_rule":"given","marks":[],"n":0,"sampling":null,"upper":0.6200000000000001,"upper_cells":[],"upper_estimate":0.6200000000000001,"upper_rule":"given"}],[["C"],[2],{"lower":0.1,"lower_cells":[],"lower_estimate":0.1,"lower_rule":"given","marks":[],"n":0,"sampling":null,"upper":0.6400000000000001,"upper_cells":[],"upper_estimate":0.6400000000000001,"upper_rule":"given"}]],"caveats":[],"complete":false,"confidence":null,"confounding_limit":{},"context":["Age"],"contrast_cost":"inf","contrasts":[],"inference":null,"joint":false,"levels":{"Ad":["A","B","C"],"Age":[0,1,2]},"others":[],"outcome":"Click","outcome_range":[0,1],"pooling":{"reason":"these bounds came without a log, so there are no rows to count"},"profile":"given","rules":{},"treatments":["Ad"],"units":"independent rows"},"refutation":null,"watch":null},"n_learned":6,"options":{"explore":0.1,"propensities":true,"seed":7},"policy":"TS","remember":0,"spec":{"arm_levels":[["A","B","C"]],"arms":[["A"],["B"],["C"]],"arms_given":false,"bins":[],"context":["Age"],"context_levels":[[0,1,2]],"retired":[],"reward_range":[0.0,1.0],"unseen":"error"},"statistics":[[[0],["B"],1,1.0],[[1],["A"],1,0.0],[[2],["A"],2,0.0],[[0],["C"],1,0.0],[[1],["B"],1,0.0]],"version":4}');
+INSERT INTO "snapshots" VALUES(3,182,0,'0.2.0','8fd2f836deb4339bab71d4198c8c81ec1f68bda73f150951de095f3e1584acf5','{"checksum":"ee2931591b509f2a0b3604ef004d9921847756ece29d6f8a7a6ee02eebd13fb9","format":"boundit policy","ids":{"count":0,"key":"0000000000000007","prefix":"a26ea0f85556b485-"},"learned_ids":[],"monitor":{"evidence":[[[0],["C"],18,18.0]],"prior":{"bins":{},"bounds":[[["A"],[0],{"lower":0.0,"lower_cells":[],"lower_estimate":0.0,"lower_rule":"given","marks":[],"n":0,"sampling":null,"upper":0.9,"upper_cells":[],"upper_estimate":0.9,"upper_rule":"given"}],[["A"],[1],{"lower":0.0,"lower_cells":[],"lower_estimate":0.0,"lower_rule":"given","marks":[],"n":0,"sampling":null,"upper":0.92,"upper_cells":[],"upper_estimate":0.92,"upper_rule":"given"}],[["A"],[2],{"lower":0.0,"lower_cells":[],"lower_estimate":0.0,"lower_rule":"given","marks":[],"n":0,"sampling":null,"upper":0.9400000000000001,"upper_cells":[],"upper_estimate":0.9400000000000001,"upper_rule":"given"}],[["B"],[0],{"lower":0.05,"lower_cells":[],"lower_estimate":0.05,"lower_rule":"given","marks":[],"n":0,"sampling":null,"upper":0.8,"upper_cells":[],"upper_estimate":0.8,"upper_rule":"given"}],[["B"],[1],{"lower":0.05,"lower_cells":[],"lower_estimate":0.05,"lower_rule":"given","marks":[],"n":0,"sampling":null,"upper":0.8200000000000001,"upper_cells":[],"upper_estimate":0.8200000000000001,"upper_rule":"given"}],[["B"],[2],{"lower":0.05,"lower_cells":[],"lower_estimate":0.05,"lower_rule":"given","marks":[],"n":0,"sampling":null,"upper":0.8400000000000001,"upper_cells":[],"upper_estimate":0.8400000000000001,"upper_rule":"given"}],[["C"],[0],{"lower":0.1,"lower_cells":[],"lower_estimate":0.1,"lower_rule":"given","marks":[],"n":0,"sampling":null,"upper":0.7,"upper_cells":[],"upper_estimate":0.7,"upper_rule":"given"}],[["C"],[1],{"lower":0.1,"lower_cells":[],"lower_estimate":0.1,"lower_rule":"given","marks":[],"n":0,"sampling":null,"upper":0.72,"upper_cells":[],"upper_estimate":0.72,"upper_rule":"given"}],[["C"],[2],{"lower":0.1,"lower_cells":[],"lower_estimate":0.1,"lower_rule":"given","marks":[],"n":0,"sampling":null,"upper":0.74,"upper_cells":[],"upper_estimate":0.74,"upper_rule":"given"}]],"caveats":[],"complete":false,"confidence":null,"confounding_limit":{},"context":["Age"],"contrast_cost":"inf","contrasts":[],"inference":null,"joint":false,"levels":{"Ad":["A","B","C"],"Age":[0,1,2]},"others":[],"outcome":"Click","outcome_range":[0,1],"pooling":{"reason":"these bounds came without a log, so there are no rows to count"},"profile":"given","rules":{},"treatments":["Ad"],"units":"independent rows"},"refutation":{"arm":["C"],"bound":[0.1,0.7],"context":[0],"level":0.2,"mean":1.0,"n":18},"watch":{"alpha":0.2,"plays":0}},"n_learned":60,"options":{"delta":null,"explore":0.0,"horizon":null,"seed":7,"sigma":null},"policy":"UCB","remember":0,"spec":{"arm_levels":[["A","B","C"]],"arms":[["C"]],"arms_given":true,"bins":[],"context":["Age"],"context_levels":[[0,1,2]],"retired":[],"reward_range":[0.0,1.0],"unseen":"error"},"statistics":[[[0],["C"],60,60.0]],"version":4}');
+CREATE TABLE tallies (
+    policy BIGINT NOT NULL,
+    day TEXT NOT NULL,
+    arm TEXT NOT NULL,
+    decided BIGINT NOT NULL,
+    learned BIGINT NOT NULL,
+    reward_sum DOUBLE PRECISION NOT NULL,
+    defaults BIGINT NOT NULL,
+    unlearned BIGINT NOT NULL,
+    late BIGINT NOT NULL,
+    PRIMARY KEY (policy, day, arm)
+) WITHOUT ROWID;
+INSERT INTO "tallies" VALUES(1,'2023-11-14','["A"]',4,3,0.0,2,0,1);
+INSERT INTO "tallies" VALUES(1,'2023-11-14','["B"]',2,2,1.0,1,0,0);
+INSERT INTO "tallies" VALUES(1,'2023-11-14','["C"]',3,1,0.0,1,0,0);
+INSERT INTO "tallies" VALUES(2,'2023-11-14','["A"]',3,0,0.0,0,0,0);
+INSERT INTO "tallies" VALUES(2,'2023-11-14','["B"]',2,0,0.0,0,0,0);
+INSERT INTO "tallies" VALUES(2,'2023-11-14','["C"]',1,0,0.0,0,0,0);
+INSERT INTO "tallies" VALUES(3,'2023-11-14','["C"]',60,60,60.0,0,0,0);
+CREATE INDEX rare_events ON events (policy, position)
+    WHERE kind IN ('created', 'refreshed', 'refuted', 'pruned');
+CREATE INDEX open_decisions ON decisions (policy, due, position)
+    WHERE closed IS NULL AND due IS NOT NULL;
+DELETE FROM "sqlite_sequence";
+INSERT INTO "sqlite_sequence" VALUES('policies',3);
+COMMIT;
