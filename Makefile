@@ -55,7 +55,6 @@ docs: $(READY_DOCS)  ## Build the documentation into site/
 
 figures: $(READY)  ## Make the pictures and tables of the README and of the documentation
 	$(RUN)python -m tools.figures
-	$(RUN)python -m tools.widths
 	$(RUN)python -m research.tools.rivals_page
 	$(RUN)python -m tests.studio.stories.pictures
 

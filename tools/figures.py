@@ -18,8 +18,8 @@ import click
 
 from boundit.bandit.fused.policy import Fused
 from boundit.bandit.policies.lin_ucb import LinUCB
-from boundit.bounds.baselines import condition_only
 from boundit.bounds.derive import derive_bounds
+from boundit.bounds.paper import condition_only
 from boundit.cli.init import make_example
 from boundit.estimand.query import parse_query
 from boundit.graph.causal_graph import CausalGraph

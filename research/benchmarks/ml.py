@@ -19,7 +19,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 import boundit as bd
-from boundit.bounds.approximate.critical import find_critical
+from boundit.bounds.inference.approximate import find_critical
 from boundit.bounds.models.estimators import make_estimator
 from boundit.bounds.models.options import ModelKind
 
@@ -58,7 +58,7 @@ class CovariateWorld:
             scores.append(m + (x == arm) / chance * (y - m))
         covariance = np.cov(scores) / len(y)
         both = np.block([[covariance, -covariance], [-covariance, covariance]])
-        far = find_critical(ERROR, both, 4) * np.sqrt(np.diag(covariance))
+        far = find_critical(ERROR, both) * np.sqrt(np.diag(covariance))
         middle = np.mean(scores, axis=1)
         return np.column_stack([middle - far, middle + far])
 

@@ -179,7 +179,8 @@ def measure_table(
         set_held &= float(upper[place]) <= bound.upper + TOLERANCE
         widths.append(bound.upper - bound.lower)
     contrasts = [
-        table.contrast(a, b, context) + table.contrast(b, a, context)
+        table.find_largest_difference(a, b, context)
+        + table.find_largest_difference(b, a, context)
         for context in table.contexts
         for a, b in combinations(table.arms, 2)
     ]

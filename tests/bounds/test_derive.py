@@ -8,16 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from boundit.bounds.choose_rules import choose_rules, keep_stable
-from boundit.bounds.confidence import NoConfidence
+from boundit.bounds.count import PlanCounts
 from boundit.bounds.derive import derive_bounds, derive_table
-from boundit.bounds.evidence import BoundEvidence
-from boundit.bounds.intersect import CROSSED, EndsCross
 from boundit.bounds.plan import plan_bounds
-from boundit.bounds.plan_counts import PlanCounts, count_for
-from boundit.bounds.request import read_request
+from boundit.bounds.request import NoConfidence, read_request
+from boundit.bounds.search import find_chains
 from boundit.bounds.selection_facts import FactsRefuted, InvalidFact
-from boundit.bounds.try_rules import try_rules
+from boundit.bounds.table import CROSSED, EndsCross
 from boundit.counts.log import Log
 from boundit.counts.read import read_log
 from boundit.counts.table import CountTable
@@ -32,6 +29,7 @@ from boundit.terms.errors import BounditError
 from boundit.terms.explanation import NEVER_LOGGED
 from boundit.terms.interval import Interval
 from boundit.terms.names import Nodes
+from tests.bounds.core import make_run
 from tests.bounds.exact import as_log, ends, questions
 from tests.paper import TABLE_1_ROWS
 
@@ -46,20 +44,27 @@ ROWS: dict[str, list[object]] = {
 
 
 def test_the_papers_table_is_what_its_probabilities_imply() -> None:
-    """Appendix, Table 1: 16 rows; conditioning on I1 brackets the effect in each."""
+    """Appendix, Table 1: 16 rows; the worst case over I1 brackets the effect in each.
+
+    It is not sharp: the instrumental inequality by X1 narrows some rows further.
+    """
     model, world = make_paper_model(), paper_world()
     logged = model.log().condition_on(("X1", "X2", "U1", "U2", "I1")).at({"Y": 1})
     table = derive_bounds(world.graph, world.query, world.exact_log(), confidence=None)
+    chains = find_chains(world.graph, world.query).rules
+    (worst_case,) = (chain for chain in chains if chain.name == "worst case over I1")
+    low, high = worst_case.bound(make_run(model, world.query))
 
     for row in TABLE_1_ROWS:
         arm, context = (row["X1"], row["X2"]), (row["U1"], row["U2"])
         by_mediator = logged.at(row).values
+        place = tuple(row[name] for name in ("X1", "X2", "U1", "U2"))
+        assert low[place] == pytest.approx(by_mediator.min(), abs=1e-9)
+        assert high[place] == pytest.approx(by_mediator.max(), abs=1e-9)
         found = table[arm, context]
-        assert found.lower == pytest.approx(by_mediator.min(), abs=1e-9)
-        assert found.upper == pytest.approx(by_mediator.max(), abs=1e-9)
-        assert found.lower < world.mean(arm, context) < found.upper
-        assert table.bounds[arm, context].lower_rule == "conditioning on I1"
-    assert len(table.bounds) == 16
+        assert low[place] - 1e-9 <= found.lower < world.mean(arm, context)
+        assert world.mean(arm, context) < found.upper <= high[place] + 1e-9
+    assert len(table.intervals) == 16
 
 
 def test_the_first_row_is_explained_as_a_colleague_would() -> None:
@@ -454,8 +459,7 @@ def test_what_does_not_fit_is_named_and_estimates_go_over_seen_cells() -> None:
 
     for bound, truth in zip(table.bounds.values(), (0.2, 0.5), strict=True):
         assert (bound.lower, bound.upper) == (0, 1)
-        assert bound.lower_estimate == pytest.approx(truth, abs=0.02)
-        assert bound.upper_estimate == pytest.approx(truth, abs=0.02)
+        assert truth - 0.02 < bound.lower_estimate <= bound.upper_estimate < truth + 0.02
     assert any("was left out" in c and "memory_limit allows" in c for c in table.caveats)
 
 
@@ -466,7 +470,7 @@ def test_a_tiny_memory_leaves_what_fits_and_never_fails() -> None:
     assert all(world.mean(*key) in table[key] for key in table.bounds)
 
 
-def test_progress_is_told_from_the_search_to_the_comparison() -> None:
+def test_progress_is_told_from_the_search_to_the_rules() -> None:
     heard: list[str] = []
     derive_bounds(
         CONFOUNDED, "Y | do(X)", ROWS, progress=lambda step, _, __: heard.append(step)
@@ -475,7 +479,6 @@ def test_progress_is_told_from_the_search_to_the_comparison() -> None:
     assert heard[0] == "look for rules"
     assert heard[1].startswith("count ")
     assert heard[2].startswith("try ")
-    assert heard[-1] == "compare arms"
 
 
 def test_a_wide_plan_counts_only_what_chosen_rules_read() -> None:
@@ -491,7 +494,7 @@ def test_a_wide_plan_counts_only_what_chosen_rules_read() -> None:
     (looked,) = (step for step in heard if step.startswith("look at"))
     (counted,) = (step for step in heard if step.startswith("count"))
     assert int(looked.split()[2]) > 12
-    assert int(counted.split()[1]) < int(looked.split()[2])
+    assert int(counted.split()[1]) <= min(16, int(looked.split()[2]))
 
 
 @pytest.mark.full
@@ -563,33 +566,13 @@ def test_an_adaptive_log_widens_intervals_and_says_so() -> None:
         assert bound.upper > plain.bounds[key].upper
         assert bound.lower_estimate == plain.bounds[key].lower_estimate
     said = [note for note in learned.caveats if note not in plain.caveats]
-    assert "a policy that learned" in said[0]
-    assert said[1].startswith("which levels of X were logged may hang on what the policy")
+    assert any("a policy that learned" in note for note in said)
+    assert said[-1].startswith("which levels of X were logged may depend on what the policy")
     declared = derive_bounds(graph, "Y | do(X)", log, domain={"X": [0, 1]})
     assert declared.bounds == learned.bounds
     assert not any("which levels of X" in note for note in declared.caveats)
     estimates = derive_bounds(graph, "Y | do(X)", log, confidence=None)
     assert estimates.bounds == derive_bounds(graph, "Y | do(X)", rows, confidence=None).bounds
-
-
-def test_sums_of_an_adaptive_log_are_read_off_cells_alone() -> None:
-    """Claims on sums are for independent rows; each cell of an adaptive log stands alone."""
-    rng = np.random.default_rng(5)
-    columns = {name: rng.integers(2, size=900).tolist() for name in ("Z", "X", "Y")}
-    graph, query = parse("Z -> X -> Y; Z -> Y"), "Y | do(X)"
-    log = read_log(columns, adaptive=True)
-    request = read_request(graph, query, log)
-    plan = keep_stable(plan_bounds(graph, request.query), log)
-    evidence = BoundEvidence.from_counts(plan, count_for(plan, log), None)
-    assert evidence.is_adaptive
-    chosen = choose_rules(plan, evidence.evaluator.levels)
-    boxes = evidence.make_confident([p.rule for p in chosen.rules], 0.95)
-    found, _ = try_rules(boxes, chosen.rules, [2])
-    table = derive_bounds(graph, query, log)
-    for arm in (0, 1):
-        interval = table[arm, ()]
-        assert interval.lower == pytest.approx(max(ends.lower[arm] for ends in found))
-        assert interval.upper == pytest.approx(min(ends.upper[arm] for ends in found))
 
 
 def test_where_every_rule_reads_how_arms_were_chosen_the_range_is_left() -> None:
@@ -630,7 +613,7 @@ def test_a_treatment_that_a_rule_also_sums_over_is_bounded_with_a_confidence() -
     log = {name: rng.integers(0, 2, 300).tolist() for name in "ACXY"}
     table = derive_bounds(graph, "Y | do(A, X), C", log)
 
-    assert "sequence C, X, A, unknown C, X" in table.rules
+    assert "worst case over C', X'" in table.rules
     assert all(b.lower <= 0.5 <= b.upper for b in table.bounds.values())
 
 

@@ -48,7 +48,7 @@ def test_a_log_of_openers_alone_misses_no_mean_and_no_difference(
     table = bd.derive_bounds(MAIL, "Purchase | do(Email)", openers(), **options)
     for arm, mean in TRUTH.items():
         assert mean in table[arm, ()]
-        assert all(table.contrast(arm, other) >= mean - TRUTH[other] for other in TRUTH)
+        assert all(table.effect(arm, other)[()].upper >= mean - TRUTH[other] for other in TRUTH)
     assert not table.ruled_out()
 
 
@@ -182,7 +182,7 @@ def find_misses(asked: Asked, table: BoundTable) -> Iterator[str]:
                 yield f"{names} {arm} {context}: {mean(arm, context)} not in {interval}"
         for one, other in permutations(table.arms, 2):
             gap = mean(one, context) - mean(other, context)
-            if gap > table.contrast(one, other, context) + 1e-9:
+            if gap > table.find_largest_difference(one, other, context) + 1e-9:
                 yield f"{names} {one} - {other} {context}: {gap}"
 
 

@@ -44,7 +44,10 @@ def find_misses(asked: Asked, table: BoundTable) -> Iterator[str]:
             yield f"{asked.model.graph}: {arm} {context} {mean} not in {interval}"
     for (one, context), (other, elsewhere) in permutations(means, 2):
         gap = means[one, context] - means[other, elsewhere]
-        if context == elsewhere and gap > table.contrast(one, other, context) + SLACK:
+        if (
+            context == elsewhere
+            and gap > table.find_largest_difference(one, other, context) + SLACK
+        ):
             yield f"{asked.model.graph}: {one} - {other} {context} {gap}"
 
 

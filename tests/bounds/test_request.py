@@ -4,9 +4,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from boundit.bounds.confidence import NoConfidence
 from boundit.bounds.confounding.limits import InvalidConfounding
 from boundit.bounds.request import (
+    NoConfidence,
     NotABanditQuestion,
     UnknownInference,
     check_limits,

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import multinomial
 
-from boundit.bounds.confidence import bound_mean, bound_share
+from boundit.bounds.inference.cells import bound_mean, clopper_pearson
 from boundit.bounds.reward import (
     NeedsRange,
     NoRange,
@@ -97,9 +97,9 @@ def test_values_between_that_were_not_seen_do_no_harm(
                 sums, squares = k + middle * b, k + middle**2 * b
                 total, squared, rows = (np.array(float(x)) for x in (sums, squares, n))
                 low, high = (
-                    bound_mean(total, squared, rows, alpha)
+                    bound_mean(rows, total, squared, alpha)
                     if b
-                    else bound_share(total, rows, alpha)
+                    else clopper_pearson(total, rows, alpha)
                 )
                 missed_below += chance * (low > mean)
                 missed_above += chance * (high < mean)

@@ -8,7 +8,6 @@ import pytest
 
 from boundit.bandit.errors import BadOption, BadReward, NeedsArms
 from boundit.bounds.derive import derive_bounds
-from boundit.bounds.numbers import UNFINISHED
 from boundit.bounds.request import UnknownProfile
 from boundit.bounds.reward import NeedsRange, NoRange, OutsideRange
 from boundit.checks.check import NoLevel, check
@@ -263,11 +262,6 @@ CAVEATS: list[tuple[Callable[[], Iterable[Note]], str, str]] = [
         lambda: bounded("X -> Y; Y -> [S]", time_limit=0.0).notes,
         "the search for rules stopped at time_limit=0.0 s; what it found holds",
         "the search for rules stopped at --time-limit 0.0 s; what it found holds",
-    ),
-    (
-        lambda: (UNFINISHED,),
-        "time_limit ended some programs early",
-        "--time-limit ended some programs early",
     ),
 ]
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from boundit.bounds.binary_reward import BinaryReward
 from boundit.counts.read import read_log
 from boundit.counts.seen import SeenCells, find_distinct
 
@@ -23,10 +22,6 @@ def test_a_table_an_array_and_rewards_list_the_same_cells() -> None:
     assert make_dict(table.list_seen(["A", "B"]), "A", "B") == seen
     assert make_dict(table.marginalize(["A", "B"]).list_seen(["A", "B"]), "A", "B") == seen
     assert make_dict(table.list_rewards("B"), "B") == {(0,): 1.0, (1,): 1.0}
-    rewards = BinaryReward(table, "Y", 0, 1)
-    assert make_dict(rewards.list_seen(frozenset("B")), "B") == {(0,): 2.0, (1,): 2.0}
-    by_reward = make_dict(rewards.list_seen(frozenset("BY")), "B", "Y")
-    assert by_reward == {(0, 0): 1.0, (0, 1): 1.0, (1, 0): 1.0, (1, 1): 1.0}
 
 
 def test_no_variables_are_one_cell() -> None:

@@ -209,7 +209,7 @@ def _write_json(path: Path, record: object) -> None:
 
 FILES: Mapping[str, Callable[[Path], None]] = {
     "bounds_3.json": lambda path: make_bounds().save(path),
-    "bounds_4.json": lambda path: make_limited_bounds().save(path),
+    "bounds_4.json": lambda path: make_full_bounds().save(path),
     "bounds_3_without_counts.json": lambda path: make_bounds().save(path, counts=False),
     "policies_4.json": write_policies,
     "regret_1.npz": write_regret,

@@ -109,7 +109,7 @@ def test_a_table_is_read_with_all_that_it_carries() -> None:
     assert table.confidence == 0.95
     interval = table[("B",), table.contexts[0]]
     assert (interval.lower, interval.upper) == pytest.approx((0.13385, 0.91102), abs=5e-6)
-    assert table.contrast(("A",), ("B",), table.contexts[0]) <= 1
+    assert table.effect("A", "B")["< 30"].upper == pytest.approx(0.74395, abs=5e-6)
     assert "selection" in str(table.explain("B", table.contexts[0]))
     assert bd.LinUCB(prior=table).decide({"Age": 41.5}).arm in table.arms
 
@@ -125,15 +125,22 @@ def test_a_table_without_counts_has_the_same_intervals() -> None:
     }
 
 
-def test_a_table_has_contrasts_and_a_plan() -> None:
+def test_a_table_has_a_plan_and_no_contrasts_that_held_one_at_a_time() -> None:
     table = bd.BoundTable.load(FOLDER / "bounds_3_full.json")
     interval = table[(0, 0), (1, 0)]
 
     assert (interval.lower, interval.upper) == pytest.approx((0.067465, 0.825379), abs=1e-6)
-    assert len(table.contrasts) == 6
-    assert table.contrast((0, 0), (0, 1), (0, 0)) == pytest.approx(0.181077, abs=1e-6)
+    assert table.contrasts == {}
     assert isinstance(table.pooling, FusedPlan)
     assert bd.Fused(prior=table, seed=1).decide({"U1": 0, "U2": 1}).arm in table.arms
+
+
+def test_a_table_has_effects_of_its_own() -> None:
+    table = bd.BoundTable.load(FOLDER / "bounds_4.json")
+
+    assert (len(table.contrasts), len(table.compared)) == (6, 16)
+    assert table.effect((0, 0), (0, 1))[0, 0].upper == pytest.approx(0.190, abs=5e-4)
+    assert isinstance(table.pooling, FusedPlan)
 
 
 def test_a_table_has_its_limits_on_confounding() -> None:

@@ -14,13 +14,14 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.report.records import Curve, IntervalSeries, PointEstimates
 from boundit.terms.bound import Bound, Key, RuleRecord, StepRecord
 from boundit.terms.bound_table import BoundTable
+from boundit.terms.explanation import RANGE
 from boundit.terms.formula import Over, Sentence, Variable
 from boundit.terms.interval import Interval
 from boundit.terms.sampling import EndSampling, HeavyCell, RowSampling
 from tests.nodes import make_nodes
 
 RULE = RuleRecord(
-    "conditioning on I1",
+    "worst case over I1",
     Sentence.of(
         EffectQuery(("Y",), ("X1", "X2"), ("U1",)).formula,
         " lies between ",
@@ -77,7 +78,6 @@ def small_table(*, confidence: float | None = 0.95) -> BoundTable:
         profile="sound",
         confidence=confidence,
         caveats=(CAVEAT,),
-        others={key: Interval(bound.lower + 0.05, 1) for key, bound in bounds.items()},
     )
 
 
@@ -130,7 +130,7 @@ def random_table(seed: int, *, arms: int = 12, contexts: int = 25) -> BoundTable
             low, high = inner, outer
         if rng.random() < 0.2:
             inner, outer = outer, inner
-        lower, upper = (rng.choice([*(r.name for r in rules), "range"]) for _ in range(2))
+        lower, upper = (rng.choice([*(r.name for r in rules), RANGE]) for _ in range(2))
         cells = [
             tuple(
                 f"I1={i}: {rng.random():.4g} (<{i} rows>)"
@@ -155,7 +155,6 @@ def random_table(seed: int, *, arms: int = 12, contexts: int = 25) -> BoundTable
         profile="sound",
         confidence=rng.choice([None, 0.95]),
         caveats=(CAVEAT,),
-        others={key: bound.interval for key, bound in bounds.items() if bound.sampling},
         contrasts={
             (where, (one,), (other,)): rng.uniform(-0.2, 0.2)
             for where in wheres

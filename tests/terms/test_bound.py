@@ -13,7 +13,7 @@ def test_every_column_of_a_row_is_a_field_of_its_bound() -> None:
 
 
 def test_both_ends_travel_as_an_interval() -> None:
-    bound = Bound(0.1, 0.4, 0.2, 0.3, 12, "range", "exact recovery")
+    bound = Bound(0.1, 0.4, 0.2, 0.3, 12, "whole range", "identified")
 
     assert bound.interval == Interval(0.1, 0.4)
     assert bound.marks == bound.lower_cells == bound.upper_cells == ()
@@ -21,7 +21,7 @@ def test_both_ends_travel_as_an_interval() -> None:
 
 def test_ends_that_cross_are_no_bound() -> None:
     with pytest.raises(EmptyInterval):
-        Bound(0.4, 0.1, 0.2, 0.3, 12, "range", "range")
+        Bound(0.4, 0.1, 0.2, 0.3, 12, "whole range", "whole range")
 
 
 def test_a_step_says_its_line_and_keeps_its_separation_behind_other_words() -> None:

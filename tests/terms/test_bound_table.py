@@ -22,6 +22,7 @@ from boundit.terms.bound_errors import (
     WrongLength,
 )
 from boundit.terms.bound_table import BoundTable
+from boundit.terms.explanation import RANGE
 from boundit.terms.fused_plan import Factor, FusedPlan, NoFusedPlan
 from boundit.terms.interval import Interval
 from boundit.terms.saving import bound_file
@@ -49,7 +50,7 @@ def derived() -> BoundTable:
     moment, day = datetime(2024, 1, 1, 8, tzinfo=UTC), date(2024, 2, 29)
     arms = ((moment, True), (moment, False))
     bounds: dict[Key, Bound] = {
-        (arm, (day, "x")): Bound(0.1, 0.5, 0.2, 0.4, 7, "r", "range", ("a: 1",), (), ("odd",))
+        (arm, (day, "x")): Bound(0.1, 0.5, 0.2, 0.4, 7, "r", RANGE, ("a: 1",), (), ("odd",))
         for arm in arms
     }
     return BoundTable(
@@ -301,9 +302,9 @@ def test_a_contrast_can_rule_out_an_arm_that_its_interval_does_not() -> None:
     table = expert()
     joint = replace(table, contrasts={((0,), ("A",), ("B",)): -0.01})
 
-    assert table.contrast("A", "B", 0) == pytest.approx(0.1)
-    assert joint.contrast("A", "B", 0) == -0.01
-    assert joint.contrast("B", "A", 0) == pytest.approx(0.5)
+    assert table.effect("A", "B")[0].upper == pytest.approx(0.1)
+    assert joint.effect("A", "B")[0].upper == -0.01
+    assert joint.effect("A", "B")[0].lower == pytest.approx(-0.5)
     assert (table.ruled_out(0), joint.ruled_out(0)) == ({}, {("A",): ("B",)})
     assert joint.ruled_out(1) == {}
     assert str(joint.explanation("A", 0)).endswith(
@@ -312,7 +313,7 @@ def test_a_contrast_can_rule_out_an_arm_that_its_interval_does_not() -> None:
     )
     assert joint.explanation("B", 0) == table.explanation("B", 0)
     with pytest.raises(OutsideDomain):
-        joint.contrast("A", "C", 0)
+        joint.effect("A", "C")
 
 
 def test_a_confidence_is_said_first() -> None:
@@ -341,7 +342,11 @@ def test_dominated_arms_are_those_that_comparing_all_pairs_finds(seed: int) -> N
     table = BoundTable("Y", ("X",), ("C",), levels, (0, 1), bounds, contrasts=contrasts)
     for context in contexts:
         leads = {
-            one: {two: table.contrast(one, two, context) for two in table.arms if two != one}
+            one: {
+                two: table.find_largest_difference(one, two, context)
+                for two in table.arms
+                if two != one
+            }
             for one in table.arms
         }
         beaten = {

@@ -1,21 +1,11 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from boundit.terms.bound import Arm
-from boundit.terms.contrast import Pair, StoredContrasts, find_largest_contrast, find_rival
-from boundit.terms.interval import Interval
+from boundit.terms.contrast import Pair, StoredContrasts, find_rival
 
 A: Arm = ("a",)
 B: Arm = ("b",)
-
-
-def test_what_is_stored_counts_where_it_says_more() -> None:
-    apart = Interval(0.1, 0.5), Interval(0.2, 0.4)
-
-    assert find_largest_contrast({((), A, B): 0.1}, ((), A, B), apart) == 0.1
-    assert find_largest_contrast({((), A, B): 0.9}, ((), A, B), apart) == pytest.approx(0.3)
-    assert find_largest_contrast({((), B, A): -0.9}, ((), A, B), apart) == pytest.approx(0.3)
 
 
 def test_an_arm_is_beaten_only_when_it_is_surely_worse() -> None:

@@ -103,15 +103,6 @@ def test_an_unbiased_table_keeps_rivals_from_moving_what_it_shows() -> None:
     assert stuck.effect == pytest.approx(float(model.law("Y").at({"Y": 1})), abs=1e-9)
 
 
-def test_rivals_show_the_unbiased_tables_too() -> None:
-    """The chance of the reward moves in each stratum while the strata stay as large."""
-    model = draw_binary_model("Z -> Y; Y -> [S]; Z -> [S]")
-
-    for rival in find_both_ends(model, "Y | do(Z)", {"Z": 1}, frozenset("Z")):
-        assert min(rival.effect, 1 - rival.effect) < 1e-3
-        assert rival.model.law("Z").measure_gap(model.law("Z")) < 10 * SAME
-
-
 def test_two_independent_causes_of_a_selecting_reward_pin_it_down() -> None:
     """No rule bounds the reward, and yet no rival is near.
 
@@ -138,24 +129,3 @@ def test_wider_hidden_causes_change_nothing_that_can_be_seen_or_done(seed: int) 
     assert wide.law().measure_gap(model.law()) < 1e-12
     assert wide.intervene(x).measure_gap(model.intervene(x)) < 1e-12
     assert all(wide.n_levels[h] == 2 * model.n_levels[h] for h in model.hidden)
-
-
-def test_twice_the_levels_are_felt() -> None:
-    """Copies that nobody feels would leave the climb where it was."""
-    wide = split_hidden_levels(draw_binary_model("X -> Y; X <-> Y"), default_rng(0))
-
-    felt = [
-        node
-        for node in "XY"
-        if (table := wide.tables[node]).values.take([0], table.axes.index("X<->Y"))
-        != pytest.approx(table.values.take([1], table.axes.index("X<->Y")))
-    ]
-    assert len(felt) == 1
-
-
-def test_a_surface_of_many_hidden_levels_is_too_large_to_search() -> None:
-    arcs = [f"V{i} <-> V{j}" for i in range(6) for j in range(i)]
-    model = draw_binary_model("; ".join(arcs))
-
-    assert ModelSurface(model).is_large
-    assert not ModelSurface(draw_binary_model("X -> Y; X <-> Y")).is_large

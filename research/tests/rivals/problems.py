@@ -2,8 +2,8 @@
 
 from functools import cache
 
-from boundit.bounds.baselines import condition_only
 from boundit.bounds.derive import derive_bounds
+from boundit.bounds.paper import condition_only
 from boundit.simulation.world import World
 from boundit.simulation.worlds import flipped_world, paper_world, random_world
 from boundit.terms.bound_table import BoundTable

@@ -4,7 +4,7 @@ import pytest
 from research.tests.rivals.problems import make_problem
 
 from boundit.bandit.policies.lin_ucb import LinUCB
-from boundit.bounds.baselines import condition_only
+from boundit.bounds.paper import condition_only
 from boundit_research.rivals.catalogue import (
     RIVALS,
     TUNED,

@@ -7,7 +7,7 @@ import pytest
 from research.tests.rivals.plain import kearns_saul
 from research.tests.rivals.problems import make_problem
 
-from boundit.bounds.baselines import condition_only
+from boundit.bounds.paper import condition_only
 from boundit_research.rivals.facts import (
     PairFact,
     PairFacts,

@@ -1,48 +1,44 @@
-"""The offline half in one call: a graph, a question and a log in, a bound table out."""
+"""The offline half in one call: a graph, a query and a log in, a table of bounds out."""
 
 import logging
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from boundit.bounds.assemble import assemble
-from boundit.bounds.choose_rules import (
-    FEW_COLUMNS,
-    choose_columns,
-    drop_hopeless,
-    keep_stable,
+from boundit.bounds.caveats import drop_hidden
+from boundit.bounds.count import (
+    KeptCounts,
+    PlanCounts,
+    count_values,
+    count_within,
+    look_at_levels,
 )
-from boundit.bounds.confounding.limited_rule import LimitedConfounding
-from boundit.bounds.confounding.reward_spread import RewardCounter, RewardSpread
-from boundit.bounds.hidden_levels import count_values, drop_hidden, note_critical
-from boundit.bounds.models.fit import NO_MODELS, find_many_values, fit_models, leave_numbers
+from boundit.bounds.inference import Approximate, Exact, Inference, PlugIn
 from boundit.bounds.models.options import Models
-from boundit.bounds.plan import BoundPlan, PlannedRule, Profile, plan_bounds
-from boundit.bounds.plan_counts import KeptCounts, PlanCounts, count_within, look_at_levels
-from boundit.bounds.refusals import LIMITS, note_late
-from boundit.bounds.request import BoundRequest, hide_reward, read_request
-from boundit.bounds.reward import is_binary
-from boundit.checks.contradictions import note_contradictions
-from boundit.counts.errors import TooManyCells
+from boundit.bounds.models.rule import WithModels, find_many_values, fit_models, leave_numbers
+from boundit.bounds.plan import (
+    FEW_COLUMNS,
+    BoundPlan,
+    choose_columns,
+    drop_too_large,
+    plan_bounds,
+)
+from boundit.bounds.program.rule import Program
+from boundit.bounds.refusals import note_late
+from boundit.bounds.request import BoundRequest, Profile, hide_reward, read_request
+from boundit.bounds.table import make_table
 from boundit.counts.formulas.workspace import Workspace
-from boundit.counts.table import CountTable
 from boundit.estimand.query import EffectQuery
-from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.projection import project
 from boundit.graph.read import GraphLike
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.long_work import Progress, TimeBudget, follow_progress, say_nothing
-from boundit.terms.message import ANY, Message, Note, Option
-from boundit.terms.names import join_names, write_name
 from boundit.terms.renamed import refuse_renamed
-from boundit.terms.sampling import Inference
+from boundit.terms.sampling import Inference as InferenceName
 
 _log = logging.getLogger(__name__)
 PLANNING = 0.4
-"""Which part of the time the search for rules may take; a rule not evaluated is no use."""
-CHECKING = 0.05
-"""Which part of the time that is left after counting the graph may be held against the log."""
+"""Which part of the time the search for rules may take."""
 
 
 @refuse_renamed
@@ -53,7 +49,7 @@ def derive_bounds(
     *,
     profile: Profile = "sound",
     confidence: float | None = 0.95,
-    inference: Inference = "exact",
+    inference: InferenceName = "exact",
     external: Iterable[object] = (),
     selection_rate: float | tuple[float, float] | None = None,
     selection_limit: float | None = None,
@@ -67,13 +63,12 @@ def derive_bounds(
     models: str | Models | None = None,
     progress: Progress | bool | None = None,
 ) -> BoundTable:
-    """Bound what every arm would earn in every context, with the reason for each end.
+    """Bound the mean outcome under every arm in every context, with the reason for each endpoint.
 
-    In four steps: ``read_request`` checks what is asked, ``plan_bounds`` chooses the rules from
-    the graph, ``count_within`` counts the columns they read in one pass over the log, and
-    ``assemble`` tries the rules on the counts.
-    Only a reward that has effects and is declared to be in (0, 1) is counted a second time
-    where some of its values turn out to lie between: its effects then tell less.
+    Request, plan, count, gather, bound, table: options are checked and logs opened, rules are
+    found by the graph, the columns they read are counted in one pass over the log, and inference
+    turns counts into endpoints. Estimates, effects, explanations, caveats and the pooling plan
+    are computed when they are first read.
 
     Parameters
     ----------
@@ -157,7 +152,7 @@ def derive_bounds(
 def derive_table(
     request: BoundRequest, kept: KeptCounts, progress: Progress = say_nothing
 ) -> BoundTable:
-    """Plan the rules, count what they read and assemble one bound table.
+    """Plan the rules, count what they read and make one table of bounds.
 
     Counts are looked up in ``kept`` and left there, so that the same logs under other facts or
     another confidence are read again only where the rules read other columns.
@@ -167,7 +162,7 @@ def derive_table(
     plan = plan_request(request, workspace, progress)
     table = derive_planned(request, plan, kept, workspace, progress)
     seconds = time.monotonic() - start
-    _log.info("bounded %s: %d intervals, %.1f s", request.query, len(table.bounds), seconds)
+    _log.info("bounded %s: %d intervals, %.1f s", request.query, len(table.intervals), seconds)
     return table
 
 
@@ -193,20 +188,22 @@ def plan_request(request: BoundRequest, workspace: Workspace, progress: Progress
         facts=request.facts,
         limits=request.limits,
     )
+    columns = frozenset(request.log.columns)
+    plan = plan.keep(r for r in plan.rules if not isinstance(r, Program) or r.needs <= columns)
     found = plan.rules
-    plan = keep_stable(plan, request.log, request.external)
     if numbers:
-        plan = leave_numbers(plan, numbers)
+        rules, note = leave_numbers(plan.rules, numbers)
+        plan = plan.keep(rules, note)
     if len(plan.needs) > FEW_COLUMNS:
         progress(f"look at {len(plan.needs)} columns", 0, 1)
-        levels = look_at_levels(plan, request.log, request.external, request.domain)
+        levels = look_at_levels(plan, request)
         plan = drop_hidden(plan, levels, (other.columns for other in request.external))
-        if request.confidence is not None:  # estimates can do with the cells that were seen
-            plan = drop_hopeless(plan, levels, workspace)
+        if request.confidence is not None:
+            plan = drop_too_large(plan, levels, workspace)
         plan = choose_columns(plan, levels, confident=request.confidence is not None)
     plan = replace(plan, complete=plan.complete and plan.rules == found)
     if workspace.budget.is_over() and plan.rules:
-        late = note_late(planned.record.name for planned in plan.rules)
+        late = note_late(record.name for record in plan.records.values())
         plan = replace(plan, rules=(), notes=(*plan.notes, late))
     return plan
 
@@ -217,209 +214,54 @@ def derive_planned(
     kept: KeptCounts,
     workspace: Workspace,
     progress: Progress,
-    *,
-    online: bool = True,
 ) -> BoundTable:
-    """Count what the rules of a plan read, and assemble the bound table of a request.
-
-    Unless ``online``, nothing is looked for that a policy could go on learning.
-    """
-    plan, counts = _count_plan(request, plan, kept, workspace, progress)
-    graph = request.graph
-    if request.outcome_range is not None and not counts.have_binary_reward:
+    """Count what the rules of a plan read, and make the table of a request."""
+    plan, counts = _count(request, plan, kept, progress)
+    if request.outcome_range is not None and not counts.have_binary_outcome:
+        # A numeric outcome cannot be conditioned on: its success causes nothing.
         hidden = hide_reward(request.graph, request.query.outcomes[0])
         if hidden is not request.graph:
-            again, graph = replace(request, graph=hidden), hidden
-            plan = plan_request(again, workspace, progress)
-            plan, counts = _count_plan(again, plan, kept, workspace, progress)
-    if not counts.have_binary_reward and not request.cluster:
-        plan = add_spreads(request, plan, counts, kept, workspace)
-    modelled = NO_MODELS
-    if request.models is not None:
-        modelled = fit_models(
-            request.models,
-            replace(plan, graph=graph),
-            counts,
-            request.log,
-            request.external,
-            request.outcome_range,
-            request.cluster,
-            workspace,
-            progress,
-        )
-    unseen = tuple(_note_hidden(plan, request.domain, request.outcome_range))
-    # Of the printed method a reader must first know that it can miss.
-    said = (*unseen, *plan.notes) if plan.is_sound else (*plan.notes, *unseen)
-    table = assemble(
-        replace(plan, notes=said),
-        counts,
-        outcome_range=request.outcome_range,
-        confidence=request.confidence,
-        inference=request.inference,
-        modelled=modelled.planned,
-        compared=modelled.planned is None,
-        online=online,
-        notes=(
-            *modelled.notes,
-            *_note_idle_arms(request),
-            *_note_refuted(plan, counts, workspace),
-            *_note_learning(plan, request),
-        ),
-        workspace=workspace,
-        progress=progress,
-    )
-    return replace(
-        table,
-        units=request.units,
-        confounding_limit=request.limits.by_edge,
-        models=modelled.fitted,
-    )
-
-
-def _count_plan(
-    request: BoundRequest,
-    plan: BoundPlan,
-    kept: KeptCounts,
-    workspace: Workspace,
-    progress: Progress,
-) -> tuple[BoundPlan, PlanCounts]:
-    """Count what the rules of a plan read, or as many of them as memory has room for.
-
-    Rules that read a variable of which selection left one value are dropped.
-    """
-    progress(f"count {len(plan.needs)} columns", 0, 1)
-    plan, counts = count_within(
-        plan,
+            request = replace(request, graph=hidden)
+            plan = plan_request(request, workspace, progress)
+            plan, counts = _count(request, plan, kept, progress)
+    evidence = counts.gather(plan, request.outcome_range, workspace)
+    progress(f"try {len(plan.rules)} rules", 0, 1)
+    if request.models is None or request.confidence is None:
+        return make_table(request, plan, counts, evidence, choose_inference(request))
+    fitted = fit_models(
+        request.models,
+        request.graph,
+        evidence,
         request.log,
         request.external,
-        request.domain,
-        kept,
-        workspace.memory_limit,
+        confidence=request.confidence,
+        hidden=plan.hidden,
         cluster=request.cluster,
-        keep_clusters=request.inference == "approximate",
+        progress=progress,
     )
+    inference = WithModels(fitted.rule) if fitted.rule else choose_inference(request)
+    return make_table(
+        request,
+        plan,
+        counts,
+        evidence,
+        inference,
+        models=fitted.fitted,
+        notes=fitted.notes,
+    )
+
+
+def choose_inference(request: BoundRequest) -> Inference:
+    """Which strategy a request asks for."""
+    if request.confidence is None:
+        return PlugIn()
+    return (Exact if request.inference == "exact" else Approximate)(request.confidence)
+
+
+def _count(
+    request: BoundRequest, plan: BoundPlan, kept: KeptCounts, progress: Progress
+) -> tuple[BoundPlan, PlanCounts]:
+    progress(f"count {len(plan.needs)} columns", 0, 1)
+    plan, counts = count_within(plan, request, kept)
     levels = count_values(counts, request.domain)
     return drop_hidden(plan, levels, (other.columns for other in request.external)), counts
-
-
-def add_spreads(
-    request: BoundRequest,
-    plan: BoundPlan,
-    counts: PlanCounts,
-    kept: KeptCounts,
-    workspace: Workspace,
-) -> BoundPlan:
-    """Give rules that rest on a limit on confounding the spread of rewards, value by value.
-
-    The values are counted in a pass of their own, which ``kept`` remembers. Where there is no
-    room for that, the mean must do.
-    """
-    if request.outcome_range is None:
-        return plan
-    (outcome,) = plan.query.outcomes
-    counter = RewardCounter(
-        request.log,
-        counts.log,
-        outcome,
-        request.outcome_range,
-        request.domain,
-        workspace.memory_limit,
-    )
-    rules = list[PlannedRule]()
-    for planned in plan.rules:
-        rule = planned.rule
-        if isinstance(rule, LimitedConfounding):
-            table = _count_values(rule, plan.graph, counter, kept)
-            if table is not None:
-                spread = RewardSpread.from_table(table, outcome, request.outcome_range)
-                rule = replace(rule, spread=spread)
-        rules.append(replace(planned, rule=rule))
-    return replace(plan, rules=tuple(rules))
-
-
-def _count_values(
-    rule: LimitedConfounding, graph: CausalGraph, counter: RewardCounter, kept: KeptCounts
-) -> CountTable | None:
-    """Count the values of the reward that a rule reads off the log, if it may and can."""
-    term = rule.spread_term
-    if term is None or not (term.logged or graph.selection is None):
-        return None
-    key = graph, term.given | {counter.outcome, f"values of {counter.outcome}"}
-    if key not in kept:
-        with suppress(TooManyCells, *LIMITS):
-            kept[key] = PlanCounts(counter.count_values(term))
-    return kept[key].log if key in kept else None
-
-
-def _note_idle_arms(request: BoundRequest) -> Iterator[Note]:
-    """Yield a caveat for each arm that causes no reward in the graph, whatever the log shows.
-
-    A formula is then exact because the graph says that there is nothing to find: an arrow that
-    was drawn the wrong way round looks just so.
-    """
-    graph, (outcome,) = request.graph, request.query.outcomes
-    for arm in request.query.treatments:
-        if outcome not in graph.descendants(arm):
-            turned = arm in graph.descendants(outcome)
-            shown = f"it leads from {outcome} to {arm}" if turned else "no arrow leads there"
-            yield (
-                f"by the graph {arm} does not cause {outcome} ({shown}), so the mean of "
-                f"{outcome} is the same for every {arm} by assumption, not by the log; if it "
-                f"may, write '{write_name(arm)} -> {write_name(outcome)}'"
-            )
-
-
-def _note_refuted(plan: BoundPlan, counts: PlanCounts, workspace: Workspace) -> Iterator[Note]:
-    """Yield a caveat where the columns that were counted contradict the graph."""
-    asked = plan.query.treatments + plan.query.outcomes
-    yield from note_contradictions(
-        plan.graph,
-        counts.log,
-        workspace.budget.share(CHECKING),
-        binary_reward=is_binary(counts.log) and counts.log.reward is not None,
-        ungrouped=frozenset(asked),
-    )
-
-
-def _note_hidden(
-    plan: BoundPlan, declared: Mapping[str, object], outcome_range: tuple[float, float] | None
-) -> Iterator[Note]:
-    """Yield caveats on levels and rewards that selection may hide from the log altogether.
-
-    No rule can reckon with these.
-    """
-    yield from note_critical(plan.hidden)
-    graph, (outcome,) = plan.graph, plan.query.outcomes
-    read = frozenset[str]().union(*(p.rule.range_variables for p in plan.rules))
-    guessed = read.difference(declared)
-    if graph.selection is not None and guessed:
-        yield Message(
-            f"only levels of {join_names(guessed)} that were logged count; if selection hides "
-            "others, declare them with ",
-            Option("domain", ANY),
-        )
-    if outcome_range is not None and graph.selection in graph.descendants(outcome):
-        yield (
-            f"every logged {outcome} is 0 or 1, so it counts as 0/1; if selection hides values "
-            "between, these bounds can miss"
-        )
-
-
-def _note_learning(plan: BoundPlan, request: BoundRequest) -> Iterator[Note]:
-    """Yield caveats on an adaptive log: how chance was allowed for, and what it may hide.
-
-    Which levels a learning policy reached hangs on rewards, and the error of a confidence is
-    shared out over the levels that count.
-    """
-    logs = (request.log, *request.external)
-    if not any(log.adaptive for log in logs) or request.confidence is None:
-        return
-    yield "intervals of cells hold however a policy that learned came to have as many rows"
-    late = plan.graph.descendants(plan.query.treatments) & plan.needs
-    guessed = late.difference(request.domain, plan.query.outcomes)
-    if plan.rules and guessed:
-        yield Message(
-            f"which levels of {join_names(guessed)} were logged may hang on what the policy "
-            "learned; declare all that were possible with ",
-            Option("domain", ANY),
-        )

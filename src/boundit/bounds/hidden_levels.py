@@ -7,18 +7,12 @@ the population that was kept for all of it. An unselected table that has the var
 its levels, and so does a variable that is independent of selection.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping
 
-import numpy as np
-
-from boundit.bounds.plan import BoundPlan
-from boundit.bounds.plan_counts import PlanCounts
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
-from boundit.terms.message import CRITICAL, SOME, Message, Note, Option
-from boundit.terms.names import Nodes, sort_names
+from boundit.terms.names import Nodes
 
 
 def find_hidden(
@@ -45,40 +39,3 @@ def find_hidden(
         if name in causes
         or (name not in asked and open_walk(graph, name, graph.selection) is not None)
     )
-
-
-def drop_hidden(
-    plan: BoundPlan, levels: Mapping[str, int], unselected: Iterable[Collection[str]] = ()
-) -> BoundPlan:
-    """Drop the rules of a plan that read a variable whose other levels may be hidden.
-
-    The plan that comes back names such variables.
-    """
-    hidden = plan.hidden | find_hidden(plan.graph, plan.query, levels, unselected)
-    kept = tuple(planned for planned in plan.rules if not planned.rule.needs & hidden)
-    return replace(plan, rules=kept, hidden=hidden)
-
-
-def count_values(
-    counts: PlanCounts, declared: Mapping[str, Collection[object]]
-) -> dict[str, int]:
-    """Count the levels of all variables that were counted, the reward among them.
-
-    Of the reward no more is told than whether it has one value.
-    """
-    log, levels = counts.log, dict(counts.log.n_levels)
-    if log.reward is not None and log.lowest is not None and log.highest is not None:
-        seen = {*np.unique([log.lowest, log.highest]).tolist()}
-        levels[log.reward] = len(seen.union(declared.get(log.reward, ())))
-    return levels
-
-
-def note_critical(hidden: Nodes) -> Iterator[Note]:
-    """Yield the caveat on each variable whose other levels may be hidden."""
-    for name in sort_names(hidden):
-        yield Message(
-            f"{CRITICAL}{name} has one value in the log, and selection can have filtered out "
-            "others: no rule reads it, and intervals are as wide as that leaves them; name all "
-            "its values with ",
-            Option("domain", {name: [SOME]}),
-        )

@@ -4,13 +4,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from os import PathLike
-from typing import TypedDict, get_args
+from typing import Literal, TypeAlias, TypedDict, get_args
 
-from boundit.bounds.confidence import NoConfidence, require_confidence
 from boundit.bounds.confounding.limits import NO_LIMITS, ConfoundingLimits, InvalidConfounding
 from boundit.bounds.models.estimators import load_scikit_learn
 from boundit.bounds.models.options import InvalidModels, Models, read_models
-from boundit.bounds.plan import Profile
 from boundit.bounds.reward import may_be_binary
 from boundit.bounds.selection_facts import SelectionFacts
 from boundit.counts.log import Log
@@ -27,6 +25,8 @@ from boundit.terms.long_work import read_time_limit
 from boundit.terms.message import ANY, Option
 from boundit.terms.names import Nodes, join_names, sort_names
 from boundit.terms.sampling import ROWS, Inference
+
+Profile: TypeAlias = Literal["sound", "paper"]
 
 
 class RequestOptions(TypedDict, total=False):
@@ -62,6 +62,10 @@ class UnknownInference(BounditError):
     def __init__(self, found: object) -> None:
         known = ", ".join(get_args(Inference))
         super().__init__(f"no inference {found!r}; there are {known}", option="inference")
+
+
+class NoConfidence(BounditError):
+    """A confidence that is none, or that an exact law has no use for."""
 
 
 class NotABanditQuestion(InvalidQuery):
@@ -248,6 +252,17 @@ def _require_chance(profile: Profile, confidence: float | None, logs: Collection
     if confidence is None:
         some = Option("confidence", 0.95)
         raise NoConfidence(approximate, " allows for sampling error; pass a chance as ", some)
+
+
+def require_confidence(confidence: float | None) -> None:
+    """Refuse a ``confidence`` option that is neither None nor a number between 0 and 1."""
+    if confidence is not None and not (
+        isinstance(confidence, int | float) and 0 < confidence < 1
+    ):
+        raise NoConfidence(
+            Option("confidence"),
+            f" must be a chance such as 0.95, or None, found {confidence!r}",
+        )
 
 
 def read_bandit_query(graph: CausalGraph, query: EffectQuery | str) -> EffectQuery:

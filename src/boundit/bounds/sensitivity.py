@@ -1,23 +1,19 @@
 """Bounds against the selection limit: how far the log may be from everyone before they fail.
 
-A limit ``G`` states ``1/G <= r <= G`` of the reweighting ``r``. What holds under a limit holds
-under every smaller one, so a curve is read from its largest limit down, each interval within
-the one before it.
+A limit ``G`` states ``1/G <= r <= G`` of the reweighting ``r``. The table of each limit is one
+simultaneous statement at the stated confidence; nothing is stated of several limits at once.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from boundit.bounds.intersect import EndsCross
 from boundit.bounds.selection_facts import FactsRefuted
-from boundit.terms.bound import Bound, Key
+from boundit.bounds.table import EndsCross, NoModelFits
 from boundit.terms.bound_table import BoundTable
-from boundit.terms.found_later import FoundLater
 from boundit.terms.interval import Interval
 from boundit.terms.public_names import find_forwarded
-from boundit.terms.sampling import RowSampling
 from boundit.terms.saving.frames import FrameKind
 
 if TYPE_CHECKING:
@@ -82,7 +78,7 @@ class SensitivityCurve:
 
     def __repr__(self) -> str:
         limits = ", ".join(f"{limit:g}" for limit in self.limits)
-        rows = len(self.tables[0].bounds) if self.tables else 0
+        rows = len(self.tables[0].intervals) if self.tables else 0
         return f"<SensitivityCurve at limits {limits or 'none'}: {rows:,} rows each>"
 
     def _repr_html_(self) -> str:
@@ -96,79 +92,24 @@ def sensitivity_curve(
 ) -> SensitivityCurve:
     """Bound under every selection limit; ``bounded`` gives the bound table under one.
 
-    A limit says how far selection may have reweighted the log. Intervals never widen as the
-    limit gets smaller, whatever the confidence shares out.
+    A limit says how far selection may have reweighted the log. A limit that the log contradicts
+    is listed as refuted.
     """
-    found: dict[float, BoundTable] = {}
-    refuted, wider = list[float](), None
-    for limit in sorted(set(map(float, limits)), reverse=True):
+    found, refuted = dict[float, BoundTable](), list[float]()
+    for limit in sorted(set(map(float, limits))):
         try:
-            table = bounded(limit)
-            wider = table if wider is None else _narrow_table(table, wider)
-        except (EndsCross, FactsRefuted):
+            found[limit] = bounded(limit)
+        except (EndsCross, FactsRefuted, NoModelFits):
             refuted.append(limit)
-            continue
-        found[limit] = wider
-    order = sorted(found)
-    return SensitivityCurve(tuple(order), tuple(found[g] for g in order), tuple(refuted[::-1]))
+    return SensitivityCurve(tuple(found), tuple(found.values()), tuple(refuted))
 
 
 def _find_mean_width(table: BoundTable) -> float:
     """Find the mean width of a table's intervals."""
-    widths = [bound.upper - bound.lower for bound in table.bounds.values()]
+    widths = [interval.width for interval in table.intervals.values()]
     return sum(widths) / max(len(widths), 1)
 
 
 def _rules_out(table: BoundTable) -> bool:
     """Tell whether some arm surely earns less than another in some context."""
     return any(table.find_dominations(where) for where in table.contexts)
-
-
-def _narrow_table(table: BoundTable, wider: BoundTable) -> BoundTable:
-    """Replace each end of a table by that of a ``wider`` table where that one is tighter.
-
-    Both hold. What the other method would give is said of rows that stay as they are.
-    """
-    bounds = {
-        key: _keep_better(key, bound, wider.bounds[key]) for key, bound in table.bounds.items()
-    }
-    rules = {**wider.rules, **table.rules}
-
-    def find_others() -> dict[Key, Interval]:
-        own = (key for key, bound in bounds.items() if bound is table.bounds[key])
-        return {key: table.others[key] for key in own if key in table.others}
-
-    return replace(table, bounds=bounds, rules=rules, others=FoundLater(find_others))
-
-
-def _keep_better(key: Key, one: Bound, other: Bound) -> Bound:
-    """Keep the larger lower and smaller upper end of two bounds, each with its rule.
-
-    Raises ``EndsCross`` where they contradict each other.
-    """
-    if max(one.lower, other.lower) > min(one.upper, other.upper):
-        raise EndsCross([f"arm {key[0]} in context {key[1]}"])
-    if other.lower > one.lower:
-        one = replace(
-            one,
-            lower=other.lower,
-            lower_rule=other.lower_rule,
-            lower_cells=other.lower_cells,
-            sampling=_mix_sampling(other.sampling, one.sampling),
-        )
-    if other.upper < one.upper:
-        one = replace(
-            one,
-            upper=other.upper,
-            upper_rule=other.upper_rule,
-            upper_cells=other.upper_cells,
-            sampling=_mix_sampling(one.sampling, other.sampling),
-        )
-    return one
-
-
-def _mix_sampling(low: RowSampling | None, high: RowSampling | None) -> RowSampling | None:
-    """Say why chance moves the lower end of one row and the upper end of another."""
-    if low is None and high is None:
-        return None
-    return RowSampling(low.lower if low else None, high.upper if high else None)

@@ -36,7 +36,7 @@ from boundit.terms.errors import BounditError
 from boundit.terms.names import ADAPTIVE_COLUMN
 
 if TYPE_CHECKING:
-    from boundit.bounds.plan_counts import KeptCounts
+    from boundit.bounds.count import KeptCounts
     from boundit.bounds.request import BoundRequest
     from boundit.graph.causal_graph import CausalGraph
     from boundit.report.records import Ladder
@@ -344,17 +344,14 @@ def _write_rows(table: "BoundTable") -> list[dict[str, object]]:
 
     Where it is known why chance widens a row as it does, that is part of it.
     """
-    from boundit.terms.sampling import RowSampling  # noqa: PLC0415, keeps --help quick
-    from boundit.terms.saving.codec import encode  # noqa: PLC0415
+    from boundit.terms.saving.codec import encode  # noqa: PLC0415, keeps --help quick
 
     plain = int | float | str | None
     rows: list[dict[str, object]] = [
         {name: v if isinstance(v, plain) else str(v) for name, v in row.items()}
         for row in table.rows()
     ]
-    for row, (key, bound) in zip(rows, table.bounds.items(), strict=True):
-        other = table.others.get(key)
-        if bound.sampling is not None or other is not None:
-            ends = encode(bound.sampling or RowSampling())
-            row["sampling"] = ends | {"other": other and encode(other)}
+    for row, bound in zip(rows, table.bounds.values(), strict=True):
+        if bound.sampling is not None:
+            row["sampling"] = encode(bound.sampling)
     return rows

@@ -9,7 +9,7 @@ from boundit.cli.outputs import notify
 from boundit.cli.progress import show_progress
 
 if TYPE_CHECKING:
-    from boundit.bounds.plan_counts import KeptCounts
+    from boundit.bounds.count import KeptCounts
     from boundit.bounds.request import BoundRequest
     from boundit.report.records import Ladder
     from boundit.terms.bound_table import BoundTable

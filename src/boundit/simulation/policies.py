@@ -13,8 +13,8 @@ from boundit.bandit.policies.lin_ucb import LinUCB
 from boundit.bandit.policies.ts import TS
 from boundit.bandit.policies.ucb import UCB
 from boundit.bandit.policy import Policy
-from boundit.bounds.baselines import adjust_for_confounding_only, condition_only
 from boundit.bounds.derive import derive_bounds
+from boundit.bounds.paper import adjust_for_confounding_only, condition_only
 from boundit.counts.log import Log
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph

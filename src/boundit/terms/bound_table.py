@@ -7,11 +7,11 @@ write one with ``BoundTable.from_rows``; ``save`` and ``load`` keep it in a file
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cached_property, partial
 from operator import attrgetter, itemgetter
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from boundit.terms.bound import (
     MEASURES,
@@ -36,10 +36,10 @@ from boundit.terms.choices.choice import Choice, ChoiceRule
 from boundit.terms.contrast import (
     Pair,
     StoredContrasts,
-    find_largest_contrast,
     find_rival,
 )
-from boundit.terms.explanation import Domination, Explanation, explain_bound
+from boundit.terms.effect import Effect, InvalidShares
+from boundit.terms.explanation import RANGE, Domination, Explanation, explain_bound
 from boundit.terms.formula import Sentence, Term, Variable
 from boundit.terms.fused_plan import FusedPlan, NoFusedPlan
 from boundit.terms.interval import Interval
@@ -66,18 +66,14 @@ PLAIN = NoFusedPlan("these are plain intervals, without the counts behind them")
 class BoundTable:
     """An interval for every arm and context.
 
-    ``contrasts`` are the largest differences of two arms in a context, kept where they say more
-    than the two intervals apart; ``joint`` tells whether all of them hold at the confidence
-    together with the intervals, or one at a time; ``contrast_cost`` is what those of one arm to
-    all others cost then, in units of the error of rows. ``inference`` says how chance was
-    allowed for, and is None where it was not; ``units`` what the log is made of, rows unless
-    these hang together.
+    ``contrasts`` are the largest differences of two arms in a context, kept where they are less
+    than the difference of two intervals. They and the intervals ``compared`` are one
+    simultaneous statement at the stated confidence, apart from that of ``bounds``; where
+    ``compared`` is empty the intervals are those of ``bounds``. ``inference`` says how sampling
+    error was allowed for, and is None where it was not; ``units`` what the log is made of.
     ``pooling`` says in which cells rows of the log and rounds of a policy count together.
     ``bins`` has the edges of treatments, contexts and what a policy may observe that were cut
     into bins: below the first edge a number is in the first bin, from that edge on in the next.
-    ``others`` are about what the other method to allow for chance would give, in tables of few
-    rows; they are found when first read. They come from the rules that gave the ends: on its
-    own that method has more rules to choose from, which share its error.
     ``confounding_limit`` has the limits on hidden confounding under which the intervals hold, by
     the edges that they are on. ``models`` says which models were fitted, where some were.
     ``complete`` tells whether no limit cut the search for rules, so that what they leave open
@@ -102,19 +98,17 @@ class BoundTable:
     rules: Mapping[str, RuleRecord] = field(default_factory=dict)
     profile: str = EXPERT
     confidence: float | None = None
-    caveats: tuple[str, ...] = ()
+    caveats: tuple[str, ...] = field(default_factory=tuple)
     contrasts: Mapping[Pair, float] = field(default_factory=dict)
-    joint: bool = False
-    contrast_cost: float = math.inf
+    compared: Mapping[Key, Interval] = field(default_factory=dict)
     inference: Inference | None = None
     units: str = ROWS
     bins: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    pooling: FusedPlan | NoFusedPlan = NO_LOG
-    others: Mapping[Key, Interval] = field(default_factory=dict, repr=False)
+    pooling: FusedPlan | NoFusedPlan = field(default_factory=lambda: NO_LOG)
     confounding_limit: Mapping[str, float] = field(default_factory=dict)
     models: str = ""
     complete: bool = False
-    notes: tuple[Note, ...] = field(default=(), compare=False, repr=False)
+    notes: tuple[Note, ...] = field(default_factory=tuple, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         # Files of releases that knew one method alone do not name it; plug-in ends have none.
@@ -124,6 +118,28 @@ class BoundTable:
         for name in self.treatments + self.context:
             if name in MEASURES:
                 raise ReservedName(name, MEASURES)
+
+    @classmethod
+    def compute_later(
+        cls,
+        parts: Mapping[str, Callable[[], object]],
+        intervals: Mapping[Key, Interval],
+        **known: object,
+    ) -> Self:
+        """Make a table with its intervals, whose other ``parts`` are computed when first read."""
+        made = cls.__new__(cls)
+        for part in fields(cls):
+            if part.name in known:
+                made.__dict__[part.name] = known[part.name]
+            elif part.name not in parts:
+                factory = part.default_factory
+                made.__dict__[part.name] = part.default if factory is MISSING else factory()
+        made.__dict__.update(intervals=intervals, _later=dict(parts))
+        made.__post_init__()
+        return made
+
+    def __getstate__(self) -> dict[str, object]:
+        return {part.name: getattr(self, part.name) for part in fields(self)}
 
     @classmethod
     @refuse_renamed
@@ -157,30 +173,115 @@ class BoundTable:
         return cls(outcome, treatments, context, levels, outcome_range, found)
 
     @cached_property
+    def intervals(self) -> Mapping[Key, Interval]:
+        """The interval of every arm and context that has a row."""
+        return {key: bound.interval for key, bound in self.bounds.items()}
+
+    @cached_property
     def arms(self) -> tuple[Arm, ...]:
         """The arms that have a row, in order: tuples of treatment values."""
-        return tuple(dict.fromkeys(arm for arm, _ in self.bounds))
+        return tuple(dict.fromkeys(arm for arm, _ in self.intervals))
 
     @cached_property
     def contexts(self) -> tuple[Context, ...]:
         """The contexts that have a row, in order: tuples of context values."""
-        return tuple(dict.fromkeys(context for _, context in self.bounds))
+        return tuple(dict.fromkeys(context for _, context in self.intervals))
 
     def __getitem__(self, key: tuple[object, object]) -> Interval:
         if not (isinstance(key, tuple) and len(key) == 2):
             raise NotAKey(key)
-        found = self.bounds.get(self._read_key(*key))
-        return found.interval if found else Interval(*self.outcome_range)
+        return self.intervals.get(self._read_key(*key), Interval(*self.outcome_range))
 
-    def contrast(self, arm: object, other: object, context: object = ()) -> float:
-        """Say how much more ``arm`` may earn than ``other`` in a context, at the very most.
+    def effect(
+        self,
+        arm: object,
+        baseline: object = None,
+        *,
+        shares: Mapping[object, float] | Literal["any"] = "any",
+    ) -> Effect:
+        """Bound the average treatment effect of ``arm`` relative to ``baseline``.
 
-        Below zero, ``other`` is better whatever is true.
+        Unknowns that both arms share are held equal. The effects of all pairs of arms are one
+        simultaneous statement at the table's confidence, apart from that of the intervals.
+
+        Parameters
+        ----------
+        arm, baseline : value or tuple
+            Values of the treatments. Default baseline: the level 0, False or "no" where there
+            is one, else the arm with most rows.
+        shares : mapping or "any"
+            The share of each context in the average; "any" gives an interval that is valid for
+            every mix of contexts.
+
+        Returns
+        -------
+        Effect
+            One interval per context, and ``lower`` and ``upper`` of the average.
         """
-        (one, where), (two, _) = self._read_key(arm, context), self._read_key(other, context)
-        return find_largest_contrast(
-            self.contrasts, (where, one, two), (self[one, where], self[two, where])
+        one = self.read_arm(arm)
+        other = self._find_baseline() if baseline is None else self.read_arm(baseline)
+        weights = shares if shares == "any" else self._read_shares(shares)
+        ends = {
+            where: (
+                -self.find_largest_difference(other, one, where),
+                self.find_largest_difference(one, other, where),
+            )
+            for where in dict.fromkeys((*self.contexts, *(() if weights == "any" else weights)))
+        }
+        return Effect(
+            self.outcome,
+            self.treatments,
+            self.context,
+            one,
+            other,
+            {where: Interval(min(low, high), high) for where, (low, high) in ends.items()},
+            self.confidence,
+            weights,
         )
+
+    def effects(
+        self,
+        baseline: object = None,
+        *,
+        shares: Mapping[object, float] | Literal["any"] = "any",
+    ) -> dict[Arm, Effect]:
+        """Bound the effects of all other arms relative to ``baseline``, by arm."""
+        other = self._find_baseline() if baseline is None else self.read_arm(baseline)
+        return {
+            arm: self.effect(arm, other, shares=shares) for arm in self.arms if arm != other
+        }
+
+    def _find_baseline(self) -> Arm:
+        """The arm of levels 0, False or "no", else the arm with most rows."""
+        for arm in self.arms:
+            if all(level in {0, "0", "no", "No", "none"} for level in arm):
+                return arm
+        rows = dict.fromkeys(self.arms, 0.0)
+        for (arm, _), bound in self.bounds.items():
+            rows[arm] += bound.n
+        return max(rows, key=lambda arm: rows[arm])
+
+    def _read_shares(self, given: Mapping[object, float]) -> dict[Context, float]:
+        """Read the share of each context; refuse what is not a distribution."""
+        found = {self.read_context(context): float(share) for context, share in given.items()}
+        total = math.fsum(found.values())
+        if any(not share >= 0 for share in found.values()) or abs(total - 1) > 1e-6:
+            raise InvalidShares(total)
+        return {context: share / total for context, share in found.items()}
+
+    def find_largest_difference(self, one: Arm, other: Arm, context: Context) -> float:
+        """Find how much larger the mean under ``one`` may be than under ``other``, at most."""
+        if one == other:
+            return 0.0
+        apart = (
+            self.find_compared(one, context).upper - self.find_compared(other, context).lower
+        )
+        return min(self.contrasts.get((context, one, other), math.inf), apart)
+
+    def find_compared(self, arm: Arm, context: Context) -> Interval:
+        """Find the interval that holds together with the contrasts."""
+        known = self.compared or self.intervals
+        return known.get((arm, context)) or Interval(*self.outcome_range)
 
     def ruled_out(self, context: object = ()) -> dict[Arm, Arm]:
         """Map each arm that another surely beats in a context to the one that beats it."""
@@ -221,7 +322,7 @@ class BoundTable:
 
     def intervals_only(self) -> Self:
         """The same table with its intervals alone: no contrasts, no counts."""
-        return replace(self, contrasts={}, pooling=PLAIN)
+        return replace(self, contrasts={}, compared={}, pooling=PLAIN)
 
     @property
     def critical(self) -> tuple[str, ...]:
@@ -231,6 +332,12 @@ class BoundTable:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> object:
+            later = self.__dict__.get("_later", {})
+            if (compute := later.get(name)) is not None:
+                self.__dict__[name] = compute()
+                later.pop(name, None)
+            if name in self.__dict__:  # by now, or by another thread
+                return self.__dict__[name]
             now = f"; it is now {ATTRIBUTES[name]}" if name in ATTRIBUTES else ""
             raise AttributeError(f"'BoundTable' object has no attribute {name!r}{now}")
 
@@ -307,7 +414,7 @@ class BoundTable:
         """
         key = self._read_key(arm, context)
         low, high = self.outcome_range
-        unseen = Bound(low, high, low, high, 0, "range", "range", marks=("it has no row",))
+        unseen = Bound(low, high, low, high, 0, RANGE, RANGE, marks=("it has no row",))
         return explain_bound(
             self.write_mean(key),
             self.bounds.get(key, unseen),
@@ -317,7 +424,6 @@ class BoundTable:
             inference=self.inference,
             caveats=self.caveats,
             dominated=self._find_domination(key),
-            other=self.others.get(key),
             complete=self.complete,
         )
 
@@ -383,13 +489,17 @@ class BoundTable:
 
         ``error`` makes the error that is raised.
         """
-        if isinstance(record, dict):  # as release 0.2.0 wrote it, with one part more
-            record = {
-                str(ATTRIBUTES.get(name, name)): part
-                for name, part in record.items()
-                if name != "living"
-            }
-        return decode(cls, record, error=error)
+        is_early = isinstance(record, dict) and "reward_range" in record
+        if isinstance(record, dict):  # as release 0.2.0 wrote it, with more parts
+            record = {str(ATTRIBUTES.get(name, name)): part for name, part in record.items()}
+            if not record.get("joint", True) and record.get("confidence") is not None:
+                record["contrasts"] = []  # they held one at a time, not together
+            for gone in ("living", "joint", "contrast_cost", "others"):
+                record.pop(gone, None)
+        table = decode(cls, record, error=error)
+        if not is_early:
+            return table
+        return replace(table, bounds={key: _name_range(b) for key, b in table.bounds.items()})
 
     def _read_key(self, arm: object, context: object) -> Key:
         """Read an arm and a context as a user wrote them, and refuse levels the table lacks."""
@@ -447,8 +557,8 @@ class BoundTable:
         The one that beats it by most, or None.
         """
         arm, context = key
-        low, high = self.outcome_range
-        upper = bound.upper if (bound := self.bounds.get(key)) else high
+        low, _ = self.outcome_range
+        upper = self.find_compared(arm, context).upper
         stored = self._number_rivals(arm, self.find_contrasts(context))
         if upper >= self._reached.get(context, low) and not stored:
             return None
@@ -458,8 +568,8 @@ class BoundTable:
 
     def _list_ends(self, context: Context) -> list[tuple[float, float]]:
         """List the ends of all arms in a context; those without a row have the reward's range."""
-        rows = (self.bounds.get((arm, context)) for arm in self.arms)
-        return [(row.lower, row.upper) if row else self.outcome_range for row in rows]
+        rows = (self.find_compared(arm, context) for arm in self.arms)
+        return [(row.lower, row.upper) for row in rows]
 
     @cached_property
     def _reached(self) -> dict[Context, float]:
@@ -469,9 +579,9 @@ class BoundTable:
         """
         low = self.outcome_range[0]
         found = dict.fromkeys(self.contexts, low)
-        for (_, context), bound in self.bounds.items():
-            if bound.lower > found[context]:
-                found[context] = bound.lower
+        for (_, context), interval in (self.compared or self.intervals).items():
+            if interval.lower > found[context]:
+                found[context] = interval.lower
         return found
 
     def find_contrasts(self, context: Context) -> dict[Arm, dict[Arm, float]]:
@@ -500,6 +610,12 @@ class BoundTable:
     def _arm_numbers(self) -> dict[Arm, int]:
         """The place of each arm among all; read by ``BoundTable._number_rivals``."""
         return {arm: i for i, arm in enumerate(self.arms)}
+
+
+def _name_range(bound: Bound) -> Bound:
+    """Name ends that no rule gave as they are named now; 0.2.0 called them "range"."""
+    low, high = (RANGE if n == "range" else n for n in (bound.lower_rule, bound.upper_rule))
+    return replace(bound, lower_rule=low, upper_rule=high)
 
 
 def _drop_numbers_of_step(step: StepRecord) -> StepRecord:

@@ -11,7 +11,6 @@ from collections.abc import ItemsView, Iterator, Mapping, Sequence
 from typing import TypeAlias, final
 
 from boundit.terms.bound import Arm, Context
-from boundit.terms.interval import Interval
 
 Pair: TypeAlias = tuple[Context, Arm, Arm]
 """A context, and two arms in it: the first one's mean less the second one's."""
@@ -104,24 +103,6 @@ class _StoredItems(ItemsView[Pair, float]):
 
     def __iter__(self) -> Iterator[tuple[Pair, float]]:
         return zip(self._mapping, self._mapping.most, strict=True)
-
-
-def find_largest_contrast(
-    contrasts: Mapping[Pair, float], pair: Pair, intervals: tuple[Interval, Interval]
-) -> float:
-    """Find how much more the first arm may earn than the second in a context, at most.
-
-    Takes the stored contrast (a bound on the difference of two arms), or what the two intervals
-    say.
-
-    >>> apart = Interval(0.1, 0.5), Interval(0.2, 0.4)
-    >>> find_largest_contrast({((), ("a",), ("b",)): -0.01}, ((), ("a",), ("b",)), apart)
-    -0.01
-    >>> round(find_largest_contrast({}, ((), ("a",), ("b",)), apart), 3)
-    0.3
-    """
-    one, other = intervals
-    return min(contrasts.get(pair, float("inf")), one.upper - other.lower)
 
 
 def find_rival(

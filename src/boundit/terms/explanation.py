@@ -15,7 +15,7 @@ from boundit.terms.interval import Interval
 from boundit.terms.rounding import ROUNDING
 from boundit.terms.sampling import Inference, describe_sampling
 
-RANGE = "range"
+RANGE = "whole range"
 """What an end is called that no rule gave."""
 _MOST_CELLS = 16
 UNPROVED = "That it would last is not proved: caveats name the limits that were met."
@@ -215,16 +215,14 @@ def explain_bound(
     promise: str,
     caveats: Sequence[str],
     dominated: Domination | None = None,
-    other: Interval | None = None,
     complete: bool = False,
 ) -> Explanation:
     """Make the explanation of one row of bounds: its ends, their rules, numbers and caveats.
 
-    ``other`` is about what the other method to allow for chance would give; ``complete`` says
-    that no limit cut the search for rules.
+    ``complete`` says that no limit cut the search for rules.
     """
     low, high = bound.lower_estimate, bound.upper_estimate
-    lines = describe_sampling(bound.sampling, inference, other) if inference else ()
+    lines = describe_sampling(bound.sampling, inference) if inference else ()
     return Explanation(
         question,
         bound.interval,

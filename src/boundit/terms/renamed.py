@@ -30,6 +30,7 @@ NAMES: Mapping[str, str] = {
 }
 """Names of ``boundit``."""
 ATTRIBUTES: Mapping[str, str] = {
+    "contrast": "effect",
     "confounding": "confounding_limit",
     "dominated": "ruled_out",
     "fused": "pooling",

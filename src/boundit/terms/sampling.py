@@ -11,8 +11,6 @@ from math import log, sqrt
 from statistics import NormalDist
 from typing import Literal
 
-from boundit.terms.interval import Interval
-
 Inference = Literal["exact", "approximate"]
 """How chance is allowed for: at every number of rows, or by the normal law of large logs."""
 ROWS = "independent rows"
@@ -81,12 +79,10 @@ class RowSampling:
     upper: EndSampling | None = None
 
 
-def describe_sampling(
-    found: RowSampling | None, inference: Inference, other: Interval | None = None
-) -> Iterator[str]:
+def describe_sampling(found: RowSampling | None, inference: Inference) -> Iterator[str]:
     """Say in sentences why chance widens a row as much as it does, and what would help.
 
-    What holds for both ends is said once; ``other`` is about what the other method would give.
+    What holds for both ends is said once.
 
     >>> found = RowSampling(EndSampling(120.4, 0.02), EndSampling(120.4, 0.02))
     >>> for line in describe_sampling(found, "exact"):
@@ -102,9 +98,6 @@ def describe_sampling(
         for name, end in zip(("The lower end", "The upper end"), ends, strict=True):
             if end is not None:
                 yield from _describe_end(name, "is", end, inference)
-    if other is not None:
-        method = "approximate" if inference == "exact" else "exact"
-        yield f"The {method} method would give about {other}."
 
 
 def _describe_end(

@@ -13,7 +13,7 @@ from boundit.bandit.errors import BadOption
 from boundit.bandit.fused.policy import Fused
 from boundit.simulation.chunk import Chunk
 from boundit.terms.bound_errors import OutsideDomain
-from boundit.terms.bound_table import BoundTable
+from boundit.terms.bound_table import NO_LOG
 from boundit.terms.fused_plan import FusedPlan
 from tests.bandit.fused.plain_fused import draw_plan
 from tests.bandit.fused.world_plans import PAPER, count_plan, make_table
@@ -176,7 +176,7 @@ def test_a_plan_may_come_and_go_with_the_table() -> None:
     policy = Fused(prior=with_plan, seed=1)
     play(policy, 50, seen=0.3)
 
-    policy.refresh(replace(with_plan, pooling=BoundTable.pooling))
+    policy.refresh(replace(with_plan, pooling=NO_LOG))
     assert (
         policy.plan_reason == "these bounds came without a log, so there are no rows to count"
     )
@@ -190,7 +190,7 @@ def test_a_plan_may_come_and_go_with_the_table() -> None:
 
 def test_reasons_of_a_decision_stay_when_the_bounds_are_replaced() -> None:
     with_plan = count_plan(WORLD, *PAPER, n=400, seed=1)
-    without = replace(with_plan, pooling=BoundTable.pooling)
+    without = replace(with_plan, pooling=NO_LOG)
     for first, second in ((with_plan, without), (without, with_plan)):
         policy = Fused(prior=first, seed=1)
         now, later = policy.decide((0, 0), id="a"), policy.decide((0, 0), id="a")
@@ -203,7 +203,7 @@ def test_reasons_of_a_decision_stay_when_the_bounds_are_replaced() -> None:
 
 def test_rounds_of_a_policy_without_a_plan_do_not_count_as_seen_in_one() -> None:
     with_plan = count_plan(WORLD, *PAPER, n=400, seed=1)
-    policy = Fused(prior=replace(with_plan, pooling=BoundTable.pooling), seed=1)
+    policy = Fused(prior=replace(with_plan, pooling=NO_LOG), seed=1)
     for _ in range(30):
         policy.learn(policy.decide((0, 0)), 1.0)
 
@@ -219,7 +219,7 @@ def test_all_rounds_count_in_a_plan_that_asks_for_no_variable() -> None:
     assert isinstance(plan, FusedPlan)
     cells = tuple((i,) for i in range(16))
     bare = replace(asking, pooling=FusedPlan(plan.pairs, (), cells, (5,) * 16, (2.0,) * 16))
-    for first in (asking, replace(asking, pooling=BoundTable.pooling)):
+    for first in (asking, replace(asking, pooling=NO_LOG)):
         policy, late = Fused(prior=first, seed=1), Fused(prior=bare, seed=1)
         for i in range(40):
             decision = policy.decide((i % 2, 0))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from boundit.bounds.confidence import bound_mean, bound_share
+from boundit.bounds.inference.cells import bound_mean, clopper_pearson
 from boundit.bounds.intervals.time_uniform import (
     EndPair,
     bound_mean_adaptively,
@@ -146,7 +146,7 @@ def test_who_stops_when_an_interval_misses_finds_one_of_binomial_counts_but_not_
     p: float,
 ) -> None:
     alpha = 0.1
-    assert stop_when_refuted(bound_share, p, alpha, rounds=120) > 2 * alpha
+    assert stop_when_refuted(clopper_pearson, p, alpha, rounds=120) > 2 * alpha
     ours = stop_when_refuted(bound_share_adaptively, p, alpha, rounds=120)
     assert 0 < ours <= alpha
 
@@ -169,7 +169,7 @@ def test_intervals_hold_the_estimate_and_mirror_each_other() -> None:
     assert ((low == 0) & (high == 1))[n == 0].all()
     mirrored_low, mirrored_high = bound_share_adaptively(n - k, n, 0.05)
     assert np.allclose([1 - mirrored_high, 1 - mirrored_low], [low, high])
-    inner_low, inner_high = bound_share(k, n, 0.05)
+    inner_low, inner_high = clopper_pearson(k, n, 0.05)
     assert ((low <= inner_low) & (high >= inner_high)).all()
     once = bound_share_adaptively(np.array([5e7]), np.array([1e8]), 0.05)
     assert 0 < once[1][0] - once[0][0] < 6e-4
@@ -180,8 +180,8 @@ def test_rewards_that_spread_little_have_narrow_intervals() -> None:
     by_squares = bound_mean_adaptively(n * 0.5, n * 0.251, n, 0.05)
     by_sums = bound_share_adaptively(n * 0.5, n, 0.05)
     assert by_squares[1] - by_squares[0] < 0.4 * (by_sums[1] - by_sums[0])
-    fixed = bound_mean(n * 0.5, n * 0.251, n, 0.05)
-    assert by_squares[1] - by_squares[0] < 1.6 * (fixed[1] - fixed[0])
+    fixed = bound_mean(n, n * 0.5, n * 0.251, 0.05)
+    assert by_squares[1] - by_squares[0] < 2.5 * (fixed[1] - fixed[0])
 
 
 def draw_beta(rng: np.random.Generator, a: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -221,7 +221,7 @@ def test_intervals_hold_for_logs_of_policies_that_learn(name: str) -> None:
     alpha, p = 0.1, 0.5
     k, n = simulate_logs(name, [p] * 3, rounds=300, n_logs=2_000, seed=1)
     missed = dict[str, float]()
-    for bound in (bound_share, bound_share_adaptively):
+    for bound in (clopper_pearson, bound_share_adaptively):
         low, high = bound(k, n, alpha)
         missed[bound.__name__] = ((low > p) | (high < p)).mean(axis=0).max()
         missed[f"{bound.__name__} above"] = (high < p).mean(axis=0).max()
@@ -229,10 +229,10 @@ def test_intervals_hold_for_logs_of_policies_that_learn(name: str) -> None:
     assert missed["bound_share_adaptively above"] <= alpha / 2
     # Binomial intervals miss more than they may: beyond three standard errors.
     if name == "thompson":
-        assert missed["bound_share above"] > alpha / 2 + 0.015
+        assert missed["clopper_pearson above"] > alpha / 2 + 0.015
     if name == "drop":
-        assert missed["bound_share"] > 1.5 * alpha
-        assert missed["bound_share above"] > 2 * alpha / 2
+        assert missed["clopper_pearson"] > 1.5 * alpha
+        assert missed["clopper_pearson above"] > 2 * alpha / 2
 
 
 def test_every_log_of_a_few_rows_is_listed() -> None:

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LinearRegression
 
 import boundit as bd
-from boundit.bounds.confidence import NoConfidence
 from boundit.bounds.models.estimators import BadEstimator
-from boundit.bounds.models.modelled_rule import NAME
 from boundit.bounds.models.options import InvalidModels
+from boundit.bounds.models.rule import NAME
+from boundit.bounds.request import NoConfidence
 from tests.bounds.models.examples import BACK_DOOR, SATURATED, Constant, draw_back_door
 
 Rows = dict[str, Any]

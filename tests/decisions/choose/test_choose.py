@@ -8,8 +8,10 @@ import pytest
 
 import boundit as bd
 from boundit.decisions.choose.choose import NoChoice, choose, explain_use
-from boundit.decisions.choose.mean_set import DROPPED, ONE_AT_A_TIME
+from boundit.decisions.choose.mean_set import DROPPED
+from boundit.terms.bound import Key
 from boundit.terms.bound_table import BoundTable
+from boundit.terms.interval import Interval
 
 A, B, C = ("A",), ("B",), ("C",)
 
@@ -95,56 +97,20 @@ def test_one_shared_unknown_can_settle_what_intervals_cannot() -> None:
     assert not apart.choose()[()].by_differences
 
 
-def test_with_a_confidence_differences_count_where_they_hold_at_once() -> None:
+def test_differences_and_the_intervals_beside_them_are_chosen_by_at_the_stated_confidence() -> (
+    None
+):
+    """Closed, A has a mean of .35 at least by way of B."""
     table = replace(
-        make_table((0.1, 0.5), (0.3, 0.9), (0.0, 1.0)),
-        contrasts={((), A, B): -0.05},
-        confidence=0.95,
+        make_table((0.1, 0.9), (0.3, 0.9)), contrasts={((), B, A): -0.05}, confidence=0.95
     )
+    wider = dict[Key, Interval]()
+    wider[A, ()], wider[B, ()] = Interval(0.05, 0.95), Interval(0.2, 0.95)
 
-    joint, apart = replace(table, joint=True).choose(), table.choose()
-
-    assert joint[()].ruled_out == {A: B}
-    assert (apart[()].marks, apart[()].ruled_out) == ((ONE_AT_A_TIME,), {})
-    assert joint.sure == apart.sure == "confidence 0.95 for all contexts at once"
-
-
-@pytest.mark.parametrize(("n", "left"), [(2, 0.9375), (3, 0.95 - 0.05 / 3)])
-def test_differences_that_hold_one_at_a_time_cost_confidence(n: int, left: float) -> None:
-    """Of n errors, n - 1 for leads of the best arm, one half for each end: 1.5 - 0.5 / n."""
-    ends = ((0.1, 0.5), (0.3, 0.9), (0.0, 0.2))[:n]
-    apart = replace(make_table(*ends), confidence=0.95, contrast_cost=1.0)
-
-    found = replace(apart, contrasts={((), A, B): -0.05}).choose()
-
-    assert found[()].ruled_out[A] == B
-    assert found.confidence is not None
-    assert left - 1e-4 <= found.confidence <= left
-    assert apart.choose().confidence == 0.95
-
-
-def test_differences_that_cost_too_much_are_left_out() -> None:
-    table = replace(
-        make_table((0.1, 0.5), (0.3, 0.9), (0.0, 0.2)),
-        contrasts={((), A, B): -0.05},
-        confidence=0.95,
-        contrast_cost=3.0,
-    )
-
-    assert table.choose()[()].marks == (ONE_AT_A_TIME,)
-
-
-def test_differences_that_hold_one_at_a_time_move_no_end() -> None:
-    """Closed, A would earn .35 at least by way of B."""
-    table = replace(
-        make_table((0.1, 0.9), (0.3, 0.9)),
-        contrasts={((), B, A): -0.05},
-        confidence=0.95,
-        contrast_cost=1.0,
-    )
-
-    assert table.choose()[()].floor == pytest.approx(0.1)
-    assert replace(table, joint=True).choose()[()].floor == pytest.approx(0.35)
+    assert table.choose()[()].floor == pytest.approx(0.35)
+    assert table.choose()[()].ruled_out == {B: A}
+    assert table.choose().sure == "confidence 0.95 for all contexts at once"
+    assert replace(table, compared=wider).choose()[()].floor == pytest.approx(0.25)
 
 
 def test_what_contradicts_itself_without_a_confidence_is_marked() -> None:
@@ -182,7 +148,6 @@ def test_a_table_without_rows_has_nothing_to_choose() -> None:
 def test_the_paper_s_world_is_decided_and_the_truth_keeps_the_promise() -> None:
     world = bd.paper_world()
     table = bd.derive_bounds(world.graph, world.query, world.log(1000, seed=1))
-    assert isinstance(table.joint, bool)
 
     for found in table.choose().values():
         means = np.array([world.mean(arm, found.context) for arm in table.arms])
@@ -226,26 +191,11 @@ def test_one_arm_leaves_nothing_to_explain() -> None:
     assert explain_use(make_table((0.1, 0.5)), ()) == ()
 
 
-def test_an_explanation_says_what_differences_of_arms_cost() -> None:
-    """They hold one at a time, so what is promised is less sure than the intervals."""
-    table = replace(
-        make_table((0.1, 0.5), (0.3, 0.9)),
-        confidence=0.95,
-        contrasts={((), A, B): 0.1},
-        contrast_cost=1.0,
-    )
-
-    heading, *_ = explain_use(table, ())
-    assert str(table.choose().confidence) in heading
-    assert (table.choose().confidence or 1) < 0.95
-
-
 def test_means_that_contradict_each_other_are_explained_not_raised() -> None:
     table = replace(
         make_table((0.1, 0.5), (0.3, 0.9)),
         confidence=0.95,
         contrasts={((), B, A): -0.5},
-        joint=True,
     )
 
     assert "refute the graph" in table.explain("A").splitlines()[-1]

@@ -29,7 +29,7 @@ def make_table(*, confidence: float | None = None) -> BoundTable:
         context=["W"],
         outcome_range=(0, 1),
     )
-    return replace(table, confidence=confidence, joint=True)
+    return replace(table, confidence=confidence)
 
 
 @st.composite

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import boundit as bd
-from boundit.bounds.confidence import NoConfidence
-from boundit.bounds.request import NotABanditQuestion
+from boundit.bounds.request import NoConfidence, NotABanditQuestion
 from boundit.decisions.compare.estimate import Estimator, estimate_value
 from boundit.decisions.compare.policies import BadPolicy
 from boundit.decisions.compare.weighted_rewards import BadPropensity

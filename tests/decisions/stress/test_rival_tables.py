@@ -41,7 +41,7 @@ def test_tables_of_larger_graphs_tell_what_derive_bounds_tells(seed: int) -> Non
             assert bound.lower >= plain.bounds[key].lower - 1e-7
             assert bound.upper <= plain.bounds[key].upper + 1e-7
         for (where, one, other), most in plain.contrasts.items():
-            assert found.contrast(one, other, where) <= most + 1e-7
+            assert found.find_largest_difference(one, other, where) <= most + 1e-7
     assert base.rows() == derive_bounds(graph, query, log, confidence=None).rows()
 
 
@@ -145,11 +145,11 @@ def test_differences_of_arms_are_seen_through_a_few_variables_too(
     for name in ("A0 -> X", "A3 -> A5", "A4 <-> A6"):
         found = tables.derive(add_edges(graph, (edges[name],)), FOR_EVER)
         assert all(found[arm, ()].width <= base[arm, ()].width + 1e-9 for arm in (0, 1))
-        assert found.contrast(0, 1) <= base.contrast(0, 1) + 1e-9
+        assert found.effect(0, 1).upper <= base.effect(0, 1).upper + 1e-9
     assert max(searched) < len(graph.nodes) - 4
     harmed = tables.derive(add_edges(graph, (edges["X <-> Y"],)), FOR_EVER)
     assert max(searched) == len(graph.nodes)
-    assert harmed.contrast(0, 1) > base.contrast(0, 1)
+    assert harmed.effect(0, 1).upper > base.effect(0, 1).upper
 
 
 @pytest.mark.parametrize("seed", range(6, 12))

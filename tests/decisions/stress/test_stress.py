@@ -137,7 +137,7 @@ def test_a_graph_that_the_log_refutes_is_said_and_the_others_are_tried(
     tried = {each.name: each for each in report.tried}
 
     assert "The log refutes the graph as drawn" in report.summary
-    assert "across Z" in report.summary
+    assert "linear program over X, Y, Z" in report.summary
     assert str(report.refutation) == report.record()["refutation"]
     assert {(b.lower, b.upper) for b in report.table.bounds.values()} == {(0, 1)}
     for name in ("Z -> Y", "Y <-> Z"):  # which say what is wrong with the graph
@@ -159,7 +159,9 @@ def test_edges_elsewhere_do_not_mend_a_refuted_graph() -> None:
     rows |= {name: rng.integers(2, size=len(rows["X"])).tolist() for name in "AB"}
     report = stress(f"{REFUTED}; A; B", "Y | do(X)", rows)
 
-    assert {each.name for each in report.tried if each.rescues} == {"Z -> Y", "Y <-> Z"}
+    rescuing = {each.name for each in report.tried if each.rescues}
+    assert {"Z -> Y", "Y <-> Z"} <= rescuing
+    assert not {"A -> B", "A <-> B", "A -> X", "X <-> A"} & rescuing
 
 
 @pytest.mark.full

@@ -68,7 +68,7 @@ def test_the_order_of_rivals_does_not_matter_to_models() -> None:
     assert one.promise == other.promise
     for arm in (0, 1):
         assert one[arm, ()].lower <= truth[arm] <= one[arm, ()].upper
-        assert one.bounds[(arm,), ()].lower_rule == "confounded: natural bounds of X, Y"
+        assert one.bounds[(arm,), ()].lower_rule == "confounded: natural bounds on X"
 
 
 def test_each_end_names_the_graph_that_set_it() -> None:
@@ -102,8 +102,8 @@ def test_a_difference_is_the_largest_of_all_graphs() -> None:
     united = unite_tables(tables)
 
     for one, other in ((0, 1), (1, 0)):
-        most = max(table.contrast(one, other) for table in tables.values())
-        assert united.contrast(one, other) == pytest.approx(most)
+        most = max(table.effect(one, other).upper for table in tables.values())
+        assert united.effect(one, other).upper == pytest.approx(most)
 
 
 def test_tables_of_different_questions_are_refused() -> None:

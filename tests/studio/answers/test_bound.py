@@ -23,9 +23,9 @@ def test_rows_have_reasons_that_light_up_the_drawing(folder: Path) -> None:
     row = found["rows"][0]
     (reason,) = row["reasons"]
 
-    assert reason["rule"] == row["lower_rule"] == "conditioning on I1"
-    assert reason["words"].startswith("Both ends: conditioning on I1.")
-    assert reason["steps"] == found["rules"]["conditioning on I1"]["steps"]
+    assert reason["rule"] == row["lower_rule"] == "worst case over I1"
+    assert reason["words"].startswith("Both ends: worst case over I1.")
+    assert reason["steps"] == found["rules"]["worst case over I1"]["steps"]
     assert {"tail": "C1", "head": "I1", "kind": "->"} in reason["lit"]["edges"]
     assert "C1" in reason["lit"]["nodes"], "the hidden cause is lit, not the edge for it"
     assert row["effective_rows"][0] > 0

@@ -1,44 +1,42 @@
 """What each part buys: the same logs bounded without it, and what a policy then regrets.
 
-Parts are all rules, all kinds of sums that confidence bounds are made of, all ways to compare
-arms, and all named policies; each has a line. A part is taken away from outside, after the
-search: what the search leaves out because the part is there stays left out, so that a line
-says what is lost if the part alone goes. Without a policy, the one of the others is played in
-each world that regrets least in other runs of it.
+Parts are the distributions that a link of a chain can have, chains with a natural value beside
+the arm, the program, the kinds of confidence bounds beside cell intervals, differences of arms,
+and all named policies; each has a line. A part is taken away from outside, after the search: what
+the search leaves out because the part is there stays left out, so that a line says what is lost
+if the part alone goes. Without a policy, the one of the others is played in each environment that
+regrets least in other runs of it.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any, get_args
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 from numpy.random import Generator
 
-from boundit.bounds import assemble, derive
-from boundit.bounds.claims import claim_rules
-from boundit.bounds.claims.level_form import Unmet
-from boundit.bounds.contrasts.contrast_claims import ContrastFinder
-from boundit.bounds.contrasts.shared_unknown import SharedUnknown
-from boundit.bounds.contrasts.table import find_shared
-from boundit.bounds.intersect import EndsCross, NoModelFits
+from boundit.bounds import chain as chains
+from boundit.bounds import derive, table
+from boundit.bounds.chain import Chain, Distribution, Meet, Natural
+from boundit.bounds.effects import compare_arms
+from boundit.bounds.evidence import Evidence
+from boundit.bounds.inference import exact
+from boundit.bounds.inference.base import Rule
+from boundit.bounds.inference.forms import SumForm
 from boundit.bounds.plan import BoundPlan, plan_bounds
-from boundit.bounds.rules.rule import BoundRule
-from boundit.bounds.selection_facts import FactsRefuted
+from boundit.bounds.program.rule import Program
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.simulation.policies import FUSED, KINDS
 from boundit.simulation.simulate import simulate
 from boundit.simulation.world import World
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.rounding import ROUNDING
-from boundit_research.audits.coverage_problems import (
-    BINARY,
-    CoverageProblem,
-    draw_coverage_problems,
-)
+from boundit_research.audits.coverage_problems import draw_coverage_problems
 from boundit_research.audits.limits import draw_limit_problems
+from boundit_research.audits.problems import BINARY, REFUTED, Problem
+from boundit_research.audits.report import Report, judge_each
 
 CONFIDENCE = 0.95
 PLAYED, ROUNDS, RUNS = "LinUCB", 300, 10
@@ -46,27 +44,27 @@ PLAYED, ROUNDS, RUNS = "LinUCB", 300, 10
 LIMITED = 5
 """Of every so many problems, one states limits on hidden confounding."""
 NOTHING = "nothing"
+NESTED, SUMS, RATIOS, CELLS_ALONE = "natural value", "sums", "ratios", "sums and ratios"
 
 
 def list_parts() -> dict[str, tuple[str, ...]]:
-    """List all parts by kind: whoever adds a class, or a policy to the list, adds a line.
+    """List all parts by kind: whoever adds a distribution, or a policy, adds a line.
 
-    >>> list_parts()["contrast"]
-    ('ContrastFinder', 'SharedChain', 'SharedTypes')
+    >>> list_parts()["distribution"]
+    ('Known', 'Meet', 'Natural', 'Reweighted', 'Tilted', 'Unknown', 'natural value')
     """
-    classes = {
-        "rule": _list_below(BoundRule),
-        "confidence bound": get_args(claim_rules.Form),
-        "contrast": (*_list_below(SharedUnknown), ContrastFinder),
+    named = (
+        name
+        for name, one in vars(chains).items()
+        if hasattr(one, "bound_mean") and one is not Distribution
+    )
+    return {
+        "distribution": (*sorted(named), NESTED),
+        "rule": (Program.__name__,),
+        "confidence bound": (SUMS, RATIOS, CELLS_ALONE),
+        "contrast": (compare_arms.__name__,),
+        "policy": (*KINDS, *FUSED),
     }
-    # A class with slots is made twice.
-    found = {kind: sorted({one.__name__ for one in of}) for kind, of in classes.items()}
-    return {kind: tuple(of) for kind, of in found.items()} | {"policy": (*KINDS, *FUSED)}
-
-
-def _list_below(base: type) -> list[type]:
-    own: list[type] = base.__subclasses__()
-    return [*own, *(one for each in own for one in _list_below(each))]
 
 
 @dataclass
@@ -99,21 +97,37 @@ class PartTally:
 
 
 @dataclass
-class AblationReport:
-    """What an ablation found, a tally for each part, and the seed that repeats it.
+class AblationReport(Report):
+    """A tally for each part.
 
     The first tally, and the first one of policies, are those with nothing left out. Problems
     whose log refutes the graph by chance, with all parts or without one, are not counted.
     """
 
-    seed: int
-    models: int = 0
     refuted: int = 0
     tallies: dict[tuple[str, str], PartTally] = field(default_factory=dict)
 
-    def count(self, kind: str, part: str) -> PartTally:
-        """Find the tally of a part, or begin it."""
-        return self.tallies.setdefault((kind, part), PartTally(kind, part))
+    def record(self) -> dict[str, Any]:
+        """All tallies, as a list."""
+        return asdict(self) | {"tallies": [asdict(one) for one in self.tallies.values()]}
+
+    def __str__(self) -> str:
+        """A line for each part: what tables and regrets are without it."""
+        lines = [
+            f"{self.models:,} random problems with a log each, seed {self.seed}; {self.refuted} "
+            f"refuted by chance; regret of {PLAYED} after {ROUNDS} rounds, without a policy of "
+            "the best that is left",
+            f"{'without':<42}{'tables':>7}{'rows':>7}{'mean width':>12}{'wider':>7}"
+            f"{'ruled out':>11}{'regret':>9}",
+        ]
+        lines += [
+            f"{f'{one.kind} {one.part}'.strip():<42}{one.used:>7,}{one.rows:>7,}"
+            f"{one.mean_width:>12.4f}{one.wider:>7,}{one.ruled_out:>11,}{one.mean_regret:>9.2f}"
+            for one in self.tallies.values()
+        ]
+        return "\n".join(
+            [*lines, "tables: those that use the part; all others count as they are"]
+        )
 
 
 def measure_ablation(
@@ -121,62 +135,49 @@ def measure_ablation(
 ) -> AblationReport:
     """Bound a drawn log of each random problem, and once more without each part that it uses.
 
-    ``progress`` is called with how many problems are done. A Ctrl-C ends the audit with what is
-    done.
-
     >>> report = measure_ablation(2)
     >>> report.tallies["", "nothing"].wider, len(report.tallies) > 20
     (0, True)
     """
     report = AblationReport(seed)
-    report.count("", NOTHING)
+    listed = [("", NOTHING)]
     for kind, parts in list_parts().items():
-        for part in (NOTHING, *parts) if kind == "policy" else parts:
-            report.count(kind, part)
-    try:
-        for problem, rng in _draw_problems(seed, models):
-            try:
-                _judge_problem(problem, problem.draw_counts(rng), report)
-            except (EndsCross, NoModelFits, FactsRefuted):
-                report.refuted += 1
-            report.models += 1
-            progress(report.models)
-    except KeyboardInterrupt:
-        if not report.models:
-            raise
+        listed += [(kind, part) for part in ((NOTHING,) if kind == "policy" else ()) + parts]
+    report.tallies = {(kind, part): PartTally(kind, part) for kind, part in listed}
+
+    def judge(one: tuple[Problem, Generator]) -> None:
+        problem, rng = one
+        try:
+            _judge_problem(problem, problem.draw_counts(rng), report)
+        except REFUTED:
+            report.refuted += 1
+
+    judge_each(report, _draw_problems(seed, models), judge, progress)
     return report
 
 
-def _draw_problems(seed: int, n: int) -> Iterator[tuple[CoverageProblem, Generator]]:
+def _draw_problems(seed: int, n: int) -> Iterator[tuple[Problem, Generator]]:
     """Draw problems that use all kinds of rules, each with the random stream of its log."""
     limited = draw_limit_problems(seed, n)
-    for i, (problem, rng) in enumerate(draw_coverage_problems(seed, n)):
-        if i % LIMITED:
-            yield problem, rng
-        else:
-            found, own = next(limited)
-            stated, rows = {"confounding_limit": found.limits}, problem.sizes[:1]
-            yield CoverageProblem(found.model, found.query, BINARY, (), stated, rows), own
+    for i, drawn in enumerate(draw_coverage_problems(seed, n)):
+        yield drawn if i % LIMITED else next(limited)
 
 
-def _judge_problem(
-    problem: CoverageProblem, counts: list[NamedArray], report: AblationReport
-) -> None:
+def _judge_problem(problem: Problem, counts: list[NamedArray], report: AblationReport) -> None:
     """Bound one log with all parts and without each, play, and count what comes of it."""
     tables, used = dict[tuple[str, str], BoundTable](), set[str]()
-    with _hang_switch(used) as leave_out:
-        bound = partial(problem.bound_counts, counts, confidence=CONFIDENCE, inference="exact")
-        tables["", NOTHING] = whole = bound()
+    with _switch_off(used) as leave_out:
+        tables["", NOTHING] = whole = _bound(problem, counts)
         tried = frozenset(used)
         for kind, part in report.tallies:
             if part in tried and kind not in ("", "policy"):
                 leave_out(part)
-                tables[kind, part] = bound()
+                tables[kind, part] = _bound(problem, counts)
     world = _make_world(problem)
     regrets = dict[tuple[str, str], float]()
     if world is not None:
-        for key, table in tables.items():
-            regrets[key] = float(_play(world, {PLAYED: KINDS[PLAYED](table)}).mean())
+        for key, found in tables.items():
+            regrets[key] = float(_play(world, {PLAYED: KINDS[PLAYED](found)}).mean())
         policies = {name: make(whole) for name, make in {**KINDS, **FUSED}.items()}
         tries, ends = np.split(_play(world, policies, runs=2 * RUNS), 2, axis=1)
         for part in (NOTHING, *policies):
@@ -184,48 +185,56 @@ def _judge_problem(
             best = min(left, key=lambda i: tries[i].mean())
             regrets["policy", part] = float(ends[best].mean())
     for key, tally in report.tallies.items():
-        table = tables.get(key, whole)
+        found = tables.get(key, whole)
         tally.used += key in tables or tally.kind == "policy"
-        tally.rows += len(table.bounds)
-        widths = {at: row.upper - row.lower for at, row in table.bounds.items()}
-        tally.width += sum(widths.values())
+        tally.rows += len(found.intervals)
+        tally.width += sum(interval.width for interval in found.intervals.values())
         tally.wider += sum(
-            width > row.upper - row.lower + ROUNDING
-            for width, row in zip(widths.values(), whole.bounds.values(), strict=True)
+            interval.width > whole.intervals[at].width + ROUNDING
+            for at, interval in found.intervals.items()
         )
-        tally.ruled_out += sum(len(table.ruled_out(context)) for context in table.contexts)
+        tally.ruled_out += sum(len(found.ruled_out(context)) for context in found.contexts)
         if world is not None:
             tally.worlds += 1
             tally.regret += regrets.get(key, regrets["", NOTHING])
 
 
+def _bound(problem: Problem, counts: list[NamedArray]) -> BoundTable:
+    """Bound a log, and compare its arms while a part is left out."""
+    found = problem.bound_counts(counts, confidence=CONFIDENCE)
+    assert found.contrasts is not None
+    return found
+
+
 @contextmanager
-def _hang_switch(used: set[str]) -> Iterator[Callable[[str], None]]:
-    """Let one kind of part at a time be left out; ``used`` hears which kinds there were.
+def _switch_off(used: set[str]) -> Iterator[Callable[[str], None]]:
+    """Let one part at a time be left out; ``used`` gets the parts that there were.
 
     What comes out is called with the name of the part to leave out.
     """
     off = set[str]()
-    find_form, has_claims = claim_rules._find_any_form, ContrastFinder.has_claims  # noqa: SLF001
-
-    def keeps(part: object) -> bool:
-        used.add(type(part).__name__)
-        return type(part).__name__ not in off
 
     def plan(*asked: Any, **options: Any) -> BoundPlan:
         found = plan_bounds(*asked, **options)
-        return replace(found, rules=tuple(p for p in found.rules if keeps(p.rule)))
+        for rule in found.rules:
+            used.update(_find_parts(rule))
+        return replace(
+            found, rules=tuple(kept for rule in found.rules if (kept := _without(rule, off)))
+        )
 
-    def form(*asked: Any) -> claim_rules.Form | Unmet:
-        found = find_form(*asked)
-        return found if keeps(found) else Unmet("left out")
+    find_sum = exact.find_sum
 
-    def shared(*asked: Any) -> SharedUnknown | None:
-        found = find_shared(*asked)
-        return found if found is not None and keeps(found) else None
+    def form(rule: Rule, evidence: Evidence) -> SumForm | str:
+        found = find_sum(rule, evidence)
+        if isinstance(found, str):
+            return found
+        kind = RATIOS if found.divided else SUMS
+        used.update((kind, CELLS_ALONE))
+        return "left out" if off & {kind, CELLS_ALONE} else found
 
-    def claims(finder: ContrastFinder) -> bool:
-        return bool(has_claims.fget(finder)) and keeps(finder)  # type: ignore[attr-defined]
+    def compare(*asked: Any) -> Any:
+        used.add(compare_arms.__name__)
+        return ({}, {}) if compare_arms.__name__ in off else compare_arms(*asked)
 
     def leave_out(part: str) -> None:
         off.clear()
@@ -233,21 +242,46 @@ def _hang_switch(used: set[str]) -> Iterator[Callable[[str], None]]:
 
     with ExitStack() as stack:
         stack.enter_context(patch.object(derive, "plan_bounds", plan))
-        stack.enter_context(patch.object(claim_rules, "_find_any_form", form))
-        stack.enter_context(patch.object(assemble, "find_shared", shared))
-        stack.enter_context(patch.object(ContrastFinder, "has_claims", property(claims)))
+        stack.enter_context(patch.object(exact, "find_sum", form))
+        stack.enter_context(patch.object(table, "compare_arms", compare))
         yield leave_out
 
 
-def _make_world(problem: CoverageProblem) -> World | None:
+def _find_parts(rule: Rule) -> set[str]:
+    """The distributions that a chain has; of another rule its class."""
+    if not isinstance(rule, Chain):
+        return {type(rule).__name__}
+    found = {NESTED} if any(name.endswith("'") for name in rule.variables) else set[str]()
+    for link in rule.links:
+        own = link.distribution
+        found.add(type(own).__name__)
+        if isinstance(own, Natural):
+            found.add(type(own.joint).__name__)
+        if isinstance(own, Meet):
+            found = found.union(*map(_find_parts, own.chains))
+    return found
+
+
+def _without(rule: Rule, off: set[str]) -> Rule | None:
+    """A rule without a part: None if it has it, a meet without the members that have it."""
+    last = rule.links[-1] if isinstance(rule, Chain) else None
+    if not isinstance(rule, Chain) or last is None or not isinstance(last.distribution, Meet):
+        return None if off & _find_parts(rule) else rule
+    before = {type(link.distribution).__name__ for link in rule.links[:-1]}
+    members = tuple(one for one in last.distribution.chains if not off & _find_parts(one))
+    if off & {*before, Meet.__name__} or not members:
+        return None
+    return replace(rule, links=(*rule.links[:-1], replace(last, distribution=Meet(members))))
+
+
+def _make_world(problem: Problem) -> World | None:
     """Make the world of a problem, if policies can play in it: the reward is 0 or 1."""
-    (outcome,) = problem.query.outcomes
-    if problem.pay != BINARY or problem.model.n_levels[outcome] != len(BINARY):
+    if problem.pay != BINARY or problem.model.n_levels[problem.outcome] != len(BINARY):
         return None
     return World(problem.model, problem.query)
 
 
 def _play(world: World, policies: Mapping[str, Any], *, runs: int = RUNS) -> Floats:
-    """Play policies in a world, all with the same luck; give final regrets by policy and run."""
+    """Play policies in a world, all with the same draws; give final regrets by policy and run."""
     regret = simulate(world, policies, rounds=ROUNDS, runs=runs, workers=1)
     return np.asarray(regret.curves[:, :, -1])

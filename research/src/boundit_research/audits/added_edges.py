@@ -13,14 +13,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
 
-import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
-from scipy.special import bdtrc
 
 from boundit.bounds.request import BoundRequest, read_request
-from boundit.counts.log import Log
-from boundit.counts.named_array import NamedArray
-from boundit.counts.read import read_log
 from boundit.decisions.choose.choose import choose
 from boundit.decisions.compare.compare import compare
 from boundit.decisions.compare.comparison import Comparison
@@ -38,13 +33,12 @@ from boundit.terms.errors import BounditError
 from boundit.terms.long_work import FOR_EVER
 from boundit.terms.names import sort_names
 from boundit.terms.rounding import ROUNDING
-from boundit_research.audits.choices import find_regret
-from boundit_research.audits.problems import Problem, draw_problem, read_levels
+from boundit_research.audits.choices import list_broken
+from boundit_research.audits.problems import Problem, draw_problem, find_means, list_missed
+from boundit_research.audits.report import Claims, Report, judge_each
 
 CONFIDENCE = 0.8
 """Of bounds by drawn logs: low, so that claims which fail too often are seen."""
-FALSE_ALARM = 0.001
-"""The chance that an audit of valid claims blames them."""
 SIZES = (100, 1_000, 10_000, 100_000)
 """How many rows drawn logs have, before selection; verdicts are seldom told by few."""
 
@@ -60,42 +54,15 @@ class AddedEdgeMiss:
 
 
 @dataclass
-class DrawnClaims:
-    """Claims by drawn logs: how many, those that fail, and how many may fail on average."""
-
-    made: int = 0
-    failed: int = 0
-    allowed: float = 0.0
-
-    def count(self, confidence: float | None, *, failed: bool) -> None:
-        """Count a claim of a confidence."""
-        self.made += 1
-        self.failed += failed
-        self.allowed += 1 - (confidence or 0.0)
-
-    @property
-    def chance(self) -> float:
-        """The chance of as many failures if claims fail as often as they may.
-
-        The binomial law with the mean error has the heavier tail (Hoeffding).
-        """
-        if not self.failed:
-            return 1.0
-        return float(bdtrc(self.failed - 1, self.made, self.allowed / self.made))
-
-
-@dataclass
-class AddedEdgeReport:
-    """What the audit found, and the seed that repeats it.
+class AddedEdgeReport(Report):
+    """What the audit found.
 
     ``rows`` and ``contrasts`` are those of the larger graph and of the union; ``without`` are
     models whose truth the smaller graph's bounds miss, ``refuted`` those whose log refutes it.
-    ``choices`` are promises of exact laws, ``verdicts`` comparisons of a choice with an arm
-    that are told there. Of drawn logs ``promises`` and ``comparisons`` are counted.
+    ``choices`` are promises of exact distributions, ``verdicts`` comparisons of a choice with an
+    arm that are decided there. Of drawn logs ``promises`` and ``comparisons`` are counted.
     """
 
-    seed: int
-    models: int = 0
     rows: int = 0
     contrasts: int = 0
     without: int = 0
@@ -103,14 +70,34 @@ class AddedEdgeReport:
     choices: int = 0
     verdicts: int = 0
     drawn_verdicts: int = 0
-    promises: DrawnClaims = field(default_factory=DrawnClaims)
-    comparisons: DrawnClaims = field(default_factory=DrawnClaims)
+    promises: Claims = field(default_factory=Claims)
+    comparisons: Claims = field(default_factory=Claims)
     misses: list[AddedEdgeMiss] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         """True when no bound under an added edge missed, and drawn logs seldom enough."""
-        drawn = min(self.promises.chance, self.comparisons.chance)
-        return not self.misses and drawn >= FALSE_ALARM
+        return not self.misses and bool(self.promises) and bool(self.comparisons)
+
+    def __str__(self) -> str:
+        """Say what holds with the edge, and what is missed without it."""
+        return "\n".join(
+            [
+                f"{self.models:,} random models, seed {self.seed}, exact distributions, each "
+                "with an edge that the graph lacks",
+                f"with the edge added: {self.rows:,} intervals and {self.contrasts:,} "
+                f"differences, unions included, {len(self.misses):,} misses",
+                f"{self.choices:,} choices by them promise a regret, and {self.verdicts:,} "
+                "comparisons with an arm have a verdict; wrong ones are misses too",
+                f"drawn logs at confidence {CONFIDENCE:g} that break a promise: {self.promises}",
+                f"{self.drawn_verdicts:,} verdicts on them; logs with an interval that misses: "
+                f"{self.comparisons}",
+                f"without it: {self.without:,} models are missed, {self.refuted:,} refute it",
+                *(
+                    f"missed: {miss.query} on {miss.graph} with {miss.edge}; {miss.row}"
+                    for miss in self.misses[:10]
+                ),
+            ]
+        )
 
 
 def audit_added_edges(
@@ -118,22 +105,15 @@ def audit_added_edges(
 ) -> AddedEdgeReport:
     """Draw models of graphs with one edge more than is assumed, and count what bounds miss.
 
-    The edge is added again as ``stress`` does. ``progress`` is called with how many models are
-    done; a Ctrl-C ends the audit with what is done.
+    The edge is added again as ``stress`` does.
 
     >>> report = audit_added_edges(5)
     >>> report.models, report.misses
     (5, [])
     """
     report = AddedEdgeReport(seed)
-    try:
-        for stream in SeedSequence(seed).spawn(models):
-            _judge_edge(default_rng(stream), report)
-            report.models += 1
-            progress(report.models)
-    except KeyboardInterrupt:
-        if not report.models:
-            raise
+    streams = map(default_rng, SeedSequence(seed).spawn(models))
+    judge_each(report, streams, lambda rng: _judge_edge(rng, report), progress)
     return report
 
 
@@ -186,13 +166,13 @@ def _judge_exact(
     tables = RivalTables.of(_make_request(graph, problem, model, rate), graph.nodes)
     own = _derive_own(tables, graph, report)
     larger = tables.derive(grown, FOR_EVER)
-    truth = find_means(model, query, larger)
+    truth = find_means(model, query)
     tried = [larger, *([unite_tables({"own": own, "larger": larger})] if own else [])]
-    missed = [row for table in tried for row in _list_missed(table, truth)]
+    missed = [row for table in tried for row in list_missed(table, truth)]
     missed += [row for table in tried for row in _list_wrong(table, truth, report)]
     report.rows += sum(len(table.bounds) for table in tried)
     report.contrasts += sum(len(table.contrasts) for table in tried)
-    report.without += own is not None and any(_list_missed(own, truth))
+    report.without += own is not None and any(list_missed(own, truth))
     return missed
 
 
@@ -202,7 +182,7 @@ def _list_wrong(
     """List what is promised or told wrongly by what a table chooses, in words."""
     choice = choose(table)
     report.choices += len(choice)
-    yield from _list_broken(choice, table, truth)
+    yield from list_broken(choice, table, truth)
     for arm, where in product(table.arms, table.contexts):
         found = _compare_in(table, choice, arm, where, confidence=None)
         report.verdicts += found.verdict != "not told"
@@ -217,16 +197,6 @@ def _compare_in(
     shares = {where: 1.0} if table.context else None
     old = dict.fromkeys(table.contexts, arm)
     return compare(table, choice, old, contexts=shares, confidence=confidence)
-
-
-def _list_broken(
-    choice: Choice, table: BoundTable, truth: Mapping[Key, float]
-) -> Iterator[str]:
-    """List the contexts whose regret is more than was promised, in words."""
-    for found in choice.values():
-        regret, earned = find_regret(found, truth, table)
-        if regret > found.regret + ROUNDING or earned < found.floor - ROUNDING:
-            yield f"the choice in {found.context} regrets {regret:.6g} of {found.regret:.6g}"
 
 
 def _is_wrong(
@@ -262,14 +232,14 @@ def _judge_drawn(
     try:
         table = tables.derive(grown, FOR_EVER)
         choice = choose(table)
-        rivals = _list_rivals(table, rng)
-        found = [_compare_in(table, choice, *key, confidence=0.99) for key in rivals]
+        keys = list(table.bounds)
+        found = [_compare_in(table, choice, *key, confidence=0.99) for key in keys]
     except BounditError:  # which refutes the graph that is right
         report.promises.count(CONFIDENCE, failed=True)
         return
-    truth = find_means(model, query, table)
-    report.promises.count(choice.confidence, failed=any(_list_broken(choice, table, truth)))
-    pairs = list(zip(found, rivals, strict=True))
+    truth = find_means(model, query)
+    report.promises.count(choice.confidence, failed=any(list_broken(choice, table, truth)))
+    pairs = list(zip(found, keys, strict=True))
     report.comparisons.count(
         min(each.confidence or 0.0 for each in found),
         failed=any(_is_wrong(each, choice, *key, truth) for each, key in pairs),
@@ -277,24 +247,15 @@ def _judge_drawn(
     report.drawn_verdicts += sum(each.verdict != "not told" for each in found)
 
 
-def _list_rivals(table: BoundTable, rng: Generator) -> list[Key]:
-    """List arms and contexts that a choice is compared with: all whose verdicts hold at once.
-
-    Where differences hold one at a time it is one that is drawn, whatever the log says.
-    """
-    keys = list(table.bounds)
-    return keys if table.joint else [keys[int(rng.integers(len(keys)))]]
-
-
 def _make_request(
     graph: CausalGraph, problem: Problem, model: Model, rate: float | None
 ) -> BoundRequest:
     """Ask a problem's question under the smaller graph, of the exact law of another model."""
-    external = [_write_law(model.law(table)) for table in problem.tables]
+    external = [problem.open(model.law(table), exact=True) for table in problem.tables]
     return read_request(
         graph,
         problem.query,
-        _write_law(model.log()),
+        problem.open(model.log(), exact=True),
         confidence=None,
         external=external,
         selection_rate=rate,
@@ -310,33 +271,3 @@ def _derive_own(
     except BounditError:
         report.refuted += 1
         return None
-
-
-def _write_law(law: NamedArray) -> Log:
-    """Write an exact law as a log, a row for each cell."""
-    places = np.indices(law.values.shape).reshape(len(law.axes), law.values.size)
-    cells = {axis: codes.tolist() for axis, codes in zip(law.axes, places, strict=True)}
-    chances = law.values.ravel().tolist()
-    return read_log({**cells, "chance": chances}, weight="chance", exact=True)
-
-
-def find_means(model: Model, query: EffectQuery, table: BoundTable) -> dict[Key, float]:
-    """Find what every arm truly earns in every context."""
-    truth = model.effect(
-        outcomes=query.outcomes, treatments=query.treatments, context=query.context
-    ).at({query.outcomes[0]: 1})
-    return {key: float(truth.at(read_levels(table, key))) for key in table.bounds}
-
-
-def _list_missed(table: BoundTable, truth: dict[Key, float]) -> list[str]:
-    """List the intervals and differences of a table that leave the truth out, in words."""
-    missed = [
-        f"{key}: {truth[key]:.6g} outside {bound.interval}"
-        for key, bound in table.bounds.items()
-        if not bound.lower - ROUNDING <= truth[key] <= bound.upper + ROUNDING
-    ]
-    for (where, one, other), most in table.contrasts.items():
-        lead = truth[one, where] - truth[other, where]
-        if lead > most + ROUNDING:
-            missed.append(f"{one} leads {other} in {where} by {lead:.6g}, at most {most:.6g}")
-    return missed

@@ -1,40 +1,29 @@
 """Is a promised regret ever exceeded? Choices on models whose truth is known.
 
-On exact laws of random problems every rule chooses in every context, and no true regret may
-exceed the promised one, nor may a lottery earn less than it is said to earn at least. On finite
-logs all regrets of a table may be exceeded together as often as the choice's confidence says;
-tables whose differences of arms hold one at a time are counted apart, since these cost some of
-it.
+On exact distributions of random problems every rule chooses in every context, and no true regret
+may exceed the promised one, nor may a lottery earn less than it is said to earn at least. On
+finite logs all regrets of a table may be exceeded together as often as the choice's confidence
+says.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import product
 from typing import Final
 
 from numpy.random import Generator
-from scipy.special import bdtrc
 
-from boundit.bounds.intersect import EndsCross, NoModelFits
-from boundit.bounds.selection_facts import FactsRefuted
 from boundit.decisions.choose.choose import choose
 from boundit.decisions.choose.mean_set import MeansContradict
 from boundit.terms.bound import Key
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.choices.choice import Choice, ContextChoice
 from boundit.terms.rounding import ROUNDING
-from boundit_research.audits.coverage_problems import (
-    CoverageProblem,
-    draw_coverage_problems,
-    read_place,
-)
-from boundit_research.audits.problems import Problem, bound_problem, draw_problems, read_levels
+from boundit_research.audits.coverage_problems import draw_coverage_problems
+from boundit_research.audits.problems import REFUTED, Problem, bound_problem, draw_problems
+from boundit_research.audits.report import Claims, Report, judge_each
 
 CONFIDENCE: Final = 0.8
 """Of bounds by finite logs: low, so that promises which are exceeded too often are seen."""
-FALSE_ALARM: Final = 0.001
-"""The chance that an audit of valid promises blames them."""
-AT_ONCE, ONE_AT_A_TIME = "at once", "one at a time"
 WAYS: Final[Mapping[str, Mapping[str, object]]] = {
     "minimax regret": {},
     "minimax regret, one arm": {"lottery": False},
@@ -44,36 +33,15 @@ WAYS: Final[Mapping[str, Mapping[str, object]]] = {
 
 
 @dataclass
-class DrawnChoices:
-    """Choices from finite logs: tables, those with a broken promise, and the error allowed."""
+class ChoiceReport(Report):
+    """What an audit of choices found.
 
-    tables: int = 0
-    missed: int = 0
-    error: float = 0.0
-
-    @property
-    def chance(self) -> float:
-        """The chance of as many misses if regrets were exceeded as often as they may be.
-
-        The binomial law with the mean error has the heavier tail (Hoeffding).
-        """
-        if not self.missed:
-            return 1.0
-        return float(bdtrc(self.missed - 1, self.tables, self.error / self.tables))
-
-
-@dataclass
-class ChoiceReport:
-    """What an audit of choices found, and the seed that repeats it.
-
-    ``contexts`` are contexts of exact laws, ``choices`` as many times the ways to choose;
+    ``contexts`` are contexts of exact distributions, ``choices`` as many times the ways to choose;
     ``settled`` have an arm that is best whatever is true, and ``sharpened`` a promise that
     rests on differences of arms. ``regret`` and ``promised`` are sums over the lotteries of
     least regret, ``single`` the promises of their best single arms.
     """
 
-    seed: int
-    models: int = 0
     contexts: int = 0
     choices: int = 0
     settled: int = 0
@@ -81,111 +49,107 @@ class ChoiceReport:
     regret: float = 0.0
     promised: float = 0.0
     single: float = 0.0
-    drawn: dict[str, DrawnChoices] = field(
-        default_factory=lambda: {AT_ONCE: DrawnChoices(), ONE_AT_A_TIME: DrawnChoices()}
-    )
+    drawn: Claims = field(default_factory=Claims)
     misses: list[str] = field(default_factory=list)
 
     def __bool__(self) -> bool:
-        """True when no promise of an exact law is exceeded, and not too many of logs."""
-        return not self.misses and all(
-            count.chance >= FALSE_ALARM for count in self.drawn.values()
+        """True when no promise of an exact distribution is exceeded, and not too many of logs."""
+        return not self.misses and bool(self.drawn)
+
+    def __str__(self) -> str:
+        """Say how many promises are broken, and what choices regret."""
+        n = max(self.contexts, 1)
+        return "\n".join(
+            [
+                f"{self.models:,} random models, seed {self.seed}",
+                f"{self.contexts:,} contexts on exact distributions: {self.settled:,} settled, "
+                f"{self.sharpened:,} sharper by differences of arms",
+                f"{self.choices:,} choices, {len(self.misses)} promises broken; mean regret "
+                f"{self.regret / n:.4f}, promised {self.promised / n:.4f}, by one arm "
+                f"{self.single / n:.4f}",
+                f"drawn logs at confidence {CONFIDENCE:g} that break a promise: {self.drawn}",
+                *(f"missed: {miss}" for miss in self.misses[:10]),
+            ]
         )
 
 
 def audit_choices(
     models: int, *, seed: int = 0, progress: Callable[[int], None] = lambda _: None
 ) -> ChoiceReport:
-    """Choose on ``models`` random models, exact laws and drawn logs, and count broken promises.
-
-    ``progress`` is called with how many models are done. A Ctrl-C ends the audit with what is done.
+    """Choose on random models, by exact distributions and drawn logs, and count broken promises.
 
     >>> report = audit_choices(5)
     >>> report.models, report.misses
     (5, [])
     """
     report = ChoiceReport(seed)
+
+    def judge(one: tuple[Problem, tuple[Problem, Generator]]) -> None:
+        problem, (sampled, rng) = one
+        for rate_known in (False, True):
+            _judge_exact(problem, report, rate_known=rate_known)
+        _judge_drawn(sampled, rng, report)
+
     drawn = draw_coverage_problems(seed, models)
-    try:
-        for problem, (coverage, rng) in zip(draw_problems(seed, models), drawn, strict=True):
-            for rate_known in (False, True):
-                _judge_exact(problem, report, rate_known=rate_known)
-            _judge_drawn(coverage, rng, report)
-            report.models += 1
-            progress(report.models)
-    except KeyboardInterrupt:
-        if not report.models:
-            raise
+    judge_each(report, zip(draw_problems(seed, models), drawn, strict=True), judge, progress)
     return report
 
 
 def _judge_exact(problem: Problem, report: ChoiceReport, *, rate_known: bool) -> None:
-    """Choose by bounds of an exact law, in every way, and hold each promise to the truth.
+    """Choose by bounds of an exact distribution, in every way, and check each promise.
 
     Where no arm changes the outcome there is nothing to choose, and nothing is counted.
     """
     query = problem.query
-    if query.outcomes[0] not in problem.model.graph.descendants(query.treatments):
+    if problem.outcome not in problem.model.graph.descendants(query.treatments):
         return
     table = bound_problem(problem, "sound", rate_known=rate_known)
-    truth = problem.model.effect(
-        outcomes=query.outcomes, treatments=query.treatments, context=query.context
-    ).at({query.outcomes[0]: 1})
-    means = {
-        key: float(truth.at(read_levels(table, key)))
-        for key in product(table.arms, table.contexts)
-    }
+    truth = problem.find_truth()
     report.contexts += len(table.contexts)
     for way, options in WAYS.items():
         choice = choose(table, **options)  # type: ignore[arg-type]
         report.choices += len(choice)
-        for found in choice.values():
-            regret, earned = find_regret(found, means, table)
-            if regret > found.regret + ROUNDING or earned < found.floor - ROUNDING:
-                report.misses.append(
-                    f"{way}, {query} on {problem.model.graph}, {found.context}: regret "
-                    f"{regret:.6g} of {found.regret:.6g}, earns {earned:.6g}"
-                )
-            if not options:
-                report.regret += regret
+        report.misses += [
+            f"{way}, {query} on {problem.model.graph}: {broken}"
+            for broken in list_broken(choice, table, truth)
+        ]
+        if not options:
+            for found in choice.values():
+                report.regret += find_regret(found, truth, table)[0]
                 report.promised += found.regret
                 report.single += found.single_regret
                 report.settled += found.against is None
                 report.sharpened += found.by_differences
 
 
+def list_broken(choice: Choice, table: BoundTable, truth: Mapping[Key, float]) -> Iterator[str]:
+    """List the contexts whose regret is more, or whose worth is less, than promised."""
+    for found in choice.values():
+        regret, earned = find_regret(found, truth, table)
+        if regret > found.regret + ROUNDING or earned < found.floor - ROUNDING:
+            yield (
+                f"the choice in {found.context} regrets {regret:.6g} of {found.regret:.6g} and "
+                f"earns {earned:.6g}"
+            )
+
+
 def find_regret(
-    found: ContextChoice, means: Mapping[Key, float], table: BoundTable
+    found: ContextChoice, truth: Mapping[Key, float], table: BoundTable
 ) -> tuple[float, float]:
     """Find what a lottery truly regrets and earns on average in its context."""
     where = found.context
-    earned = sum(chance * means[arm, where] for arm, chance in found.lottery.items())
-    return max(means[arm, where] for arm in table.arms) - earned, earned
+    earned = sum(chance * truth[arm, where] for arm, chance in found.lottery.items())
+    return max(truth[arm, where] for arm in table.arms) - earned, earned
 
 
-def _judge_drawn(problem: CoverageProblem, rng: Generator, report: ChoiceReport) -> None:
+def _judge_drawn(problem: Problem, rng: Generator, report: ChoiceReport) -> None:
     """Choose by bounds of a drawn log, and count whether some regret exceeds its promise."""
-    counts = problem.draw_counts(rng)
-    try:
-        table = problem.bound_counts(counts, confidence=CONFIDENCE, inference="exact")
-        choices = [choose(table), choose(table, lottery=False)]
-    except (EndsCross, NoModelFits, FactsRefuted, MeansContradict):
-        count = report.drawn[AT_ONCE]
-        count.tables, count.missed = count.tables + 1, count.missed + 1
-        count.error += 1 - CONFIDENCE
-        return
     truth = problem.find_truth()
-    means = {key: float(truth[read_place(key)]) for key in product(table.arms, table.contexts)}
-    lowered = choices[0].confidence or CONFIDENCE
-    count = report.drawn[ONE_AT_A_TIME if lowered < CONFIDENCE else AT_ONCE]
-    count.tables += 1
-    count.error += 1 - lowered
-    count.missed += any(_exceeds(choice, means, table) for choice in choices)
-
-
-def _exceeds(choice: Choice, means: Mapping[Key, float], table: BoundTable) -> bool:
-    """Tell whether the true regret of some context exceeds what a choice promised."""
-    return any(
-        find_regret(found, means, table)[0] > found.regret + ROUNDING
-        for found in choice.values()
-    )
+    try:
+        table = problem.bound_counts(problem.draw_counts(rng), confidence=CONFIDENCE)
+        choices = [choose(table), choose(table, lottery=False)]
+    except (*REFUTED, MeansContradict):
+        report.drawn.count(CONFIDENCE, failed=True)
+        return
+    failed = any(any(list_broken(choice, table, truth)) for choice in choices)
+    report.drawn.count(choices[0].confidence, failed=failed)

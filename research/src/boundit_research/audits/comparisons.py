@@ -15,7 +15,6 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
-from scipy.special import bdtrc
 
 from boundit.bounds.derive import derive_bounds
 from boundit.counts.log import Log
@@ -26,15 +25,17 @@ from boundit.decisions.compare.compare import compare
 from boundit.decisions.compare.comparison import Comparison, Finding
 from boundit.decisions.compare.estimate import estimate_value
 from boundit.decisions.compare.measured import LOGGED, Logged
+from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
-from boundit.simulation.law_source import WEIGHT, open_endless_log
+from boundit.simulation.law_source import open_endless_log
 from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_model
 from boundit.terms.bound import Arm, Context, Key
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.rounding import ROUNDING
-from boundit_research.audits.problems import Problem, bound_problem, draw_problem
+from boundit_research.audits.problems import Problem, bound_problem, draw_problem, find_means
+from boundit_research.audits.report import Claims, Report, judge_each
 
 PAIRS = 4
 """How many pairs of random policies are compared on one problem."""
@@ -42,8 +43,6 @@ CONFIDENCE = 0.9
 """Of bounds by finite logs: low, so that intervals which miss too often are seen."""
 BESIDE = 0.05
 """The chance of missing that a comparison may add to the bounds' own."""
-FALSE_ALARM = 0.001
-"""The chance that an audit of valid intervals blames them."""
 _TRIAL = "C -> X; C -> Y; X -> Y"
 _SELECTED = "C -> Z; Z -> X; C -> Y; Z -> Y; X -> Y; Z -> [S]"
 SIZES = (100, 400, 1_600, 6_400)
@@ -63,50 +62,50 @@ class ComparisonMiss:
 
 
 @dataclass
-class ComparisonReport:
-    """What an audit of comparisons found, and the seed that repeats it.
+class ComparisonReport(Report):
+    """What an audit of comparisons found.
 
-    ``progress`` counts the verdicts on exact laws; ``wrong`` those of them that the truth
+    ``verdicts`` counts those on exact distributions; ``wrong`` those of them that the truth
     contradicts, and ``outside`` all intervals there that miss. ``drawn`` are comparisons on
-    finite logs, ``drawn_outside`` those that miss, and so for estimates of values.
+    finite logs, ``drawn_wrong`` those with a wrong verdict, and ``estimates`` those of values.
     """
 
-    seed: int
-    confidence: float = CONFIDENCE - BESIDE
-    models: int = 0
     comparisons: int = 0
-    told: dict[Finding, int] = field(default_factory=dict)
+    verdicts: dict[Finding, int] = field(default_factory=dict)
     wrong: int = 0
     outside: int = 0
     width: float = 0.0
     subtracted_width: float = 0.0
-    drawn: int = 0
-    drawn_outside: int = 0
+    drawn: Claims = field(default_factory=Claims)
     drawn_told: int = 0
     drawn_wrong: int = 0
-    estimates: int = 0
-    estimates_outside: int = 0
+    estimates: Claims = field(default_factory=Claims)
     misses: list[ComparisonMiss] = field(default_factory=list)
 
-    @property
-    def chance(self) -> float:
-        """The chance of as many misses on finite logs if they held just often enough."""
-        return _find_chance(self.drawn_outside, self.drawn, 1 - self.confidence)
-
-    @property
-    def estimate_chance(self) -> float:
-        """The chance of as many misses of estimates if they held just often enough."""
-        return _find_chance(self.estimates_outside, self.estimates, 1 - CONFIDENCE)
-
     def __bool__(self) -> bool:
-        """True when no interval of an exact law misses, and not too many of finite logs."""
-        likely = min(self.chance, self.estimate_chance) >= FALSE_ALARM
-        return not self.outside and likely
+        """True when no interval of an exact distribution misses, and not too many of logs."""
+        return not self.outside and bool(self.drawn) and bool(self.estimates)
 
-
-def _find_chance(misses: int, of: int, error: float) -> float:
-    """Find the chance of as many misses where each has the chance ``error`` (binomial)."""
-    return float(bdtrc(misses - 1, of, error)) if misses else 1.0
+    def __str__(self) -> str:
+        """Say what was told, what was wrong, and how wide intervals are."""
+        found = ", ".join(f"{n:,} {verdict}" for verdict, n in sorted(self.verdicts.items()))
+        n = max(self.comparisons, 1)
+        return "\n".join(
+            [
+                f"{self.models:,} random models, seed {self.seed}",
+                f"{self.comparisons:,} comparisons on exact distributions: {found}",
+                f"{self.outside} intervals miss, {self.wrong} verdicts are wrong; mean width "
+                f"{self.width / n:.3f}, {self.subtracted_width / n:.3f} where intervals are "
+                "subtracted",
+                f"drawn logs at confidence {CONFIDENCE - BESIDE:g}: {self.drawn_told:,} verdicts, "
+                f"{self.drawn_wrong} wrong; intervals that miss: {self.drawn}",
+                f"estimates from propensities at {CONFIDENCE:g} that miss: {self.estimates}",
+                *(
+                    f"missed: {miss.query} on {miss.graph}, {miss.log}; {miss.what}"
+                    for miss in self.misses[:10]
+                ),
+            ]
+        )
 
 
 def audit_comparisons(
@@ -114,24 +113,19 @@ def audit_comparisons(
 ) -> ComparisonReport:
     """Compare random policies on ``models`` random models and count what leaves the truth out.
 
-    ``progress`` is called with how many models are done. A Ctrl-C ends the audit with what is done.
-
     >>> report = audit_comparisons(5)
     >>> report.models, report.outside, report.wrong
     (5, 0, 0)
     """
     report = ComparisonReport(seed)
-    try:
-        for stream in SeedSequence(seed).spawn(models):
-            rng = default_rng(stream)
-            _judge_exact(draw_problem(rng), rng, report)
-            _judge_trial(rng, report)
-            _judge_selected(rng, report)
-            report.models += 1
-            progress(report.models)
-    except KeyboardInterrupt:
-        if not report.models:
-            raise
+
+    def judge(stream: SeedSequence) -> None:
+        rng = default_rng(stream)
+        _judge_exact(draw_problem(rng), rng, report)
+        _judge_trial(rng, report)
+        _judge_selected(rng, report)
+
+    judge_each(report, SeedSequence(seed).spawn(models), judge, progress)
     return report
 
 
@@ -146,13 +140,8 @@ class _Truth:
     @classmethod
     def of(cls, model: Model, table: BoundTable) -> "_Truth":
         """Ask a model for all that a comparison may need."""
-        axes, outcome = table.treatments + table.context, table.outcome
-        effect = model.effect(
-            outcomes=(outcome,), treatments=table.treatments, context=table.context
-        )
-        numbers = effect.at({outcome: 1}).align(axes)
-        k = len(table.treatments)
-        means = {(at[:k], at[k:]): float(v) for at, v in np.ndenumerate(numbers)}
+        outcome = table.outcome
+        means = find_means(model, EffectQuery((outcome,), table.treatments, table.context))
         law = model.law((*table.context, outcome))
         shares = _list_cells(law.marginalize(table.context), table.context)
         paid = _list_cells(law.at({outcome: 1}), table.context)
@@ -180,7 +169,7 @@ def _judge_exact(problem: Problem, rng: Generator, report: ComparisonReport) -> 
     truth = _Truth.of(model, table)
     selected = model.graph.selection is not None
     rate = model.selection_rate() if selected and rate_known else None
-    external = [_open_law(model.law(names)) for names in problem.tables]
+    external = [problem.open(model.law(names), exact=True) for names in problem.tables]
     for new, old in _list_pairs(table, rng):
         shares, contexts = _draw_shares(truth, table, rng)
         found = compare(
@@ -196,7 +185,7 @@ def _judge_exact(problem: Problem, rng: Generator, report: ComparisonReport) -> 
         )
         value = truth.find_difference(new, old, shares)
         report.comparisons += 1
-        report.told[found.verdict] = report.told.get(found.verdict, 0) + 1
+        report.verdicts[found.verdict] = report.verdicts.get(found.verdict, 0) + 1
         report.width += found.interval.width
         if not isinstance(old, Logged):
             plain = compare(table.intervals_only(), new, old, contexts=contexts)
@@ -293,8 +282,7 @@ def _judge_trial(rng: Generator, report: ComparisonReport) -> None:
         least_propensity=float(chances.min()),
     )
     value = sum(share * truth.find_value(new, c) for c, share in truth.shares.items())
-    report.estimates += 1
-    report.estimates_outside += value not in estimate.interval
+    report.estimates.count(CONFIDENCE, failed=value not in estimate.interval)
 
 
 def _judge_selected(rng: Generator, report: ComparisonReport) -> None:
@@ -337,11 +325,11 @@ def _count_drawn(
     report: ComparisonReport, graph: CausalGraph, found: Comparison, value: float, log: Log
 ) -> None:
     """Count a comparison on a drawn log, and whether it misses the truth."""
-    report.drawn += 1
+    misses = _misses(found, value)
+    report.drawn.count(CONFIDENCE - BESIDE, failed=misses)
     report.drawn_told += found.verdict != "not told"
     report.drawn_wrong += _is_wrong(found, value)
-    if _misses(found, value):
-        report.drawn_outside += 1
+    if misses:
         _note_miss(report, graph, "Y | do(X), C", found, value, str(log))
 
 
@@ -375,10 +363,3 @@ def _note_miss(
 def _list_cells(law: NamedArray, names: tuple[str, ...]) -> dict[Context, float]:
     """List a law's chances by the levels of some variables."""
     return {tuple(at): float(value) for at, value in np.ndenumerate(law.align(names))}
-
-
-def _open_law(law: NamedArray) -> Log:
-    """Open an exact law of a few variables as a log."""
-    places = np.indices(law.values.shape).reshape(len(law.axes), law.values.size)
-    cells = {axis: column.tolist() for axis, column in zip(law.axes, places, strict=True)}
-    return read_log(cells | {WEIGHT: law.values.ravel().tolist()}, weight=WEIGHT, exact=True)

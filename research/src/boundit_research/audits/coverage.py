@@ -1,36 +1,32 @@
 """How often whole tables hold with finite logs, and what that costs in width.
 
 Problems are random models whose truth and identified sets are known. A log *holds* when every
-interval of its table holds the truth, and holds *the set* when every interval holds both ends
-that the exact law would give. Tables are counted by the kinds of rules that give their ends on
-the exact law, which no log can choose, by what was known, and by how many rows were drawn. Of
-differences of two arms one is chosen blindly, since each holds by itself.
+interval of its table holds the truth, and holds *the set* when every interval holds both
+endpoints that the exact distribution would give. Tables are counted by the kinds of rules that
+give their endpoints on the exact distribution, which no log can choose, by what was known, and by
+how many rows were drawn. All differences of two arms are one more statement, counted apart.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import get_args
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from itertools import permutations
+from typing import Any, get_args
 
 import numpy as np
 from numpy.random import Generator
 from scipy.special import bdtr
 
-from boundit.bounds.intersect import EndsCross, NoModelFits
-from boundit.bounds.selection_facts import FactsRefuted
-from boundit.counts.named_array import Floats
+from boundit.terms.bound import Key
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.explanation import RANGE
 from boundit.terms.rounding import ROUNDING
 from boundit.terms.sampling import Inference
-from boundit_research.audits.coverage_problems import (
-    BINARY,
-    CoverageProblem,
-    draw_coverage_problems,
-    read_place,
-)
+from boundit_research.audits.coverage_problems import draw_coverage_problems
+from boundit_research.audits.problems import BINARY, REFUTED, Problem, classify_rule
+from boundit_research.audits.report import Report, judge_each
 
 FALSE_ALARM = 0.05
-"""The chance that an audit of valid methods blames one, shared by all its counts."""
+"""The probability that an audit of valid methods blames one, shared by all its counts."""
 APPROXIMATE_SLACK = 0.02
 """By how much the approximate method may stay below its confidence on logs of any size."""
 EVERYTHING = "all"
@@ -56,24 +52,14 @@ class Coverage:
     set_width: float = 0.0
 
     @property
-    def share(self) -> float:
-        """The share of tables that hold the truth."""
-        return self.held / self.logs if self.logs else 0.0
-
-    @property
-    def share_set(self) -> float:
-        """The share of tables that hold the identified sets."""
-        return self.held_set / self.logs if self.logs else 0.0
-
-    @property
     def chance(self) -> float:
-        """The chance of no more tables that hold the sets if just enough did (binomial)."""
+        """The probability of no more tables that hold the sets if just enough did (binomial)."""
         return float(bdtr(self.held_set, self.logs, self.floor)) if self.logs else 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class CoverageMiss:
-    """A table that leaves a truth or an end of a set out, and the problem's number."""
+    """A table that leaves a truth or an endpoint of a set out, and the problem's number."""
 
     problem: int
     inference: str
@@ -84,12 +70,11 @@ class CoverageMiss:
 
 
 @dataclass
-class CoverageReport:
-    """What an audit of coverage found, and the seed that repeats it."""
+class CoverageReport(Report):
+    """How many tables of each kind held, by method, and which did not."""
 
-    seed: int
-    confidence: float
-    problems: int = 0
+    unit = "problems"
+    confidence: float = 0.95
     counts: dict[tuple[str, str], Coverage] = field(default_factory=dict)
     misses: list[CoverageMiss] = field(default_factory=list)
 
@@ -108,153 +93,142 @@ class CoverageReport:
         fresh = Coverage(kind, inference, self.confidence - slack)
         return self.counts.setdefault((kind, inference), fresh)
 
+    def record(self) -> dict[str, Any]:
+        """All that was found, counts as a list."""
+        counts = [asdict(one) | {"chance": one.chance} for one in self.counts.values()]
+        return asdict(self) | {"counts": counts}
+
+    def __str__(self) -> str:
+        """Say how often tables hold by kind and method, and which hold too seldom."""
+        lines = [
+            f"{self.models:,} random problems with a log each, seed {self.seed}, "
+            f"confidence {self.confidence:g}",
+            f"{'kind':<34}{'method':<13}{'tables':>7}{'truth':>8}{'set':>8}{'width':>8}"
+            f"{'of set':>8}{'probability':>13}",
+        ]
+        short = self.list_short()
+        lines += [
+            f"{one.kind:<34}{one.inference:<13}{one.logs:>7,}{one.held / one.logs:>8.3f}"
+            f"{one.held_set / one.logs:>8.3f}{one.width / one.logs:>8.3f}"
+            f"{one.set_width / one.logs:>8.3f}{one.chance:>13.2g}"
+            + ("  too few" if one in short else "")
+            for one in sorted(self.counts.values(), key=lambda one: one.kind)
+        ]
+        lines.append(
+            "set: both endpoints of the exact distribution; probability: of no more tables"
+        )
+        lines += [
+            f"missed: problem {miss.problem}, {miss.inference}, {miss.rows:,} rows, "
+            f"{miss.query} on {miss.graph}; {miss.what}"
+            for miss in self.misses[:10]
+        ]
+        return "\n".join(lines)
+
 
 def measure_coverage(
-    problems: int,
+    models: int,
     *,
     seed: int = 0,
     confidence: float = 0.95,
     progress: Callable[[int], None] = lambda _: None,
 ) -> CoverageReport:
-    """Count how often tables of confident bounds hold the truth and the identified sets.
+    """Count how often tables of intervals hold the truth and the identified sets.
 
-    Draws ``problems`` random problems with a log each, and bounds the log by both methods.
-    ``progress`` is called with how many problems are done. A Ctrl-C ends the audit with what is
-    done.
+    Draws ``models`` random problems with a log each, and bounds the log by both methods.
 
     >>> report = measure_coverage(3)
-    >>> report.problems, [c.held == c.logs for k, c in report.counts.items() if k[0] == "all"]
+    >>> report.models, [c.held == c.logs for k, c in report.counts.items() if k[0] == "all"]
     (3, [True, True])
     """
-    report = CoverageReport(seed, confidence)
-    try:
-        for problem, rng in draw_coverage_problems(seed, problems):
-            _judge_problem(problem, rng, report)
-            report.problems += 1
-            progress(report.problems)
-    except KeyboardInterrupt:
-        if not report.problems:
-            raise
+    report = CoverageReport(seed, confidence=confidence)
+    drawn = draw_coverage_problems(seed, models)
+    judge_each(report, drawn, lambda one: _judge_problem(*one, report), progress)
     return report
 
 
-def _judge_problem(problem: CoverageProblem, rng: Generator, report: CoverageReport) -> None:
+def _judge_problem(problem: Problem, rng: Generator, report: CoverageReport) -> None:
     """Draw the log of one problem, bound it by both methods, and count what holds."""
-    exact, truth = problem.bound_law(), problem.find_truth()
-    counts, chosen = problem.draw_counts(rng), rng.random()
-    kinds = list(_list_kinds(problem, exact))
+    exact, truth = problem.bound_exactly(), problem.find_truth()
+    counts, kinds = problem.draw_counts(rng), list(_list_kinds(problem, exact))
     for inference in get_args(Inference):
         try:
             table = problem.bound_counts(
                 counts, confidence=report.confidence, inference=inference
             )
-        except (EndsCross, NoModelFits, FactsRefuted) as refuted:
-            judged, fits = _Judged(str(refuted), str(refuted)), None
+        except REFUTED as refuted:
+            missed = missed_set = str(refuted)
+            widths = [0.0, 0.0]
         else:
-            judged, fits = _judge_table(table, exact, truth), _judge_lead(table, truth, chosen)
+            missed, missed_set = _list_missed(table, exact, truth)
+            widths = [
+                float(np.mean([interval.width for interval in one.intervals.values()]))
+                for one in (table, exact)
+            ]
+            if len(table.arms) > 1:
+                held = _holds_differences(table, truth)
+                _count(report.find_count(DIFFERENCES, inference), held, held, [0.0, 0.0])
         for kind in kinds:
-            _count_table(report.find_count(kind, inference), judged)
-        if fits is not None:
-            lead = report.find_count(DIFFERENCES, inference)
-            lead.logs, lead.held, lead.held_set = (
-                lead.logs + 1,
-                lead.held + fits,
-                lead.held_set + fits,
-            )
-        if judged.missed_set:
+            _count(report.find_count(kind, inference), not missed, not missed_set, widths)
+        if missed_set:
             report.misses.append(
                 CoverageMiss(
-                    report.problems,
+                    report.models,
                     inference,
                     str(problem.model.graph),
                     str(problem.query),
                     problem.sizes[0],
-                    judged.missed or judged.missed_set,
+                    missed or missed_set,
                 )
             )
 
 
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    """What a table leaves out of the truth and of the sets, in words, and mean widths."""
-
-    missed: str
-    missed_set: str
-    width: float = 0.0
-    set_width: float = 0.0
-
-
-def _count_table(count: Coverage, judged: _Judged) -> None:
-    """Add one table to a count."""
+def _count(count: Coverage, held: bool, held_set: bool, widths: list[float]) -> None:  # noqa: FBT001
     count.logs += 1
-    count.held += not judged.missed
-    count.held_set += not judged.missed_set
-    count.width += judged.width
-    count.set_width += judged.set_width
+    count.held += held
+    count.held_set += held_set
+    count.width += widths[0]
+    count.set_width += widths[1]
 
 
-def _judge_table(table: BoundTable, exact: BoundTable, truth: Floats) -> _Judged:
-    """Hold every interval of a table against the truth and against the set of the exact law."""
+def _list_missed(
+    table: BoundTable, exact: BoundTable, truth: Mapping[Key, float]
+) -> tuple[str, str]:
+    """What intervals of a table leave out of the truth, and of the identified sets, in words."""
     missed, missed_set = list[str](), list[str]()
-    for key, bound in table.bounds.items():
-        value, of = float(truth[read_place(key)]), exact.bounds[key]
-        if not bound.lower - ROUNDING <= value <= bound.upper + ROUNDING:
-            missed.append(f"{key}: {value:.6g} outside {bound.interval}")
-        if bound.lower > of.lower + ROUNDING or of.upper > bound.upper + ROUNDING:
-            missed_set.append(f"{key}: {of.interval} not within {bound.interval}")
-    width, set_width = (
-        float(np.mean([bound.upper - bound.lower for bound in one.bounds.values()]))
-        for one in (table, exact)
+    for key, interval in table.intervals.items():
+        value, of = truth[key], exact.intervals[key]
+        if not interval.lower - ROUNDING <= value <= interval.upper + ROUNDING:
+            missed.append(f"{key}: {value:.6g} outside {interval}")
+        if interval.lower > of.lower + ROUNDING or of.upper > interval.upper + ROUNDING:
+            missed_set.append(f"{key}: {of} not within {interval}")
+    return "; ".join(missed), "; ".join(missed_set)
+
+
+def _holds_differences(table: BoundTable, truth: Mapping[Key, float]) -> bool:
+    """Tell whether no arm leads another by more than the table says it can."""
+    return all(
+        truth[one, where] - truth[other, where]
+        <= table.find_largest_difference(one, other, where) + ROUNDING
+        for where in table.contexts
+        for one, other in permutations(table.arms, 2)
     )
-    return _Judged("; ".join(missed), "; ".join(missed_set), width, set_width)
 
 
-def _judge_lead(table: BoundTable, truth: Floats, chosen: float) -> bool | None:
-    """Tell whether one difference of two arms, chosen blindly, is at most what the table says.
-
-    None where the table compares no arms.
-    """
-    arms, contexts = table.arms, table.contexts
-    pairs = [(one, other, where) for where in contexts for one in arms for other in arms]
-    pairs = [pair for pair in pairs if pair[0] != pair[1]]
-    if not pairs:
-        return None
-    one, other, where = pairs[int(chosen * len(pairs))]
-    lead = truth[read_place((one, where))] - truth[read_place((other, where))]
-    return bool(lead <= table.contrast(one, other, where) + ROUNDING)
-
-
-def _list_kinds(problem: CoverageProblem, exact: BoundTable) -> Iterator[str]:
-    """List as what a problem counts: the rules of its ends on the exact law, and what it has."""
+def _list_kinds(problem: Problem, exact: BoundTable) -> Iterator[str]:
+    """List as what a problem counts: the rules of its identified sets, and what it has."""
     yield EVERYTHING
     bounds = exact.bounds.values()
     rules = {name for bound in bounds for name in (bound.lower_rule, bound.upper_rule)}
-    claims = {name: str(exact.rules[name].claim) for name in rules if name != RANGE}
-    yield from sorted({_classify_rule(name, claim) for name, claim in claims.items()})
+    claims = {name: str(exact.rules[name].claim) for name in rules - {RANGE}}
+    yield from sorted(
+        {classify_rule(n) + ", a ratio" * (" / " in claim) for n, claim in claims.items()}
+    )
     if problem.tables:
         yield "with an external table"
     for fact in problem.facts:
         yield f"with {fact.replace('_', ' ')}"
     if problem.pay != BINARY:
-        yield "with a numeric reward"
+        yield "with a numeric outcome"
     for least, most in ROWS:
         if least <= problem.sizes[0] < most:
             yield f"rows from {least:,}"
-
-
-def _classify_rule(name: str, claim: str) -> str:
-    """Name the kind of a rule by its name and whether its formula is or has a ratio.
-
-    >>> _classify_rule("recovery through W, then program over X, Y", "...")
-    'nested: program'
-    >>> _classify_rule("exact recovery", "P(Y | do(X)) is [P(X, Y)] / [P(X)]")
-    'exact recovery, a ratio'
-    """
-    *outer, last = name.split(", then ")
-    kinds = ("exact recovery", "natural bounds", "c-component factorization")
-    kind = next((kind for kind in kinds if last.startswith(kind)), last.split()[0])
-    if kind in ("exact recovery", "recovery") and " / " in claim:
-        kind += ", a ratio"
-    if kind == "natural bounds" and "reweighted" in last:
-        kind += ", reweighted"
-    return f"nested: {kind}" if outer else kind

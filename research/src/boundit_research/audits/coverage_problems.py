@@ -1,36 +1,27 @@
 """Random problems with finite logs: a model, a question, what it pays, what else is known.
 
 Two fifths of the graphs are random, as many are drawn from a list that has every kind of
-formula: sums, ratios, unknown links, programs, programs in strata, natural bounds. The others
-have bounds that are means of a reweighted log, and facts about selection are stated. Tables
-are skewed or mild, some covariates have many levels, rewards are 0/1 or numbers, some
-variables were also measured without bias, and the selection rate or a limit may be known.
+formula: sums, ratios, unknown links, programs, natural bounds. The others have bounds that are
+means of a reweighted log, and facts about selection are stated. Tables are skewed or mild, some
+covariates have many levels, outcomes are 0/1 or numbers, some variables were also measured
+without bias, and the selection rate or a limit may be known.
 Numbers of rows are drawn evenly by their logarithm.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
 
-from boundit.bounds.derive import derive_bounds
-from boundit.counts.log import Log
-from boundit.counts.named_array import Floats, NamedArray
-from boundit.counts.read import read_log
 from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.text import parse
 from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_graph, draw_model
-from boundit.terms.bound import Key
-from boundit.terms.bound_table import BoundTable
 from boundit.terms.names import Nodes, sort_names
-from boundit.terms.sampling import Inference
-from boundit_research.audits.problems import draw_query
+from boundit_research.audits.problems import BINARY, Problem, draw_query
 
 FEWEST, MOST = 50, 200_000
 """How many rows a log may have."""
-BINARY = (0.0, 1.0)
 MANY_LEVELS = 6
 _TWO_STEPS = (
     "Z1 -> X1; Z1 -> Z2; X1 -> Z2; Z1 -> X2; X1 -> X2; Z2 -> X2; Z1 -> Y; X1 -> Y; Z2 -> Y; "
@@ -68,91 +59,7 @@ _SELECTED = (
 """Graphs whose bounds are means of a reweighted log, for which something is always stated."""
 
 
-@dataclass(frozen=True, eq=False)
-class CoverageProblem:
-    """A model, a question, what each level of the outcome pays, what is known, log sizes.
-
-    ``tables`` are the variables of unbiased tables, ``facts`` what is stated about selection,
-    as options of ``derive_bounds``, and ``sizes`` how many rows log and tables have.
-    """
-
-    model: Model
-    query: EffectQuery
-    pay: tuple[float, ...]
-    tables: tuple[Nodes, ...]
-    facts: Mapping[str, object]
-    sizes: tuple[int, ...]
-
-    def list_laws(self) -> list[NamedArray]:
-        """List the laws of the logged rows and of every unbiased table."""
-        return [self.model.log(), *map(self.model.law, self.tables)]
-
-    def find_truth(self) -> Floats:
-        """Find what every arm pays in every context, axes in the query's order."""
-        query = self.query
-        effect = self.model.effect(
-            outcomes=query.outcomes, treatments=query.treatments, context=query.context
-        )
-        axes = query.treatments + query.context
-        paid: Floats = effect.align((*axes, *query.outcomes)) @ np.array(self.pay)
-        return paid
-
-    def bound_law(self) -> BoundTable:
-        """Derive the identified set of every row: the bounds from exact laws."""
-        laws = self.list_laws()
-        return self._derive([self._open(law, exact=True) for law in laws], confidence=None)
-
-    def draw_counts(self, rng: Generator) -> list[NamedArray]:
-        """Draw how often each kind of row is in the log, and in every unbiased table."""
-        return [
-            NamedArray(
-                law.axes,
-                rng.multinomial(n, law.values.ravel()).reshape(law.values.shape).astype(float),
-            )
-            for law, n in zip(self.list_laws(), self.sizes, strict=True)
-        ]
-
-    def bound_counts(
-        self, counts: list[NamedArray], *, confidence: float, inference: Inference
-    ) -> BoundTable:
-        """Bound all arms from drawn counts by one method."""
-        logs = [self._open(one, exact=False) for one in counts]
-        return self._derive(logs, confidence=confidence, inference=inference)
-
-    def _open(self, cells: NamedArray, *, exact: bool) -> Log:
-        """Open counts or an exact law as a log with the outcome's pay in the place of levels."""
-        (outcome,) = self.query.outcomes
-        n = cells.values.ravel()
-        there = n > 0
-        codes = np.indices(cells.values.shape).reshape(cells.values.ndim, n.size)[:, there]
-        columns: dict[str, list[object]] = {
-            name: code.tolist() for name, code in zip(cells.axes, codes, strict=True)
-        }
-        if outcome in columns:
-            columns[outcome] = np.array(self.pay)[codes[cells.axes.index(outcome)]].tolist()
-        weights = n[there] if exact else n[there].astype(int)
-        return read_log({**columns, "n": weights.tolist()}, weight="n", exact=exact)
-
-    def _derive(
-        self, logs: list[Log], *, confidence: float | None, inference: Inference = "exact"
-    ) -> BoundTable:
-        """Derive bounds with all levels declared and all that is known told."""
-        (outcome,) = self.query.outcomes
-        levels = self.model.n_levels
-        return derive_bounds(
-            self.model.graph,
-            self.query,
-            logs[0],
-            confidence=confidence,
-            inference=inference,
-            external=logs[1:],
-            outcome_range=(0.0, 1.0),
-            domain={x: range(levels[x]) for x in self.model.graph.observed - {outcome}},
-            **self.facts,  # type: ignore[arg-type]
-        )
-
-
-def draw_coverage_problems(seed: int, n: int) -> Iterator[tuple[CoverageProblem, Generator]]:
+def draw_coverage_problems(seed: int, n: int) -> Iterator[tuple[Problem, Generator]]:
     """Draw ``n`` problems, each with the random stream that its log is to be drawn from.
 
     Each has a stream of its own, so that one can be repeated alone.
@@ -162,7 +69,7 @@ def draw_coverage_problems(seed: int, n: int) -> Iterator[tuple[CoverageProblem,
         yield draw_coverage_problem(rng), rng
 
 
-def draw_coverage_problem(rng: Generator) -> CoverageProblem:
+def draw_coverage_problem(rng: Generator) -> Problem:
     """Draw one problem: model, question, pay, what is known, and how many rows there are."""
     selected = bool(rng.random() < 0.2)
     model, query = _draw_selected(rng) if selected else _draw_question(rng)
@@ -179,13 +86,7 @@ def draw_coverage_problem(rng: Generator) -> CoverageProblem:
             tables = (frozenset(map(str, rng.choice(others, size, replace=False))),)
         facts = _draw_facts(model, rng, always=selected)
     sizes = np.exp(rng.uniform(np.log(FEWEST), np.log(MOST), 1 + len(tables)))
-    return CoverageProblem(model, query, pay, tables, facts, tuple(map(int, sizes)))
-
-
-def read_place(key: Key) -> tuple[int, ...]:
-    """Read at which place of an array by levels an arm and a context stand."""
-    arm, context = key
-    return tuple(int(str(level)) for level in (*arm, *context))
+    return Problem(model, query, tables, facts, pay, tuple(map(int, sizes)))
 
 
 def _draw_question(rng: Generator) -> tuple[Model, EffectQuery]:

@@ -11,14 +11,14 @@ from boundit.estimand.query import EffectQuery
 from boundit.simulation.random_models import draw_graph, draw_model
 from boundit.terms.names import Nodes, sort_names
 from boundit.terms.rounding import ROUNDING
+from boundit_research.audits.report import Report, judge_each
 
 
 @dataclass
-class FormulaReport:
+class FormulaReport(Report):
     """How many questions were asked, answered, and answered wrongly."""
 
-    seed: int
-    questions: int = 0
+    unit = "questions"
     found: int = 0
     wrong: int = 0
     worst_gap: float = 0.0
@@ -27,9 +27,16 @@ class FormulaReport:
         """True when no formula was wrong."""
         return not self.wrong
 
+    def __str__(self) -> str:
+        """Say how many formulas were found, and how many are wrong."""
+        return (
+            f"{self.models:,} random questions, seed {self.seed}: {self.found:,} "
+            f"formulas found, {self.wrong} wrong, largest gap {self.worst_gap:.1e}"
+        )
+
 
 def audit_formulas(
-    questions: int, *, seed: int = 0, progress: Callable[[int], None] = lambda _: None
+    models: int, *, seed: int = 0, progress: Callable[[int], None] = lambda _: None
 ) -> FormulaReport:
     """Ask random questions and compare every formula found with its model's truth.
 
@@ -38,17 +45,12 @@ def audit_formulas(
     tables. Questions have one or two outcomes, up to two treatments and two conditions.
 
     >>> report = audit_formulas(30)
-    >>> report.questions, report.wrong
+    >>> report.models, report.wrong
     (30, 0)
     """
     report = FormulaReport(seed)
-    try:
-        for stream in SeedSequence(seed).spawn(questions):
-            _ask_question(default_rng(stream), report)
-            progress(report.questions)
-    except KeyboardInterrupt:
-        if not report.questions:
-            raise
+    streams = map(default_rng, SeedSequence(seed).spawn(models))
+    judge_each(report, streams, lambda rng: _ask_question(rng, report), progress)
     return report
 
 
@@ -74,7 +76,6 @@ def _ask_question(rng: Generator, report: FormulaReport) -> None:
         size = int(rng.integers(1, 3))
         tables.append(frozenset(map(str, rng.choice(names, size, replace=False))))
     answer = identify(graph, query, external=tables)
-    report.questions += 1
     if answer.expression is None:
         return
     report.found += 1

@@ -24,6 +24,7 @@ from boundit.simulation.law_source import open_endless_log
 from boundit.simulation.world import World
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.rounding import ROUNDING
+from boundit_research.audits.report import Report, judge_each
 from boundit_research.large_models import WorldShape, draw_large_log, draw_large_world
 from boundit_research.simulated_do import TrueMeans, compute_true_means
 
@@ -91,13 +92,12 @@ class LogTally:
 
 
 @dataclass
-class LargeReport:
-    """What an audit of large worlds found, and the seed that repeats it."""
+class LargeReport(Report):
+    """How each kind of bounds did on large graphs."""
 
-    seed: int
-    nodes: tuple[int, int]
-    log_rows: int
-    worlds: int = 0
+    unit = "worlds"
+    nodes: tuple[int, int] = (10, 40)
+    log_rows: int = 200_000
     simulated: int = 0
     tallies: dict[str, LogTally] = field(
         default_factory=lambda: {name: LogTally(c) for name, c in CONFIDENCES.items()}
@@ -108,9 +108,32 @@ class LargeReport:
         """True when no kind of bounds misses more often than it may."""
         return all(tally.may_be_chance for tally in self.tallies.values())
 
+    def __str__(self) -> str:
+        """Say how many tables and intervals miss, and how wide they are."""
+        least, most = self.nodes
+        lines = [
+            f"{self.models:,} random worlds of {least} to {most} variables, seed {self.seed}, "
+            f"{self.log_rows:,} rows; {self.simulated:,} with a simulated truth",
+            f"{'log':<17}{'tables':>8}{'missed':>8}{'intervals':>11}{'missed':>8}"
+            f"{'differences':>13}{'missed':>8}{'mean width':>12}{'useful':>8}",
+        ]
+        lines += [
+            f"{name:<17}{tally.tables:>8,}{tally.missed_tables:>8,}{tally.rows:>11,}"
+            f"{tally.missed_rows:>8,}{tally.contrasts:>13,}{tally.missed_contrasts:>8,}"
+            f"{tally.mean_width:>12.3f}{tally.share_useful:>8.1%}"
+            for name, tally in self.tallies.items()
+        ]
+        left_out = self.tallies["exact"].left_out
+        lines.append(f"{left_out:,} worlds without an exact distribution: too many cells")
+        lines += [
+            f"missed: world {miss.world}, {miss.log}, {miss.shape}: {miss.query}; {miss.row}"
+            for miss in self.misses[:10]
+        ]
+        return "\n".join(lines)
+
 
 def audit_large_worlds(
-    worlds: int,
+    models: int,
     *,
     seed: int = 0,
     nodes: tuple[int, int] = (10, 40),
@@ -119,22 +142,15 @@ def audit_large_worlds(
 ) -> LargeReport:
     """Bound questions about large random worlds, and count what leaves the truth out.
 
-    Each world has its own random stream, by which it can be repeated alone. ``progress`` is called
-    with how many are done. A Ctrl-C ends the audit with what is done.
+    Each world has its own random stream, by which it can be repeated alone.
 
     >>> report = audit_large_worlds(1, seed=1, nodes=(10, 13), rows=500)
-    >>> report.worlds, report.misses
+    >>> report.models, report.misses
     (1, [])
     """
-    report = LargeReport(seed, nodes, rows)
-    try:
-        for stream in SeedSequence(seed).spawn(worlds):
-            _judge_world(default_rng(stream), report)
-            report.worlds += 1
-            progress(report.worlds)
-    except KeyboardInterrupt:
-        if not report.worlds:
-            raise
+    report = LargeReport(seed, nodes=nodes, log_rows=rows)
+    streams = map(default_rng, SeedSequence(seed).spawn(models))
+    judge_each(report, streams, lambda rng: _judge_world(rng, report), progress)
     return report
 
 
@@ -161,7 +177,7 @@ def _judge_world(rng: Generator, report: LargeReport) -> None:
             tally.left_out += 1
             continue
         for row in _count_table(table, truth, tally):
-            miss = LargeMiss(report.worlds, kind, str(shape), str(world.query), row)
+            miss = LargeMiss(report.models, kind, str(shape), str(world.query), row)
             report.misses.append(miss)
 
 

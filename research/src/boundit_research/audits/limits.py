@@ -11,43 +11,22 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
-from scipy.special import bdtr
 
-from boundit.bounds.assemble import assemble
-from boundit.bounds.confounding.limits import ConfoundingLimits
-from boundit.bounds.derive import derive_bounds
-from boundit.bounds.intersect import EndsCross, NoModelFits
-from boundit.bounds.plan import plan_bounds
-from boundit.bounds.plan_counts import PlanCounts
-from boundit.bounds.selection_facts import NOTHING_KNOWN, FactsRefuted, SelectionFacts
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph, Edge
 from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_graph, draw_model
-from boundit.terms.bound_table import BoundTable
 from boundit.terms.names import sort_names
-from boundit.terms.rounding import ROUNDING
-from boundit_research.audits.problems import make_exact_table, read_levels
+from boundit_research.audits.problems import REFUTED, Problem, list_missed
+from boundit_research.audits.report import Claims, Report, judge_each
 
 CONFIDENCE = 0.95
-FALSE_ALARM = 0.01
-"""The chance that an audit of valid tables blames them."""
 ROWS = (200, 2_000, 20_000)
-"""How many rows drawn logs have, before selection."""
+"""How many rows drawn logs have."""
 GREATEST = 1e6
 """Models whose limits are larger than this are not used: they are as good as none."""
 RULE = "limit "
-"""How the names of rules begin that rest on a limit."""
-
-
-@dataclass(frozen=True, slots=True)
-class LimitProblem:
-    """A model, a question about it, and the least limits that its hidden causes keep to."""
-
-    model: Model
-    query: EffectQuery
-    limits: dict[str, float]
-    facts: SelectionFacts
+"""What the names of rules hold that rest on a limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,32 +41,41 @@ class LimitMiss:
 
 
 @dataclass
-class LimitReport:
+class LimitReport(Report):
     """How many intervals rest on a limit, how wide they are, and what misses.
 
-    ``used`` counts models with such intervals, ``rows`` these intervals on exact laws;
+    ``used`` counts models with such intervals, ``rows`` these intervals on exact distributions;
     ``width`` adds up theirs and ``plain_width`` what they are without a limit. ``logs`` are
-    drawn ones, and ``held`` those whose whole table holds.
+    drawn ones, which fail if some interval of their table misses.
     """
 
-    seed: int
-    models: int = 0
     used: int = 0
     rows: int = 0
     width: float = 0.0
     plain_width: float = 0.0
-    logs: int = 0
-    held: int = 0
+    logs: Claims = field(default_factory=Claims)
     misses: list[LimitMiss] = field(default_factory=list)
 
     def __bool__(self) -> bool:
-        """True when no exact law misses, and no more logs than the confidence allows for."""
-        return not any(miss.log == "exact" for miss in self.misses) and not self.is_short
+        """True when no exact distribution misses, and no more logs than confidence allows."""
+        return not any(miss.log == "exact" for miss in self.misses) and bool(self.logs)
 
-    @property
-    def is_short(self) -> bool:
-        """Whether tables of drawn logs hold too seldom beyond chance."""
-        return bool(self.logs) and bdtr(self.held, self.logs, CONFIDENCE) < FALSE_ALARM
+    def __str__(self) -> str:
+        """Say how many intervals rest on a limit, and what misses."""
+        rows, exact = max(self.rows, 1), sum(miss.log == "exact" for miss in self.misses)
+        return "\n".join(
+            [
+                f"{self.models:,} random models, seed {self.seed}, each with the least limits "
+                "that its hidden causes keep to",
+                f"{self.rows:,} intervals of {self.used:,} models rest on a limit: mean width "
+                f"{self.width / rows:.3f}, without limits {self.plain_width / rows:.3f}",
+                f"{exact:,} misses on exact distributions; drawn logs with a miss: {self.logs}",
+                *(
+                    f"missed: {miss.log}, {miss.query} on {miss.graph}; {miss.row}"
+                    for miss in self.misses[:10]
+                ),
+            ]
+        )
 
 
 def audit_limits(
@@ -95,26 +83,19 @@ def audit_limits(
 ) -> LimitReport:
     """Bound random models under the least limits that they keep to; count what misses.
 
-    Every model is bounded from its exact law, and from a drawn log. A Ctrl-C ends it with what
-    is done.
+    Every model is bounded from its exact distribution, and from a drawn log.
 
     >>> report = audit_limits(5)
     >>> report.models, report.misses
     (5, [])
     """
     report = LimitReport(seed)
-    try:
-        for problem, rng in draw_limit_problems(seed, models):
-            _judge(problem, rng, report)
-            report.models += 1
-            progress(report.models)
-    except KeyboardInterrupt:
-        if not report.models:
-            raise
+    drawn = draw_limit_problems(seed, models)
+    judge_each(report, drawn, lambda one: _judge(*one, report), progress)
     return report
 
 
-def draw_limit_problems(seed: int, n: int) -> Iterator[tuple[LimitProblem, Generator]]:
+def draw_limit_problems(seed: int, n: int) -> Iterator[tuple[Problem, Generator]]:
     """Draw problems with a treatment that is confounded, and the random stream of each."""
     for stream in SeedSequence(seed).spawn(n):
         rng = default_rng(stream)
@@ -123,7 +104,7 @@ def draw_limit_problems(seed: int, n: int) -> Iterator[tuple[LimitProblem, Gener
         yield found, rng
 
 
-def _draw_problem(rng: Generator) -> LimitProblem | None:
+def _draw_problem(rng: Generator) -> Problem | None:
     """Draw a model whose treatment shares a hidden cause with the reward or a cause of it.
 
     None where a limit would be no use.
@@ -138,9 +119,10 @@ def _draw_problem(rng: Generator) -> LimitProblem | None:
     rate = model.selection_rate()
     if not limits or rate <= 0:
         return None
-    known = graph.selection and rng.random() < 0.5
-    facts = SelectionFacts((rate, rate)) if known else NOTHING_KNOWN
-    return LimitProblem(model, query, limits, facts)
+    facts: dict[str, object] = {"confounding_limit": limits}
+    if graph.selection and rng.random() < 0.5:
+        facts["selection_rate"] = rate
+    return Problem(model, query, facts=facts, sizes=(int(rng.choice(ROWS)),))
 
 
 def _may_have_limit(edge: Edge, graph: CausalGraph, query: EffectQuery) -> bool:
@@ -208,9 +190,9 @@ def measure_limit(model: Model, treatment: str, target: str) -> float:
     return float(np.nanmax(found, initial=1.0)) * (1 + 1e-9)
 
 
-def _judge(problem: LimitProblem, rng: Generator, report: LimitReport) -> None:
-    """Bound a problem from its exact law and from a drawn log, and count what misses."""
-    table = _bound_exactly(problem, problem.limits)
+def _judge(problem: Problem, rng: Generator, report: LimitReport) -> None:
+    """Bound a problem from its exact distribution and from a drawn log; count what misses."""
+    table = problem.bound_exactly()
     resting = [
         key
         for key, bound in table.bounds.items()
@@ -218,66 +200,25 @@ def _judge(problem: LimitProblem, rng: Generator, report: LimitReport) -> None:
     ]
     report.used += bool(resting)
     report.rows += len(resting)
-    report.width += sum(table.bounds[key].upper - table.bounds[key].lower for key in resting)
-    _count_misses(problem, table, "exact", report)
-    if resting:
-        plain = _bound_exactly(problem, {}).bounds
-        report.plain_width += sum(plain[key].upper - plain[key].lower for key in resting)
-        _judge_log(problem, rng, report)
-
-
-def _bound_exactly(problem: LimitProblem, limits: dict[str, float]) -> BoundTable:
-    """Bound a problem from the exact law of its log."""
-    graph, query = problem.model.graph, problem.query
-    read = ConfoundingLimits.from_option(limits, graph)
-    plan = plan_bounds(graph, query, facts=problem.facts, limits=read)
-    log = make_exact_table(problem.model.log(), query.outcomes[0])
-    return assemble(plan, PlanCounts(log))
-
-
-def _judge_log(problem: LimitProblem, rng: Generator, report: LimitReport) -> None:
-    """Bound a problem from a drawn log with a confidence, and count whether the table holds."""
-    rows = problem.model.sample_log(int(rng.choice(ROWS)), rng)
-    if not len(next(iter(rows.values()))):
+    report.width += sum(table.intervals[key].width for key in resting)
+    truth = problem.find_truth()
+    report.misses += [_note_miss(problem, "exact", row) for row in list_missed(table, truth)]
+    if not resting:
         return
-    levels = {name: range(n) for name, n in problem.model.n_levels.items()}
-    named = problem.model.graph.observed - {problem.query.outcomes[0]}
-    report.logs += 1
+    plain = problem.bound_exactly(confounding_limit=None)
+    report.plain_width += sum(plain.intervals[key].width for key in resting)
     try:
-        table = derive_bounds(
-            problem.model.graph,
-            problem.query,
-            rows,
-            confidence=CONFIDENCE,
-            domain={name: list(levels[name]) for name in sort_names(named)},
-            selection_rate=problem.facts.rate,
-            confounding_limit=problem.limits,
-        )
-    except (EndsCross, NoModelFits, FactsRefuted) as error:
-        report.misses.append(_note_miss(problem, "drawn", str(error)))
-        return
-    report.held += not _count_misses(problem, table, "drawn", report)
+        drawn = problem.bound_counts(problem.draw_counts(rng), confidence=CONFIDENCE)
+    except REFUTED as error:
+        missed = [str(error)]
+    else:
+        missed = list_missed(drawn, truth)
+    report.logs.count(CONFIDENCE, failed=bool(missed))
+    report.misses += [_note_miss(problem, "drawn", row) for row in missed]
 
 
-def _count_misses(
-    problem: LimitProblem, table: BoundTable, log: str, report: LimitReport
-) -> int:
-    """Count the intervals of a table that leave the truth out, and note them."""
-    query = problem.query
-    truth = problem.model.effect(
-        outcomes=query.outcomes, treatments=query.treatments, context=query.context
-    ).at({query.outcomes[0]: 1})
-    missed = 0
-    for key, bound in table.bounds.items():
-        value = float(truth.at(read_levels(table, key)))
-        if not (bound.lower - ROUNDING <= value <= bound.upper + ROUNDING or np.isnan(value)):
-            row = f"{key}: {value:.6g} outside [{bound.lower:.6g}, {bound.upper:.6g}]"
-            report.misses.append(_note_miss(problem, log, row))
-            missed += 1
-    return missed
-
-
-def _note_miss(problem: LimitProblem, log: str, row: str) -> LimitMiss:
+def _note_miss(problem: Problem, log: str, row: str) -> LimitMiss:
     """Write down what misses, with all that repeats it."""
-    limits = ", ".join(f"{edge}: {limit:.4g}" for edge, limit in problem.limits.items())
-    return LimitMiss(log, str(problem.model.graph), str(problem.query), limits, row)
+    limits = problem.facts["confounding_limit"].items()
+    shown = ", ".join(f"{edge}: {limit:.4g}" for edge, limit in limits)
+    return LimitMiss(log, str(problem.model.graph), str(problem.query), shown, row)

@@ -26,6 +26,7 @@ from boundit_research.audits.problems import (
     name_row,
     read_levels,
 )
+from boundit_research.audits.report import Report, judge_each
 from boundit_research.audits.rivals import SAME, ModelSurface, Rival, split_hidden_levels
 
 NEAR = 1e-3
@@ -55,7 +56,7 @@ class DoubtfulRows:
 
 
 @dataclass
-class OpenReport:
+class OpenReport(Report):
     """How many rows were left open, how many are shown to be, and which are not.
 
     ``unconfounded`` counts the rows shown open on graphs without bidirected edges. ``wrong``
@@ -64,8 +65,6 @@ class OpenReport:
     whoever has the log cannot know that the truth is not that.
     """
 
-    seed: int
-    models: int = 0
     rows: int = 0
     left_open: int = 0
     shown: int = 0
@@ -85,6 +84,22 @@ class OpenReport:
         """The share of rows without a bound for which rival models show that none can be had."""
         return self.shown / self.left_open if self.left_open else 1.0
 
+    def __str__(self) -> str:
+        """Say how many rows without a bound are shown to have none."""
+        rows = max(self.rows, 1)
+        return "\n".join(
+            [
+                f"{self.models:,} random models, seed {self.seed}, exact distributions, nothing "
+                "known of selection",
+                f"{self.rows:,} intervals, {1 - self.left_open / rows:.1%} say more than the range",
+                f"{self.left_open:,} do not; of these {self.shown:,} ({self.share_shown:.1%}) are "
+                "shown open: models with the same log have effects next to 0 and next to 1",
+                f"so no method can say more in over {1 - self.shown / rows:.1%} of the intervals",
+                f"{self.rivals:,} rival models built, {self.wrong} wrong; {self.missed} intervals "
+                "leave a rival out",
+            ]
+        )
+
 
 def audit_openness(
     models: int, *, seed: int = 0, progress: Callable[[int], None] = lambda _: None
@@ -93,21 +108,18 @@ def audit_openness(
 
     A rival is a model with the same data and another effect: rivals near 0 and near 1 show that
     no method could bound that row. Gives how many rows are shown so. The problems are those of
-    ``boundit_research.audits.soundness``. A Ctrl-C ends it with what is done.
+    ``boundit_research.audits.soundness``.
 
     >>> report = audit_openness(6, seed=4)
     >>> report.left_open, report.shown, report.wrong
     (12, 12, 0)
     """
     report = OpenReport(seed)
-    try:
-        for i, problem in enumerate(draw_problems(seed, models)):
-            _judge_problem(problem, report, default_rng([seed, i]))
-            report.models += 1
-            progress(report.models)
-    except KeyboardInterrupt:
-        if not report.models:
-            raise
+
+    def judge(problem: Problem) -> None:
+        _judge_problem(problem, report, default_rng([seed, report.models]))
+
+    judge_each(report, draw_problems(seed, models), judge, progress)
     return report
 
 

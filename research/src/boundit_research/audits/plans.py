@@ -7,21 +7,19 @@ that their shares are the law, and the model gives the other side.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
 
-from boundit.bounds.evidence import BoundEvidence
-from boundit.bounds.fused.plan_fused import plan_fused
+from boundit.bounds.count import PlanCounts
 from boundit.bounds.plan import BoundPlan
-from boundit.bounds.plan_counts import PlanCounts
+from boundit.bounds.pooling import plan_pooling
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.counts.table import CountTable
-from boundit.estimand.query import EffectQuery
-from boundit.terms.bound import Key
 from boundit.terms.fused_plan import Factor, FusedPlan, NoFusedPlan
-from boundit_research.audits.problems import Problem, draw_problems, make_exact_table
+from boundit_research.audits.problems import Problem, draw_problems
+from boundit_research.audits.report import Report, judge_each
 
 ROWS = 10**15
 """How many rows the logs have: shares differ from the law by less than ``SAME``."""
@@ -40,7 +38,7 @@ class PlanMiss:
 
 
 @dataclass
-class PlanReport:
+class PlanReport(Report):
     """How many problems have a plan, by the worst source of its weights, and what is wrong.
 
     ``from_rows`` counts plans whose weights all come from rows, ``tilted`` those whose other
@@ -49,8 +47,6 @@ class PlanReport:
     by kind, and ``worst_gap`` is the largest difference of two sides.
     """
 
-    seed: int
-    models: int = 0
     plans: int = 0
     plain: int = 0
     from_rows: int = 0
@@ -64,61 +60,64 @@ class PlanReport:
         """True when nothing that a plan says is wrong."""
         return not self.misses
 
-    @property
-    def share_planned(self) -> float:
-        """The share of problems that have a plan."""
-        return self.plans / self.models if self.models else 0.0
+    def __str__(self) -> str:
+        """Say how many plans there are, of which kind, and what was compared."""
+        compared = ", ".join(f"{n:,} {what}" for what, n in self.compared.items())
+        return "\n".join(
+            [
+                f"{self.models:,} random models, seed {self.seed}, logs as large as populations",
+                f"{self.plans:,} ({self.plans / max(self.models, 1):.1%}) have a plan: "
+                f"{self.plain:,} go over no variable, {self.from_rows:,} have all weights from "
+                f"rows, {self.tilted:,} up to a tilt, {self.online:,} from rounds",
+                f"compared with the models: {compared or 'nothing'}",
+                f"{len(self.misses):,} misses, worst difference {self.worst_gap:.1e}",
+                *(
+                    f"missed: {miss.what} by {miss.gap:.2g}, {miss.query} on {miss.graph}"
+                    for miss in self.misses[:10]
+                ),
+            ]
+        )
 
 
 def audit_plans(
     models: int, *, seed: int = 0, progress: Callable[[int], None] = lambda _: None
 ) -> PlanReport:
-    """Plan random problems from logs as large as laws, and compare what plans say with truth.
+    """Plan random problems from logs as large as populations, and compare plans with truth.
 
-    The problems are those of ``boundit_research.audits.soundness``. A Ctrl-C ends it with what
-    is done.
+    The problems are those of ``boundit_research.audits.soundness``.
 
     >>> report = audit_plans(20, seed=1)
     >>> report.plans, report.misses
     (8, [])
     """
     report = PlanReport(seed)
-    try:
-        for problem in draw_problems(seed, models):
-            judge_plan(problem, plan_problem(problem), report)
-            report.models += 1
-            progress(report.models)
-    except KeyboardInterrupt:
-        if not report.models:
-            raise
+
+    def judge(problem: Problem) -> None:
+        judge_plan(problem, plan_problem(problem), report)
+
+    judge_each(report, draw_problems(seed, models), judge, progress)
     return report
 
 
 def plan_problem(problem: Problem) -> FusedPlan | NoFusedPlan:
-    """Plan a random problem from a log, and unselected tables, with as many rows as a law has."""
-    graph, query = problem.model.graph, problem.query
-    laws = [problem.model.log(), *map(problem.model.law, problem.tables)]
-    log, *external = (_count_law(law, query.outcomes[0]) for law in laws)
-    plan = BoundPlan(graph, query, "sound", ())
-    evidence = BoundEvidence.from_counts(plan, PlanCounts(log, tuple(external)), None)
-    return plan_fused(plan, evidence, _list_pairs(query, log))
-
-
-def _list_pairs(query: EffectQuery, log: CountTable) -> list[Key]:
-    """List all arms in all contexts, as a table of bounds does."""
-    n = len(query.treatments)
-    values = product(*(log.levels[name] for name in query.treatments + query.context))
-    return [(found[:n], found[n:]) for found in values]
-
-
-def _count_law(law: NamedArray, outcome: str) -> CountTable:
-    """Write a law as a table of whole counts, of so many rows that hardly a share is off."""
-    exact = make_exact_table(law, outcome)
-    sums = None if exact.sums is None else np.rint(exact.sums * ROWS)
-    n = np.rint(exact.n * ROWS)
-    if sums is not None:
-        n = np.maximum(n, sums)
-    return replace(exact, n=n, sums=sums, squares=sums, exact=False)
+    """Plan a random problem from a log and external tables of as many rows as ``ROWS``."""
+    query, levels, outcome = problem.query, problem.model.n_levels, problem.outcome
+    domain = {name: range(levels[name]) for name in problem.model.graph.observed - {outcome}}
+    counts = list[CountTable]()
+    for one in problem.list_distributions():
+        log = problem.open(NamedArray(one.axes, np.rint(one.values * ROWS)), exact=False)
+        names = [name for name in one.axes if name != outcome]
+        own = {name: domain[name] for name in names}
+        counts.append(
+            log.count(names, reward=outcome if outcome in one.axes else None, domain=own)
+        )
+    plan = BoundPlan(problem.model.graph, query, "sound", ())
+    evidence = PlanCounts(counts[0], tuple(counts[1:])).gather(plan, None)
+    arms, contexts = (
+        list(product(*(range(levels[name]) for name in names)))
+        for names in (query.treatments, query.context)
+    )
+    return plan_pooling(evidence, list(product(arms, contexts)))
 
 
 def judge_plan(problem: Problem, plan: FusedPlan | NoFusedPlan, report: PlanReport) -> None:

@@ -9,9 +9,10 @@ end is a miss.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import product
 from statistics import median
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
@@ -21,6 +22,7 @@ from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
 from boundit.terms.bound import Key
 from boundit_research.audits.problems import Problem, bound_problem, name_row, read_levels
+from boundit_research.audits.report import Report, judge_each
 from boundit_research.audits.sharpness_family import ModelFamily
 from boundit_research.audits.sharpness_search import FurthestEffect, SearchTarget, find_furthest
 
@@ -114,14 +116,11 @@ class SharpnessRow:
 
 
 @dataclass
-class SharpnessReport:
-    """What was found, and what repeats it."""
+class SharpnessReport(Report):
+    """The gap of every endpoint."""
 
-    seed: int
-    steps: int
     levels: int = LEVELS
     climbs: int = 2 * len(NOISES)
-    done: int = 0
     ends: list[EndGap] = field(default_factory=list)
 
     def __bool__(self) -> bool:
@@ -150,6 +149,35 @@ class SharpnessReport:
         sharp = len(ends) - len(loose)
         return SharpnessRow(case, known, len(ends), sharp, median(gaps), max(gaps), settled)
 
+    def record(self) -> dict[str, Any]:
+        """All that was found, gaps and rows too."""
+        ends = [asdict(end) | {"gap": end.gap} for end in self.ends]
+        return asdict(self) | {"ends": ends, "rows": [asdict(row) for row in self.summarize()]}
+
+    def __str__(self) -> str:
+        """Say how near endpoints are to the furthest effects found, a line per graph."""
+        lines = [
+            f"{self.models:,} random models, seed {self.seed}, exact distributions; "
+            f"{self.climbs} climbs an endpoint, hidden causes of {self.levels} levels",
+            f"{'graph':<29}{'known':<16}{'ends':>5}{'sharp':>7}{'median gap':>12}{'worst':>8}"
+            f"{'settled':>9}",
+        ]
+        lines += [
+            f"{row.case:<29}{row.known:<16}{row.ends:>5}{row.sharp:>7}"
+            f"{row.median_gap:>z12.4f}{row.worst_gap:>z8.4f}{row.settled:>9}"
+            for row in self.summarize()
+        ]
+        lines += [
+            "sharp: a model with the same log comes within .001 of the endpoint",
+            "settled: of the others, where half the climbs or more ended alike: likely ours",
+        ]
+        lines += [
+            f"missed: {end.row} on {end.case!r}, {end.known} known: {end.side} endpoint "
+            f"{end.end:.6g} by {end.rule}, but a model with the same log has {end.found:.6g}"
+            for end in self.misses[:10]
+        ]
+        return "\n".join(lines)
+
 
 def measure_sharpness(
     models: int = 3,
@@ -161,23 +189,24 @@ def measure_sharpness(
 ) -> SharpnessReport:
     """Measure how far ends of bounds are from the furthest effect of models with the same log.
 
-    Draws ``models`` random models of each graph of the suite. ``progress`` is called with how many
-    models are done. A Ctrl-C ends it with what is done.
+    Draws ``models`` random models of each graph of the suite.
 
     >>> report = measure_sharpness(1, suite=SUITE[:1])
     >>> [(row.case, row.ends, row.sharp) for row in report.summarize()]
     [('bow', 4, 4)]
     """
-    report = SharpnessReport(seed, steps)
-    try:
-        for case, stream in zip(suite, SeedSequence(seed).spawn(len(suite)), strict=True):
-            for model, own in enumerate(stream.spawn(models)):
-                report.ends += _compare_ends(case, model, default_rng(own), steps)
-                report.done += 1
-                progress(report.done)
-    except KeyboardInterrupt:
-        if not report.done:
-            raise
+    report = SharpnessReport(seed)
+    streams = zip(suite, SeedSequence(seed).spawn(len(suite)), strict=True)
+    drawn = (
+        (case, number, default_rng(own))
+        for case, stream in streams
+        for number, own in enumerate(stream.spawn(models))
+    )
+
+    def judge(one: tuple[SharpnessCase, int, Generator]) -> None:
+        report.ends += _compare_ends(*one, steps)
+
+    judge_each(report, drawn, judge, progress)
     return report
 
 

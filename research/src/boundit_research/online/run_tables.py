@@ -11,9 +11,9 @@ from numpy.random import SeedSequence, default_rng
 from boundit.bandit.policies.lin_ucb import LinUCB
 from boundit.bandit.policies.ts import TS
 from boundit.bandit.policy import Policy
-from boundit.bounds.baselines import condition_only
 from boundit.bounds.derive import derive_bounds
-from boundit.bounds.intersect import EndsCross
+from boundit.bounds.paper import condition_only
+from boundit.bounds.table import EndsCross
 from boundit.counts.log import Log
 from boundit.counts.read import read_log
 from boundit.simulation.options import PolicySource

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from boundit.bounds.baselines import adjust_for_confounding_only, condition_only
 from boundit.bounds.derive import derive_bounds
+from boundit.bounds.paper import adjust_for_confounding_only, condition_only
 from boundit.simulation.worlds import paper_world
 from boundit.terms.bound import Key
 from boundit.terms.bound_table import BoundTable

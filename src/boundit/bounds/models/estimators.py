@@ -155,56 +155,33 @@ def _is_classifier(estimator: object) -> bool:
 
 
 def make_estimator(kind: ModelKind, *, chances: bool) -> Any:
-    """Make the estimator of a kind that predicts chances of classes, or else means."""
-    match kind:
-        case "boosting":
-            return _make_boosting(chances=chances)
-        case "forest":
-            return _make_forest(chances=chances)
-        case "linear":
-            return _make_linear(chances=chances)
-
-
-def _make_boosting(*, chances: bool) -> Any:
-    """Make small trees one after another, as many as rows kept back agree with."""
-    from sklearn.ensemble import (  # noqa: PLC0415, heavy, and an extra
-        HistGradientBoostingClassifier,
-        HistGradientBoostingRegressor,
-    )
-
-    make = HistGradientBoostingClassifier if chances else HistGradientBoostingRegressor
-    return make(
-        learning_rate=0.1,
-        max_iter=200,
-        max_leaf_nodes=8,
-        min_samples_leaf=20,
-        l2_regularization=1.0,
-        early_stopping=True,
-        n_iter_no_change=10,
-        validation_fraction=0.15,
-        random_state=0,
-    )
-
-
-def _make_forest(*, chances: bool) -> Any:
-    """Make a forest whose leaves have some rows each."""
-    from sklearn.ensemble import (  # noqa: PLC0415, heavy, and an extra
-        RandomForestClassifier,
-        RandomForestRegressor,
-    )
-
-    make = RandomForestClassifier if chances else RandomForestRegressor
-    return make(n_estimators=100, min_samples_leaf=20, max_features=0.5, random_state=0)
-
-
-def _make_linear(*, chances: bool) -> Any:
-    """Make a logistic or ridge regression on features of one scale."""
-    from sklearn.linear_model import (  # noqa: PLC0415, heavy, and an extra
-        LogisticRegression,
-        Ridge,
-    )
+    """Make the estimator of a kind that predicts probabilities of classes, or else means."""
+    from sklearn import ensemble, linear_model  # noqa: PLC0415, heavy, and an extra
     from sklearn.pipeline import make_pipeline  # noqa: PLC0415
     from sklearn.preprocessing import StandardScaler  # noqa: PLC0415
 
-    last = LogisticRegression(max_iter=1_000) if chances else Ridge()
-    return make_pipeline(StandardScaler(), last)
+    ending = "Classifier" if chances else "Regressor"
+    match kind:
+        case "boosting":  # as many small trees as rows kept back agree with
+            return getattr(ensemble, f"HistGradientBoosting{ending}")(
+                learning_rate=0.1,
+                max_iter=200,
+                max_leaf_nodes=8,
+                min_samples_leaf=20,
+                l2_regularization=1.0,
+                early_stopping=True,
+                n_iter_no_change=10,
+                validation_fraction=0.15,
+                random_state=0,
+            )
+        case "forest":
+            return getattr(ensemble, f"RandomForest{ending}")(
+                n_estimators=100, min_samples_leaf=20, max_features=0.5, random_state=0
+            )
+        case "linear":
+            last = (
+                linear_model.LogisticRegression(max_iter=1_000)
+                if chances
+                else linear_model.Ridge()
+            )
+            return make_pipeline(StandardScaler(), last)

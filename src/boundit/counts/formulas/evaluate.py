@@ -16,10 +16,8 @@ import numpy as np
 from boundit.counts.formulas.elimination import ProductTable
 from boundit.counts.formulas.errors import NeedsPopulation, NotLogged, NotRecovered
 from boundit.counts.formulas.evaluation import Arrays, evaluate_with
-from boundit.counts.formulas.seen_cells import sum_over_seen
 from boundit.counts.formulas.workspace import KeptArrays, Workspace
 from boundit.counts.named_array import NamedArray, agree_on_levels, divide
-from boundit.counts.seen import SeenCells
 from boundit.estimand.language.expression import Expression, P
 from boundit.terms.names import Nodes, sort_names
 
@@ -40,9 +38,6 @@ class CountSource(Protocol):
 
     def marginalize(self, names: Nodes) -> NamedArray:
         """Add up the table's counts (or probabilities) by some of its variables."""
-
-    def list_seen(self, names: Nodes) -> SeenCells:
-        """List the cells of some variables with any count or probability."""
 
 
 def evaluate(
@@ -122,20 +117,6 @@ class Evaluator:
     def invert(self, arrays: Arrays) -> Arrays:
         """Invert the numbers of a factor below the line; 1 / 0 is nan."""
         return tuple(divide(np.ones(()), array) for array in arrays)
-
-    def find_ends_over_seen(
-        self, expression: Expression
-    ) -> tuple[NamedArray, NamedArray] | None:
-        """Compute a formula's least and greatest value over the cells that were seen.
-
-        What was never seen given the rest counts as 0 and as 1, with its weight. None for a
-        formula that cannot be read term after term.
-        """
-
-        def read(term: P) -> SeenCells:
-            return self.find_source(term, term.free).list_seen(term.free).drop_empty()
-
-        return sum_over_seen(expression, read, self.levels, self.workspace)
 
     def find_source(self, term: P, asked: Nodes) -> CountSource:
         """Find the table that a term reads: the log, or the smallest that covers it.

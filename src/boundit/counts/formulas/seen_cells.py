@@ -11,7 +11,7 @@ line, the rest may be anything from 0 to 1, with the weight of the line. What wa
 before a term has no weight, and costs nothing.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import TypeAlias
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from boundit.counts.formulas.workspace import Workspace
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.counts.seen import SeenCells, find_distinct
-from boundit.estimand.language.expression import Expression, P, Product, Sum
+from boundit.estimand.language.expression import P
 from boundit.terms.names import Nodes, sort_names
 
 
@@ -53,41 +53,12 @@ CellReader: TypeAlias = Callable[[P], SeenCells]
 """Reads which cells of a term's variables were seen, and how often."""
 
 
-def list_terms(formula: Expression) -> list[ReadTerm] | None:
-    """List the terms of a sum of products, each sum with variables of its own.
-
-    None where the formula is anything else, such as a ratio.
-    """
-    found, taken = list[ReadTerm](), set[str](formula.free)
-    waiting: list[tuple[Expression, Mapping[str, str]]] = [(formula, {})]
-    while waiting:
-        node, names = waiting.pop()
-        match node:
-            case P():
-                found.append(ReadTerm(node, names))
-            case Product(parts):
-                waiting += [(part, names) for part in parts]
-            case Sum(over, body) if over <= body.free:
-                new = dict(names)
-                for name in sort_names(over):
-                    new[name] = name
-                    while new[name] in taken:
-                        new[name] += "'"
-                    taken.add(new[name])
-                waiting.append((body, new))
-            case _:
-                return None
-    return found
-
-
-def order_terms(formula: Expression) -> list[ReadTerm] | None:
+def order_terms(terms: Iterable[ReadTerm]) -> list[ReadTerm] | None:
     """Order the terms of a sum of products so that each is given only what came before.
 
     No variable may be in the law of two terms. None where there is no such order.
     """
-    left = list_terms(formula)
-    if left is None:
-        return None
+    left = list(terms)
     drawn = [name for each in left for name in each.of]
     if len(drawn) != len(set(drawn)):
         return None
@@ -104,21 +75,28 @@ def order_terms(formula: Expression) -> list[ReadTerm] | None:
 
 
 def sum_over_seen(
-    formula: Expression, read: CellReader, levels: Mapping[str, int], workspace: Workspace
+    product: Iterable[ReadTerm],
+    summed: Iterable[str],
+    read: CellReader,
+    levels: Mapping[str, int],
+    workspace: Workspace,
 ) -> tuple[NamedArray, NamedArray] | None:
-    """Compute the least and the greatest value of a formula over the cells that were seen.
+    """Compute the least and the greatest value of a sum of products over the cells seen.
 
     They differ by the weight of what was never seen given the rest. Both have an axis for each
     free variable. None for a formula that cannot be read term after term.
     """
-    terms = order_terms(formula)
+    terms = order_terms(product)
     if terms is None:
         return None
-    free = tuple(sort_names(formula.free))
+    held = frozenset[str]().union(*(each.of | each.given for each in terms))
+    if not held.issuperset(summed):
+        return None
+    free = tuple(sort_names(held.difference(summed)))
     sizes = {name: levels[own] for each in terms for name, own in each.columns.items()}
     shape = [sizes[name] for name in free]
     workspace.require_cells(prod(shape), free)
-    if _holds_all(terms, formula.free):
+    if _holds_all(terms, frozenset(free)):
         return _sum_from_last(terms, free, read, sizes)
     state = SeenCells((), np.zeros((1, 0), dtype=np.int64), np.ones(1))
     unknown = np.zeros(shape)

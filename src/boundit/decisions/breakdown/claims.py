@@ -59,7 +59,7 @@ class Better:
         one, other = _find_arm(table, self.arm), _find_arm(table, self.than)
         if one == other:
             raise NotAClaim(f"an arm cannot be compared with itself, found {one!r} twice")
-        means = _find_means(table, self.context, one_arm=True)
+        means = _find_means(table, self.context)
         return -means.largest({other: 1.0, one: -1.0})
 
     def is_proved(self, number: float) -> bool:
@@ -84,7 +84,7 @@ class Best:
 
     def measure(self, table: BoundTable) -> float:
         """Measure by how much more the arm surely earns than each other one."""
-        one, means = _find_arm(table, self.arm), _find_means(table, self.context, one_arm=True)
+        one, means = _find_arm(table, self.arm), _find_means(table, self.context)
         leads = [-means.largest({arm: 1.0, one: -1.0}) for arm in means.arms if arm != one]
         return min(leads, default=np.inf)
 
@@ -191,20 +191,15 @@ def _find_arm(table: BoundTable, arm: object) -> Arm:
     return wanted
 
 
-def _find_means(table: BoundTable, context: object, *, one_arm: bool = False) -> MeanSet:
-    """Find what the arms of a context may earn together.
-
-    A claim on the lead of ``one_arm`` fails by one rival, the truly best one, so that
-    differences which hold one at a time are enough for it: beside the ends of both arms they
-    cost no more than all rows do where each arm has rows of its own (``contrast_cost``).
-    """
+def _find_means(table: BoundTable, context: object) -> MeanSet:
+    """Find what the arms of a context may earn together."""
     wanted: Context = context if isinstance(context, tuple) else (context,)
     if wanted not in table.contexts:
         known = shorten(", ".join(map(_name, table.contexts)))
         if not wanted:
             raise NotAClaim(f"a claim is about one context; name one of {known}")
         raise NotAClaim(f"there is no context {_name(wanted)}; there are {known}")
-    return MeanSet.from_table(table, wanted, one_arm=one_arm and table.contrast_cost <= 1)
+    return MeanSet.from_table(table, wanted)
 
 
 def _name(values: object) -> str:

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from math import inf
 
 from boundit.bounds.confounding.limits import ConfoundingLimits, InvalidConfounding
+from boundit.bounds.count import KeptCounts
 from boundit.bounds.derive import derive_table
-from boundit.bounds.intersect import EndsCross, NoModelFits
-from boundit.bounds.plan_counts import KeptCounts
 from boundit.bounds.request import BoundRequest
 from boundit.bounds.selection_facts import FactsRefuted, SelectionFacts
+from boundit.bounds.table import EndsCross, NoModelFits
 from boundit.decisions.breakdown.claims import Claim
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.long_work import Progress, TimeBudget, say_nothing

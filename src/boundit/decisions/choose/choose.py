@@ -1,6 +1,5 @@
 """Which arm, or which lottery over arms, to use in each context of a table of bounds."""
 
-import math
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import get_args
@@ -23,8 +22,6 @@ from boundit.terms.errors import BounditError
 from boundit.terms.message import Option
 from boundit.terms.rounding import EXACT_ROUNDING, ROUNDING
 
-MOST_COST = 2.0
-"""How many times the error of a table a choice may have, so that differences of arms count."""
 MOST_CERTIFIED = 2000
 """Up to how many rows of a table choices carry a proof that no lottery regrets less."""
 MINIMAX_REGRET, MAXIMIN, OPTIMISM = get_args(ChoiceRule)
@@ -43,16 +40,15 @@ def choose(
 ) -> Choice:
     """Choose an arm, or a lottery over arms, for every context of a table of bounds.
 
-    What it promises holds with the table's confidence, the choice included, because all that it
-    is made of holds at once. Differences of arms that hold one at a time cost some of it, and
-    the choice says what is left; where they cost too much, intervals alone are used.
+    What it promises holds with the table's confidence, the choice included: differences of arms
+    and the intervals beside them are one simultaneous statement.
     """
     if not isinstance(bounds, BoundTable):
         raise NoChoice(f"arms are chosen by a BoundTable, found {type(bounds).__name__}")
     _require_rule(rule, optimism)
-    if not bounds.bounds:
+    if not bounds.intervals:
         raise NoChoice("the table of bounds has no rows, so there is no arm to choose")
-    certified = rule == MINIMAX_REGRET and lottery and len(bounds.bounds) <= MOST_CERTIFIED
+    certified = rule == MINIMAX_REGRET and lottery and len(bounds.intervals) <= MOST_CERTIFIED
     return _choose_in(
         bounds, bounds.contexts, rule, optimism, lottery=lottery, certified=certified
     )
@@ -63,17 +59,15 @@ def explain_use(bounds: BoundTable, context: Context) -> tuple[str, ...]:
 
     Empty where there is one arm, or no row.
     """
-    logged = any((arm, context) in bounds.bounds for arm in bounds.arms)
+    logged = any((arm, context) in bounds.intervals for arm in bounds.arms)
     if len(bounds.arms) < 2 or not logged:
         return ()
     try:
         choice = _choose_in(bounds, (context,), "minimax-regret", None, certified=False)
     except MeansContradict as error:
         return ("Which mean is highest here is not told:", str(error))
-    # The sentence of the row has said how sure the intervals are; what was paid is news.
-    paid = "" if choice.confidence == bounds.confidence else f" ({choice.sure})"
     found = choice[context]
-    return (f"The highest mean here, by least regret at worst{paid}:", found.says, *found.marks)
+    return ("The highest mean here, by least regret at worst:", found.says, *found.marks)
 
 
 def _choose_in(
@@ -85,10 +79,10 @@ def _choose_in(
     lottery: bool = True,
     certified: bool,
 ) -> Choice:
-    """Choose in some contexts of a table, with the confidence that holds for all of them."""
-    choices, lowered = dict[Context, ContextChoice](), _lower_confidence(bounds)
+    """Choose in some contexts of a table."""
+    choices = dict[Context, ContextChoice]()
     for context in contexts:
-        means = MeanSet.from_table(bounds, context, one_arm=lowered is not None)
+        means = MeanSet.from_table(bounds, context)
         chances = _choose_chances(means, rule, optimism, lottery=lottery)
         found = _describe_context(means, context, chances, rule, optimism, certified=certified)
         choices[context] = replace(
@@ -102,23 +96,8 @@ def _choose_in(
         rule,
         optimism,
         choices,
-        bounds.confidence if lowered is None or not bounds.contrasts else lowered,
+        bounds.confidence,
     )
-
-
-def _lower_confidence(bounds: BoundTable) -> float | None:
-    """Find the confidence that is left of a table where differences hold one at a time.
-
-    They are the leads of the best arm, whichever it is, beside the ends that a promise needs;
-    ``boundit.bounds.contrasts.contrast_cost`` counts what they cost. None where that is too
-    much, or where all hold at once anyway.
-    """
-    if bounds.confidence is None or bounds.joint:
-        return None
-    n, cost = len(bounds.arms), bounds.contrast_cost
-    times = max(0.5 + cost + (0.5 - cost) / n, 1.0)
-    left = 1 - times * (1 - bounds.confidence)
-    return math.floor(1e4 * left) / 1e4 if times <= MOST_COST else None
 
 
 def _require_rule(rule: str, optimism: float | None) -> None:

@@ -29,11 +29,6 @@ DROPPED = (
     "not fully allowed for; the intervals alone were used."
 )
 """What is said of a context whose differences of arms had to be left out."""
-ONE_AT_A_TIME = (
-    "Differences between arms hold one at a time at this confidence, not all at once; the "
-    "intervals alone were used."
-)
-"""What is said of a context whose differences hold, but not together."""
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -70,43 +65,21 @@ class MeanSet:
     mark: str | None = None
 
     @classmethod
-    def from_table(cls, table: BoundTable, context: Context, *, one_arm: bool = False) -> Self:
+    def from_table(cls, table: BoundTable, context: Context) -> Self:
         """Read off a table what the arms of a context may earn; no row means the reward range.
 
         Differences that contradict the intervals refute a table with a confidence
-        (``MeansContradict``); one without keeps its intervals and says so in ``mark``. Where
-        differences hold one at a time (``BoundTable.joint``), intervals alone are used, unless
-        what is asked is about the leads of ``one_arm`` that the truth fixes: then each
-        difference stays as it is, and moves no end.
+        (``MeansContradict``); one without keeps its intervals and says so in ``mark``.
         """
-        box = cls._read_box(table, context)
-        contrasts = table.find_contrasts(context)
-        together = table.joint or table.confidence is None
+        contrasts = table.find_contrasts(context)  # first: it computes what is compared
+        rows = [table.find_compared(arm, context) for arm in table.arms]
+        box = cls(table.arms, *np.array([(row.lower, row.upper) for row in rows]).T.copy())
         try:
-            closed = cls.close(table.arms, list(box.lowers), list(box.uppers), contrasts)
+            return cls.close(table.arms, list(box.lowers), list(box.uppers), contrasts)
         except _Empty:
-            if table.confidence is not None and table.joint:
+            if table.confidence is not None:
                 raise MeansContradict(context) from None
             return replace(box, mark=DROPPED)
-        if together or closed.leads is None:
-            return closed
-        if one_arm:
-            return box.cut_leads(contrasts)
-        return replace(box, mark=ONE_AT_A_TIME)
-
-    def cut_leads(self, contrasts: Mapping[Arm, Mapping[Arm, float]]) -> Self:
-        """Cut each lead to the difference of the two arms, where that is less, and move no end."""
-        places, leads = {arm: i for i, arm in enumerate(self.arms)}, self.find_leads()
-        for one, other, most in _number_contrasts(places, contrasts):
-            leads[one, other] = min(leads[one, other], most)
-        return replace(self, leads=leads)
-
-    @classmethod
-    def _read_box(cls, table: BoundTable, context: Context) -> Self:
-        """Read off a table the intervals of a context's arms, and nothing of differences."""
-        rows = [table.bounds.get((arm, context)) for arm in table.arms]
-        ends = [(row.lower, row.upper) if row else table.outcome_range for row in rows]
-        return cls(table.arms, *np.array(ends, dtype=float).T.copy())
 
     @classmethod
     def close(

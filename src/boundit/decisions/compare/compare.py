@@ -23,7 +23,6 @@ from boundit.decisions.compare.estimate import (
     require_estimator,
 )
 from boundit.decisions.compare.explain import explain_comparison
-from boundit.decisions.compare.lead_price import price_leads
 from boundit.decisions.compare.logged import bound_logged
 from boundit.decisions.compare.measured import Measured
 from boundit.decisions.compare.one_context import (
@@ -132,9 +131,8 @@ def compare(
             time_limit=time_limit,
             memory_limit=memory_limit,
         )
-    price = price_leads(bounds, sides)
     differences = tuple(
-        compare_in_context(bounds, sides, where, share, logged, paid=price is not None)
+        compare_in_context(bounds, sides, where, share, logged)
         for where, share in zip(shares.contexts, shares.list_ranges(), strict=True)
     )
     interval = _add_measured(_join_contexts(differences, shares), sides)
@@ -160,7 +158,7 @@ def compare(
         differences,
         _find_deciding(differences, interval),
         explain_comparison(bounds, sides, shares, differences, logged, estimate, missed),
-        _add_chances(bounds.confidence, missed + (price or 0.0)),
+        _add_chances(bounds.confidence, missed),
     )
 
 

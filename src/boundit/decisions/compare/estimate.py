@@ -5,8 +5,7 @@ from typing import Literal, TypeAlias, final, get_args
 
 import numpy as np
 
-from boundit.bounds.confidence import NoConfidence, require_confidence
-from boundit.bounds.request import NotABanditQuestion
+from boundit.bounds.request import NoConfidence, NotABanditQuestion, require_confidence
 from boundit.bounds.reward import settle_outcome_range
 from boundit.counts.log import Log
 from boundit.counts.named_array import Floats
@@ -29,6 +28,7 @@ from boundit.estimand.query import EffectQuery, parse_query
 from boundit.terms.bound import Bound
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.errors import InvalidLimit
+from boundit.terms.explanation import RANGE
 from boundit.terms.interval import Interval
 from boundit.terms.message import Option
 from boundit.terms.renamed import refuse_renamed
@@ -161,7 +161,7 @@ def _make_open_table(
     k = len(asked.treatments)
     arms = dict.fromkeys(row[:k] for row in found)
     contexts = dict.fromkeys(row[k:] for row in found)
-    anything = Bound(low, high, low, high, 0, "range", "range")
+    anything = Bound(low, high, low, high, 0, RANGE, RANGE)
     return BoundTable(
         asked.outcomes[0],
         asked.treatments,

@@ -1,11 +1,10 @@
 """How much more one side of a comparison earns than the other in one context."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import final
 
 from boundit.decisions.choose.mean_set import MeanSet
 from boundit.decisions.compare.comparison import ContextDifference
-from boundit.decisions.compare.lead_price import PAID
 from boundit.decisions.compare.logged import LoggedMeans
 from boundit.decisions.compare.measured import Logged
 from boundit.decisions.compare.policies import ReadPolicy, Side
@@ -53,8 +52,6 @@ def compare_in_context(
     where: Context,
     share: Interval,
     logged: LoggedMeans | None,
-    *,
-    paid: bool = False,
 ) -> ContextDifference:
     """Bound how much more one side earns than the other in one context.
 
@@ -70,10 +67,6 @@ def compare_in_context(
     if logged is None:
         least, most = _bound_gain(means, gained)
         shared = means.leads is not None
-        if paid:
-            cut = MeanSet.from_table(table, where, one_arm=True)
-            least, shared = _bound_gain(cut, gained)[0], cut.leads is not None
-            means = replace(means, mark=PAID if shared else cut.mark)
         found = _Ends(least, most, sure=False)
     else:
         sign = 1 if isinstance(sides[0], Logged) else -1

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import final
 
-from boundit.bounds.confidence import require_confidence
+from boundit.bounds.request import require_confidence
 from boundit.counts.log import Log
 from boundit.counts.read import read_log
 from boundit.decisions.compare.measured import Logged

@@ -18,7 +18,7 @@ from typing import Protocol, final
 
 import numpy as np
 
-from boundit.bounds.confidence import bound_share
+from boundit.bounds.inference.cells import clopper_pearson
 from boundit.bounds.intervals.time_uniform import bound_share_adaptively
 from boundit.counts.log import Log
 from boundit.counts.named_array import Floats
@@ -155,7 +155,7 @@ class SampledShares:
             lowers, uppers = bound_share_adaptively(n, whole, chance / k)
             distance = 2.0
         else:
-            lowers, uppers = bound_share(n, whole, chance / 2 / k)
+            lowers, uppers = clopper_pearson(n, whole, chance / 2 / k)
             several = math.log(2**k - 2) if 1 < k < 1_000 else k * math.log(2)
             distance = min(2.0, math.sqrt(2 * (several + math.log(2 / chance)) / total))
         if k == 1:

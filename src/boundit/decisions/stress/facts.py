@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypedDict
 
 from boundit.bounds.models.options import Models
-from boundit.bounds.plan import Profile
+from boundit.bounds.request import Profile
 from boundit.terms.sampling import Inference
 
 

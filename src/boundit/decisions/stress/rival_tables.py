@@ -79,7 +79,7 @@ class RivalTables:
         request = replace(self.request, graph=self._draw(graph), models=None)
         plan = BoundPlan(request.graph, request.query, "sound", ())
         workspace = Workspace(request.memory_limit, budget)
-        return derive_planned(request, plan, {}, workspace, say_nothing, online=False)
+        return derive_planned(request, plan, {}, workspace, say_nothing)
 
     def _draw(self, graph: CausalGraph) -> CausalGraph:
         return hide_reward(graph, self.request.query.outcomes[0]) if self._hidden else graph
@@ -89,7 +89,7 @@ class RivalTables:
         request = replace(self.request, graph=graph)
         workspace = Workspace(request.memory_limit, budget)
         plan = plan_request(request, workspace, say_nothing)
-        return plan, derive_planned(request, plan, {}, workspace, say_nothing, online=False)
+        return plan, derive_planned(request, plan, {}, workspace, say_nothing)
 
     def _tells_as_much(self, graph: CausalGraph, first: BoundTable, budget: TimeBudget) -> bool:
         """Tell whether a graph, seen through what the first table rests on, tells as much."""
@@ -116,7 +116,7 @@ class RivalTables:
         won = {name for b in table.bounds.values() for name in (b.lower_rule, b.upper_rule)}
         if table.contrasts:
             won |= table.rules.keys()
-        needs = {planned.record.name: planned.rule.needs for planned in plan.rules}
+        needs = {record.name: rule.needs for rule, record in plan.records.items()}
         read = [needs.get(name, plan.needs) for name in won - {RANGE}]
         query = self.request.query
         asked = (*query.outcomes, *query.treatments, *query.context)
@@ -125,15 +125,12 @@ class RivalTables:
 
 def _is_within(table: BoundTable, first: BoundTable) -> bool:
     """Tell whether a table is nowhere wider than the first one, differences of arms included."""
-    weaker = table.joint < first.joint or table.contrast_cost > first.contrast_cost
-    if first.contrasts and weaker:
-        return False
     return all(
         table.bounds[key].lower >= bound.lower - ROUNDING
         and table.bounds[key].upper <= bound.upper + ROUNDING
         for key, bound in first.bounds.items()
     ) and all(
-        table.contrast(one, other, where) <= most + ROUNDING
+        table.find_largest_difference(one, other, where) <= most + ROUNDING
         for (where, one, other), most in first.contrasts.items()
     )
 

@@ -40,19 +40,15 @@ def find_standing(
 ) -> tuple[ContextStanding, ...]:
     """Find in every context of a table the arms that do best by a rule, and what is sure."""
     found = choose(table, rule=rule, optimism=optimism, lottery=False)
-    # Differences that hold one at a time cost a choice some confidence, where they are used.
-    one_arm = found.confidence != table.confidence
-    return tuple(_judge_context(table, each, one_arm=one_arm) for each in found.values())
+    return tuple(_judge_context(table, each) for each in found.values())
 
 
-def _judge_context(
-    table: BoundTable, found: ContextChoice, *, one_arm: bool
-) -> ContextStanding:
+def _judge_context(table: BoundTable, found: ContextChoice) -> ContextStanding:
     """Find what a choice leaves open in one context: ties, all regrets, and what is sure.
 
     The best arm is never ruled out, so the last that is not is surely best.
     """
-    means = MeanSet.from_table(table, found.context, one_arm=one_arm)
+    means = MeanSet.from_table(table, found.context)
     worst = means.find_leads().max(axis=0)
     left = [arm for arm in means.arms if arm not in found.ruled_out]
     return ContextStanding(

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Unpack, final
 
-from boundit.bounds.intersect import EndsCross, NoModelFits
 from boundit.bounds.request import BoundRequest, read_request
 from boundit.bounds.selection_facts import FactsRefuted
+from boundit.bounds.table import EndsCross, NoModelFits
 from boundit.checks.check import NoLevel
 from boundit.decisions.choose.choose import choose
 from boundit.decisions.choose.mean_set import MeansContradict

@@ -23,6 +23,7 @@ from boundit.terms.bound_table import PLAIN, BoundTable
 from boundit.terms.contrast import Pair
 from boundit.terms.errors import BounditError
 from boundit.terms.explanation import RANGE
+from boundit.terms.interval import Interval
 from boundit.terms.long_work import Progress, TimeBudget, follow_progress
 from boundit.terms.message import CRITICAL, Message, Note
 from boundit.terms.names import Nodes
@@ -69,8 +70,8 @@ def bound_rivals(
     >>> found = bound_rivals(rivals, "Y | do(X)", rows, confidence=None)
     >>> print(found)
     X  lower  upper  n    by
-    0  0.25   0.75   198  confounded: natural bounds of X, Y
-    1  0.5    1      198  confounded: natural bounds of X, Y / range
+    0  0.25   0.75   198  confounded: natural bounds on X
+    1  0.5    1      198  confounded: natural bounds on X / whole range
     """
     if isinstance(graphs, str) or is_networkx(graphs) or not isinstance(graphs, Iterable):
         kind = type(graphs).__name__
@@ -126,19 +127,22 @@ def unite_tables(tables: Mapping[str, BoundTable]) -> BoundTable:
         key: _unite_rows({name: table.bounds[key] for name, table in tables.items()})
         for key in first.bounds
     }
+    compared = {
+        key: Interval(min(e.lower for e in ends), max(e.upper for e in ends))
+        for key in first.intervals
+        if (ends := [table.find_compared(*key) for table in tables.values()])
+    }
     low, high = zip(*(table.outcome_range for table in tables.values()), strict=True)
     return replace(
         first,
         bounds=bounds,
         outcome_range=(min(low), max(high)),
         rules=dict(_rename_rules(tables)),
-        contrasts=dict(_unite_contrasts(list(tables.values()), bounds)),
-        joint=all(table.joint for table in tables.values()),
-        contrast_cost=max(table.contrast_cost for table in tables.values()),
+        contrasts=dict(_unite_contrasts(list(tables.values()), compared)),
+        compared=compared,
         caveats=_put_first(c for t in tables.values() for c in t.caveats),
         notes=_put_first(note for t in tables.values() for note in t.notes),
         pooling=PLAIN,
-        others={},
         models="; or ".join(dict.fromkeys(t.models for t in tables.values() if t.models)),
     )
 
@@ -189,21 +193,16 @@ def _unite_rows(rows: Mapping[str, Bound]) -> Bound:
 
 
 def _unite_contrasts(
-    tables: Sequence[BoundTable], bounds: Mapping[Key, Bound]
+    tables: Sequence[BoundTable], compared: Mapping[Key, Interval]
 ) -> Iterator[tuple[Pair, float]]:
-    """Yield the largest difference of two arms under any table, where it says something.
-
-    That is more than the united intervals say. A difference of arms that some table leaves to
-    its intervals counts as they have it.
-    """
+    """Yield the largest difference of two arms under any table, where that is less than apart."""
     arms = tables[0].arms
     for context in tables[0].contexts:
         if not any(table.find_contrasts(context) for table in tables):
             continue
         for one, other in permutations(arms, 2):
-            most = max(table.contrast(one, other, context) for table in tables)
-            apart = bounds[one, context].upper - bounds[other, context].lower
-            if most < apart - ROUNDING:
+            most = max(t.find_largest_difference(one, other, context) for t in tables)
+            if most < compared[one, context].upper - compared[other, context].lower - ROUNDING:
                 yield (context, one, other), most
 
 

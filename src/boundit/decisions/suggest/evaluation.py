@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from boundit.bounds.count import KeptCounts
 from boundit.bounds.derive import derive_table
-from boundit.bounds.intersect import EndsCross, NoModelFits
-from boundit.bounds.plan_counts import KeptCounts
 from boundit.bounds.request import BoundRequest
 from boundit.bounds.selection_facts import FactsRefuted, SelectionFacts
+from boundit.bounds.table import EndsCross, NoModelFits
 from boundit.counts.log import Log
 from boundit.counts.table import CountTable
 from boundit.decisions.suggest.counted_log import hold_counts

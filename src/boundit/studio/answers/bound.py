@@ -7,8 +7,8 @@ from itertools import islice
 
 from msgspec import Struct
 
+from boundit.bounds.count import KeptCounts
 from boundit.bounds.derive import derive_table
-from boundit.bounds.plan_counts import KeptCounts
 from boundit.report.pages.bound_answer import make_bound_answer
 from boundit.report.pages.page_answer import PageAnswer, UseGroup
 from boundit.studio.asked import AskedProject

@@ -1,1 +1,0 @@
-"""Approximate ends: influence functions and the normal law of large logs."""

@@ -1,1 +1,0 @@
-"""Claims on rules that end in response-type programs."""

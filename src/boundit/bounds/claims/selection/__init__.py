@@ -1,1 +1,0 @@
-"""Claims on means of a reweighted log, where something is known of selection."""

@@ -1,1 +1,0 @@
-"""How much better one arm can be than another when both share something unknown."""

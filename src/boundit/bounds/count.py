@@ -1,0 +1,161 @@
+"""What the rules of a plan read, counted in one pass over each log."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+
+from boundit.bounds.evidence import Counts, Evidence
+from boundit.bounds.plan import MOST_RULES, BoundPlan, keep_smallest
+from boundit.bounds.refusals import name_rules
+from boundit.bounds.request import BoundRequest
+from boundit.bounds.reward import has_two_values, is_binary, settle_outcome_range
+from boundit.counts.errors import TooManyCells
+from boundit.counts.formulas.workspace import Workspace
+from boundit.counts.shared_levels import share_levels
+from boundit.counts.table import CountTable
+from boundit.counts.unmarked import find_possible_selection
+from boundit.graph.causal_graph import CausalGraph
+from boundit.terms.message import ANY, Message, Option
+from boundit.terms.names import Nodes, sort_names
+
+
+@dataclass(frozen=True, eq=False)
+class PlanCounts:
+    """The counts of a log and of unselected tables, all with the same levels.
+
+    They serve every plan that reads no more than the plan they were counted for: another
+    confidence, limit or selection rate needs no second pass.
+    """
+
+    log: CountTable
+    external: tuple[CountTable, ...] = ()
+
+    @property
+    def tables(self) -> tuple[CountTable, ...]:
+        """The counts of the log, then those of the unselected tables."""
+        return (self.log, *self.external)
+
+    @property
+    def have_binary_outcome(self) -> bool:
+        """Whether every counted outcome is 0 or 1."""
+        return all(map(is_binary, self.tables))
+
+    def gather(
+        self,
+        plan: BoundPlan,
+        outcome_range: tuple[float, float] | None,
+        workspace: Workspace | None = None,
+    ) -> Evidence:
+        """Make of counts what inference reads; without selection the log is the population."""
+        with_outcome = [table for table in self.tables if table.reward]
+        low, high = settle_outcome_range(with_outcome, outcome_range)
+        log, *external = (
+            Counts(table, table.reward, low, high, has_two_values(table, low, high))
+            for table in self.tables
+        )
+        population = tuple(external) if plan.graph.selection is not None else (log,)
+        space = workspace or Workspace.make_default()
+        return Evidence(plan.graph, plan.query, log, population, space)
+
+
+KeptCounts: TypeAlias = dict[tuple[CausalGraph, Nodes], PlanCounts]
+"""Counts by graph and columns, so that the same logs are read once for many requests."""
+
+
+def look_at_levels(plan: BoundPlan, request: BoundRequest) -> dict[str, int]:
+    """How many levels the columns have that the rules of a plan read; no cell is counted."""
+    (outcome,) = plan.query.outcomes
+    levels = dict.fromkeys(plan.needs, 1) | {outcome: 2}
+    for one in (request.log, *request.external):
+        held = [name for name in sort_names(plan.needs - {outcome}) if name in one.columns]
+        for name, n_levels in one.count_levels(held).items():
+            levels[name] = max(levels[name], n_levels)
+    for name, values in request.domain.items():
+        if name in levels and name != outcome:
+            levels[name] = max(levels[name], len(values))
+    return levels
+
+
+def count_values(counts: PlanCounts, declared: Mapping[str, object]) -> dict[str, int]:
+    """How many levels all counted variables have; of the outcome, whether it has one value."""
+    log, levels = counts.log, dict(counts.log.n_levels)
+    if log.reward is not None and log.lowest is not None and log.highest is not None:
+        seen = {*np.unique([log.lowest, log.highest]).tolist()}
+        named = declared.get(log.reward, ())
+        levels[log.reward] = len(seen.union(named))  # type: ignore[arg-type]
+    return levels
+
+
+def count_within(
+    plan: BoundPlan, request: BoundRequest, kept: KeptCounts
+) -> tuple[BoundPlan, PlanCounts]:
+    """Count what the rules of a plan read, or as many of them as memory has room for.
+
+    Where the log has more distinct rows than fit, the rules that need the fewest columns are
+    kept, and the plan that comes back says so.
+    """
+    refusal: TooManyCells | None = None
+    for tried in (plan, *(keep_smallest(plan, n) for n in (MOST_RULES, 1, 0))):
+        try:
+            counts = count_plan(tried, request, kept)
+        except TooManyCells as error:
+            refusal = refusal or error
+        else:
+            if not (gone := plan.list_left_out(tried)):
+                return tried, counts
+            note = Message(
+                f"the log has too many distinct rows to count what {name_rules(gone)} read; "
+                "raise ",
+                Option("memory_limit"),
+                " or cut columns with ",
+                Option("bins", ANY),
+            )
+            return replace(tried, notes=(*tried.notes, note), complete=False), counts
+    assert refusal is not None
+    raise refusal
+
+
+def count_plan(plan: BoundPlan, request: BoundRequest, kept: KeptCounts) -> PlanCounts:
+    """Count what the rules of a plan read, in one pass over each log.
+
+    Rows of one cluster depend on each other: with exact inference each cluster is counted once,
+    or refused. What ``kept`` holds for the same graph and columns is taken from there.
+    """
+    key = plan.graph, plan.needs
+    if key not in kept:
+        counted = _count(plan, request)
+        if request.inference == "exact":
+            counted = [table.count_clusters_once() for table in counted]
+        kept[key] = PlanCounts(counted[0], tuple(counted[1:]))
+    return kept[key]
+
+
+def _count(plan: BoundPlan, request: BoundRequest) -> list[CountTable]:
+    (outcome,) = plan.query.outcomes
+    plan.graph.require(request.domain)
+    wanted = sort_names(plan.needs - {outcome})
+    asked = plan.query.outcomes + plan.query.treatments + plan.query.context
+    first = request.log.count(
+        wanted,
+        reward=outcome,
+        selection=plan.graph.selection,
+        unmarked=find_possible_selection(plan.graph, asked),
+        cluster=request.cluster,
+        memory_limit=request.memory_limit,
+    )
+    tables = [
+        other.count(
+            [name for name in wanted if name in other.columns],
+            reward=outcome if outcome in other.columns else None,
+            # A table without the cluster has rows that each stand alone.
+            cluster=request.cluster
+            if request.cluster in other.columns and not other.exact
+            else None,
+            memory_limit=request.memory_limit,
+        )
+        for other in request.external
+    ]
+    levels = {name: found for name, found in request.domain.items() if name in plan.needs}
+    return list(share_levels(first, tables, levels))

@@ -1,0 +1,1 @@
+"""One certified program: Identify on a log known up to its reweighting, and response types."""

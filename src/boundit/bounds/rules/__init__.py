@@ -1,1 +1,0 @@
-"""The rules that give bounds: when each holds by the graph, and its ends on counts."""

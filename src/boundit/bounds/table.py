@@ -1,0 +1,302 @@
+"""A table of bounds made of endpoints: intervals now, the rest when it is first read."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from itertools import product, starmap
+
+import numpy as np
+
+from boundit.bounds.caveats import OVER, list_caveats
+from boundit.bounds.chain import require_possible
+from boundit.bounds.count import PlanCounts
+from boundit.bounds.effects import compare_arms
+from boundit.bounds.evidence import Evidence
+from boundit.bounds.explain import Explainer
+from boundit.bounds.inference import Endpoints, Inference, PlugIn
+from boundit.bounds.plan import BoundPlan, record_rules
+from boundit.bounds.pooling import plan_pooling
+from boundit.bounds.program.rule import Program
+from boundit.bounds.request import BoundRequest
+from boundit.bounds.selection_facts import FactsRefuted
+from boundit.counts.named_array import Floats
+from boundit.terms.bound import Bound, Key
+from boundit.terms.bound_table import BoundTable
+from boundit.terms.contrast import Pair
+from boundit.terms.errors import BounditError, shorten
+from boundit.terms.explanation import EMPTY, NEVER_LOGGED, RANGE
+from boundit.terms.fused_plan import FusedPlan, NoFusedPlan
+from boundit.terms.interval import Interval
+from boundit.terms.message import Note, Option
+from boundit.terms.names import join_names
+from boundit.terms.rounding import ROUNDING
+
+CROSSED = "the rules contradict each other here; this is the narrowest single one"
+NO_FIT = "by chance no model of the graph fits the estimates here; the program was left out"
+MOST_KEPT = 1_000_000
+"""Up to how many counted cells a table keeps; of more, everything is computed at once."""
+ROW_BYTES = 2_000
+"""About what a row of a table takes."""
+
+
+class EndsCross(BounditError):
+    """Bounds that exclude each other: the data refute the graph."""
+
+    def __init__(self, rows: Sequence[str]) -> None:
+        self.rows = tuple(rows)
+        super().__init__(
+            f"the data refute the graph: {len(rows)} intervals are empty, "
+            f"{shorten('; '.join(rows), 400)}"
+        )
+
+
+class NoModelFits(BounditError):
+    """Numbers that no model of the graph can give: the data refute the graph."""
+
+    def __init__(self, rows: Sequence[str]) -> None:
+        self.rows = tuple(rows)
+        super().__init__(
+            f"the data refute the graph: no model of it has these probabilities, "
+            f"{shorten('; '.join(rows), 400)}"
+        )
+
+
+class TooManyRows(BounditError):
+    """A table with more rows than fit into memory."""
+
+    def __init__(self, axes: Sequence[str], rows: int, limit: int) -> None:
+        self.axes, self.rows = tuple(axes), rows
+        super().__init__(
+            f"a table of {join_names(axes)} has {rows:,} rows, ",
+            Option("memory_limit"),
+            f" allows {limit:,}; ask for fewer contexts, group their levels, or raise it",
+        )
+
+
+class _Rows:
+    """The best endpoints of all rules, which rule gave each, and where they cross."""
+
+    def __init__(self, endpoints: Endpoints, *, strict: bool) -> None:
+        self.endpoints = endpoints
+        lowers, uppers = endpoints.lowers, endpoints.uppers
+        # Of rules that agree up to rounding the first is named: chains before programs.
+        lower_by = (lowers >= endpoints.lower - ROUNDING).argmax(axis=0)
+        upper_by = (uppers <= endpoints.upper + ROUNDING).argmax(axis=0)
+        self.crossed = endpoints.lower > endpoints.upper + ROUNDING
+        if self.crossed.any() and not strict:  # estimates cross by noise
+            narrowest = (uppers - lowers).argmin(axis=0)
+            lower_by = np.where(self.crossed, narrowest, lower_by)
+            upper_by = np.where(self.crossed, narrowest, upper_by)
+        self.lower_by, self.upper_by = lower_by, upper_by
+        self.lower = np.take_along_axis(lowers, lower_by[None], 0)[0]
+        self.upper = np.maximum(np.take_along_axis(uppers, upper_by[None], 0)[0], self.lower)
+
+
+def make_table(
+    request: BoundRequest,
+    plan: BoundPlan,
+    counts: PlanCounts,
+    evidence: Evidence,
+    inference: Inference,
+    *,
+    models: str = "",
+    notes: Sequence[Note] = (),
+) -> BoundTable:
+    """Bound every arm and context by the rules of a plan; refuse what refutes the graph.
+
+    Endpoints that cross refute the graph, or what was stated, if the input is exact or has a
+    confidence; estimates cross by noise, and such a row keeps the narrowest single rule.
+    """
+    _require_room(evidence)
+    sure = plan.is_sound and (evidence.is_exact or request.confidence is not None)
+    endpoints = inference.bound(plan.rules, evidence)
+    rows = _Rows(endpoints, strict=sure)
+    records = record_rules(endpoints.rules)
+    names = [RANGE, *(record.name for record in records.values())]
+    if sure:
+        covered = (r for r in endpoints.rules if endpoints.run.numbers.covers(r.terms))
+        require_possible((law for rule in covered for law in rule.reweightings), endpoints.run)
+        _refuse_contradictions(rows, plan, evidence, names)
+    query, log, scale = plan.query, evidence.log, evidence.scale
+    arms, contexts = (
+        list(product(*(log.table.levels[axis] for axis in axes)))
+        for axes in (query.treatments, query.context)
+    )
+    keys: list[Key] = list(product(arms, contexts))
+    late = (OVER,) if evidence.workspace.budget.is_over() else ()
+    # What is computed later has the time that is left now, from when it is first read.
+    later = replace(
+        evidence,
+        workspace=replace(evidence.workspace, budget=evidence.workspace.budget.share(1.0)),
+    )
+
+    @cache
+    def compare() -> tuple[dict[Pair, float], dict[Key, Interval]]:
+        if not plan.is_sound or models:
+            return {}, {}
+        return compare_arms(endpoints, evidence, inference, keys)
+
+    @cache
+    def pool() -> FusedPlan | NoFusedPlan:
+        if not plan.is_sound:
+            return NoFusedPlan(
+                f"the profile {plan.profile!r} makes intervals alone; derive them as 'sound'"
+            )
+        return plan_pooling(later, keys, hidden=plan.hidden)
+
+    @cache
+    def list_notes() -> tuple[Note, ...]:
+        return list_caveats(request, plan, counts, (*notes, *endpoints.notes, *late))
+
+    def list_bins() -> dict[str, tuple[float, ...]]:
+        found, bins = pool(), log.table.bins
+        asked = found.variables if isinstance(found, FusedPlan) else ()
+        named = dict.fromkeys((*query.treatments, *query.context, *asked))
+        return {name: bins[name] for name in named if name in bins}
+
+    parts: dict[str, Callable[[], object]] = {
+        "bounds": partial(_write_rows, rows, plan, later, names, keys, request.confidence),
+        "contrasts": lambda: compare()[0],
+        "compared": lambda: compare()[1],
+        "pooling": pool,
+        "bins": list_bins,
+        "notes": list_notes,
+        "caveats": lambda: tuple(map(str, list_notes())),
+    }
+    table = BoundTable.compute_later(
+        parts,
+        dict(
+            zip(
+                keys,
+                starmap(Interval, zip(scale(rows.lower), scale(rows.upper), strict=True)),
+                strict=True,
+            )
+        ),
+        outcome=query.outcomes[0],
+        treatments=query.treatments,
+        context=query.context,
+        levels={name: log.table.levels[name] for name in query.treatments + query.context},
+        outcome_range=(log.low, log.high),
+        rules={record.name: record for record in records.values()},
+        profile=plan.profile,
+        confidence=request.confidence,
+        inference=request.inference if request.confidence is not None else None,
+        units=request.units,
+        confounding_limit=request.limits.by_edge,
+        models=models,
+        complete=plan.complete and not endpoints.notes and not late,
+    )
+    if sum(len(each.n) for each in counts.tables) > MOST_KEPT:
+        for part in parts:
+            getattr(table, part)
+    return table
+
+
+def _require_room(evidence: Evidence) -> None:
+    """Refuse a table with more rows than memory has room for, before any is made."""
+    axes, n = evidence.query.treatments + evidence.query.context, int(np.prod(evidence.shape))
+    if n * ROW_BYTES > evidence.workspace.memory_limit:
+        raise TooManyRows(axes, n, evidence.workspace.memory_limit // ROW_BYTES)
+
+
+def _refuse_contradictions(
+    rows: _Rows, plan: BoundPlan, evidence: Evidence, names: Sequence[str]
+) -> None:
+    """Raise where no model of the graph, or no population, fits the numbers."""
+    axes, levels = plan.query.treatments + plan.query.context, evidence.log.table.levels
+
+    def write(place: tuple[int, ...]) -> str:
+        return ", ".join(f"{a}={levels[a][i]!r}" for a, i in zip(axes, place, strict=True))
+
+    stated = "; ".join(dict.fromkeys(said for rule in plan.rules for said in rule.assumptions))
+    programs = ", ".join(
+        rule.name for rule in rows.endpoints.rules if isinstance(rule, Program)
+    )
+    found = [
+        f"{write(place)} (by {programs!r})"
+        for place in map(tuple, np.argwhere(rows.endpoints.empty))
+    ]
+    crossed = [
+        f"{write(place)} ({names[int(rows.lower_by[place])]!r} "
+        f"against {names[int(rows.upper_by[place])]!r})"
+        for place in map(tuple, np.argwhere(rows.crossed))
+    ]
+    if (found or crossed) and stated:
+        raise FactsRefuted(stated)
+    if found:
+        raise NoModelFits(found)
+    if crossed:
+        raise EndsCross(crossed)
+
+
+def _write_rows(
+    rows: _Rows,
+    plan: BoundPlan,
+    evidence: Evidence,
+    names: Sequence[str],
+    keys: Sequence[Key],
+    confidence: float | None,
+) -> dict[Key, Bound]:
+    """Make the row of every arm and context: endpoints, estimates, rules, numbers, marks."""
+    endpoints, axes = rows.endpoints, plan.query.treatments + plan.query.context
+    estimates = rows
+    if confidence is not None:
+        # Where no rule has intervals that fit, estimates may: they go over seen cells.
+        found = PlugIn().bound(endpoints.rules or plan.rules, evidence)
+        estimates = _Rows(found, strict=evidence.is_exact)
+    explainer = Explainer(evidence, endpoints, estimates.endpoints)
+    logged = evidence.log.table.marginalize(axes).align(axes)
+    n = np.broadcast_to(logged, evidence.shape)
+    marks = _list_marks(rows, estimates, explainer, n, sampled=confidence is not None)
+    low_by, high_by = rows.lower_by, rows.upper_by
+    scale = evidence.scale
+    columns = zip(
+        scale(rows.lower),
+        scale(rows.upper),
+        scale(estimates.lower),
+        scale(estimates.upper),
+        n.astype(float).ravel().tolist(),
+        [names[which] for which in low_by.ravel().tolist()],
+        [names[which] for which in high_by.ravel().tolist()],
+        (
+            explainer.list_numbers(int(low_by[p]) - 1, p, upper=False)
+            for p in np.ndindex(*n.shape)
+        ),
+        (
+            explainer.list_numbers(int(high_by[p]) - 1, p, upper=True)
+            for p in np.ndindex(*n.shape)
+        ),
+        marks,
+        (
+            explainer.explain_sampling(int(low_by[p]) - 1, int(high_by[p]) - 1, p)
+            if confidence is not None
+            else None
+            for p in np.ndindex(*n.shape)
+        ),
+        strict=True,
+    )
+    return dict(zip(keys, starmap(Bound, columns), strict=True))
+
+
+def _list_marks(
+    rows: _Rows,
+    estimates: _Rows,
+    explainer: Explainer,
+    n: Floats,
+    *,
+    sampled: bool,
+) -> list[tuple[str, ...]]:
+    """What a reader must know of each row alone; most rows have no mark."""
+    said = [] if sampled else [(estimates.crossed, CROSSED)]
+    said.append((n == 0, NEVER_LOGGED))
+    unseen = explainer.find_unseen(estimates.lower_by) | explainer.find_unseen(
+        estimates.upper_by
+    )
+    wide = estimates.upper - estimates.lower > ROUNDING
+    said.append((unseen & wide & (n > 0), EMPTY))
+    said.append((rows.endpoints.empty, NO_FIT))
+    marks: list[tuple[str, ...]] = [()] * n.size
+    for there, mark in said:
+        for i in np.flatnonzero(there).tolist():
+            marks[i] = (*marks[i], mark)
+    return marks

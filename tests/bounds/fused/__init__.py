@@ -1,1 +1,0 @@
-"""Plans of cells and pools, held against the exact laws of random models."""
