@@ -40,7 +40,6 @@ from boundit.decisions.compare.measured import LOGGED as LOGGED
 from boundit.decisions.compare.measured import Measured as Measured
 from boundit.decisions.stress.report import StressReport as StressReport
 from boundit.decisions.stress.stress import stress as stress
-from boundit.decisions.stress.unite import bound_rivals as bound_rivals
 from boundit.decisions.suggest.report import SuggestReport as SuggestReport
 from boundit.decisions.suggest.suggest import suggest as suggest
 from boundit.estimand.adjust import adjustment_sets as adjustment_sets

@@ -123,7 +123,7 @@ def test_a_variable_that_selection_says_nothing_of_may_have_one_value() -> None:
 def test_other_graphs_of_a_stress_test_are_told_what_they_hide() -> None:
     """Only the graph that is added says that openers alone were kept."""
     graph = "Email -> Opened -> Purchase; Email -> [Kept]"
-    united = bd.bound_rivals(
+    united = bd.derive_bounds(
         {"as drawn": graph, "openers": MAIL}, "Purchase | do(Email)", openers()
     )
     assert all(TRUTH[arm] in united[arm, ()] for arm in TRUTH)

@@ -120,7 +120,7 @@ def test_other_things_than_text_are_refused() -> None:
         lambda g: bd.bounds.adjust_for_confounding_only(g, QUERY, ROWS).rows(),
         lambda g: bd.check(g, ROWS).rows(),
         lambda g: bd.stress(g, QUERY, ROWS).summary,
-        lambda g: bd.bound_rivals([g], QUERY, ROWS).rows(),
+        lambda g: bd.derive_bounds([g], QUERY, ROWS).rows(),
         lambda g: bd.suggest(g, QUERY, ROWS, worlds=1, trial=10).rows(),
         lambda g: str(bd.breakdown(g, QUERY, ROWS, of="Z -> X", most=2)),
         lambda g: str(

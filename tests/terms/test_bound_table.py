@@ -308,7 +308,7 @@ def test_a_contrast_can_rule_out_an_arm_that_its_interval_does_not() -> None:
     assert (table.ruled_out(0), joint.ruled_out(0)) == ({}, {("A",): ("B",)})
     assert joint.ruled_out(1) == {}
     assert str(joint.explanation("A", 0)).endswith(
-        "Dominated by arm ('B',): whatever the shared unknown, the mean of that arm is at "
+        "Ruled out by arm ('B',): whatever the shared unknown, the mean of that arm is at "
         "least 0.01 higher here."
     )
     assert joint.explanation("B", 0) == table.explanation("B", 0)

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from boundit.bounds.candidates import name_graph, read_candidates, unite_tables
 from boundit.bounds.caveats import drop_hidden
 from boundit.bounds.count import (
     KeptCounts,
@@ -26,13 +27,17 @@ from boundit.bounds.plan import (
 from boundit.bounds.program.rule import Program
 from boundit.bounds.refusals import note_late
 from boundit.bounds.request import BoundRequest, Profile, hide_reward, read_request
-from boundit.bounds.table import make_table
+from boundit.bounds.table import EndsCross, NoModelFits, make_table
 from boundit.counts.formulas.workspace import Workspace
 from boundit.estimand.query import EffectQuery
+from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.projection import project
 from boundit.graph.read import GraphLike
+from boundit.terms.bound import Goal
 from boundit.terms.bound_table import BoundTable
+from boundit.terms.errors import BounditError
 from boundit.terms.long_work import Progress, TimeBudget, follow_progress, say_nothing
+from boundit.terms.message import CRITICAL
 from boundit.terms.renamed import refuse_renamed
 from boundit.terms.sampling import Inference as InferenceName
 
@@ -43,7 +48,7 @@ PLANNING = 0.4
 
 @refuse_renamed
 def derive_bounds(
-    graph: GraphLike,
+    graph: GraphLike | Iterable[GraphLike] | Mapping[str, GraphLike],
     query: EffectQuery | str,
     log: object,
     *,
@@ -61,6 +66,7 @@ def derive_bounds(
     cluster: str | None = None,
     confounding_limit: Mapping[str, float] | None = None,
     models: str | Models | None = None,
+    goal: Goal = "max",
     progress: Progress | bool | None = None,
 ) -> BoundTable:
     """Bound the mean outcome under every arm in every context, with the reason for each endpoint.
@@ -72,8 +78,11 @@ def derive_bounds(
 
     Parameters
     ----------
-    graph, query
-        What is assumed, and what is asked, as in ``"Y | do(X1, X2), U1, U2"``.
+    graph
+        What is assumed. Of several candidate graphs, in a list or by name, one is right: the
+        intervals then hold whichever it is, and their rules name the graph that set each end.
+    query
+        What is asked, as in ``"Y | do(X1, X2), U1, U2"``.
     log
         Anything ``read_log`` takes.
     profile
@@ -123,11 +132,15 @@ def derive_bounds(
         and arms by models (``"boosting"``, ``"forest"``, ``"linear"`` or ``bd.Models``) instead
         of counting strata, so that covariates may be many, and numbers without bins. Needs the
         extra ``ml``.
+    goal
+        Whether a greater ("max") or a smaller ("min") outcome is better. Choices, policies and
+        what is ruled out follow it; no number changes its sign.
     progress
         True for a bar on stderr, or a function of (message, done, total).
     """
+    candidates = read_candidates(graph)
     request = read_request(
-        graph,
+        next(iter(candidates.values())) if candidates else graph,
         query,
         log,
         profile=profile,
@@ -144,9 +157,41 @@ def derive_bounds(
         cluster=cluster,
         confounding_limit=confounding_limit,
         models=models,
+        goal=goal,
     )
     with follow_progress(progress) as tell:
+        if candidates:
+            return derive_candidates(request, candidates, tell)
         return derive_table(request, {}, tell)
+
+
+def derive_candidates(
+    request: BoundRequest, graphs: Mapping[str, CausalGraph], progress: Progress = say_nothing
+) -> BoundTable:
+    """Bound a request under each of several graphs, and unite the tables.
+
+    A graph that the data refute is left out, with a caveat: the right one is not refuted
+    wherever its table holds.
+    """
+    start, kept, found = time.monotonic(), KeptCounts(), dict[str, BoundTable]()
+    refuted = list[tuple[str, BounditError]]()
+    for done, (name, graph) in enumerate(graphs.items()):
+        progress(f"bound {name}", done, len(graphs))
+        left = request.time_limit
+        if left is not None:
+            left = max(left - (time.monotonic() - start), 0.0)
+        try:
+            found[name] = derive_table(replace(request.under(graph), time_limit=left), kept)
+        except (EndsCross, NoModelFits) as error:
+            refuted.append((name, error))
+        except BounditError as error:
+            raise name_graph(error, name) from None
+    if not found:
+        name, refusal = refuted[0]
+        raise name_graph(refusal, name)
+    united = unite_tables(found)
+    notes = [f"{CRITICAL}the data refute {name}, which is left out" for name, _ in refuted]
+    return replace(united, caveats=(*notes, *united.caveats), notes=(*notes, *united.notes))
 
 
 def derive_table(

@@ -18,7 +18,7 @@ from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.projection import project
 from boundit.graph.read import GraphLike, require_graph
-from boundit.terms.bound import MEASURES
+from boundit.terms.bound import MEASURES, Goal, read_goal
 from boundit.terms.bound_errors import ReservedName
 from boundit.terms.errors import BounditError, InvalidLimit, InvalidQuery, shorten
 from boundit.terms.long_work import read_time_limit
@@ -46,6 +46,7 @@ class RequestOptions(TypedDict, total=False):
     cluster: str | None
     confounding_limit: Mapping[str, float] | None
     models: str | Models | None
+    goal: Goal
 
 
 class UnknownProfile(BounditError):
@@ -96,6 +97,7 @@ class BoundRequest:
     cluster: str | None = None
     limits: ConfoundingLimits = NO_LIMITS
     models: Models | None = None
+    goal: Goal = "max"
 
     @property
     def tables(self) -> list[Nodes]:
@@ -111,6 +113,15 @@ class BoundRequest:
         if any(log.adaptive for log in (self.log, *self.external)):
             return "rows that a policy chose while it learned"
         return ROWS if self.cluster is None else f"independent clusters by {self.cluster}"
+
+    def under(self, graph: CausalGraph) -> "BoundRequest":
+        """Make the same request on another graph, checked."""
+        read_bandit_query(graph, self.query)
+        self.facts.require_in(graph)
+        limits = ConfoundingLimits.from_option(self.limits.by_edge, graph)
+        if not may_be_binary(self.outcome_range):
+            graph = hide_reward(graph, self.query.outcomes[0])
+        return replace(self, graph=graph, limits=limits)
 
     def with_sensitivity(self, limit: float) -> "BoundRequest":
         """Make the same request with another selection limit, checked."""
@@ -149,6 +160,7 @@ def read_request(
     cluster: str | None = None,
     confounding_limit: Mapping[str, float] | None = None,
     models: str | Models | None = None,
+    goal: Goal = "max",
 ) -> BoundRequest:
     """Check the question and every option, then open the logs; no row is read.
 
@@ -197,6 +209,7 @@ def read_request(
         cluster,
         limits,
         modelled,
+        read_goal(goal),
     )
 
 

@@ -185,6 +185,7 @@ def make_table(
         confounding_limit=request.limits.by_edge,
         models=models,
         complete=plan.complete and not endpoints.notes and not late,
+        goal=request.goal,
     )
     if sum(len(each.n) for each in counts.tables) > MOST_KEPT:
         for part in parts:

@@ -90,6 +90,17 @@ def inference_option(command: _Command) -> _Command:
     )(command)
 
 
+def goal_option(command: _Command) -> _Command:
+    """Give a command its --goal option. Decorates ``bound`` and ``decide``."""
+    return click.option(
+        "--goal",
+        type=click.Choice(["max", "min"]),
+        default="max",
+        show_default=True,
+        help="Whether a greater or a smaller outcome is better.",
+    )(command)
+
+
 def plug_in_option(command: _Command) -> _Command:
     """Give a command its --plug-in option. Decorates every command with a confidence."""
     return click.option("--plug-in", is_flag=True, help="Neglect sampling error instead.")(

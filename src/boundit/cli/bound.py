@@ -12,6 +12,7 @@ from boundit.cli.assumptions import (
     confidence_option,
     confounding_limit_option,
     external_option,
+    goal_option,
     inference_option,
     outcome_range_option,
     plug_in_option,
@@ -89,6 +90,7 @@ MOST_CHOSEN = 10_000
     help="A column whose rows belong together, as those of one user.",
 )
 @plug_in_option
+@goal_option
 @click.option(
     "--max-condition",
     type=click.IntRange(0),
@@ -149,6 +151,7 @@ def bound(
     inference: str,
     models: str | None,
     cluster: str | None,
+    goal: str,
     max_condition: int,
     time_limit: float | None,
     memory_limit: str | None,
@@ -201,6 +204,7 @@ def bound(
         memory_limit=memory_limit,
         cluster=cluster,
         confounding_limit=confounding_limit,
+        goal=goal,
     )
     kept: KeptCounts = {}
     with show_steps() as tell:
@@ -324,6 +328,7 @@ def _print_table(table: "BoundTable", *, explained: bool, as_json: bool) -> None
             "caveats": table.caveats,
             "profile": table.profile,
             "confidence": table.confidence,
+            "goal": table.goal,
             "inference": table.inference,
             "promise": table.promise,
             "confounding_limit": dict(table.confounding_limit),

@@ -71,6 +71,7 @@ OPTIONS = frozenset(
         "estimator",
         "exact",
         "external",
+        "goal",
         "graph",
         "inference",
         "least_propensity",

@@ -1,10 +1,12 @@
 """One row of a bound table, and the rule behind an end of it: finished words and numbers."""
 
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Literal, TypeAlias, get_args
 
+from boundit.terms.errors import InvalidLimit
 from boundit.terms.formula import Line, Part, Sentence, join_line
 from boundit.terms.interval import EmptyInterval, Interval
+from boundit.terms.message import Option
 from boundit.terms.sampling import RowSampling
 
 Value: TypeAlias = object
@@ -12,6 +14,8 @@ Value: TypeAlias = object
 Arm: TypeAlias = tuple[Value, ...]
 Context: TypeAlias = tuple[Value, ...]
 Key: TypeAlias = tuple[Arm, Context]
+Goal: TypeAlias = Literal["max", "min"]
+"""Whether a greater or a smaller outcome is better; numbers never change sign."""
 
 MEASURES = (
     "lower",
@@ -22,6 +26,17 @@ MEASURES = (
     "lower_rule",
     "upper_rule",
 )
+
+
+def read_goal(given: object) -> Goal:
+    """Read whether a greater or a smaller outcome is better."""
+    for goal in get_args(Goal):
+        if given == goal:
+            found: Goal = goal
+            return found
+    raise InvalidLimit(
+        Option("goal"), f" must be 'max' or 'min', found {given!r}; which outcome is better?"
+    )
 
 
 @dataclass(frozen=True, slots=True)

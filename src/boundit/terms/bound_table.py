@@ -18,6 +18,7 @@ from boundit.terms.bound import (
     Arm,
     Bound,
     Context,
+    Goal,
     Key,
     RuleRecord,
     StepRecord,
@@ -78,6 +79,8 @@ class BoundTable:
     the edges that they are on. ``models`` says which models were fitted, where some were.
     ``complete`` tells whether no limit cut the search for rules, so that what they leave open
     would stay however many rows there were.
+    ``goal`` says whether a greater or a smaller outcome is better; choices and what is ruled out
+    follow it.
     ``notes`` are the caveats once more, with the options that they name as values, for whoever
     spells options otherwise than Python; a table of an expert or a file has none.
 
@@ -108,6 +111,7 @@ class BoundTable:
     confounding_limit: Mapping[str, float] = field(default_factory=dict)
     models: str = ""
     complete: bool = False
+    goal: Goal = "max"
     notes: tuple[Note, ...] = field(default_factory=tuple, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -151,6 +155,7 @@ class BoundTable:
         treatments: Sequence[str],
         context: Sequence[str] = (),
         outcome_range: tuple[float, float],
+        goal: Goal = "max",
     ) -> Self:
         """Make a table of bounds that an expert or another tool wrote, one mapping a row.
 
@@ -170,7 +175,7 @@ class BoundTable:
             for names, part in zip((treatments, context), parts, strict=True)
             for k, name in enumerate(names)
         }
-        return cls(outcome, treatments, context, levels, outcome_range, found)
+        return cls(outcome, treatments, context, levels, outcome_range, found, goal=goal)
 
     @cached_property
     def intervals(self) -> Mapping[Key, Interval]:
@@ -284,22 +289,18 @@ class BoundTable:
         return known.get((arm, context)) or Interval(*self.outcome_range)
 
     def ruled_out(self, context: object = ()) -> dict[Arm, Arm]:
-        """Map each arm that another surely beats in a context to the one that beats it."""
+        """Map each arm that is worse than another in every possible case to that other arm.
+
+        Which is worse follows the ``goal`` of the table.
+        """
         where = self.read_context(context)
         return {arm: found.arm for arm, found in self.find_dominations(where).items()}
 
     def find_dominations(self, context: Context) -> dict[Arm, Domination]:
         """Find for each arm that another surely beats in a context the best one, and its lead."""
-        ends = self._list_ends(context)
-        lowers = [lower for lower, _ in ends]
-        reached, found = max(lowers, default=0.0), dict[Arm, Domination]()
-        contrasts = self.find_contrasts(context)
-        for arm, (_, upper) in zip(self.arms, ends, strict=True):
-            stored = self._number_rivals(arm, contrasts)
-            may_lose = upper < reached or stored
-            if may_lose and (rival := find_rival(upper, lowers, stored)):
-                found[arm] = Domination(self.arms[rival[0]], rival[1])
-        return found
+        leads = self._find_leads(context)
+        found = ((arm, self._find_domination(arm, context, leads)) for arm in self.arms)
+        return {arm: by for arm, by in found if by}
 
     def choose(
         self,
@@ -307,16 +308,18 @@ class BoundTable:
         *,
         optimism: float | None = None,
         lottery: bool = True,
+        goal: Goal | None = None,
     ) -> Choice:
         """Choose an arm, or a lottery over arms, for every context.
 
         ``minimax-regret`` takes the lottery that falls least short of the best arm, whatever is
         true; with ``lottery=False`` the single arm that does. ``maximin`` takes the arm that
         earns most at least, ``optimism`` the one with the largest ``(1 - h) lower + h upper``,
-        where ``h`` is the number ``optimism`` from 0 to 1.
+        where ``h`` is the number ``optimism`` from 0 to 1. ``goal`` says whether a greater
+        ("max") or a smaller ("min") outcome is better; None for that of the table.
         """
         made: Choice = find_forwarded("choose")(
-            self, rule=rule, optimism=optimism, lottery=lottery
+            self, rule=rule, optimism=optimism, lottery=lottery, goal=goal
         )
         return made
 
@@ -423,7 +426,7 @@ class BoundTable:
             promise=self.promise,
             inference=self.inference,
             caveats=self.caveats,
-            dominated=self._find_domination(key),
+            dominated=self._find_domination(*key, self._find_leads(key[1])),
             complete=self.complete,
         )
 
@@ -551,38 +554,54 @@ class BoundTable:
             Term("E", (outcome,), (done, *_make_assignments(self.context, context)))
         )
 
-    def _find_domination(self, key: Key) -> Domination | None:
-        """Find the arm that surely earns more than this one in its context, and by how much.
-
-        The one that beats it by most, or None.
-        """
-        arm, context = key
-        low, _ = self.outcome_range
-        upper = self.find_compared(arm, context).upper
-        stored = self._number_rivals(arm, self.find_contrasts(context))
-        if upper >= self._reached.get(context, low) and not stored:
+    def _find_domination(
+        self, arm: Arm, context: Context, leads: Mapping[Arm, Mapping[Arm, float]]
+    ) -> Domination | None:
+        """Find the arm that beats this one by most in its context in every possible case."""
+        _, upper = self._turn(self.find_compared(arm, context))
+        lowers, reached = self._list_lowers(context)
+        if upper >= reached and arm not in leads:
             return None
-        lowers = [lower for lower, _ in self._list_ends(context)]
+        numbers = self._arm_numbers
+        stored = {
+            numbers[other]: most
+            for other, most in leads.get(arm, {}).items()
+            if other != arm and other in numbers
+        }
         found = find_rival(upper, lowers, stored)
-        return Domination(self.arms[found[0]], found[1]) if found else None
+        return Domination(self.arms[found[0]], found[1], self.goal) if found else None
 
-    def _list_ends(self, context: Context) -> list[tuple[float, float]]:
-        """List the ends of all arms in a context; those without a row have the reward's range."""
-        rows = (self.find_compared(arm, context) for arm in self.arms)
-        return [(row.lower, row.upper) for row in rows]
+    def _turn(self, interval: Interval) -> tuple[float, float]:
+        """Endpoints of a mean, or of its opposite where less is better."""
+        if self.goal == "max":
+            return interval.lower, interval.upper
+        return -interval.upper, -interval.lower
 
     @cached_property
-    def _reached(self) -> dict[Context, float]:
-        """What the best arm of each context earns at least: its greatest lower end.
+    def _lowers(self) -> dict[Context, tuple[list[float], float]]:
+        """Where ``_list_lowers`` keeps what it found."""
+        return {}
 
-        No arm that may earn as much is dominated by its interval.
+    def _list_lowers(self, context: Context) -> tuple[list[float], float]:
+        """The least that all arms attain in a context, and the greatest of these.
+
+        Arms without a row have the outcome's range.
         """
-        low = self.outcome_range[0]
-        found = dict.fromkeys(self.contexts, low)
-        for (_, context), interval in (self.compared or self.intervals).items():
-            if interval.lower > found[context]:
-                found[context] = interval.lower
-        return found
+        if context not in self._lowers:
+            found = [self._turn(self.find_compared(arm, context))[0] for arm in self.arms]
+            self._lowers[context] = found, max(found, default=-math.inf)
+        return self._lowers[context]
+
+    def _find_leads(self, context: Context) -> Mapping[Arm, Mapping[Arm, float]]:
+        """By how much each arm may be better than others in a context, at most, where kept."""
+        contrasts = self.find_contrasts(context)
+        if self.goal == "max":
+            return contrasts
+        turned = dict[Arm, dict[Arm, float]]()
+        for one, others in contrasts.items():
+            for other, most in others.items():
+                turned.setdefault(other, {})[one] = most
+        return turned
 
     def find_contrasts(self, context: Context) -> dict[Arm, dict[Arm, float]]:
         """Find the contrasts that are kept for a context: of each arm against others."""
@@ -592,19 +611,6 @@ class BoundTable:
     def _stored_contrasts(self) -> StoredContrasts:
         """The contrasts in an order by context; read by ``BoundTable.find_contrasts``."""
         return StoredContrasts.of(self.contrasts)
-
-    def _number_rivals(
-        self, arm: Arm, contrasts: Mapping[Arm, Mapping[Arm, float]]
-    ) -> dict[int, float]:
-        """Give an arm's contrasts by the numbers of the other arms, of those that have rows."""
-        if arm not in contrasts:
-            return {}
-        numbers = self._arm_numbers
-        return {
-            numbers[other]: most
-            for other, most in contrasts[arm].items()
-            if other != arm and other in numbers
-        }
 
     @cached_property
     def _arm_numbers(self) -> dict[Arm, int]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from boundit.terms.bound import Arm, Bound, RuleRecord, StepRecord
+from boundit.terms.bound import Arm, Bound, Goal, RuleRecord, StepRecord
 from boundit.terms.formula import Line, Sentence
 from boundit.terms.interval import Interval
 from boundit.terms.rounding import ROUNDING
@@ -74,15 +74,17 @@ class EndExplanation:
 
 @dataclass(frozen=True, slots=True)
 class Domination:
-    """An arm that surely earns more, and by how much at least."""
+    """An arm that is better in every possible case, and by how much at least."""
 
     arm: Arm
     lead: float
+    goal: Goal = "max"
 
     def __str__(self) -> str:
+        way = "higher" if self.goal == "max" else "lower"
         return (
-            f"Dominated by arm {self.arm}: whatever the shared unknown, the mean of that "
-            f"arm is at least {self.lead:.4g} higher here."
+            f"Ruled out by arm {self.arm}: whatever the shared unknown, the mean of that "
+            f"arm is at least {self.lead:.4g} {way} here."
         )
 
 

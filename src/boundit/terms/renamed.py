@@ -13,6 +13,7 @@ NAMES: Mapping[str, str] = {
     "Recovery": "estimand.Identification",
     "adjust_for_confounding_only": "bounds.adjust_for_confounding_only",
     "adjusts": "is_adjustment_set",
+    "bound_rivals": "derive_bounds",
     "condition_only": "bounds.condition_only",
     "evaluate": "identify(...).evaluate",
     "exchanges": "estimand.exchanges",

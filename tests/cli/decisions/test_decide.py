@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from boundit.decisions.stress.unite import bound_rivals
+from boundit.bounds.derive import derive_bounds
 from boundit.graph.text import parse
 from boundit.terms.bound_table import BoundTable
 from tests.cli.test_bound import GRAPH, QUERY, answer
@@ -111,7 +111,7 @@ def test_with_rival_graphs_the_promise_holds_if_any_is_right(
     regrets = [[one["regret"] for _, one in each["choices"]] for each in (alone, found)]
     assert all(less <= more for less, more in zip(*regrets, strict=True))
 
-    united = bound_rivals([parse(GRAPH), parse(rival)], QUERY, log)
+    united = derive_bounds([parse(GRAPH), parse(rival)], QUERY, log)
     assert regrets[1] == [each.regret for each in united.choose().values()]
 
 

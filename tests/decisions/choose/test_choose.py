@@ -181,7 +181,7 @@ def test_an_explanation_ends_with_what_to_use_there_and_why() -> None:
 
     for arm in "ABC":
         *_, heading, said = table.explain(arm).splitlines()
-        assert heading == "The highest mean here, by least regret at worst:"
+        assert heading == "The highest mean here, by minimax regret:"
         assert said == f"  {found.says}"
     assert "at worst it is 0.16 below" in found.says
     assert "C is ruled out" in found.says
@@ -239,3 +239,27 @@ def test_no_words_of_offline_answers_claim_that_more_is_better() -> None:
 
     assert [advice.findall(text) for text in said] == [[]] * len(said)
     assert "Highest mean of Attack: Smoking=1, whatever is true." in said[0]
+
+
+def test_with_less_being_better_choices_turn_and_numbers_stay() -> None:
+    """The choice of the outcome's complement where more is better."""
+    turned = replace(make_table((0.1, 0.5), (0.3, 0.9), (0.85, 0.95)), goal="min")
+    mirrored = make_table((0.5, 0.9), (0.1, 0.7), (0.05, 0.15))
+    found, expected = turned.choose()[()], mirrored.choose()[()]
+
+    assert found.lottery == pytest.approx(expected.lottery)
+    assert found.regret == pytest.approx(expected.regret)
+    assert found.floor == pytest.approx(1 - expected.floor)
+    assert turned.ruled_out() == mirrored.ruled_out() == {("C",): ("A",)}
+    assert turned.choose(goal="max")[()].single == ("C",)
+    assert turned["A", ()] == bd.Interval(0.1, 0.5)
+    assert "lowest mean" in found.says
+    assert "higher" not in found.says
+    assert "lower" in turned.explain("C")
+    assert not bd.compare(turned, "C", "A")
+    assert bd.compare(turned, "A", "C")
+
+
+def test_a_goal_is_max_or_min() -> None:
+    with pytest.raises(bd.BounditError, match=r"goal must be 'max' or 'min', found 'less'"):
+        make_table((0.1, 0.5), (0.3, 0.9)).choose(goal="less")  # type: ignore[arg-type]

@@ -15,13 +15,13 @@ from itertools import product
 
 from numpy.random import Generator, SeedSequence, default_rng
 
+from boundit.bounds.candidates import unite_tables
 from boundit.bounds.request import BoundRequest, read_request
 from boundit.decisions.choose.choose import choose
 from boundit.decisions.compare.compare import compare
 from boundit.decisions.compare.comparison import Comparison
 from boundit.decisions.stress.edges import add_edges, list_missing, set_apart
 from boundit.decisions.stress.rival_tables import RivalTables
-from boundit.decisions.stress.unite import unite_tables
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.model import Model

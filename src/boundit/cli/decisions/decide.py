@@ -111,6 +111,7 @@ def decide(
         rule,  # type: ignore[arg-type]
         optimism=optimism,
         lottery=not single,
+        goal=asked["goal"] if _is_given(context, "goal") else None,
     )
     if report is not None:
         from boundit.decisions.choose.page import make_choice_page  # noqa: PLC0415, as above
@@ -124,13 +125,16 @@ def decide(
         notify("caveat", note)
 
 
+def _is_given(context: click.Context, name: str) -> bool:
+    return context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+
+
 def _load_table(context: click.Context, path: str) -> "BoundTable":
     """Load a saved table; refuse options that only a log can use."""
     from boundit.terms.bound_table import BoundTable  # noqa: PLC0415, keeps --help quick
 
     for option in filter(_is_asked, bound.params):
-        name = str(option.name)
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+        if option.name != "goal" and _is_given(context, str(option.name)):
             raise click.UsageError(
                 f"{option.opts[0]} is about a log, and {path!r} is a table that was bounded "
                 "already; give GRAPH QUERY LOG instead"
@@ -146,15 +150,14 @@ def _derive_table(
     asked: dict[str, Any],
 ) -> "BoundTable":
     """Bound what is asked of a log, as ``boundit bound`` does, if any of some graphs is right."""
-    from boundit.bounds.derive import derive_table  # noqa: PLC0415, keeps --help quick
-    from boundit.decisions.stress.unite import unite_rivals  # noqa: PLC0415
+    from boundit.bounds.derive import derive_candidates, derive_table  # noqa: PLC0415
 
     graphs = {source: load_graph(source) for source in sources}
     asked = asked | {"rivals": tuple(graphs.values())}
     request = read_asked(context, graphs[sources[0]], query, files, asked)
     with show_steps() as tell:
         if len(graphs) > 1:
-            table = unite_rivals(request, graphs, progress=tell)
+            table = derive_candidates(request, graphs, tell)
         else:
             table = derive_table(request, {}, tell)
     return replace(table, caveats=tuple(map(write_with_flags, table.notes)))

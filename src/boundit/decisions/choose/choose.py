@@ -14,8 +14,8 @@ from boundit.decisions.choose.least_regret import (
     find_single,
 )
 from boundit.decisions.choose.mean_set import MeansContradict, MeanSet
-from boundit.decisions.choose.words import describe_choice
-from boundit.terms.bound import Arm, Context
+from boundit.decisions.choose.words import EXTREME, describe_choice
+from boundit.terms.bound import Arm, Context, Goal, read_goal
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.choices.choice import Choice, ChoiceRule, ContextChoice
 from boundit.terms.errors import BounditError
@@ -37,20 +37,23 @@ def choose(
     rule: ChoiceRule = "minimax-regret",
     optimism: float | None = None,
     lottery: bool = True,
+    goal: Goal | None = None,
 ) -> Choice:
     """Choose an arm, or a lottery over arms, for every context of a table of bounds.
 
     What it promises holds with the table's confidence, the choice included: differences of arms
-    and the intervals beside them are one simultaneous statement.
+    and the intervals beside them are one simultaneous statement. ``goal`` says whether a greater
+    or a smaller mean is better; None for that of the table.
     """
     if not isinstance(bounds, BoundTable):
         raise NoChoice(f"arms are chosen by a BoundTable, found {type(bounds).__name__}")
     _require_rule(rule, optimism)
+    goal = read_goal(goal or bounds.goal)
     if not bounds.intervals:
         raise NoChoice("the table of bounds has no rows, so there is no arm to choose")
     certified = rule == MINIMAX_REGRET and lottery and len(bounds.intervals) <= MOST_CERTIFIED
     return _choose_in(
-        bounds, bounds.contexts, rule, optimism, lottery=lottery, certified=certified
+        bounds, bounds.contexts, rule, optimism, goal, lottery=lottery, certified=certified
     )
 
 
@@ -63,11 +66,14 @@ def explain_use(bounds: BoundTable, context: Context) -> tuple[str, ...]:
     if len(bounds.arms) < 2 or not logged:
         return ()
     try:
-        choice = _choose_in(bounds, (context,), "minimax-regret", None, certified=False)
+        choice = _choose_in(
+            bounds, (context,), "minimax-regret", None, bounds.goal, certified=False
+        )
     except MeansContradict as error:
-        return ("Which mean is highest here is not told:", str(error))
+        return (f"Which mean is {EXTREME[bounds.goal]} here is not known:", str(error))
     found = choice[context]
-    return ("The highest mean here, by least regret at worst:", found.says, *found.marks)
+    heading = f"The {EXTREME[bounds.goal]} mean here, by minimax regret:"
+    return (heading, found.says, *found.marks)
 
 
 def _choose_in(
@@ -75,6 +81,7 @@ def _choose_in(
     contexts: Iterable[Context],
     rule: ChoiceRule,
     optimism: float | None,
+    goal: Goal,
     *,
     lottery: bool = True,
     certified: bool,
@@ -83,12 +90,13 @@ def _choose_in(
     choices = dict[Context, ContextChoice]()
     for context in contexts:
         means = MeanSet.from_table(bounds, context)
+        means = means if goal == "max" else means.turn()
         chances = _choose_chances(means, rule, optimism, lottery=lottery)
         found = _describe_context(means, context, chances, rule, optimism, certified=certified)
-        choices[context] = replace(
-            found,
-            says=describe_choice(found, bounds.outcome, bounds.treatments, rule, optimism),
-        )
+        if goal == "min":
+            found = replace(found, floor=0.0 - found.floor)
+        said = describe_choice(found, bounds.outcome, bounds.treatments, rule, optimism, goal)
+        choices[context] = replace(found, says=said)
     return Choice(
         bounds.outcome,
         bounds.treatments,
@@ -97,6 +105,7 @@ def _choose_in(
         optimism,
         choices,
         bounds.confidence,
+        goal,
     )
 
 

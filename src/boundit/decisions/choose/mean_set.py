@@ -108,6 +108,11 @@ class MeanSet:
         # The added arm, with mean 0, has the last row and column.
         return cls(tuple(arms), -closed[-1, :-1], closed[:-1, -1], closed[:-1, :-1])
 
+    def turn(self) -> Self:
+        """The same means with their signs changed, for choices where less is better."""
+        leads = None if self.leads is None else self.leads.T
+        return replace(self, lowers=-self.uppers, uppers=-self.lowers, leads=leads)
+
     def find_leads(self) -> Floats:
         """Find how much more each arm may earn than each other one, at most; 0 for itself."""
         if self.leads is not None:

@@ -1,11 +1,8 @@
-"""A choice in plain sentences: the highest mean, how far below it an arm may be, who is out.
-
-Whether more is better is not known here, so no sentence says it.
-"""
+"""A choice in plain sentences: the best mean, how far from it an arm may be, who is ruled out."""
 
 from collections.abc import Mapping, Sequence
 
-from boundit.terms.bound import Arm
+from boundit.terms.bound import Arm, Goal
 from boundit.terms.choices.choice import (
     MOST_DRAWN,
     ChoiceRule,
@@ -13,9 +10,11 @@ from boundit.terms.choices.choice import (
     cut_lottery,
     write_arm,
     write_at_least,
+    write_at_most,
     write_promise,
 )
 
+EXTREME: Mapping[Goal, str] = {"max": "highest", "min": "lowest"}
 _MOST_NAMED = 3
 """How many arms a sentence names; of more it says how many."""
 
@@ -26,18 +25,19 @@ def describe_choice(
     treatments: Sequence[str],
     rule: ChoiceRule,
     optimism: float | None,
+    goal: Goal = "max",
 ) -> str:
-    """Say which arm has the highest mean in one context, how surely, and which have not."""
-    said = [_describe_use(found, outcome, treatments, rule, optimism)]
+    """Say which arm has the best mean in one context, how surely, and which have not."""
+    said = [_describe_use(found, outcome, treatments, rule, optimism, goal)]
     if found.ties:
         said.append(f"{_join_arms(treatments, found.ties)} would come as near.")
     if len(found.lottery) > 1:
         single = write_arm(treatments, found.single)
-        cost = _describe_cost(found.single_regret, found.single_against, treatments)
+        cost = _describe_cost(found.single_regret, found.single_against, treatments, goal)
         said.append(f"Without a draw: {single}; {cost}.")
     if found.by_differences:
         said.append("Intervals alone would promise less: one unknown moves these arms alike.")
-    said += _describe_ruled_out(found.ruled_out, treatments)
+    said += _describe_ruled_out(found.ruled_out, treatments, goal)
     return " ".join(said)
 
 
@@ -47,10 +47,11 @@ def _describe_use(
     treatments: Sequence[str],
     rule: ChoiceRule,
     optimism: float | None,
+    goal: Goal,
 ) -> str:
     """Say which arm or lottery is chosen, and why."""
-    highest = f"ighest mean of {outcome}"
-    cost = _describe_cost(found.regret, found.against, treatments)
+    best = f"{EXTREME[goal]} mean of {outcome}"
+    cost = _describe_cost(found.regret, found.against, treatments, goal)
     if len(found.lottery) > 1:
         shown, left = cut_lottery(found.lottery, MOST_DRAWN)
         drawn = [
@@ -59,38 +60,44 @@ def _describe_use(
         ]
         if left:
             drawn.append(f"one of {len(left)} more with chance {sum(left.values()):.3g}")
-        return (
-            f"Nearest to the h{highest}: draw {_join(drawn)}; on average over the draw, {cost}."
-        )
+        return f"Nearest to the {best}: draw {_join(drawn)}; on average over the draw, {cost}."
     arm = write_arm(treatments, found.single)
     match rule:
         case "maximin":
-            least = f"at least {write_at_least(found.floor)}"
-            return f"H{highest} that is sure: {arm}, {least}; {cost}."
+            sure = f"at least {write_at_least(found.floor)}"
+            if goal == "min":
+                sure = f"at most {write_at_most(found.floor)}"
+            return f"{best[0].upper()}{best[1:]} that is sure: {arm}, {sure}; {cost}."
         case "optimism":
-            return f"H{highest} with optimism {optimism:g}: {arm}; {cost}."
+            return f"{best[0].upper()}{best[1:]} with optimism {optimism:g}: {arm}; {cost}."
         case _ if found.against is None:
-            return f"H{highest}: {arm}, whatever is true."
+            return f"{best[0].upper()}{best[1:]}: {arm}, whatever is true."
         case _:
-            return f"Nearest to the h{highest}: {arm}; {cost}."
+            return f"Nearest to the {best}: {arm}; {cost}."
 
 
-def _describe_cost(regret: float, against: Arm | None, treatments: Sequence[str]) -> str:
-    """Say how far below the highest mean an arm is at worst, and whose mean that is then."""
+def _describe_cost(
+    regret: float, against: Arm | None, treatments: Sequence[str], goal: Goal
+) -> str:
+    """Say how far from the best mean an arm is at worst, and whose mean that is then."""
+    better, away = ("higher", "below") if goal == "max" else ("lower", "above")
     if against is None:
-        return "no arm has a higher mean, whatever is true"
+        return f"no arm has a {better} mean, whatever is true"
     other, less = write_arm(treatments, against), write_promise(regret)
-    return f"at worst it is {less} below that of {other}"
+    return f"at worst it is {less} {away} that of {other}"
 
 
-def _describe_ruled_out(ruled_out: Mapping[Arm, Arm], treatments: Sequence[str]) -> list[str]:
-    """Say which arms surely have a lower mean than another, those with the same rival together."""
+def _describe_ruled_out(
+    ruled_out: Mapping[Arm, Arm], treatments: Sequence[str], goal: Goal
+) -> list[str]:
+    """Say which arms are worse than another in every case, those with the same one together."""
+    better = "higher" if goal == "max" else "lower"
     by_rival: dict[Arm, list[Arm]] = {}
     for arm, rival in ruled_out.items():
         by_rival.setdefault(rival, []).append(arm)
     return [
         f"{_join_arms(treatments, arms)} {'is' if len(arms) == 1 else 'are'} ruled out: "
-        f"the mean of {write_arm(treatments, rival)} is surely higher."
+        f"the mean of {write_arm(treatments, rival)} is surely {better}."
         for rival, arms in by_rival.items()
     ]
 

@@ -159,6 +159,7 @@ def compare(
         _find_deciding(differences, interval),
         explain_comparison(bounds, sides, shares, differences, logged, estimate, missed),
         _add_chances(bounds.confidence, missed),
+        bounds.goal,
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeAlias
 from boundit.decisions.compare.policies import write_values
 from boundit.report.frame import make_frame
 from boundit.report.notebook.answer import show_answer
-from boundit.terms.bound import Context
+from boundit.terms.bound import Context, Goal
 from boundit.terms.choices.choice import write_at_least, write_at_most
 from boundit.terms.interval import Interval
 from boundit.terms.public_names import find_forwarded
@@ -53,6 +53,7 @@ class Comparison:
     deciding: tuple[Context, ...]
     reasons: tuple[str, ...]
     confidence: float | None = None
+    goal: Goal = "max"
 
     def __bool__(self) -> bool:
         return self.verdict == "surely better"
@@ -63,8 +64,10 @@ class Comparison:
         low, high = self.interval.lower, self.interval.upper
         room = ROUNDING * max(1.0, abs(low), abs(high))  # alike up to rounding is not better
         if low > room:
-            return "surely better"
-        return "surely worse" if high < -room else "not told"
+            return "surely better" if self.goal == "max" else "surely worse"
+        if high < -room:
+            return "surely worse" if self.goal == "max" else "surely better"
+        return "not told"
 
     @property
     def by(self) -> float:
@@ -83,7 +86,7 @@ class Comparison:
                 f"{write_at_most(more)} higher than that of {self.old}."
             )
         most = max(abs(low), abs(high))
-        word = "higher" if self.verdict == "surely better" else "lower"
+        word = "higher" if low > 0 else "lower"
         return (
             f"Surely {word}: the mean of {self.new} is at least {write_at_least(self.by)} "
             f"{word} than that of {self.old}, and at most {write_at_most(most)}."

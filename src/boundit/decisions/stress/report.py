@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from boundit.bounds.candidates import unite_tables
 from boundit.decisions.compare.comparison import Comparison
 from boundit.decisions.stress.edge_tests import EdgeTest
 from boundit.decisions.stress.edges import ApartEdge, MissingEdge
 from boundit.decisions.stress.standing import ContextStanding
-from boundit.decisions.stress.unite import unite_tables
 from boundit.report.frame import make_frame
 from boundit.report.notebook.answer import show_answer
 from boundit.terms.bound import Arm, Context, Key

@@ -49,6 +49,7 @@ def _judge_context(table: BoundTable, found: ContextChoice) -> ContextStanding:
     The best arm is never ruled out, so the last that is not is surely best.
     """
     means = MeanSet.from_table(table, found.context)
+    means = means if table.goal == "max" else means.turn()
     worst = means.find_leads().max(axis=0)
     left = [arm for arm in means.arms if arm not in found.ruled_out]
     return ContextStanding(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Unpack, final
 
-from boundit.bounds.request import BoundRequest, read_request
+from boundit.bounds.request import BoundRequest, RequestOptions, read_request
 from boundit.bounds.selection_facts import FactsRefuted
 from boundit.bounds.table import EndsCross, NoModelFits
 from boundit.checks.check import NoLevel
@@ -21,7 +21,6 @@ from boundit.decisions.stress.edges import (
     rank_by_place,
     set_apart,
 )
-from boundit.decisions.stress.facts import Facts
 from boundit.decisions.stress.report import StressReport, TriedEdges, rank_by_harm
 from boundit.decisions.stress.rival_tables import RivalTables
 from boundit.decisions.stress.standing import (
@@ -61,7 +60,7 @@ def stress(
     old: object = None,
     contexts: object = None,
     progress: Progress | bool | None = None,
-    **facts: Unpack[Facts],
+    **facts: Unpack[RequestOptions],
 ) -> StressReport:
     """Say what would overturn the answer: each edge that the graph leaves out, added in turn.
 

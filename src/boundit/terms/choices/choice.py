@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, final
 
-from boundit.terms.bound import Arm, Context, Value
+from boundit.terms.bound import Arm, Context, Goal, Value
 from boundit.terms.bound_text import align_columns
 from boundit.terms.errors import shorten
 from boundit.terms.public_names import find_forwarded
@@ -32,12 +32,13 @@ class ContextChoice:
     too, is below that of the best arm by at most ``regret``, and by that much only where
     ``against`` is the best; that is None where nothing but rounding is lost. ``single`` is the
     one arm that regrets least, or scores most by the rule; ``ties`` are arms that do as well as
-    it. ``floor`` is what the lottery earns at least. ``ruled_out`` maps arms that surely earn
-    less to one that earns more. ``by_differences`` tells whether differences between arms
-    promise more than intervals alone. ``marks`` is what a reader must know of this context,
-    ``says`` the answer in words. ``certified`` is a regret that no lottery is below at worst,
-    by a proof of its own: where it equals ``regret``, none does better. None where none was
-    asked for: other rules, single arms, very large tables.
+    it. ``floor`` is the mean that the lottery has at least, or at most where less is better.
+    ``ruled_out`` maps arms that are worse than another in every case to that one.
+    ``by_differences`` tells whether differences between arms promise more than intervals alone.
+    ``marks`` is what a reader must know of this context, ``says`` the answer in words.
+    ``certified`` is a regret that no lottery is below at worst, by a proof of its own: where it
+    equals ``regret``, none does better. None where none was asked for: other rules, single
+    arms, very large tables.
     """
 
     context: Context
@@ -92,6 +93,7 @@ class Choice(Mapping[Context, ContextChoice]):
     optimism: float | None
     choices: Mapping[Context, ContextChoice]
     confidence: float | None = None
+    goal: Goal = "max"
 
     def __getitem__(self, context: object) -> ContextChoice:
         if isinstance(context, Mapping) and context.keys() == set(self.context):

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import boundit as bd
+from boundit.bounds.candidates import InvalidCandidates, unite_tables
 from boundit.bounds.derive import derive_bounds
 from boundit.counts.errors import MissingColumn
 from boundit.decisions.stress.edges import add_edges
-from boundit.decisions.stress.unite import NoRivals, bound_rivals, unite_tables
 from boundit.graph.text import parse
 from boundit.simulation.random_models import draw_model
 from boundit.terms.errors import UnknownNode
@@ -39,7 +39,7 @@ def test_the_union_holds_the_truth_whichever_graph_is_right(seed: int) -> None:
     for model, right in ((larger, grown), (problem.model, graph)):
         log = open_log(problem, model)
         try:
-            united = bound_rivals([graph, grown], query, log, confidence=None)
+            united = derive_bounds([graph, grown], query, log, confidence=None)
         except bd.BounditError:
             assert model is larger, "only a graph that is wrong can be refuted"
             continue
@@ -53,14 +53,14 @@ def test_the_union_holds_the_truth_whichever_graph_is_right(seed: int) -> None:
             assert truth[one, where] - truth[other, where] <= most + ROUNDING
 
 
-def test_the_order_of_rivals_does_not_matter_to_models() -> None:
+def test_the_order_of_candidates_does_not_matter_to_models() -> None:
     """The second graph leaves nothing to adjust for, so that models have no say there."""
     rows, truth = draw_unseen(2_000)
-    rivals = {"clean": NUMBERS, "confounded": f"{NUMBERS}; X <-> Y"}
-    turned = dict(reversed(rivals.items()))
+    candidates = {"clean": NUMBERS, "confounded": f"{NUMBERS}; X <-> Y"}
+    turned = dict(reversed(candidates.items()))
     one, other = (
-        bound_rivals(of, "Y | do(X)", rows, inference="approximate", models="linear")
-        for of in (rivals, turned)
+        derive_bounds(of, "Y | do(X)", rows, inference="approximate", models="linear")
+        for of in (candidates, turned)
     )
 
     assert one.rows() == other.rows()
@@ -72,8 +72,8 @@ def test_the_order_of_rivals_does_not_matter_to_models() -> None:
 
 
 def test_each_end_names_the_graph_that_set_it() -> None:
-    rivals = {"clean": CLEAN, "confounded": CONFOUNDED}
-    united = bound_rivals(rivals, "Y | do(X)", ROWS)
+    candidates = {"clean": CLEAN, "confounded": CONFOUNDED}
+    united = derive_bounds(candidates, "Y | do(X)", ROWS)
     alone = derive_bounds(CONFOUNDED, "Y | do(X)", ROWS)
 
     assert united[0, ()] == alone[0, ()]
@@ -86,7 +86,7 @@ def test_each_end_names_the_graph_that_set_it() -> None:
 
 def test_an_end_that_nothing_bounds_says_under_which_graph() -> None:
     steered = parse("X -> Y; X <-> Y; Y -> [S]")
-    united = bound_rivals({"clean": CLEAN, "steered": steered}, "Y | do(X)", ROWS)
+    united = derive_bounds({"clean": CLEAN, "steered": steered}, "Y | do(X)", ROWS)
 
     assert united.bounds[(0,), ()].marks == (
         "nothing bounds its lower end under steered",
@@ -111,28 +111,36 @@ def test_tables_of_different_questions_are_refused() -> None:
         "one": derive_bounds(CLEAN, "Y | do(X)", ROWS),
         "two": derive_bounds(CLEAN, "Y | do(X)", ROWS, confidence=0.9),
     }
-    with pytest.raises(NoRivals, match="one and two are not about the same"):
+    with pytest.raises(InvalidCandidates, match="one and two are not about the same"):
         unite_tables(tables)
-    with pytest.raises(NoRivals, match="no table to unite"):
+    with pytest.raises(InvalidCandidates, match="no table to unite"):
         unite_tables({})
-    with pytest.raises(NoRivals, match="no graph to bound"):
-        bound_rivals([], "Y | do(X)", ROWS)
+    with pytest.raises(InvalidCandidates, match="no candidate graph"):
+        derive_bounds([], "Y | do(X)", ROWS)
 
 
 def test_every_graph_must_have_the_variables_of_the_query() -> None:
     with pytest.raises(UnknownNode, match=r"^graph 2: the graph has no node 'X'"):
-        bound_rivals([CLEAN, parse("A -> Y")], "Y | do(X)", ROWS)
+        derive_bounds([CLEAN, parse("A -> Y")], "Y | do(X)", ROWS)
 
 
-def test_a_rival_with_a_column_that_the_log_lacks_is_named() -> None:
+def test_a_candidate_with_a_column_that_the_log_lacks_is_named() -> None:
     with pytest.raises(MissingColumn, match=r"^strange: the log has no column 'Q'"):
-        bound_rivals(
+        derive_bounds(
             {"own": CLEAN, "strange": parse("Q -> X; Q -> Y; X -> Y")}, "Y | do(X)", ROWS
         )
 
 
-def test_a_number_is_no_list_of_rivals() -> None:
-    with pytest.raises(NoRivals, match="a list of graphs, or graphs by name, found int"):
-        bound_rivals(5, "Y | do(X)", ROWS)  # type: ignore[arg-type]
-    with pytest.raises(NoRivals, match="found str"):
-        bound_rivals("X -> Y", "Y | do(X)", ROWS)
+def test_a_candidate_that_the_data_refute_is_left_out() -> None:
+    """Z is an instrument under one graph, and the log breaks the instrumental inequality."""
+    rows = {"Z": [0, 1] * 500, "X": [0] * 1000, "Y": [0, 1] * 500}
+    instrument, direct = parse("Z -> X -> Y; X <-> Y"), parse("Z -> X -> Y; Z -> Y; X <-> Y")
+    domain = {"X": [0, 1]}
+
+    with pytest.raises(bd.BounditError, match="refute"):
+        derive_bounds(instrument, "Y | do(X)", rows, domain=domain)
+    united = derive_bounds([instrument, direct], "Y | do(X)", rows, domain=domain)
+    alone = derive_bounds(direct, "Y | do(X)", rows, domain=domain)
+
+    assert united.intervals == alone.intervals
+    assert united.caveats[0] == "critical: the data refute graph 1, which is left out"
