@@ -55,11 +55,13 @@ def test_a_log_of_openers_alone_misses_no_mean_and_no_difference(
 def test_the_caveat_is_critical_first_and_shown_by_default() -> None:
     table = bd.derive_bounds(MAIL, "Purchase | do(Email)", openers())
     first = table.caveats[0]
-    assert first.startswith("critical: Opened has one value in the log")
+    assert first.startswith(
+        "critical: Opened affects selection and has one value in the data (1)"
+    )
     assert "domain={'Opened': [...]}" in first
     for shown in (str(table), table.summary(), table.explain(0)):
         assert first in shown
-    assert "critical: Opened has one value" in table._repr_html_()
+    assert "critical: Opened affects selection" in table._repr_html_()
 
 
 def test_a_policy_pools_no_rows_by_what_selection_left_one_value_of() -> None:
@@ -97,7 +99,9 @@ def test_arms_contexts_and_rewards_may_be_hidden_too(
     rows = {name: rng.integers(0, 2, 400) for name in names} | {single: np.ones(400, int)}
     table = bd.derive_bounds(graph, query, rows)
     assert {bound.interval for bound in table.bounds.values()} == {WHOLE}
-    assert table.critical[0].startswith(f"critical: {single} has one value")
+    assert table.critical[0].startswith(
+        f"critical: {single} affects selection and has one value"
+    )
 
 
 def test_what_goes_with_a_hidden_cause_of_selection_is_hidden_with_it() -> None:

@@ -180,7 +180,7 @@ def test_cp_is_the_logged_mean_of_each_arm_in_each_context() -> None:
         assert row.lower == row.upper == pytest.approx(float(means[arm + context]))  # type: ignore[index]
     assert table.bounds[(0, 0), (0, 0)].lower == pytest.approx(0.344235, abs=5e-7)
     assert table.caveats == (
-        "this is a biased estimate, not a bound: neither bias is corrected",
+        "critical: this is a biased estimate, not a bound: neither bias is corrected",
     )
     assert list(table.rules) == [table.profile] == ["condition only"]
 

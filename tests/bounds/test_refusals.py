@@ -13,12 +13,13 @@ def test_the_first_large_rules_are_explained_and_the_others_named() -> None:
     said = [str(note) for note in note_refused({**large, "f": MemoryError(), "g": OutOfTime()})]
 
     assert said[0] == (
-        "the rule 'a' was left out: a dense table over X, Z has 1,000,000,000 cells, "
+        "skipped: the rule 'a': a dense table over X, Z has 1,000,000,000 cells, "
         "memory_limit allows 1,000,000; ask for fewer variables or levels, or raise it"
     )
     assert len(said) == 5
-    assert said[3] == "so were 'd', 'e', 'f'; memory_limit is too low"
+    assert said[3] == "skipped: 'd', 'e', 'f': memory_limit is too low"
     assert said[4] == (
-        "'g' had no time left; the other rules hold; raise time_limit or lower max_condition"
+        "skipped: 'g', because time_limit was reached. The intervals are valid, but may be wider "
+        "than necessary. Raise time_limit."
     )
     assert list(note_refused({})) == []

@@ -13,7 +13,7 @@ from boundit.bounds.selection_facts import NOTHING_KNOWN
 from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.random_models import draw_graph, draw_model
 from boundit.terms.long_work import TimeBudget
-from boundit.terms.message import Message
+from boundit.terms.message import Caveat
 from boundit.terms.names import sort_names
 from tests.bounds.core import bound, make_run, state_rate
 from tests.bounds.exact import questions
@@ -48,7 +48,7 @@ def test_a_plan_names_the_limit_that_cut_it() -> None:
     graph, query = bd.parse_graph(GROUP), bd.parse_query("y | do(t)")
     plan = find_chains(graph, query, max_condition=0)
     assert not plan.complete
-    named = [note for note in plan.notes if isinstance(note, Message)]
+    named = [note for note in plan.notes if isinstance(note, Caveat)]
     assert [note.option for note in named] == ["max_condition"]
     assert "max_condition=0 of 5 variables" in str(named[0])
 
@@ -69,7 +69,7 @@ def test_a_plan_says_that_time_was_over() -> None:
         bd.parse_graph(GROUP), bd.parse_query("y | do(t)"), budget=TimeBudget(0.0)
     )
     assert not plan.complete
-    assert any(isinstance(n, Message) and n.option == "time_limit" for n in plan.notes)
+    assert any(isinstance(n, Caveat) and n.option == "time_limit" for n in plan.notes)
 
 
 @pytest.mark.parametrize("graph", ["t -> y; t <-> y", "w -> t -> y; w -> y"])
@@ -138,13 +138,13 @@ def test_an_arm_that_became_irrelevant_is_drawn_as_it_came() -> None:
 @pytest.mark.parametrize(
     ("graph", "edge", "said"),
     [
-        ("X -> Y; X <-> Y", "X <-> Y", "given that the unseen cause"),
+        ("X -> Y; X <-> Y", "X <-> Y", "assumes: the unseen cause"),
         (
             "X -> Y; X <-> Z; Z -> Y; Z <-> Y; X <-> Y",
             "Y <-> Z",
             "neither Y nor Z is a treatment",
         ),
-        ("X -> Y; X <-> Y; X <- W -> Y", "X <-> Y", "given that the unseen cause"),
+        ("X -> Y; X <-> Y; X <- W -> Y", "X <-> Y", "assumes: the unseen cause"),
         ("X -> M -> Y; X <-> Y", "X <-> Y", "has a formula without it"),
     ],
 )

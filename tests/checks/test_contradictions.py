@@ -38,7 +38,7 @@ def count(rows: Mapping[str, object], **options: object) -> CountTable:
 def test_the_pair_that_goes_together_is_named_with_what_to_write() -> None:
     (note,) = note_contradictions(EACH, count(draw_rows(2000)), ungrouped=frozenset("TY"))
 
-    assert "among rows, Age and Income go together (V = 0.3" in str(note)
+    assert "Age and Income are dependent (Cramér's V 0.3" in str(note)
     assert "write 'Related = {Age, Income}'" in str(note)
     assert "Sex" not in str(note)
 
@@ -126,6 +126,6 @@ def test_many_pairs_are_counted_and_three_are_shown() -> None:
     graph = parse_graph("; ".join(f"{name} -> Y" for name in names))
     (note,) = note_contradictions(graph, read_log(rows).count(names))
 
-    assert str(note).count("go together") == 3
+    assert str(note).count("are dependent") == 3
     assert "and 7 more pairs" in str(note)
     assert "Related = {X0, X1, X2, X3, X4}" in str(note)

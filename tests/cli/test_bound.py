@@ -170,7 +170,7 @@ def test_caveats_name_flags_and_the_saved_table_speaks_python(
     graph = "Age -> X -> Y; Age -> Y"
     _, _, err = answer(capsys, "bound", graph, "Y | do(X), Age", "ages.csv", "--out", "b.json")
 
-    assert "caveat: Age has 73 levels" in err
+    assert "note: Age has 73 levels" in err
     assert "cut it with --bins Age=...\n" in err
     assert "cut it with bins={'Age': [...]}" in BoundTable.load("b.json").caveats[0]
 
@@ -179,8 +179,8 @@ def test_caveats_go_to_stderr(capsys: pytest.CaptureFixture[str], log: str) -> N
     code, out, err = answer(capsys, "bound", GRAPH, QUERY, log, "--profile", "paper")
 
     assert code == 0
-    assert "caveat" not in out
-    assert err.startswith("caveat: profile 'paper' follows the printed method")
+    assert "the printed method" not in out
+    assert err.startswith("critical: profile 'paper' follows the printed method")
 
 
 @pytest.mark.parametrize(
@@ -267,9 +267,9 @@ def test_a_selection_node_without_brackets_is_asked_about(
     bare = "Z -> X -> Y; Z -> Y; Y -> "
 
     _, _, err = answer(capsys, "bound", bare + "Kept", QUERY, "ones.csv")
-    assert err.startswith("caveat: Kept is always 1 in this log: if it says which rows were")
+    assert err.startswith("note: Kept is always 1 in this log: if it says which rows were")
     _, _, err = answer(capsys, "bound", bare + "S", QUERY, "ones.csv")
-    assert err.startswith("caveat: S is an ordinary node here: if it says which rows were kept")
+    assert err.startswith("note: S is an ordinary node here: if it says which rows were kept")
     assert "always" not in answer(capsys, "bound", bare + "[Kept]", QUERY, "ones.csv")[2]
 
 
@@ -280,7 +280,7 @@ def test_a_slip_in_an_external_table_is_asked_about(
     _, _, err = answer(capsys, "bound", GRAPH, "Y | do(X)", log, "--external", "slip.csv")
 
     assert (
-        "caveat: Z is never 11 in the log, only in 'slip.csv': if that is right, declare it "
+        "note: Z is never 11 in the log, only in 'slip.csv': if that is right, declare it "
         "with --domain\n"
     ) in err
 

@@ -254,14 +254,14 @@ CAVEATS: list[tuple[Callable[[], Iterable[Note]], str, str]] = [
         "a slip for 'young'? If it is right, declare it with --domain",
     ),
     (
-        lambda: bounded("X -> M -> Y; X <-> Y; M -> [S]").notes,
-        "if selection hides others, declare them with domain=",
-        "if selection hides others, declare them with --domain",
+        lambda: bounded("X -> M -> Y; X <-> Y; M -> [S]").caveats,
+        "M has no values besides 0 and 1; selection could hide others (domain)",
+        "M has no values besides 0 and 1; selection could hide others (--domain)",
     ),
     (
-        lambda: bounded("X -> Y; Y -> [S]", time_limit=0.0).notes,
-        "the search for rules stopped at time_limit=0.0 s; what it found holds",
-        "the search for rules stopped at --time-limit 0.0 s; what it found holds",
+        lambda: bounded("X -> Y; Y -> [S]", time_limit=0.0).caveats,
+        "part of the search for rules, because time_limit=0.0 s was reached",
+        "part of the search for rules, because --time-limit 0.0 s was reached",
     ),
 ]
 

@@ -17,6 +17,7 @@ from boundit.terms.bound_table import BoundTable
 from boundit.terms.explanation import RANGE
 from boundit.terms.formula import Over, Sentence, Variable
 from boundit.terms.interval import Interval
+from boundit.terms.message import Caveat
 from boundit.terms.sampling import EndSampling, HeavyCell, RowSampling
 from tests.nodes import make_nodes
 
@@ -43,7 +44,7 @@ RULE = RuleRecord(
         StepRecord("Rule 2: U1, X1 may be seen"),
     ),
 )
-CAVEAT = "only levels of I1 that were logged count"
+CAVEAT = "I1 has no values besides 0, 1"
 SAMPLING = EndSampling(820, 0.0125, (HeavyCell((("I1", 0),), 40, 0.61),))
 """Why chance moves the ends of a small table."""
 
@@ -77,7 +78,7 @@ def small_table(*, confidence: float | None = 0.95) -> BoundTable:
         rules={RULE.name: RULE},
         profile="sound",
         confidence=confidence,
-        caveats=(CAVEAT,),
+        caveats=(Caveat(CAVEAT),),
     )
 
 
@@ -110,7 +111,7 @@ def large_table(*, arms: int = 30, contexts: int = 40, variables: int = 40) -> B
         rules={RULE.name: RULE},
         profile="sound",
         confidence=0.95,
-        caveats=(CAVEAT,),
+        caveats=(Caveat(CAVEAT),),
     )
 
 
@@ -154,7 +155,7 @@ def random_table(seed: int, *, arms: int = 12, contexts: int = 25) -> BoundTable
         rules={rule.name: rule for rule in rules},
         profile="sound",
         confidence=rng.choice([None, 0.95]),
-        caveats=(CAVEAT,),
+        caveats=(Caveat(CAVEAT),),
         contrasts={
             (where, (one,), (other,)): rng.uniform(-0.2, 0.2)
             for where in wheres

@@ -25,6 +25,7 @@ from boundit.terms.bound_table import BoundTable
 from boundit.terms.explanation import RANGE
 from boundit.terms.fused_plan import Factor, FusedPlan, NoFusedPlan
 from boundit.terms.interval import Interval
+from boundit.terms.message import Caveat
 from boundit.terms.saving import bound_file
 
 ROWS: list[dict[str, object]] = [
@@ -69,7 +70,7 @@ def derived() -> BoundTable:
         },
         profile="sound",
         confidence=0.95,
-        caveats=("mind the gap",),
+        caveats=(Caveat("mind the gap"),),
         contrasts={((day, "x"), arms[0], arms[1]): -0.25},
         pooling=_fused((arms[0], (day, "x"))),
     )
@@ -449,7 +450,7 @@ def test_no_caveat_of_a_table_without_counts_tells_of_any(
         private.summary(),
         private._repr_html_(),
         write_bound_page(private),
-        " ".join(map(str, private.notes)),
+        " ".join(private.caveats),
     ):
         assert counts.search(said) is None
     assert len(private.caveats) == len(table.caveats) + 1

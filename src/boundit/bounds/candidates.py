@@ -7,7 +7,6 @@ error is not divided. It says nothing of graphs that are not among them.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import permutations
-from typing import TypeVar
 
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.nx import is_networkx
@@ -18,10 +17,8 @@ from boundit.terms.contrast import Pair
 from boundit.terms.errors import BounditError
 from boundit.terms.explanation import RANGE
 from boundit.terms.interval import Interval
-from boundit.terms.message import CRITICAL, Message, Note
+from boundit.terms.message import Message, sort_caveats
 from boundit.terms.rounding import ROUNDING
-
-_Said = TypeVar("_Said", str, Note)
 
 
 class InvalidCandidates(BounditError):
@@ -79,17 +76,10 @@ def unite_tables(tables: Mapping[str, BoundTable]) -> BoundTable:
         rules=dict(_rename_rules(tables)),
         contrasts=dict(_unite_contrasts(list(tables.values()), compared)),
         compared=compared,
-        caveats=_put_first(c for t in tables.values() for c in t.caveats),
-        notes=_put_first(note for t in tables.values() for note in t.notes),
+        caveats=sort_caveats(caveat for t in tables.values() for caveat in t.caveats),
         pooling=PLAIN,
         models="; or ".join(dict.fromkeys(t.models for t in tables.values() if t.models)),
     )
-
-
-def _put_first(said: Iterable[_Said]) -> tuple[_Said, ...]:
-    """List caveats of several tables once each, critical ones first."""
-    once = dict.fromkeys(said)
-    return tuple(sorted(once, key=lambda note: not str(note).startswith(CRITICAL)))
 
 
 def _require_alike(tables: Mapping[str, BoundTable]) -> BoundTable:

@@ -1,6 +1,6 @@
 """Caveats of a table: one function each, from what was asked, planned, counted and found."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from boundit.bounds.chain import Chain
@@ -11,13 +11,18 @@ from boundit.bounds.request import BoundRequest
 from boundit.bounds.reward import is_binary
 from boundit.checks.contradictions import note_contradictions
 from boundit.terms.long_work import TimeBudget
-from boundit.terms.message import ANY, CRITICAL, SOME, Message, Note, Option
+from boundit.terms.message import SOME, Caveat, Note, Option, sort_caveats
 from boundit.terms.names import Nodes, join_names, sort_names, write_name
 
+MOST_LEVELS = 6
+"""Up to how many levels of a variable a caveat names."""
 CHECKING = 0.05
 """Which part of the time that is left the graph may be held against the log."""
-OVER = Message(
-    Option("time_limit"), " was over before all arms were compared and rows explained"
+OVER = Caveat(
+    Option("time_limit"),
+    " was reached before all arms were compared and rows explained",
+    kind="skipped",
+    code="time-limit",
 )
 
 
@@ -32,34 +37,43 @@ def drop_hidden(
 
 def list_caveats(
     request: BoundRequest, plan: BoundPlan, counts: PlanCounts, found: Iterable[Note]
-) -> tuple[Note, ...]:
-    """List all caveats of a table, in the order in which they are read.
+) -> tuple[Caveat, ...]:
+    """List all caveats of a table, critical ones first.
 
-    ``found`` are those of models and of inference. Of the paper's method a reader must first
-    know that it can miss the truth.
+    ``found`` are those of models and of inference.
     """
-    hidden = tuple(note_hidden(plan, request))
-    first = (*hidden, *plan.notes) if plan.is_sound else (*plan.notes, *hidden)
-    said = (
-        *first,
-        *found,
-        *note_idle_arms(request),
-        *note_refuted(plan, counts, request.time_limit),
-        *note_learning(plan, request),
-        *dict.fromkeys(note for table in counts.tables for note in table.notes),
-    )
-    return tuple(dict.fromkeys(said))
-
-
-def note_hidden(plan: BoundPlan, request: BoundRequest) -> Iterator[Note]:
-    """Levels and outcomes that selection may hide from the log altogether."""
-    for name in sort_names(plan.hidden):
-        yield Message(
-            f"{CRITICAL}{name} has one value in the log, and selection can have filtered out "
-            "others: no rule reads it, and intervals are as wide as that leaves them; name all "
-            "its values with ",
-            Option("domain", {name: [SOME]}),
+    return sort_caveats(
+        (
+            *note_hidden(plan.hidden, counts),
+            *note_idle_arms(request),
+            *note_refuted(plan, counts, request.time_limit),
+            *note_levels(plan, request, counts),
+            *plan.notes,
+            *found,
+            *note_learning(plan, request),
+            *(note for table in counts.tables for note in table.notes),
         )
+    )
+
+
+def note_hidden(hidden: Nodes, counts: PlanCounts) -> Iterator[Caveat]:
+    """Variables of which selection left one value."""
+    for name in sort_names(hidden):
+        levels = counts.log.levels.get(name, ())
+        seen = f" ({levels[0]})" if len(levels) == 1 else ""
+        yield Caveat(
+            f"{name} affects selection and has one value in the data{seen}, so its other values "
+            "were filtered out. Rules that use it return the whole range. Declare its values "
+            "with ",
+            Option("domain", {name: [SOME]}),
+            ".",
+            kind="critical",
+            code="hidden-levels",
+        )
+
+
+def note_levels(plan: BoundPlan, request: BoundRequest, counts: PlanCounts) -> Iterator[Caveat]:
+    """Levels and outcomes that selection may hide from the log altogether."""
     graph, (outcome,) = plan.graph, plan.query.outcomes
     asked = {*plan.query.outcomes, *plan.query.treatments, *plan.query.context}
     ranged = Nodes().union(
@@ -72,19 +86,34 @@ def note_hidden(plan: BoundPlan, request: BoundRequest) -> Iterator[Note]:
     )
     guessed = ranged.difference(request.domain, asked)
     if graph.selection is not None and guessed:
-        yield Message(
-            f"only levels of {join_names(guessed)} that were logged count; if selection hides "
-            "others, declare them with ",
-            Option("domain", ANY),
+        yield Caveat(
+            f"{_write_levels(guessed, counts.log.levels)}; selection could hide others (",
+            Option("domain"),
+            ")",
+            kind="assumes",
+            code="observed-levels",
         )
     if request.outcome_range is not None and graph.selection in graph.descendants(outcome):
-        yield (
-            f"every logged {outcome} is 0 or 1, so it counts as 0/1; if selection hides values "
-            "between, these bounds can miss"
+        yield Caveat(
+            f"{outcome} has no values besides 0 and 1; selection could hide others",
+            kind="assumes",
+            code="binary-outcome",
         )
 
 
-def note_idle_arms(request: BoundRequest) -> Iterator[Note]:
+def _write_levels(names: Nodes, levels: Mapping[str, Sequence[object]]) -> str:
+    """Write which values variables have, as ``A has no values besides 0, 1, and B none ...``."""
+    stated = list[str]()
+    for name in sort_names(names):
+        known = levels.get(name, ())
+        shown = ", ".join(map(str, known))
+        if len(known) > MOST_LEVELS:
+            shown = f"the {len(known)} in the data"
+        stated.append(f"{name} {'none' if stated else 'has no values'} besides {shown}")
+    return ", and ".join(filter(None, (", ".join(stated[:-1]), stated[-1])))
+
+
+def note_idle_arms(request: BoundRequest) -> Iterator[Caveat]:
     """Arms that do not cause the outcome in the graph: every effect is zero by assumption.
 
     An arrow that was drawn the wrong way round looks just so.
@@ -92,18 +121,21 @@ def note_idle_arms(request: BoundRequest) -> Iterator[Note]:
     graph, (outcome,) = request.graph, request.query.outcomes
     for arm in request.query.treatments:
         if outcome not in graph.descendants(arm):
-            turned = arm in graph.descendants(outcome)
-            shown = f"it leads from {outcome} to {arm}" if turned else "no arrow leads there"
-            yield (
-                f"by the graph {arm} does not cause {outcome} ({shown}), so the mean of "
-                f"{outcome} is the same for every {arm} by assumption, not by the log; if it "
-                f"may, write '{write_name(arm)} -> {write_name(outcome)}'"
+            turned = ""
+            if arm in graph.descendants(outcome):
+                turned = f", but one from {outcome} to {arm}"
+            yield Caveat(
+                f"The graph has no directed path from {arm} to {outcome}{turned}, so every "
+                f"effect is zero by assumption. If {arm} may affect {outcome}, add "
+                f"'{write_name(arm)} -> {write_name(outcome)}'.",
+                kind="critical",
+                code="no-causal-path",
             )
 
 
 def note_refuted(
     plan: BoundPlan, counts: PlanCounts, time_limit: float | None
-) -> Iterator[Note]:
+) -> Iterator[Caveat]:
     """Counted columns that contradict the graph."""
     yield from note_contradictions(
         plan.graph,
@@ -114,7 +146,7 @@ def note_refuted(
     )
 
 
-def note_learning(plan: BoundPlan, request: BoundRequest) -> Iterator[Note]:
+def note_learning(plan: BoundPlan, request: BoundRequest) -> Iterator[Caveat]:
     """An adaptive log: how sampling error was allowed for, and which levels it may hide.
 
     Which levels a learning policy reached depends on outcomes, and the error of a confidence is
@@ -123,12 +155,18 @@ def note_learning(plan: BoundPlan, request: BoundRequest) -> Iterator[Note]:
     logs = (request.log, *request.external)
     if not any(log.adaptive for log in logs) or request.confidence is None:
         return
-    yield "intervals of cells hold however a policy that learned came to have as many rows"
+    yield Caveat(
+        "intervals of cells hold however a policy that learned came to have as many rows",
+        code="adaptive-log",
+    )
     late = plan.graph.descendants(plan.query.treatments) & plan.needs
     guessed = late.difference(request.domain, plan.query.outcomes)
     if plan.rules and guessed:
-        yield Message(
-            f"which levels of {join_names(guessed)} were logged may depend on what the policy "
-            "learned; declare all that were possible with ",
-            Option("domain", ANY),
+        yield Caveat(
+            f"{join_names(guessed)} {'has' if len(guessed) == 1 else 'have'} no values besides "
+            "those in the data, which may depend on what the policy learned (",
+            Option("domain"),
+            ")",
+            kind="assumes",
+            code="adaptive-levels",
         )

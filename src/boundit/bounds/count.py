@@ -17,7 +17,7 @@ from boundit.counts.shared_levels import share_levels
 from boundit.counts.table import CountTable
 from boundit.counts.unmarked import find_possible_selection
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.message import ANY, Message, Option
+from boundit.terms.message import ANY, Caveat, Option
 from boundit.terms.names import Nodes, sort_names
 
 
@@ -105,12 +105,14 @@ def count_within(
         else:
             if not (gone := plan.list_left_out(tried)):
                 return tried, counts
-            note = Message(
-                f"the log has too many distinct rows to count what {name_rules(gone)} read; "
-                "raise ",
+            note = Caveat(
+                f"{name_rules(gone)}, because the log has too many distinct rows to count what "
+                "they read; raise ",
                 Option("memory_limit"),
                 " or cut columns with ",
                 Option("bins", ANY),
+                kind="skipped",
+                code="memory-limit",
             )
             return replace(tried, notes=(*tried.notes, note), complete=False), counts
     assert refusal is not None

@@ -37,7 +37,7 @@ from boundit.terms.bound import Goal
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.errors import BounditError
 from boundit.terms.long_work import Progress, TimeBudget, follow_progress, say_nothing
-from boundit.terms.message import CRITICAL
+from boundit.terms.message import Caveat
 from boundit.terms.renamed import refuse_renamed
 from boundit.terms.sampling import Inference as InferenceName
 
@@ -190,8 +190,11 @@ def derive_candidates(
         name, refusal = refuted[0]
         raise name_graph(refusal, name)
     united = unite_tables(found)
-    notes = [f"{CRITICAL}the data refute {name}, which is left out" for name, _ in refuted]
-    return replace(united, caveats=(*notes, *united.caveats), notes=(*notes, *united.notes))
+    notes = [
+        Caveat(f"the data refute {name}, which is left out", kind="critical", code="refuted")
+        for name, _ in refuted
+    ]
+    return replace(united, caveats=(*notes, *united.caveats))
 
 
 def derive_table(

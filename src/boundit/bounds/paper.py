@@ -42,6 +42,7 @@ from boundit.terms.bound import Bound, RuleRecord, StepRecord
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.explanation import RANGE
 from boundit.terms.formula import Group, Over, Part, Sentence, Sign, Variable, make_factor
+from boundit.terms.message import Caveat
 from boundit.terms.names import Nodes, join_names, sort_names
 
 MAX_SETS = 200  # sets of variables that are tried as substitutes
@@ -185,12 +186,24 @@ def plan_paper(
     """
     context, held = frozenset(query.context), tuple(tables)
     base: Expression | None = None
-    notes = ["profile 'paper' follows the printed method, whose bounds can miss the truth"]
+    notes = [
+        Caveat(
+            "profile 'paper' follows the printed method, whose bounds can miss the truth",
+            kind="critical",
+            code="paper",
+        )
+    ]
     if context:
         external = any(context <= table for table in held)
         base = P(context, logged=graph.selection is not None and not external)
         if base.logged:
-            notes.append("P(context) was read from the selected rows, not the population")
+            notes.append(
+                Caveat(
+                    "P(context) was read from the selected rows, not the population",
+                    kind="critical",
+                    code="paper",
+                )
+            )
     found = find_substitutes(
         graph,
         outcomes=query.outcomes,
@@ -382,6 +395,11 @@ def _estimate(
         },
         rules=rules,
         profile=profile,
-        caveats=(f"this is a biased estimate, not a bound: {why}", *map(str, table.notes)),
+        caveats=(
+            Caveat(
+                f"this is a biased estimate, not a bound: {why}", kind="critical", code="biased"
+            ),
+            *map(Caveat.read, table.notes),
+        ),
         bins={name: table.bins[name] for name in axes if name in table.bins},
     )

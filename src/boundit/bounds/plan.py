@@ -21,7 +21,7 @@ from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import RuleRecord
 from boundit.terms.long_work import FOR_EVER, TimeBudget
-from boundit.terms.message import Note
+from boundit.terms.message import Caveat, Note
 from boundit.terms.names import Nodes
 
 FEW_COLUMNS = 12
@@ -140,7 +140,11 @@ def choose_columns(plan: BoundPlan, levels: Mapping[str, int], *, confident: boo
     gone = plan.list_left_out(chosen)
     if not gone or plan.complete:
         return chosen
-    note = f"left out, as they read columns beyond those that are counted: {name_rules(gone)}"
+    note = Caveat(
+        f"{name_rules(gone)}, because they read columns beyond those that are counted",
+        kind="skipped",
+        code="columns",
+    )
     return replace(chosen, notes=(*plan.notes, note))
 
 

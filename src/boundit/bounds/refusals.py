@@ -5,37 +5,38 @@ from typing import Final
 
 from boundit.counts.errors import TooLarge
 from boundit.terms.errors import OutOfTime
-from boundit.terms.message import Message, Note, Option
+from boundit.terms.message import Caveat, Option
 
 LIMITS: Final = (TooLarge, OutOfTime, MemoryError)
 """What is raised where memory or time do not suffice; who meets it does without."""
 _SHOWN = 3  # of rules too large, how many get a caveat each
 
 
-def note_refused(refused: dict[str, BaseException]) -> Iterator[Note]:
+def note_refused(refused: dict[str, BaseException]) -> Iterator[Caveat]:
     """Yield the caveats on rules that were left out, by name, and on what would help."""
-    yield from _note_large(refused)
+    large = {name: e for name, e in refused.items() if not isinstance(e, OutOfTime)}
+    for name, error in [*large.items()][:_SHOWN]:
+        why = error.message if isinstance(error, TooLarge) else "memory ran out"
+        yield Caveat(f"the rule {name!r}: ", why, kind="skipped", code="memory-limit")
+    if others := [*large][_SHOWN:]:
+        limit = Option("memory_limit")
+        yield Caveat(
+            f"{name_rules(others)}: ", limit, " is too low", kind="skipped", code="memory-limit"
+        )
     if late := [name for name, error in refused.items() if isinstance(error, OutOfTime)]:
         yield note_late(late)
 
 
-def _note_large(refused: dict[str, BaseException]) -> Iterator[Note]:
-    """Yield a caveat for each of the first rules that memory had no room for, and one for more."""
-    large = {name: e for name, e in refused.items() if not isinstance(e, OutOfTime)}
-    for name, error in [*large.items()][:_SHOWN]:
-        why = error.message if isinstance(error, TooLarge) else "memory ran out"
-        yield Message(f"the rule {name!r} was left out: ", why)
-    if others := [*large][_SHOWN:]:
-        yield Message(f"so were {name_rules(others)}; ", Option("memory_limit"), " is too low")
-
-
-def note_late(names: Iterable[str]) -> Note:
+def note_late(names: Iterable[str]) -> Caveat:
     """Write the caveat that names rules for which no time was left."""
-    return Message(
-        f"{name_rules(names)} had no time left; the other rules hold; raise ",
+    return Caveat(
+        f"{name_rules(names)}, because ",
         Option("time_limit"),
-        " or lower ",
-        Option("max_condition"),
+        " was reached. The intervals are valid, but may be wider than necessary. Raise ",
+        Option("time_limit"),
+        ".",
+        kind="skipped",
+        code="time-limit",
     )
 
 

@@ -51,7 +51,7 @@ from boundit.graph.separators import smallest_separator
 from boundit.terms.bound import StepRecord
 from boundit.terms.formula import Sentence, Term, name_variables
 from boundit.terms.long_work import FOR_EVER, TimeBudget
-from boundit.terms.message import Message, Note, Option
+from boundit.terms.message import Caveat, Note, Option
 from boundit.terms.names import Nodes, join_names, sort_names
 
 MAX_CONDITION = 3  # how many variables a chain goes over, unless the caller says otherwise
@@ -63,9 +63,11 @@ MAX_TILTED = 2  # sets of covariates for one limited edge
 MAX_MEMBERS = 24  # chains of a finer context of which the best is taken
 FINER_WORK = 80  # nodes that are looked at for finer contexts, a graph's nodes for each
 UNKNOWN = Unknown()
-COUNTED = (
-    "the search for rules stopped at its count of sets and formulas; others may narrow these "
-    "intervals, and a graph of fewer variables is searched further"
+COUNTED = Caveat(
+    "rules beyond the count of sets and formulas that are searched; they may narrow these "
+    "intervals, and a graph of fewer variables is searched further",
+    kind="skipped",
+    code="search-limit",
 )
 
 
@@ -122,14 +124,25 @@ def find_chains(
     chains, notes = search.find(query), list[Note]()
     if budget.is_over():
         limit = Option("time_limit", budget.limit)
-        said = Message("the search for rules stopped at ", limit, " s; what it found holds")
-        notes.append(said)
+        notes.append(
+            Caveat(
+                "part of the search for rules, because ",
+                limit,
+                " s was reached. The intervals are valid, but may be wider than necessary.",
+                kind="skipped",
+                code="time-limit",
+            )
+        )
     if not any(chain.is_identified for chain in chains):
         n_usable = len(search.ask(query)[-1].usable)
         if n_usable > longest:
             most = Option("max_condition", longest)
-            more = f" of {n_usable} variables; rules of more may narrow these intervals"
-            notes.append(Message("rules go over at most ", most, more))
+            more = f" of {n_usable} variables; they may narrow these intervals"
+            notes.append(
+                Caveat(
+                    "rules over more than ", most, more, kind="skipped", code="max-condition"
+                )
+            )
         if search.is_cut or any(each.solver.is_spent for each in formulas):
             notes.append(COUNTED)
     complete = not notes
@@ -747,13 +760,16 @@ def note_limits(search: ChainSearch, chains: Iterable[Chain]) -> Iterator[Note]:
     for edge, limit in search.limits.entries:
         if arms := sort_names({arm for own, arm in used if own == edge}):
             said = "; ".join(describe_limit(arm, edge, limit) for arm in arms)
-            yield f"given that {said}"
+            yield Caveat(said, kind="assumes", code="confounding-limit")
         else:
             identified = any(chain.is_identified for chain in every)
             why = f"{search.query} has a formula without it"
             if not identified:
                 why = search.explain_unused(edge)
-            yield f"the limit {limit:g} on {name_edge(edge)} was not used: {why}"
+            yield Caveat(
+                f"the limit {limit:g} on {name_edge(edge)} was not used: {why}",
+                code="unused-limit",
+            )
 
 
 def rename(link: Link, renamed: tuple[tuple[str, str], ...]) -> Link:

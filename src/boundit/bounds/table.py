@@ -27,7 +27,7 @@ from boundit.terms.errors import BounditError, shorten
 from boundit.terms.explanation import EMPTY, NEVER_LOGGED, RANGE
 from boundit.terms.fused_plan import FusedPlan, NoFusedPlan
 from boundit.terms.interval import Interval
-from boundit.terms.message import Note, Option
+from boundit.terms.message import Caveat, Note, Option
 from boundit.terms.names import join_names
 from boundit.terms.rounding import ROUNDING
 
@@ -145,7 +145,7 @@ def make_table(
         return plan_pooling(later, keys, hidden=plan.hidden)
 
     @cache
-    def list_notes() -> tuple[Note, ...]:
+    def list_notes() -> tuple[Caveat, ...]:
         return list_caveats(request, plan, counts, (*notes, *endpoints.notes, *late))
 
     def list_bins() -> dict[str, tuple[float, ...]]:
@@ -160,8 +160,7 @@ def make_table(
         "compared": lambda: compare()[1],
         "pooling": pool,
         "bins": list_bins,
-        "notes": list_notes,
-        "caveats": lambda: tuple(map(str, list_notes())),
+        "caveats": list_notes,
     }
     table = BoundTable.compute_later(
         parts,

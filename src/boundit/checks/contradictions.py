@@ -19,7 +19,7 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.groups import NodeGroup
 from boundit.graph.implications import Independence, list_apart, state_independence
 from boundit.terms.long_work import FOR_EVER, TimeBudget
-from boundit.terms.message import Note
+from boundit.terms.message import Caveat
 from boundit.terms.names import Nodes, sort_names, write_name
 
 LEVEL = 0.001
@@ -47,7 +47,7 @@ def note_contradictions(
     *,
     binary_reward: bool = False,
     ungrouped: Nodes = frozenset(),
-) -> Iterator[Note]:
+) -> Iterator[Caveat]:
     """Yield a caveat where counts contradict the graph: which pairs, and what to write instead.
 
     Nothing is said of an exact law, of rows that hang on earlier ones or on others of their
@@ -62,7 +62,11 @@ def note_contradictions(
         more = len(found) - _SHOWN
         others = f"; and {more} more pair{'s' * (more > 1)}" if more > 0 else ""
         advice = _advise(graph, [each.statement for each in found], ungrouped)
-        yield f"the log contradicts the graph: {shown}{others}; {advice}; check tells more"
+        yield Caveat(
+            f"The data contradict the graph: {shown}{others}. {advice}. Details: boundit check.",
+            kind="critical",
+            code="contradiction",
+        )
 
 
 def find_contradictions(
@@ -121,14 +125,13 @@ def _add_reward(table: CountTable) -> CodedRows:
 
 
 def _describe(found: Contradiction) -> str:
-    """Write which two variables go together although the graph says that they do not."""
+    """Write which two variables are dependent although the graph implies that they are not."""
     said = found.statement
-    rows = "logged rows" if said.selected else "rows"
-    alike = f" alike in {' and '.join(sort_names(said.given))}" if said.given else ""
+    rows = " in the logged rows" if said.selected else ""
+    given = f" given {' and '.join(sort_names(said.given))}" if said.given else ""
     return (
-        f"among {rows}{alike}, {said.one} and {said.other} go together "
-        f"(V = {found.outcome.strength:.2g}, p {_write_p(found.p)}), "
-        "and the graph says that they do not"
+        f"{said.one} and {said.other} are dependent{given}{rows} "
+        f"(Cramér's V {found.outcome.strength:.2g}, p {_write_p(found.p)})"
     )
 
 
@@ -149,7 +152,7 @@ def _advise(graph: CausalGraph, statements: Sequence[Independence], ungrouped: N
         together = set().union(*pairs)
         members = together if _can_be_grouped(graph, together, ungrouped) else pairs[0]
         group = _make_group(graph, frozenset(members))
-        return f"if they may be related in any way, write '{group}'"
+        return f"If they may be related in any way, write '{group}'"
     ends = statements[0].one, statements[0].other
     arrows = " or ".join(
         f"'{write_name(a)} -> {write_name(b)}'"
@@ -157,9 +160,7 @@ def _advise(graph: CausalGraph, statements: Sequence[Independence], ungrouped: N
         if b not in graph.ancestors(a)
     )
     arc = " <-> ".join(map(write_name, ends))
-    return (
-        f"if one can move the other, write {arrows}; if something unseen can move both, '{arc}'"
-    )
+    return f"Add {arrows} or '{arc}'" if arrows else f"Add '{arc}'"
 
 
 def _can_be_grouped(graph: CausalGraph, names: Collection[str], ungrouped: Nodes) -> bool:

@@ -1,7 +1,6 @@
 """``boundit bound``: from a graph, a question and a log to intervals with reasons."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,7 @@ from boundit.cli.assumptions import (
     selection_limit_option,
     selection_rate_option,
 )
-from boundit.cli.flags import write_with_flags
+from boundit.cli.flags import spell_caveats, write_with_flags
 from boundit.cli.logs import LogFiles, log_argument, node_option, read_levels
 from boundit.cli.numbers import Number
 from boundit.cli.options import graph_argument, json_option, memory_limit_option, report_option
@@ -212,7 +211,7 @@ def bound(
     if out is not None:
         table.save(out, counts=not no_counts)
         notify_written(out)
-    table = replace(table, caveats=tuple(map(write_with_flags, table.notes)))
+    table = spell_caveats(table)
     ladders: tuple[Ladder, ...] = ()
     if sensitivity_plot is not None:
         ladders += _draw_limits(request, kept, sensitivity_plot)
@@ -315,7 +314,7 @@ def _choose_for_page(table: "BoundTable") -> "Choice | None":
     try:
         return table.choose()
     except BounditError as error:
-        notify("caveat", write_with_flags(error.message))
+        notify("note", str(write_with_flags(error.message)))
         return None
 
 
@@ -341,7 +340,7 @@ def _print_table(table: "BoundTable", *, explained: bool, as_json: bool) -> None
     else:
         click.echo(str(table))
         for note in table.caveats:
-            notify("caveat", note)
+            notify(note.kind, note.text)
 
 
 def _write_rows(table: "BoundTable") -> list[dict[str, object]]:

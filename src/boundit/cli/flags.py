@@ -5,9 +5,14 @@ Errors and caveats of the library keep the options that they name as values. Pyt
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from shlex import quote
+from typing import TYPE_CHECKING
 
-from boundit.terms.message import Message, Note, Option, Placeholder
+from boundit.terms.message import Caveat, Message, Note, Option, Placeholder
+
+if TYPE_CHECKING:
+    from boundit.terms.bound_table import BoundTable
 
 
 def write_with_flags(note: Note) -> str:
@@ -17,7 +22,15 @@ def write_with_flags(note: Note) -> str:
     >>> write_with_flags(Message("cut it with ", bins, ", or declare others with ", domain))
     'cut it with --bins Age=..., or declare others with --domain'
     """
+    if isinstance(note, Caveat):
+        return note.spell(spell_flag)
     return note.render(spell_flag) if isinstance(note, Message) else note
+
+
+def spell_caveats(table: "BoundTable") -> "BoundTable":
+    """Give a table of bounds whose caveats write options as flags."""
+    spelled = tuple(caveat.spell(spell_flag) for caveat in table.caveats)
+    return replace(table, caveats=spelled)
 
 
 def spell_flag(option: Option) -> str:

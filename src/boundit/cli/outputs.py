@@ -22,7 +22,15 @@ if TYPE_CHECKING:
 INPUTS = "boundit.inputs"
 """Where a context keeps the files that arguments were read from so far."""
 _FIGURES = (".png", ".svg")
-_COLOURS = {"error": "red", "caveat": "yellow", "note": "yellow", "wrote": "green"}
+_COLOURS = {
+    "error": "red",
+    "critical": "red",
+    "assumes": "yellow",
+    "skipped": "yellow",
+    "caveat": "yellow",
+    "note": "yellow",
+    "wrote": "green",
+}
 
 
 class OutputFile(click.Path):

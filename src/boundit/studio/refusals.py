@@ -14,7 +14,7 @@ from boundit.terms.errors import (
     UnreadableFile,
     shorten,
 )
-from boundit.terms.message import Message, Note, Option, Placeholder
+from boundit.terms.message import Caveat, Message, Note, Option, Placeholder
 
 _LONGEST = 1_000
 """How long a line of an error is at most: it may show what was sent."""
@@ -104,6 +104,11 @@ def lack_column(name: str) -> StudioError:
         hint="Match it to a column, mark it as hidden if nobody recorded it, or as selection "
         "if it says which rows are kept.",
     )
+
+
+def spell_caveat(caveat: Caveat) -> Caveat:
+    """Write a caveat with its options as the page calls them."""
+    return caveat.spell(_spell)
 
 
 def write_for_page(note: Note) -> str:

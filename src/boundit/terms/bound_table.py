@@ -44,7 +44,7 @@ from boundit.terms.explanation import RANGE, Domination, Explanation, explain_bo
 from boundit.terms.formula import Sentence, Term, Variable
 from boundit.terms.fused_plan import FusedPlan, NoFusedPlan
 from boundit.terms.interval import Interval
-from boundit.terms.message import CRITICAL, Note, drop_numbers
+from boundit.terms.message import Caveat, drop_numbers
 from boundit.terms.public_names import find_forwarded
 from boundit.terms.renamed import ATTRIBUTES, refuse_renamed
 from boundit.terms.sampling import MODELLED, ROWS, Inference, describe_promise
@@ -81,8 +81,6 @@ class BoundTable:
     would stay however many rows there were.
     ``goal`` says whether a greater or a smaller outcome is better; choices and what is ruled out
     follow it.
-    ``notes`` are the caveats once more, with the options that they name as values, for whoever
-    spells options otherwise than Python; a table of an expert or a file has none.
 
     >>> table = BoundTable.from_rows(
     ...     [{"Ad": "A", "lower": 0.1, "upper": 0.3}, {"Ad": "B", "lower": 0.2, "upper": 0.6}],
@@ -101,7 +99,7 @@ class BoundTable:
     rules: Mapping[str, RuleRecord] = field(default_factory=dict)
     profile: str = EXPERT
     confidence: float | None = None
-    caveats: tuple[str, ...] = field(default_factory=tuple)
+    caveats: tuple[Caveat, ...] = field(default_factory=tuple)
     contrasts: Mapping[Pair, float] = field(default_factory=dict)
     compared: Mapping[Key, Interval] = field(default_factory=dict)
     inference: Inference | None = None
@@ -112,13 +110,14 @@ class BoundTable:
     models: str = ""
     complete: bool = False
     goal: Goal = "max"
-    notes: tuple[Note, ...] = field(default_factory=tuple, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         # Files of releases that knew one method alone do not name it; plug-in ends have none.
         if (self.inference is None) != (self.confidence is None):
             found = None if self.confidence is None else "exact"
             object.__setattr__(self, "inference", found)
+        if "caveats" in self.__dict__:
+            object.__setattr__(self, "caveats", tuple(map(Caveat.read, self.caveats)))
         for name in self.treatments + self.context:
             if name in MEASURES:
                 raise ReservedName(name, MEASURES)
@@ -328,9 +327,9 @@ class BoundTable:
         return replace(self, contrasts={}, compared={}, pooling=PLAIN)
 
     @property
-    def critical(self) -> tuple[str, ...]:
+    def critical(self) -> tuple[Caveat, ...]:
         """The caveats that are shown wherever the intervals are."""
-        return tuple(caveat for caveat in self.caveats if caveat.startswith(CRITICAL))
+        return tuple(caveat for caveat in self.caveats if caveat.kind == "critical")
 
     if not TYPE_CHECKING:
 
@@ -474,8 +473,10 @@ class BoundTable:
             bounds=bounds,
             rules=rules,
             pooling=NO_COUNTS,
-            caveats=(*map(str, map(drop_numbers, self.caveats)), NO_COUNTS.reason),
-            notes=(*map(drop_numbers, self.notes), NO_COUNTS.reason),
+            caveats=(
+                *(caveat.drop_counts() for caveat in self.caveats),
+                Caveat(NO_COUNTS.reason, code="no-counts"),
+            ),
             models=str(drop_numbers(self.models)),
         )
 

@@ -6,9 +6,9 @@ keeps the option as a value among its words, and whoever shows it spells the opt
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, Self, TypeAlias, get_args
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,8 @@ SOME = Placeholder("...")
 """A value that is to be filled in: ``bins={'Age': [...]}``."""
 UNSAID = Placeholder("UNSAID")
 """No value: the option is only named."""
-CRITICAL = "critical: "
-"""How a caveat begins that no reader may miss: it is shown wherever intervals are."""
+Kind: TypeAlias = Literal["critical", "assumes", "skipped", "note"]
+"""The answer may be wrong or empty; what it rests on; what a limit left out; anything else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,80 @@ class Message:
 
 
 Note: TypeAlias = str | Message
-"""A caveat: plain words, or a message where it names an option."""
+"""What a caveat is made of: plain words, a message where they name an option, or a caveat."""
+
+
+class Caveat(str):
+    """A line that the reader of a result should know, ``kind: text``.
+
+    Attributes
+    ----------
+    kind : {"critical", "assumes", "skipped", "note"}
+        Critical ones say that the answer may be wrong or empty, and come first.
+    code : str
+        A stable name of what it is about.
+    message : Message
+        The text, with the options that it names as values.
+
+    >>> caveat = Caveat("3 rules, because ", Option("time_limit"), " was reached", kind="skipped")
+    >>> print(caveat)
+    skipped: 3 rules, because time_limit was reached
+    >>> caveat.kind, caveat.option, str(caveat.spell(lambda option: f"--{option.name}"))
+    ('skipped', 'time_limit', 'skipped: 3 rules, because --time_limit was reached')
+    """
+
+    __slots__ = ("code", "kind", "message")
+    kind: Kind
+    code: str
+    message: Message
+
+    def __new__(
+        cls, *parts: str | Option | Message, kind: Kind = "note", code: str = ""
+    ) -> Self:
+        """Make a caveat of words and options."""
+        message = Message(*parts)
+        made = super().__new__(cls, f"{kind}: {message}")
+        made.kind, made.code, made.message = kind, code, message
+        return made
+
+    def __getnewargs_ex__(self) -> tuple[tuple[str | Option, ...], dict[str, str]]:
+        return self.message.parts, {"kind": self.kind, "code": self.code}
+
+    @classmethod
+    def read(cls, note: Note) -> "Caveat":
+        """Make a caveat of what a file holds, or of words without a kind."""
+        if isinstance(note, Caveat):
+            return note
+        if isinstance(note, str):
+            for kind in get_args(Kind):
+                if note.startswith(f"{kind}: "):
+                    return cls(note.removeprefix(f"{kind}: "), kind=kind)
+        return cls(note)
+
+    @property
+    def option(self) -> str | None:
+        """The option of the library that it names first; None where it names none."""
+        return self.message.option
+
+    @property
+    def text(self) -> str:
+        """The words without the kind."""
+        return str(self.message)
+
+    def spell(self, spell: Callable[[Option], str]) -> "Caveat":
+        """Write options in another way, as a shell's flags."""
+        return Caveat(self.message.render(spell), kind=self.kind, code=self.code)
+
+    def drop_counts(self) -> "Caveat":
+        """Drop the counts of rows, clusters and cells."""
+        return Caveat(drop_numbers(self.message), kind=self.kind, code=self.code)
+
+
+def sort_caveats(notes: Iterable[Note]) -> tuple[Caveat, ...]:
+    """List caveats once each: critical ones first, the others in their order."""
+    once = dict.fromkeys(map(Caveat.read, notes))
+    return tuple(sorted(once, key=lambda caveat: caveat.kind != "critical"))
+
 
 _COUNTS = (
     (

@@ -91,7 +91,7 @@ def test_json_has_the_caveats_that_text_is_followed_by(
     record = json.loads(answer(capsys, *asked, "--json")[1])
 
     assert any("a factor of at most 1.5" in note for note in record["caveats"])
-    assert err == "".join(f"caveat: {note}\n" for note in record["caveats"])
+    assert err == "".join(f"{note}\n" for note in record["caveats"])
 
 
 def test_a_page_has_the_answer(capsys: pytest.CaptureFixture[str], bounds: str) -> None:

@@ -10,6 +10,7 @@ from boundit.report.pages.bound_answer import MOST_GROUPS, make_bound_answer
 from boundit.report.pages.page_answer import PageAnswer
 from boundit.simulation.worlds import paper_world
 from boundit.terms.bound_table import BoundTable
+from boundit.terms.message import Caveat
 from tests.report.examples import large_table, small_table
 from tests.report.pages.test_use_groups import make_table
 
@@ -85,7 +86,11 @@ def test_it_says_how_sure_it_is() -> None:
 
 
 def test_it_says_what_it_rests_on_and_what_to_heed_first() -> None:
-    table = replace(small_table(), confounding_limit={"X1 <-> Y": 1.5}, caveats=("one", "two"))
+    table = replace(
+        small_table(),
+        confounding_limit={"X1 <-> Y": 1.5},
+        caveats=(Caveat("one"), Caveat("two")),
+    )
     basis = answer(table).basis
 
     assert "on each arrow that is missing" in str(basis["Rests on"])

@@ -21,7 +21,7 @@ from boundit.estimand.language.notation import write_text
 from boundit.estimand.query import EffectQuery
 from boundit.graph.separation import open_walk
 from boundit.terms.bound import RuleRecord
-from boundit.terms.message import Message, Note, Option
+from boundit.terms.message import Caveat, Note, Option
 from boundit.terms.names import Nodes
 from boundit.terms.sampling import EndSampling
 
@@ -258,7 +258,11 @@ def _keep_stable(
         else:
             moved.setdefault(first, []).append(rule.name)
     return kept, [
-        f"left out, as {write_text(term)} changed while the policy learned: {name_rules(names)}"
+        Caveat(
+            f"{name_rules(names)}, because {write_text(term)} changed while the policy learned",
+            kind="skipped",
+            code="adaptive-log",
+        )
         for term, names in moved.items()
     ]
 
@@ -277,8 +281,10 @@ class PlugIn:
         found = Gathered(tuple(evidence.shape), notes=notes)
         fitting = [rule for rule in programs if evidence.is_exact or rule.is_linear]
         if left := [rule.name for rule in programs if rule not in fitting]:
-            said = f"{name_rules(left)} was left out: estimates need not fit the graph; set a "
-            found.notes.append(Message(said, Option("confidence")))
+            said = f"{name_rules(left)}, because estimates need not fit the graph; set a "
+            found.notes.append(
+                Caveat(said, Option("confidence"), kind="skipped", code="plug-in")
+            )
         run = Run(Probabilities(evidence), evidence.workspace.budget)
         found.evaluate(others, run)
         found.evaluate(fitting, run)

@@ -1,6 +1,6 @@
 """``boundit decide``: which arm, or which lottery over arms, to use in each context."""
 
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +8,7 @@ import click
 from click.core import ParameterSource
 
 from boundit.cli.bound import bound, make_request
-from boundit.cli.flags import write_with_flags
+from boundit.cli.flags import spell_caveats
 from boundit.cli.logs import LogFiles
 from boundit.cli.numbers import Number
 from boundit.cli.options import json_option, load_graph, report_option
@@ -122,7 +122,7 @@ def decide(
         return
     click.echo(str(choice))
     for note in table.caveats:
-        notify("caveat", note)
+        notify(note.kind, note.text)
 
 
 def _is_given(context: click.Context, name: str) -> bool:
@@ -160,7 +160,7 @@ def _derive_table(
             table = derive_candidates(request, graphs, tell)
         else:
             table = derive_table(request, {}, tell)
-    return replace(table, caveats=tuple(map(write_with_flags, table.notes)))
+    return spell_caveats(table)
 
 
 def read_asked(

@@ -13,6 +13,7 @@ from boundit.cli.numbers import Number
 from boundit.cli.options import graph_argument, json_option, report_option
 from boundit.cli.outputs import notify, print_json, write_answer
 from boundit.cli.progress import show_steps
+from boundit.terms.message import Caveat
 
 if TYPE_CHECKING:
     from boundit.decisions.stress.verdict import ComparedPolicies
@@ -113,7 +114,8 @@ def stress(
         return
     click.echo(str(found))
     for note in found.caveats:
-        notify("caveat", note)
+        said = Caveat.read(note)
+        notify(said.kind, said.text)
 
 
 def _read_compared(

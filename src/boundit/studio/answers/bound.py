@@ -14,7 +14,7 @@ from boundit.report.pages.page_answer import PageAnswer, UseGroup
 from boundit.studio.asked import AskedProject
 from boundit.studio.claims import LitParts
 from boundit.studio.lit import join_lit, make_lighter
-from boundit.studio.refusals import write_for_page
+from boundit.studio.refusals import spell_caveat
 from boundit.terms.bound import Arm, Bound, Context, StepRecord
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.choices.choice import Choice
@@ -147,7 +147,7 @@ def derive(asked: AskedProject, keeper: CountKeeper, progress: Progress) -> Boun
     """Bound what a project asks, its caveats in the words of the page."""
     request = asked.make_request()
     table = derive_table(request, keeper.find(asked.log_key), progress)
-    return replace(table, caveats=tuple(map(write_for_page, table.notes)))
+    return replace(table, caveats=tuple(map(spell_caveat, table.caveats)))
 
 
 def answer_bound(asked: AskedProject, keeper: CountKeeper, progress: Progress) -> BoundAnswer:
