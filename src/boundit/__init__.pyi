@@ -24,7 +24,7 @@ from boundit.bounds.sensitivity import sensitivity_curve as sensitivity_curve
 from boundit.checks.check import check as check
 from boundit.checks.report import CheckReport as CheckReport
 from boundit.counts.log import Log as Log
-from boundit.counts.read import read_log as read_log
+from boundit.counts.log import read_log as read_log
 from boundit.decisions.breakdown.claims import Best as Best
 from boundit.decisions.breakdown.claims import Better as Better
 from boundit.decisions.breakdown.claims import Earns as Earns

@@ -9,7 +9,7 @@ from typing import TypedDict
 import numpy as np
 import pytest
 
-from boundit.counts.formulas.evaluate import evaluate
+from boundit.counts.evaluate import evaluate
 from boundit.counts.named_array import NamedArray
 from boundit.estimand.criteria.adjustment import adjusts, write_adjustment
 from boundit.estimand.criteria.adjustment_sets import find_adjustment

@@ -8,10 +8,10 @@ from numpy.random import default_rng
 
 import boundit as bd
 from boundit.bounds.evidence import Levels
-from boundit.bounds.formula import differentiate, evaluate, normalise
 from boundit.bounds.search import find_chains
-from boundit.counts.formulas.elimination import ProductTable
-from boundit.counts.formulas.workspace import Workspace
+from boundit.counts.contraction import ProductTable
+from boundit.counts.formula import differentiate, evaluate, normalise
+from boundit.counts.memory import Workspace
 from boundit.estimand.language.expression import Expression, P, Product, Ratio, Sum
 from boundit.simulation.random_models import draw_model
 from tests.bounds.core import make_run

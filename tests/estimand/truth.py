@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from boundit.counts.formulas.evaluate import evaluate
+from boundit.counts.evaluate import evaluate
 from boundit.estimand.identify import identify
 from boundit.estimand.language.expression import Expression
 from boundit.estimand.query import EffectQuery

@@ -27,7 +27,7 @@ from boundit.bounds.program.rule import Program
 from boundit.bounds.refusals import note_late
 from boundit.bounds.request import BoundRequest, Profile, hide_reward, read_request
 from boundit.bounds.table import make_table
-from boundit.counts.formulas.workspace import Workspace
+from boundit.counts.memory import Workspace
 from boundit.estimand.query import EffectQuery
 from boundit.graph.projection import project
 from boundit.graph.read import GraphLike

@@ -21,14 +21,14 @@ import numpy as np
 
 from boundit.bounds.chain import Axes, Run
 from boundit.bounds.evidence import SUCCESS, Counts, Evidence, Probabilities
-from boundit.bounds.formula import Formula, Pair, normalise
 from boundit.bounds.population import Reweighting
 from boundit.bounds.request import read_bandit_query
 from boundit.bounds.reward import has_two_values, settle_outcome_range
-from boundit.counts.formulas.elimination import ProductTable, eliminate, multiply_out
-from boundit.counts.formulas.workspace import Workspace
-from boundit.counts.read import read_log
-from boundit.counts.unmarked import find_possible_selection
+from boundit.counts.caveats import find_possible_selection
+from boundit.counts.contraction import ProductTable, eliminate, multiply_out
+from boundit.counts.formula import Formula, Pair, normalise
+from boundit.counts.log import read_log
+from boundit.counts.memory import Workspace
 from boundit.estimand.criteria.adjustment_sets import find_adjustment
 from boundit.estimand.criteria.substitutes import Substitute, find_substitutes
 from boundit.estimand.language.expression import Expression, P, Product, Sum, find_variables

@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundit.bounds.evidence import Probabilities
-from boundit.bounds.formula import Formula, Pair, normalise
 from boundit.bounds.lp.program import Optimum, Program, SolveStatus, SparseMatrix
 from boundit.bounds.selection_facts import SelectionFacts
+from boundit.counts.formula import Formula, Pair, normalise
 from boundit.counts.named_array import Floats, divide
 from boundit.estimand.language.expression import P
 from boundit.graph.boundary import find_boundary

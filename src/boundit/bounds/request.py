@@ -11,9 +11,8 @@ from boundit.bounds.models.estimators import load_scikit_learn
 from boundit.bounds.models.options import InvalidModels, Models, read_models
 from boundit.bounds.reward import may_be_binary
 from boundit.bounds.selection_facts import SelectionFacts
-from boundit.counts.log import Log
+from boundit.counts.log import Log, read_log
 from boundit.counts.memory import read_memory_limit
-from boundit.counts.read import read_log
 from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.projection import project

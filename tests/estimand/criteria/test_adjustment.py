@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from boundit.counts.formulas.evaluate import evaluate
+from boundit.counts.evaluate import evaluate
 from boundit.estimand.criteria.adjustment import NotACovariate, adjusts, write_adjustment
 from boundit.estimand.language.expression import P, Product, Sum
 from boundit.graph.causal_graph import CausalGraph

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from boundit.counts.formulas.evaluate import evaluate
+from boundit.counts.evaluate import evaluate
 from boundit.estimand.criteria.adjustment import adjusts
 from boundit.estimand.criteria.context_adjustment import (
     ContextAdjustment,

@@ -8,7 +8,7 @@ from typing import TypedDict
 import numpy as np
 import pytest
 
-from boundit.counts.formulas.evaluate import evaluate
+from boundit.counts.evaluate import evaluate
 from boundit.counts.named_array import NamedArray
 from boundit.estimand.criteria.substitutes import (
     Form,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from boundit.counts.formulas.evaluate import evaluate
+from boundit.counts.evaluate import evaluate
 from boundit.estimand.language.law import order_from_end, write_observed_law
 from boundit.graph.text import parse
 from boundit.simulation.random_models import draw_model

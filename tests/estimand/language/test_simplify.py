@@ -5,7 +5,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from boundit.counts.formulas.evaluate import evaluate
+from boundit.counts.evaluate import evaluate
 from boundit.counts.named_array import NamedArray
 from boundit.estimand.language.algebra import sum_out
 from boundit.estimand.language.expression import (

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from boundit.counts.formulas.evaluate import evaluate
+from boundit.counts.evaluate import evaluate
 from boundit.estimand.recovery.conditional import recover_among_selected, recover_by_factors
 from boundit.estimand.recovery.question import Question, find_selection_walk, lighten
 from boundit.estimand.recovery.recover_factor import recover_factor

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from boundit.counts.formulas.evaluate import evaluate
+from boundit.counts.evaluate import evaluate
 from boundit.estimand.recovery.external import ExternalTable
 from boundit.estimand.recovery.question import Question
 from boundit.graph.text import parse

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from boundit.counts.formulas.evaluate import evaluate
+from boundit.counts.evaluate import evaluate
 from boundit.estimand.language.law import write_observed_law
 from boundit.estimand.recovery.identify import identify
 from boundit.graph.causal_graph import CausalGraph

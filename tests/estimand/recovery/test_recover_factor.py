@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from boundit.counts.formulas.evaluate import evaluate
+from boundit.counts.evaluate import evaluate
 from boundit.estimand.recovery.derivation import Step
 from boundit.estimand.recovery.recover_factor import recover_factor
 from boundit.graph.text import parse

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from boundit.bounds.chain import Axes, FlatChain
-from boundit.bounds.formula import Factor
+from boundit.counts.formula import Factor
 from boundit.estimand.language.expression import P
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk

@@ -1,7 +1,7 @@
 """Formulas over the log and the population, as small frozen nodes.
 
 Nodes hold fields; what one does with them are functions in other modules: ``simplify``,
-``render``, ``boundit.counts.formulas.evaluate``. A variable that no enclosing ``Sum`` binds is
+``render``, ``boundit.counts.evaluate``. A variable that no enclosing ``Sum`` binds is
 *free*: the formula is a function of its value.
 """
 

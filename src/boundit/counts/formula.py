@@ -12,25 +12,68 @@ some of the tables, keep some names, sum over the rest, by variable elimination.
 - all factors, keeping the free names: the value, or both endpoints if tables hold two arrays;
 - all factors but one: the derivative with respect to that factor's cells (the formula is linear
   in each factor), which is what influence functions and the weights of exact bounds are made of.
+
+Whatever is divided by zero is nan, and nan stays nan in sums and products, also where its
+weight is zero: a number comes out only when every cell the formula asks for has one.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from math import prod
+from typing import Protocol, assert_never
 
 import numpy as np
 
-from boundit.counts.formulas.elimination import ProductTable, eliminate, multiply_out
-from boundit.counts.formulas.errors import NotRecovered
-from boundit.counts.formulas.evaluation import find_shared_parts
-from boundit.counts.formulas.workspace import Workspace
-from boundit.counts.named_array import Floats
+from boundit.counts.contraction import (
+    ProductTable,
+    contract,
+    eliminate,
+    merge_factors,
+    multiply_out,
+)
+from boundit.counts.memory import Workspace
+from boundit.counts.named_array import Floats, divide
 from boundit.estimand.language.expression import CFactor, Expression, P, Product, Ratio, Sum
-from boundit.terms.names import Nodes, sort_names
+from boundit.terms.errors import BounditError
+from boundit.terms.names import Nodes, join_names, sort_names
 
 Pair = tuple[Floats, Floats]
 """Lower and upper endpoints of the same numbers."""
+
+
+class CannotEvaluate(BounditError):
+    """A formula that the given tables have no numbers for."""
+
+
+class NeedsPopulation(CannotEvaluate):
+    """A term of the whole population that no unselected table covers."""
+
+    def __init__(self, term: P, tables: Iterable[Nodes]) -> None:
+        self.term = term
+        self.tables = tuple(tuple(sort_names(names)) for names in tables)
+        held = "; ".join(join_names(names) for names in self.tables) or "none"
+        bar = f" | {join_names(term.given)}" if term.given else ""
+        super().__init__(
+            f"P({join_names(term.of)}{bar}) is of the whole population, which the log does not "
+            f"show; give an external table over {join_names(term.free)} (given: {held})"
+        )
+
+
+class NotLogged(CannotEvaluate):
+    """A term of the log about a variable the log does not have."""
+
+    def __init__(self, name: str, axes: Iterable[str]) -> None:
+        self.name, self.axes = name, tuple(axes)
+        super().__init__(f"the log has no variable {name!r}; it has {join_names(self.axes)}")
+
+
+class NotRecovered(CannotEvaluate):
+    """A c-factor that is still a symbol."""
+
+    def __init__(self, of: Nodes) -> None:
+        self.of = of
+        super().__init__(f"Q[{join_names(of)}] is a symbol without numbers; recover it first")
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +126,11 @@ class Formula:
 
 @dataclass
 class Normaliser:
-    """Gathers expressions as factors of one product, each sum with names of its own."""
+    """Gathers expressions as factors of one product, each sum with names of its own.
+
+    ``shared`` are parts in several places, by identity, and what they became: they are
+    normalised and evaluated once.
+    """
 
     taken: set[str]
     factors: list[Factor] = field(default_factory=list)
@@ -102,9 +149,13 @@ class Normaliser:
 
     def add(self, node: Expression, scope: Mapping[str, str], depth: int = 0) -> None:
         """Add an expression; ``scope`` says what its free columns are called."""
-        if id(node) in self.shared:  # a part in several places is normalised and evaluated once
+        if id(node) in self.shared:
             self._nest(node, scope, depth)
-            return
+        else:
+            self.expand(node, scope, depth)
+
+    def expand(self, node: Expression, scope: Mapping[str, str], depth: int = 0) -> None:
+        """Add the parts of an expression that may be shared itself."""
         match node:
             case P():
                 own = {column: scope[column] for column in node.free}
@@ -125,12 +176,9 @@ class Normaliser:
     def _nest(
         self, node: Expression, scope: Mapping[str, str], depth: int, *, divides: bool = False
     ) -> None:
-        body = self.shared.get(id(node))
-        if body is None:
-            others = {key: part for key, part in self.shared.items() if key != id(node)}
-            body = normalise(node, others)
-            if id(node) in self.shared:
-                self.shared[id(node)] = body
+        body = self.shared.get(id(node)) or normalise(node, self.shared)
+        if id(node) in self.shared:
+            self.shared[id(node)] = body
         own = {column: scope[column] for column in node.free}
         self.factors.append(Factor(body, own, divides, depth))
 
@@ -147,86 +195,89 @@ def normalise(
     made = Normaliser(
         set(free.values()), columns={n: c for c, n in free.items()}, shared=shared
     )
-    made.add(node, free)
+    made.expand(node, free)
     return Formula(tuple(made.factors), tuple(made.summed), made.columns)
 
 
+def find_shared_parts(expression: Expression) -> frozenset[int]:
+    """Find the sums, products and ratios that a formula has in several places, by identity.
+
+    Parts of parts that are shared would otherwise be computed endlessly often.
+    """
+    times: dict[int, int] = {}
+    waiting = [expression]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, P | CFactor):
+            continue
+        times[id(node)] = times.get(id(node), 0) + 1
+        if times[id(node)] > 1:
+            continue
+        match node:
+            case Sum(_, body):
+                waiting.append(body)
+            case Product(parts):
+                waiting += parts
+            case Ratio(top, bottom):
+                waiting += (top, bottom)
+            case _:
+                assert_never(node)
+    return frozenset(place for place, n in times.items() if n > 1)
+
+
 class TermReader(Protocol):
-    """Whoever holds the numbers of terms: two endpoints of each, or an estimate twice."""
+    """Whoever holds the numbers of terms: two endpoints of each, or one array of estimates."""
 
     levels: Mapping[str, int]
     workspace: Workspace
 
     def read_term(self, term: P) -> ProductTable:
-        """Both endpoints of ``P(of | given)``, an axis for each of its columns."""
+        """The endpoints of ``P(of | given)``, an axis for each of its columns."""
 
 
 def evaluate(formula: Formula, reader: TermReader) -> tuple[tuple[str, ...], Pair]:
-    """Compute both endpoints of a formula at every value of its free names."""
+    """Compute both endpoints of a formula at every value of its free names.
+
+    Where terms have one array each, both are the same. A free name of one level has no axis.
+    """
     tables = _reduce(formula, reader, {})
     free = {name for name in formula.columns if name not in formula.summed}
     axes = tuple(sort_names(free & {axis for table in tables for axis in table.axes}))
     sizes = {name: reader.levels[column] for name, column in formula.columns.items()}
-    one = ProductTable((), (np.ones(()), np.ones(())))
-    low, high = multiply_out([*tables, one], axes, sizes, reader.workspace)
-    return axes, (low, high)
+    arrays = multiply_out(tables, axes, sizes, reader.workspace)
+    return axes, (arrays[0], arrays[-1])
 
 
 def _reduce(
     formula: Formula, reader: TermReader, known: dict[int, list[ProductTable]]
 ) -> list[ProductTable]:
     """Sum a formula out; what is left is a list of tables that are not multiplied out."""
-    if id(formula) in known:
-        return known[id(formula)]
-    tables = [
-        table for factor in formula.factors for table in _read_factor(factor, reader, known)
-    ]
+    tables = list[ProductTable]()
+    for factor in formula.factors:
+        body = factor.body
+        if isinstance(body, P):
+            read = [reader.read_term(body).drop_short_axes()]
+        else:
+            if id(body) not in known:
+                known[id(body)] = merge_factors(_reduce(body, reader, known))
+            read = known[id(body)]
+        for table in read:
+            arrays = table.arrays
+            if factor.divides:  # the greatest denominator gives the least quotient
+                arrays = tuple(divide(np.ones(()), array) for array in reversed(arrays))
+            tables.append(ProductTable(table.axes, arrays).rename(factor.names))
     sizes = {name: reader.levels[column] for name, column in formula.columns.items()}
     held = {axis for table in tables for axis in table.axes}
-    tables = eliminate(
-        tables, [name for name in formula.summed if name in held], sizes, reader.workspace
-    )
     # A variable that no factor reads repeats the sum once for each of its levels.
-    times = float(np.prod([sizes[name] for name in formula.summed if name not in held]))
-    if times != 1.0:
-        tables = [*tables, ProductTable((), (np.array(times), np.array(times)))]
-    known[id(formula)] = tables
-    return tables
-
-
-def _read_factor(
-    factor: Factor, reader: TermReader, known: dict[int, list[ProductTable]]
-) -> list[ProductTable]:
-    if isinstance(factor.body, P):
-        tables = [reader.read_term(factor.body).drop_short_axes()]
-    else:
-        tables = _reduce(factor.body, reader, known)
-    if factor.divides:  # the greatest denominator gives the least quotient
-        with np.errstate(divide="ignore"):
-            tables = [ProductTable(t.axes, (1 / t.arrays[1], 1 / t.arrays[0])) for t in tables]
-    return [table.rename(factor.names) for table in tables]
-
-
-def contract(
-    tables: Iterable[ProductTable],
-    keep: Sequence[str],
-    sizes: Mapping[str, int],
-    workspace: Workspace,
-) -> Floats:
-    """Multiply tables of one array and sum over every name that is not kept.
-
-    The result has an axis for each name in ``keep``, of length 1 where no table has it.
-    """
-    left = [*tables, ProductTable((), (np.ones(()),))]
-    held = {axis for table in left for axis in table.axes}
-    left = eliminate(left, held.difference(keep), sizes, workspace)
-    (found,) = multiply_out(left, tuple(keep), sizes, workspace)
-    return found
+    times = prod(sizes[name] for name in formula.summed if name not in held)
+    gone = [name for name in formula.summed if name in held]
+    left = eliminate(tables, gone, sizes, reader.workspace)
+    return left if times == 1 else [*left, ProductTable((), (np.array(float(times)),))]
 
 
 def differentiate(
     formula: Formula,
-    read: "dict[P, ProductTable]",
+    read: Mapping[P, ProductTable],
     constants: Sequence[ProductTable],
     rows: Sequence[str],
     sizes: Mapping[str, int],
@@ -242,36 +293,22 @@ def differentiate(
     tables = [estimate_factor(factor, read, sizes, workspace) for factor in formula.factors]
     for place, factor in enumerate(formula.factors):
         others = [table for i, table in enumerate(tables) if i != place]
-        names = tuple(name for name in factor.names.values() if name not in rows)
+        axes = (*rows, *(name for name in factor.names.values() if name not in rows))
+        slope = contract([*others, *constants], axes, sizes, workspace)
         if isinstance(factor.body, P):
-            yield (
-                factor,
-                (*rows, *names),
-                contract([*others, *constants], (*rows, *names), sizes, workspace),
-            )
+            yield factor, axes, slope
             continue
         # d(1/D) = -dD / D^2: hand the rest on as one more constant of the denominator's formula.
-        slope = contract([*others, *constants], (*rows, *names), sizes, workspace)
         if factor.divides:
-            slope = (
-                -slope
-                * ProductTable(tables[place].axes, (tables[place].arrays[0] ** 2,)).align(
-                    (*rows, *names)
-                )[0]
-            )
-        outer = ProductTable((*rows, *names), (slope,))
-        yield from _differentiate_inside(factor, outer, read, rows, sizes, workspace)
+            squared = ProductTable(tables[place].axes, (tables[place].arrays[0] ** 2,))
+            slope = -slope * squared.align(axes)[0]
+        outer = ProductTable(axes, (slope,)).drop_short_axes()
+        inner, larger = _open_nested(factor, sizes)
+        yield from differentiate(inner, read, [outer], rows, larger, workspace)
 
 
-def _differentiate_inside(
-    factor: Factor,
-    outer: ProductTable,
-    read: dict[P, ProductTable],
-    rows: Sequence[str],
-    sizes: Mapping[str, int],
-    workspace: Workspace,
-) -> Iterator[tuple[Factor, tuple[str, ...], Floats]]:
-    """Differentiate a nested formula, its free columns called as the factor says."""
+def _open_nested(factor: Factor, sizes: Mapping[str, int]) -> tuple[Formula, dict[str, int]]:
+    """Rename a nested formula as its factor says, its sums as no other; and sizes of all names."""
     body = factor.body
     assert isinstance(body, Formula)
     new = {name: f"{name}/{id(factor)}" for name in body.summed} | dict(factor.names)
@@ -283,13 +320,7 @@ def _differentiate_inside(
         tuple(new[name] for name in body.summed),
         {new[name]: column for name, column in body.columns.items()},
     )
-    larger = {**sizes, **{new[n]: sizes[c] for n, c in body.columns.items() if c in sizes}}
-    drop = tuple(i for i, n in enumerate(outer.arrays[0].shape) if n == 1)
-    outer = ProductTable(
-        tuple(a for i, a in enumerate(outer.axes) if i not in drop),
-        (outer.arrays[0].squeeze(axis=drop),),
-    )
-    yield from differentiate(inner, read, [outer], rows, larger, workspace)
+    return inner, {**sizes, **{new[n]: sizes[c] for n, c in body.columns.items() if c in sizes}}
 
 
 def estimate_factor(

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from boundit.counts.errors import TooLarge
-from boundit.counts.formulas.elimination import (
+from boundit.counts.contraction import (
     ProductTable,
     eliminate,
     merge_factors,
     multiply_out,
 )
-from boundit.counts.formulas.workspace import Workspace
+from boundit.counts.errors import TooLarge
+from boundit.counts.memory import Workspace
 from boundit.estimand.language.elimination_order import order_elimination
 from boundit.terms.errors import OutOfTime
 from boundit.terms.long_work import TimeBudget

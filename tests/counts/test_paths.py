@@ -1,4 +1,4 @@
-"""Files that are not on this machine, through fsspec: in its memory, and over HTTP."""
+"""Kinds of files by their names."""
 
 import gzip
 import sys
@@ -13,10 +13,41 @@ import pyarrow.parquet as pa_parquet
 import pytest
 
 from boundit.counts.errors import InvalidLog, NoFiles
-from boundit.counts.formats.remote_files import find_remote
-from boundit.counts.read import read_log
+from boundit.counts.log import read_log
+from boundit.counts.paths import ENDINGS, FileFormat, find_format, list_files
 from boundit.terms.errors import MissingExtra, UnreadableFile
 from tests.counts.backends import BACKENDS, arrow, shown
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("a.parquet", FileFormat.PARQUET),
+        ("a.b.PQ", FileFormat.PARQUET),
+        ("a.csv", FileFormat.CSV),
+        ("a.tsv.zst", FileFormat.CSV),
+        ("a.jsonl", FileFormat.JSON),
+        ("a.ndjson.gz", FileFormat.JSON),
+        ("a.arrow", FileFormat.ARROW),
+        ("a.feather", FileFormat.ARROW),
+        ("a.json", None),
+        ("a.gz", None),
+        ("csv", None),
+    ],
+)
+def test_the_ending_says_what_it_is(name: str, kind: FileFormat | None) -> None:
+    assert find_format(name) is kind
+
+
+def test_no_ending_is_of_two_kinds() -> None:
+    ends = [end for kind in FileFormat for end in ENDINGS[kind]]
+
+    assert len(ends) == len(set(ends))
+    assert [kind for kind in FileFormat if kind.has_types] == [
+        FileFormat.PARQUET,
+        FileFormat.ARROW,
+    ]
+
 
 ROWS = arrow({"X": ["a", "b", "b"], "Y": [1, 0, 1]})
 
@@ -58,10 +89,10 @@ def test_partitions_in_a_store_are_columns(
     store.pipe("/log/_SUCCESS", b"")
     store.pipe("/log/_metadata.parquet", b"")
 
-    assert find_remote("memory://log").paths == [
+    assert list_files(["memory://log"])[0] == (
         "memory:///log/place=north/0.parquet",
         "memory:///log/place=south/0.parquet",
-    ]
+    )
     table = read_log("memory://log/**/*.parquet").count(["place"])
     assert dict(zip(table.levels["place"], table.n.tolist(), strict=True)) == {
         "north": 3,

@@ -19,9 +19,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.counts.formulas.workspace import Workspace
-from boundit.counts.named_array import Floats, NamedArray
-from boundit.counts.seen import SeenCells, find_distinct
+from boundit.counts.memory import Workspace
+from boundit.counts.named_array import Floats, NamedArray, SeenCells, find_distinct
 from boundit.estimand.language.expression import P
 from boundit.terms.names import Nodes, sort_names
 

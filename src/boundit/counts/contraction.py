@@ -2,20 +2,21 @@
 
 A sum over many variables of a product of small tables is never multiplied out. A variable is
 summed out of the product of those tables alone that have it; what comes out is one table more,
-over the variables these tables had besides. How large such products get depends on the order,
-which is chosen by their sizes beforehand, before any of them is made.
+over the variables these tables had besides (variable elimination: Zhang and Poole, 1994). How
+large such products get depends on the order, which is chosen by their sizes beforehand.
 
-Every table may hold several arrays side by side, such as lower and upper ends. A nan in a table
-makes nan of every sum that reads it, whatever the order.
+Every table may hold several arrays side by side, such as lower and upper endpoints; a table of
+one array means the same to all of them. A nan in a table makes nan of every sum that reads it,
+whatever the order.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 
-from boundit.counts.formulas.workspace import Workspace
+from boundit.counts.memory import Workspace
 from boundit.counts.named_array import Floats
 from boundit.estimand.language.elimination_order import order_elimination
 
@@ -30,10 +31,6 @@ class ProductTable:
     axes: tuple[str, ...]
     arrays: tuple[Floats, ...]
 
-    def count_cells(self) -> int:
-        """Count the cells of all arrays."""
-        return sum(array.size for array in self.arrays)
-
     def align(self, axes: Sequence[str]) -> tuple[Floats, ...]:
         """Show the arrays with these axes in this order, length 1 where the table lacks one."""
         if self.axes == axes:
@@ -45,8 +42,6 @@ class ProductTable:
 
     def rename(self, names: Mapping[str, str]) -> "ProductTable":
         """Give some variables other names."""
-        if not names:
-            return self
         return ProductTable(tuple(names.get(axis, axis) for axis in self.axes), self.arrays)
 
     def drop_short_axes(self) -> "ProductTable":
@@ -64,6 +59,22 @@ class ProductTable:
         at = self.axes.index(axis)
         left = self.axes[:at] + self.axes[at + 1 :]
         return ProductTable(left, tuple(np.take(array, level, at) for array in self.arrays))
+
+
+def contract(
+    tables: Iterable[ProductTable],
+    keep: Sequence[str],
+    sizes: Mapping[str, int],
+    workspace: Workspace,
+) -> Floats:
+    """Multiply tables of one array and sum over every name that is not kept.
+
+    The result has an axis for each name in ``keep``, of length 1 where no table has it.
+    """
+    left = list(tables)
+    held = {axis for table in left for axis in table.axes}
+    left = eliminate(left, held.difference(keep), sizes, workspace)
+    return multiply_out(left, tuple(keep), sizes, workspace)[0]
 
 
 def eliminate(
@@ -129,24 +140,13 @@ def _sum_out(
     if prod(levels[other] for other in held) <= _BY_LEVEL:
         products = _multiply(factors, (*kept, axis))
         return ProductTable(kept, tuple(array.sum(axis=-1) for array in products))
-    return ProductTable(kept, _sum_levels(axis, factors, kept, levels[axis], workspace))
-
-
-def _sum_levels(
-    axis: str,
-    factors: Sequence[ProductTable],
-    kept: tuple[str, ...],
-    n_levels: int,
-    workspace: Workspace,
-) -> tuple[Floats, ...]:
-    """Add up the product of tables for one level of a variable after the other."""
     sums = [array.copy() for array in _multiply([f.select(axis, 0) for f in factors], kept)]
-    for level in range(1, n_levels):
+    for level in range(1, levels[axis]):
         workspace.require_time()
         products = _multiply([f.select(axis, level) for f in factors], kept)
         for total, array in zip(sums, products, strict=True):
             np.add(total, array, out=total)
-    return tuple(sums)
+    return ProductTable(kept, tuple(sums))
 
 
 def _multiply(factors: Sequence[ProductTable], axes: tuple[str, ...]) -> tuple[Floats, ...]:
@@ -155,9 +155,10 @@ def _multiply(factors: Sequence[ProductTable], axes: tuple[str, ...]) -> tuple[F
         return (np.ones([1] * len(axes)),)
     first, *others = sorted(factors, key=lambda factor: len(factor.axes))
     products = first.align(axes)
-    with np.errstate(invalid="ignore"):  # infinity times nothing is unknown
-        for factor in others:
-            products = tuple(
-                one * other for one, other in zip(products, factor.align(axes), strict=True)
-            )
+    for factor in others:
+        arrays = factor.align(axes)
+        n = max(len(products), len(arrays))
+        products = tuple(
+            products[i % len(products)] * arrays[i % len(arrays)] for i in range(n)
+        )
     return products

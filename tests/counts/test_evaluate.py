@@ -9,8 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from boundit.counts.formulas.errors import NeedsPopulation, NotLogged, NotRecovered
-from boundit.counts.formulas.evaluate import evaluate
+from boundit.counts.errors import TooLarge
+from boundit.counts.evaluate import evaluate
+from boundit.counts.formula import NeedsPopulation, NotLogged, NotRecovered
+from boundit.counts.log import read_log
+from boundit.counts.memory import Workspace
 from boundit.counts.named_array import LevelsDiffer, NamedArray
 from boundit.estimand.language.expression import (
     ONE,
@@ -78,12 +81,18 @@ def test_counts_give_the_same_numbers_as_their_law() -> None:
 
 
 def test_a_shared_part_is_computed_once() -> None:
-    """Computed as a tree, this formula has 2 to the 200 leaves."""
-    shared: Expression = P(frozenset())
-    for _ in range(200):
-        shared = Product((shared, shared))
+    """Computed as trees, these formulas have 2 to the 60 leaves, or more than 10 ** 12."""
+    law = random_law("XY", np.random.default_rng(3))
+    doubled: Expression = P(Y, X)
+    for _ in range(60):
+        doubled = Product((doubled, P(X), Ratio(ONE, P(X)), Ratio(doubled, doubled)))
+    one: Expression = P(Y, X)
+    two: Expression = Sum(Y, one)
+    for _ in range(60):
+        one, two = Sum(Y, Product((P(Y), one, two))), one
 
-    assert float(evaluate(shared, random_law("X", np.random.default_rng(3)))) == 1
+    assert np.allclose(evaluate(doubled, law).values, evaluate(P(Y, X), law).values)
+    assert np.isfinite(evaluate(one, law).values).all()
 
 
 # Where the numbers come from
@@ -219,3 +228,89 @@ def test_any_formula_is_what_plain_recursion_gives(
         expected = numbers(formula, at, log)
         found = float(answer.at({name: at[name] for name in answer.axes}))
         assert found == pytest.approx(expected, rel=1e-9) or (isnan(found) and isnan(expected))
+
+
+def draw_chain(n: int, rows: int) -> dict[str, list[int]]:
+    rng = np.random.default_rng(0)
+    columns = {"V0": rng.integers(0, 2, rows)}
+    for i in range(1, n):
+        flipped = rng.random(rows) < 0.3
+        columns[f"V{i}"] = np.where(flipped, 1 - columns[f"V{i - 1}"], columns[f"V{i - 1}"])
+    return {name: column.tolist() for name, column in columns.items()}
+
+
+def test_a_sum_over_eighty_variables_is_the_product_of_their_tables() -> None:
+    n = 80
+    table = read_log(draw_chain(n, 400)).count([f"V{i}" for i in range(n)])
+    terms = [P(make_nodes(f"V{i}"), make_nodes(f"V{i - 1}")) for i in range(1, n)]
+    formula = Sum(frozenset(f"V{i}" for i in range(1, n - 1)), Product(tuple(terms)))
+
+    found = evaluate(formula, table)
+
+    by_hand = np.eye(2)
+    for i in range(1, n):
+        joint = table.marginalize({f"V{i - 1}", f"V{i}"}).values
+        by_hand = by_hand @ (joint / joint.sum(axis=1, keepdims=True))
+    assert found.axes == ("V0", f"V{n - 1}")
+    assert np.allclose(found.values, by_hand, rtol=1e-12)
+
+
+def test_sums_within_a_sum_are_taken_in_one_order() -> None:
+    """Inner sums alone would make a table of thirty variables; in one order none is large."""
+    n = 30
+    levels = {"C": 2} | {f"A{i}": 2 for i in range(n)}
+    rng = np.random.default_rng(1)
+    rows = {name: rng.integers(0, 2, 300).tolist() for name in levels}
+    table, room = read_log(rows).count(list(levels)), Workspace(2**22)
+    c, every = make_nodes("C"), frozenset(levels) - {"C"}
+    inner = Sum(c, Product((P(c), *(P(make_nodes(a), c) for a in sorted(every)))))
+    formula = Sum(every, Product((inner, *(P(make_nodes(a)) for a in sorted(every)))))
+
+    found = float(evaluate(formula, table, workspace=room))
+
+    by_hand = 0.0
+    for level in range(2):
+        part = float(evaluate(P(c), table).values[level])
+        for a in every:
+            of = make_nodes(a)
+            given = evaluate(P(of, c), table).align((a, "C"))[:, level]
+            part *= float(given @ evaluate(P(of), table).values)
+        by_hand += part
+    assert found == pytest.approx(by_hand, rel=1e-12)
+
+
+def test_a_bottom_of_independent_parts_is_not_multiplied_out() -> None:
+    names = [f"V{i}" for i in range(24)]
+    rows = {name: [0, 1, 1] for name in names}
+    table, room = read_log(rows).count(names), Workspace(2**20)
+    bottom = Product(tuple(P(make_nodes(name)) for name in names))
+    formula = Sum(frozenset(names), Ratio(bottom, bottom))
+
+    assert float(evaluate(formula, table, workspace=room)) == pytest.approx(2.0**24)
+
+
+def test_constant_columns_take_no_room() -> None:
+    names = [f"V{i}" for i in range(70)]
+    rows = {name: [5, 5, 5] for name in names} | {"Y": [0, 1, 1]}
+    table = read_log(rows).count([*names, "Y"])
+    formula = Sum(frozenset(names), Product(tuple(P(make_nodes(n)) for n in names)))
+
+    assert float(evaluate(formula, table)) == 1
+    assert evaluate(P(make_nodes("Y"), make_nodes("V0")), table).axes == ("V0", "Y")
+
+
+def test_a_formula_that_cannot_be_small_is_refused() -> None:
+    names = [f"V{i}" for i in range(22)]
+    rows = {name: [0, 1] for name in names}
+    table, room = read_log(rows).count(names), Workspace(2**20)
+    with pytest.raises(TooLarge, match="memory_limit"):
+        evaluate(Product(tuple(P(make_nodes(name)) for name in names)), table, workspace=room)
+
+
+def test_a_variable_of_a_sum_never_meets_one_of_the_same_name() -> None:
+    table = read_log({"X": [0, 1, 1], "X'": [0, 0, 1]}).count(["X", "X'"])
+    x, prime = make_nodes("X"), make_nodes("X'")
+    found = evaluate(Product((Sum(x, P(x, prime)), P(prime))), table)
+
+    assert found.axes == ("X'",)
+    assert found.values == pytest.approx([2 / 3, 1 / 3])
