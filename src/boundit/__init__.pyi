@@ -43,8 +43,8 @@ from boundit.decisions.stress.stress import stress as stress
 from boundit.decisions.stress.unite import bound_rivals as bound_rivals
 from boundit.decisions.suggest.report import SuggestReport as SuggestReport
 from boundit.decisions.suggest.suggest import suggest as suggest
-from boundit.estimand.adjust import adjustment_sets as adjustment_sets
-from boundit.estimand.adjust import is_adjustment_set as is_adjustment_set
+from boundit.estimand.adjustment import adjustment_sets as adjustment_sets
+from boundit.estimand.adjustment import is_adjustment_set as is_adjustment_set
 from boundit.estimand.identify import identify as identify
 from boundit.estimand.query import EffectQuery as EffectQuery
 from boundit.estimand.query import parse_query as parse_query

@@ -17,7 +17,7 @@ from boundit.bounds.paper import (
 from boundit.counts.formula import Pair
 from boundit.counts.memory import Workspace
 from boundit.counts.named_array import NamedArray
-from boundit.estimand.language.expression import P
+from boundit.estimand.expression import P
 from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse

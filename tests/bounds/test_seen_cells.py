@@ -10,7 +10,7 @@ from boundit.counts.errors import TooLarge
 from boundit.counts.formula import evaluate, normalise
 from boundit.counts.log import read_log
 from boundit.counts.memory import Workspace
-from boundit.estimand.language.expression import Expression, P, Product, Ratio, Sum
+from boundit.estimand.expression import Expression, P, Product, Ratio, Sum
 from boundit.estimand.query import parse_query
 from boundit.graph.read import parse_graph
 from tests.nodes import make_nodes

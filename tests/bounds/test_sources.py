@@ -7,7 +7,7 @@ import boundit as bd
 from boundit.bounds.evidence import Counts, Evidence, Probabilities, pool
 from boundit.counts.log import read_log
 from boundit.counts.memory import Workspace
-from boundit.estimand.language.expression import P
+from boundit.estimand.expression import P
 
 GRAPH = bd.parse_graph("Z -> X -> Y; Z -> Y; Z -> [S]")
 QUERY = bd.parse_query("Y | do(X)")

@@ -24,7 +24,7 @@ from boundit.counts.errors import (
 )
 from boundit.counts.log import read_log
 from boundit.counts.table import warn_of_strange_levels
-from boundit.estimand.criteria.adjustment import NotACovariate
+from boundit.estimand.adjustment import NotACovariate
 from boundit.graph.text import parse
 from boundit.terms.bound import MEASURES
 from boundit.terms.bound_errors import OutsideDomain, ReservedName

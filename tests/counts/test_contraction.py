@@ -15,7 +15,7 @@ from boundit.counts.contraction import (
 )
 from boundit.counts.errors import TooLarge
 from boundit.counts.memory import Workspace
-from boundit.estimand.language.elimination_order import order_elimination
+from boundit.estimand.size import order_elimination
 from boundit.terms.errors import OutOfTime
 from boundit.terms.long_work import TimeBudget
 

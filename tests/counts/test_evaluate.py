@@ -15,15 +15,7 @@ from boundit.counts.formula import NeedsPopulation, NotLogged, NotRecovered
 from boundit.counts.log import read_log
 from boundit.counts.memory import Workspace
 from boundit.counts.named_array import LevelsDiffer, NamedArray
-from boundit.estimand.language.expression import (
-    ONE,
-    CFactor,
-    Expression,
-    P,
-    Product,
-    Ratio,
-    Sum,
-)
+from boundit.estimand.expression import ONE, CFactor, Expression, P, Product, Ratio, Sum
 from boundit.terms.names import Nodes
 from tests.nodes import make_nodes
 from tests.strategies import formulas

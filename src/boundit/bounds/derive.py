@@ -29,7 +29,7 @@ from boundit.bounds.request import BoundRequest, Profile, hide_reward, read_requ
 from boundit.bounds.table import make_table
 from boundit.counts.memory import Workspace
 from boundit.estimand.query import EffectQuery
-from boundit.graph.projection import project
+from boundit.graph.causal_graph import project
 from boundit.graph.read import GraphLike
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.long_work import Progress, TimeBudget, follow_progress, say_nothing

@@ -18,7 +18,7 @@ from boundit.counts.memory import Workspace
 from boundit.counts.named_array import Floats, NamedArray, SeenCells, divide
 from boundit.counts.seen_cells import ReadTerm, sum_over_seen
 from boundit.counts.table import CountTable, merge_cells
-from boundit.estimand.language.expression import P
+from boundit.estimand.expression import P
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.names import Nodes, sort_names

@@ -29,13 +29,12 @@ from boundit.counts.contraction import ProductTable, eliminate, multiply_out
 from boundit.counts.formula import Formula, Pair, normalise
 from boundit.counts.log import read_log
 from boundit.counts.memory import Workspace
-from boundit.estimand.criteria.adjustment_sets import find_adjustment
-from boundit.estimand.criteria.substitutes import Substitute, find_substitutes
-from boundit.estimand.language.expression import Expression, P, Product, Sum, find_variables
-from boundit.estimand.language.notation import make_sentence
+from boundit.estimand.adjustment import find_adjustment
+from boundit.estimand.expression import Expression, P, Product, Sum, find_variables
+from boundit.estimand.factors import factorize, recover_factor
+from boundit.estimand.notation import make_sentence
 from boundit.estimand.query import EffectQuery
-from boundit.estimand.recovery.factorize import factorize
-from boundit.estimand.recovery.recover_factor import recover_factor
+from boundit.estimand.substitutes import Substitute, find_substitutes
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.read import GraphLike, require_graph
 from boundit.terms.bound import Bound, RuleRecord, StepRecord

@@ -26,9 +26,9 @@ from boundit.bounds.lp.program import Optimum, Program, SolveStatus, SparseMatri
 from boundit.bounds.selection_facts import SelectionFacts
 from boundit.counts.formula import Formula, Pair, normalise
 from boundit.counts.named_array import Floats, divide
-from boundit.estimand.language.expression import P
-from boundit.graph.boundary import find_boundary
+from boundit.estimand.expression import P
 from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.separation import find_boundary
 from boundit.terms.long_work import FOR_EVER, TimeBudget
 from boundit.terms.names import Nodes, join_names, sort_names
 from boundit.terms.rounding import EXACT_ROUNDING

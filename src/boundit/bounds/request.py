@@ -14,8 +14,7 @@ from boundit.bounds.selection_facts import SelectionFacts
 from boundit.counts.log import Log, read_log
 from boundit.counts.memory import read_memory_limit
 from boundit.estimand.query import EffectQuery, parse_query
-from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.projection import project
+from boundit.graph.causal_graph import CausalGraph, project
 from boundit.graph.read import GraphLike, require_graph
 from boundit.terms.bound import MEASURES
 from boundit.terms.bound_errors import ReservedName

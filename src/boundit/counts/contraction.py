@@ -18,7 +18,7 @@ import numpy as np
 
 from boundit.counts.memory import Workspace
 from boundit.counts.named_array import Floats
-from boundit.estimand.language.elimination_order import order_elimination
+from boundit.estimand.size import order_elimination
 
 _BY_LEVEL = 2**16
 """From how many cells on a product is made level by level of the variable to sum out."""

@@ -10,8 +10,8 @@ from boundit.counts.formula import evaluate as evaluate_formula
 from boundit.counts.log import read_log
 from boundit.counts.memory import Workspace
 from boundit.counts.named_array import MOST_AXES, NamedArray, agree_on_levels, divide
-from boundit.estimand.language.expression import Expression, P, find_variables
-from boundit.estimand.recovery.derivation import Identification
+from boundit.estimand.derivation import Identification
+from boundit.estimand.expression import Expression, P, find_variables
 from boundit.terms.errors import InvalidQuery
 from boundit.terms.names import Nodes, sort_names
 
@@ -46,7 +46,7 @@ def evaluate(
     population: pass it as both. A cell that was never seen is nan, and so is what reads it.
 
     >>> import numpy as np
-    >>> from boundit.estimand.language.expression import Product, Sum
+    >>> from boundit.estimand.expression import Product, Sum
     >>> law = NamedArray(("X", "Y"), np.array([[0.1, 0.3], [0.2, 0.4]]))
     >>> x, y = frozenset("X"), frozenset("Y")
     >>> answer = evaluate(Sum(x, Product((P(y, x), P(x)))), law)

@@ -34,7 +34,7 @@ from boundit.counts.contraction import (
 )
 from boundit.counts.memory import Workspace
 from boundit.counts.named_array import Floats, divide
-from boundit.estimand.language.expression import CFactor, Expression, P, Product, Ratio, Sum
+from boundit.estimand.expression import CFactor, Expression, P, Product, Ratio, Sum
 from boundit.terms.errors import BounditError
 from boundit.terms.names import Nodes, join_names, sort_names
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from boundit.counts.memory import Workspace
 from boundit.counts.named_array import Floats, NamedArray, SeenCells, find_distinct
-from boundit.estimand.language.expression import P
+from boundit.estimand.expression import P
 from boundit.terms.names import Nodes, sort_names
 
 

@@ -49,7 +49,7 @@ from boundit.counts.formula import (
     estimate_factor,
 )
 from boundit.counts.named_array import Floats
-from boundit.estimand.language.expression import P
+from boundit.estimand.expression import P
 from boundit.terms.message import Note
 from boundit.terms.sampling import EndSampling
 

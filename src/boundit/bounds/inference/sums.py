@@ -55,7 +55,7 @@ from boundit.counts.contraction import ProductTable, contract
 from boundit.counts.formula import Factor, Pair
 from boundit.counts.memory import Workspace
 from boundit.counts.named_array import Floats, NamedArray
-from boundit.estimand.language.expression import P
+from boundit.estimand.expression import P
 
 SPREAD_SHARE = 0.06
 SMALL_SCALE = 0.9

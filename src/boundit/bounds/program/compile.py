@@ -34,7 +34,7 @@ from boundit.bounds.program.types import (
 from boundit.bounds.selection_facts import SelectionFacts
 from boundit.counts.formula import Formula, Pair, normalise
 from boundit.counts.named_array import Floats
-from boundit.estimand.language.expression import P
+from boundit.estimand.expression import P
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
