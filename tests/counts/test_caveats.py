@@ -6,9 +6,6 @@ import pytest
 from boundit.counts.caveats import (
     MANY_LEVELS,
     MOST_CHANCE,
-    ask_by_name,
-    ask_if_always_one,
-    find_possible_selection,
     find_repeats,
     warn_of_averages,
     warn_of_dropped_rows,
@@ -18,6 +15,7 @@ from boundit.counts.caveats import (
 )
 from boundit.counts.log import read_log
 from boundit.counts.table import CountTable
+from boundit.counts.unmarked import ask_by_name, ask_if_always_one, find_possible_selection
 from boundit.graph.text import parse
 
 

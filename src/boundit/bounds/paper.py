@@ -24,11 +24,11 @@ from boundit.bounds.evidence import SUCCESS, Counts, Evidence, Probabilities
 from boundit.bounds.population import Reweighting
 from boundit.bounds.request import read_bandit_query
 from boundit.bounds.reward import has_two_values, settle_outcome_range
-from boundit.counts.caveats import find_possible_selection
 from boundit.counts.contraction import ProductTable, eliminate, multiply_out
 from boundit.counts.formula import Formula, Pair, normalise
 from boundit.counts.log import read_log
 from boundit.counts.memory import Workspace
+from boundit.counts.unmarked import find_possible_selection
 from boundit.estimand.adjustment import find_adjustment
 from boundit.estimand.expression import Expression, P, Product, Sum, find_variables
 from boundit.estimand.factors import factorize, recover_factor

@@ -15,10 +15,10 @@ from boundit.checks.independence import (
 from boundit.checks.limits import CheckLimits
 from boundit.checks.report import CheckReport, Finding, Status, rank_findings
 from boundit.checks.strata import stratify
-from boundit.counts.caveats import find_possible_selection
 from boundit.counts.errors import TooManyCells
 from boundit.counts.log import read_log
 from boundit.counts.table import CountTable
+from boundit.counts.unmarked import find_possible_selection
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.implications import Independence, list_apart, state_independence
 from boundit.graph.read import GraphLike, require_graph

@@ -6,7 +6,7 @@ import click
 
 from boundit.cli.options import graph_argument, json_option, read_names
 from boundit.cli.outputs import notify, print_json
-from boundit.counts.caveats import ask_by_name, find_possible_selection
+from boundit.counts.unmarked import ask_by_name, find_possible_selection
 from boundit.graph.formats import to_record
 from boundit.graph.implications import implications as testable
 from boundit.graph.read import GraphFormat, format_graph

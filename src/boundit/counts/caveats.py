@@ -1,20 +1,17 @@
 """What a reader of a table should know of the rows behind it: each a line in its caveats."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boundit.counts.levels import Levels
 from boundit.counts.table import CountTable
-from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.message import ANY, SOME, Message, Note, Option
-from boundit.terms.names import Names, Nodes, read_nodes, sort_names, write_name
 
 MANY_LEVELS = 32
 """With more levels than this, a whole number is often a measurement, such as an age."""
 _MISSING = {"NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null"}
-_MOST_SHOWN = 3
 
 
 def warn_of_dropped_rows(missing: Mapping[str, int], rows: float) -> str:
@@ -67,56 +64,6 @@ def warn_of_missing_words(levels: Mapping[str, Levels]) -> tuple[str, ...]:
         "cell empty"
         for name, missing in found.items()
         if missing
-    )
-
-
-_CALLED = {"s", "included", "kept", "logged", "observed", "recorded", "sampled"}
-_CALLED |= {"selected", "selection"}
-
-
-def find_possible_selection(graph: CausalGraph, asked: Names = ()) -> Nodes:
-    """Find the nodes that may be a selection node that nobody marked with brackets.
-
-    They cause nothing and are not asked about; a graph with a selection node has none.
-
-    >>> from boundit.graph.text import parse
-    >>> unmarked = parse("Ad -> Click -> S; Click -> Mail")
-    >>> sorted(find_possible_selection(unmarked, asked=["Ad", "Click"]))
-    ['Mail', 'S']
-    >>> marked = parse("Ad -> Click -> [S]; Click -> Mail")
-    >>> sorted(find_possible_selection(marked, asked=["Ad", "Click"]))
-    []
-    """
-    if graph.selection is not None:
-        return frozenset()
-    others = graph.observed - read_nodes(asked)
-    return frozenset(name for name in others if not graph.links[name].children)
-
-
-def ask_if_always_one(name: str) -> str:
-    """Write the question whether a node whose column is 1 in every row is the selection node."""
-    return _ask_if_selection(name, "is always 1 in this log")
-
-
-def ask_by_name(names: Collection[str], columns: Collection[str]) -> tuple[str, ...]:
-    """Write questions about nodes without a column that are called like a selection node.
-
-    >>> ask_by_name({"Selected", "Mail"}, columns={"Ad", "Click"})[0][:33]
-    'Selected is an ordinary node here'
-    """
-    called = [name for name in sort_names(names) if name.casefold() in _CALLED]
-    return tuple(
-        _ask_if_selection(name, "is an ordinary node here")
-        for name in called
-        if name not in columns
-    )
-
-
-def _ask_if_selection(name: str, what: str) -> str:
-    """Write the question whether a node is the selection node, and how to mark it."""
-    return (
-        f"{name} {what}: if it says which rows were kept, write [{write_name(name)}] in the "
-        "graph; as drawn, the log is taken for everyone"
     )
 
 

@@ -310,16 +310,15 @@ def open_arrow(paths: Sequence[str], filesystem: object = None) -> Any:
         import pyarrow.dataset as ds  # noqa: PLC0415
     except ModuleNotFoundError:
         raise MissingExtra("pyarrow", "arrow") from None
-    if filesystem is None:
-        mapped = [pa.memory_map(path) for path in paths]
-        streams = [file.read(len(_ARROW_MARK)) != _ARROW_MARK for file in mapped]
-        if any(streams):
-            tables = list[Any]()
-            for file, is_stream in zip(mapped, streams, strict=True):
-                file.seek(0)
-                opened = pa.ipc.open_stream(file) if is_stream else pa.ipc.open_file(file)
-                tables.append(opened.read_all())
-            return pa.concat_tables(tables, promote_options="permissive")
+    streams = list[bool]()
+    for path in paths if filesystem is None else ():
+        with Path(path).open("rb") as file:
+            streams.append(file.read(len(_ARROW_MARK)) != _ARROW_MARK)
+    if any(streams):
+        readers = [pa.ipc.open_stream if stream else pa.ipc.open_file for stream in streams]
+        mapped = zip(readers, map(pa.memory_map, paths), strict=True)
+        tables = [read(file).read_all() for read, file in mapped]
+        return pa.concat_tables(tables, promote_options="permissive")
     inner = [path.partition("://")[2] for path in paths] if filesystem else list(paths)
     found = ds.dataset(inner, format="ipc", partitioning="hive", filesystem=filesystem)
     schemas = [found.schema, *(part.physical_schema for part in found.get_fragments())]

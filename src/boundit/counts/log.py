@@ -10,7 +10,6 @@ from typing import get_args
 
 from duckdb import DuckDBPyRelation
 
-from boundit.counts.caveats import ask_by_name
 from boundit.counts.errors import (
     EmptyLog,
     InvalidOption,
@@ -24,6 +23,7 @@ from boundit.counts.relations import RelationSource
 from boundit.counts.sources import ColumnKind, GroupBy, Source, limit_cells, read_columns
 from boundit.counts.table import CountTable
 from boundit.counts.tabulate import Missing, Request, tabulate
+from boundit.counts.unmarked import ask_by_name
 from boundit.terms.message import ANY, Option
 from boundit.terms.names import ADAPTIVE_COLUMN, sort_names
 from boundit.terms.renamed import refuse_renamed

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundit.counts.caveats import (
-    ask_if_always_one,
     warn_of_averages,
     warn_of_dropped_rows,
     warn_of_many_levels,
@@ -29,6 +28,7 @@ from boundit.counts.levels import Codes, Levels, encode_column, join_levels
 from boundit.counts.named_array import Floats
 from boundit.counts.sources import CELL_LIMIT, Cells
 from boundit.counts.table import ClusterLines, CountTable, cut_by_cluster, merge_cells
+from boundit.counts.unmarked import ask_if_always_one
 from boundit.terms.message import Message, Note, Option
 from boundit.terms.scalars import name_bins
 
