@@ -28,9 +28,11 @@ FORMULAS["shared part"] = Product((SHARED, Sum(W, Product((P(W, X), SHARED))), S
 class Tables:
     """Random probabilities of terms."""
 
+    levels: Mapping[str, int]
+
     def __init__(self, seed: int) -> None:
         self.rng, self.workspace = default_rng(seed), Workspace.make_default()
-        self.levels: Mapping[str, int] = dict.fromkeys("WXYZ", 2)
+        self.levels = dict.fromkeys("WXYZ", 2)
         self.terms: dict[P, ProductTable] = {}
 
     def read_term(self, term: P) -> ProductTable:
