@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -257,65 +257,64 @@ def look_at_relation(
     table = relation.query(_SEEN, f"SELECT * FROM {_TABLE}")
     assert table is not None
     types = {name: kind.id for name, kind in zip(table.columns, table.types, strict=True)}
-    plain = {name: kind for name, kind in kinds.items() if kind is not ColumnKind.NESTED}
-    columns = {name: _write_column(name, types[name]) for name in kinds}
-    n_rows, seen = _count_values(table, {name: columns[name] for name in kinds}, plain)
-    bars = _draw_histograms(table, columns, seen, plain)
+    columns = {name: quote_identifier(name) for name in kinds}
+    for name in kinds:
+        if types[name] in {"float", "double"}:
+            columns[name] = f"nullif({columns[name]}, 'nan'::DOUBLE)"
+
+    def select(sql: str) -> list[tuple[Any, ...]]:
+        found = table.query(_SEEN, f"SELECT {sql}")
+        return found.fetchall() if found is not None else []
+
+    asked = ["count(*)"]
+    for name, column in columns.items():
+        number = f"CAST({column} AS DOUBLE)"
+        finite = f"FILTER (WHERE isfinite({number}))"
+        is_number, is_nested = (
+            kinds[name] is ColumnKind.NUMBERS,
+            kinds[name] is ColumnKind.NESTED,
+        )
+        asked += [f"count({column})", "0" if is_nested else f"approx_count_distinct({column})"]
+        asked += [f"{of}({number}) {finite}" if is_number else "NULL" for of in ("min", "max")]
+    ((n_rows, *seen),) = select(f"{', '.join(asked)} FROM {_SEEN}")
+    ranges = dict(zip(columns, zip(seen[2::4], seen[3::4], strict=True), strict=True))
+    bars = _draw_histograms(select, columns, ranges)
     found = list[ColumnLook]()
     for i, (name, kind) in enumerate(kinds.items()):
-        shown = "level" if kind in _NUMBERS else _SHOWN.get(types[name], _TEXT)
-        levels, n_levels = _list_levels(table, columns[name], seen[name].n_levels, kind, shown)
-        missing = n_rows - seen[name].n_there
+        n_there, n_levels = seen[4 * i : 4 * i + 2]
+        rows = list[tuple[Any, ...]]()
+        # Of very many numbers none is worth a line.
+        if kind is not ColumnKind.NESTED and (
+            n_levels <= MANY or kind is not ColumnKind.NUMBERS
+        ):
+            shown = "level" if kind in _NUMBERS else _SHOWN.get(types[name], _TEXT)
+            grouped = (
+                f"(SELECT {columns[name]} AS level, count(*) AS n FROM {_SEEN} GROUP BY 1)"
+            )
+            rows = select(
+                f"{shown}, n, count(*) OVER () FROM {grouped} WHERE level IS NOT NULL "
+                f"ORDER BY n DESC, level LIMIT {MOST_LEVELS}"
+            )
+            n_levels = rows[0][2] if rows else 0
+        plain = (int, float, str)  # what JSON can hold
+        levels = tuple((v if isinstance(v, plain) else str(v), n) for v, n, _ in rows)
+        missing = n_rows - n_there
         found.append(ColumnLook(name, kind, levels, n_levels, missing, bars.get(name)))
         progress(i + 1, len(kinds))
     return TableLook(n_rows, tuple(found))
 
 
-class _SeenColumn(NamedTuple):
-    """What one pass tells of a column; many levels are counted by a guess."""
-
-    n_there: int
-    n_levels: int
-    low: float | None
-    high: float | None
-
-
-def _write_column(name: str, kind: str) -> str:
-    """Write a column in SQL, NaN as null; called by ``look_at_relation``."""
-    column = quote_identifier(name)
-    return f"nullif({column}, 'nan'::DOUBLE)" if kind in {"float", "double"} else column
-
-
-def _count_values(
-    table: DuckDBPyRelation, columns: Mapping[str, str], plain: Mapping[str, ColumnKind]
-) -> tuple[int, dict[str, _SeenColumn]]:
-    """Count rows and values of all columns, in one pass; called by ``look_at_relation``."""
-    asked = ["count(*)"]
-    for name, column in columns.items():
-        number = f"CAST({column} AS DOUBLE)"
-        finite = f"FILTER (WHERE isfinite({number}))"
-        counted = f"approx_count_distinct({column})" if name in plain else "0"
-        asked += [f"count({column})", counted]
-        summed = plain.get(name) is ColumnKind.NUMBERS
-        asked += [f"{of}({number}) {finite}" if summed else "NULL" for of in ("min", "max")]
-    (row,) = _select(table, f"{', '.join(asked)} FROM {_SEEN}")
-    parts = [row[1 + 4 * i : 5 + 4 * i] for i in range(len(columns))]
-    return row[0], {name: _SeenColumn(*part) for name, part in zip(columns, parts, strict=True)}
-
-
 def _draw_histograms(
-    table: DuckDBPyRelation,
+    select: Callable[[str], list[tuple[Any, ...]]],
     columns: Mapping[str, str],
-    seen: Mapping[str, _SeenColumn],
-    plain: Mapping[str, ColumnKind],
+    ranges: Mapping[str, tuple[float | None, float | None]],
 ) -> dict[str, Histogram]:
     """Count the numbers of all columns between equal steps, in one pass.
 
     Columns whose numbers are all the same have no histogram.
     """
     asked, edges = list[str](), dict[str, tuple[float, ...]]()
-    for name in plain:
-        low, high = seen[name].low, seen[name].high
+    for name, (low, high) in ranges.items():
         if low is None or high is None or not low < high:
             continue
         # By halves, so that the largest numbers do not overflow.
@@ -329,35 +328,8 @@ def _draw_histograms(
         edges[name] = (*(low + i * step for i in range(BARS)), high)
     if not asked:
         return {}
-    (row,) = _select(table, f"{', '.join(asked)} FROM {_SEEN}")
+    (row,) = select(f"{', '.join(asked)} FROM {_SEEN}")
     return {
         name: Histogram(edges[name], tuple(counted.get(i, 0) for i in range(BARS)))
         for name, counted in zip(edges, row, strict=True)
     }
-
-
-def _list_levels(
-    table: DuckDBPyRelation, column: str, guessed: int, kind: ColumnKind, shown: str
-) -> tuple[tuple[tuple[object, int], ...], int]:
-    """List the most common levels of a column, and how many there are.
-
-    ``shown`` is the SQL of a level as it is listed. Of very many numbers none is worth a line.
-    """
-    many = guessed > MANY
-    if kind is ColumnKind.NESTED or (many and kind is ColumnKind.NUMBERS):
-        return (), guessed
-    grouped = f"(SELECT {column} AS level, count(*) AS n FROM {_SEEN} GROUP BY 1)"
-    ordered = f"{shown}, n, count(*) OVER () FROM {grouped} WHERE level IS NOT NULL"
-    rows = _select(table, f"{ordered} ORDER BY n DESC, level LIMIT {MOST_LEVELS}")
-    return tuple((_plain(level), n) for level, n, _ in rows), rows[0][2] if rows else 0
-
-
-def _select(table: DuckDBPyRelation, sql: str) -> list[tuple[Any, ...]]:
-    """Run a query on a table that was read; called for every look."""
-    found = table.query(_SEEN, f"SELECT {sql}")
-    return found.fetchall() if found is not None else []
-
-
-def _plain(level: object) -> object:
-    """Give a level as JSON can hold it; called by ``_list_levels``."""
-    return level if isinstance(level, int | float | str) else str(level)
