@@ -17,12 +17,10 @@ import networkx as nx
 
 from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.formats.dagitty import parse_dagitty
-from boundit.graph.formats.dot import parse_dot
-from boundit.graph.formats.gml import parse_gml
-from boundit.graph.nx import to_networkx
+from boundit.graph.draft import GraphDraft
+from boundit.graph.formats import draft_dagitty, draft_dot, draft_json
+from boundit.graph.nx import draft_gml, to_networkx
 from boundit.graph.read import format_graph, parse_graph
-from boundit.graph.record import parse_json
 from boundit.graph.text import parse
 from boundit.terms.errors import BounditError
 
@@ -58,15 +56,20 @@ def write_gml(graph: CausalGraph) -> str:
     return "\n".join(nx.generate_gml(to_networkx(graph)))
 
 
+def make(draft: Callable[[str], GraphDraft]) -> "Parser":
+    """Make a parser of graphs from a reader of drafts."""
+    return lambda text: draft(text).make_graph()
+
+
 Parser = Callable[[str], CausalGraph | EffectQuery]
 # Each parser, how what it read is written down again, and the seeds of its own format.
 PARSERS: tuple[tuple[Parser, Callable[..., str], tuple[str, ...]], ...] = (
     (parse_graph, str, SEEDS[:12]),
     (parse, str, (*SEEDS[:2], SEEDS[7])),
-    (parse_dot, partial(format_graph, to="dot"), (*SEEDS[2:4], SEEDS[8])),
-    (parse_dagitty, partial(format_graph, to="dagitty"), (SEEDS[4], SEEDS[9])),
-    (parse_json, partial(format_graph, to="json"), (*SEEDS[5:7], SEEDS[10])),
-    (parse_gml, write_gml, SEEDS[11:12]),
+    (make(draft_dot), partial(format_graph, to="dot"), (*SEEDS[2:4], SEEDS[8])),
+    (make(draft_dagitty), partial(format_graph, to="dagitty"), (SEEDS[4], SEEDS[9])),
+    (make(draft_json), partial(format_graph, to="json"), (*SEEDS[5:7], SEEDS[10])),
+    (make(draft_gml), write_gml, SEEDS[11:12]),
     (parse_query, str, SEEDS[12:]),
 )
 
@@ -111,7 +114,7 @@ def fuzz(n_inputs: int, *, seed: int, progress: bool = False) -> Counter[str]:
         try:
             endings[try_one(text, parser, write)] += 1
         except Exception as error:
-            error.add_note(f"parser {parser.__name__}, input {i} of seed {seed}: {text!r}")
+            error.add_note(f"parser {i % len(PARSERS)}, input {i} of seed {seed}: {text!r}")
             raise
         if progress and i % 10_000 == 0:
             seconds = time.monotonic() - started

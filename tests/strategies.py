@@ -5,7 +5,7 @@ from itertools import combinations
 
 from hypothesis import strategies as st
 
-from boundit.estimand.language.expression import Expression, P, Product, Ratio, Sum
+from boundit.estimand.expression import Expression, P, Product, Ratio, Sum
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.names import is_name
 

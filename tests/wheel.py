@@ -33,7 +33,7 @@ PYTHONS = tuple(
     if (found := re.fullmatch(r"Programming Language :: Python :: (3\.\d+)", line))
 )
 """What we say that it runs on."""
-EXTRAS = "arrow,ml,networkx,pandas,plot,polars,postgres,remote,service"
+EXTRAS = "arrow,ml,pandas,plot,polars,postgres,remote,service"
 
 
 def list_files(folder: Path) -> set[str]:

@@ -13,7 +13,7 @@ from importlib import import_module
 from statistics import median
 from types import FrameType
 
-from boundit.estimand.recovery.question import Question
+from boundit.estimand.question import Question
 from boundit.graph.causal_graph import CausalGraph
 
 Ask = Callable[[], bool]

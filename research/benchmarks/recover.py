@@ -24,11 +24,11 @@ from research.benchmarks.peers import (
     within,
 )
 
-from boundit.estimand.criteria.adjustment_sets import find_adjustment
+from boundit.estimand.adjustment import find_adjustment
 from boundit.estimand.identify import identify
 from boundit.estimand.query import EffectQuery
-from boundit.estimand.recovery.question import Question
-from boundit.estimand.recovery.solver import Solver
+from boundit.estimand.question import Question
+from boundit.estimand.solver import Solver
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.names import Nodes
 

@@ -15,7 +15,7 @@ __getattr__, __dir__, __all__ = attach_names(__name__, __file__, renamed=NAMES)
 # What values of the lower rooms hand to later ones, which are loaded when first asked for.
 forward("choose", "boundit.decisions.choose.choose")
 forward("explain_use", "boundit.decisions.choose.choose")
-forward("evaluate_identified", "boundit.counts.formulas.evaluate_log")
+forward("evaluate_identified", "boundit.counts.evaluate")
 forward("format_graph", "boundit.graph.read")
 forward("from_networkx", "boundit.graph.nx")
 forward("to_networkx", "boundit.graph.nx")

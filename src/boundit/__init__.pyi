@@ -24,7 +24,7 @@ from boundit.bounds.sensitivity import sensitivity_curve as sensitivity_curve
 from boundit.checks.check import check as check
 from boundit.checks.report import CheckReport as CheckReport
 from boundit.counts.log import Log as Log
-from boundit.counts.read import read_log as read_log
+from boundit.counts.log import read_log as read_log
 from boundit.decisions.breakdown.claims import Best as Best
 from boundit.decisions.breakdown.claims import Better as Better
 from boundit.decisions.breakdown.claims import Earns as Earns
@@ -42,8 +42,8 @@ from boundit.decisions.stress.report import StressReport as StressReport
 from boundit.decisions.stress.stress import stress as stress
 from boundit.decisions.suggest.report import SuggestReport as SuggestReport
 from boundit.decisions.suggest.suggest import suggest as suggest
-from boundit.estimand.adjust import adjustment_sets as adjustment_sets
-from boundit.estimand.adjust import is_adjustment_set as is_adjustment_set
+from boundit.estimand.adjustment import adjustment_sets as adjustment_sets
+from boundit.estimand.adjustment import is_adjustment_set as is_adjustment_set
 from boundit.estimand.identify import identify as identify
 from boundit.estimand.query import EffectQuery as EffectQuery
 from boundit.estimand.query import parse_query as parse_query

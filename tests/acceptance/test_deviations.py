@@ -9,14 +9,12 @@ from typing import TypedDict
 import numpy as np
 import pytest
 
-from boundit.counts.formulas.evaluate import evaluate
+from boundit.counts.evaluate import evaluate
 from boundit.counts.named_array import NamedArray
-from boundit.estimand.criteria.adjustment import adjusts, write_adjustment
-from boundit.estimand.criteria.adjustment_sets import find_adjustment
-from boundit.estimand.criteria.context_adjustment import find_context_adjustment
-from boundit.estimand.criteria.substitutes import find_substitutes
-from boundit.estimand.recovery.factorize import factorize
-from boundit.estimand.recovery.recover_factor import recover_factor
+from boundit.estimand.adjustment import adjusts, find_adjustment, write_adjustment
+from boundit.estimand.context_adjustment import find_context_adjustment
+from boundit.estimand.factors import factorize, recover_factor
+from boundit.estimand.substitutes import find_substitutes
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
 from boundit.graph.text import parse

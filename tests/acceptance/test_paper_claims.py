@@ -10,10 +10,10 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from boundit.counts.formulas.evaluate import evaluate
+from boundit.counts.evaluate import evaluate
 from boundit.counts.named_array import Floats, NamedArray
-from boundit.estimand.criteria.adjustment import write_adjustment
-from boundit.estimand.language.expression import P
+from boundit.estimand.adjustment import write_adjustment
+from boundit.estimand.expression import P
 from boundit.simulation.random_models import draw_graph, draw_model
 from boundit.simulation.worlds import make_paper_model
 from tests.estimand.truth import recover_sets

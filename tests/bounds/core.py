@@ -9,7 +9,7 @@ from boundit.bounds.chain import Chain, Run
 from boundit.bounds.evidence import Counts, Evidence, Probabilities
 from boundit.bounds.search import find_chains
 from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
-from boundit.counts.formulas.workspace import Workspace
+from boundit.counts.memory import Workspace
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.counts.table import CountTable
 from boundit.estimand.query import EffectQuery

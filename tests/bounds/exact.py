@@ -7,9 +7,8 @@ import numpy as np
 from numpy.random import Generator, default_rng
 
 from boundit.bounds.derive import derive_bounds
-from boundit.counts.log import Log
+from boundit.counts.log import Log, read_log
 from boundit.counts.named_array import Floats, NamedArray
-from boundit.counts.read import read_log
 from boundit.estimand.query import EffectQuery
 from boundit.simulation.errors import NeverSelected
 from boundit.simulation.model import Model

@@ -26,7 +26,7 @@ from boundit.bounds.confounding.limits import ConfoundingLimits
 from boundit.bounds.search import find_chains
 from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
 from boundit.counts.named_array import Floats
-from boundit.estimand.language.expression import P
+from boundit.estimand.expression import P
 from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_model
 from tests.bounds.core import bound, find_misses, make_run, state_rate
@@ -248,3 +248,24 @@ def test_names_and_claims_are_those_of_the_field() -> None:
     assert names["worst case over W"].startswith("P(Y | do(X)) lies between min/max over W of")
     assert "selection reweighting of W" in names
     assert "natural bounds on X, selection reweighting of X, Y" in names
+
+
+@pytest.mark.parametrize(
+    ("graph", "text"),
+    [
+        ("Z -> X -> Y; Z -> Y", "Y | do(X)"),
+        ("X -> M -> Y; X <-> Y", "Y | do(X)"),
+        ("W -> R -> X -> Y; W <-> X; W <-> Y", "Y | do(X)"),
+    ],
+)
+def test_an_identified_chain_is_the_effect(graph: str, text: str) -> None:
+    query = bd.parse_query(text)
+    model = draw_model(bd.parse_graph(graph), default_rng(3), levels=(2, 3), floor=0.05)
+    while model.n_levels["Y"] != 2:
+        model = draw_model(bd.parse_graph(graph), default_rng(4), levels=(2,), floor=0.05)
+    run = make_run(model, query)
+    chains = [c for c in find_chains(model.graph, query).rules if c.is_identified]
+    truth = model.effect(outcomes=["Y"], treatments=["X"]).align(("X", "Y"))[:, 1]
+    for chain in chains:
+        assert np.stack(chain.bound(run)) == pytest.approx(np.stack([truth, truth]), abs=1e-10)
+    assert chains

@@ -15,8 +15,7 @@ from boundit.bounds.request import NoConfidence, read_request
 from boundit.bounds.search import find_chains
 from boundit.bounds.selection_facts import FactsRefuted, InvalidFact
 from boundit.bounds.table import CROSSED, EndsCross
-from boundit.counts.log import Log
-from boundit.counts.read import read_log
+from boundit.counts.log import Log, read_log
 from boundit.counts.table import CountTable
 from boundit.estimand.query import parse_query
 from boundit.graph.causal_graph import CausalGraph

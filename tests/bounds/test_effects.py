@@ -7,7 +7,7 @@ import pytest
 from numpy.random import default_rng
 
 from boundit.bounds.derive import derive_bounds
-from boundit.counts.read import read_log
+from boundit.counts.log import read_log
 from boundit.graph.text import parse
 from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_model

@@ -1,7 +1,7 @@
 """Every row says what it was made from, in the user's own levels and units."""
 
 from boundit.bounds.derive import derive_bounds
-from boundit.counts.read import read_log
+from boundit.counts.log import read_log
 from boundit.graph.text import parse
 from boundit.terms.sampling import EndSampling, HeavyCell
 

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 import boundit as bd
-from boundit.counts.log import Log
+from boundit.counts.log import Log, read_log
 from boundit.counts.named_array import NamedArray
-from boundit.counts.read import read_log
 from boundit.terms.bound_table import BoundTable
 from tests.bounds.exact import Asked, questions
 

@@ -7,7 +7,6 @@ import pytest
 
 from boundit.bounds.chain import Run
 from boundit.bounds.evidence import Counts, Evidence, Probabilities
-from boundit.bounds.formula import Pair
 from boundit.bounds.paper import (
     PaperRule,
     adjust_for_confounding_only,
@@ -15,9 +14,10 @@ from boundit.bounds.paper import (
     factorize_effect,
     plan_paper,
 )
-from boundit.counts.formulas.workspace import Workspace
+from boundit.counts.formula import Pair
+from boundit.counts.memory import Workspace
 from boundit.counts.named_array import NamedArray
-from boundit.estimand.language.expression import P
+from boundit.estimand.expression import P
 from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse

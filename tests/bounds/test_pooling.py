@@ -25,11 +25,10 @@ from boundit.bounds.pooling import (
     plan_pooling,
     weigh_split,
 )
-from boundit.counts.formulas.workspace import Workspace
-from boundit.counts.log import Log
+from boundit.counts.log import Log, read_log
+from boundit.counts.memory import Workspace
 from boundit.counts.named_array import Floats, NamedArray
-from boundit.counts.read import read_log
-from boundit.counts.shared_levels import share_levels
+from boundit.counts.table import share_levels
 from boundit.estimand.identify import identify
 from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.causal_graph import CausalGraph

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import boundit as bd
-from boundit.counts.read import read_log
+from boundit.counts.log import read_log
 from boundit.simulation.model import Model
 from boundit.terms.bound_table import BoundTable
 from tests.bounds.exact import Asked, as_log, questions

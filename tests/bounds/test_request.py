@@ -15,7 +15,7 @@ from boundit.bounds.request import (
     read_bandit_query,
     read_request,
 )
-from boundit.counts.read import read_log
+from boundit.counts.log import read_log
 from boundit.estimand.query import parse_query
 from boundit.graph.separation import open_walk
 from boundit.graph.text import parse

@@ -12,7 +12,7 @@ from boundit.bounds.reward import (
     may_be_binary,
     settle_outcome_range,
 )
-from boundit.counts.read import read_log
+from boundit.counts.log import read_log
 from boundit.counts.table import CountTable
 
 

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from boundit.bounds.evidence import Counts, Evidence, Probabilities
-from boundit.bounds.formula import evaluate, normalise
 from boundit.counts.errors import TooLarge
-from boundit.counts.formulas.workspace import Workspace
-from boundit.counts.read import read_log
-from boundit.estimand.language.expression import Expression, P, Product, Ratio, Sum
+from boundit.counts.formula import evaluate, normalise
+from boundit.counts.log import read_log
+from boundit.counts.memory import Workspace
+from boundit.estimand.expression import Expression, P, Product, Ratio, Sum
 from boundit.estimand.query import parse_query
 from boundit.graph.read import parse_graph
 from tests.nodes import make_nodes

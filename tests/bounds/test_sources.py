@@ -5,9 +5,9 @@ import pytest
 
 import boundit as bd
 from boundit.bounds.evidence import Counts, Evidence, Probabilities, pool
-from boundit.counts.formulas.workspace import Workspace
-from boundit.counts.read import read_log
-from boundit.estimand.language.expression import P
+from boundit.counts.log import read_log
+from boundit.counts.memory import Workspace
+from boundit.estimand.expression import P
 
 GRAPH = bd.parse_graph("Z -> X -> Y; Z -> Y; Z -> [S]")
 QUERY = bd.parse_query("Y | do(X)")

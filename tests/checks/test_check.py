@@ -5,9 +5,8 @@ from boundit.checks import counting
 from boundit.checks.check import NoLevel, RowsHangTogether, check
 from boundit.checks.report import CheckReport
 from boundit.counts.errors import Continuous, NotAllSelected
-from boundit.counts.log import Log
+from boundit.counts.log import Log, read_log
 from boundit.counts.named_array import NamedArray
-from boundit.counts.read import read_log
 from boundit.graph.read import parse_graph
 from boundit.simulation.worlds import paper_world
 from boundit_research.audits.check_power import draw_trials, measure_check_power
@@ -159,7 +158,7 @@ def test_what_never_varies_cannot_be_tested() -> None:
 def test_a_table_too_large_to_count_is_untestable_with_the_reason(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("boundit.counts.cells.CELL_LIMIT", 2)
+    monkeypatch.setattr("boundit.counts.sources.CELL_LIMIT", 2)
     report = check(CHAIN, draw_chain_rows(50, 1))
 
     assert report.findings[0].status == "untestable"

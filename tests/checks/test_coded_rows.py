@@ -6,8 +6,8 @@ import pytest
 from boundit.checks import coded_rows
 from boundit.checks.coded_rows import CodedRows
 from boundit.counts.levels import Codes
+from boundit.counts.log import read_log
 from boundit.counts.named_array import Floats
-from boundit.counts.read import read_log
 
 NAMES = ["A", "B", "C", "D"]
 

@@ -9,7 +9,7 @@ from boundit.checks.contradictions import (
     find_contradictions,
     note_contradictions,
 )
-from boundit.counts.read import read_log
+from boundit.counts.log import read_log
 from boundit.counts.table import CountTable
 from boundit.graph.read import parse_graph
 from boundit.terms.long_work import TimeBudget

@@ -5,10 +5,9 @@ import pytest
 
 from boundit.checks import counting
 from boundit.checks.counting import TableRoom, count_statements, find_columns, group_statements
-from boundit.counts.cells import estimate_memory
 from boundit.counts.errors import HasNulls, NotAllSelected, TooManyCells
-from boundit.counts.log import Log
-from boundit.counts.read import read_log
+from boundit.counts.log import Log, read_log
+from boundit.counts.sources import estimate_memory
 from boundit.counts.table import CountTable
 from boundit.graph.implications import Independence
 from boundit.terms.long_work import TimeBudget
@@ -78,7 +77,7 @@ def test_without_statements_nothing_is_read() -> None:
 
 
 def test_a_table_too_large_comes_as_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("boundit.counts.cells.CELL_LIMIT", 10)
+    monkeypatch.setattr("boundit.counts.sources.CELL_LIMIT", 10)
     ((served, found),) = count_statements(make_log(), THREE, None, memory=LOTS)
 
     assert served == THREE

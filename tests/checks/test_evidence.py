@@ -2,7 +2,7 @@ import pytest
 
 from boundit.checks.coded_rows import CodedRows
 from boundit.checks.evidence import find_evidence, find_exact_evidence
-from boundit.counts.read import read_log
+from boundit.counts.log import read_log
 from boundit.graph.implications import Independence
 from tests.checks.groups import lay_out
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from boundit.checks.coded_rows import CodedRows
 from boundit.checks.strata import Margin, stratify
-from boundit.counts.read import read_log
+from boundit.counts.log import read_log
 from boundit.graph.implications import Independence
 from tests.checks.groups import lay_out
 

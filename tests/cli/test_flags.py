@@ -13,7 +13,7 @@ from boundit.bounds.reward import NeedsRange, NoRange, OutsideRange
 from boundit.checks.check import NoLevel, check
 from boundit.cli.flags import OPTIONS, name_flag, write_with_flags
 from boundit.cli.main import app
-from boundit.counts.caveats import warn_of_many_levels, warn_of_strange_levels
+from boundit.counts.caveats import warn_of_many_levels
 from boundit.counts.errors import (
     BadWeight,
     Continuous,
@@ -22,8 +22,9 @@ from boundit.counts.errors import (
     NotAllSelected,
     TooManyCells,
 )
-from boundit.counts.read import read_log
-from boundit.estimand.criteria.adjustment import NotACovariate
+from boundit.counts.log import read_log
+from boundit.counts.table import warn_of_strange_levels
+from boundit.estimand.adjustment import NotACovariate
 from boundit.graph.text import parse
 from boundit.terms.bound import MEASURES
 from boundit.terms.bound_errors import OutsideDomain, ReservedName

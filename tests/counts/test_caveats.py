@@ -1,34 +1,36 @@
 """What a reader should know of the rows, in one line each."""
 
+import numpy as np
 import pytest
 
 from boundit.counts.caveats import (
     MANY_LEVELS,
+    MOST_CHANCE,
+    find_repeats,
     warn_of_averages,
     warn_of_dropped_rows,
     warn_of_many_levels,
     warn_of_missing_words,
-    warn_of_strange_levels,
+    warn_of_repeated_rows,
 )
+from boundit.counts.log import read_log
+from boundit.counts.table import CountTable
+from boundit.counts.unmarked import ask_by_name, ask_if_always_one, find_possible_selection
+from boundit.graph.text import parse
 
 
 def test_nothing_to_say_is_nothing_said() -> None:
-    assert (
-        warn_of_dropped_rows({}, 10)
-        == warn_of_many_levels({"X": (0, 1)})
-        == warn_of_missing_words({"X": ("a",)})
-    )
-    assert warn_of_strange_levels("X", (0, 1, None), (0, 1), "'a.csv'") == ()
+    assert warn_of_many_levels({"X": (0, 1)}) == warn_of_missing_words({"X": ("a",)}) == ()
 
 
 def test_what_is_dropped_is_counted_by_variable() -> None:
-    (said,) = warn_of_dropped_rows({"X": 1200, "Y": 1}, 34_000)
+    said = warn_of_dropped_rows({"X": 1200, "Y": 1}, 34_000)
 
     assert said.startswith("of 34,000 rows, those with a null were dropped: X (1,200), Y (1);")
 
 
 def test_averages_name_their_columns() -> None:
-    assert "by n, with rewards" in warn_of_averages("Y", "n")[0]
+    assert "by n, with rewards" in warn_of_averages("Y", "n")
 
 
 @pytest.mark.parametrize(
@@ -47,16 +49,92 @@ def test_only_whole_numbers_with_many_levels_may_be_measurements(
 
 
 @pytest.mark.parametrize(
-    ("found", "shown"),
+    ("text", "found"),
     [
-        (("YOUNG",), "never 'YOUNG' in the log, only in 'a.csv': a slip for 'young'?"),
-        (("yuong", "odl"), "never 'yuong', 'odl' in the log"),
-        ((1, 2, 3, 4, 5), "never 1, 2, 3 and 2 more in the log, only in 'a.csv': if that is"),
+        ("Age -> Ad -> Click; Click -> S", {"S"}),
+        ("Age -> Ad -> Click; Click -> S -> Bonus", {"Bonus"}),
+        ("Age -> Ad -> Click; Click -> [S]; Click -> Mail", set()),
+        ("Age -> Ad -> Click; Click -> U; hidden U", set()),
+        ("Age -> Ad -> Click", set()),
     ],
 )
-def test_strange_levels_are_shown_and_the_nearest_known(
-    found: tuple[object, ...], shown: str
-) -> None:
-    (said,) = warn_of_strange_levels("Age", found, ("old", "young"), "'a.csv'")
+def test_a_suspect_causes_nothing_and_nobody_asks_about_it(text: str, found: set[str]) -> None:
+    assert find_possible_selection(parse(text), ["Click", "Ad", "Age"]) == found
 
-    assert shown in str(said)
+
+def test_names_alone_are_a_hint_only_where_the_log_has_no_column() -> None:
+    (said,) = ask_by_name({"S", "Kept", "Mail"}, columns={"Kept"})
+
+    assert said.startswith("S is an ordinary node here: if it says which rows were kept, write")
+    assert ask_by_name({"Mail"}, columns=()) == ()
+
+
+def test_the_hint_can_be_pasted_into_a_graph() -> None:
+    assert 'write ["was kept"] in the graph' in ask_if_always_one("was kept")
+    assert parse('Click -> ["was kept"]').selection == "was kept"
+
+
+def draw_rows(seed: int, n: int = 600) -> dict[str, np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    rng = np.random.default_rng(seed)
+    rows = {"X": rng.integers(4, size=n), "C": rng.integers(5, size=n)}
+    return rows | {"Y": (rng.random(n) < 0.2 + 0.1 * rows["X"]).astype(int)}
+
+
+def count_repeated(seed: int, times: int, **scale: float) -> CountTable:
+    rows = {name: np.tile(values, times) for name, values in draw_rows(seed).items()}
+    low, high = scale.get("low", 0), scale.get("high", 1)
+    log = read_log(rows | {"Y": np.where(rows["Y"], high, low)})
+    return log.count(["X", "C"], reward="Y")
+
+
+@pytest.mark.parametrize("times", [2, 3, 7])
+def test_a_log_that_is_there_several_times_is_told(times: int) -> None:
+    table = count_repeated(0, times)
+    assert f"as if each row were there {times} times" in table.caveats[-1]
+    assert count_repeated(0, times, low=-1, high=0.3).caveats == table.caveats
+    assert find_repeats(table)[0] == times
+
+
+def test_weights_that_all_are_multiples_are_told() -> None:
+    rng = np.random.default_rng(0)
+    rows = {"X": np.arange(30), "w": 100 * rng.integers(1, 500, size=30)}
+    (said,) = read_log(rows, weight="w").count("X").caveats
+    assert "every count is a multiple of 100" in said
+    law = read_log(rows, weight="w", exact=True)
+    assert not any("multiple" in note for note in law.count("X").caveats)
+
+
+def test_rewards_of_many_values_leave_the_numbers_of_rows() -> None:
+    rng = np.random.default_rng(1)
+    rows = {"X": (60 * rng.random(3000) ** 2).astype(int), "Y": rng.random(3000)}
+    twice = {name: np.tile(values, 2) for name, values in rows.items()}
+    assert "2 times" in read_log(twice).count("X", reward="Y").caveats[-1]
+    assert not warn_of_repeated_rows(read_log(rows).count("X", reward="Y"))
+
+
+def test_a_design_of_equal_cells_is_no_repeat() -> None:
+    cells = np.repeat(np.arange(40), 50)
+    assert read_log({"X": cells % 8, "C": cells // 8}).count(["X", "C"]).caveats == ()
+    half = {"X": cells % 8, "C": cells // 8, "Y": (np.arange(2000) % 50 < 20).astype(int)}
+    table = read_log(half).count(["X", "C"], reward="Y")
+    assert find_repeats(table) == (10, 0.1)  # one count of successes, 20, in every cell
+
+
+def test_a_few_even_counts_are_left_to_chance() -> None:
+    table = read_log({"X": [0, 0, 1, 1, 1, 1], "Y": [1, 1, 0, 0, 1, 1]}).count("X", reward="Y")
+    k, chance = find_repeats(table)
+    assert (k, chance >= MOST_CHANCE, table.caveats) == (2, True, ())
+
+
+def test_with_clusters_repeats_are_no_secret() -> None:
+    rows = {name: np.tile(values, 2) for name, values in draw_rows(0).items()}
+    rows["id"] = np.tile(np.arange(600), 2)
+    table = read_log(rows).count(["X", "C"], reward="Y", cluster="id")
+    assert not any("multiple" in note for note in table.caveats)
+
+
+def test_honest_logs_raise_no_alarm() -> None:
+    rng = np.random.default_rng(2)
+    for seed in range(200):
+        rows = draw_rows(seed, int(rng.integers(20, 2000)))
+        assert not warn_of_repeated_rows(read_log(rows).count(["X", "C"], reward="Y"))

@@ -1,26 +1,31 @@
 """Files found, opened, counted, or refused in one line."""
 
+import datetime as dt
 import gzip
+import sys
 import tempfile
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.dataset as pa_dataset
 import pyarrow.parquet as pa_parquet
 import pytest
 
-from boundit.counts.cells import ColumnKind, GroupBy
 from boundit.counts.errors import (
     EmptyLog,
     InvalidLog,
     MixedFiles,
     NoFiles,
+    NotACategory,
     NotNumeric,
     SameName,
 )
-from boundit.counts.files import find_files
-from boundit.counts.formats.file_format import FileFormat
-from boundit.counts.read import read_log
-from boundit.terms.errors import BounditError, UnreadableFile
-from tests.counts.backends import arrow
+from boundit.counts.files import find_files, open_arrow, write_json_reader
+from boundit.counts.log import read_log
+from boundit.counts.paths import FileFormat
+from boundit.counts.sources import ColumnKind, GroupBy
+from boundit.terms.errors import BounditError, MissingExtra, UnreadableFile
+from tests.counts.backends import arrow, arrow_stream
 
 
 @pytest.fixture
@@ -274,3 +279,186 @@ def test_the_first_text_that_is_no_number_is_shown_with_its_row(tmp_path: Path) 
     (tmp_path / "more.csv").write_text("X,Y\n1,2\n")
     with pytest.raises(NotNumeric, match="it holds text such as 'NA'; write numbers"):
         read_log(tmp_path).count(["X"], reward="Y")
+
+
+def write_arrow(path: Path, table: pa.Table) -> Path:
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    return path
+
+
+def test_arrow_columns_meet_by_name_and_a_missing_one_is_null(tmp_path: Path) -> None:
+    write_arrow(tmp_path / "1.arrow", arrow({"X": [1], "Y": [2]}))
+    write_arrow(tmp_path / "2.arrow", arrow({"Y": [5], "Z": ["a"]}))
+
+    table = read_log(tmp_path, missing="level").count(["X", "Y", "Z"])
+
+    assert table.levels == {"X": (1, None), "Y": (2, 5), "Z": ("a", None)}
+
+
+def test_streams_and_files_may_stand_together(tmp_path: Path) -> None:
+    stream = arrow_stream(arrow({"X": [0, 1]}), tmp_path)
+    write_arrow(tmp_path / "file.arrow", arrow({"X": [1], "Y": [2]}))
+
+    assert isinstance(open_arrow([*stream, str(tmp_path / "file.arrow")]), pa.Table)
+    assert read_log(tmp_path).count(["X"]).n.tolist() == [1, 2]
+
+
+def test_arrow_parts_of_the_path_are_columns(tmp_path: Path) -> None:
+    for place in ("north", "south"):
+        (tmp_path / f"place={place}").mkdir()
+        write_arrow(tmp_path / f"place={place}" / "a.arrow", arrow({"X": [0, 1]}))
+
+    assert read_log(tmp_path).count(["place"]).levels["place"] == ("north", "south")
+
+
+def test_arrow_names_that_differ_only_in_case_are_refused(tmp_path: Path) -> None:
+    path = write_arrow(tmp_path / "a.arrow", arrow({"Y": [1], "y": [0]}))
+    fine = write_arrow(tmp_path / "b.arrow", arrow({"Y": [1], "Y_1": [0]}))
+
+    with pytest.raises(SameName, match=r"a\.arrow' has several columns called '[Yy]'"):
+        read_log(path)
+    assert read_log(fine).columns == ("Y", "Y_1")
+
+
+@pytest.mark.parametrize("cut", [0, 3, 7, 100, -20, -1])
+def test_a_file_cut_short_is_named(tmp_path: Path, cut: int) -> None:
+    whole = write_arrow(
+        tmp_path / "whole.arrow", arrow({"X": list(range(9)) * 50})
+    ).read_bytes()
+    (tmp_path / "cut.arrow").write_bytes(whole[:cut])
+
+    with pytest.raises(UnreadableFile, match=r"cut\.arrow'") as caught:
+        read_log(tmp_path / "cut.arrow").count(["X"])
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("cut", [60, 200, -30])
+def test_a_stream_cut_short_is_named(tmp_path: Path, cut: int) -> None:
+    (path,) = arrow_stream(arrow({"X": list(range(9)) * 50}), tmp_path)
+    Path(path).write_bytes(Path(path).read_bytes()[:cut])
+
+    with pytest.raises(UnreadableFile, match=r"stream\.arrow'"):
+        read_log(path).count(["X"])
+
+
+def test_a_dataset_is_filtered_and_counted_where_it_is(tmp_path: Path) -> None:
+    days = [dt.date(2024, 1, 1), dt.date(2024, 1, 2)]
+    rows = arrow({"X": [0, 1, 1, 1], "day": [days[0], days[1], days[1], None]})
+    pa_dataset.write_dataset(
+        rows, tmp_path, format="parquet", partitioning=["X"], partitioning_flavor="hive"
+    )
+    found = pa_dataset.dataset(tmp_path, partitioning="hive")
+    kept = found.filter(pa_dataset.field("X") == 1)
+
+    log = read_log(found)
+    assert log.count(["X", "day"]).n.tolist() == [1, 2]
+    assert log.count(["X"]).n.tolist() == [1, 3]  # it can be read again
+    assert read_log(kept).count(["day"]).levels["day"] == (days[1],)
+    assert str(log) == "a log of day, X in the PyArrow dataset"
+
+
+def test_pyarrow_is_named_where_it_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_arrow(tmp_path / "a.arrow", arrow({"X": [1]}))
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+
+    with pytest.raises(MissingExtra, match=r"needs pyarrow; .* 'boundit\[arrow\]'"):
+        read_log(path)
+
+
+def write_lines(path: Path, *lines: str) -> Path:
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_kinds_are_those_of_the_values(tmp_path: Path) -> None:
+    path = write_lines(
+        tmp_path / "log.jsonl",
+        '{"n": 1, "t": "1", "b": true, "d": "2024-02-29", "l": [1], "o": {"a": {"b": 1}}}',
+        '{"n": 2.5, "m": null, "l": ["a"], "u": "550E8400-E29B-41D4-A716-446655440000"}',
+    )
+    log = read_log(path)
+
+    assert log.source.kinds == {
+        "n": ColumnKind.NUMBERS,
+        "t": ColumnKind.TEXT,
+        "b": ColumnKind.BOOLEANS,
+        "d": ColumnKind.TIMES,
+        "l": ColumnKind.NESTED,
+        "o": ColumnKind.NESTED,
+        "m": ColumnKind.TEXT,
+        "u": ColumnKind.TEXT,
+    }
+    assert log.count(["u"]).levels["u"] == ("550E8400-E29B-41D4-A716-446655440000",)
+    for name in ("l", "o"):
+        with pytest.raises(NotACategory, match="lists or structures"):
+            log.count([name])
+
+
+def test_a_key_that_comes_late_is_a_column(tmp_path: Path) -> None:
+    lines = ['{"X": 1}'] * 30_000
+    path = write_lines(tmp_path / "log.jsonl", *lines, '{"X": 2.5, "W": "a"}')
+
+    table = read_log(path, missing="level").count(["X", "W"])
+    assert table.levels == {"X": (1, 2.5), "W": ("a", None)}
+
+
+def test_many_keys_that_are_seldom_there_are_columns(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "log.jsonl", *(f'{{"k{i}": {i % 3}}}' for i in range(400)))
+
+    assert len(read_log(path).columns) == 400
+
+
+@pytest.mark.parametrize(
+    ("values", "levels"),
+    [
+        (["2024-01-31", "2024-02-01"], (dt.date(2024, 1, 31), dt.date(2024, 2, 1))),
+        (["01-02-24", "02-02-24"], ("01-02-24", "02-02-24")),
+        (["31-12-2024", "30-12-2024"], ("30-12-2024", "31-12-2024")),
+        (["2024-01-31", "later"], ("2024-01-31", "later")),
+        (["2024-01-31T10:30:00"], (dt.datetime(2024, 1, 31, 10, 30),)),  # noqa: DTZ001
+        (["12", "007"], ("007", "12")),
+    ],
+)
+def test_only_days_written_year_first_are_days(
+    tmp_path: Path, values: list[str], levels: tuple[object, ...]
+) -> None:
+    path = write_lines(tmp_path / "log.jsonl", *(f'{{"X": "{value}"}}' for value in values))
+
+    assert read_log(path).count(["X"]).levels["X"] == levels
+
+
+def test_keys_that_differ_only_in_case_are_refused(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "log.jsonl", '{"Y": 1, "y": 2}')
+    fine = write_lines(tmp_path / "fine.jsonl", '{"Y": 1, "Y_1": 2}')
+
+    with pytest.raises(SameName, match=r"log\.jsonl' has several columns called '[Yy]'"):
+        read_log(path)
+    assert read_log(fine).columns == ("Y", "Y_1")
+
+
+def test_json_parts_of_the_path_are_columns(tmp_path: Path) -> None:
+    for day in ("2024-01-01", "2024-01-02"):
+        (tmp_path / f"day={day}").mkdir()
+        write_lines(tmp_path / f"day={day}" / "a.jsonl", '{"X": 1}')
+
+    table = read_log(tmp_path).count(["day", "X"])
+    assert table.levels["day"] == (dt.date(2024, 1, 1), dt.date(2024, 1, 2))
+
+
+@pytest.mark.parametrize("text", ["", "\n \n", "{}\n{}\n"])
+def test_a_file_without_anything_is_said_to_be_empty(tmp_path: Path, text: str) -> None:
+    (tmp_path / "log.jsonl").write_text(text)
+
+    with pytest.raises(EmptyLog, match=r"nothing to count in '.*log\.jsonl'"):
+        read_log(tmp_path / "log.jsonl")
+
+
+def test_json_names_are_never_taken_for_sql(tmp_path: Path) -> None:
+    name = "a'; DROP TABLE x; --"
+    path = write_lines(tmp_path / "log.jsonl", f'{{"{name}": 1}}')
+
+    assert read_log(path).count([name]).levels[name] == (1,)
+    assert "'a''; DROP" in write_json_reader({name: "BIGINT"})

@@ -22,7 +22,7 @@ from boundit.counts.errors import (
     UnknownSource,
 )
 from boundit.counts.frames import read_frame
-from boundit.counts.read import read_log
+from boundit.counts.log import read_log
 from tests.counts.backends import BACKENDS, Columns, arrow, shown
 
 

@@ -26,7 +26,7 @@ from boundit.counts.errors import (
     NotNumeric,
     TooManyCells,
 )
-from boundit.counts.read import read_log
+from boundit.counts.log import read_log
 from tests.counts.backends import Columns, arrow, shown
 from tests.counts.test_frames import ASKED, mixed_rows, small_logs
 from tests.postgres import PostgresServer

@@ -7,14 +7,18 @@ import numpy as np
 import pytest
 
 from boundit.counts import memory
+from boundit.counts.errors import TooLarge
 from boundit.counts.memory import (
+    COPIES,
     LEAST,
     SHARE,
+    Workspace,
     find_machine_memory,
     read_memory_limit,
     write_size,
 )
-from boundit.terms.errors import InvalidLimit
+from boundit.terms.errors import InvalidLimit, OutOfTime
+from boundit.terms.long_work import TimeBudget
 
 
 @pytest.mark.parametrize(
@@ -111,3 +115,22 @@ def test_a_machine_that_does_not_tell_has_four_gigabytes(
 ) -> None:
     monkeypatch.delattr(os, "sysconf")
     assert find_machine_memory(tmp_path) == 2**32
+
+
+def test_arrays_may_be_as_large_as_all_their_copies_fit() -> None:
+    room = Workspace(8 * COPIES * 1000)
+
+    room.require_cells(1000, "AB")
+    with pytest.raises(TooLarge, match="over A, B has 1,001 cells, memory_limit allows 1,000"):
+        room.require_cells(1001, "AB")
+
+
+def test_time_that_is_over_is_refused_by_name() -> None:
+    Workspace(1).require_time()
+    with pytest.raises(OutOfTime, match="time_limit is over") as caught:
+        Workspace(1, TimeBudget(0)).require_time()
+    assert caught.value.option == "time_limit"
+
+
+def test_without_limits_there_is_some_room() -> None:
+    assert Workspace.make_default().most_cells > 2**15

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from boundit.bounds.derive import derive_bounds
-from boundit.counts.read import read_log
+from boundit.counts.log import read_log
 from boundit.simulation.worlds import paper_world
 from tests.counts.backends import arrow, shown
 from tests.counts.test_frames import ASKED, mixed_rows

@@ -1,12 +1,21 @@
 """Marginals of a sparse table are those of the dense one."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from boundit.counts.errors import LevelsClash, NoReward, NotALevel, TooLarge
-from boundit.counts.named_array import MissingAxis
-from boundit.counts.read import read_log
-from boundit.counts.table import CountTable, join_domains, merge_cells
+from boundit.counts.errors import (
+    ClustersDiffer,
+    HasNulls,
+    InvalidOption,
+    LevelsClash,
+    MissingColumn,
+    NoReward,
+    TooLarge,
+    TooManyClusters,
+)
+from boundit.counts.log import read_log
+from boundit.counts.table import CountTable, merge_cells, share_levels, warn_of_strange_levels
 
 RNG = np.random.default_rng(3)
 ROWS = {
@@ -58,28 +67,6 @@ def test_wider_levels_keep_the_counts() -> None:
         TABLE.add_levels({"A": ["1"]})
 
 
-def test_tables_share_a_domain() -> None:
-    one, other = read_log({"X": ["b"]}).count("X"), read_log({"X": ["a"], "Z": [1]})
-
-    assert join_domains([one, other.count(["X", "Z"])]) == {"X": ("a", "b"), "Z": (1,)}
-    with pytest.raises(LevelsClash):
-        join_domains([TABLE, read_log({"A": ["1"]}).count("A")])
-
-
-def test_values_are_found_by_what_they_are() -> None:
-    table = read_log({"X": [1, 2, 1], "Z": ["a", "b", "b"]}).count(["X", "Z"])
-
-    assert [table.find_code("X", v) for v in (1, 2.0, np.int8(2), True)] == [0, 1, 1, 0]
-    with pytest.raises(NotALevel, match=r"'X' has no level '1'; did you mean 1\?"):
-        table.find_code("X", "1")
-    with pytest.raises(NotALevel, match="'Z' has no level 1; it has 'a', 'b'"):
-        table.find_code("Z", 1)
-    with pytest.raises(NotALevel):
-        table.find_code("Z", [1])
-    with pytest.raises(MissingAxis, match="no variable 'W'; it has X, Z"):
-        table.find_code("W", 1)
-
-
 def test_a_dense_table_that_would_not_fit_is_refused() -> None:
     levels = {name: tuple(range(200)) for name in "XYZW"}
     codes = np.zeros((1, 4), dtype=np.int64)
@@ -111,3 +98,166 @@ def test_it_says_what_it_is() -> None:
     )
     law = read_log({"p": [1, 3]}, weight="p", exact=True).count([])
     assert repr(law) == "CountTable of no variables: an exact law in 1 of 1 cells"
+
+
+CLUSTERED: dict[str, list[object]] = {
+    "X": ["a", "a", "b", "a", "b"],
+    "Y": [1, 1, 0, 0, 1],
+    "user": [7, 7, 9, 11, 9],
+}
+
+
+def test_entries_add_up_to_the_lines_they_cut_up() -> None:
+    rng = np.random.default_rng(0)
+    n = 500
+    rows = {
+        "X": rng.integers(3, size=n),
+        "C": rng.integers(4, size=n),
+        "Y": rng.random(n).round(2),
+        "user": rng.integers(60, size=n),
+    }
+    frame = pd.DataFrame(rows)
+    table = read_log(frame).count(["X", "C"], reward="Y", cluster="user")
+    plain = read_log(frame).count(["X", "C"], reward="Y")
+    assert (table.n == plain.n).all()
+    assert table.sums is not None
+    assert np.allclose(table.sums, plain.sums)  # type: ignore[arg-type]
+    found = table.clusters
+    assert found is not None
+    assert found.n_clusters == len(set(rows["user"].tolist()))
+    assert np.bincount(found.line, found.n).tolist() == table.n.tolist()
+    assert np.allclose(np.bincount(found.line, found.sums), table.sums)
+    by_user = frame.groupby("user")["Y"].sum().to_numpy()
+    assert np.allclose(np.bincount(found.cluster, found.sums), by_user)
+    wider = table.add_levels({"X": [-1]})
+    assert wider.clusters is found
+    for line in range(len(table.n)):
+        cell = frame[
+            (table.levels["X"][table.codes[line, 0]] == frame.X)
+            & (table.levels["C"][table.codes[line, 1]] == frame.C)
+        ]
+        users = found.n[found.line == line]
+        assert sorted(users) == sorted(cell.groupby("user").size())
+
+
+def test_each_cluster_whose_rows_agree_counts_once() -> None:
+    rows = {name: values * 3 for name, values in CLUSTERED.items()}
+    rows["user"] = [*range(5)] * 3
+    once = read_log(rows).count(["X"], reward="Y", cluster="user").count_clusters_once()
+    plain = read_log(CLUSTERED).count(["X"], reward="Y")
+    assert once.n.tolist() == plain.n.tolist()
+    for name in ("sums", "squares", "lowest", "highest"):
+        assert getattr(once, name).tolist() == getattr(plain, name).tolist()
+    assert "5 clusters by user was counted once" in once.caveats[-1]
+    assert "15 rows" in once.caveats[-1]
+    alone = read_log(rows).count(["X"], cluster="user").count_clusters_once()
+    assert (alone.n.tolist(), alone.sums) == ([3, 2], None)
+    assert plain.count_clusters_once() is plain
+
+
+def test_clusters_that_differ_are_counted_and_refused() -> None:
+    table = read_log(CLUSTERED).count(["X"], reward="Y", cluster="user")
+    with pytest.raises(
+        ClustersDiffer, match=r"1 of 3 clusters by 'user' have rows that differ in X, Y"
+    ):
+        table.count_clusters_once()
+    rows = CLUSTERED | {"X": ["a", "b", "b", "a", "b"]}
+    table = read_log(rows).count(["X"], cluster="user")
+    with pytest.raises(ClustersDiffer, match=r"1 of 3 .* pass inference='approximate'"):
+        table.count_clusters_once()
+
+
+def test_a_weighted_cluster_counts_once_and_one_without_weight_not_at_all() -> None:
+    rows = {"X": ["a", "b", "b"], "n": [4, 2, 0], "user": ["u", "v", "w"]}
+    table = read_log(rows, weight="n").count("X", cluster="user")
+    assert table.clusters is not None
+    assert (table.clusters.n_clusters, table.clusters.n.tolist()) == (2, [4, 2])
+    assert table.count_clusters_once().n.tolist() == [1, 1]
+
+
+def test_what_is_no_cluster_is_refused() -> None:
+    log = read_log(CLUSTERED | {"Z": [1, 2, 3, 4, 5]}, bins={"Z": [3]})
+    with pytest.raises(MissingColumn, match="no column 'usr'; did you mean 'user'"):
+        log.count("X", cluster="usr")
+    with pytest.raises(InvalidOption, match="the cluster 'Y' is the reward"):
+        log.count("X", reward="Y", cluster="Y")
+    with pytest.raises(InvalidOption, match="the cluster 'Z' is cut into bins"):
+        log.count("X", cluster="Z")
+    with pytest.raises(InvalidOption, match="a cluster is the name of a column, found 3"):
+        log.count("X", cluster=3)  # type: ignore[arg-type]
+    law = read_log({"X": [0, 1], "p": [0.5, 0.5], "u": [1, 2]}, weight="p", exact=True)
+    with pytest.raises(InvalidOption, match="no meaning for an exact law"):
+        law.count("X", cluster="u")
+    with pytest.raises(HasNulls, match="'user' is null or NaN in 1 of 5 rows; give each row"):
+        read_log(CLUSTERED | {"user": [1, None, 2, 3, 4]}).count("X", cluster="user")
+
+
+def test_a_million_clusters_fit_or_are_refused_by_the_limit() -> None:
+    n = 200_000
+    frame = pd.DataFrame({"X": np.arange(n) % 2, "user": np.arange(n) // 2 * 2})
+    table = read_log(frame).count("X", cluster="user")
+    assert table.clusters is not None
+    assert table.clusters.n_clusters == n // 2
+    with pytest.raises(TooManyClusters, match="cut up by the cluster 'user'"):
+        read_log(frame).count("X", cluster="user", memory_limit=10**6)
+
+
+def test_a_cluster_may_be_a_variable_too() -> None:
+    table = read_log(CLUSTERED).count(["user", "X"], cluster="user")
+    assert table.clusters is not None
+    assert table.clusters.n_clusters == len(table.levels["user"])
+
+
+def counted(**columns: list[object]) -> CountTable:
+    return read_log(columns).count(list(columns))
+
+
+def test_all_tables_get_the_levels_of_all_and_those_declared() -> None:
+    log, survey = counted(X=["a", "b"], Z=[0, 1]), counted(X=["c"])
+    one, other = share_levels(log, [survey], {"X": ["d"], "Q": [1]})
+
+    assert one.levels == {"X": ("a", "b", "c", "d"), "Z": (0, 1)}
+    assert other.levels == {"X": ("a", "b", "c", "d")}
+    assert one.marginalize("X").values.tolist() == [1, 1, 0, 0]
+    assert other.marginalize("X").values.tolist() == [0, 0, 1, 0]
+
+
+def test_a_level_that_only_an_external_table_has_is_a_caveat_of_that_table() -> None:
+    log = counted(Age=["young", "old"], Z=[0, 1])
+    surveys = [counted(Age=["young", "old"]), counted(Age=["yuong"], Z=[2])]
+    first, fine, slip = share_levels(log, surveys)
+
+    assert first.caveats == fine.caveats == ()
+    assert slip.caveats == (
+        "Age is never 'yuong' in the log, only in the dict of columns: a slip for 'young'? "
+        "If it is right, declare it with domain=",
+        "Z is never 2 in the log, only in the dict of columns: if that is right, declare it "
+        "with domain=",
+    )
+
+
+def test_what_is_declared_is_no_slip_and_what_the_log_lacks_is_no_matter() -> None:
+    log, survey = counted(Age=["young", "old"]), counted(Age=["child", "old"], Town=["A", "B"])
+
+    assert all(not table.caveats for table in share_levels(log, [survey], {"Age": ["child"]}))
+
+
+def test_one_level_in_two_types_is_refused() -> None:
+    with pytest.raises(LevelsClash):
+        share_levels(counted(X=[0, 1]), [counted(X=["0", "1"])])
+
+
+@pytest.mark.parametrize(
+    ("found", "shown"),
+    [
+        (("YOUNG",), "never 'YOUNG' in the log, only in 'a.csv': a slip for 'young'?"),
+        (("yuong", "odl"), "never 'yuong', 'odl' in the log"),
+        ((1, 2, 3, 4, 5), "never 1, 2, 3 and 2 more in the log, only in 'a.csv': if that is"),
+    ],
+)
+def test_strange_levels_are_shown_and_the_nearest_known(
+    found: tuple[object, ...], shown: str
+) -> None:
+    (said,) = warn_of_strange_levels("Age", found, ("old", "young"), "'a.csv'")
+
+    assert shown in str(said)

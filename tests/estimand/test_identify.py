@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from boundit.estimand.derivation import Identification
+from boundit.estimand.expression import CFactor, Expression, P, Product, Ratio, Sum
 from boundit.estimand.identify import identify
-from boundit.estimand.language.expression import CFactor, Expression, P, Product, Ratio, Sum
 from boundit.estimand.query import EffectQuery
-from boundit.estimand.recovery.derivation import Identification
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
 from boundit.graph.text import parse

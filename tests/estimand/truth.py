@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from boundit.counts.formulas.evaluate import evaluate
+from boundit.counts.evaluate import evaluate
+from boundit.estimand.derivation import Identification
+from boundit.estimand.expression import Expression
 from boundit.estimand.identify import identify
-from boundit.estimand.language.expression import Expression
 from boundit.estimand.query import EffectQuery
-from boundit.estimand.recovery.derivation import Identification
 from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.random_models import draw_model
 from boundit.terms.names import Nodes

@@ -14,9 +14,8 @@ import pandas as pd
 
 import boundit as bd
 from boundit.bandit.base import BasePolicy
-from boundit.graph.formats.detect import GraphFormat
-from boundit.graph.formats.drafts import draft_graph, write_draft
-from boundit.graph.record import to_record
+from boundit.graph.formats import to_record
+from boundit.graph.read import GraphFormat, draft_graph, write_draft
 from boundit.service.commands import CloseWindows, RefreshBounds, RefreshRequest
 from boundit.service.keys import add_key
 from boundit.service.reader.export import export_log

@@ -10,7 +10,7 @@ import pytest
 
 import boundit as bd
 import boundit_research
-from boundit.graph.formats.detect import GraphFormat
+from boundit.graph.read import GraphFormat
 from boundit.service import events
 from boundit.service.commands import CloseWindows
 from boundit.service.errors import DecisionPruned

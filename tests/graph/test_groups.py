@@ -1,13 +1,11 @@
 import pytest
 
 from boundit.estimand.query import ArmInGroup, parse_query
-from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.formats.detect import GraphFormat
+from boundit.graph.causal_graph import CausalGraph, project
 from boundit.graph.groups import InvalidGroup, NodeGroup
 from boundit.graph.implications import implications
 from boundit.graph.nx import from_networkx, to_networkx
-from boundit.graph.projection import project
-from boundit.graph.read import format_graph, parse_graph
+from boundit.graph.read import GraphFormat, format_graph, parse_graph
 from boundit.graph.text import parse
 
 TEXTS = (

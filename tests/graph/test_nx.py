@@ -1,14 +1,14 @@
-import sys
+from pathlib import Path
 
 import networkx as nx
 import pytest
 from hypothesis import given
 
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.nx import from_networkx, to_networkx
-from boundit.graph.read import require_graph
+from boundit.graph.nx import draft_gml, from_networkx, to_networkx
+from boundit.graph.read import parse_graph, read_graph, require_graph
 from boundit.graph.text import parse
-from boundit.terms.errors import InvalidGraph, MissingExtra, NotCausal
+from boundit.terms.errors import BounditError, InvalidGraph, NotCausal
 from tests.strategies import graphs, odd_names
 
 
@@ -103,12 +103,67 @@ def test_what_has_no_causal_reading_is_refused_in_one_line(
     assert str(refused.value) == message
 
 
-def test_a_missing_networkx_is_named_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "networkx", None)
-
-    with pytest.raises(MissingExtra, match=r"pip install 'boundit\[networkx\]'"):
-        to_networkx(parse("X -> Y"))
-
-
 def test_errors_are_ours() -> None:
     assert issubclass(NotCausal, InvalidGraph)
+
+
+DOWHY = (
+    'graph[directed 1 node[ id "X" label "X"] node[ id "Y" label "Y"] '
+    'node[ id "U" label "Unobserved Confounders" observed "no"] '
+    'edge[source "U" target "X"] edge[source "U" target "Y"] edge[source "X" target "Y"]]'
+)
+
+
+@given(graphs() | graphs(names=odd_names))
+def test_what_networkx_writes_is_read(graph: CausalGraph) -> None:
+    assert draft_gml("\n".join(nx.generate_gml(to_networkx(graph)))).make_graph() == graph
+
+
+def test_nodes_that_dowhy_did_not_observe_are_hidden(tmp_path: Path) -> None:
+    (tmp_path / "graph.gml").write_text(DOWHY, encoding="utf-8")
+
+    assert read_graph(tmp_path / "graph.gml") == parse("X -> Y; X <-> Y")
+
+
+def test_gml_is_told_by_how_it_opens() -> None:
+    head = '# a comment\nCreator "igraph version 1.3"\nVersion 1\n'
+
+    assert parse_graph(head + DOWHY) == parse("X -> Y; X <-> Y")
+    assert parse_graph("A\nB\ngraph\n[S]") == parse("A; B; graph; [S]")
+
+
+def test_edges_may_come_before_their_nodes_and_positions_are_passed_over() -> None:
+    text = """
+    graph [ comment "drawn by hand" directed 1 edge [ source 1 target 2 ]
+      node [ id 1 label "A &amp; B" graphics [ x 1.5 y -2e3 fill [ r 1 ] ] ]
+      node [ id 2 ] edge [ source 1 target 2 bidirected 1 ] ]
+    """
+    assert draft_gml(text).make_graph() == parse('"A & B" -> 2; "A & B" <-> 2')
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "graph [ node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 ] ]",
+            "has no direction",
+        ),
+        ("graph [ directed 1 node [ id 1 ] edge [ source 1 target 2 ] ]", "undefined target 2"),
+        ("graph [ directed 1 node [ id 1 ] edge [ source 1 ] ]", "has no 'target' attribute"),
+        ("graph [ node [ id 1 ] node [ id 1 ] ]", "node id 1 is duplicated"),
+        ('graph [ node [ id 1 label "A" ] node [ id 2 label "A" ] ]', "the same label"),
+        ("graph [ node [ x 1 ] ]", "has no 'id' attribute"),
+        ("graph [ node [ id 1 ]", "expected ']', found EOF"),
+        ("graph [\nnode [ id ] ]", "this is no GML"),
+        ("Version 1", "contains no graph"),
+        ("graph [ node [ id 1 ] ] graph [ node [ id 1 ] ]", "more than one graph"),
+        ("graph [ a " + "[ b " * 6_000, "too deep a nesting"),
+        ("graph [ node { id 1 ]", "cannot tokenize"),
+        ('graph [ node [ id 1 label "X ]', "this is no GML"),
+    ],
+)
+def test_what_is_no_gml_is_refused_in_one_line(text: str, message: str) -> None:
+    with pytest.raises(BounditError) as refused:
+        draft_gml(text).make_graph()
+    assert message in str(refused.value)
+    assert "\n" not in str(refused.value)

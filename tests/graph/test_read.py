@@ -11,8 +11,9 @@ from tools.reference import list_public_names
 
 import boundit as bd
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.formats.detect import GraphFormat
 from boundit.graph.read import (
+    GraphFormat,
+    detect_format,
     format_graph,
     parse_graph,
     read_graph,
@@ -172,3 +173,19 @@ def test_a_door_that_takes_graphs_says_what_is_none() -> None:
         require_graph(Path("a graph.txt"))
     with pytest.raises(NotAGraph, match="found int; give a CausalGraph, its text such as"):
         require_graph(3)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("X -> Y", None),
+        ("dag -> Y", None),
+        ("// a remark\ndigraph { X -> Y }", "dot"),
+        ("strict graph g { }", "dot"),
+        ("dag { X -> Y }", "dagitty"),
+        ('{"nodes": []}', "json"),
+        ("graph [ directed 1 node [ id 0 ] ]", "gml"),
+    ],
+)
+def test_a_text_is_told_by_how_it_opens(text: str, found: str | None) -> None:
+    assert detect_format(text) == found

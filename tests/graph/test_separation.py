@@ -1,3 +1,5 @@
+"""What a law depends on, against separation pair by pair."""
+
 import random
 from collections.abc import Iterator, Mapping
 from itertools import combinations, pairwise
@@ -7,8 +9,10 @@ import pytest
 from hypothesis import given
 
 from boundit.graph.causal_graph import CausalGraph, Links
-from boundit.graph.separation import open_walk
+from boundit.graph.separation import find_boundary, find_causes, open_walk
+from boundit.graph.text import parse
 from boundit.terms.errors import OverlappingRoles, UnknownNode
+from tests.estimand.truth import random_cases
 from tests.strategies import graphs, random_graph, some_of
 
 
@@ -146,3 +150,23 @@ def all_paths(graph: CausalGraph, path: list[str], goal: str) -> Iterator[tuple[
     for other in sorted(graph.nodes - set(path[::2])):
         for _, edge, _ in edges_between(graph, path[-1], other):
             yield from all_paths(graph, [*path, edge, other], goal)
+
+
+def test_the_boundary_separates_from_all_else_and_none_of_it_can_be_spared() -> None:
+    for case in random_cases(100, seed=2):
+        given = case.graph.nodes - case.outcomes
+        met = find_boundary(case.graph, case.outcomes, given=given)
+
+        if rest := given - met:
+            assert open_walk(case.graph, case.outcomes, rest, given=met) is None
+        for node in met:
+            assert open_walk(case.graph, case.outcomes, node, given=given - {node}) is not None
+
+
+def test_causes_stop_at_cut_edges_and_at_what_is_closed() -> None:
+    chain = parse("A -> B -> C -> D")
+
+    assert find_causes(chain, frozenset("D")) == frozenset("ABCD")
+    assert find_causes(chain, frozenset("D"), into=frozenset("C")) == frozenset("CD")
+    assert find_causes(chain, frozenset("D"), out_of=frozenset("B")) == frozenset("CD")
+    assert find_causes(chain, frozenset("D"), closed=frozenset("AB")) == frozenset("ABCD")

@@ -5,12 +5,13 @@ from itertools import chain, combinations, islice, pairwise
 from random import Random
 from typing import NamedTuple
 
+import networkx as nx
 import pytest
 
 from boundit.graph.causal_graph import CausalGraph, Links
-from boundit.graph.separation import open_walk
+from boundit.graph.separation import find_connected_nodes, open_walk
 from boundit.graph.separators import (
-    find_connected_nodes,
+    cut_vertices,
     find_needed_nodes,
     find_separator,
     list_separators,
@@ -22,6 +23,7 @@ from boundit.graph.separators import (
 from boundit.terms.errors import OverlappingRoles, UnknownNode
 from boundit.terms.names import Nodes
 from tests.nodes import make_nodes
+from tests.strategies import random_graph
 
 
 class Question(NamedTuple):
@@ -264,3 +266,58 @@ def test_the_first_separators_of_a_wide_graph_come_soon() -> None:
 
     assert len(set(few)) == 10
     assert tally.looked <= 10 * 10 * len(graph.nodes)
+
+
+NOTHING: Nodes = frozenset()
+
+
+def augment(graph: CausalGraph) -> "nx.Graph[str]":
+    """Join every two nodes among the members and causes of one district."""
+    joined: nx.Graph[str] = nx.Graph()
+    joined.add_nodes_from(graph.nodes)
+    for district in graph.components():
+        around = sorted(district | graph.parents(district))
+        joined.add_edges_from((a, b) for a in around for b in around if a < b)
+    return joined
+
+
+def test_it_is_as_small_as_the_cut_that_networkx_finds() -> None:
+    rng, compared = Random(1), 0
+    for _ in range(400):
+        graph = random_graph(rng, rng.choice([6, 9, 12]), arrows=0.2, arcs=0.08)
+        x, y = rng.sample(sorted(graph.nodes), 2)
+        graph = graph.induced(graph.ancestors([x, y]))
+        joined = augment(graph)
+        if joined.has_edge(x, y):
+            continue
+        usable = graph.nodes - {x, y}
+
+        found = cut_vertices(graph, make_nodes(x), make_nodes(y), gone=NOTHING, usable=usable)
+
+        assert len(found) == len(nx.minimum_node_cut(joined, x, y))
+        joined.remove_nodes_from(found)
+        assert not nx.has_path(joined, x, y)
+        compared += bool(found)
+    assert compared > 50
+
+
+def test_what_is_given_already_costs_nothing_and_stays_a_hub() -> None:
+    """A collider that is given joins its causes."""
+    graph = CausalGraph.of(
+        directed=[("X", "C"), ("A", "C"), ("A", "Y"), ("X", "B"), ("B", "Y")]
+    )
+    ends = make_nodes("X"), make_nodes("Y")
+
+    found = cut_vertices(graph, *ends, gone=make_nodes("C"), usable=make_nodes("A", "B"))
+
+    assert found == make_nodes("A", "B")
+
+
+@pytest.mark.parametrize(("one", "other", "near"), [("X", "Y", "A"), ("Y", "X", "C")])
+def test_of_equal_cuts_it_is_the_nearest(one: str, other: str, near: str) -> None:
+    graph = CausalGraph.of(directed=[("X", "A"), ("A", "B"), ("B", "C"), ("C", "Y")])
+    usable = make_nodes("A", "B", "C")
+
+    found = cut_vertices(graph, make_nodes(one), make_nodes(other), gone=NOTHING, usable=usable)
+
+    assert found == make_nodes(near)

@@ -6,14 +6,7 @@ from math import prod
 import numpy as np
 
 from boundit.counts.named_array import Floats, NamedArray
-from boundit.estimand.language.expression import (
-    Expression,
-    P,
-    Product,
-    Ratio,
-    Sum,
-    find_variables,
-)
+from boundit.estimand.expression import Expression, P, Product, Ratio, Sum, find_variables
 from boundit.terms.names import Nodes, sort_names
 
 Ends = tuple[Floats, Floats]

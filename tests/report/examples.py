@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 from matplotlib.lines import Line2D
 
-from boundit.estimand.language.expression import P
-from boundit.estimand.language.notation import make_sentence
+from boundit.estimand.expression import P
+from boundit.estimand.notation import make_sentence
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.report.records import Curve, IntervalSeries, PointEstimates

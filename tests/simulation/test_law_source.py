@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from boundit.bounds.derive import derive_bounds
-from boundit.counts.cells import GroupBy
+from boundit.counts.sources import GroupBy
 from boundit.simulation import law_source
 from boundit.simulation.errors import ModelTooLarge
 from boundit.simulation.law_source import (

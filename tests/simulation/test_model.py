@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from boundit.counts.formulas.evaluate import evaluate
+from boundit.counts.evaluate import evaluate
 from boundit.counts.named_array import NoSuchLevel
-from boundit.estimand.language.expression import P, Product, Sum
+from boundit.estimand.expression import P, Product, Sum
 from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.errors import (
     MissingTable,

@@ -6,8 +6,8 @@ import pytest
 from boundit.bandit.errors import BadOption
 from boundit.bounds.derive import derive_bounds
 from boundit.bounds.paper import adjust_for_confounding_only, condition_only
-from boundit.counts.formulas.evaluate import evaluate
-from boundit.estimand.language.expression import P
+from boundit.counts.evaluate import evaluate
+from boundit.estimand.expression import P
 from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.world import World
 from boundit.simulation.worlds import flipped_world, make_paper_model, make_suite, random_world

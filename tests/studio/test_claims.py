@@ -4,7 +4,7 @@ from boundit.graph.draft import GraphDraft
 from boundit.studio.claims import make_claims
 from boundit.studio.drawing import draw_draft, read_drawing
 from boundit.studio.project import Drawing, ProjectQuery
-from tests.graph.formats.test_drafts import drafts
+from tests.graph.test_draft import drafts
 
 
 def claim(text: str, query: ProjectQuery | None = None) -> dict[str, str]:

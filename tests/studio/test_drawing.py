@@ -21,7 +21,7 @@ from boundit.studio.drawing import (
 from boundit.studio.errors import MalformedProject, RefusedRequest
 from boundit.studio.project import Drawing, DrawnEdge, DrawnNode, Project, ProjectQuery
 from boundit.terms.errors import BounditError
-from tests.graph.formats.test_drafts import drafts
+from tests.graph.test_draft import drafts
 from tests.strategies import odd_names
 
 

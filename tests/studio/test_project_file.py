@@ -11,7 +11,7 @@ from boundit.studio.examples import open_example
 from boundit.studio.folder import Folder
 from boundit.studio.project import DataSource, Project, ProjectQuery, Settings
 from boundit.studio.project_file import name_file, read_project, write_project
-from tests.graph.formats.test_drafts import drafts
+from tests.graph.test_draft import drafts
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "files" / "studio_project_2.json"
 OLD = GOLDEN.with_name("studio_project.json")

@@ -79,6 +79,6 @@ def test_a_missing_name_is_noticed() -> None:
     assert is_missing(f"{here}::test_of_nothing")
     assert is_missing("tests/docs/test_of_nothing.py::test_every_place_has_one_row")
     with pytest.raises(AttributeError):
-        resolve_name("boundit.estimand.recovery.factorize.factorise")
+        resolve_name("boundit.estimand.factors.factorise")
     with pytest.raises(AssertionError):
         read_quoted("factorize")

@@ -33,13 +33,13 @@ from typing import Protocol
 import numpy as np
 
 from boundit.bounds.evidence import SUCCESS, Probabilities
-from boundit.bounds.formula import Formula, Normaliser, Pair, normalise
 from boundit.bounds.population import Population, Reweighting
 from boundit.bounds.refusals import LIMITS
 from boundit.bounds.selection_facts import FactsRefuted
+from boundit.counts.formula import Formula, Normaliser, Pair, normalise
 from boundit.counts.named_array import Floats, NamedArray
-from boundit.estimand.language.expression import Expression, P
-from boundit.estimand.language.notation import make_sentence
+from boundit.estimand.expression import Expression, P
+from boundit.estimand.notation import make_sentence
 from boundit.estimand.query import EffectQuery
 from boundit.terms.bound import RuleRecord, StepRecord
 from boundit.terms.formula import Group, Over, Sentence, Sign, Term, Variable

@@ -12,9 +12,8 @@ from boundit.bounds.refusals import name_rules
 from boundit.bounds.request import BoundRequest
 from boundit.bounds.reward import has_two_values, is_binary, settle_outcome_range
 from boundit.counts.errors import TooManyCells
-from boundit.counts.formulas.workspace import Workspace
-from boundit.counts.shared_levels import share_levels
-from boundit.counts.table import CountTable
+from boundit.counts.memory import Workspace
+from boundit.counts.table import CountTable, share_levels
 from boundit.counts.unmarked import find_possible_selection
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.message import ANY, Caveat, Option

@@ -28,10 +28,9 @@ from boundit.bounds.program.rule import Program
 from boundit.bounds.refusals import note_late
 from boundit.bounds.request import BoundRequest, Profile, hide_reward, read_request
 from boundit.bounds.table import EndsCross, NoModelFits, make_table
-from boundit.counts.formulas.workspace import Workspace
+from boundit.counts.memory import Workspace
 from boundit.estimand.query import EffectQuery
-from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.projection import project
+from boundit.graph.causal_graph import CausalGraph, project
 from boundit.graph.read import GraphLike
 from boundit.terms.bound import Goal
 from boundit.terms.bound_table import BoundTable

@@ -27,7 +27,7 @@ from boundit.bounds.lp.program import SolveStatus
 from boundit.bounds.population import Population, Row, make_program
 from boundit.bounds.refusals import LIMITS
 from boundit.counts.named_array import Floats
-from boundit.estimand.recovery.question import Question, lighten
+from boundit.estimand.question import Question, lighten
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import Key
 from boundit.terms.contrast import Pair

@@ -11,16 +11,14 @@ from math import prod
 
 import numpy as np
 
-from boundit.bounds.formula import Formula, Pair, evaluate
+from boundit.counts.contraction import ProductTable
 from boundit.counts.errors import TooLarge
-from boundit.counts.formulas.elimination import ProductTable
-from boundit.counts.formulas.errors import NeedsPopulation, NotLogged
-from boundit.counts.formulas.seen_cells import ReadTerm, sum_over_seen
-from boundit.counts.formulas.workspace import Workspace
-from boundit.counts.named_array import Floats, NamedArray, divide
-from boundit.counts.seen import SeenCells
+from boundit.counts.formula import Formula, NeedsPopulation, NotLogged, Pair, evaluate
+from boundit.counts.memory import Workspace
+from boundit.counts.named_array import Floats, NamedArray, SeenCells, divide
+from boundit.counts.seen_cells import ReadTerm, sum_over_seen
 from boundit.counts.table import CountTable, merge_cells
-from boundit.estimand.language.expression import P
+from boundit.estimand.expression import P
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.names import Nodes, sort_names

@@ -21,21 +21,20 @@ import numpy as np
 
 from boundit.bounds.chain import Axes, Run
 from boundit.bounds.evidence import SUCCESS, Counts, Evidence, Probabilities
-from boundit.bounds.formula import Formula, Pair, normalise
 from boundit.bounds.population import Reweighting
 from boundit.bounds.request import read_bandit_query
 from boundit.bounds.reward import has_two_values, settle_outcome_range
-from boundit.counts.formulas.elimination import ProductTable, eliminate, multiply_out
-from boundit.counts.formulas.workspace import Workspace
-from boundit.counts.read import read_log
+from boundit.counts.contraction import ProductTable, eliminate, multiply_out
+from boundit.counts.formula import Formula, Pair, normalise
+from boundit.counts.log import read_log
+from boundit.counts.memory import Workspace
 from boundit.counts.unmarked import find_possible_selection
-from boundit.estimand.criteria.adjustment_sets import find_adjustment
-from boundit.estimand.criteria.substitutes import Substitute, find_substitutes
-from boundit.estimand.language.expression import Expression, P, Product, Sum, find_variables
-from boundit.estimand.language.notation import make_sentence
+from boundit.estimand.adjustment import find_adjustment
+from boundit.estimand.expression import Expression, P, Product, Sum, find_variables
+from boundit.estimand.factors import factorize, recover_factor
+from boundit.estimand.notation import make_sentence
 from boundit.estimand.query import EffectQuery
-from boundit.estimand.recovery.factorize import factorize
-from boundit.estimand.recovery.recover_factor import recover_factor
+from boundit.estimand.substitutes import Substitute, find_substitutes
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.read import GraphLike, require_graph
 from boundit.terms.bound import Bound, RuleRecord, StepRecord

@@ -16,7 +16,7 @@ from boundit.bounds.request import Profile
 from boundit.bounds.search import find_chains
 from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
 from boundit.counts.errors import TooLarge
-from boundit.counts.formulas.workspace import Workspace
+from boundit.counts.memory import Workspace
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import RuleRecord

@@ -31,16 +31,16 @@ from scipy.special import gammaln
 from boundit.bounds.evidence import SUCCESS, Evidence
 from boundit.bounds.refusals import LIMITS
 from boundit.counts.named_array import Floats
-from boundit.estimand.criteria.relevance import shortlist
+from boundit.estimand.derivation import Step
 from boundit.estimand.query import EffectQuery
-from boundit.estimand.recovery.derivation import Step
-from boundit.estimand.recovery.question import (
+from boundit.estimand.question import (
     Question,
     find_selection_walk,
     lighten,
     may_ignore_selection,
     may_observe_treatments,
 )
+from boundit.estimand.substitutes import shortlist
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
 from boundit.terms.bound import Key

@@ -22,13 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundit.bounds.evidence import Probabilities
-from boundit.bounds.formula import Formula, Pair, normalise
 from boundit.bounds.lp.program import Optimum, Program, SolveStatus, SparseMatrix
 from boundit.bounds.selection_facts import SelectionFacts
+from boundit.counts.formula import Formula, Pair, normalise
 from boundit.counts.named_array import Floats, divide
-from boundit.estimand.language.expression import P
-from boundit.graph.boundary import find_boundary
+from boundit.estimand.expression import P
 from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.separation import find_boundary
 from boundit.terms.long_work import FOR_EVER, TimeBudget
 from boundit.terms.names import Nodes, join_names, sort_names
 from boundit.terms.rounding import EXACT_ROUNDING

@@ -11,12 +11,10 @@ from boundit.bounds.models.estimators import load_scikit_learn
 from boundit.bounds.models.options import InvalidModels, Models, read_models
 from boundit.bounds.reward import may_be_binary
 from boundit.bounds.selection_facts import SelectionFacts
-from boundit.counts.log import Log
+from boundit.counts.log import Log, read_log
 from boundit.counts.memory import read_memory_limit
-from boundit.counts.read import read_log
 from boundit.estimand.query import EffectQuery, parse_query
-from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.projection import project
+from boundit.graph.causal_graph import CausalGraph, project
 from boundit.graph.read import GraphLike, require_graph
 from boundit.terms.bound import MEASURES, Goal, read_goal
 from boundit.terms.bound_errors import ReservedName

@@ -37,16 +37,15 @@ from boundit.bounds.confounding.limits import (
 )
 from boundit.bounds.population import Reweighting
 from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
-from boundit.estimand.criteria.relevance import shortlist
-from boundit.estimand.language.simplify import simplify
+from boundit.estimand.derivation import Step
+from boundit.estimand.expression import simplify
 from boundit.estimand.query import EffectQuery
-from boundit.estimand.recovery.derivation import Step
-from boundit.estimand.recovery.question import Question, may_observe_treatments, state_rule_2
-from boundit.estimand.recovery.smaller import SmallerSearch
-from boundit.estimand.recovery.solver import WORK, Solver
-from boundit.graph.boundary import find_boundary
+from boundit.estimand.question import Question, may_observe_treatments, state_rule_2
+from boundit.estimand.smaller import SmallerSearch
+from boundit.estimand.solver import WORK, Solver
+from boundit.estimand.substitutes import shortlist
 from boundit.graph.causal_graph import CausalGraph, Edge
-from boundit.graph.separation import open_walk
+from boundit.graph.separation import find_boundary, open_walk
 from boundit.graph.separators import smallest_separator
 from boundit.terms.bound import StepRecord
 from boundit.terms.formula import Sentence, Term, name_variables

@@ -16,7 +16,7 @@ from boundit.checks.limits import CheckLimits
 from boundit.checks.report import CheckReport, Finding, Status, rank_findings
 from boundit.checks.strata import stratify
 from boundit.counts.errors import TooManyCells
-from boundit.counts.read import read_log
+from boundit.counts.log import read_log
 from boundit.counts.table import CountTable
 from boundit.counts.unmarked import find_possible_selection
 from boundit.graph.causal_graph import CausalGraph
@@ -277,7 +277,7 @@ def _describe_nulls(table: CountTable, runner: _TestRunner) -> list[str]:
     said = []
     for name in table.variables:
         if None in table.levels[name]:
-            gone = table.marginalize(name).values[table.find_code(name, None)]
+            gone = table.marginalize(name).values[table.levels[name].index(None)]
             said.append(
                 f"{name} is null in {gone:,.6g} of {table.rows:,.6g} rows, which are left out "
                 f"where {name} is tested; being complete may itself be a selection"

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 from math import inf, prod
 from typing import TypeAlias
 
-from boundit.counts.cells import GroupBy, estimate_memory
 from boundit.counts.errors import TooManyCells
 from boundit.counts.log import Log
+from boundit.counts.sources import GroupBy, estimate_memory
 from boundit.counts.table import CountTable
 from boundit.graph.implications import Independence
 from boundit.terms.long_work import FOR_EVER, TimeBudget

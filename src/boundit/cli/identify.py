@@ -40,7 +40,7 @@ def identify(
       boundit identify graph.dot 'Y | do(X), Z' --external Z,C
     """
     from boundit.estimand.identify import identify as answer  # noqa: PLC0415, keeps --help quick
-    from boundit.estimand.language.record import to_record as formula_record  # noqa: PLC0415
+    from boundit.estimand.notation import to_record as formula_record  # noqa: PLC0415
     from boundit.estimand.query import parse_query  # noqa: PLC0415
 
     asked = parse_query(query)

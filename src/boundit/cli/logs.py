@@ -12,8 +12,8 @@ import click
 from boundit.terms.errors import UnknownNode
 
 if TYPE_CHECKING:
-    from boundit.counts.cells import ColumnKind
     from boundit.counts.log import Log
+    from boundit.counts.sources import ColumnKind
     from boundit.counts.tabulate import Missing
     from boundit.graph.causal_graph import CausalGraph
 
@@ -159,7 +159,7 @@ def log_options(command: _Command) -> _Command:
 
 def _open_log(asked: LogFiles) -> "Log":
     """Open the files of a log or an external table by the options given for them."""
-    from boundit.counts.read import read_log  # noqa: PLC0415, keeps --help quick
+    from boundit.counts.log import read_log  # noqa: PLC0415, keeps --help quick
 
     return read_log(
         list(asked.files),

@@ -248,17 +248,6 @@ class TooLarge(InvalidLog):
             super().__init__(wanted, more, option=option)
 
 
-class NotALevel(InvalidLog):
-    """A value outside a variable's domain."""
-
-    def __init__(self, name: str, value: object, levels: Sequence[object]) -> None:
-        self.name, self.value, self.levels = name, value, tuple(levels)
-        same = [known for known in levels if str(known) == str(value)]
-        has = shorten(", ".join(map(repr, levels))) or "none"
-        hint = f"did you mean {same[0]!r}?" if same else f"it has {has}"
-        super().__init__(f"{name!r} has no level {value!r}; {hint}")
-
-
 class LevelsClash(InvalidLog):
     """One level written in two types."""
 

@@ -1,56 +1,55 @@
 """Files: Parquet, CSV, JSON lines and Arrow, one or many, through an embedded DuckDB."""
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from glob import escape, glob, has_magic
-from os import SEEK_END
+from glob import escape
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import duckdb
 from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
-from boundit.counts.cells import Cells, ColumnKind, GroupBy, Oddity
-from boundit.counts.errors import (
-    EmptyLog,
-    MixedFiles,
-    NoFiles,
-    NotNumeric,
-    SameName,
-    shorten_error,
-)
-from boundit.counts.formats.arrow_files import open_arrow
-from boundit.counts.formats.column_looks import TableLook, look_at_relation
-from boundit.counts.formats.faults import DAMAGED, find_fault
-from boundit.counts.formats.file_format import ENDINGS, KINDS, FileFormat, find_format
-from boundit.counts.formats.json_columns import (
-    DETECT_JSON,
-    LIST_KEYS,
-    choose_types,
-    read_json_kinds,
-    write_json_reader,
-)
-from boundit.counts.formats.packed_files import is_cut_short
-from boundit.counts.formats.remote_files import FoundFiles, find_remote
+from boundit.counts.errors import EmptyLog, NotNumeric, SameName, shorten_error
+from boundit.counts.faults import DAMAGED, find_fault, is_cut_parquet, is_cut_short
+from boundit.counts.paths import FileFormat, list_files
 from boundit.counts.relations import (
-    RelationSource,
+    TableLook,
     count_relation_levels,
     find_first_oddity,
     group_relation,
     heed_interrupts,
+    look_at_relation,
+    quote_identifier,
     read_kinds,
 )
-from boundit.terms.errors import BounditError, UnreadableFile, hide_password
+from boundit.counts.sources import Cells, ColumnKind, GroupBy, Oddity
+from boundit.terms.errors import BounditError, MissingExtra, UnreadableFile, hide_password
 
 Paths: TypeAlias = str | Path | Sequence[str | Path]
-_MAGIC = b"PAR1"
+Read = TypeVar("Read")
 # What looks like a preamble or a comment would be skipped in silence; where first rows have no
 # quotes, or one that is left open, quotes would be taken for part of the values.
 _CSV_RULES = "skip=0, comment='', quote='\"'"
-_DATABASES = ("duckdb", "mssql", "mysql", "postgres", "postgresql", "sqlite")
+_ARROW_MARK = b"ARROW1"  # which a stream lacks
+_LEAST_MEMORY = 2**28  # with less DuckDB cannot even read the blocks of a file
+_LINES = "format='newline_delimited', records=true"
+# Sparse or many keys would else become one column, a map.
+_WHOLE = "sample_size=-1, map_inference_threshold=-1, field_appearance_threshold=0"
+_DETECT_JSON = f"* FROM read_json(?, {_LINES}, {_WHOLE}, maximum_depth=2, union_by_name=true)"
+_LIST_KEYS = (
+    "DISTINCT unnest(json_keys(json)) FROM read_json(?, format='newline_delimited', "
+    "records=false, columns={'json': 'JSON'})"
+)
+_DAY = r"\d{4}-\d{2}-\d{2}"
+_MOMENT = rf"{_DAY}[T ]\d{{2}}:\d{{2}}(:\d{{2}}(\.\d+)?)?"
+_TIMES = {
+    "DATE": _DAY,
+    "TIMESTAMP": _MOMENT,
+    "TIMESTAMP WITH TIME ZONE": rf"{_MOMENT}(Z|[+-]\d{{2}}(:?\d{{2}})?)",
+}
 
 
 @dataclass(frozen=True)
@@ -78,8 +77,10 @@ class FileSource:
             header = ", it has not even a header" if self.format is FileFormat.CSV else ""
             raise EmptyLog(self.label, f"the file is empty{header}")
         with self._open() as relation:
-            read = read_json_kinds if self.format is FileFormat.JSON else read_kinds
-            kinds = read(relation)
+            kinds = read_kinds(relation)
+            if self.format is FileFormat.JSON:
+                types = zip(relation.columns, map(str, relation.types), strict=True)
+                kinds |= {name: ColumnKind.MIXED for name, of in types if of == "JSON"}
         self._check_names(kinds)
         header = next(iter(kinds), "")
         one = self.format is FileFormat.CSV and len(kinds) == 1
@@ -96,22 +97,9 @@ class FileSource:
 
         Its other columns (weight, reward) are added up.
         """
-        self._refuse_mixed(plan)
-        try:
-            with self._open(memory_limit=plan.memory_limit) as relation:
-                return group_relation(relation, plan)
-        except UnreadableFile as error:
-            misled = isinstance(error.__cause__, duckdb.ConversionException)
-            if self.format is not FileFormat.CSV or not misled:
-                raise
-        # The first rows of a CSV file misled about a column: look at all of them first.
-        numbers = {plan.reward: "reward", plan.weight: "weight"}
-        numbers |= dict.fromkeys(plan.cuts, "the binned column")
-        for column, role in numbers.items():
-            if column is not None and (odd := self.find_oddity(column)):
-                raise NotNumeric(column, role, ColumnKind.TEXT.value, str(odd))
-        with self._open(sample_size=-1, memory_limit=plan.memory_limit) as relation:
-            return group_relation(relation, plan)
+        if ColumnKind.MIXED in self.kinds.values():
+            self._refuse_mixed(plan)
+        return self._read(lambda relation: group_relation(relation, plan), plan)
 
     def count_levels(self, columns: Sequence[str]) -> list[int]:
         """Guess how many values each column of the files has, in one scan."""
@@ -128,27 +116,53 @@ class FileSource:
         self, progress: Callable[[int, int], None], memory_limit: int | None = None
     ) -> TableLook:
         """Look at all columns of the files at once: levels, missing values, histograms."""
-        kinds = self.kinds
+        mixed = {n: kind for n, kind in self.kinds.items() if kind is ColumnKind.MIXED}
+        return self._read(
+            lambda relation: look_at_relation(relation, read_kinds(relation) | mixed, progress),
+            GroupBy((), memory_limit=memory_limit),
+        )
+
+    def _read(self, read: Callable[[DuckDBPyRelation], Read], plan: GroupBy) -> Read:
+        """Read from the files; where the first rows of CSV misled about a column, from all rows."""
         try:
-            with self._open(memory_limit=memory_limit) as relation:
-                return look_at_relation(relation, kinds, progress)
+            with self._open(memory_limit=plan.memory_limit) as relation:
+                return read(relation)
         except UnreadableFile as error:
             misled = isinstance(error.__cause__, duckdb.ConversionException)
             if self.format is not FileFormat.CSV or not misled:
                 raise
-        with self._open(sample_size=-1, memory_limit=memory_limit) as relation:
-            return look_at_relation(relation, read_kinds(relation), progress)
+        numbers = {plan.reward: "reward", plan.weight: "weight"}
+        numbers |= dict.fromkeys(plan.cuts, "the binned column")
+        for column, role in numbers.items():
+            if column is not None and (odd := self.find_oddity(column)):
+                raise NotNumeric(column, role, ColumnKind.TEXT.value, str(odd))
+        with self._open(sample_size=-1, memory_limit=plan.memory_limit) as relation:
+            return read(relation)
 
     @cached_property
     def _json_types(self) -> dict[str, str]:
-        """The columns of JSON lines and their types; read by ``FileSource._open``."""
+        """The columns of JSON lines and their types, by all lines.
 
-        def select(sql: str) -> list[tuple[object, ...]]:
-            with self._select(sql) as relation:
-                return relation.fetchall()
-
-        with self._select(DETECT_JSON) as relation:
-            return choose_types(relation, select)
+        Texts that look like days stay texts unless all are written year first: detection takes
+        01-02-24 for a day of the year 2001.
+        """
+        with self._select(_DETECT_JSON) as relation:
+            listed = dict(zip(relation.columns, map(str, relation.types), strict=True))
+        # What has no type of its own is text, and needs no more detection.
+        types = {n: "VARCHAR" if of in {"UUID", '"NULL"'} else of for n, of in listed.items()}
+        dated = {name: of for name, of in types.items() if of in _TIMES}
+        if dated:
+            checks = ", ".join(
+                # A part of the path, such as day=2024-01-31, keeps its own type.
+                f"bool_and(regexp_full_match({quote_identifier(n)}::VARCHAR, '{_TIMES[of]}'))"
+                for n, of in dated.items()
+            )
+            texts = write_json_reader(dict.fromkeys(dated, "VARCHAR"))
+            with self._select(f"{checks} FROM {texts}") as relation:
+                (plain,) = relation.fetchall()
+            loose = [name for name, good in zip(dated, plain, strict=True) if not good]
+            types |= dict.fromkeys(loose, "VARCHAR")
+        return types
 
     def _open(
         self, sample_size: int = 20_480, memory_limit: int | None = None
@@ -161,9 +175,8 @@ class FileSource:
             case FileFormat.PARQUET:
                 return self._select("* FROM read_parquet(?, union_by_name=true)", memory_limit)
             case FileFormat.JSON:
-                return self._select(
-                    f"* FROM {write_json_reader(self._json_types)}", memory_limit
-                )
+                reader = write_json_reader(self._json_types)
+                return self._select(f"* FROM {reader}", memory_limit)
             case FileFormat.ARROW:
                 return self._open_arrow(memory_limit)
             case FileFormat.CSV:
@@ -202,7 +215,7 @@ class FileSource:
                 if path.lower().endswith(".zst") and is_cut_short(path):
                     raise UnreadableFile(path, DAMAGED)
         try:
-            with closing(_connect()) as connection, heed_interrupts():
+            with closing(connect()) as connection, heed_interrupts():
                 if self.filesystem is not None:
                     connection.register_filesystem(self.filesystem)
                 if memory_limit is not None:
@@ -244,7 +257,7 @@ class FileSource:
             case FileFormat.PARQUET:
                 sql = "DISTINCT name FROM parquet_schema(?)"
             case FileFormat.JSON:
-                sql = LIST_KEYS
+                sql = _LIST_KEYS
             case FileFormat.CSV:
                 rules = "header=false, all_varchar=true"
                 sql = f"* FROM read_csv(?, {_CSV_RULES}, {rules}) LIMIT 1"
@@ -257,7 +270,7 @@ class FileSource:
         if self.filesystem is not None:
             return UnreadableFile(hide_password(path), shorten_error(error))
         if self.format is FileFormat.PARQUET:
-            broken = next(filter(_is_cut, self.paths), None)
+            broken = next(filter(is_cut_parquet, self.paths), None)
             whole = "not a whole Parquet file; was it cut short, or is it still being written?"
             return UnreadableFile(broken or path, whole if broken else shorten_error(error))
         if not self.format.has_types:
@@ -269,79 +282,13 @@ class FileSource:
         return UnreadableFile(path, shorten_error(error))
 
 
-_LEAST_MEMORY = 2**28  # with less DuckDB cannot even read the blocks of a file
-
-
 def find_files(paths: Paths) -> FileSource:
     """Find the files that paths, patterns and directories stand for, as one source of rows."""
-    asked = [paths] if isinstance(paths, str | Path) else list(paths)
-    groups = [_expand_path(str(path)) for path in asked]
-    found = [file for group in groups for file in group.paths]
-    if not found:
-        raise NoFiles(str(paths), "the list is empty")
-    first = found[0]
-    place = groups[0].filesystem
-    for group in groups:
-        if group.filesystem is not place:
-            reason = f"it is not at the same place as {hide_password(first)!r}"
-            raise NoFiles(hide_password(group.paths[0]), reason)
-    for file in found:
-        if find_format(file) is not find_format(first):
-            raise MixedFiles(first, file)
-    kind = find_format(first)
-    if kind is None:
-        raise NoFiles(
-            first, f"unknown kind; name it {', '.join(of[0] for of in ENDINGS.values())}"
-        )
-    return FileSource(tuple(dict.fromkeys(found)), kind, place)
+    asked = [paths] if isinstance(paths, str | Path) else paths
+    return FileSource(*list_files([str(path) for path in asked]))
 
 
-def read_dataset(dataset: object) -> RelationSource:
-    """Make a source of rows of a PyArrow dataset, which DuckDB scans where it is."""
-    return RelationSource(_connect().from_arrow(dataset), "the PyArrow dataset")
-
-
-def _expand_path(path: str) -> FoundFiles:
-    """Find the files that one path, directory or pattern stands for."""
-    scheme, mark, _ = path.partition("://")
-    if mark and scheme.partition("+")[0].lower() in _DATABASES:
-        reason = (
-            "it is a database; pass an Ibis table in Python, or write the counts of a GROUP BY "
-            "to a CSV file and name their column as the weight"
-        )
-        raise NoFiles(hide_password(path), reason)
-    if mark:
-        return find_remote(path)
-    path = str(Path(path).expanduser())
-    if Path(path).is_dir():
-        return FoundFiles(None, _list_directory(Path(path)))
-    if Path(path).is_file():
-        return FoundFiles(None, [path])
-    if not has_magic(path):
-        raise NoFiles(path, "there is no such file or directory")
-    # Unlike Path.glob, this takes absolute and relative patterns alike.
-    matches = sorted(p for p in glob(path, recursive=True) if Path(p).is_file())  # noqa: PTH207
-    kept = [p for p in matches if find_format(p)]
-    if not kept:
-        raise NoFiles(path, f"no {KINDS} file matches")
-    return FoundFiles(None, kept)
-
-
-def _list_directory(directory: Path) -> list[str]:
-    # Engines keep their own notes beside the data, under names such as _SUCCESS or .crc.
-    """List the data files in a directory and below."""
-    files = sorted(
-        str(p)
-        for p in directory.rglob("*")
-        if p.is_file() and not any(part[0] in "._" for part in p.relative_to(directory).parts)
-    )
-    kept = [p for p in files if find_format(p)]
-    if not kept:
-        raise NoFiles(str(directory), f"the directory holds no {KINDS} file")
-    return kept
-
-
-def _connect() -> DuckDBPyConnection:
+def connect() -> DuckDBPyConnection:
     """Open an embedded DuckDB that writes nothing to the screen."""
     temp = tempfile.gettempdir()
     connection = duckdb.connect(
@@ -352,12 +299,34 @@ def _connect() -> DuckDBPyConnection:
     return connection
 
 
-def _is_cut(path: str) -> bool:
-    """Tell whether a Parquet file lacks its opening or closing mark, as when cut short."""
+def open_arrow(paths: Sequence[str], filesystem: object = None) -> Any:
+    """Open Arrow files as one dataset, or as a table where some are streams.
+
+    Columns meet by name, and one that a file lacks is null in it; parts of a path such as
+    ``day=1`` are columns too.
+    """
     try:
+        import pyarrow as pa  # noqa: PLC0415, only who has such files has it
+        import pyarrow.dataset as ds  # noqa: PLC0415
+    except ModuleNotFoundError:
+        raise MissingExtra("pyarrow", "arrow") from None
+    streams = list[bool]()
+    for path in paths if filesystem is None else ():
         with Path(path).open("rb") as file:
-            head, size = file.read(4), file.seek(0, SEEK_END)
-            file.seek(max(4, size - 4))
-            return not head == file.read() == _MAGIC
-    except OSError:
-        return False
+            streams.append(file.read(len(_ARROW_MARK)) != _ARROW_MARK)
+    if any(streams):
+        readers = [pa.ipc.open_stream if stream else pa.ipc.open_file for stream in streams]
+        mapped = zip(readers, map(pa.memory_map, paths), strict=True)
+        tables = [read(file).read_all() for read, file in mapped]
+        return pa.concat_tables(tables, promote_options="permissive")
+    inner = [path.partition("://")[2] for path in paths] if filesystem else list(paths)
+    found = ds.dataset(inner, format="ipc", partitioning="hive", filesystem=filesystem)
+    schemas = [found.schema, *(part.physical_schema for part in found.get_fragments())]
+    return found.replace_schema(pa.unify_schemas(schemas, promote_options="permissive"))
+
+
+def write_json_reader(types: Mapping[str, str]) -> str:
+    """Write the SQL that reads JSON lines with columns of these types."""
+    quoted = {name.replace("'", "''"): of.replace("'", "''") for name, of in types.items()}
+    columns = ", ".join(f"'{name}': '{of}'" for name, of in quoted.items())
+    return f"read_json(?, {_LINES}, columns={{{columns}}})"

@@ -14,7 +14,14 @@ import numpy as np
 from narwhals.exceptions import NarwhalsError
 from narwhals.typing import IntoLazyFrame, IntoSeries
 
-from boundit.counts.cells import (
+from boundit.counts.errors import (
+    InvalidLog,
+    NotACategory,
+    NotNumeric,
+    UnknownSource,
+    shorten_error,
+)
+from boundit.counts.sources import (
     NUMBER,
     Cells,
     Column,
@@ -22,13 +29,8 @@ from boundit.counts.cells import (
     GroupBy,
     Oddity,
     choose_aggregates,
-)
-from boundit.counts.errors import (
-    InvalidLog,
-    NotACategory,
-    NotNumeric,
-    UnknownSource,
-    shorten_error,
+    derive_columns,
+    list_numbers,
 )
 from boundit.terms.errors import MissingExtra
 from boundit.terms.names import join_names
@@ -130,15 +132,24 @@ class FrameSource:
         keys = [f"key_{i}" for i in range(len(plan.keys))]
         aggregates = choose_aggregates(plan)
         added = [
-            _write_aggregate(of, how).alias(name) for name, (of, how) in aggregates.items()
+            (getattr(nw.col(of), how)() if of else nw.len()).alias(name)
+            for name, (of, how) in aggregates.items()
         ]
+        derived = derive_columns(
+            plan,
+            column=nw.col,
+            when=lambda condition, value: nw.when(condition).then(value),
+            is_known=lambda value: ~value.is_null(),
+            # Larger floats are whole, and databases floor to integers of 64 bits.
+            find_part=lambda w: nw.when(w.abs() < 2.0**53).then(w - w.floor()),
+        )
         # Without a key the rows are one group, and some column must say how many there are.
         anchor = [] if keys else [nw.col(next(iter(self.kinds))).alias("all")]
         prepared = self.frame.select(
             *anchor,
             *(self._select_key(c, plan).alias(k) for c, k in zip(plan.keys, keys, strict=True)),
-            *self._select_numbers(plan),
-        ).with_columns(nw.lit(0).alias("all"), *_derive_columns(plan))
+            *(self._select_number(of).alias(name) for name, of in list_numbers(plan).items()),
+        ).with_columns(nw.lit(0).alias("all"), **derived)
         grouped = prepared.group_by(*keys or ["all"]).agg(*added).head(plan.most_cells + 1)
         # Streaming needs an eighth of the memory that Polars' default engine takes.
         streaming = self.frame.implementation.is_polars()
@@ -171,14 +182,6 @@ class FrameSource:
     def _is_spelled(self, column: str) -> bool:
         """Tell whether whole numbers come as text: Ibis makes them floats beside a null."""
         return self._ibis is not None and self.frame.collect_schema()[column].is_integer()
-
-    def _select_numbers(self, plan: GroupBy) -> list[nw.Expr]:
-        """Write the Narwhals expressions of weight, reward and flags as floats."""
-        named = {"weight": plan.weight, "reward": plan.reward}
-        named |= {f"flag_{i}": flag for i, flag in enumerate(plan.flags)}
-        return [
-            self._select_number(of).alias(name) for name, of in named.items() if of is not None
-        ]
 
     def _select_number(self, column: str) -> nw.Expr:
         """Write the Narwhals expression of a column as floats, NaN as null."""
@@ -224,42 +227,6 @@ def _find_kind(of: nw.dtypes.DType) -> ColumnKind:
     if of.is_nested():
         return ColumnKind.NESTED
     return ColumnKind.TEXT if of in {nw.String, nw.Categorical, nw.Enum} else ColumnKind.OBJECTS
-
-
-def _derive_columns(plan: GroupBy) -> list[nw.Expr]:
-    """Write the Narwhals expressions of the numbers to add up: weight, reward, their products."""
-    weight, reward = nw.col("weight"), nw.col("reward")
-    columns = list[nw.Expr]()
-    if plan.weight:
-        # Larger floats are whole, and databases floor to integers of 64 bits.
-        part = nw.when(weight.abs() < 2.0**53).then(weight - weight.floor())
-        columns.append(part.alias("part"))
-    if plan.reward:
-        times = weight * reward if plan.weight else reward
-        columns += [times.alias("once"), (times * reward).alias("twice")]
-        counted = nw.when(weight > 0).then(reward) if plan.weight else reward
-        columns.append(counted.alias("counted"))
-        if plan.weight:
-            columns.append(nw.when(~reward.is_null()).then(weight).alias("given"))
-    flags = [nw.col(f"flag_{i}") for i in range(len(plan.flags))]
-    columns += [nw.when(f == 1).then(f).alias(f"flag_{i}") for i, f in enumerate(flags)]
-    return columns
-
-
-def _write_aggregate(of: str, how: str) -> nw.Expr:
-    """Write the Narwhals expression that adds up, counts or takes the extreme of a column."""
-    column = nw.col(of) if of else None
-    match how, column:
-        case "count", nw.Expr():
-            return column.count()
-        case "sum", nw.Expr():
-            return column.sum()
-        case "min", nw.Expr():
-            return column.min()
-        case "max", nw.Expr():
-            return column.max()
-        case _:
-            return nw.len()
 
 
 def _read_column(series: nw.Series[IntoSeries]) -> Column:

@@ -13,7 +13,7 @@ A value means the same wherever it was stored, so that logs from different engin
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from math import inf
 from typing import TypeAlias
@@ -193,8 +193,3 @@ def join_levels(name: str, *parts: Iterable[object]) -> Levels:
         if level is not None and spelled.setdefault(str(level), level) != level:
             raise LevelsClash(name, spelled[str(level)], level)
     return levels
-
-
-def index_levels(levels: Mapping[str, Levels]) -> dict[str, dict[object, int]]:
-    """Invert each variable's levels: make a dict from the level to its place, the code."""
-    return {name: {level: i for i, level in enumerate(of)} for name, of in levels.items()}

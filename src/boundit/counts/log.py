@@ -3,8 +3,13 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
+from math import isfinite
+from pathlib import Path
+from typing import get_args
 
-from boundit.counts.cells import ColumnKind, GroupBy, Source, limit_cells
+from duckdb import DuckDBPyRelation
+
 from boundit.counts.errors import (
     EmptyLog,
     InvalidOption,
@@ -12,10 +17,16 @@ from boundit.counts.errors import (
     NotACategory,
     NotNumeric,
 )
+from boundit.counts.files import connect, find_files
+from boundit.counts.frames import read_frame
+from boundit.counts.relations import RelationSource
+from boundit.counts.sources import ColumnKind, GroupBy, Source, limit_cells, read_columns
 from boundit.counts.table import CountTable
 from boundit.counts.tabulate import Missing, Request, tabulate
 from boundit.counts.unmarked import ask_by_name
+from boundit.terms.message import ANY, Option
 from boundit.terms.names import ADAPTIVE_COLUMN, sort_names
+from boundit.terms.renamed import refuse_renamed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,7 +36,7 @@ class Log:
     Made by ``read_log``. ``count`` makes the one pass over the rows, on the engine that holds
     them, and brings back only the contingency table.
 
-    >>> from boundit.counts.read import read_log
+    >>> from boundit.counts.log import read_log
     >>> log = read_log({"x": [0, 1, 1], "Y": [True, False, True]}, columns={"X": "x"})
     >>> print(log)
     a log of X, Y in the dict of columns
@@ -46,14 +57,15 @@ class Log:
         kinds = self.source.kinds
         if not kinds:
             raise EmptyLog(self.source.label, "it has no columns")
-        named = [*self.renamed.values(), *([self.weight] if self.weight is not None else [])]
-        for column in named:
-            if column not in kinds:
+        for column in (*self.renamed.values(), self.weight):
+            if column is not None and column not in kinds:
                 raise MissingColumn(column, kinds, is_node=False)
         if self.weight is not None:
             self._check_may_be_summed(self.weight, self.weight, "weight")
         for name in self.bins:
-            self._check_may_be_summed(name, self._find_column(name), "the binned column")
+            if name not in self.names:
+                raise MissingColumn(name, self.names)
+            self._check_may_be_summed(name, self.names[name], "the binned column")
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -74,7 +86,7 @@ class Log:
 
         For users; tables counted from the log carry these and more in their own caveats.
         """
-        return self._list_caveats(self.bins)
+        return tuple(map(_warn_of_bins, self.bins))
 
     def describe(self) -> str:
         """Say in one line what is logged, where, and how it is counted.
@@ -117,18 +129,24 @@ class Log:
         brought back than fit into ``memory_limit`` bytes. The table keeps the order of
         ``variables``.
         """
-        asked = _list_once(variables)
-        selection = selection if selection in self.names else None
-        self._check_variables(asked, reward, selection)
+        names, kinds = self.names, self.source.kinds
+        asked = self._list_variables(variables)
+        selection = selection if selection in names else None
+        if selection is not None:
+            self._check_may_be_summed(selection, names[selection], "selection")
+        if reward is not None:
+            self._check_reward(reward, asked)
         by_cluster = self.find_cluster(cluster, reward)
-        flags = self._choose_flags(unmarked) if selection is None else (selection,)
+        plain = {ColumnKind.NUMBERS, ColumnKind.BOOLEANS}
+        suspects = [n for n in sort_names(unmarked) if n in names and kinds[names[n]] in plain]
+        flags = tuple(suspects) if selection is None else (selection,)
         cuts = {name: self.bins[name] for name in asked if name in self.bins}
         plan = GroupBy(
-            keys=(*(self.names[name] for name in asked), *by_cluster),
-            cuts={self.names[name]: edges for name, edges in cuts.items()},
-            reward=None if reward is None else self.names[reward],
+            keys=(*(names[name] for name in asked), *by_cluster),
+            cuts={names[name]: edges for name, edges in cuts.items()},
+            reward=None if reward is None else names[reward],
             weight=self.weight,
-            flags=tuple(self.names[name] for name in flags),
+            flags=tuple(names[name] for name in flags),
             most_cells=limit_cells(len(asked) + len(by_cluster), memory_limit),
             memory_limit=memory_limit,
         )
@@ -143,7 +161,7 @@ class Log:
             missing=self.missing,
             cuts=cuts,
             domain=domain or {},
-            notes=self._list_caveats(cuts) + ask_by_name(unmarked, self.names),
+            notes=(*map(_warn_of_bins, cuts), *ask_by_name(unmarked, names)),
             most_cells=plan.most_cells,
             cluster=cluster,
             adaptive=self.adaptive,
@@ -156,37 +174,11 @@ class Log:
 
         A variable in bins has as many as there are bins, whatever the rows hold.
         """
-        asked = _list_once(variables)
-        self._check_variables(asked, None, None)
+        asked = self._list_variables(variables)
         binned = {name: len(self.bins[name]) + 1 for name in asked if name in self.bins}
         seen = [name for name in asked if name not in binned]
         found = self.source.count_levels([self.names[name] for name in seen])
         return dict(zip(seen, found, strict=True)) | binned
-
-    def _find_column(self, name: str, *, may_hide: bool = False) -> str:
-        """Find the name that a variable's column has in the source, or raise MissingColumn."""
-        if name not in self.names:
-            raise MissingColumn(name, self.names, may_hide=may_hide)
-        return self.names[name]
-
-    def _check_variables(
-        self, variables: Sequence[str], reward: str | None, selection: str | None
-    ) -> None:
-        """Refuse variables without a column, and a reward that cannot be added up."""
-        for name in variables:
-            if self.source.kinds[self._find_column(name, may_hide=True)] is ColumnKind.NESTED:
-                raise NotACategory(name, ColumnKind.NESTED.value)
-        if selection is not None:
-            self._check_may_be_summed(selection, self.names[selection], "selection")
-        if reward is None:
-            return
-        if reward in variables:
-            msg = f"{reward!r} is both counted and added up; leave it out of the variables"
-            raise InvalidOption(msg)
-        if reward in self.bins:
-            msg = f"the reward {reward!r} is a number; take it out of bins"
-            raise InvalidOption(msg, option="bins")
-        self._check_may_be_summed(reward, self._find_column(reward), "reward")
 
     def find_cluster(self, cluster: object, reward: str | None = None) -> tuple[str, ...]:
         """Find the column of clusters in the source, or refuse what cannot be one.
@@ -214,11 +206,31 @@ class Log:
             raise NotACategory(cluster, ColumnKind.NESTED.value)
         return (self.names[cluster],)
 
-    def _choose_flags(self, names: Collection[str]) -> tuple[str, ...]:
-        """Choose which of ``names``, possible selection nodes, have a column of numbers."""
-        held = [name for name in sort_names(names) if name in self.names]
-        plain = {ColumnKind.NUMBERS, ColumnKind.BOOLEANS}
-        return tuple(n for n in held if self.source.kinds[self.names[n]] in plain)
+    def _list_variables(self, variables: Iterable[str]) -> tuple[str, ...]:
+        """List the variables to count once each; refuse one without a column of categories."""
+        if isinstance(variables, str):
+            variables = (variables,)
+        # A set has no order of its own, and an answer may not depend on hashes.
+        in_turn = sort_names(variables) if isinstance(variables, Set) else variables
+        asked = tuple(dict.fromkeys(in_turn))
+        for name in asked:
+            if name not in self.names:
+                raise MissingColumn(name, self.names, may_hide=True)
+            if self.source.kinds[self.names[name]] is ColumnKind.NESTED:
+                raise NotACategory(name, ColumnKind.NESTED.value)
+        return asked
+
+    def _check_reward(self, reward: str, variables: Sequence[str]) -> None:
+        """Refuse a reward that cannot be added up."""
+        if reward in variables:
+            msg = f"{reward!r} is both counted and added up; leave it out of the variables"
+            raise InvalidOption(msg)
+        if reward in self.bins:
+            msg = f"the reward {reward!r} is a number; take it out of bins"
+            raise InvalidOption(msg, option="bins")
+        if reward not in self.names:
+            raise MissingColumn(reward, self.names)
+        self._check_may_be_summed(reward, self.names[reward], "reward")
 
     def _check_may_be_summed(self, name: str, column: str, role: str) -> None:
         """Refuse a weight or reward column without numbers, with an example where there is one."""
@@ -230,22 +242,133 @@ class Log:
             odd = self.source.find_oddity(column) if kind is ColumnKind.TEXT else None
             raise NotNumeric(name, role, kind.value, odd and str(odd))
 
-    def _list_caveats(self, cut: Iterable[str]) -> tuple[str, ...]:
-        """Say of each variable cut into bins that the graph must hold for the bins.
 
-        Returns a line if there are any.
-        """
-        return tuple(
-            f"{name} was cut into bins; the graph must hold for the binned {name}, "
-            "and within a bin it may still confound"
-            for name in cut
+def _warn_of_bins(name: str) -> str:
+    """Say of a variable cut into bins that the graph must hold for the bins."""
+    return (
+        f"{name} was cut into bins; the graph must hold for the binned {name}, "
+        "and within a bin it may still confound"
+    )
+
+
+@refuse_renamed
+def read_log(
+    source: object,
+    *,
+    columns: Mapping[str, str] | None = None,
+    weight: str | None = None,
+    exact: bool = False,
+    bins: Mapping[str, Sequence[float]] | None = None,
+    missing: Missing = "drop",
+    adaptive: bool | None = None,
+) -> Log:
+    """Open a log and check its schema; rows are read when they are counted.
+
+    Parameters
+    ----------
+    source
+        Paths, patterns or directories of Parquet, CSV, JSON lines or Arrow files; a pandas,
+        Polars, PyArrow, PySpark or Ibis frame, a DuckDB relation or a PyArrow dataset, which
+        count on their own engine; a dict of columns; or a Log, which is returned as it is.
+    columns
+        ``{"node": "column"}``: the graph's names for columns that are called otherwise.
+    weight
+        A column that says how many rows each row stands for.
+    exact
+        The weights are an exact law: any non-negative numbers, which are made to sum to 1.
+    bins
+        ``{"Age": [18, 30, 50]}`` cuts a numeric column into categories named by their
+        interval, from ``"< 18"`` to ``">= 50"``. The graph must then hold for the bins.
+    missing
+        Rows with a null or NaN in a column in use: ``"drop"`` counts and drops them and says
+        so in the caveats, ``"level"`` makes null a level of its own, ``None``, and
+        ``"error"`` is an error.
+    adaptive
+        The rows were written by a policy that learned meanwhile, so that how often an arm was
+        tried hangs on what it earned. Bounds then take intervals that hold all the same, and
+        leave out rules that read how arms were chosen. Unless given, it is so where the log has
+        the column ``boundit_adaptive``, as the service writes it.
+
+    Examples
+    --------
+    >>> log = read_log({"Age": [17, 30, 44, None], "n": [5, 1, 2, 3]}, weight="n",
+    ...                bins={"Age": [18, 40]})
+    >>> table = log.count(["Age"])
+    >>> table.levels["Age"], table.n, dict(table.dropped)
+    (('< 18', '[18, 40)', '>= 40'), array([5., 1., 2.]), {'Age': 3})
+    """
+    plain = (columns, weight, bins, missing) == (None, None, None, "drop")
+    if isinstance(source, Log):
+        if not plain or exact or adaptive is not None:
+            msg = "the log is open already; give its options to the read_log that opened it"
+            raise InvalidOption(msg)
+        return source
+    if missing not in get_args(Missing):
+        raise InvalidOption(
+            Option("missing", missing), " is no rule; use 'drop', 'level' or 'error'"
         )
+    if exact and weight is None:
+        law, column = Option("exact", True), Option("weight", ANY)  # noqa: FBT003, a value
+        raise InvalidOption(law, " needs ", column, ", the column that holds the law")
+    cuts = {
+        name: _read_edges(name, edges) for name, edges in _read_mapping("bins", bins).items()
+    }
+    renamed = {node: str(column) for node, column in _read_mapping("columns", columns).items()}
+    if len(set(renamed.values())) < len(renamed):
+        raise InvalidOption("two nodes share a column in ", Option("columns", renamed))
+    opened = _open_source(source)
+    marked = ADAPTIVE_COLUMN in opened.kinds
+    if marked and adaptive is False:
+        raise InvalidOption(
+            f"the column {ADAPTIVE_COLUMN!r} says that a policy learned while it wrote this "
+            "log; leave out ",
+            Option("adaptive", False),  # noqa: FBT003, a value
+        )
+    learned = marked if adaptive is None else adaptive
+    if exact and learned:
+        option = Option("adaptive", True)  # noqa: FBT003, a value
+        raise InvalidOption("an exact law was not written row by row; leave out ", option)
+    return Log(opened, renamed, weight, exact, cuts, missing, learned)
 
 
-def _list_once(variables: Iterable[str]) -> tuple[str, ...]:
-    """List the variables to count once each, a set in sorted order so that answers repeat."""
-    if isinstance(variables, str):
-        return (variables,)
-    # A set has no order of its own, and an answer may not depend on hashes.
-    in_turn = sort_names(variables) if isinstance(variables, Set) else variables
-    return tuple(dict.fromkeys(in_turn))
+def _open_source(source: object) -> Source:
+    """Make a source of rows of what the user gave: paths, a relation, a dict, a frame."""
+    kinds = {(base.__module__.split(".")[0], base.__name__) for base in type(source).__mro__}
+    match source:
+        case str() | Path():
+            return find_files(source)
+        case list() | tuple() if all(isinstance(path, str | Path) for path in source):
+            return find_files(source)
+        case DuckDBPyRelation():
+            return RelationSource(source)
+        case dict():
+            return read_columns(source)
+        case _ if ("pyarrow", "Dataset") in kinds:
+            return RelationSource(connect().from_arrow(source), "the PyArrow dataset")
+        case _:
+            return read_frame(source)
+
+
+def _read_mapping(option: str, value: object) -> Mapping[str, object]:
+    """Return an option's value if it is a mapping, or refuse it by the option's name."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        example = {"bins": "{'Age': [18, 30]}", "columns": "{'node': 'column'}"}[option]
+        raise InvalidOption(
+            Option(option), f" must be a mapping such as {example}; found {value!r}"
+        )
+    return value
+
+
+def _read_edges(name: str, edges: object) -> tuple[float, ...]:
+    """Read the edges of one variable's bins: numbers that increase."""
+    try:
+        numbers = tuple(map(float, edges))  # type: ignore[call-overload]
+    except (TypeError, ValueError):
+        numbers = ()
+    increasing = all(a < b for a, b in pairwise(numbers))
+    if not numbers or not increasing or not all(map(isfinite, numbers)):
+        found = Option("bins", {name: edges})
+        raise InvalidOption(found, " must be numbers that increase, as 18, 30, 50 do")
+    return numbers

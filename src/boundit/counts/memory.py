@@ -2,11 +2,15 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path, PurePosixPath
+from typing import Final
 
-from boundit.terms.errors import InvalidLimit, shorten
+from boundit.counts.errors import TooLarge
+from boundit.terms.errors import InvalidLimit, OutOfTime, shorten
+from boundit.terms.long_work import FOR_EVER, TimeBudget
 from boundit.terms.message import Option
 from boundit.terms.scalars import unwrap_scalar
 
@@ -100,3 +104,36 @@ def _list_cgroup_limits(root: Path) -> Iterator[int]:
                 yield int((base / part / name).read_text())
             except (OSError, ValueError):  # "max", or a group seen from inside a container
                 continue
+
+
+COPIES: Final = 8
+"""How many arrays of the largest size are there at once: both ends, products, what is kept."""
+_BYTES: Final = 8  # of a float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Workspace:
+    """How many bytes the arrays of an evaluation may take, and until when it may go on."""
+
+    memory_limit: int
+    budget: TimeBudget = FOR_EVER
+
+    @classmethod
+    def make_default(cls) -> "Workspace":
+        """Make the workspace of somebody who set no limits: a quarter of the machine's memory."""
+        return cls(read_memory_limit(None))
+
+    @property
+    def most_cells(self) -> int:
+        """How many cells an array may have, so that all that is there at once fits."""
+        return self.memory_limit // (_BYTES * COPIES)
+
+    def require_cells(self, cells: int, names: Iterable[str]) -> None:
+        """Refuse an array of so many cells over some variables, before it is made."""
+        if cells > self.most_cells:
+            raise TooLarge(names, cells, self.most_cells, option="memory_limit")
+
+    def require_time(self) -> None:
+        """Refuse to go on once the time is over."""
+        if self.budget.is_over():
+            raise OutOfTime

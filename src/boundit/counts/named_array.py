@@ -11,11 +11,14 @@ from typing import Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.counts.seen import SeenCells
+from boundit.counts.levels import Codes
 from boundit.terms.errors import BounditError
 from boundit.terms.names import Names, Nodes, join_names, read_nodes, sort_names
 
 Floats = NDArray[np.float64]
+MOST_AXES = 32
+"""NumPy has room for no more axes, in all its versions."""
+_PACKED_LIMIT = 2**62
 
 
 class MissingAxis(BounditError):
@@ -47,6 +50,43 @@ class NoSuchLevel(BounditError):
         super().__init__(
             f"{name!r} has no level {value!r}; it has the whole numbers 0 to {n_levels - 1}"
         )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SeenCells:
+    """Cells of some variables, a line of codes each, and what each weighs."""
+
+    variables: tuple[str, ...]
+    codes: Codes
+    weights: NDArray[np.float64]
+
+    def drop_empty(self) -> "SeenCells":
+        """Drop the lines that weigh nothing, such as a reward that a cell never had.
+
+        Nothing can be divided by them.
+        """
+        kept = self.weights > 0
+        return SeenCells(self.variables, self.codes[kept], self.weights[kept])
+
+    def select(self, names: Sequence[str]) -> Codes:
+        """Select the columns of some variables, in the order given."""
+        places = [self.variables.index(name) for name in names]
+        return self.codes[:, places]
+
+
+def find_distinct(
+    codes: Codes, shape: Sequence[int]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Find the distinct lines of codes: the first place of each, and which one each line is."""
+    packed, size = np.zeros(len(codes), dtype=np.int64), 1
+    for column, n_levels in zip(codes.T, shape, strict=True):
+        if size * n_levels >= _PACKED_LIMIT:
+            seen, packed = np.unique(packed, return_inverse=True)
+            size = len(seen)
+        packed = packed * n_levels + column
+        size *= n_levels
+    _, first, group = np.unique(packed, return_index=True, return_inverse=True)
+    return first, group
 
 
 @dataclass(frozen=True, eq=False)

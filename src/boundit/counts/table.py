@@ -7,6 +7,7 @@ the codes of a line into one number and adding up the lines that share it.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from functools import cached_property
 from math import prod
 from typing import Self
@@ -14,16 +15,46 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.counts.clusters import ClusterLines
-from boundit.counts.errors import ClustersDiffer, NoReward, NotALevel, TooLarge
-from boundit.counts.levels import Codes, Levels, index_levels, join_levels, to_native
-from boundit.counts.named_array import Floats, MissingAxis, NamedArray
-from boundit.counts.seen import SeenCells, find_distinct
-from boundit.terms.message import Note
+from boundit.counts.errors import ClustersDiffer, NoReward, TooLarge
+from boundit.counts.levels import Codes, Levels, join_levels
+from boundit.counts.named_array import Floats, MissingAxis, NamedArray, SeenCells, find_distinct
+from boundit.terms.errors import shorten
+from boundit.terms.message import ANY, Message, Note, Option
 from boundit.terms.names import Names, Nodes, read_nodes, sort_names
 
 DENSE_LIMIT = 2**24
 """The most cells a dense table may have: 128 MiB of numbers."""
+_MOST_SHOWN = 3
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterLines:
+    """The lines of a count table cut up by cluster, one entry for a cluster in a cell.
+
+    Entry ``i`` says that cluster ``cluster[i]``, a number from 0 to below ``n_clusters``, has
+    ``n[i]`` rows in the cell of line ``line[i]`` of the table, with ``sums[i]`` as the sum of
+    their reward and ``lowest[i]`` to ``highest[i]`` as its range. The last three are None
+    where the table has no reward. What any statistic that is a sum over rows comes to in each
+    cluster is ``np.bincount(cluster, n * value[line], n_clusters)`` for a ``value`` of each
+    line, and with ``sums`` in the place of ``n`` for a multiple of the reward: variances that
+    allow for clusters are made of those. Lines keep their places when a table gets levels, so
+    that ``line`` stays right.
+    """
+
+    name: str
+    n_clusters: int
+    cluster: Codes
+    line: Codes
+    n: Floats
+    sums: Floats | None = None
+    lowest: Floats | None = None
+    highest: Floats | None = None
+
+    def __post_init__(self) -> None:
+        """Keep the numbers from changing."""
+        for array in (self.cluster, self.line, self.n, self.sums, self.lowest, self.highest):
+            if array is not None:
+                array.flags.writeable = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,7 +69,7 @@ class CountTable:
     while it wrote the rows, so that counts hang on rewards. ``bins`` has the edges by which
     numbers were cut into the levels of a variable.
 
-    >>> from boundit.counts.read import read_log
+    >>> from boundit.counts.log import read_log
     >>> log = read_log({"X": ["a", "b", "a"], "C": [0, 0, 1], "Y": [0.5, 1, 0]})
     >>> table = log.count(["X", "C"], reward="Y")
     >>> print(table)
@@ -67,8 +98,9 @@ class CountTable:
     def __post_init__(self) -> None:
         """Keep the numbers from changing, and columns of codes close together."""
         object.__setattr__(self, "codes", np.asfortranarray(self.codes, dtype=np.int64))
-        for array in (self.codes, self.n, *self._list_reward_arrays().values()):
-            array.flags.writeable = False
+        for array in (self.codes, self.n, self.sums, self.squares, self.lowest, self.highest):
+            if array is not None:
+                array.flags.writeable = False
 
     def __str__(self) -> str:
         unit = "an exact law" if self.exact else f"{self.rows:,.0f} rows"
@@ -124,18 +156,10 @@ class CountTable:
         """List the cells of some variables that were seen, and the sum of their rewards."""
         return self._merge_lines(names, self._require_reward(self.sums))
 
-    def find_code(self, name: str, value: object) -> int:
-        """Find a value's place among the levels of a variable, or raise NotALevel."""
-        self._find_places([name])
-        try:
-            return self._codes_of[name][to_native(value)]
-        except (KeyError, TypeError):
-            raise NotALevel(name, value, self.levels[name]) from None
-
     def add_levels(self, levels: Mapping[str, Iterable[object]]) -> Self:
         """Add levels to some variables, such as those another table has seen.
 
-        >>> from boundit.counts.read import read_log
+        >>> from boundit.counts.log import read_log
         >>> table = read_log({"X": [2, 1]}).count("X").add_levels({"X": [0, 1]})
         >>> table.levels["X"], table.marginalize("X").values
         ((0, 1, 2), array([0., 1., 1.]))
@@ -144,10 +168,12 @@ class CountTable:
             name: join_levels(name, self.levels[name], levels.get(name, ()))
             for name in self.variables
         }
-        at = index_levels(widened)
+        if widened == self.levels:
+            return self
         codes = self.codes.copy(order="F")
-        for i, name in enumerate(self.variables):
-            moved = np.array([at[name][v] for v in self.levels[name]], dtype=np.int64)
+        for i, (name, of) in enumerate(widened.items()):
+            at = {level: place for place, level in enumerate(of)}
+            moved = np.array([at[level] for level in self.levels[name]], dtype=np.int64)
             codes[:, i] = moved[codes[:, i]] if len(moved) else 0
         return replace(self, levels=widened, codes=codes)
 
@@ -160,7 +186,11 @@ class CountTable:
         found, n_lines = self.clusters, len(self.n)
         if found is None:
             return self
-        if n_differing := int(found.find_differing().sum()):
+        # Rows of a cluster differ in their cell or, within a cell, in the reward.
+        differ = np.bincount(found.cluster, minlength=found.n_clusters) > 1
+        if found.lowest is not None:
+            differ[found.cluster[found.lowest != found.highest]] = True
+        if n_differing := int(differ.sum()):
             read = (*self.variables, *([self.reward] if self.reward else []))
             raise ClustersDiffer(found.name, n_differing, found.n_clusters, read)
         note = (
@@ -168,19 +198,15 @@ class CountTable:
             f"many of the {self.rows:,.0f} rows it has: the numbers speak of clusters, not of "
             "rows"
         )
+        once = {"n": np.ones(len(found.line))}
+        if found.lowest is not None:
+            once |= {"sums": found.lowest, "squares": found.lowest**2}
+        added = _add_up_by(found.line, once, n_lines)
+        sums, squares = added.get("sums"), added.get("squares")
+        notes = (*self.notes, note)
         return replace(
-            self,
-            n=found.count_clusters(n_lines),
-            sums=found.sum_powers(n_lines, 1),
-            squares=found.sum_powers(n_lines, 2),
-            notes=(*self.notes, note),
-            clusters=None,
+            self, n=added["n"], sums=sums, squares=squares, notes=notes, clusters=None
         )
-
-    @cached_property
-    def _codes_of(self) -> dict[str, dict[object, int]]:
-        """The code of every level, for each variable."""
-        return index_levels(self.levels)
 
     def _find_places(self, names: Names) -> list[int]:
         """Find the positions of variables among the table's columns, or raise MissingAxis."""
@@ -217,16 +243,6 @@ class CountTable:
             raise NoReward
         return numbers
 
-    def _list_reward_arrays(self) -> dict[str, Floats]:
-        """List the reward's sums, squares and range, one number per line each, by name."""
-        named = {
-            "sums": self.sums,
-            "squares": self.squares,
-            "lowest": self.lowest,
-            "highest": self.highest,
-        }
-        return {name: array for name, array in named.items() if array is not None}
-
 
 def merge_cells(
     codes: Codes, shape: Sequence[int], n: Floats, reward: Mapping[str, Floats]
@@ -237,13 +253,7 @@ def merge_cells(
     that are left each line went to.
     """
     first, group = find_distinct(codes, shape)
-    joined: dict[str, Floats] = {}
-    for name, numbers in {"n": n, **reward}.items():
-        joined[name] = np.zeros(len(first))
-        if name in {"lowest", "highest"}:
-            joined[name][group] = numbers
-        how = {"lowest": np.minimum, "highest": np.maximum}.get(name, np.add)
-        how.at(joined[name], group, numbers)
+    joined = _add_up_by(group, {"n": n, **reward}, len(first))
     # Column by column, as tables keep them: a copy less.
     kept = np.empty((len(first), len(shape)), dtype=np.int64, order="F")
     for i in range(len(shape)):
@@ -251,16 +261,88 @@ def merge_cells(
     return kept, joined.pop("n"), joined, group
 
 
-def join_domains(tables: Iterable[CountTable]) -> dict[str, Levels]:
-    """Join the levels of every variable over several tables.
+def cut_by_cluster(
+    name: str, cluster: Codes, line: Codes, numbers: Mapping[str, Floats]
+) -> ClusterLines:
+    """Number the clusters that have rows, and join the cells of one cluster in one line.
 
-    >>> from boundit.counts.read import read_log
-    >>> one, other = read_log({"X": [0, 1]}).count("X"), read_log({"X": [2], "Z": ["a"]})
-    >>> join_domains([one, other.count(["X", "Z"])])
-    {'X': (0, 1, 2), 'Z': ('a',)}
+    ``cluster`` and ``line`` say of each cell where it belongs, ``numbers`` are its ``n`` and,
+    with a reward, its sums and range.
     """
-    parts: dict[str, list[Levels]] = {}
-    for table in tables:
+    codes, cluster = np.unique(cluster, return_inverse=True)
+    shape = (len(codes), int(line.max(initial=0)) + 1)
+    first, group = find_distinct(np.stack([cluster, line], axis=1), shape)
+    joined = _add_up_by(group, numbers, len(first))
+    return ClusterLines(name, len(codes), cluster[first], line[first], **joined)
+
+
+def _add_up_by(
+    group: NDArray[np.intp], numbers: Mapping[str, Floats], n_groups: int
+) -> dict[str, Floats]:
+    """Add up numbers by the group each belongs to; of ``lowest`` and ``highest``, the extreme."""
+    extremes = {"lowest": np.minimum, "highest": np.maximum}
+    joined: dict[str, Floats] = {}
+    for name, of in numbers.items():
+        if name in extremes:
+            joined[name] = np.zeros(n_groups)
+            joined[name][group] = of
+            extremes[name].at(joined[name], group, of)
+        else:
+            joined[name] = np.bincount(group, of, n_groups).astype(np.float64, copy=False)
+    return joined
+
+
+def share_levels(
+    log: CountTable,
+    others: Sequence[CountTable],
+    declared: Mapping[str, Iterable[object]] | None = None,
+) -> tuple[CountTable, ...]:
+    """Give the log and its external tables the levels of all of them and those declared.
+
+    Returns the tables anew, the log first. A level that only an external table has gets a
+    caveat there: it may be a slip.
+
+    >>> from boundit.counts.log import read_log
+    >>> log, survey = read_log({"X": ["a", "b"]}), read_log({"X": ["b", "B"]})
+    >>> one, other = share_levels(log.count("X"), [survey.count("X")])
+    >>> one.levels == other.levels == {"X": ("B", "a", "b")}
+    True
+    >>> print(other.caveats[0])
+    X is never 'B' in the log, only in the dict of columns: a slip for 'b'? If it is right, declare it with domain=
+    """  # noqa: E501
+    extra = {name: tuple(levels) for name, levels in (declared or {}).items()}
+    levels = {
+        name: [
+            *(t.levels[name] for t in (log, *others) if name in t.levels),
+            extra.get(name, ()),
+        ]
+        for table in (log, *others)
+        for name in table.variables
+    }
+    joined = {name: join_levels(name, *parts) for name, parts in levels.items()}
+    noted = [log]
+    for table in others:
+        notes = list(table.notes)
         for name in table.variables:
-            parts.setdefault(name, []).append(table.levels[name])
-    return {name: join_levels(name, *levels) for name, levels in parts.items()}
+            if name in log.variables:
+                known = join_levels(name, log.levels[name], extra.get(name, ()))
+                notes += warn_of_strange_levels(name, table.levels[name], known, table.label)
+        noted.append(replace(table, notes=tuple(notes)))
+    return tuple(table.add_levels(joined) for table in noted)
+
+
+def warn_of_strange_levels(
+    name: str, levels: Levels, known: Levels, label: str
+) -> tuple[Message, ...]:
+    """Ask about levels that an external table has and the log never: slips of writing, perhaps."""
+    strange = [level for level in levels if level is not None and level not in known]
+    if not strange:
+        return ()
+    shown = shorten(", ".join(map(repr, strange[:_MOST_SHOWN])))
+    more = len(strange) - _MOST_SHOWN
+    shown += f" and {more} more" if more > 0 else ""
+    texts = {level.casefold(): level for level in known if isinstance(level, str)}
+    near = [texts[t] for t in get_close_matches(str(strange[0]).casefold(), texts, n=1)]
+    slip = f"a slip for {near[0]!r}? If it is right" if near else "if that is right"
+    said = f"{name} is never {shown} in the log, only in {label}: {slip}, declare it with "
+    return (Message(said, Option("domain", ANY)),)

@@ -1,11 +1,12 @@
-"""The question: ``P(y | do(x), c)``, what each arm would earn in each context."""
+"""Queries ``P(y | do(x), c)``: outcomes, treatments and context, and their text."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
 from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.separation import require_roles
 from boundit.graph.tokens import END, Tokens
 from boundit.terms.errors import (
     InvalidName,
@@ -17,7 +18,7 @@ from boundit.terms.errors import (
     RepeatedVariable,
 )
 from boundit.terms.formula import Term, Variable
-from boundit.terms.names import Nodes, is_name, sort_names
+from boundit.terms.names import Names, Nodes, is_name, sort_names
 
 _PATTERN = re.compile(
     r"""
@@ -32,7 +33,7 @@ _HINT = "variables are named without values, other names in double quotes"
 
 
 class ArmInGroup(InvalidQuery):
-    """An arm whose effects on other members of its group the graph leaves open."""
+    """A treatment whose effects on other members of its group the graph leaves open."""
 
     def __init__(self, name: str, group: str) -> None:
         self.name, self.group = name, group
@@ -43,10 +44,7 @@ class ArmInGroup(InvalidQuery):
 
 
 def refuse_grouped(graph: CausalGraph, treatments: Iterable[str]) -> None:
-    """Refuse an arm that is a member of a group whose members may be related in any way.
-
-    What it does to the others is not in the graph.
-    """
+    """Refuse a treatment in a group of arbitrary relations: its effects are not in the graph."""
     for name in sort_names(treatments):
         for group in graph.groups:
             if name in group.members and not group.independent:
@@ -115,8 +113,20 @@ class EffectQuery:
 
 
 def parse_query(text: str) -> EffectQuery:
-    """Read a question as it is written on paper, ``Y | do(X), Z``, into an ``EffectQuery``.
+    """Read a query from text.
 
+    Parameters
+    ----------
+    text
+        The query as it is written on paper: ``Y | do(X), Z`` or ``P(Y | do(X), Z)``.
+
+    Returns
+    -------
+    EffectQuery
+        Its outcomes, treatments and context.
+
+    Examples
+    --------
     >>> parse_query("Y | do(X1, X2), U1")
     EffectQuery(outcomes=('Y',), treatments=('X1', 'X2'), context=('U1',))
     >>> parse_query("P(Y | do(X))") == parse_query("Y | do(X)")
@@ -125,49 +135,76 @@ def parse_query(text: str) -> EffectQuery:
     if not isinstance(text, str):
         raise NotText("query", text, "as in 'Y | do(X), Z'")
     try:
-        return _QueryReader(text).read()
+        return _QueryReader(text, _PATTERN, hint=_HINT).read()
     except MalformedText as error:
         # A query is one line: what lies past a line break is counted on from there.
         before = sum(len(line) + 1 for line in text.split("\n")[: error.line - 1])
         raise MalformedQuery(text, error.reason, column=before + error.column) from None
 
 
-class _QueryReader:
+class _QueryReader(Tokens):
     """The grammar: ``[P(] names [| item, ...] [)]``, an item a name or ``do(names)``."""
 
-    def __init__(self, text: str) -> None:
-        self._tokens = Tokens(text, _PATTERN, hint=_HINT)
-
     def read(self) -> EffectQuery:
-        """Read the whole text of a query, such as ``Y | do(X), Z``, into an ``EffectQuery``."""
-        first = self._tokens.expect_name("an outcome")
-        wrapped = first in {"P", "p"} and self._tokens.take_mark("(")
-        outcomes = [self._tokens.expect_name("an outcome") if wrapped else first]
-        while self._tokens.take_mark(","):
-            outcomes.append(self._tokens.expect_name("an outcome"))
+        """Read the whole text of a query, such as ``Y | do(X), Z``."""
+        first = self.expect_name("an outcome")
+        wrapped = first in {"P", "p"} and self.take_mark("(")
+        outcomes = [self.expect_name("an outcome") if wrapped else first]
+        while self.take_mark(","):
+            outcomes.append(self.expect_name("an outcome"))
         treatments, context = list[str](), list[str]()
-        if self._tokens.take_mark("|"):
-            self._read_condition(treatments, context)
-            while self._tokens.take_mark(","):
-                self._read_condition(treatments, context)
+        more = self.take_mark("|")
+        while more:
+            acts = self.now.kind == "name" and self.now.text == "do"
+            name = self.expect_name("a variable or do(...)")
+            if acts:
+                self.expect_mark("(", " after do")
+                treatments.append(self.expect_name("a treatment"))
+                while self.take_mark(","):
+                    treatments.append(self.expect_name("a treatment"))
+                self.expect_mark(")", " after the treatments")
+            else:
+                context.append(name)
+            more = self.take_mark(",")
         if wrapped:
-            self._tokens.expect_mark(")")
-        if self._tokens.now.kind != END:
-            self._tokens.now.refuse(
-                f"expected ',' or the end, found {self._tokens.now.quotation}; "
+            self.expect_mark(")")
+        if self.now.kind != END:
+            self.now.refuse(
+                f"expected ',' or the end, found {self.now.quotation}; "
                 "names with blanks or signs are written in double quotes"
             )
         return EffectQuery(tuple(outcomes), tuple(treatments), tuple(context))
 
-    def _read_condition(self, treatments: list[str], context: list[str]) -> None:
-        """Read one item after the bar into its list: a context, or treatments in ``do(...)``."""
-        acts = self._tokens.now.kind == "name" and self._tokens.now.text == "do"
-        name = self._tokens.expect_name("a variable or do(...)")
-        if not acts:
-            context.append(name)
-            return
-        self._tokens.expect_mark("(", " after do")
-        treatments.append(self._tokens.expect_name("a treatment"))
-        while self._tokens.take_mark(","):
-            treatments.append(self._tokens.expect_name("a treatment"))
-        self._tokens.expect_mark(")", " after the treatments")
+
+class NoOutcome(InvalidQuery):
+    """A question without an outcome."""
+
+    def __init__(self) -> None:
+        super().__init__("the question names no outcome; name at least one")
+
+
+def read_roles(graph: CausalGraph, roles: Mapping[str, Names]) -> list[Nodes]:
+    """Read the variables of each role (outcome, treatment, ...) as a set of nodes, or refuse.
+
+    Raises UnknownNode for a name the graph does not have, OverlappingRoles for a variable in
+    two roles or for the selection node in any, NoOutcome when there is none, and ArmInGroup
+    for a treatment whose effects on the rest of its group the graph leaves open.
+
+    >>> graph = CausalGraph.of(directed=[("X", "Y"), ("Y", "S")], selection="S")
+    >>> [sorted(part) for part in read_roles(graph, {"an outcome": "Y", "a treatment": ["X"]})]
+    [['Y'], ['X']]
+    >>> read_roles(graph, {"an outcome": "Y", "a covariate": "S"})
+    Traceback (most recent call last):
+    ...
+    boundit.terms.errors.OverlappingRoles: 'S' is the selection node and a covariate at once; \
+it can only be one of them
+    """
+    parts = dict(zip(roles, require_roles(graph, roles), strict=True))
+    for role, part in parts.items():
+        if graph.selection is not None and graph.selection in part:
+            raise OverlappingRoles(graph.selection, "the selection node", role)
+    if not parts.get("an outcome", True):
+        raise NoOutcome
+    for role in ("a treatment", "exchanged"):
+        refuse_grouped(graph, parts.get(role, ()))
+    return list(parts.values())

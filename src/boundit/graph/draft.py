@@ -1,18 +1,19 @@
-"""A graph as a reader finds it in a file: edges, hidden nodes and marks, not yet judged."""
+"""Drafts of graphs as readers of files find them: edges and marks, not yet checked."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 
-from boundit.graph.attributes import INDEPENDENT, RELATED
-from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.causal_graph import CausalGraph, project
 from boundit.graph.groups import InvalidGroup, NodeGroup
-from boundit.graph.projection import project
 from boundit.terms.errors import EmptyGraph, HiddenSelection, TwoSelectionNodes
 from boundit.terms.names import write_name
 
 FORWARD, BACKWARD, BIDIRECTED = "->", "<-", "<->"
+RELATED, INDEPENDENT = "related", "independent"
+"""Attributes of a node that name its group, by how members may be related."""
+_NO = frozenset({"", "0", "false", "no", "none", "off"})
 _NUMBER = r"([-+]?(?:\d{1,12}(?:\.\d{0,12})?|\.\d{1,12})(?:[eE][-+]?\d{1,2})?)"
 _PLACE = re.compile(rf"\s*{_NUMBER}\s*,\s*{_NUMBER}\s*!?\s*")
 """Where a file draws a node; an exclamation mark is Graphviz's word for "stay there"."""
@@ -20,7 +21,7 @@ _PLACE = re.compile(rf"\s*{_NUMBER}\s*,\s*{_NUMBER}\s*!?\s*")
 
 @dataclass
 class GraphDraft:
-    """What a format said so far. Every reader fills one; ``make_graph`` judges it."""
+    """What a file says of a graph. Every reader fills one; ``make_graph`` checks it."""
 
     nodes: set[str] = field(default_factory=set)
     directed: set[tuple[str, str]] = field(default_factory=set)
@@ -64,20 +65,36 @@ class GraphDraft:
                 raise InvalidGroup(name, f"{member!r} is in it twice; name it once")
         self.groups[name] = NodeGroup(name, frozenset(listed), independent)
 
-    def gather_groups(self, marks: Mapping[str, Mapping[str, object]]) -> None:
-        """Add the groups that nodes name in their attributes ``related`` or ``independent``.
+    def mark_nodes(self, attributes: Mapping[str, Mapping[str, object]]) -> None:
+        """Add nodes with what their attributes say: hidden, selection node, member of a group.
 
-        ``marks`` has the attributes of each node.
+        ``latent`` and ``unobserved`` hide a node, and so does ``observed=no``; ``selected``
+        makes it the selection node; ``related`` and ``independent`` name its group.
         """
         members: dict[tuple[str, bool], list[str]] = {}
-        for node, attributes in marks.items():
+        for node, marks in attributes.items():
+            self.nodes.add(node)
+            if any(is_flag_set(marks.get(word)) for word in ("latent", "unobserved")) or (
+                "observed" in marks and not is_flag_set(marks["observed"])
+            ):
+                self.hidden.add(node)
+            if is_flag_set(marks.get("selected")):
+                self.selections.add(node)
             for word in (RELATED, INDEPENDENT):
-                if isinstance(name := attributes.get(word), str) and name:
+                if isinstance(name := marks.get(word), str) and name:
                     members.setdefault((name, word == INDEPENDENT), []).append(node)
         for (name, independent), named in members.items():
             if name in self.nodes:
                 raise InvalidGroup(name, "a node has the same name; call the group otherwise")
             self.add_group(name, named, independent=independent)
+
+    def name_groups(self) -> dict[str, tuple[str, str]]:
+        """Find for each member of a group the attribute that names the group, and its name."""
+        return {
+            member: (INDEPENDENT if group.independent else RELATED, group.name)
+            for group in self.groups.values()
+            for member in group.members
+        }
 
     def make_graph(self) -> CausalGraph:
         """Check the draft's names and edges, and make a causal graph without its hidden nodes."""
@@ -100,8 +117,7 @@ class GraphDraft:
 
     def place(self, node: str, text: object) -> None:
         """Note where a file draws a node, as in ``"1.5,-2"``; what is no place is passed over."""
-        found = _PLACE.fullmatch(text) if isinstance(text, str) else None
-        if found:
+        if found := _PLACE.fullmatch(text) if isinstance(text, str) else None:
             self.positions[node] = float(found[1]), float(found[2])
 
     def expand(self) -> "GraphDraft":
@@ -141,7 +157,15 @@ class GraphDraft:
                         f"an edge joins it with {write_name(other)}, which is part of it; draw "
                         "edges between members one by one, or none",
                     )
-            ones, others = (
-                self.groups[n].members if n in self.groups else (n,) for n in (a, b)
+            yield from product(
+                *(self.groups[n].members if n in self.groups else (n,) for n in (a, b))
             )
-            yield from product(ones, others)
+
+
+def is_flag_set(value: object) -> bool:
+    """Read a yes-or-no attribute of a graph file: true, yes, 1 or the bare word mean yes.
+
+    >>> [is_flag_set(value) for value in ("yes", True, "False", 0, None)]
+    [True, True, False, False, False]
+    """
+    return value is not None and str(value).strip().casefold() not in _NO

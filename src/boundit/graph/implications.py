@@ -1,8 +1,9 @@
-"""What the log must show if the graph is right: the independences that survive selection.
+"""Testable implications: the independences of a graph that survive selection.
 
-The log is the population given ``S = 1``. A separation ``(A _||_ B | Z)`` of the graph says
-nothing about it unless ``Z`` together with the selection node separates A from B, so only those
-separations can be tested. Equality constraints of other kinds (Verma's) are not listed.
+The log shows the population given ``S = 1``. A separation ``(A _||_ B | Z)`` of the graph
+implies something for logged rows only if ``Z`` together with the selection node separates A
+from B, so only those can be tested. Equality constraints of other kinds (Verma's) are not
+listed.
 """
 
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from boundit.terms.names import Names, Nodes, read_nodes, sort_names, write_name
 
 @dataclass(frozen=True, slots=True)
 class Independence:
-    """``one`` tells nothing about ``other`` once ``given`` is known, among the rows at hand."""
+    """``one`` and ``other`` are independent given ``given``, in logged rows if ``selected``."""
 
     one: str
     other: str
@@ -25,33 +26,33 @@ class Independence:
     selected: bool
 
     def __str__(self) -> str:
-        known = [
-            *map(write_name, sort_names(self.given)),
-            *(["S = 1"] if self.selected else []),
-        ]
+        known = [*map(write_name, sort_names(self.given)), *["S = 1"] * self.selected]
         bar = f" | {', '.join(known)}" if known else ""
         return f"{write_name(self.one)} _||_ {write_name(self.other)}{bar}"
 
 
 def implications(graph: GraphLike) -> tuple[Independence, ...]:
-    """List the testable independences of a graph: one for each pair that some set separates.
+    """List the testable conditional independences of a graph: one for each pair separated.
 
-    Users ask what data could refute; the command line too, by ``boundit graph implications``.
+    Each is given few variables, none of which can be left out, so that a test of it keeps its
+    power. Together they generate all others: whatever else the graph separates given S follows
+    from them by the compositional graphoid axioms, and none of them follows from the rest.
 
-    Each is stated given few variables, and nothing in the set can be left out, so that a test
-    of it keeps its power. Together they generate all others: whatever else the graph separates
-    given S follows from them by the rules that separation obeys (the compositional graphoid
-    axioms), and none of them follows from the rest.
+    Parameters
+    ----------
+    graph
+        The causal graph.
 
+    Returns
+    -------
+    tuple of Independence
+        One for each pair of observed variables that some set separates.
+
+    Examples
+    --------
     >>> chain = CausalGraph.of(directed=[("X", "M"), ("M", "Y"), ("M", "S")], selection="S")
     >>> print(*implications(chain))
     X _||_ Y | M, S = 1
-
-    Notes
-    -----
-    A pair costs four searches at most, so the list costs (pairs x edges). That it generates
-    everything and that nothing in it is superfluous is checked in
-    ``tests/graph/test_implications.py`` by closing it under the axioms on random graphs.
     """
     graph = require_graph(graph)
     stated = (state_independence(graph, *pair) for pair in list_apart(graph))

@@ -1,66 +1,98 @@
-"""Graphs as networkx graphs, both ways.
+"""Graphs of networkx, both ways, and in GML, which networkx reads.
 
-Node attributes ``latent`` and ``selected`` and the edge attribute ``bidirected`` carry what a
+Node attributes ``latent`` and ``selected`` and the edge attribute ``bidirected`` say what a
 directed graph cannot say by itself, ``related`` and ``independent`` name a node's group.
-networkx is imported only here and only when asked for; pgmpy and dowhy never are.
+networkx is imported when first needed; pgmpy and dowhy never are.
 """
 
-from collections.abc import Mapping
+import re
 from typing import TYPE_CHECKING, TypeGuard
 
-from boundit.graph.attributes import is_flag_set, is_hidden, is_selected, name_groups
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.draft import BIDIRECTED, FORWARD, GraphDraft
-from boundit.terms.errors import MissingExtra, NotCausal
+from boundit.graph.draft import BIDIRECTED, FORWARD, GraphDraft, is_flag_set
+from boundit.terms.errors import MalformedText, NotCausal, shorten
 from boundit.terms.names import sort_names
 
 if TYPE_CHECKING:
     import networkx as nx
 
-_ARC = "bidirected"  # how pgmpy's ADMG marks both halves of such an edge
 _DEEPEST = 3
 """A model of dowhy holds its graph, which holds one of networkx."""
+_GML_POWER = re.compile(r'("[^"]*")|(?<=\s)([-+]?\d+)(?=[eE][-+]?\d)')
+"""A number such as ``2e3``, which networkx reads with a point alone, or a text to pass over."""
+_GML_PLACE = re.compile(r" at \((\d+), (\d+)\)$")
 
 
 def from_networkx(source: "nx.Graph") -> CausalGraph:
-    """Read a networkx graph into a ``CausalGraph``; whole numbers as nodes become their digits.
+    """Read a graph of networkx, or one that a graph of pgmpy or dowhy holds.
 
-    For users who draw their graph with networkx, pgmpy or dowhy. An edge with a true
-    ``bidirected`` attribute is bidirected, whichever way it points. In an undirected graph
-    every edge must be. The ``latents`` of a graph of pgmpy are hidden, and so is what dowhy
-    calls not ``observed``.
+    Parameters
+    ----------
+    source
+        The graph. An edge with a true attribute ``bidirected`` is bidirected, whichever way it
+        points; in an undirected graph every edge must be. The ``latents`` of a graph of pgmpy
+        are hidden, and so are nodes of dowhy that are not ``observed``. Whole numbers as nodes
+        become their digits.
+
+    Returns
+    -------
+    CausalGraph
+        The graph, without its hidden nodes.
     """
     found = find_networkx(source)
     if found is None:
         raise NotCausal(f"expected a networkx graph, found {type(source).__name__}")
-    source = found
-    draft, named = GraphDraft(), {node: _read_name(node) for node in source.nodes}
+    named = {node: _read_name(node) for node in found.nodes}
     if len(set(named.values())) < len(named):
         raise NotCausal("two nodes have the same name once written down; rename one")
-    latents = set(getattr(source, "latents", ()))
-    for node, attributes in source.nodes(data=True):
-        draft.nodes.add(named[node])
-        if is_hidden(attributes) or node in latents:
-            draft.hidden.add(named[node])
-        if is_selected(attributes):
-            draft.selections.add(named[node])
-    draft.gather_groups({named[node]: found for node, found in source.nodes(data=True)})
-    for a, b, attributes in source.edges(data=True):
-        kind = _read_edge(named[a], named[b], attributes, directed=source.is_directed())
-        draft.connect(named[a], kind, named[b])
-    return draft.make_graph()
+    return _draft_networkx(found, named).make_graph()
 
 
-def _read_edge(a: str, b: str, attributes: Mapping[str, object], *, directed: bool) -> str:
-    """Read what an edge of a networkx graph says: ``->`` or ``<->``."""
-    if is_flag_set(attributes.get("bidirected")) or attributes.get("type") == _ARC:
-        return BIDIRECTED
-    if not directed:
-        raise NotCausal(
-            f"edge {a!r} - {b!r} has no direction; "
-            "use a DiGraph, or mark the edge bidirected=True"
-        )
-    return FORWARD
+def _draft_networkx(source: "nx.Graph", named: dict[object, str]) -> GraphDraft:
+    """Read a networkx graph into a draft, its nodes named as they shall be."""
+    draft = GraphDraft()
+    draft.mark_nodes({named[node]: marks for node, marks in source.nodes(data=True)})
+    draft.hidden.update(named[node] for node in getattr(source, "latents", ()) if node in named)
+    for one, other, marks in source.edges(data=True):
+        a, b = named[one], named[other]
+        # The ADMG of pgmpy marks both halves of a bidirected edge by their type.
+        both = is_flag_set(marks.get("bidirected")) or marks.get("type") == "bidirected"
+        if not both and not source.is_directed():
+            raise NotCausal(
+                f"edge {a!r} - {b!r} has no direction; "
+                "use a DiGraph, or mark the edge bidirected=True"
+            )
+        draft.connect(a, BIDIRECTED if both else FORWARD, b)
+    return draft
+
+
+def draft_gml(text: str) -> GraphDraft:
+    """Read GML text into a draft that keeps the hidden nodes; a node is called by its label.
+
+    >>> nodes = 'node [ id 0 label "X" ] node [ id 1 ]'
+    >>> text = f"graph [ directed 1 {nodes} edge [ source 0 target 1 ] ]"
+    >>> print(draft_gml(text).make_graph())
+    X -> 1
+    """
+    import networkx as nx  # noqa: PLC0415, takes 0.15 s
+
+    head, mark, tail = text.removeprefix("\ufeff").rpartition("]")
+    # An arrow and a bidirected edge may join the same nodes.
+    text = _GML_POWER.sub(lambda m: m[1] or f"{m[2]}.", f"{head} multigraph 1 {mark}{tail}")
+    try:
+        drawn = nx.parse_gml(text, label="id")
+    except RecursionError:
+        raise MalformedText("too deep a nesting", line=1, column=1) from None
+    except (nx.NetworkXError, ValueError, TypeError, AttributeError) as error:
+        reason = " ".join(str(error).split())
+        place = _GML_PLACE.search(reason)
+        reason = f"{shorten(reason[: place.start()] if place else reason)}; this is no GML"
+        line, column = map(int, place.groups()) if place else (1, 1)
+        raise MalformedText(reason, line=line, column=column) from None
+    named = {node: str(marks.get("label", node)) for node, marks in drawn.nodes(data=True)}
+    if len(set(named.values())) < len(named):
+        raise NotCausal("two nodes have the same label; rename one")
+    return _draft_networkx(drawn, named)
 
 
 def find_networkx(source: object) -> "nx.Graph | None":
@@ -77,20 +109,26 @@ def find_networkx(source: object) -> "nx.Graph | None":
 
 
 def is_networkx(source: object) -> TypeGuard["nx.Graph"]:
-    """Tell whether something has what we read of a networkx graph, without importing it."""
+    """Return whether something has what we read of a networkx graph, without importing it."""
     return all(hasattr(source, part) for part in ("nodes", "edges", "is_directed"))
 
 
 def to_networkx(graph: CausalGraph) -> "nx.MultiDiGraph":
-    """Write a graph for networkx; a bidirected edge is one edge with ``bidirected=True``.
+    """Write a graph for networkx, which ``from_networkx`` reads back.
 
-    For users who want to go on with networkx; ``from_networkx`` reads it back.
+    Parameters
+    ----------
+    graph
+        The causal graph.
+
+    Returns
+    -------
+    networkx.MultiDiGraph
+        The graph; a bidirected edge is one edge with ``bidirected=True``.
     """
-    try:
-        import networkx as nx  # noqa: PLC0415, an optional package
-    except ImportError:
-        raise MissingExtra("networkx", "networkx") from None
-    written, grouped = nx.MultiDiGraph(), name_groups(graph.groups)
+    import networkx as nx  # noqa: PLC0415, takes 0.15 s
+
+    written, grouped = nx.MultiDiGraph(), GraphDraft.from_graph(graph).name_groups()
     for node in sort_names(graph.nodes):
         group = dict([grouped[node]]) if node in grouped else {}
         written.add_node(node, latent=False, selected=node == graph.selection, **group)

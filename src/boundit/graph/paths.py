@@ -1,14 +1,26 @@
-"""Proper causal paths: the ways by which treatments act on outcomes.
+"""Paths: proper causal paths, and the shortest paths between two sets of nodes.
 
 A directed path from a treatment to an outcome is *proper* when it meets the treatments only at
-its start. Adjustment must leave these paths alone and block every other one. Three sets say
-where they run: the nodes on them, everything those nodes cause, and the graph that is left
-when their first edges are cut.
+its start. Adjustment must leave these paths alone and block every other one.
+
+The shortest paths, whichever way their edges point, are what a separation has to block. There
+can be exponentially many, so only the first few are listed, by the splitting of Lawler (1972):
+the paths that are left after the best one fall into classes by where they part from it, and the
+best of each class is one breadth-first search.
 """
 
+from collections import deque
+from collections.abc import Iterator
+from heapq import heappop, heappush
+from typing import TypeAlias
+
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.errors import OverlappingRoles
-from boundit.terms.names import Names, Nodes, sort_names
+from boundit.graph.separation import require_roles
+from boundit.terms.names import Names, Nodes
+
+_Hop: TypeAlias = tuple[str, str]
+"""The sign of an edge and the node it leads to; at the start of a path the sign is empty."""
+_Path: TypeAlias = tuple[_Hop, ...]
 
 
 def find_proper_causal_nodes(
@@ -66,9 +78,67 @@ def make_back_door_graph(
     )
 
 
-def _read_ends(graph: CausalGraph, treatments: Names, outcomes: Names) -> tuple[Nodes, Nodes]:
+def _read_ends(graph: CausalGraph, treatments: Names, outcomes: Names) -> list[Nodes]:
     """Read treatments and outcomes as sets of the graph's nodes, which may not overlap."""
-    acting, ends = graph.require(treatments), graph.require(outcomes)
-    if both := acting & ends:
-        raise OverlappingRoles(sort_names(both)[0], "a treatment", "an outcome")
-    return acting, ends
+    return require_roles(graph, {"a treatment": treatments, "an outcome": outcomes})
+
+
+def list_shortest_paths(
+    graph: CausalGraph, sources: Names, targets: Names, *, most: int
+) -> tuple[tuple[str, ...], ...]:
+    """List the shortest paths between two disjoint sets of nodes, at most ``most`` of them.
+
+    Each is written as it is drawn. An arrow and a bidirected edge between the same nodes are
+    two paths. Paths of one length come in the order of their signs and names.
+
+    >>> graph = CausalGraph.of(directed=[("X", "Y"), ("Z", "X"), ("Z", "Y")])
+    >>> for path in list_shortest_paths(graph, "X", "Y", most=5):
+    ...     print(*path)
+    X -> Y
+    X <- Z -> Y
+    """
+    start, goal = graph.require(sources), graph.require(targets)
+    first = _find_shortest(graph, start, goal, (), frozenset())
+    heap = [(len(first), first, 0, frozenset[_Hop]())] if first else []
+    found = list[_Path]()
+    while heap and len(found) < most:
+        _, path, n_fixed, barred = heappop(heap)
+        found.append(path)
+        for i in range(n_fixed, len(path)):
+            away = (barred if i == n_fixed else frozenset()) | {path[i]}
+            other = _find_shortest(graph, start, goal, path[:i], away)
+            if other is not None:
+                heappush(heap, (len(other), other, i, away))
+    return tuple(tuple(word for hop in path for word in hop)[1:] for path in found)
+
+
+def _find_shortest(
+    graph: CausalGraph, start: Nodes, goal: Nodes, prefix: _Path, barred: frozenset[_Hop]
+) -> _Path | None:
+    """Find the shortest path that begins with ``prefix`` and goes on by no barred edge."""
+    met = {node for _, node in prefix}
+    queue = deque([prefix])
+    while queue:
+        path = queue.popleft()
+        for hop in sorted(_list_hops(graph, start, path)):
+            if hop[1] in met or (len(path) == len(prefix) and hop in barred):
+                continue
+            longer = (*path, hop)
+            if hop[1] in goal:
+                return longer
+            met.add(hop[1])
+            queue.append(longer)
+    return None
+
+
+def _list_hops(graph: CausalGraph, start: Nodes, path: _Path) -> Iterator[_Hop]:
+    """List the edges by which a path may go on, each with the node it leads to.
+
+    An empty path may go to any start, another to neighbours that are no start.
+    """
+    if not path:
+        yield from (("", node) for node in start)
+        return
+    parents, children, siblings = graph.links[path[-1][1]]
+    for sign, nodes in (("<-", parents), ("->", children), ("<->", siblings)):
+        yield from ((sign, node) for node in nodes if node not in start)

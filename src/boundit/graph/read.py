@@ -4,36 +4,57 @@ import re
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, Union
+from typing import TYPE_CHECKING, Literal, TypeAlias, Union, get_args
 
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.draft import GraphDraft
-from boundit.graph.formats.dagitty import parse_dagitty
-from boundit.graph.formats.detect import GraphFormat, ReadFormat, detect_format
-from boundit.graph.formats.dot import parse_dot
-from boundit.graph.formats.drafts import write_draft
-from boundit.graph.formats.gml import parse_gml
-from boundit.graph.nx import find_networkx, from_networkx
-from boundit.graph.record import parse_json
-from boundit.graph.text import parse
-from boundit.terms.errors import BounditError, NotAGraph, NotText, UnreadableFile
+from boundit.graph.formats import (
+    draft_dagitty,
+    draft_dot,
+    draft_json,
+    write_dagitty,
+    write_dot,
+    write_json,
+)
+from boundit.graph.nx import draft_gml, find_networkx, from_networkx
+from boundit.graph.text import draft_text, list_lines
+from boundit.terms.errors import BounditError, NotAGraph, NotText, UnknownFormat, UnreadableFile
 
 if TYPE_CHECKING:
     import networkx as nx
 
+GraphFormat: TypeAlias = Literal["text", "dot", "dagitty", "json"]
+ReadFormat: TypeAlias = Literal[GraphFormat, "gml"]
 GraphLike: TypeAlias = Union[CausalGraph, str, "nx.Graph"]
 """What is taken wherever a graph is: a graph, its text in any format, or one of networkx.
 
 Graphs of pgmpy are of networkx, and those of dowhy hold one.
 """
 
-_READERS: dict[ReadFormat, Callable[[str], CausalGraph]] = {
-    "text": parse,
-    "gml": parse_gml,
-    "dot": parse_dot,
-    "dagitty": parse_dagitty,
-    "json": parse_json,
+_READERS: dict[ReadFormat, Callable[[str], GraphDraft]] = {
+    "text": draft_text,
+    "gml": draft_gml,
+    "dot": draft_dot,
+    "dagitty": draft_dagitty,
+    "json": draft_json,
 }
+_WRITERS: dict[GraphFormat, Callable[[GraphDraft], str]] = {
+    "text": lambda draft: "; ".join(list_lines(draft)),
+    "dot": write_dot,
+    "dagitty": write_dagitty,
+    "json": write_json,
+}
+# What a text opens with, after blanks and comments. A node of ours may be called "dag", but is
+# never followed by a brace.
+_BLANKS = r"(?:\s|\ufeff|//[^\n]*\n|\#[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)*"
+_SCALARS = r'(?:\w+\s+(?:"[^"]*"|[-+\w.]+)\s+)*'
+_TITLE = r'\s*(?:"[^"]*"|[\w.]*)\s*\{'
+_OPENINGS: tuple[tuple[ReadFormat, re.Pattern[str]], ...] = (
+    ("gml", re.compile(_BLANKS + _SCALARS + r"graph\s*\[\s*\w+[\s\[]", re.IGNORECASE)),
+    ("json", re.compile(r"[\s\ufeff]*\{")),
+    ("dot", re.compile(_BLANKS + r"(?:strict\s+)?(?:di)?graph\b" + _TITLE, re.IGNORECASE)),
+    ("dagitty", re.compile(_BLANKS + r"(?:dag|pdag|mag|pag)\b" + _TITLE, re.IGNORECASE)),
+)
 _SUFFIXES: dict[str, ReadFormat] = {
     ".gml": "gml",
     ".dot": "dot",
@@ -45,8 +66,20 @@ _FILE_NAME = re.compile(r"\s*[^\s;{}<>]+\.(?:txt|dot|gv|dagitty|json|gml)\s*", r
 
 
 def parse_graph(text: str) -> CausalGraph:
-    """Read a graph from text: our own, DOT, dagitty, GML or JSON, told apart by how they open.
+    """Read a graph from text.
 
+    Parameters
+    ----------
+    text
+        boundit's own syntax, DOT, dagitty, GML or JSON, recognised by how the text opens.
+
+    Returns
+    -------
+    CausalGraph
+        The graph, without its hidden nodes.
+
+    Examples
+    --------
     >>> print(parse_graph("U -> X -> Y; U -> Y; hidden U; Y -> [S]"))
     X -> Y; Y -> [S]; X <-> Y
     >>> parse_graph("dag { X -> Y }") == parse_graph('{"directed": [["X", "Y"]]}')
@@ -56,25 +89,63 @@ def parse_graph(text: str) -> CausalGraph:
         raise NotText(
             "graph", text, "for a file use read_graph, for networkx CausalGraph.from_networkx"
         )
-    return _READERS[detect_format(text) or "text"](text)
+    return _READERS[detect_format(text) or "text"](text).make_graph()
 
 
 def read_graph(path: str | PathLike[str]) -> CausalGraph:
-    """Read a graph file, by its content; its suffix speaks only where the content does not."""
+    """Read a graph from a file.
+
+    Parameters
+    ----------
+    path
+        The file. Its content gives the format; its suffix counts only where the content is
+        neither boundit's own syntax nor opens like another format.
+
+    Returns
+    -------
+    CausalGraph
+        The graph, without its hidden nodes.
+    """
     text, named = _read_contents(path), _SUFFIXES.get(Path(path).suffix.casefold())
     if detect_format(text) or not named:
         return parse_graph(text)
     try:
-        return parse(text)
+        return draft_text(text).make_graph()
     except BounditError:
-        # Neither our text nor, by its opening, another format: judge it by its suffix.
-        return _READERS[named](text)
+        return _READERS[named](text).make_graph()
+
+
+def draft_graph(text: str) -> tuple[ReadFormat, GraphDraft]:
+    """Read a graph as it is drawn: its format, and a draft whose edges join variables.
+
+    The draft need not be a causal graph; ``GraphDraft.make_graph`` checks that.
+
+    >>> format, draft = draft_graph("dag { X -> Y  U -> X  U [latent] }")
+    >>> format, sorted(draft.nodes), draft.hidden
+    ('dagitty', ['U', 'X', 'Y'], {'U'})
+    """
+    found = detect_format(text) or "text"
+    return found, _READERS[found](text).expand()
+
+
+def write_draft(draft: GraphDraft, to: GraphFormat) -> str:
+    """Write a draft in a format, with its hidden nodes."""
+    if to not in _WRITERS:
+        raise UnknownFormat(to, get_args(GraphFormat))
+    return _WRITERS[to](draft)
+
+
+def detect_format(text: str) -> ReadFormat | None:
+    """Recognise a text's graph format by how it opens; None when it opens like none.
+
+    >>> detect_format("dag { X -> Y }"), detect_format("X -> Y")
+    ('dagitty', None)
+    """
+    return next((name for name, opening in _OPENINGS if opening.match(text)), None)
 
 
 def require_graph(graph: object) -> CausalGraph:
-    """Return a ``CausalGraph`` as it is, and read text or a networkx graph into one.
-
-    So are graphs of pgmpy, and graphs and models of dowhy.
+    """Return a ``CausalGraph`` as it is; read text or a graph of networkx, pgmpy or dowhy.
 
     Raises for anything else, and for the name of a file, which is the text of a lone node.
 

@@ -1,4 +1,4 @@
-"""Sets that separate: one, the nearest, a minimal one, the smallest, or all of them.
+"""Separators: the nearest, a minimal one, the smallest, those that all share, or all of them.
 
 A *separator* of ``sources`` and ``targets`` is a set ``Z`` with ``(sources _||_ targets | Z)``.
 Two sets limit the search: ``include`` is in every separator (the selection node, a context),
@@ -10,24 +10,30 @@ Why the searches are fast: all separators worth looking at lie among the ancesto
 to a source or a target, which is an open walk by itself. So blocking is plain reachability
 inside ``A``: a node outside ``Z`` lets everything pass, a node of ``Z`` only colliders.
 
+The smallest separator is a minimum vertex cut of the augmented graph of ``A``, where two nodes
+are joined when a walk between them meets nothing but colliders. These are the members and the
+causes of one district (nodes joined by bidirected edges), so that each district is kept as one
+hub, and the network stays as small as the graph.
+
 References
 ----------
 B. van der Zander and M. Liśkiewicz, Finding minimal d-separators in linear time and
 applications, UAI 2019. They treat directed graphs; bidirected edges enter here as edges
-with two heads.
+with two heads. T. Richardson, Markov properties for acyclic directed mixed graphs, Scand. J.
+Stat. 2003 (the augmented graph). J. Tian, A. Paz and J. Pearl, Finding minimal d-separators,
+R-254, 1998.
 """
 
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeAlias
 
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.read import GraphLike, require_graph
-from boundit.graph.separation import find_exits
-from boundit.graph.vertex_cut import cut_vertices
-from boundit.terms.errors import OverlappingRoles
-from boundit.terms.names import Names, Nodes, read_nodes, sort_names
+from boundit.graph.separation import find_reached, require_roles
+from boundit.terms.names import Names, Nodes, sort_names
 
 
 def find_separator(
@@ -40,8 +46,6 @@ def find_separator(
 ) -> Nodes | None:
     """Find the widest separator among the ancestors; None when nothing allowed separates.
 
-    A separator is a set given which sources and targets are independent.
-
     It is every allowed ancestor of ``sources``, ``targets`` and ``include``: if any set
     separates, this one does. One search, linear in the edges.
 
@@ -51,7 +55,7 @@ def find_separator(
     >>> find_separator(chain, "A", "B") is None
     True
     """
-    return _prepare_separator_search(graph, sources, targets, include, within).find()
+    return _SeparatorSearch.of(graph, sources, targets, include, within).find()
 
 
 def nearest_separator(
@@ -62,18 +66,35 @@ def nearest_separator(
     include: Names = (),
     within: Names | None = None,
 ) -> Nodes | None:
-    """Find the separator that lies nearest to the sources; None when nothing separates.
+    """Find the separator nearest to the sources: a set given which targets are independent.
 
-    A separator is a set given which sources and targets are independent. It keeps, beside
-    ``include``, the nodes of the widest separator that the sources reach. No other separator
-    comes between: one that leaves out a node of this one (outside ``include``) leaves that node
-    connected to the sources. It may hold nodes that lead to no target.
+    It keeps, beside ``include``, the nodes of the widest separator that the sources reach. No
+    other separator comes between: one that leaves out a node of this one (outside ``include``)
+    leaves that node connected to the sources. It may hold nodes that lead to no target.
 
+    Parameters
+    ----------
+    graph
+        The causal graph.
+    sources, targets
+        The two sets of nodes to separate.
+    include
+        Nodes that belong to the separator in any case.
+    within
+        Nodes that may be used besides; all observed ones by default.
+
+    Returns
+    -------
+    frozenset of str, or None
+        The separator with ``include``; None if nothing allowed separates.
+
+    Examples
+    --------
     >>> chain = CausalGraph.of(directed=[("X", "A"), ("A", "B"), ("B", "Y"), ("D", "X")])
     >>> sorted(nearest_separator(chain, "X", "Y")), sorted(nearest_separator(chain, "Y", "X"))
     (['A', 'D'], ['B'])
     """
-    task = _prepare_separator_search(require_graph(graph), sources, targets, include, within)
+    task = _SeparatorSearch.of(require_graph(graph), sources, targets, include, within)
     return task.keep_nearest(task.widest)
 
 
@@ -85,19 +106,36 @@ def minimal_separator(
     include: Names = (),
     within: Names | None = None,
 ) -> Nodes | None:
-    """Find a separator of which only ``include`` may be superfluous; None when there is none.
+    """Find a minimal separator: no proper subset that holds ``include`` separates.
 
-    A separator is a set given which sources and targets are independent. Two searches, linear
-    in the edges: of the nearest separator it keeps what the targets reach. No proper subset
-    that holds ``include`` separates. It need not be the smallest one.
+    Two searches, linear in the edges: of the nearest separator it keeps what the targets reach.
+    It need not be the smallest one.
 
+    Parameters
+    ----------
+    graph
+        The causal graph.
+    sources, targets
+        The two sets of nodes to separate.
+    include
+        Nodes that belong to the separator in any case.
+    within
+        Nodes that may be used besides; all observed ones by default.
+
+    Returns
+    -------
+    frozenset of str, or None
+        The separator with ``include``; None if nothing allowed separates.
+
+    Examples
+    --------
     >>> chain = CausalGraph.of(directed=[("X", "A"), ("A", "B"), ("B", "Y"), ("D", "X")])
     >>> sorted(minimal_separator(chain, "X", "Y"))
     ['A']
     >>> sorted(minimal_separator(chain, "X", "Y", include="D", within="B"))
     ['B', 'D']
     """
-    task = _prepare_separator_search(require_graph(graph), sources, targets, include, within)
+    task = _SeparatorSearch.of(require_graph(graph), sources, targets, include, within)
     nearest = task.keep_nearest(task.widest)
     return nearest and nearest & (task.reach(task.targets, nearest) | task.include)
 
@@ -112,8 +150,7 @@ def smallest_separator(
 ) -> Nodes | None:
     """Find a separator of the fewest nodes; None when nothing allowed separates.
 
-    A separator is a set given which sources and targets are independent. Of several that are
-    smallest it is the one nearest to the sources. It costs one search for each of its nodes,
+    Of several it is the one nearest to the sources. It costs one search for each of its nodes,
     linear in the edges.
 
     >>> graph = CausalGraph.of(
@@ -122,12 +159,13 @@ def smallest_separator(
     >>> sorted(smallest_separator(graph, "X", "Y")), sorted(minimal_separator(graph, "X", "Y"))
     (['C'], ['A', 'B'])
     """
-    task = _prepare_separator_search(graph, sources, targets, include, within)
+    task = _SeparatorSearch.of(graph, sources, targets, include, within)
     if (widest := task.find()) is None:
         return None
     drawn = graph.induced(task.inside)
-    ends = task.sources, task.targets
-    return task.include | cut_vertices(drawn, *ends, gone=task.include, usable=widest)
+    return task.include | cut_vertices(
+        drawn, task.sources, task.targets, gone=task.include, usable=widest
+    )
 
 
 def find_needed_nodes(
@@ -140,8 +178,6 @@ def find_needed_nodes(
 ) -> Nodes | None:
     """Find the nodes that every separator holds, beside ``include``; None when there is none.
 
-    A separator is a set given which sources and targets are independent.
-
     They are the nodes of the widest separator that both ends reach.
 
     >>> chain = CausalGraph.of(directed=[("X", "A"), ("A", "B"), ("B", "Y"), ("C", "Y")])
@@ -150,7 +186,7 @@ def find_needed_nodes(
     >>> sorted(find_needed_nodes(chain, "X", "Y", within="A"))
     ['A']
     """
-    task = _prepare_separator_search(graph, sources, targets, include, within)
+    task = _SeparatorSearch.of(graph, sources, targets, include, within)
     if (widest := task.find()) is None:
         return None
     reached = (task.reach(end, widest) for end in (task.sources, task.targets))
@@ -174,30 +210,12 @@ def list_separators(
     >>> [sorted(found) for found in list_separators(chain, "X", "Y")]
     [['A', 'B'], ['A'], ['B']]
     """
-    task = _prepare_separator_search(graph, sources, targets, include, within)
+    task = _SeparatorSearch.of(graph, sources, targets, include, within)
 
     def find(forced: Nodes, allowed: Nodes) -> Nodes | None:
         return replace(task, include=forced, within=allowed).find()
 
     return list_sets_between(task.include, task.within, find)
-
-
-def find_connected_nodes(graph: CausalGraph, sources: Names, *, given: Names = ()) -> Nodes:
-    """Collect every node that ``given`` does not separate from the sources, in one search.
-
-    >>> chain = CausalGraph.of(directed=[("X", "A"), ("A", "B"), ("C", "A")])
-    >>> sorted(find_connected_nodes(chain, "X"))
-    ['A', 'B']
-    >>> sorted(find_connected_nodes(chain, "X", given="A"))
-    ['C']
-    """
-    start, known = graph.require(sources), graph.require(given)
-    if both := start & known:
-        raise OverlappingRoles(sort_names(both)[0], "a source", "given")
-    reached = _find_reached(
-        graph, start, known, inside=graph.nodes, opening=graph.ancestors(known)
-    )
-    return reached - start - known
 
 
 def list_sets_between(
@@ -245,6 +263,22 @@ class _SeparatorSearch:
     include: Nodes
     within: Nodes
 
+    @classmethod
+    def of(
+        cls,
+        graph: CausalGraph,
+        sources: Names,
+        targets: Names,
+        include: Names,
+        within: Names | None,
+    ) -> "_SeparatorSearch":
+        """Check the names of the question, and read them as sets of nodes."""
+        start, goal, forced = require_roles(
+            graph, {"a source": sources, "a target": targets, "included": include}
+        )
+        allowed = graph.observed if within is None else graph.require(within)
+        return cls(graph, start, goal, forced, (allowed - start - goal) | forced)
+
     @cached_property
     def inside(self) -> Nodes:
         """The ancestors of what is asked about; no separator needs more nodes."""
@@ -266,52 +300,54 @@ class _SeparatorSearch:
 
     def reach(self, start: Nodes, blocked: Nodes) -> Nodes:
         """Collect what walks among the ancestors reach past ``blocked``, itself included."""
-        return _find_reached(
-            self.graph, start, blocked, inside=self.inside, opening=self.inside
-        )
+        return find_reached(self.graph, start, blocked, inside=self.inside, opening=self.inside)
 
 
-def _prepare_separator_search(
-    graph: CausalGraph, sources: Names, targets: Names, include: Names, within: Names | None
-) -> _SeparatorSearch:
-    """Check the names of a question about separators, and read them as sets of nodes."""
-    start, goal, forced = graph.require(sources), graph.require(targets), graph.require(include)
-    for one, role, other, other_role in (
-        (start, "a source", goal, "a target"),
-        (start, "a source", forced, "included"),
-        (goal, "a target", forced, "included"),
-    ):
-        if both := one & other:
-            raise OverlappingRoles(sort_names(both)[0], role, other_role)
-    allowed = graph.observed if within is None else graph.require(read_nodes(within))
-    return _SeparatorSearch(graph, start, goal, forced, (allowed - start - goal) | forced)
+_Gate: TypeAlias = tuple[str | int, bool]
+"""Where walks enter a node (True) or leave it (False); or a hub, named by its number."""
 
 
-def _find_reached(
-    graph: CausalGraph, start: Nodes, blocked: Nodes, *, inside: Nodes, opening: Nodes
+def cut_vertices(
+    graph: CausalGraph, sources: Nodes, targets: Nodes, *, gone: Nodes, usable: Nodes
 ) -> Nodes:
-    """Collect what walks inside ``inside`` reach when ``blocked`` lets only colliders pass.
+    """Find the minimum vertex cut nearest to the sources, by augmenting paths.
 
-    Of the other nodes, only those of ``opening`` may be passed as colliders. Blocked nodes that
-    are reached belong to the answer. A node is left at most twice, once for each way in.
+    ``graph`` holds only ancestors of what is asked about, ``gone`` are nodes that are given.
+    All ``usable`` nodes together must separate. A usable node lets one unit of flow pass.
     """
-    links = graph.links
-    by_head: set[str] = set()
-    by_tail: set[str] = set(start)
-    queue = deque((node, False) for node in start)
-    while queue:
-        node, head = queue.pop()
-        parents, children, siblings = links[node]
-        if node in blocked or (head and node not in opening):
-            parents, children, siblings = find_exits(
-                links[node], head=head, known=node in blocked
+    much = len(graph.nodes) + 1
+    residual: dict[_Gate, dict[_Gate, int]] = {}
+    places = {node: i for i, node in enumerate(graph.order) if node not in gone}
+    for node in places:
+        residual[node, True] = {(node, False): 1 if node in usable else much}
+        residual[node, False] = {}
+    for number, district in enumerate(graph.components()):
+        hub = residual.setdefault((number, True), {})
+        around = (district | graph.parents(district)) - gone
+        for node in sorted(around, key=places.__getitem__):
+            residual[node, False][number, True] = much
+            hub[node, True] = much
+    ends = {(node, True) for node in targets}
+    while True:
+        came_from: dict[_Gate, _Gate | None] = {(n, False): None for n in sort_names(sources)}
+        queue = deque(came_from)
+        reached: _Gate | None = None
+        while queue and reached is None:
+            here = queue.popleft()
+            for there, capacity in residual[here].items():
+                if capacity and there not in came_from:
+                    came_from[there] = here
+                    queue.append(there)
+                    if there in ends:
+                        reached = there
+                        break
+        if reached is None:
+            return frozenset(
+                node
+                for node in usable - gone
+                if (node, True) in came_from and (node, False) not in came_from
             )
-        for other in parents:
-            if other not in by_tail and other in inside:
-                by_tail.add(other)
-                queue.append((other, False))
-        for other in (*children, *siblings):
-            if other not in by_head and other in inside:
-                by_head.add(other)
-                queue.append((other, True))
-    return frozenset(by_head | by_tail)
+        while (before := came_from[reached]) is not None:
+            residual[before][reached] -= 1
+            residual[reached][before] = residual[reached].get(before, 0) + 1
+            reached = before

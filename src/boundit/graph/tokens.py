@@ -1,4 +1,4 @@
-"""Text cut into tokens that remember where they stood. Every graph format reads through it."""
+"""Text cut into tokens that remember their line and column. All parsers read through it."""
 
 import re
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ class Tokens:
     """
 
     def __init__(self, text: str, pattern: re.Pattern[str], *, hint: str) -> None:
-        self._rest = _split_tokens(text, pattern, hint)
+        self._rest = _split_tokens(text.removeprefix("\ufeff"), pattern, hint)
         self.now = next(self._rest)
         self.ahead = next(self._rest, self.now)
 
@@ -55,11 +55,11 @@ class Tokens:
         return self.take() if here else None
 
     def is_at(self, mark: str) -> bool:
-        """Tell whether the current token is this mark, such as ``{``, without taking it."""
+        """Return whether the current token is this mark, such as ``{``, without taking it."""
         return self.now.kind == "mark" and self.now.text == mark
 
     def take_mark(self, mark: str) -> bool:
-        """Take the current token if it is this mark, such as ``{``, and tell whether it was."""
+        """Take the current token if it is this mark, such as ``{``; return whether it was."""
         return self.take_if("mark", mark) is not None
 
     def expect_mark(self, mark: str, where: str = "") -> None:
@@ -74,11 +74,10 @@ class Tokens:
         token = self.take()
         return unquote(token.text) if token.kind == "quoted" else token.text
 
-    def expect(self, kind: str, what: str) -> Token:
-        """Take a token of this kind or raise a syntax error that names ``what`` was expected."""
-        if self.now.kind != kind:
-            self.now.refuse(f"expected {what}, found {self.now.quotation}")
-        return self.take()
+    def expect_end(self, what: str) -> None:
+        """Raise a syntax error if anything follows; ``what`` was expected to be all."""
+        if self.now.kind != END:
+            self.now.refuse(f"expected {what}, found {self.now.quotation} after it")
 
 
 def unquote(text: str) -> str:
@@ -93,7 +92,10 @@ def _split_tokens(text: str, pattern: re.Pattern[str], hint: str) -> Iterator[To
         found = pattern.match(text, at)
         column = at - line_start + 1
         if found is None or found.end() == at:
-            raise MalformedText(_explain_unreadable(text[at], hint), line=line, column=column)
+            reason = f"cannot read {text[at]!r}; {hint}"
+            if text[at] == '"':
+                reason = "this quote is never closed"
+            raise MalformedText(reason, line=line, column=column)
         kind = found.lastgroup or "skip"
         if kind != "skip":
             yield Token(kind, found[0], line, column)
@@ -102,12 +104,3 @@ def _split_tokens(text: str, pattern: re.Pattern[str], hint: str) -> Iterator[To
             line += breaks
             line_start = found.start() + found[0].rfind("\n") + 1
     yield Token(END, "", line, at - line_start + 1)
-
-
-def _explain_unreadable(character: str, hint: str) -> str:
-    """Say what is wrong with a character that begins no token of the format."""
-    return (
-        "this quote is never closed"
-        if character == '"'
-        else f"cannot read {character!r}; {hint}"
-    )

@@ -1,6 +1,6 @@
 """Sums of products of tables, one variable summed out at a time.
 
-Formulas are evaluated by code of their own (``boundit.counts.formulas``): audits judge them by
+Formulas are evaluated by code of their own (``boundit.counts.formula``): audits judge them by
 the laws that are computed here, and a judge must not share the mistakes of the judged.
 """
 

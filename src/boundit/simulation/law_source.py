@@ -10,9 +10,9 @@ from math import prod
 
 import numpy as np
 
-from boundit.counts.cells import Cells, ColumnKind, GroupBy, Oddity, choose_aggregates
 from boundit.counts.log import Log
 from boundit.counts.named_array import Floats
+from boundit.counts.sources import Cells, ColumnKind, GroupBy, Oddity, choose_aggregates
 from boundit.simulation.errors import ModelTooLarge
 from boundit.simulation.model import Model
 from boundit.terms.bound import Value

@@ -14,8 +14,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from boundit.counts.named_array import NamedArray, read_level
-from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.projection import project
+from boundit.graph.causal_graph import CausalGraph, project
 from boundit.graph.read import GraphLike, require_graph
 from boundit.simulation.elimination import sum_product
 from boundit.simulation.errors import (

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boundit.counts.named_array import Floats, NamedArray
-from boundit.graph.order import order_causally
+from boundit.graph.causal_graph import order_causally
 from boundit.simulation.errors import MalformedTable, NotADistribution, UnknownParent
 from boundit.terms.errors import InvalidName
 from boundit.terms.names import is_name

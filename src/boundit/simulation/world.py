@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from boundit.bandit.batch.environment import FiniteEnvironment, SideObservation
 from boundit.bounds.request import read_bandit_query
-from boundit.counts.log import Log
+from boundit.counts.log import Log, read_log
 from boundit.counts.named_array import NamedArray
-from boundit.counts.read import read_log
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.errors import RewardNotBinary

@@ -7,8 +7,7 @@ from msgspec.structs import replace
 
 from boundit.bounds.request import BoundRequest, read_request
 from boundit.counts.files import FileSource, find_files
-from boundit.counts.log import Log
-from boundit.counts.read import read_log
+from boundit.counts.log import Log, read_log
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.studio.drawing import make_graph, make_query, without_edges

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.draft import GraphDraft
-from boundit.graph.formats.detect import ReadFormat
-from boundit.graph.formats.drafts import draft_graph, list_lines, write_draft
+from boundit.graph.read import ReadFormat, draft_graph, write_draft
+from boundit.graph.text import list_lines
 from boundit.report.graph.layout import GraphLayout, lay_out_graph
 from boundit.report.graph.svg import draw_graph
 from boundit.studio.errors import MalformedProject, RefusedRequest

@@ -7,7 +7,7 @@ from io import StringIO
 from msgspec import Struct
 from msgspec.structs import replace
 
-from boundit.graph.formats.drafts import draft_graph
+from boundit.graph.read import draft_graph
 from boundit.simulation.pharmacy import COLUMNS, GRAPH, draw_kept_rows
 from boundit.simulation.worlds import paper_world
 from boundit.studio.drawing import PlacedDrawing, draw_draft, lay_out_drawing

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from boundit.counts.formats.file_format import KINDS, find_format
+from boundit.counts.paths import KINDS, find_format
 from boundit.studio.errors import NoSuchPart, OutsideFolder, StudioError, UploadRefused
 from boundit.terms.errors import shorten
 from boundit.terms.saving.files import write_page

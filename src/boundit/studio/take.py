@@ -7,8 +7,8 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
-from boundit.counts.read import read_log
-from boundit.graph.formats.drafts import list_lines
+from boundit.counts.log import read_log
+from boundit.graph.text import list_lines
 from boundit.studio.asked import choose_fitting
 from boundit.studio.claims import write_question
 from boundit.studio.drawing import make_draft, without_edges

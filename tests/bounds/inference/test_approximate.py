@@ -6,7 +6,7 @@ import pytest
 from boundit.bounds.inference import Approximate, Exact
 from boundit.bounds.inference.approximate import find_critical
 from boundit.bounds.inference.base import Endpoints
-from boundit.counts.read import read_log
+from boundit.counts.log import read_log
 from tests.bounds.inference.problems import measure, pose
 
 NAPKIN = "W -> Z -> X -> Y; W <-> X; W <-> Y"

@@ -5,8 +5,8 @@ import pytest
 
 from boundit.bounds.inference import Approximate, Exact, PlugIn
 from boundit.bounds.program.rule import Program
+from boundit.counts.log import read_log
 from boundit.counts.named_array import Floats
-from boundit.counts.read import read_log
 from tests.bounds.inference.problems import measure, pose
 
 BACK_DOOR = "Z -> X; Z -> Y; X -> Y"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from boundit.bounds.inference import Approximate, Exact
-from boundit.counts.read import read_log
+from boundit.counts.log import read_log
 from tests.bounds.inference.problems import pose
 
 COUNTS = {

@@ -13,8 +13,8 @@ from boundit.bounds.inference.exact import find_sum
 from boundit.bounds.inference.forms import SumForm
 from boundit.bounds.inference.pilot import Split, split_evidence
 from boundit.bounds.inference.sums import Choice, Chooser, FormReader, SumBound, Supposed
+from boundit.counts.log import read_log
 from boundit.counts.named_array import Floats
-from boundit.counts.read import read_log
 from tests.bounds.inference.problems import pose
 
 N_ROWS = 4

@@ -18,7 +18,7 @@ from boundit.bounds.models.aipw import (
 )
 from boundit.bounds.models.estimators import ARM, EXTERNAL, REWARD, Learner
 from boundit.bounds.models.features import ModelRows
-from boundit.counts.formulas.workspace import Workspace
+from boundit.counts.memory import Workspace
 from boundit.terms.errors import OutOfTime
 from boundit.terms.long_work import TimeBudget, say_nothing
 from tests.bounds.models.examples import Array, CellMeans

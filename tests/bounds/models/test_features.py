@@ -18,7 +18,7 @@ from boundit.bounds.models.features import (
 )
 from boundit.bounds.models.options import InvalidModels
 from boundit.counts.errors import Continuous, NotFinite, TooLarge
-from boundit.counts.formulas.workspace import Workspace
+from boundit.counts.memory import Workspace
 from boundit.counts.named_array import Floats
 from boundit.counts.table import CountTable
 from boundit.estimand.query import parse_query

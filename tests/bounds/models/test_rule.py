@@ -24,9 +24,9 @@ from boundit.bounds.models.rule import (
 )
 from boundit.bounds.reward import has_two_values
 from boundit.bounds.search import find_chains
-from boundit.counts.formulas.workspace import Workspace
-from boundit.counts.read import read_log
-from boundit.counts.shared_levels import share_levels
+from boundit.counts.log import read_log
+from boundit.counts.memory import Workspace
+from boundit.counts.table import share_levels
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
 from boundit.terms.bound import RuleRecord, StepRecord

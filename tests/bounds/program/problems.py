@@ -10,7 +10,7 @@ from boundit.bounds.chain import Run
 from boundit.bounds.evidence import Evidence, Probabilities
 from boundit.bounds.program.rule import ProgramEndpoints, find_program
 from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
-from boundit.counts.formulas.workspace import Workspace
+from boundit.counts.memory import Workspace
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.causal_graph import CausalGraph

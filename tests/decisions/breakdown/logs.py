@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from boundit.counts.log import Log
-from boundit.counts.read import read_log
+from boundit.counts.log import Log, read_log
 from boundit.graph.text import parse
 
 BOW = parse("X -> Y; X <-> Y")

@@ -3,7 +3,7 @@
 import pytest
 
 import boundit as bd
-from boundit.counts.read import read_log
+from boundit.counts.log import read_log
 from boundit.decisions.compare.question import CannotCompare, CompareRequest, read_question
 from tests.decisions.compare.tables import make_table
 

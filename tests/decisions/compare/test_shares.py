@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from boundit.counts.read import read_log
+from boundit.counts.log import read_log
 from boundit.decisions.compare.shares import (
     AnyShares,
     BadShares,

@@ -8,7 +8,7 @@ from scipy.special import logsumexp
 
 from boundit.bounds.reward import OutsideRange
 from boundit.counts.errors import InvalidOption
-from boundit.counts.read import read_log
+from boundit.counts.log import read_log
 from boundit.decisions.compare.policies import ReadPolicy, read_side
 from boundit.decisions.compare.weighted_rewards import (
     BadPropensity,

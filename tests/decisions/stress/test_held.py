@@ -9,10 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from boundit.counts.cells import Cells, GroupBy
-from boundit.counts.columns import ColumnSource
-from boundit.counts.log import Log
-from boundit.counts.read import read_log
+from boundit.counts.log import Log, read_log
+from boundit.counts.sources import Cells, ColumnSource, GroupBy
 from boundit.counts.table import CountTable
 from boundit.decisions.stress.held import MOST_VALUES, HeldSource, hold_log
 

@@ -5,8 +5,7 @@ import pytest
 
 import boundit as bd
 from boundit.bandit.errors import BadOption
-from boundit.counts.cells import Cells, GroupBy
-from boundit.counts.columns import ColumnSource
+from boundit.counts.sources import Cells, ColumnSource, GroupBy
 from boundit.simulation.worlds import flipped_world
 from tests.decisions.suggest.problems import SMALL
 

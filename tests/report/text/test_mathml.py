@@ -9,19 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boundit.estimand.language.expression import (
-    ONE,
-    CFactor,
-    Expression,
-    P,
-    Product,
-    Ratio,
-    Sum,
-)
-from boundit.estimand.language.notation import make_sentence, write_text
+from boundit.estimand.expression import ONE, CFactor, Expression, P, Product, Ratio, Sum
+from boundit.estimand.notation import make_sentence, write_text
 from boundit.report.text.mathml import draw_line
 from boundit.terms.formula import Group, Line, Over, Sentence, Sign, Term, Variable
-from tests.estimand.language.test_simplify import random_formula
+from tests.estimand.test_expression import random_formula
 from tests.nodes import make_nodes
 from tests.report.examples import RULE
 

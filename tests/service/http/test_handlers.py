@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from boundit.counts.read import read_log
+from boundit.counts.log import read_log
 from boundit.service.store.sqlite import SqliteStore
 from tests.service.http.served import run_server
 from tests.service.kit import make_config, run_engine

@@ -16,9 +16,8 @@ from numpy.random import Generator, SeedSequence, default_rng
 
 from boundit.checks.check import check
 from boundit.checks.contradictions import LEVEL, find_contradictions
-from boundit.counts.log import Log
+from boundit.counts.log import Log, read_log
 from boundit.counts.named_array import NamedArray
-from boundit.counts.read import read_log
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.implications import Independence, implications
 from boundit.graph.separation import open_walk

@@ -17,9 +17,8 @@ import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
 
 from boundit.bounds.derive import derive_bounds
-from boundit.counts.log import Log
+from boundit.counts.log import Log, read_log
 from boundit.counts.named_array import NamedArray
-from boundit.counts.read import read_log
 from boundit.decisions.choose.choose import choose
 from boundit.decisions.compare.compare import compare
 from boundit.decisions.compare.comparison import Comparison, Finding

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from numpy.random import Generator, SeedSequence, default_rng
 
-from boundit.counts.formulas.evaluate import evaluate
+from boundit.counts.evaluate import evaluate
 from boundit.estimand.identify import identify
 from boundit.estimand.query import EffectQuery
 from boundit.simulation.random_models import draw_graph, draw_model

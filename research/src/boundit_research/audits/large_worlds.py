@@ -17,8 +17,7 @@ import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
 
 from boundit.bounds.derive import derive_bounds
-from boundit.counts.log import Log
-from boundit.counts.read import read_log
+from boundit.counts.log import Log, read_log
 from boundit.simulation.errors import ModelTooLarge
 from boundit.simulation.law_source import open_endless_log
 from boundit.simulation.world import World

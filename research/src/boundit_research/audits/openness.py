@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import Generator, default_rng
 
 from boundit.counts.named_array import Floats, NamedArray
-from boundit.estimand.recovery.question import Question, lighten
+from boundit.estimand.question import Question, lighten
 from boundit.simulation.model import Model
 from boundit.terms.bound import Bound
 from boundit.terms.names import join_names

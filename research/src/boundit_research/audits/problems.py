@@ -17,9 +17,8 @@ from boundit.bounds.derive import derive_bounds
 from boundit.bounds.request import Profile
 from boundit.bounds.selection_facts import FactsRefuted
 from boundit.bounds.table import EndsCross, NoModelFits
-from boundit.counts.log import Log
+from boundit.counts.log import Log, read_log
 from boundit.counts.named_array import NamedArray
-from boundit.counts.read import read_log
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.model import Model

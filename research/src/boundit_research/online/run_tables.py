@@ -14,8 +14,7 @@ from boundit.bandit.policy import Policy
 from boundit.bounds.derive import derive_bounds
 from boundit.bounds.paper import condition_only
 from boundit.bounds.table import EndsCross
-from boundit.counts.log import Log
-from boundit.counts.read import read_log
+from boundit.counts.log import Log, read_log
 from boundit.simulation.options import PolicySource
 from boundit.simulation.policies import FUSED, UnknownPolicy
 from boundit.terms.bound_table import BoundTable

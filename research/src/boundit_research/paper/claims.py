@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from boundit.bounds.derive import derive_bounds
-from boundit.estimand.criteria.substitutes import find_substitutes
 from boundit.estimand.query import parse_query
+from boundit.estimand.substitutes import find_substitutes
 from boundit.report.records import JudgedClaim
 from boundit.simulation.model import Model
 from boundit.simulation.regret import Regret

@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass
 
-from boundit.estimand.criteria.substitutes import find_substitutes
+from boundit.estimand.factors import factorize, recover_factor
 from boundit.estimand.identify import identify
-from boundit.estimand.recovery.factorize import factorize
-from boundit.estimand.recovery.recover_factor import recover_factor
+from boundit.estimand.substitutes import find_substitutes
 from boundit.simulation.worlds import paper_world
 from boundit.terms.names import join_names, sort_names
 

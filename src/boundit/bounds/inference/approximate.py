@@ -26,14 +26,6 @@ from scipy.special import ndtr, ndtri, stdtrit
 
 from boundit.bounds.chain import Axes, Chain, FlatChain, Run, flatten
 from boundit.bounds.evidence import SUCCESS, Counts, Evidence, Probabilities
-from boundit.bounds.formula import (
-    Factor,
-    Formula,
-    Pair,
-    contract,
-    differentiate,
-    estimate_factor,
-)
 from boundit.bounds.inference.base import (
     Endpoints,
     Gathered,
@@ -47,10 +39,17 @@ from boundit.bounds.inference.exact import Exact, choose_rules, find_sum
 from boundit.bounds.inference.forms import find_form, term_of
 from boundit.bounds.inference.sampling import make_sampler
 from boundit.bounds.refusals import LIMITS
+from boundit.counts.contraction import ProductTable, contract
 from boundit.counts.errors import ClustersDiffer, TooLarge
-from boundit.counts.formulas.elimination import ProductTable
+from boundit.counts.formula import (
+    Factor,
+    Formula,
+    Pair,
+    differentiate,
+    estimate_factor,
+)
 from boundit.counts.named_array import Floats
-from boundit.estimand.language.expression import P
+from boundit.estimand.expression import P
 from boundit.terms.message import Note
 from boundit.terms.sampling import EndSampling
 

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from boundit.bounds.chain import Axes, Chain, Run
 from boundit.bounds.evidence import Evidence, Probabilities
-from boundit.bounds.formula import Formula, Pair
 from boundit.bounds.pooling import POLICY, draw_policy
 from boundit.bounds.population import Reweighting
 from boundit.bounds.program.rule import Program
 from boundit.bounds.refusals import LIMITS, name_rules, note_refused
+from boundit.counts.formula import Formula, Pair
 from boundit.counts.named_array import Floats
-from boundit.estimand.language.expression import P
-from boundit.estimand.language.notation import write_text
+from boundit.estimand.expression import P
+from boundit.estimand.notation import write_text
 from boundit.estimand.query import EffectQuery
 from boundit.graph.separation import open_walk
 from boundit.terms.bound import RuleRecord

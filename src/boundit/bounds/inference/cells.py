@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv, logsumexp
 
 from boundit.bounds.evidence import SUCCESS, Counts, Evidence, Probabilities
-from boundit.bounds.formula import Formula, Pair
 from boundit.bounds.inference.base import Rule
 from boundit.bounds.intervals.time_uniform import bound_mean_adaptively, bound_share_adaptively
+from boundit.counts.formula import Formula, Pair
 from boundit.counts.named_array import Floats, NamedArray
-from boundit.estimand.language.expression import P
+from boundit.estimand.expression import P
 from boundit.terms.names import Nodes
 
 CAP = 0.9  # how near a bet may come to losing everything

@@ -21,7 +21,6 @@ from typing import Protocol
 import numpy as np
 from numpy.random import Generator
 
-from boundit.bounds.formula import Pair
 from boundit.bounds.inference.cells import (
     CAP,
     WHOLE,
@@ -29,6 +28,7 @@ from boundit.bounds.inference.cells import (
     clopper_pearson,
     find_two_values,
 )
+from boundit.counts.formula import Pair
 from boundit.counts.named_array import Floats
 
 GUESS_ROWS = 4.0  # how many rows the pilot's guess is worth

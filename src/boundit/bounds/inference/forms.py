@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from boundit.bounds.chain import Axes, FlatChain
-from boundit.bounds.formula import Factor
-from boundit.estimand.language.expression import P
+from boundit.counts.formula import Factor
+from boundit.estimand.expression import P
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
 from boundit.terms.names import Nodes, sort_names

@@ -33,7 +33,6 @@ from scipy.special import logsumexp
 
 from boundit.bounds.chain import Axes
 from boundit.bounds.evidence import SUCCESS, Counts, Evidence
-from boundit.bounds.formula import Factor, Pair, contract
 from boundit.bounds.inference.base import Mask
 from boundit.bounds.inference.cells import (
     bound_mean,
@@ -52,10 +51,11 @@ from boundit.bounds.inference.evalues import (
 )
 from boundit.bounds.inference.forms import Layout, SumForm, lay_out, list_names, term_of
 from boundit.bounds.inference.pilot import Split, smooth
-from boundit.counts.formulas.elimination import ProductTable
-from boundit.counts.formulas.workspace import Workspace
+from boundit.counts.contraction import ProductTable, contract
+from boundit.counts.formula import Factor, Pair
+from boundit.counts.memory import Workspace
 from boundit.counts.named_array import Floats, NamedArray
-from boundit.estimand.language.expression import P
+from boundit.estimand.expression import P
 
 SPREAD_SHARE = 0.06
 SMALL_SCALE = 0.9

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundit.bounds.models.options import InvalidModels
-from boundit.counts.cells import ColumnKind
 from boundit.counts.errors import NotFinite
-from boundit.counts.formulas.workspace import Workspace
 from boundit.counts.levels import Codes, Levels, sort_levels
 from boundit.counts.log import Log
+from boundit.counts.memory import Workspace
 from boundit.counts.named_array import Floats
+from boundit.counts.sources import ColumnKind
 from boundit.counts.table import CountTable
 from boundit.estimand.query import EffectQuery
 from boundit.terms.message import Note, Option

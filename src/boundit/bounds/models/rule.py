@@ -11,7 +11,6 @@ from scipy.special import ndtri
 
 from boundit.bounds.chain import Axes, Run
 from boundit.bounds.evidence import Evidence
-from boundit.bounds.formula import Formula, Pair
 from boundit.bounds.inference.approximate import Approximate, find_critical
 from boundit.bounds.inference.base import Endpoints, Mask, Place, Rule
 from boundit.bounds.models.adjustment import find_model_adjustment
@@ -22,11 +21,12 @@ from boundit.bounds.models.options import Models
 from boundit.bounds.population import Reweighting
 from boundit.bounds.refusals import LIMITS
 from boundit.counts.errors import TooManyCells
+from boundit.counts.formula import Formula, Pair
 from boundit.counts.log import Log
 from boundit.counts.table import CountTable
-from boundit.estimand.criteria.context_adjustment import ContextAdjustment, adjusts_in_context
-from boundit.estimand.language.expression import P, Product, Sum
-from boundit.estimand.language.notation import make_sentence
+from boundit.estimand.context_adjustment import ContextAdjustment, adjusts_in_context
+from boundit.estimand.expression import P, Product, Sum
+from boundit.estimand.notation import make_sentence
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.terms.bound import RuleRecord, StepRecord

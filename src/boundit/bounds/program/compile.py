@@ -21,7 +21,6 @@ from typing import NamedTuple
 import numpy as np
 
 from boundit.bounds.evidence import SUCCESS, Probabilities
-from boundit.bounds.formula import Formula, Pair, normalise
 from boundit.bounds.program.bilinear import BilinearProgram, Entry, FormPair
 from boundit.bounds.program.ratios import bound_ratios
 from boundit.bounds.program.types import (
@@ -33,8 +32,9 @@ from boundit.bounds.program.types import (
     World,
 )
 from boundit.bounds.selection_facts import SelectionFacts
+from boundit.counts.formula import Formula, Pair, normalise
 from boundit.counts.named_array import Floats
-from boundit.estimand.language.expression import P
+from boundit.estimand.expression import P
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk

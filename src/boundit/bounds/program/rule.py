@@ -11,16 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundit.bounds.chain import Run
-from boundit.bounds.formula import Formula, Pair
 from boundit.bounds.program.compile import Compiler, Question, Shares
 from boundit.bounds.program.solve import EMPTY, EndpointSearch, Solver
 from boundit.bounds.program.types import Variable
 from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
+from boundit.counts.formula import Formula, Pair
 from boundit.counts.named_array import Floats
-from boundit.estimand.language.expression import P
+from boundit.estimand.expression import P
 from boundit.estimand.query import EffectQuery
-from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.projection import project
+from boundit.graph.causal_graph import CausalGraph, project
 from boundit.terms.bound import RuleRecord, StepRecord
 from boundit.terms.formula import Sentence
 from boundit.terms.names import Nodes, join_names, sort_names

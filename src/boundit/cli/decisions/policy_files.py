@@ -62,7 +62,7 @@ def read_contexts(text: str, table: "BoundTable") -> object:
         shares = _read_share_file(_read_file(text), table, text)
         if shares is not None:
             return shares
-    from boundit.counts.read import read_log  # noqa: PLC0415, keeps --help quick
+    from boundit.counts.log import read_log  # noqa: PLC0415, keeps --help quick
 
     opened = read_log(text)
     bins = {n: e for n, e in table.bins.items() if n in opened.columns and n in table.context}

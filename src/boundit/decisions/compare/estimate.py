@@ -7,9 +7,8 @@ import numpy as np
 
 from boundit.bounds.request import NoConfidence, NotABanditQuestion, require_confidence
 from boundit.bounds.reward import settle_outcome_range
-from boundit.counts.log import Log
+from boundit.counts.log import Log, read_log
 from boundit.counts.named_array import Floats
-from boundit.counts.read import read_log
 from boundit.decisions.compare.measured import Logged, Measured
 from boundit.decisions.compare.policies import BadPolicy, ReadPolicy, Side, read_side
 from boundit.decisions.compare.weighted_rewards import (

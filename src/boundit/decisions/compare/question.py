@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from typing import final
 
 from boundit.bounds.request import require_confidence
-from boundit.counts.log import Log
-from boundit.counts.read import read_log
+from boundit.counts.log import Log, read_log
 from boundit.decisions.compare.measured import Logged
 from boundit.decisions.compare.shares import ANY_CONTEXTS, is_sample
 from boundit.graph.causal_graph import CausalGraph

@@ -20,9 +20,8 @@ import numpy as np
 
 from boundit.bounds.inference.cells import clopper_pearson
 from boundit.bounds.intervals.time_uniform import bound_share_adaptively
-from boundit.counts.log import Log
+from boundit.counts.log import Log, read_log
 from boundit.counts.named_array import Floats
-from boundit.counts.read import read_log
 from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.errors import BounditError, shorten

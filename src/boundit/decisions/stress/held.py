@@ -12,21 +12,20 @@ from functools import cached_property
 
 import numpy as np
 
-from boundit.counts.cells import (
+from boundit.counts.levels import Codes, Levels, encode_column
+from boundit.counts.log import Log
+from boundit.counts.named_array import Floats, find_distinct
+from boundit.counts.sources import (
     Cells,
     Column,
     ColumnKind,
     GroupBy,
     Oddity,
     Source,
+    aggregate_by_group,
     choose_aggregates,
     limit_cells,
 )
-from boundit.counts.columns import aggregate_by_group
-from boundit.counts.levels import Codes, Levels, encode_column
-from boundit.counts.log import Log
-from boundit.counts.named_array import Floats
-from boundit.counts.seen import find_distinct
 
 MOST_VALUES = 100
 """A column of more values is read from the rows when asked for: it has too many cells."""
@@ -139,7 +138,7 @@ def hold_log(
     Columns of many values are left to the rows, and so is all of it where the cells would not
     fit into ``memory_limit`` bytes.
 
-    >>> from boundit.counts.read import read_log
+    >>> from boundit.counts.log import read_log
     >>> log = hold_log(read_log({"X": [0, 1, 1], "Z": [5, 5, 6]}), ["X", "Z"])
     >>> log.count(["Z"]).n
     array([2., 1.])

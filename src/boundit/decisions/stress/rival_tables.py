@@ -13,11 +13,10 @@ from boundit.bounds.derive import derive_planned, plan_request
 from boundit.bounds.plan import BoundPlan
 from boundit.bounds.request import BoundRequest, hide_reward
 from boundit.bounds.reward import is_binary, may_be_binary
-from boundit.counts.formulas.workspace import Workspace
 from boundit.counts.log import Log
+from boundit.counts.memory import Workspace
 from boundit.decisions.stress.held import hold_log
-from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.projection import project
+from boundit.graph.causal_graph import CausalGraph, project
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.errors import BounditError
 from boundit.terms.explanation import RANGE

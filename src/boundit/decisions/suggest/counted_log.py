@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.counts.cells import Cells, ColumnKind, GroupBy, Oddity, choose_aggregates
 from boundit.counts.errors import NotACategory
 from boundit.counts.log import Log
-from boundit.counts.named_array import Floats
-from boundit.counts.seen import find_distinct
+from boundit.counts.named_array import Floats, find_distinct
+from boundit.counts.sources import Cells, ColumnKind, GroupBy, Oddity, choose_aggregates
 from boundit.counts.table import CountTable
 
 WEIGHT = "weight of cells"
@@ -78,7 +77,7 @@ class CountedSource:
 def hold_counts(table: CountTable, times: int = 1) -> Log:
     """Make a log of a table that was counted, as if every row had come so many ``times``.
 
-    >>> from boundit.counts.read import read_log
+    >>> from boundit.counts.log import read_log
     >>> log = read_log({"X": [0, 1, 1], "Z": [0, 0, 1], "Y": [1, 0, 1]})
     >>> held = hold_counts(log.count(["X", "Z"], reward="Y"), times=4)
     >>> held.count(["X"], reward="Y").n
@@ -105,7 +104,7 @@ def hold_counts(table: CountTable, times: int = 1) -> Log:
 def split_by_reward(table: CountTable) -> CountTable:
     """Make a table that counts its 0/1 reward as one more variable, in place of adding it up.
 
-    >>> from boundit.counts.read import read_log
+    >>> from boundit.counts.log import read_log
     >>> log = read_log({"X": [0, 1, 1], "Y": [1, 0, 1]})
     >>> print(split_by_reward(log.count(["X"], reward="Y")))
     CountTable of X, Y: 3 rows in 3 of 4 cells

@@ -1,7 +1,7 @@
 """What a step of an explanation speaks of, as parts of the drawn graph that can be lit up."""
 
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.shortest_paths import list_shortest_paths
+from boundit.graph.paths import list_shortest_paths
 from boundit.report.graph.folding import FoldedGraph, fold_groups
 from boundit.report.records import PathHighlight
 from boundit.terms.bound import StepRecord

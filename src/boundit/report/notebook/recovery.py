@@ -1,7 +1,7 @@
 """What can be known exactly, in a notebook: the formula as it is written by hand."""
 
-from boundit.estimand.language.notation import make_sentence
-from boundit.estimand.recovery.derivation import Identification
+from boundit.estimand.derivation import Identification
+from boundit.estimand.notation import make_sentence
 from boundit.report.notebook.snippet import write_notes, write_snippet, write_words
 from boundit.report.text.mathml import draw_line
 from boundit.terms.names import join_names

@@ -2,8 +2,8 @@
 
 from msgspec import Struct
 
+from boundit.estimand.derivation import Step
 from boundit.estimand.identify import identify
-from boundit.estimand.recovery.derivation import Step
 from boundit.studio.answers.bound import CountKeeper, ReasonStep
 from boundit.studio.asked import AskedProject
 from boundit.studio.claims import LitParts

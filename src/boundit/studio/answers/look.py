@@ -5,9 +5,9 @@ from difflib import get_close_matches
 
 from msgspec import Struct
 
-from boundit.counts.cells import ColumnKind
-from boundit.counts.formats.column_looks import ColumnLook
 from boundit.counts.memory import read_memory_limit
+from boundit.counts.relations import ColumnLook
+from boundit.counts.sources import ColumnKind
 from boundit.studio.answers.bound import CountKeeper, Plain
 from boundit.studio.asked import AskedProject
 from boundit.studio.project import Project

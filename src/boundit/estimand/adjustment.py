@@ -1,0 +1,411 @@
+"""Covariate adjustment: when a weighted average over covariates is the causal effect.
+
+.. code-block:: text
+
+    criterion           the log                    averages           with weights
+    Definition 2        is not selected            P(y | x, z)        P(z)
+    Theorem 1 (GACT1)   is selected                P(y | x, z, S=1)   P(z | S=1)
+    GACT2               and P(z) is known          P(y | x, z, S=1)   P(z)
+    GACT3               and P(zt) is known         P(y | x, z, S=1)   P(z - zt | zt, S=1) P(zt)
+
+``Z`` are the covariates and ``Z^T``, here ``external``, those of them that were also measured
+without selection. GACT3 asks of a pair ``(Z, Z^T)`` that (a) no covariate lies in Dpcp, and
+that in G_pbd (b) ``(X _||_ Y | Z, S)`` and (c) ``(Y _||_ S | Z^T)``. With ``Z^T`` empty this is
+GACT1, with ``Z^T`` all of ``Z`` it is GACT2. These have conditions of their own, by which the
+verdict says what fails; the tests show that they agree with GACT3. Without a selection node
+(c) is void, and what is left is Definition 2. Effects in a context have a criterion of their
+own, ``context_adjustment``.
+
+References
+----------
+I. Shpitser, T. VanderWeele and J. Robins, On the validity of covariate adjustment for
+estimating causal effects, UAI 2010 (Definition 2). J. D. Correa and E. Bareinboim, Causal
+effect identification by adjustment under confounding and selection biases, AAAI 2017 (GACT1,
+GACT2).
+J. D. Correa, J. Tian and E. Bareinboim, Generalized adjustment under confounding and selection
+biases, AAAI 2018 (GACT3).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from boundit.estimand.context_adjustment import adjusts_in_context, list_context_adjustments
+from boundit.estimand.expression import Expression, P, Product, Sum
+from boundit.estimand.query import EffectQuery, parse_query, read_roles
+from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.paths import find_proper_causal_effects, make_back_door_graph
+from boundit.graph.read import GraphLike, require_graph
+from boundit.graph.separation import open_walk
+from boundit.graph.separators import (
+    find_needed_nodes,
+    find_separator,
+    list_separators,
+    list_sets_between,
+    minimal_separator,
+)
+from boundit.terms.errors import InvalidQuery
+from boundit.terms.names import Names, Nodes, join_names, sort_names
+from boundit.terms.verdict import Verdict
+
+
+class NotACovariate(InvalidQuery):
+    """A variable that is called external but is not adjusted for."""
+
+    def __init__(self, name: str, covariates: Nodes) -> None:
+        self.name, self.covariates = name, sort_names(covariates)
+        held = f"they are {join_names(covariates)}" if covariates else "there are none"
+        message = f"{name!r} is external but not among the covariates; {held}"
+        super().__init__(message, option="external")
+
+
+class Adjustment(NamedTuple):
+    """The pair ``(Z, Z^T)``: covariates, and those of them measured without selection."""
+
+    covariates: Nodes
+    external: Nodes
+
+
+def is_adjustment_set(
+    graph: GraphLike, query: EffectQuery | str, covariates: Names, *, external: Names = ()
+) -> Verdict:
+    """Judge whether ``covariates`` are an adjustment set for the effect that ``query`` asks for.
+
+    Parameters
+    ----------
+    graph
+        The causal graph.
+    query
+        The effect, as in ``"Y | do(X)"`` or ``"Y | do(X), C"``.
+    covariates
+        The variables to adjust for.
+    external
+        Variables that are also measured without selection; with a context, together.
+
+    Returns
+    -------
+    Verdict
+        Whether it holds, by which criterion, and if not the path that is open.
+
+    Examples
+    --------
+    >>> graph = "Z -> X -> Y; Z -> Y; Z -> [S]"
+    >>> print(is_adjustment_set(graph, "Y | do(X)", "Z", external="Z"))
+    yes, by GACT2: every non-causal path is blocked, and selection tells nothing of the outcome
+    >>> print(is_adjustment_set(graph, "Y | do(X)", "Z"))
+    no, by Theorem 1 (GACT1) (c): selection depends on the outcome [Y <- Z -> S]
+    """
+    graph, asked = _read(graph, query)
+    roles = {"treatments": asked.treatments, "outcomes": asked.outcomes}
+    if asked.context:
+        return adjusts_in_context(
+            graph, covariates=covariates, **roles, context=asked.context, table=external
+        )
+    (z,) = read_roles(graph, {"a covariate": covariates})
+    part = _AdjustmentSearch.of(graph, **roles, external=external).find_external(z)
+    # All that have an unselected distribution count if none of them suffices.
+    part = graph.require(external) & z if part is None else part
+    return adjusts(graph, covariates=z, **roles, external=part)
+
+
+def adjustment_sets(
+    graph: GraphLike,
+    query: EffectQuery | str,
+    *,
+    external: Names = (),
+    within: Names | None = None,
+    minimal: bool = True,
+) -> Iterator[Adjustment]:
+    """List the adjustment sets of the effect that ``query`` asks for.
+
+    Parameters
+    ----------
+    graph
+        The causal graph.
+    query
+        The effect, as in ``"Y | do(X)"`` or ``"Y | do(X), C"``.
+    external
+        Variables that are also measured without selection; with a context, together.
+    within
+        Variables that may be adjusted for; all observed ones by default.
+    minimal
+        Whether sets that hold a smaller one are left out.
+
+    Yields
+    ------
+    Adjustment
+        ``covariates``, and ``external``, those of them whose distribution is read off the
+        external data.
+
+    Examples
+    --------
+    >>> graph = "A -> B -> X -> Y; A -> Y"
+    >>> [sorted(found.covariates) for found in adjustment_sets(graph, "Y | do(X)")]
+    [['B'], ['A']]
+    >>> sets = adjustment_sets(graph, "Y | do(X)", minimal=False)
+    >>> [sorted(found.covariates) for found in sets]
+    [['A', 'B'], ['A'], ['B']]
+    """
+    graph, asked = _read(graph, query)
+    roles = {"treatments": asked.treatments, "outcomes": asked.outcomes}
+    if asked.context:
+        found = list_context_adjustments(
+            graph,
+            **roles,
+            context=asked.context,
+            external=external,
+            within=within,
+            minimal=minimal,
+        )
+        return (Adjustment(z, z & table) for z, table in found)
+    search = _AdjustmentSearch.of(graph, **roles, external=external, within=within)
+    return search.list_minimal() if minimal else search.list_all()
+
+
+def _read(graph: GraphLike, query: EffectQuery | str) -> tuple[CausalGraph, EffectQuery]:
+    """Read graph and query, and refuse variables that the graph lacks."""
+    graph = require_graph(graph)
+    asked = parse_query(query) if isinstance(query, str) else query
+    asked.require_in(graph)
+    return graph, asked
+
+
+def adjusts(
+    graph: GraphLike,
+    *,
+    covariates: Names,
+    treatments: Names,
+    outcomes: Names,
+    external: Names = (),
+) -> Verdict:
+    """Judge whether adjusting for ``covariates`` gives ``P(outcomes | do(treatments))``.
+
+    The verdict names the criterion, and if it fails the open path. ``external`` is exactly
+    ``Z^T``, the covariates also measured without selection; anything else in it raises
+    NotACovariate. ``write_adjustment`` writes the formula.
+
+    >>> roles = {"covariates": "Z", "treatments": "X", "outcomes": "Y"}
+    >>> print(adjusts("Z -> X -> Y; Z -> Y; Z -> [S]", **roles, external="Z"))
+    yes, by GACT2: every non-causal path is blocked, and selection tells nothing of the outcome
+    >>> print(adjusts("Z -> X -> Y; Z -> Y; Z -> [S]", **roles))
+    no, by Theorem 1 (GACT1) (c): selection depends on the outcome [Y <- Z -> S]
+    """
+    graph = require_graph(graph)
+    (z, zt), x, y = _read_question(graph, covariates, treatments, outcomes, external)
+    nothing, s = Nodes(), frozenset((graph.selection,)) if graph.selection else Nodes()
+    backdoor = make_back_door_graph(graph, treatments=x, outcomes=y)
+    noncausal, depends = "a non-causal path stays open", "selection depends on the outcome"
+    # Each separation that the criterion demands, in its order, and what it means if it fails.
+    if not s:
+        criterion, first = "Definition 2", "i"
+        claims = [("ii", backdoor, x, y, z, noncausal)]
+    elif not zt:
+        criterion, first = "Theorem 1 (GACT1)", "a"
+        through = "selection depends on a treatment that is confounded with the outcome"
+        behind, selecting = graph.without_edges_out_of(x), x & graph.selecting()
+        claims = [
+            ("b", backdoor, x, y, z | s, noncausal),
+            ("c", graph.without_edges_into(x), y, s, x, depends),
+            ("d", behind, selecting, y, nothing, through),
+        ]
+    elif zt == z:
+        criterion, first = "GACT2", "a"
+        claims = [("b", backdoor, x, y, z, noncausal), ("c", graph, y, s, x | z, depends)]
+    else:
+        criterion, first = "GACT3", "a"
+        claims = [("b", backdoor, x, y, z | s, noncausal), ("c", backdoor, y, s, zt, depends)]
+    if spoiled := z & find_proper_causal_effects(graph, treatments=x, outcomes=y):
+        reason = f"the treatments act on {join_names(spoiled)} on the way to the outcome"
+        witness = tuple(sort_names(spoiled))
+        return Verdict(
+            holds=False, clause=f"{criterion} ({first})", reason=reason, witness=witness
+        )
+    for condition, cut, sources, targets, given, reason in claims:
+        if walk := open_walk(cut, sources, targets, given=given):
+            clause = f"{criterion} ({condition})"
+            return Verdict(holds=False, clause=clause, reason=reason, witness=walk)
+    reason = "every non-causal path is blocked"
+    if s:
+        reason += ", and selection tells nothing of the outcome"
+    return Verdict(holds=True, clause=criterion, reason=reason)
+
+
+def write_adjustment(
+    graph: CausalGraph,
+    *,
+    covariates: Names,
+    treatments: Names,
+    outcomes: Names,
+    external: Names = (),
+) -> Expression:
+    r"""Write the formula that is the effect if, and only if, ``adjusts`` says yes.
+
+    .. math:: \sum_z P(y \mid x, z, S{=}1)\, P(z \setminus z^T \mid z^T, S{=}1)\, P(z^T)
+
+    Without a selection node every term is read off the log.
+
+    >>> graph = CausalGraph.of(directed=[("Z", "X"), ("Z", "Y"), ("X", "Y")])
+    >>> formula = write_adjustment(graph, covariates="Z", treatments="X", outcomes="Y")
+    >>> formula == Sum(frozenset("Z"), Product((P(frozenset("Y"), frozenset("XZ")),
+    ...                                         P(frozenset("Z")))))
+    True
+    """
+    (z, zt), x, y = _read_question(graph, covariates, treatments, outcomes, external)
+    outer = zt if graph.selection else Nodes()
+    weights = [P(z - outer, outer)] if z - outer else []
+    weights += [P(outer, logged=False)] if outer else []
+    return Sum(z, Product((P(y, x | z), *weights))) if z else P(y, x)
+
+
+def _read_question(
+    graph: CausalGraph, covariates: Names, treatments: Names, outcomes: Names, external: Names
+) -> tuple[Adjustment, Nodes, Nodes]:
+    """Read covariates (and which are external), treatments and outcomes as sets of nodes."""
+    z, x, y = read_roles(
+        graph,
+        {"a covariate": covariates, "a treatment": treatments, "an outcome": outcomes},
+    )
+    zt = graph.require(external)
+    if zt - z:
+        raise NotACovariate(sort_names(zt - z)[0], z)
+    return Adjustment(z, zt), x, y
+
+
+def find_adjustment(
+    graph: GraphLike,
+    *,
+    treatments: Names,
+    outcomes: Names,
+    external: Names = (),
+    within: Names | None = None,
+) -> Adjustment | None:
+    """Find covariates to adjust for of which none can be spared; None when no set adjusts.
+
+    ``external`` are all variables measured without selection, ``within`` those one may adjust
+    for (by default all observed ones). No pair that adjusts has a proper subset of the
+    covariates found, and of ``Z^T`` none can be spared given those. Time is polynomial.
+
+    >>> graph = "Z -> X -> Y; Z -> Y; Z -> [S]; U -> Y"
+    >>> pair = find_adjustment(graph, treatments="X", outcomes="Y", external=["U", "Z"])
+    >>> sorted(pair.covariates), sorted(pair.external)
+    (['Z'], ['Z'])
+    >>> find_adjustment(graph, treatments="X", outcomes="Y") is None
+    True
+    """
+    graph = require_graph(graph)
+    return _AdjustmentSearch.of(
+        graph, treatments=treatments, outcomes=outcomes, external=external, within=within
+    ).find_minimal()
+
+
+@dataclass(frozen=True, slots=True)
+class _AdjustmentSearch:
+    """GACT3 as two separator problems in G_pbd that can be solved apart.
+
+    If any pair is admissible with covariates between two sets, then so is the widest one: all
+    allowed ancestors for (b), and among them all external ancestors of Y and S for (c).
+    """
+
+    backdoor: CausalGraph
+    treatments: Nodes
+    outcomes: Nodes
+    selection: Nodes
+    allowed: Nodes
+    measured: Nodes
+
+    @classmethod
+    def of(
+        cls,
+        graph: CausalGraph,
+        *,
+        treatments: Names,
+        outcomes: Names,
+        external: Names,
+        within: Names | None = None,
+    ) -> "_AdjustmentSearch":
+        """Read the names as sets of nodes, and make the back-door graph."""
+        x, y = read_roles(graph, {"a treatment": treatments, "an outcome": outcomes})
+        (measured,) = read_roles(graph, {"measured without selection": external})
+        (usable,) = read_roles(graph, {"allowed": graph.observed if within is None else within})
+        forbidden = x | y | find_proper_causal_effects(graph, treatments=x, outcomes=y)
+        return cls(
+            make_back_door_graph(graph, treatments=x, outcomes=y),
+            x,
+            y,
+            frozenset((graph.selection,)) if graph.selection else frozenset(),
+            usable - forbidden,
+            measured if graph.selection else frozenset(),
+        )
+
+    def find_external(self, covariates: Nodes) -> Nodes | None:
+        """Find a minimal ``Z^T`` among covariates; None when none separates Y from S."""
+        usable = covariates & self.measured
+        return minimal_separator(self.backdoor, self.outcomes, self.selection, within=usable)
+
+    def find_minimal(self) -> Adjustment | None:
+        """Find a pair of which nothing can be spared; None when no covariates adjust."""
+        external = self.find_external(self.allowed)
+        if external is None:
+            return None
+        found = minimal_separator(
+            self.backdoor,
+            self.treatments,
+            self.outcomes,
+            include=external | self.selection,
+            within=self.allowed,
+        )
+        if found is None:
+            return None
+        covariates = found - self.selection
+        # With another Z^T some covariate may be spared all the same.
+        while spare := covariates - self._find_needed(covariates):
+            covariates -= {sort_names(spare)[0]}
+        return Adjustment(covariates, self.find_external(covariates) or frozenset())
+
+    def _find_needed(self, covariates: Nodes) -> Nodes:
+        """Find which of these covariates cannot be left out, as the others would not adjust."""
+        needed = find_needed_nodes(
+            self.backdoor,
+            self.treatments,
+            self.outcomes,
+            include=self.selection,
+            within=covariates,
+        )
+        return (needed or Nodes()) | self._find_needed_external(covariates & self.measured)
+
+    def _find_needed_external(self, external: Nodes) -> Nodes:
+        """Find which of these cannot be left out, as the others would not separate Y from S."""
+        ends = self.outcomes, self.selection
+        return find_needed_nodes(self.backdoor, *ends, within=external) or Nodes()
+
+    def list_minimal(self) -> Iterator[Adjustment]:
+        """List every pair of which nothing can be spared; the first in polynomial time."""
+        if (first := self.find_minimal()) is None:
+            return
+        yield first
+        for pair in self.list_all():
+            spare = pair.covariates - self._find_needed(pair.covariates)
+            idle = pair.external - self._find_needed_external(pair.external)
+            if pair != first and not spare and not idle:
+                yield pair
+
+    def list_all(self) -> Iterator[Adjustment]:
+        """List every pair that adjusts once, with polynomial delay, widest covariates first."""
+
+        def find_widest(forced: Nodes, allowed: Nodes) -> Nodes | None:
+            found = find_separator(
+                self.backdoor,
+                self.treatments,
+                self.outcomes,
+                include=forced | self.selection,
+                within=allowed,
+            )
+            if found is None or self.find_external(allowed) is None:
+                return None
+            return found - self.selection
+
+        ends = self.outcomes, self.selection
+        for covariates in list_sets_between(frozenset(), self.allowed, find_widest):
+            usable = covariates & self.measured
+            for external in list_separators(self.backdoor, *ends, within=usable):
+                yield Adjustment(covariates, external)

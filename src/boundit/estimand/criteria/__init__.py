@@ -1,1 +1,0 @@
-"""Graphical criteria that answer with a verdict: adjustment, exchange."""

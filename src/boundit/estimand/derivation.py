@@ -1,0 +1,141 @@
+"""Identifications: the formula that was found, or none, and the steps of its derivation."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from boundit.estimand.expression import Expression
+from boundit.estimand.notation import write_latex, write_text
+from boundit.terms.bound import StepRecord
+from boundit.terms.errors import shorten
+from boundit.terms.formula import Line, join_line
+from boundit.terms.names import Nodes, sort_names, write_name
+from boundit.terms.public_names import find_forwarded
+
+
+@dataclass(frozen=True, slots=True)
+class SeparationFact:
+    """What a rule of the do-calculus looked at: ``(of _||_ others | given)`` in a cut graph.
+
+    The graph is without the edges ``into`` and ``out_of`` these nodes. ``walk`` is an open walk
+    between the two sides, as it would be drawn, where they are not separated; else it is empty.
+    """
+
+    of: Nodes
+    others: Nodes
+    given: Nodes
+    into: Nodes = frozenset()
+    out_of: Nodes = frozenset()
+    walk: tuple[str, ...] = ()
+
+    @property
+    def sides(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The two sets of variables, each in order."""
+        return tuple(sort_names(self.of)), tuple(sort_names(self.others))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One line of a published algorithm, or one rule, and what it did.
+
+    ``fact`` is the separation that a rule of the do-calculus rests on, or that failed; steps of
+    other kinds have none. Two steps are equal when they say the same.
+
+    >>> print(Step(15, "divide by Q of U2, X2"))
+    Algorithm 2, line 15: divide by Q of U2, X2
+    >>> print(Step(None, "sum over Z", "chain rule"))
+    chain rule: sum over Z
+    """
+
+    line: int | None
+    reason: Line
+    algorithm: str = "Algorithm 2"
+    fact: SeparationFact | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def sentence(self) -> Line:
+        """The step as a line of an explanation, such as "Rule 3: drop do(X)".
+
+        Formulas in it stay values that pages can render.
+        """
+        place = self.algorithm if self.line is None else f"{self.algorithm}, line {self.line}"
+        return join_line(f"{place}: ", self.reason)
+
+    @property
+    def record(self) -> StepRecord:
+        """The step as tables keep it: its sentence, and the separation on which it rests."""
+        if self.fact is None or self.fact.walk or not all(self.fact.sides):
+            return StepRecord(self.sentence)
+        sets = (self.fact.given, self.fact.into, self.fact.out_of)
+        given, into, out_of = (tuple(sort_names(names)) for names in sets)
+        return StepRecord(self.sentence, self.fact.sides, given, into, out_of)
+
+    def __str__(self) -> str:
+        return str(self.sentence)
+
+
+@dataclass(frozen=True, slots=True)
+class Identification:
+    """A formula, or none, with the steps that led there; false when there is none.
+
+    ``arbitrary`` are variables of the formula outside the question: any values of theirs give
+    the same number. ``proof`` names the completeness theorem that turns "not found" into
+    "there is none"; without it only these rules have failed. ``selected`` tells whether the
+    graph has a selection node; without one the log is the population.
+    """
+
+    expression: Expression | None
+    steps: tuple[Step, ...] = ()
+    arbitrary: Nodes = frozenset()
+    proof: str | None = None
+    selected: bool = True
+
+    def __bool__(self) -> bool:
+        return self.expression is not None
+
+    def after(self, *steps: Step) -> "Identification":
+        """Put earlier steps in front of its own."""
+        return replace(self, steps=(*steps, *self.steps))
+
+    def evaluate(self, log: object, *, external: Iterable[object] = ()) -> Any:
+        """Compute the formula from a log and from external data.
+
+        Parameters
+        ----------
+        log
+            Anything ``read_log`` takes.
+        external
+            Tables without selection, each anything ``read_log`` takes.
+
+        Returns
+        -------
+        NamedArray
+            A number for each combination of levels, in order, of the variables in ``axes``.
+        """
+        return find_forwarded("evaluate_identified")(self, log, external)
+
+    def latex(self) -> str:
+        """Write the formula in LaTeX, or in words that there is none."""
+        if self.expression is None:
+            return rf"\text{{{self._say_none()}}}"
+        return write_latex(self.expression)
+
+    def __repr__(self) -> str:
+        return f"<Identification {shorten(str(self), 200)}>"
+
+    def _repr_html_(self) -> str:
+        """Show the formula in a notebook, drawn, and the steps that led to it."""
+        shown: str = find_forwarded("show_recovery")(self)
+        return shown
+
+    def __str__(self) -> str:
+        if self.expression is None:
+            return self._say_none()
+        shown = write_text(self.expression)
+        if self.arbitrary:
+            shown += f", for any {', '.join(map(write_name, sort_names(self.arbitrary)))}"
+        return shown
+
+    def _say_none(self) -> str:
+        """Say that there is no formula, and whether that is proved or only these rules failed."""
+        return f"not identified: {self.proof}" if self.proof else "not found by these rules"

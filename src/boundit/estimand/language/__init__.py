@@ -1,1 +1,0 @@
-"""Formulas: their parts, their algebra, and how they are written."""

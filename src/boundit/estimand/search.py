@@ -1,0 +1,366 @@
+"""Exhaustive search of the do-calculus on a small graph, from the data to the question.
+
+Everything is said in *atoms*, ``P(a | do(x), c)`` for one variable a, given S = 1 or not. A
+joint distribution is the atoms of any order of its variables, by the chain rule, and rules on
+joint distributions follow from rules on atoms, one variable at a time. So these moves reach
+whatever the three rules, sums, conditioning and products reach:
+
+* Rules 1, 2 and 3, each for one variable, either way;
+* the swap: from ``P(a | b, c)`` and ``P(b | c)`` both ``P(a | c)``, a sum, and ``P(b | a, c)``.
+
+The cheapest formulas are found first (Knuth's generalisation of Dijkstra's search). There are
+``n 3^(n-1)`` atoms for n variables, twice as many with selection.
+"""
+
+import heapq
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import NamedTuple, final
+
+from boundit.estimand.derivation import Identification, SeparationFact, Step
+from boundit.estimand.expression import Expression, P, divide, multiply, sum_out
+from boundit.estimand.question import Question
+from boundit.graph.causal_graph import CausalGraph
+from boundit.terms.formula import Sentence, Term
+from boundit.terms.names import Nodes, sort_names
+
+
+@final
+class BitGraph:
+    """Node ``i`` of ``names`` is the bit ``1 << i``; the selection node has the highest.
+
+    >>> chain = BitGraph(CausalGraph.of(directed=[("A", "B"), ("B", "C")]))
+    >>> chain.read(chain.connected(0, chain.mask("B"), 0, 0)) == frozenset("AB")
+    True
+    """
+
+    def __init__(self, graph: CausalGraph) -> None:
+        self.names = graph.order
+        self.places = {name: i for i, name in enumerate(self.names)}
+        links = [graph.links[name] for name in self.names]
+        self.parents = [self.mask(link.parents) for link in links]
+        self.children = [self.mask(link.children) for link in links]
+        self.siblings = [self.mask(link.siblings) for link in links]
+        self.everything = (1 << len(self.names)) - 1
+        self.selection = self.mask((graph.selection,)) if graph.selection else 0
+        self.connected = cache(self._find_connected)
+        self.ancestors = cache(self._find_ancestors)
+
+    def mask(self, names: Iterable[str]) -> int:
+        """Write a set of nodes as the bits of an integer."""
+        return sum(1 << self.places[name] for name in names)
+
+    def read(self, mask: int) -> Nodes:
+        """Read the bits of an integer as a set of nodes, the selection node left out."""
+        return frozenset(self.names[i] for i in list_bits(mask & ~self.selection))
+
+    def _find_ancestors(self, of: int, cut_into: int, cut_out_of: int = 0) -> int:
+        """Find ``An(of)`` as a bit mask, with the edges into one mask and out of another cut.
+
+        The search of the do-calculus calls it as ``ancestors``, which keeps the answers.
+        """
+        found, queue = of, of
+        while queue:
+            i = queue.bit_length() - 1
+            queue &= ~(1 << i)
+            if not cut_into >> i & 1:
+                new = self.parents[i] & ~cut_out_of & ~found
+                found |= new
+                queue |= new
+        return found
+
+    def _find_connected(self, node: int, given: int, cut_into: int, cut_out_of: int) -> int:
+        """Find the nodes, as a mask, that ``given`` does not separate from ``node``.
+
+        The edges into one mask and out of another are cut. The search of the do-calculus calls
+        it as ``connected``, which keeps the answers, thousands of times to see whether a rule
+        applies.
+
+        It is the search of ``graph.separation`` in masks: a node is entered by an arrowhead or
+        by a tail, and left the way a collider or any other node may be left.
+        """
+        opening = self._find_ancestors(given, cut_into, cut_out_of)
+        tails, heads = 1 << node, 0
+        new_tails, new_heads = tails, 0
+        while new := new_heads or new_tails:
+            bit, by_head = new & -new, bool(new_heads)
+            i = bit.bit_length() - 1
+            if by_head:
+                new_heads ^= bit
+            else:
+                new_tails ^= bit
+            known = bool(given & bit)
+            if not cut_into & bit and (opening & bit if by_head else not known):
+                up = self.parents[i] & ~cut_out_of & ~tails
+                aside = self.siblings[i] & ~cut_into & ~heads
+                tails, new_tails = tails | up, new_tails | up
+                heads, new_heads = heads | aside, new_heads | aside
+            if not known and not cut_out_of & bit:
+                down = self.children[i] & ~cut_into & ~heads
+                heads, new_heads = heads | down, new_heads | down
+        return tails | heads
+
+
+def list_bits(mask: int) -> Iterator[int]:
+    """List the places of the bits that are set in a mask: the nodes in it.
+
+    >>> list(list_bits(0b1101))
+    [0, 2, 3]
+    """
+    while mask:
+        bit = mask & -mask
+        yield bit.bit_length() - 1
+        mask ^= bit
+
+
+class _Atom(NamedTuple):
+    """``P(of | do(do), given)``: a place and two masks, the selection node among the given."""
+
+    of: int
+    do: int
+    given: int
+
+
+class _Reason(NamedTuple):
+    """Which move made an atom, from which atoms."""
+
+    move: str
+    premises: tuple[_Atom, ...] = ()
+
+
+_Move = tuple[_Atom, _Reason, float]
+
+_DATA, _SUM, _BAYES = "data", "sum", "Bayes"
+# Formulas with fewer sums and ratios come first, then those with fewer idle variables.
+_EDIT, _IDLE, _LEAF = 0.001, 0.01, 1.0
+
+
+def search(graph: CausalGraph, asked: Question, tables: Iterable[Nodes] = ()) -> Identification:
+    """Search the do-calculus for a formula of ``asked`` from the log and unselected ``tables``.
+
+    >>> graph = CausalGraph.of(
+    ...     directed=[("X", "Y"), ("Z", "X"), ("Z", "Y"), ("Z", "S")], selection="S"
+    ... )
+    >>> asked = Question(frozenset("Y"), frozenset("X"))
+    >>> print(search(graph, asked))
+    not found by these rules
+    >>> print(search(graph, asked, [frozenset("Z")]))
+    Σ_{Z} P(Y | X, Z, S=1) P(Z)
+    """
+    return _DoCalculusSearch(graph, tables).answer(asked)
+
+
+@final
+class _DoCalculusSearch:
+    def __init__(self, graph: CausalGraph, tables: Iterable[Nodes]) -> None:
+        self.graph = BitGraph(graph)
+        self.observed = self.graph.everything & ~self.graph.selection
+        self.tables = [self.graph.mask(table & graph.observed) for table in tables]
+        self.reasons: dict[_Atom, _Reason] = {}
+        self.costs: dict[_Atom, float] = {}
+        self.formulas: dict[_Atom, Expression] = {}
+
+    def answer(self, asked: Question) -> Identification:
+        """Search for a question's formula, and return it with its steps, or that there is none."""
+        goals = self.list_goals(asked)
+        if not self.reach_goals(set(goals)):
+            reason = "no derivation by the rules of the do-calculus and of probability"
+            return Identification(None, (Step(None, reason, "search"),))
+        formula = multiply(*map(self.write_formula, goals))
+        return Identification(formula, tuple(self.list_steps(goals)))
+
+    def list_goals(self, asked: Question) -> list[_Atom]:
+        """Split a question by the chain rule into atoms: ``P(a | do(x), c)`` of one variable."""
+        do, given = self.graph.mask(asked.treatments), self.graph.mask(asked.context)
+        atoms = list[_Atom]()
+        for name in sort_names(asked.outcomes):
+            place = self.graph.places[name]
+            atoms.append(_Atom(place, do, given))
+            given |= 1 << place
+        return atoms
+
+    def reach_goals(self, missing: set[_Atom]) -> bool:
+        """Derive atoms ``P(a | do(x), c)``, the cheapest first, until none is ``missing``.
+
+        Returns whether all of them were derived.
+        """
+        queue = [(cost, atom, reason) for atom, reason, cost in self.list_data()]
+        heapq.heapify(queue)
+        while queue and missing:
+            cost, atom, reason = heapq.heappop(queue)
+            if atom in self.reasons:
+                continue
+            self.reasons[atom], self.costs[atom] = reason, cost
+            missing.discard(atom)
+            for made, why, price in self.list_moves(atom):
+                if made not in self.reasons:
+                    heapq.heappush(queue, (price, made, why))
+        return not missing
+
+    def list_data(self) -> Iterator[_Move]:
+        """List what the data show: the law of each variable given any others, as atoms.
+
+        It comes from the log or from tables, each with its reason and cost.
+        """
+        for mask, selected in (
+            (self.observed, self.graph.selection),
+            *((table, 0) for table in self.tables),
+        ):
+            for place in list_bits(mask):
+                others = mask & ~(1 << place)
+                given = others
+                while True:
+                    atom = _Atom(place, 0, given | selected)
+                    yield atom, _Reason(_DATA), _LEAF + _IDLE * given.bit_count()
+                    if not given:
+                        break
+                    given = (given - 1) & others
+
+    def list_moves(self, atom: _Atom) -> Iterator[_Move]:
+        """List the atoms that follow in one move from an atom and those derived before.
+
+        A move is a rule of the do-calculus, a sum or Bayes' rule; each comes with its cost.
+        """
+        cost = self.costs[atom]
+        for made, rule, price in self.list_edits(atom):
+            yield made, _Reason(rule, (atom,)), cost + price
+        yield from self.list_swaps(atom)
+
+    def list_edits(self, atom: _Atom) -> Iterator[tuple[_Atom, str, float]]:
+        """List the atoms that Rules 1 to 3 of the do-calculus make of this one.
+
+        One node is added to, dropped from or moved between conditions and actions.
+        """
+        of, do, given = atom
+        for i in list_bits(self.graph.everything & ~(1 << of)):
+            bit = 1 << i
+            if given & bit:
+                rest = _Atom(of, do, given ^ bit)
+                if self.may_use_rule_1(rest, i):
+                    yield rest, "Rule 1", _EDIT
+                if bit != self.graph.selection and self.may_use_rule_2(rest, i):
+                    yield _Atom(of, do | bit, given ^ bit), "Rule 2", _EDIT
+            elif do & bit:
+                rest = _Atom(of, do ^ bit, given)
+                if self.may_use_rule_3(rest, i):
+                    yield rest, "Rule 3", _EDIT
+                if self.may_use_rule_2(rest, i):
+                    yield _Atom(of, do ^ bit, given | bit), "Rule 2", _EDIT
+            else:
+                if self.may_use_rule_1(atom, i):
+                    yield _Atom(of, do, given | bit), "Rule 1", _IDLE
+                if bit != self.graph.selection and self.may_use_rule_3(atom, i):
+                    yield _Atom(of, do | bit, given), "Rule 3", _IDLE
+
+    def may_use_rule_1(self, rest: _Atom, i: int) -> bool:
+        """Tell whether conditioning the atom ``rest`` on node i changes nothing (Rule 1)."""
+        of, do, given = rest
+        return not self.graph.connected(of, do | given, do, 0) >> i & 1
+
+    def may_use_rule_2(self, rest: _Atom, i: int) -> bool:
+        """Tell whether observing and setting node i are the same in the atom ``rest`` (Rule 2)."""
+        of, do, given = rest
+        return not self.graph.connected(of, do | given, do, 1 << i) >> i & 1
+
+    def may_use_rule_3(self, rest: _Atom, i: int) -> bool:
+        """Tell whether setting node i in the atom ``rest`` changes nothing (Rule 3)."""
+        of, do, given = rest
+        acts = self.graph.ancestors(given, do) >> i & 1
+        cut = do if acts else do | 1 << i
+        return not self.graph.connected(of, do | given, cut, 0) >> i & 1
+
+    def list_swaps(self, atom: _Atom) -> Iterator[_Move]:
+        """List the atoms that sums and Bayes' rule make of this one and another derived before.
+
+        From ``P(a | b, c)`` and ``P(b | c)`` follow ``P(a | c)`` and ``P(b | a, c)``.
+        """
+        of, do, given = atom
+        for i in list_bits(self.observed & ~do & ~(1 << of)):
+            bit = 1 << i
+            if given & bit:
+                later, earlier = atom, _Atom(i, do, given ^ bit)
+            else:
+                later, earlier = _Atom(i, do, given | 1 << of), atom
+            if later in self.costs and earlier in self.costs:
+                cost = self.costs[later] + self.costs[earlier] + _LEAF
+                pair = (later, earlier)
+                yield _Atom(later.of, do, earlier.given), _Reason(_SUM, pair), cost
+                swapped = _Atom(earlier.of, do, earlier.given | 1 << later.of)
+                yield swapped, _Reason(_BAYES, pair), 2 * cost
+
+    def write_formula(self, atom: _Atom) -> Expression:
+        """Write the formula of an atom ``P(a | do(x), c)`` that was derived, shared parts once."""
+        if atom not in self.formulas:
+            self.formulas[atom] = self.derive_formula(atom)
+        return self.formulas[atom]
+
+    def derive_formula(self, atom: _Atom) -> Expression:
+        """Write the formula of an atom from those of the atoms it was derived from."""
+        reason = self.reasons[atom]
+        if reason.move == _DATA:
+            logged = bool(atom.given & self.graph.selection)
+            return P(self.graph.read(1 << atom.of), self.graph.read(atom.given), logged)
+        parts = [self.write_formula(premise) for premise in reason.premises]
+        if len(parts) == 1:
+            return parts[0]
+        joint = multiply(*parts)
+        summed = frozenset((self.graph.names[reason.premises[1].of],))
+        whole = sum_out(summed, joint)
+        return whole if reason.move == _SUM else divide(joint, whole)
+
+    def list_steps(self, goals: Iterable[_Atom]) -> Iterator[Step]:
+        """List the steps by which the atoms ``goals`` were derived, premises first, each once."""
+        seen = set[_Atom]()
+        stack = [(goal, False) for goal in reversed(list(goals))]
+        while stack:
+            atom, ready = stack.pop()
+            if ready:
+                yield self.make_step(atom)
+            elif atom not in seen:
+                seen.add(atom)
+                stack.append((atom, True))
+                stack += [(p, False) for p in reversed(self.reasons[atom].premises)]
+
+    def make_step(self, atom: _Atom) -> Step:
+        """Make the step of the explanation that says how an atom was derived, and from what.
+
+        An atom is a ``P(a | do(x), c)`` of one variable.
+        """
+        move, premises = self.reasons[atom]
+        shown = self.write_atom(atom)
+        if move == _DATA:
+            source = "the log" if atom.given & self.graph.selection else "a table"
+            return Step(None, Sentence.of(shown, f" from {source}"), "data")
+        if len(premises) == 1:
+            fact = self.state_fact(atom, premises[0])
+            same = Sentence.of(shown, " = ", self.write_atom(premises[0]))
+            return Step(None, same, move, fact)
+        first, second = map(self.write_atom, premises)
+        verb = "sum over" if move == _SUM else "divide by the sum over"
+        words = f": {verb} {self.graph.names[premises[1].of]} of "
+        reason = Sentence.of(shown, words, first, " and ", second)
+        return Step(None, reason, "chain rule")
+
+    def state_fact(self, made: _Atom, premise: _Atom) -> SeparationFact:
+        """State the separation by which a rule leads from the atom ``premise`` to ``made``."""
+        bit = (made.do ^ premise.do) | (made.given ^ premise.given)
+        do, given = made.do & premise.do, made.given & premise.given
+        into, out_of = do, 0
+        if made.do != premise.do and made.given != premise.given:  # Rule 2
+            out_of = bit
+        elif made.do != premise.do and not self.graph.ancestors(given, do) & bit:  # Rule 3
+            into = do | bit
+        names = self.graph.names
+
+        def read(mask: int) -> Nodes:
+            return frozenset(names[i] for i in list_bits(mask))
+
+        return SeparationFact(
+            read(1 << made.of), read(bit), read(do | given), read(into), read(out_of)
+        )
+
+    def write_atom(self, atom: _Atom) -> Term:
+        """Write an atom, kept as bit masks, as a term ``P(a | do(x), c)`` for a sentence."""
+        read = self.graph.read
+        selected = bool(atom.given & self.graph.selection)
+        return Question(read(1 << atom.of), read(atom.do), read(atom.given), selected).formula

@@ -1,1 +1,0 @@
-"""Graphs in the formats of other programs: read into drafts, and written."""
