@@ -198,7 +198,7 @@ class _DoCalculusSearch:
         return not missing
 
     def list_data(self) -> Iterator[_Move]:
-        """List what the data show: the law of each variable given any others, as atoms.
+        """List what the data show: the distribution of each variable given any others, as atoms.
 
         It comes from the log or from tables, each with its reason and cost.
         """
@@ -253,17 +253,17 @@ class _DoCalculusSearch:
                     yield _Atom(of, do | bit, given), "Rule 3", _IDLE
 
     def may_use_rule_1(self, rest: _Atom, i: int) -> bool:
-        """Tell whether conditioning the atom ``rest`` on node i changes nothing (Rule 1)."""
+        """Return whether conditioning the atom ``rest`` on node i changes nothing (Rule 1)."""
         of, do, given = rest
         return not self.graph.connected(of, do | given, do, 0) >> i & 1
 
     def may_use_rule_2(self, rest: _Atom, i: int) -> bool:
-        """Tell whether observing and setting node i are the same in the atom ``rest`` (Rule 2)."""
+        """Return whether observing node i is setting it in the atom ``rest`` (Rule 2)."""
         of, do, given = rest
         return not self.graph.connected(of, do | given, do, 1 << i) >> i & 1
 
     def may_use_rule_3(self, rest: _Atom, i: int) -> bool:
-        """Tell whether setting node i in the atom ``rest`` changes nothing (Rule 3)."""
+        """Return whether setting node i in the atom ``rest`` changes nothing (Rule 3)."""
         of, do, given = rest
         acts = self.graph.ancestors(given, do) >> i & 1
         cut = do if acts else do | 1 << i
