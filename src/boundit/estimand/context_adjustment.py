@@ -61,7 +61,8 @@ def adjusts_in_context(
     ...     graph, covariates=(), treatments="X", outcomes="Y", context="C"))
     yes, by adjustment in context: neither selection nor how treatments came about tells of Y
     """
-    z, x, y, c = read_roles(graph, _name_roles(covariates, treatments, outcomes, context))
+    roles = {"a covariate": covariates, "a treatment": treatments, "an outcome": outcomes}
+    z, x, y, c = read_roles(graph, roles | {"context": context})
     measured = graph.require(table)
 
     def refused(condition: str, reason: str, witness: tuple[str, ...]) -> Verdict:
@@ -105,7 +106,8 @@ def find_context_adjustment(
     >>> sorted(find_context_adjustment(graph, **roles, tables=[{"C", "Z"}]).covariates)
     ['Z']
     """
-    x, y, c = read_roles(graph, _name_roles(None, treatments, outcomes, context))
+    roles = {"a treatment": treatments, "an outcome": outcomes, "context": context}
+    x, y, c = read_roles(graph, roles)
     for behind, s, usable, table in _list_weight_sources(graph, x, y, c, tables):
         found = minimal_separator(behind, y, x | s, include=c, within=usable)
         if found is not None:
@@ -127,7 +129,8 @@ def list_context_adjustments(
 
     ``external`` are the variables of one unselected table, ``within`` those one may adjust for.
     """
-    x, y, c = read_roles(graph, _name_roles(None, treatments, outcomes, context))
+    roles = {"a treatment": treatments, "an outcome": outcomes, "context": context}
+    x, y, c = read_roles(graph, roles)
     (allowed,) = read_roles(graph, {"allowed": graph.observed if within is None else within})
     tables = [graph.require(external)]
 
@@ -178,11 +181,3 @@ def _list_weight_sources(
     for table in map(graph.require, tables):
         if s and c <= table:
             yield behind, s, free & table, table
-
-
-def _name_roles(
-    covariates: Names | None, treatments: Names, outcomes: Names, context: Names
-) -> dict[str, Names]:
-    """Pair each set of variables with its role as messages call it, such as "a treatment"."""
-    roles = {"a treatment": treatments, "an outcome": outcomes, "context": context}
-    return roles if covariates is None else {"a covariate": covariates} | roles

@@ -25,7 +25,7 @@ contraction: nothing weaker licenses both steps.
 **Paper.** ``(Y _||_ Z, S | X, W)`` in the graph cut into ``X`` and into ``Z(W)``, the members
 of ``Z`` that cause nothing in ``W`` once the edges into ``X`` are cut. That is the condition of
 Rule 3, which lets an action be dropped, not traded: on ``Z <-> Y`` it says yes, yet ``do(z)``
-leaves Y alone while observing z tells of it.
+does not affect Y, which depends on z.
 """
 
 from typing import Literal, TypeAlias

@@ -315,7 +315,7 @@ def _join_by_chain_rule(factors: list[_Factor], variable: str) -> P | None:
 
 
 def may_chain(later: P, earlier: P) -> bool:
-    """Tell whether two probabilities join by the chain rule: ``P(a | b, c)`` and ``P(b | c)``."""
+    """Return whether two probabilities join by the chain rule: ``P(a | b, c)`` and ``P(b | c)``."""
     return later.logged == earlier.logged and later.given == earlier.of | earlier.given
 
 

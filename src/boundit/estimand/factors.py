@@ -243,7 +243,8 @@ def recover_factor(
             known = observe_distribution(graph, (kept - target,), write)
         elif idle:
             known = known.marginalize(kept)
-        clean = find_clean_components(graph)  # line 7
+        selecting = graph.selecting()
+        clean = [c for c in graph.components() if not c & selecting]  # line 7
         if not clean:  # lines 8-11
             steps.append(Step(9, "every c-component has a say in selection"))
             return Identification(None, tuple(steps))
@@ -254,12 +255,6 @@ def recover_factor(
         gone = frozenset[str]().union(*clean)  # line 15
         steps.append(Step(15, f"divide by Q of {join_names(gone)}"))
         known, graph = known.divide_by(gone), graph.induced(graph.nodes - gone)
-
-
-def find_clean_components(graph: CausalGraph) -> tuple[Nodes, ...]:
-    """Find the c-components without a cause of selection: the log shows their c-factors."""
-    selecting = graph.selecting()
-    return tuple(c for c in graph.components() if not c & selecting)
 
 
 def recover_by_factors(

@@ -198,7 +198,7 @@ class _DoCalculusSearch:
         return not missing
 
     def list_data(self) -> Iterator[_Move]:
-        """List what the data show: the law of each variable given any others, as atoms.
+        """List what the data show: the distribution of each variable given any others, as atoms.
 
         It comes from the log or from tables, each with its reason and cost.
         """
@@ -236,38 +236,29 @@ class _DoCalculusSearch:
             bit = 1 << i
             if given & bit:
                 rest = _Atom(of, do, given ^ bit)
-                if self.may_use_rule_1(rest, i):
+                if self.may_use(1, rest, i):
                     yield rest, "Rule 1", _EDIT
-                if bit != self.graph.selection and self.may_use_rule_2(rest, i):
+                if bit != self.graph.selection and self.may_use(2, rest, i):
                     yield _Atom(of, do | bit, given ^ bit), "Rule 2", _EDIT
             elif do & bit:
                 rest = _Atom(of, do ^ bit, given)
-                if self.may_use_rule_3(rest, i):
+                if self.may_use(3, rest, i):
                     yield rest, "Rule 3", _EDIT
-                if self.may_use_rule_2(rest, i):
+                if self.may_use(2, rest, i):
                     yield _Atom(of, do ^ bit, given | bit), "Rule 2", _EDIT
             else:
-                if self.may_use_rule_1(atom, i):
+                if self.may_use(1, atom, i):
                     yield _Atom(of, do, given | bit), "Rule 1", _IDLE
-                if bit != self.graph.selection and self.may_use_rule_3(atom, i):
+                if bit != self.graph.selection and self.may_use(3, atom, i):
                     yield _Atom(of, do | bit, given), "Rule 3", _IDLE
 
-    def may_use_rule_1(self, rest: _Atom, i: int) -> bool:
-        """Tell whether conditioning the atom ``rest`` on node i changes nothing (Rule 1)."""
+    def may_use(self, rule: int, rest: _Atom, i: int) -> bool:
+        """Return whether Rule 1, 2 or 3 lets node i be observed, exchanged or set in ``rest``."""
         of, do, given = rest
-        return not self.graph.connected(of, do | given, do, 0) >> i & 1
-
-    def may_use_rule_2(self, rest: _Atom, i: int) -> bool:
-        """Tell whether observing and setting node i are the same in the atom ``rest`` (Rule 2)."""
-        of, do, given = rest
-        return not self.graph.connected(of, do | given, do, 1 << i) >> i & 1
-
-    def may_use_rule_3(self, rest: _Atom, i: int) -> bool:
-        """Tell whether setting node i in the atom ``rest`` changes nothing (Rule 3)."""
-        of, do, given = rest
-        acts = self.graph.ancestors(given, do) >> i & 1
-        cut = do if acts else do | 1 << i
-        return not self.graph.connected(of, do | given, cut, 0) >> i & 1
+        into, out_of = do, 1 << i if rule == 2 else 0
+        if rule == 3 and not self.graph.ancestors(given, do) >> i & 1:
+            into |= 1 << i
+        return not self.graph.connected(of, do | given, into, out_of) >> i & 1
 
     def list_swaps(self, atom: _Atom) -> Iterator[_Move]:
         """List the atoms that sums and Bayes' rule make of this one and another derived before.
@@ -290,23 +281,22 @@ class _DoCalculusSearch:
 
     def write_formula(self, atom: _Atom) -> Expression:
         """Write the formula of an atom ``P(a | do(x), c)`` that was derived, shared parts once."""
-        if atom not in self.formulas:
-            self.formulas[atom] = self.derive_formula(atom)
-        return self.formulas[atom]
-
-    def derive_formula(self, atom: _Atom) -> Expression:
-        """Write the formula of an atom from those of the atoms it was derived from."""
-        reason = self.reasons[atom]
-        if reason.move == _DATA:
+        if atom in self.formulas:
+            return self.formulas[atom]
+        move, premises = self.reasons[atom]
+        parts = [self.write_formula(premise) for premise in premises]
+        if move == _DATA:
             logged = bool(atom.given & self.graph.selection)
-            return P(self.graph.read(1 << atom.of), self.graph.read(atom.given), logged)
-        parts = [self.write_formula(premise) for premise in reason.premises]
-        if len(parts) == 1:
-            return parts[0]
-        joint = multiply(*parts)
-        summed = frozenset((self.graph.names[reason.premises[1].of],))
-        whole = sum_out(summed, joint)
-        return whole if reason.move == _SUM else divide(joint, whole)
+            found: Expression = P(
+                self.graph.read(1 << atom.of), self.graph.read(atom.given), logged
+            )
+        elif len(parts) == 1:
+            found = parts[0]
+        else:
+            joint = multiply(*parts)
+            whole = sum_out(frozenset((self.graph.names[premises[1].of],)), joint)
+            found = whole if move == _SUM else divide(joint, whole)
+        return self.formulas.setdefault(atom, found)
 
     def list_steps(self, goals: Iterable[_Atom]) -> Iterator[Step]:
         """List the steps by which the atoms ``goals`` were derived, premises first, each once."""

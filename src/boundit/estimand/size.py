@@ -102,7 +102,7 @@ MOST_VARIABLES = 8
 
 
 def is_large(expression: Expression) -> bool:
-    """Tell whether a formula is so large that it pays to look for an equal one.
+    """Return whether a formula is so large that it pays to look for an equal one.
 
     >>> is_large(P(frozenset("Y"), frozenset("XZ"))), is_large(P(frozenset("ABCDEFGHI")))
     (False, True)

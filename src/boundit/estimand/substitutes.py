@@ -25,7 +25,7 @@ says that the effect itself is known.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -127,7 +127,10 @@ class SubstituteQuestion:
         >>> print(question.judge(frozenset("W"), "guarded"))
         no, by Rule 2: setting W by hand is not observing it [Y <- Z -> W]
         """
-        return _JUDGES[form](self, variables)
+        if form == "paper":
+            return _judge_as_printed(self, variables)
+        judge = _judge_guarded if form == "guarded" else _judge_conditioning
+        return judge(self, variables)
 
 
 def find_substitutes(
@@ -210,11 +213,7 @@ def _find_usable_variables(q: SubstituteQuestion, form: Form) -> Nodes:
 
 
 def _judge_as_printed(q: SubstituteQuestion, w: Nodes) -> Substitute | Verdict:
-    """Judge a set ``W`` as the paper prints it: adjusting must give ``P(y, c | do(x, w))``.
-
-    Returns the substitute with its formula, or a verdict (Algorithm 3, line 6).
-    ``SubstituteQuestion.judge`` finds it in ``_JUDGES`` for form "paper".
-    """
+    """Judge a set ``W`` as printed: adjustment must give ``P(y, c | do(x, w))`` (line 6)."""
     roles = {"treatments": q.treatments | w, "outcomes": q.outcomes | q.context}
     for table in (frozenset[str](), *q.tables):
         if pair := find_adjustment(q.graph, **roles, external=table):
@@ -229,8 +228,6 @@ def _judge_guarded(q: SubstituteQuestion, w: Nodes) -> Substitute | Verdict:
     """Judge a set ``W`` by Rule 2: setting it must tell what observing it tells.
 
     Then the effect at each value of W is looked for, in each context or else jointly with it.
-    Returns the substitute with its formula, or a verdict. ``SubstituteQuestion.judge`` finds it
-    in ``_JUDGES`` for form "guarded".
     """
     y, c, acting = q.outcomes, q.context, q.treatments | w
     cut = q.ahead.without_edges_out_of(w)
@@ -261,12 +258,7 @@ def _judge_guarded(q: SubstituteQuestion, w: Nodes) -> Substitute | Verdict:
 
 
 def _judge_conditioning(q: SubstituteQuestion, w: Nodes) -> Substitute | Verdict:
-    """Judge a set ``W`` that is only observed: given W, the log must show the effect as it is.
-
-    That is so if neither selection nor what causes the treatments tells of the outcome. Returns
-    the substitute with its formula, or a verdict. ``SubstituteQuestion.judge`` finds it in
-    ``_JUDGES`` for form "conditioning".
-    """
+    """Judge a set ``W`` that is only observed: given W, the log must show the effect as it is."""
     y, x, c, s = q.outcomes, q.treatments, q.context, q.selection
     if walk := open_walk(q.ahead, y, s, given=x | c | w):
         reason = "selection depends on the outcome"
@@ -277,13 +269,6 @@ def _judge_conditioning(q: SubstituteQuestion, w: Nodes) -> Substitute | Verdict
     reason = "given it, neither selection nor how treatments came about tells of the outcome"
     why = Verdict(holds=True, clause="conditioning", reason=reason)
     return Substitute(w, "conditioning", P(y, x | c | w), frozenset(), (why,))
-
-
-_JUDGES: dict[Form, Callable[[SubstituteQuestion, Nodes], Substitute | Verdict]] = {
-    "paper": _judge_as_printed,
-    "guarded": _judge_guarded,
-    "conditioning": _judge_conditioning,
-}
 
 
 def shortlist(

@@ -56,7 +56,7 @@ class GraphDraft:
                 self.bidirected.add((left, right))
 
     def add_group(self, name: str, members: Iterable[str], *, independent: bool) -> None:
-        """Add a group to the draft; each member is named once, and is no group itself."""
+        """Add a group to the draft; each member is named once."""
         listed = list(members)
         if name in self.groups:
             raise InvalidGroup(name, "it is defined twice; define it once")
@@ -116,7 +116,7 @@ class GraphDraft:
         return project(graph, self.hidden) if self.hidden else graph
 
     def place(self, node: str, text: object) -> None:
-        """Note where a file draws a node, as in ``"1.5,-2"``; what is no place is passed over."""
+        """Note where a file draws a node, as in ``"1.5,-2"``; other text is passed over."""
         if found := _PLACE.fullmatch(text) if isinstance(text, str) else None:
             self.positions[node] = float(found[1]), float(found[2])
 

@@ -134,7 +134,7 @@ def _find_shortest(
 def _list_hops(graph: CausalGraph, start: Nodes, path: _Path) -> Iterator[_Hop]:
     """List the edges by which a path may go on, each with the node it leads to.
 
-    An empty path may go to any start, another to neighbours that are no start.
+    An empty path may go to any start, another to neighbours outside the start.
     """
     if not path:
         yield from (("", node) for node in start)

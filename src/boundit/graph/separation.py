@@ -211,8 +211,11 @@ def find_reached(
 
 def require_roles(graph: CausalGraph, roles: Mapping[str, Names]) -> list[Nodes]:
     """Read the names of each role as a set of nodes; refuse a node in two roles."""
-    parts = {role: graph.require(names) for role, names in roles.items()}
-    for (role, part), (other_role, other) in combinations(parts.items(), 2):
-        if both := part & other:
-            raise OverlappingRoles(sort_names(both)[0], role, other_role)
-    return list(parts.values())
+    parts = [graph.require(names) for names in roles.values()]
+    if len(_NONE.union(*parts)) < sum(map(len, parts)):
+        for (role, part), (other_role, other) in combinations(
+            zip(roles, parts, strict=True), 2
+        ):
+            if both := part & other:
+                raise OverlappingRoles(sort_names(both)[0], role, other_role)
+    return parts
