@@ -1,5 +1,5 @@
 """The public names of ``boundit.bandit`` beside those of ``boundit`` itself."""
 
-from boundit.bandit.learned_ids import IdStore as IdStore
+from boundit.bandit.ids import IdStore as IdStore
 
 __all__: list[str]

@@ -1,289 +1,167 @@
-"""What a policy decided, and why: a frozen value that survives a restart."""
+"""What a policy decided: one decision, or a batch of them. Frozen values that survive a restart as JSON."""
 
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
-from typing import NoReturn, Protocol, TypeAlias, final
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import FrozenInstanceError
+from typing import Any, NamedTuple, NoReturn
 
-from boundit.bandit.errors import NotADecision
-from boundit.bandit.scores import FeatureRows
-from boundit.bandit.serialization import Record, decode_values, encode_values
-from boundit.bandit.spec import BanditSpec
+import numpy as np
 from boundit.terms.bound import Arm, Context
-from boundit.terms.public_names import find_forwarded
 from boundit.terms.saving.codec import decode, encode
 
-_make_blank = object.__new__
-_UNREADABLE = (
-    KeyError,
-    TypeError,
-    ValueError,
-    AttributeError,
-    OverflowError,
-    RecursionError,
-)
+from boundit.bandit.draws import Floats, Ints
+from boundit.bandit.errors import InvalidStep
+
+EXPLORED = "explore"
 
 
-class Reasons(Protocol):
-    """Why an arm was chosen: ``Scores``, which work it out when asked, or ``StatedReasons``."""
+class Scores(NamedTuple):
+    """The arms of one context as a policy scored them, shared by all its decisions there until it learns.
 
-    @property
-    def features(self) -> tuple[float, ...]:
-        """The chosen arm's features, as the linear policies and OAM learn them."""
-        ...
+    `arms` are those of the call, the ones that the prior rules out last, without score; `order` has the place there of
+    each arm in the order of the call. `winner` is the place of the arm that an index policy plays, -1 where the arm is
+    drawn from `probabilities`. `index` has the score of each arm, truncated to the bounds; `free` the same before.
+    """
 
-    @property
-    def index(self) -> Mapping[Arm, float]:
-        """The score (index or draw) of every arm scored; read by ``Decision.index``."""
-        ...
-
-    @property
-    def capped(self) -> tuple[Arm, ...]:
-        """The arms whose score the prior bounds lowered; read by ``Decision.capped``."""
-        ...
-
-    @property
-    def skipped(self) -> int:
-        """The number of arms not scored, as their upper end alone ruled them out."""
-        ...
-
-    @property
-    def propensity(self) -> float | None:
-        """The chance that the policy's own randomness chose this arm, None if not wanted."""
-        ...
-
-    @property
-    def propensities(self) -> Mapping[Arm, float] | None:
-        """The chance of every arm of the call, None if not wanted or not kept."""
-        ...
-
-    @property
-    def branch(self) -> str | None:
-        """The part of the algorithm that chose, such as OAM's ``exploit``, None without parts."""
-        ...
-
-    @property
-    def rows(self) -> FeatureRows | None:
-        """The features of all arms scored; None for a decision read back from JSON."""
-        ...
-
-    @property
-    def winner(self) -> int:
-        """The row of the chosen arm in ``rows``; read by ``RidgeModels._find_row``."""
-        ...
-
-    @property
-    def spec(self) -> BanditSpec | None:
-        """The spec that read the context to decide; None for a decision from elsewhere."""
-        ...
-
-
-@final
-@dataclass(frozen=True)
-class StatedReasons:
-    """Reasons as plain values, such as JSON keeps."""
-
-    features: tuple[float, ...]
-    index: Mapping[Arm, float]
-    capped: tuple[Arm, ...]
-    skipped: int
-    propensity: float | None
+    arms: tuple[Arm, ...]
+    order: tuple[int, ...]
+    winner: int
+    probabilities: Floats | None
+    index: Floats
+    free: Floats
+    explore: float = 0.0
     branch: str | None = None
-    propensities: Mapping[Arm, float] | None = field(default=None, compare=False)
-    rows: FeatureRows | None = field(default=None, compare=False)
-    winner: int = field(default=0, compare=False)
 
-    @property
-    def spec(self) -> None:
-        """No spec, as the decision may come from anywhere; read by ``BasePolicy.learn``."""
-        return
-
-
-_Chances: TypeAlias = Mapping[Arm, float]
-_REASONS = tuple(part.name for part in fields(StatedReasons) if part.compare)
+    def find_propensity(self, place: int) -> float:
+        """The probability that the policy's own randomness plays the arm at `place`."""
+        own = float(place == self.winner)
+        if self.probabilities is not None:
+            own = float(self.probabilities[place]) if place < self.probabilities.size else 0.0
+        return self.explore / len(self.arms) + (1.0 - self.explore) * own if self.explore else own
 
 
-@final
 class Decision:
-    """The arm to play for one visitor, and the reasons.
+    """The arm to play for one request, with the reasons.
 
-    ``index`` has the score of every arm that was scored, ``skipped`` counts the arms whose
-    upper end alone ruled them out, ``capped`` are those whose score the prior lowered.
-    ``propensity`` is the chance of this arm under the policy's own randomness, and
-    ``propensities`` that of every arm of the call: 1 and 0 for a deterministic policy that does
-    not ``explore``, None where a sampling policy was told not to work them out. ``branch``
-    names the part of an algorithm that chose, where there are several, and is ``explore`` where
-    the arm was drawn uniformly. What a policy decided
-    is fixed at once, and the reasons are spelled out when somebody reads them: the constructor
-    takes them as stated, and ``Decision.of`` takes what states them when asked.
+    `propensity` is the probability of this arm under the policy's own randomness, `propensities` that of every arm of
+    the call; both are exact. `index` is each arm's score, `capped` the arms whose score the prior bounds lowered, and
+    `branch` the part of an algorithm that chose, `explore` where the arm was drawn uniformly.
     """
 
     id: str
     arm: Arm
     context: Context
-    reasons: Reasons
+    place: int
+    scores: Scores
+    branch: str | None
 
-    def __init__(
-        self,
-        id: str,  # noqa: A002, the word users know
-        arm: Arm,
-        context: Context,
-        features: tuple[float, ...] = (),
-        index: Mapping[Arm, float] | None = None,
-        capped: tuple[Arm, ...] = (),
-        skipped: int = 0,
-        propensity: float | None = 1.0,
-        branch: str | None = None,
-        propensities: Mapping[Arm, float] | None = None,
-    ) -> None:
-        said = features, index or {}, capped, skipped, propensity, branch, propensities
-        reasons = StatedReasons(*said)
-        self.__dict__.update(id=id, arm=arm, context=context, reasons=reasons)
-
-    @staticmethod
-    def of(id: str, arm: Arm, context: Context, reasons: Reasons) -> "Decision":  # noqa: A002
-        """Make a decision whose reasons are told when asked; quicker than the constructor."""
-        made: Decision = _make_blank(Decision)
-        held = made.__dict__
-        held["id"] = id
-        held["arm"] = arm
-        held["context"] = context
-        held["reasons"] = reasons
-        return made
+    def __init__(self, id: str, arm: Arm, context: Context, place: int, scores: Scores, branch: str | None) -> None:
+        held = self.__dict__
+        held["id"], held["arm"], held["context"] = id, arm, context
+        held["place"], held["scores"], held["branch"] = place, scores, branch
 
     @property
-    def features(self) -> tuple[float, ...]:
-        """The features of the arm in this context, none where a policy needs none."""
-        return self.reasons.features
+    def propensity(self) -> float:
+        return self.scores.find_propensity(self.place)
 
     @property
-    def index(self) -> Mapping[Arm, float]:
-        """The score (index or draw) of every arm that was scored, by arm."""
-        return self.reasons.index
+    def propensities(self) -> dict[Arm, float]:
+        scores = self.scores
+        return {scores.arms[k]: scores.find_propensity(k) for k in scores.order}
+
+    @property
+    def index(self) -> dict[Arm, float]:
+        return dict(zip(self.scores.arms, self.scores.index.tolist(), strict=False))
 
     @property
     def capped(self) -> tuple[Arm, ...]:
-        """The arms whose score the prior bounds lowered."""
-        return self.reasons.capped
+        lowered = (self.scores.index < self.scores.free).tolist()
+        return tuple(arm for arm, low in zip(self.scores.arms, lowered, strict=False) if low)
 
-    @property
-    def skipped(self) -> int:
-        """The number of arms that needed no score, since their upper end ruled them out."""
-        return self.reasons.skipped
+    def record(self, *, propensities: bool = False) -> dict[str, Any]:
+        """Write the decision as a JSON object; with the propensities of all arms if asked."""
+        found = {
+            "id": self.id,
+            "arm": encode(self.arm, Arm),
+            "context": encode(self.context, Context),
+            "propensity": self.propensity,
+            "branch": self.branch,
+            "index": encode(self.index, Mapping[Arm, float]),
+            "capped": encode(self.capped, tuple[Arm, ...]),
+        }
+        if propensities:
+            found["propensities"] = encode(self.propensities, Mapping[Arm, float])
+        return found
 
-    @property
-    def propensity(self) -> float | None:
-        """The chance of this arm under the policy's own randomness; None if not wanted.
+    def to_json(self, *, propensities: bool = False) -> str:
+        return json.dumps(self.record(propensities=propensities), ensure_ascii=False)
 
-        Users log it for off-policy estimates; also read by ``Decision._values``.
-        """
-        return self.reasons.propensity
-
-    @property
-    def propensities(self) -> Mapping[Arm, float] | None:
-        """The chance of every arm of the call, which add up to 1; worked out when first read.
-
-        None where a policy was told not to work them out, and for a decision read back from
-        JSON that was written without them.
-        """
-        return self.reasons.propensities
-
-    @property
-    def branch(self) -> str | None:
-        """The part of the algorithm that chose, such as OAM's ``exploit``.
-
-        None for algorithms of a single part.
-        """
-        return self.reasons.branch
+    @classmethod
+    def from_json(cls, text: str | bytes | Mapping[str, Any]) -> "Decision":
+        """Read what `to_json` wrote, also that of release 0.2.0, whose further keys are not needed to learn."""
+        try:
+            found = dict(text) if isinstance(text, Mapping) else json.loads(text)
+            arm, context = decode(Arm, found["arm"]), decode(Context, found["context"])
+            if not isinstance(found["id"], str):
+                raise TypeError("the id is not text")
+            index = decode(Mapping[Arm, float], found.get("index") or [])
+            arms = tuple(index) if arm in index else (*index, arm)
+            place = arms.index(arm)
+            scored = np.array([index.get(one, math.nan) for one in arms])
+            told = decode(Mapping[Arm, float], found["propensities"]) if "propensities" in found else None
+            probabilities = np.full(len(arms), math.nan)
+            probabilities[place] = found["propensity"] if found.get("propensity") is not None else math.nan
+            if told:
+                probabilities = np.array([told.get(one, 0.0) for one in arms])
+            return cls(found["id"], arm, context, place, Scores(arms, tuple(range(len(arms))), -1, probabilities, scored, scored), found.get("branch"))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InvalidStep(f"this is not a decision ({type(error).__name__}: {error})") from None
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise FrozenInstanceError(f"cannot assign to field {name!r}")
 
-    def __delattr__(self, name: str) -> NoReturn:
-        raise FrozenInstanceError(f"cannot delete field {name!r}")
-
-    def _values(self) -> dict[str, object]:
-        """Give arm, context and all reasons, by the names of the constructor's arguments."""
-        return {
-            "id": self.id,
-            "arm": self.arm,
-            "context": self.context,
-            "features": self.features,
-            "index": self.index,
-            "capped": self.capped,
-            "skipped": self.skipped,
-            "propensity": self.propensity,
-            "branch": self.branch,
-        }
-
-    def __repr__(self) -> str:
-        # The scores of very many arms, and chances that must be worked out first, stay away.
-        return f"Decision(id={self.id!r}, arm={self.arm!r}, context={self.context!r})"
-
-    def _repr_html_(self) -> str:
-        """Show the arm and the scores behind it in a notebook."""
-        shown: str = find_forwarded("show_decision")(self)
-        return shown
+    __delattr__ = __setattr__  # type: ignore[assignment]
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Decision):
-            return NotImplemented
-        return self._values() == other._values()
+        return isinstance(other, Decision) and self.record(propensities=True) == other.record(propensities=True)
 
     def __hash__(self) -> int:
-        """Equal decisions have one id."""
         return hash(self.id)
 
-    def __reduce__(self) -> tuple[type["Decision"], tuple[object, ...]]:
-        # A copy has the values and not what they were made of.
-        return Decision, (*self._values().values(), self.propensities)
+    def __repr__(self) -> str:
+        return f"Decision(id={self.id!r}, arm={self.arm!r}, context={self.context!r})"
 
-    def move_to(self, context: Context) -> "Decision":
-        """Give the same decision in a context that says less: the bin of a number."""
-        return Decision.of(self.id, self.arm, context, self.reasons)
 
-    def record(self, *, propensities: bool = False) -> Record:
-        """Write the decision as a JSON object, with the propensities of all arms if asked."""
-        stated = StatedReasons(*(getattr(self, name) for name in _REASONS))
-        everyone = self.propensities if propensities else None
-        chances = {} if everyone is None else {"propensities": encode(everyone, _Chances)}
-        key = {"arm": encode_values(self.arm), "context": encode_values(self.context)}
-        return {"id": self.id, **key, **encode(stated), **chances}
+class Decisions(Sequence[Decision]):
+    """The decisions of one `decide_many`: arrays, and a `Decision` for whoever asks for one."""
 
-    def to_json(self, *, propensities: bool = False) -> str:
-        """Write the decision as JSON text; users keep it until the reward is known.
+    def __init__(
+        self, ids: list[str], contexts: list[Context], groups: Ints, scores: list[Scores], places: Ints, explored: Ints
+    ) -> None:
+        self.ids, self.contexts, self.groups, self.scores = ids, contexts, groups, scores
+        self.places, self.explored = places, explored
 
-        With the propensities of all arms if asked.
-        """
-        return json.dumps(self.record(propensities=propensities), ensure_ascii=False)
+    def __len__(self) -> int:
+        return len(self.ids)
 
-    @classmethod
-    def from_json(cls, text: str | bytes | Mapping[str, object]) -> "Decision":
-        """Read back what ``to_json`` or ``record`` wrote; users then ``learn`` its reward.
+    def __getitem__(self, i: Any) -> Any:
+        if isinstance(i, slice):
+            return [self[k] for k in range(*i.indices(len(self)))]
+        group = int(self.groups[i])
+        scores, place = self.scores[group], int(self.places[i])
+        branch = EXPLORED if self.explored[i] else scores.branch
+        return Decision(self.ids[i], scores.arms[place], self.contexts[group], place, scores, branch)
 
-        >>> shown = Decision("7", ("B",), (), (), {("A",): 0.2, ("B",): float("inf")})
-        >>> Decision.from_json(shown.to_json()) == shown
-        True
-        """
-        try:
-            found = dict(text) if isinstance(text, Mapping) else json.loads(text)
-            return cls._from_record(found)
-        except _UNREADABLE as error:
-            reason = f"this is no decision of ours ({type(error).__name__}: {error})"
-            raise NotADecision(reason.replace("\n", " ")) from None
+    def __iter__(self) -> Iterator[Decision]:
+        return (self[i] for i in range(len(self)))
 
-    @classmethod
-    def _from_record(cls, record: Record) -> "Decision":
-        """Make a decision from the JSON object that ``record`` wrote, or raise."""
-        if not isinstance(record["id"], str):
-            raise TypeError("the id is no text")
-        arm, context = decode_values(record["arm"]), decode_values(record["context"])
-        stated = {name: record[name] for name in _REASONS if name in record}
-        reasons = decode(StatedReasons, stated)
-        if "propensities" in record:
-            chances = decode(_Chances, record["propensities"])
-            reasons = replace(reasons, propensities=chances)
-        if not all(map(math.isfinite, reasons.features)):
-            raise ValueError("a feature is not finite")
-        return cls.of(record["id"], arm, context, reasons)
+    @property
+    def arms(self) -> list[Arm]:
+        pairs = zip(self.groups.tolist(), self.places.tolist(), strict=True)
+        return [self.scores[group].arms[place] for group, place in pairs]
+
+    @property
+    def propensities(self) -> Floats:
+        pairs = zip(self.groups.tolist(), self.places.tolist(), strict=True)
+        return np.array([self.scores[group].find_propensity(place) for group, place in pairs])

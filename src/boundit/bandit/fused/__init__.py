@@ -1,1 +1,0 @@
-"""The policy that counts rows of the log and its own rounds in the same cells."""

@@ -1,454 +1,221 @@
-"""The policy that users should run: rows of the log and rounds count in the same cells."""
+"""Fused: rows of the log and rounds count in the same cells, and the log is trusted as far as it holds.
+
+An arm is played with the probability that it is best (`best_arm`), each mean being a mixture of two normals in log
+odds: what the plan's cells and weights say, averaged over how biased the log may be (tau), and with the weight of a
+doubt the pair's own rewards alone. `doubt` is shared by the arms of a decision; 0 trusts log and graph.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import final
+from typing import Any, Unpack
 
 import numpy as np
-
-from boundit.bandit.base import BasePolicy
-from boundit.bandit.batch.layout import BatchLayout, BatchRuns
-from boundit.bandit.decision import Decision
-from boundit.bandit.errors import BadOption
-from boundit.bandit.fused.arrays import (
-    N_LEARNED,
-    N_SEEN,
-    WEIGHT,
-    FusedCounts,
-    FusedLayout,
-)
-from boundit.bandit.fused.beliefs import NO_PLAN, FusedBeliefs
-from boundit.bandit.fused.decide import (
-    OWN,
-    PLAIN,
-    FusedOptions,
-    decide_fused,
-    decide_many_fused,
-    draw_fused,
-    draw_many_fused,
-    tabulate_indices,
-)
-from boundit.bandit.fused.indices import write_doubts
-from boundit.bandit.fused.linear import is_numeric, make_encoding
-from boundit.bandit.fused.particles import ParticleCounts, ParticleLaws
-from boundit.bandit.fused.propensities import compute_propensities
-from boundit.bandit.fused.runs import play_fused
-from boundit.bandit.fused.sights import lay_out_sights
-from boundit.bandit.kernels.arrays import Floats, Places
-from boundit.bandit.kernels.rng import StreamKey, StreamKeys
-from boundit.bandit.kernels.score_table import (
-    FREE_SCORE,
-    FUSED_PART,
-    FUSED_TAU,
-    SCORE,
-    STATISTICS,
-)
-from boundit.bandit.learned.features import FeatureEncoding
-from boundit.bandit.learned_ids import REMEMBERED, IdStore
-from boundit.bandit.many.score_batch import ScoreBatch
-from boundit.bandit.options import read_flag, read_not_negative
-from boundit.bandit.prior.log_refutation import LogRefutation
-from boundit.bandit.prior.monitor import BoundMonitor
-from boundit.bandit.prior.watch import Refutation, Watch
-from boundit.bandit.ranked_arms import RankedArms
-from boundit.bandit.scores import Branch, Scores
-from boundit.bandit.serialization import Record
-from boundit.bandit.spec import Arms, BanditSpec, ContextNames, Unseen
 from boundit.terms.bound import Context
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.fused_plan import FusedPlan
+from scipy.special import betaln, gammaln
 
-_NO_INDICES: Floats = np.empty((0, 0))
-"""Where no propensities are wanted."""
-_PARTS = {OWN: "own weights", PLAIN: "plain rewards, in doubt of the log"}
-_UNKNOWN = "own rewards alone, as the plan does not know it"
-_SHOWN_DOUBT = 0.2
+from boundit.bandit.best_arm import MEAN, find_best_arm_probabilities
+from boundit.bandit.draws import Floats, Ints
+from boundit.bandit.policy import CommonOptions, Policy
+from boundit.bandit.fused.beliefs import believe, find_doubts, learn_fused
+from boundit.bandit.fused.evidence import LogEvidence, LogRefutation
+from boundit.bandit.fused.layout import BIAS, LEARNED, OWN, SEEN, TAUS, FusedArrays, LeafReader, lay_out
 
 
-@final
-class Fused(BasePolicy[FusedBeliefs]):
-    """Count rows of the log and rounds in the same cells, and trust the log as far as it holds.
+class Fused(Policy):
+    """The recommended policy. `observes` names variables that help if `learn` is given them; none is required."""
 
-    The policy that we recommend. Its prior carries a plan (``bounds.fused``), which says which
-    rows of the log are data on the mechanism behind the rewards; where the graph allows none,
-    the bounds cap plain indices instead, and ``plan_reason`` says why. An arm's index is its
-    mean and ``kappa sqrt(2 log t)`` deviations more. Against a wrong log or graph it learns how
-    biased the log may be (one size, tau, for all of it), and keeps two doubts in every arm and
-    context: that what is fused is wrong there, alone or for the arm in all contexts, and then a
-    draw from its own rewards decides, and that its weights are its own. ``doubt`` is shared by
-    the arms of a decision; 0 trusts the log and the graph. ``observes`` names the variables
-    that help if ``learn`` is told them; nothing is required: what no round shows is learned
-    from rewards alone.
+    draws = True
+    axes = LEARNED
+    additive = ("rewards", "leaves", "shifts", "arm_shifts", "totals")
 
-    With ``linear`` a ridge model of each arm and cell of these variables, by ``[1, context]``,
-    stands for counts by context, so that one context tells of another: text is one-hot, where
-    the prior has bins a model sees bin and number, and a context variable that the graph drops
-    from a cell is left out. Unless it is given, this is so where a context variable has bins or
-    more than eight numbers. Told rewards alone, models fit rows of the log, and rewards then
-    count by context. Simulations play this form round by round, which takes longer.
-
-    >>> table = BoundTable.from_rows(
-    ...     [{"Ad": "A", "lower": 0.1, "upper": 0.3}, {"Ad": "B", "lower": 0.2, "upper": 0.6}],
-    ...     outcome="Click", treatments=["Ad"], outcome_range=(0, 1),
-    ... )
-    >>> policy = Fused(prior=table, seed=1)
-    >>> policy.decide().arm, policy.plan_reason
-    (('B',), 'these bounds came without a log, so there are no rows to count')
-    """
-
-    samples = True
-
-    def __init__(
-        self,
-        *,
-        doubt: float = 0.08,
-        kappa: float = 0.5,
-        linear: bool | None = None,
-        propensities: bool = True,
-        prior: BoundTable | None = None,
-        arms: Arms | None = None,
-        context: ContextNames | None = None,
-        reward_range: tuple[float, float] | None = None,
-        watch: bool | Watch = False,
-        remember: int | IdStore = REMEMBERED,
-        unseen: Unseen = "error",
-        seed: int | None = None,
-        explore: float = 0.0,
-    ) -> None:
-        self._doubt = read_not_negative("doubt", doubt)
-        if self._doubt >= 1:
-            raise BadOption("doubt", "a number from 0 up to, but not, 1", doubt)
-        self._kappa = read_not_negative("kappa", kappa)
-        self._linear = None if linear is None else read_flag("linear", linear)
-        self._propensities = read_flag("propensities", propensities)
-        spec = BanditSpec.of(
-            prior=prior, arms=arms, context=context, reward_range=reward_range, unseen=unseen
-        )
-        monitor = BoundMonitor.of(prior and _take_off(prior), watch=watch)
-        beliefs = self._make_beliefs(prior, spec)
-        super().__init__(spec, monitor, beliefs, seed=seed, explore=explore, remember=remember)
-
-    def _make_beliefs(self, prior: BoundTable | None, spec: BanditSpec) -> FusedBeliefs:
-        """Make beliefs that have learned nothing, by the plan of a table if it has one."""
-        encoding = self._find_encoding(prior, spec)
-        return FusedBeliefs(
-            _find_plan(prior), spec.reward_range, trusting=self._doubt == 0, encoding=encoding
-        )
-
-    def _find_encoding(
-        self, prior: BoundTable | None, spec: BanditSpec
-    ) -> FeatureEncoding | None:
-        """Find how contexts are written as features; None where cells are counted."""
-        wanted = is_numeric(prior) if self._linear is None else self._linear
-        return make_encoding(spec) if wanted and _find_plan(prior).pairs else None
-
-    @property
-    def sees_numbers(self) -> bool:
-        """Whether visitors' numbers count where the prior has bins: in models they do."""
-        return self.statistics.linear is not None
+    def __init__(self, *, doubt: float = 0.08, spread: float = 0.7, **common: Unpack[CommonOptions]) -> None:
+        prior = common.get("prior")
+        if isinstance(prior, BoundTable) and isinstance(prior.pooling, FusedPlan):
+            # A wrong graph must be able to lose: nothing may rule an arm out for certain.
+            common["prior"] = replace(prior, contrasts={})
+        super().__init__({"doubt": doubt, "spread": spread}, common)
 
     @property
     def plan(self) -> FusedPlan | None:
-        """The plan by which rows of the log count, None where the graph allows none."""
-        table = self.monitor.prior.table
+        table = self.prior.table
         return table.pooling if table and isinstance(table.pooling, FusedPlan) else None
 
     @property
     def plan_reason(self) -> str:
-        """Why rows of the log count as they do, or why there are only bounds to cap indices."""
-        table = self.monitor.prior.table
-        if table is None:
-            return "there is no prior, so that every arm is learned from its rewards alone"
-        found = table.pooling
-        return str(found) if isinstance(found, FusedPlan) else found.reason
+        """Why rows of the log count as they do, or why there are only bounds."""
+        table = self.prior.table
+        return "there is no prior" if table is None else str(table.pooling)
 
     @property
     def observes(self) -> tuple[str, ...]:
-        """The variables that help when ``learn`` is told them; none is required."""
-        return self.statistics.plan.variables
+        return self.reader.variables
 
     @property
-    def refutation(self) -> Refutation | LogRefutation | None:
-        """What showed that graph or log cannot be right; else None.
-
-        A message: the policy goes on with the log discounted as it learned.
-        """
-        return self.statistics.evidence.refutation or self.monitor.refutation
+    def refutation(self) -> Any:
+        return self.log_evidence.refutation or self.prior.refutation
 
     @property
     def bias(self) -> dict[float, float]:
-        """How likely each size of the log's bias (tau) is by now."""
-        weights = self._find_taus()[:, WEIGHT].tolist()
-        return dict(zip(self.statistics.taus, weights, strict=True))
+        """How probable each size of the log's bias (tau) is by now."""
+        return dict(zip(TAUS, self.arrays.taus[:, 1].tolist(), strict=False))
+
+    def make_arrays(self) -> FusedArrays:
+        numbers = (self.options["doubt"], self.options["spread"], *self.spec.reward_range)
+        trusting = self.options["doubt"] == 0
+        return lay_out(self.plan, self._rows, self._columns, self.prior.bounds, numbers, trusting=trusting)
+
+    def rebuild(self) -> None:
+        self.reader, self.log_evidence = LeafReader(self.plan), LogEvidence(self.plan)
+        self.log_evidence.judge_all(self.arrays.cell_counts, self.arrays.pool_counts)
+
+    def score(self, context: Context, row: int, columns: Ints) -> tuple[int, Floats, Floats, Floats]:
+        arrays = self.arrays if self.arrays.bounds is self.prior.bounds else self._take_bounds()
+        belief = believe(arrays, row, columns)
+        found = find_best_arm_probabilities(belief)
+        mean = 1.0 / (1.0 + np.exp(-belief[:, MEAN]))
+        return -1, found, mean, mean
+
+    def _take_bounds(self) -> FusedArrays:
+        self.arrays = self.arrays._replace(bounds=self.prior.bounds)
+        return self.arrays
+
+    def read_observed(self, observed: Mapping[str, object] | None) -> Any:
+        return self.reader.read(observed or {})
+
+    def take(self, context: Context, row: int, column: int, reward: float, observed: Any) -> None:
+        low, high = self.spec.reward_range
+        leaf, open_ = observed or (-1, self.reader.anything)
+        learn_fused(self.arrays, row, column, (reward - low) / (high - low), leaf, open_.astype(np.float64))
+        if leaf >= 0 and self.arrays.cells[row, column, 0] >= 0:
+            a = self.arrays
+            self.log_evidence.judge(a.cells[row, column, leaf], a.pools[row, column], a.cell_counts, a.pool_counts)
+
+    def list_leaves(self, side: Any) -> Ints:
+        """The leaf of every cell that a simulated world shows."""
+        found = [self.reader.read(dict(zip(side.variables, cell, strict=True)))[0] for cell in side.cells]
+        return np.array(found, np.int64)
+
+    def lay_out_runs(self, rows: Ints, columns: Ints, contexts: Sequence[Context], rounds: Any) -> Any:
+        fresh = self.make_arrays()
+        parts = {name: getattr(fresh, name)[rows] for name in ("pools", "cells", "bounds", *_BY_PAIR)}
+        return fresh._replace(**parts, twins=fresh.twins[rows] if fresh.twins.size else fresh.twins)
 
     def describe(self) -> str:
-        """Say in lines of text what the policy goes by and how far it trusts the log.
+        """Say in lines of text what the policy goes by and how far it trusts the log."""
+        lines = [repr(self), self.plan_reason]
+        learned, seen = self.arrays.totals.tolist()
+        if self.reader.variables:
+            lines.append(f"{seen:.0f} of {learned:.0f} rounds showed {', '.join(self.reader.variables)}")
+        lines.append("bias of the log: " + ", ".join(f"{tau:g}: {p:.2f}" for tau, p in self.bias.items()))
+        doubt = self.options["doubt"] / max(len(self.spec.arms), 1)
+        for context, row in self._rows.items():
+            for arm, column in self._columns.items():
+                wrong, own = find_doubts(self.arrays, row, column, doubt)
+                if max(wrong, own) >= 0.2 and self.arrays.cells[row, column, 0] >= 0:
+                    lines.append(f"arm {arm!r} in context {context!r}: in doubt {wrong:.2f}, own weights {own:.2f}")
+        return "\n".join(lines + ([str(self.refutation)] if self.refutation else []))
 
-        Users print it.
-        """
-        beliefs, lines = self.statistics, [repr(self), self.plan_reason]
-        if self.plan is None:
-            lines[1] = f"{lines[1]}: the bounds cap the indices"
-            return "\n".join(lines)
-        context = ", ".join(self.spec.context or ())
-        lines.append(
-            f"cells by linear models of {context or 'a constant'}"
-            if beliefs.linear
-            else "cells by counts"
-        )
-        learned, seen = beliefs.counts.totals[[N_LEARNED, N_SEEN]].tolist()
-        if beliefs.plan.variables:
-            names, by = ", ".join(beliefs.plan.variables), "cells and pools"
-            by = "rewards alone" if beliefs.is_blind else by
-            lines.append(f"{seen:.0f} of {learned:.0f} rounds showed {names}: decides by {by}")
-        bias = ", ".join(f"{tau:g}: {chance:.2f}" for tau, chance in self.bias.items())
-        lines.append(f"bias of the log, and how likely it is: {bias}")
-        lines += self._list_doubts()
-        if self.refutation:
-            lines.append(str(self.refutation))
-        return "\n".join(lines)
+    # -- merging, refreshing, old states: what adds up is kept by pair and leaf, the rest is counted from it ----------
 
-    def _list_doubts(self) -> list[str]:
-        """List the pairs of arm and context for which the plan is much in doubt, a line each."""
-        beliefs, n_arms = self.statistics, max(len(self.spec.arms), 1)
-        share = self._doubt / n_arms
-        log_odds = float(np.log(share / (1 - share))) if share else -np.inf
-        found = list[str]()
-        for place, (arm, context) in enumerate(beliefs.plan.pairs):
-            doubt, own = write_doubts(beliefs.layout, beliefs.counts, place, log_odds)
-            if max(doubt, own) >= _SHOWN_DOUBT:
-                found.append(
-                    f"arm {arm!r} in context {context!r}: log in doubt {doubt:.2f}, "
-                    f"weights of its own {own:.2f}"
-                )
-        return found
+    def derive(self) -> None:
+        """Count cells, pools, own weights and taus from what is kept by pair and leaf."""
+        a, n_nodes = self.arrays, self.arrays.starts.size - 1
+        known = a.cells[:, :, 0] >= 0
+        np.add.at(a.cell_counts, a.cells[known], a.leaves[known])
+        sums = np.zeros((*a.leaves.shape[:2], n_nodes + a.leaves.shape[2], 2))
+        sums[:, :, n_nodes:, 0], sums[:, :, n_nodes:, 1] = a.leaves[..., :2].sum(axis=3), a.leaves[..., 2:].sum(axis=3)
+        for edge in range(a.parents.size - 1, -1, -1):
+            node = a.parents[edge]
+            sums[:, :, node] += sums[:, :, edge + 1]
+            np.add.at(a.pool_counts, a.pools[:, :, node][known] + edge - a.starts[node], sums[:, :, edge + 1][known])
+            a.own[:, :, edge] = sums[:, :, edge + 1, 0]
+        self._weigh_taus()
+        self._weigh_own()
 
-    def choose(
-        self, context: Context, ranked_arms: RankedArms, stream_key: StreamKey
-    ) -> Scores:
-        """Score arms by pooled cells, or as doubt is drawn by own weights or rewards alone."""
-        table = self.statistics.make_score_table(context, ranked_arms)
-        options, indices = self._list_constants(), _NO_INDICES
-        if self._propensities:
-            indices = self._tabulate(context, ranked_arms, table)
-            taus, pairs = self._find_taus(), self.statistics.counts.pairs
-            winner = draw_fused(*stream_key, indices, taus, pairs, options, table)
-        else:
-            arguments = (*stream_key, *self._list_arguments(context, table), table)
-            winner = decide_fused(*arguments)
-        # Only an arm whose upper end lies below the best is left without a score.
-        unscored = int(np.isnan(table[:, SCORE]).sum()) if options.capped else 0
-        return self._make_scores(ranked_arms, (winner, unscored), table, indices)
+    def _weigh_taus(self) -> None:
+        a, plan = self.arrays, self.plan
+        won, lost = a.cell_counts[:, 0], a.cell_counts[:, 1]
+        logs = a.log_prior + (betaln(a.wins + won, a.losses + lost) - betaln(a.wins, a.losses)).sum(axis=1)
+        at = 0
+        for factor in plan.factors if plan else ():
+            to = at + factor.n_pools * len(factor.cells)
+            prior = a.weights[:, at:to].reshape(-1, factor.n_pools, len(factor.cells))
+            logs += _log_dirichlet(prior, a.pool_counts[at:to, SEEN].reshape(prior.shape[1:])).sum(axis=1)
+            at = to
+        logs -= logs.max()
+        a.taus[:, 0], a.taus[:, 1] = logs, np.exp(logs) / np.exp(logs).sum()
 
-    def choose_many(
-        self, context: Context, ranked_arms: RankedArms, stream_keys: StreamKeys
-    ) -> ScoreBatch:
-        """Score arms for several visitors of one context, each with draws of their own."""
-        table = self.statistics.make_score_table(context, ranked_arms)
-        options, indices = self._list_constants(), _NO_INDICES
-        if self._propensities:
-            indices = self._tabulate(context, ranked_arms, table)
-            taus, pairs = self._find_taus(), self.statistics.counts.pairs
-            drawn = draw_many_fused(*stream_keys, indices, taus, pairs, options, table)
-        else:
-            arguments = (*stream_keys, *self._list_arguments(context, table), table)
-            drawn = decide_many_fused(*arguments)
-        winners, tables = drawn
-        found = np.zeros((winners.size, 2), np.int64)
-        found[:, 0] = winners
-        if options.capped:
-            found[:, 1] = np.isnan(tables[:, :, SCORE]).sum(axis=1)
-        first = found[0, 0].item(), found[0, 1].item()
-        scores = self._make_scores(ranked_arms, first, tables[0], indices)
-        return ScoreBatch(scores, found, tables)
+    def _weigh_own(self) -> None:
+        """Weigh a pair's own weights against its pool by all that it saw at once, the pool without it."""
+        a = self.arrays
+        for c, k in np.argwhere(a.cells[:, :, 0] >= 0).tolist():
+            total = 0.0
+            for node in range(a.starts.size - 1):
+                edges = slice(a.starts[node], a.starts[node + 1])
+                seen, size = a.own[c, k, edges], a.starts[node + 1] - a.starts[node]
+                at = slice(a.pools[c, k, node], a.pools[c, k, node] + size)
+                prior = a.weights[:, at].T @ a.taus[:, 1] + np.maximum(a.pool_counts[at, SEEN] - seen, 0.0)
+                total += float(_log_dirichlet(np.ones(size), seen) - _log_dirichlet(prior, seen))
+            a.evidence[c, k, OWN] = total
 
-    def _tabulate(
-        self, context: Context, ranked_arms: RankedArms, score_table: Floats
-    ) -> Floats:
-        """Give what ``tabulate_indices`` writes of a visitor's arms, kept until it learns."""
-        beliefs = self.statistics
-        found = beliefs.find_indices(context, ranked_arms)
-        if found is None:
-            arguments = self._list_arguments(context, score_table)
-            found = tabulate_indices(*arguments, score_table)
-            beliefs.keep_indices(context, ranked_arms, found)
-        return found
+    def merge_rest(self, one: Any, other: Any, shared: Any) -> None:
+        """Bayes factors of pairs: the log of what was predicted adds up, the plain prediction is made of all rewards
+        at once. (Adding the factors would start each worker's plain prediction anew.)"""
+        predicted = np.zeros(self.arrays.evidence.shape[:2])
+        for part, sign in ((one, 1.0), (other, 1.0), (shared, -1.0)):
+            rows = np.array([0, *(self._rows[c] for c in part._contexts)])
+            columns = np.array([self._columns[k] for k in part._arms])
+            a = part.arrays
+            sums = betaln(1.0 + a.rewards[..., 0], 1.0 + a.rewards[..., 1]) - a.evidence[..., BIAS]
+            predicted[np.ix_(rows, columns)] += sign * sums[: rows.size, : columns.size]
+        a = self.arrays
+        a.evidence[..., BIAS] = betaln(1.0 + a.rewards[..., 0], 1.0 + a.rewards[..., 1]) - predicted
 
-    def _find_taus(self) -> Floats:
-        """Find the sizes of the log's bias with their weights, as decisions draw them."""
-        beliefs = self.statistics
-        return (beliefs.learned if beliefs.is_blind else beliefs.counts).taus
-
-    def _list_arguments(
-        self, context: Context, score_table: Floats
-    ) -> tuple[FusedLayout, FusedCounts, ParticleLaws, ParticleCounts, bool, FusedOptions]:
-        """List what kernels decide by: beliefs on a visitor, whether by particles, options."""
-        beliefs = self.statistics
-        return (
-            *beliefs.show(context, score_table[:, STATISTICS]),
-            beliefs.laws,
-            beliefs.learned,
-            beliefs.is_blind,
-            self._list_constants(),
-        )
-
-    def _make_scores(
-        self,
-        ranked_arms: RankedArms,
-        found: tuple[int, int],
-        score_table: Floats,
-        indices: Floats,
-    ) -> Scores:
-        """Make scores that know how to work out propensities, from ``indices`` of all arms."""
-        weights, has_plan = self._find_taus()[:, WEIGHT].copy(), self.plan is not None
-
-        # Reasons may be read after bounds were replaced: they are those of this moment.
-        def find_chances(scores: Scores) -> Floats:
-            return compute_propensities(indices, weights) if has_plan else _share_tie(scores)
-
-        return Scores(
-            ranked_arms,
-            found,
-            score_table,
-            win_chances=find_chances,
-            branch=self._find_branch(),
-            wanted=self._propensities,
-        )
-
-    def _find_branch(self) -> Branch:
-        """Find what tells where an index came from: nothing where rewards alone decide."""
-        if self.plan is None:
-            capped = self.monitor.prior.binding is not None
-            return f"plain indices capped by bounds: {self.plan_reason}" if capped else None
-        return partial(_tell_parts, self.statistics.taus, len(self.statistics.plan.pairs))
-
-    def _list_constants(self) -> FusedOptions:
-        """List the options that kernels need; without a plan the bounds cap the indices."""
-        capped = self.plan is None and self.monitor.prior.binding is not None
-        return FusedOptions(self._kappa, self._doubt, *self.spec.reward_range, capped)
-
-    def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
-        """Play whole runs from nothing learned; gives the arm of every round of each.
-
-        In compiled code; None where what rounds show is refused, and where models stand for
-        cells.
-        """
-        beliefs = self.statistics.fresh(self.spec)
-        sights = lay_out_sights(beliefs.reader, layout, runs)
-        if sights is None or beliefs.linear:
-            return None
-        score_table = layout.score_table.copy()
-        score_table[:, STATISTICS] = [beliefs.find_place(pair) for pair in layout.pairs]
-        laws, learned = beliefs.laws, beliefs.learned
-        if beliefs.plan.variables and (not sights.luck.size or np.isnan(sights.luck).any()):
-            laws, learned = beliefs.particles.laws, beliefs.particles.make_counts()
-        return play_fused(
-            beliefs.layout,
-            beliefs.counts,
-            laws,
-            learned,
-            self._list_constants(),
-            score_table,
-            sights,
-            layout.make_arrays(runs),
-        )
-
-    def take(
-        self, decision: Decision, reward: float, observed: Mapping[str, object] | None
-    ) -> None:
-        """Learn one reward, and what else its round showed of the plan's variables."""
-        self.statistics.take(decision, reward, observed)
-
-    def check_observed(self, observed: Mapping[str, object]) -> None:
-        """Refuse what no round can have shown, also of the plan's variables."""
+    def refresh(self, prior: BoundTable, *, arms: Any = None) -> None:
+        """Count the rows of another table's log instead; rounds count in the new plan's cells and pools."""
         with self._lock:
-            self.statistics.reader.read(self._read(observed))
+            variables, old = self.reader.variables, self.arrays
+            kept = replace(prior, contrasts={}) if isinstance(getattr(prior, "pooling", None), FusedPlan) else prior
+            super().refresh(kept, arms=arms)
+            fresh, now = self.make_arrays(), self.arrays
+            for name in ("rewards", "evidence", "shifts", "arm_shifts", "totals"):
+                getattr(fresh, name)[...] = getattr(now, name)
+            if self.reader.variables == variables and fresh.leaves.shape[2:] == old.leaves.shape[2:]:
+                fresh.leaves[...] = now.leaves
+            self.arrays = fresh
+            self.derive()
+            self.rebuild()
 
-    def refresh(self, prior: BoundTable, *, arms: Arms | None = None) -> None:
-        """Count the rows of another table's log instead; what was learned stays.
-
-        Rounds count in the new plan's cells and pools; what they showed of other variables is
-        forgotten where the new plan does not ask for it, also if a later plan does. The new log
-        must hold no round that the policy was told: it would count twice. Arms come and go as
-        with every policy.
-        """
-        with self._lock:
-            believed = _take_off(prior) if isinstance(prior, BoundTable) else prior
-            super().refresh(believed, arms=arms)
-            table = self.monitor.prior.table
-            encoding = self._find_encoding(table, self.spec)
-            self.statistics = self.statistics.refit(
-                _find_plan(table), self.spec.reward_range, encoding
-            )
-
-    def restore_statistics(
-        self, record: list[list[object]], spec: BanditSpec, monitor: BoundMonitor
-    ) -> FusedBeliefs:
-        """Read the beliefs that ``state()`` wrote, by the plan of the prior's table."""
-        return self._make_beliefs(monitor.prior.table, spec).restore(record, spec)
-
-    def options(self) -> Record:
-        """Give doubt, kappa, linear and propensities as the constructor took them."""
-        return {
-            "doubt": self._doubt,
-            "kappa": self._kappa,
-            "linear": self._linear,
-            "propensities": self._propensities,
-        }
-
-    def __repr__(self) -> str:
-        said = super().__repr__()[:-1]
-        plan = self.plan
-        if plan is None:
-            return f"{said}, no plan)"
-        return f"{said}, {sum(plan.n):,} rows in {len(plan.n)} cells)"
+    def restore_arrays(self, record: Mapping[str, Any], rows: Ints, columns: Ints) -> None:
+        if "extra_pairs" not in record:
+            super().restore_arrays(record, rows, columns)
+            return
+        a, plan = self.arrays, self.plan  # a state of 0.2.0 has pairs in the plan's order, then those it did not know
+        pairs = list(plan.pairs) if plan else []
+        for name, theirs in (("leaves", "leaves"), ("own", "own")):
+            values = np.array(record[theirs], np.float64)
+            for i, (arm, context) in enumerate(pairs):
+                getattr(a, name)[self._rows[context], self._columns[arm]] = values[i]
+        found, shifts = np.array(record["pairs"]), np.array(record["shifts"])
+        for i, (arm, context) in enumerate(pairs):
+            c, k = self._rows[context], self._columns[arm]
+            a.rewards[c, k], a.evidence[c, k], a.shifts[c, k] = found[i, :2], found[i, 2:], shifts[i]
+        for i, arm in enumerate(plan.arms if plan else (), len(pairs)):
+            a.arm_shifts[self._columns[arm]] = shifts[i]
+        for name, theirs in (("cell_counts", "cells"), ("pool_counts", "pools"), ("taus", "taus"), ("totals", "totals")):
+            getattr(a, name)[...] = np.array(record[theirs], np.float64).reshape(getattr(a, name).shape)
+        self.rebuild()
 
 
-def _find_plan(prior: BoundTable | None) -> FusedPlan:
-    """Find the plan of a table; one without pairs where it has none."""
-    return prior.pooling if prior and isinstance(prior.pooling, FusedPlan) else NO_PLAN
+_BY_PAIR = tuple(name for name, axes in LEARNED.items() if axes == "ca")
 
 
-def _take_off(prior: BoundTable) -> BoundTable:
-    """Take off a table with a plan what would rule out arms for certain.
-
-    A wrong graph must be able to lose every argument.
-    """
-    if not isinstance(prior.pooling, FusedPlan):
-        return prior
-    return replace(prior, contrasts={})
+def _log_dirichlet(prior: Floats, counts: Floats) -> Any:
+    """The log probability of seeing values in some order so often, under a Dirichlet; the last axis are values."""
+    each = (gammaln(prior + counts) - gammaln(prior)).sum(axis=-1)
+    return each - gammaln((prior + counts).sum(axis=-1)) + gammaln(prior.sum(axis=-1))
 
 
-def _share_tie(scores: Scores) -> Floats:
-    """Share all chance among the best arm and those that tie with it exactly.
-
-    Without a plan nothing else is drawn.
-    """
-    table = scores.score_table[:, [SCORE, FREE_SCORE]]
-    tied = (table == table[scores.best]).all(axis=1).astype(np.float64)
-    shares: Floats = tied / tied.sum()
-    return shares
-
-
-def _tell_parts(taus: Sequence[float], n_pairs: int, scores: Scores) -> str:
-    """Tell what the index of each arm came from, and the tau that was drawn.
-
-    ``n_pairs`` are known to the plan. Given by ``Fused._find_branch`` to the scores, which call
-    it when the branch is read.
-    """
-    table = scores.score_table
-    known = (table[:, STATISTICS] >= 0) & (table[:, STATISTICS] < n_pairs)
-    told = [f"tau {taus[int(table[0, FUSED_TAU])]:g}"]
-    told.append(_name_part(table[scores.winner, FUSED_PART], is_known=known[scores.winner]))
-    others = [
-        f"{_name_part(table[i, FUSED_PART], is_known=known[i])} for {arm!r}"
-        for i, arm in scores.ranked_arms.in_call_order
-        if i != scores.winner and (table[i, FUSED_PART] or not known[i])
-    ]
-    return "; ".join(told + others)
-
-
-def _name_part(part: float, *, is_known: bool) -> str:
-    """Name what an index came from, for the reasons of a decision."""
-    return _PARTS.get(int(part), "pooled cells") if is_known else _UNKNOWN
+__all__ = ["Fused", "LogRefutation"]

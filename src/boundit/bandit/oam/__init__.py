@@ -1,1 +1,0 @@
-"""Optimal allocation matching (Algorithm 5): the policy, its rounds and its program."""
