@@ -6,8 +6,8 @@ from itertools import product
 from typing import final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from boundit.bandit.draws import Floats
 from boundit.terms.bound import Arm, Context, Value
 
 
@@ -30,7 +30,7 @@ class SideObservation:
 
     variables: tuple[str, ...]
     levels: tuple[tuple[Value, ...], ...]
-    ends: Floats
+    ends: NDArray[np.float64]
 
     @cached_property
     def cells(self) -> tuple[tuple[Value, ...], ...]:
@@ -72,9 +72,9 @@ class FiniteEnvironment:
 
     contexts: tuple[Context, ...]
     arms: tuple[Arm, ...]
-    values: Floats
-    ends: Floats
-    means: Floats
+    values: NDArray[np.float64]
+    ends: NDArray[np.float64]
+    means: NDArray[np.float64]
     side_observation: SideObservation | None = None
 
     def draw_reward(self, context: int, arm: int, uniform: float) -> int:
