@@ -1,27 +1,33 @@
-"""What a policy decided: one decision, or a batch of them. Frozen values that survive a restart as JSON."""
+"""What a policy decided: one decision, or a batch. Frozen values that survive a restart as JSON."""
 
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import FrozenInstanceError
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, overload
 
 import numpy as np
-from boundit.terms.bound import Arm, Context
-from boundit.terms.saving.codec import decode, encode
+from numpy.typing import NDArray
 
 from boundit.bandit.draws import Floats, Ints
-from boundit.bandit.errors import InvalidStep
+from boundit.bandit.errors import NotADecision
+from boundit.bandit.spec import show
+from boundit.terms.bound import Arm, Context, Value
+from boundit.terms.public_names import find_forwarded
+from boundit.terms.saving.codec import decode, encode
 
 EXPLORED = "explore"
+Chances = Mapping[Arm, float]
 
 
 class Scores(NamedTuple):
-    """The arms of one context as a policy scored them, shared by all its decisions there until it learns.
+    """The arms of one context as a policy scored them, shared by all decisions until it learns.
 
-    `arms` are those of the call, the ones that the prior rules out last, without score; `order` has the place there of
-    each arm in the order of the call. `winner` is the place of the arm that an index policy plays, -1 where the arm is
-    drawn from `probabilities`. `index` has the score of each arm, truncated to the bounds; `free` the same before.
+    ``arms`` are those of the call, the ones that the prior rules out last, without a score;
+    ``order`` has the place of each arm in the order of the call. ``winner`` is the place of the
+    arm that an index policy plays, -1 where the arm is drawn from ``probabilities``. ``index``
+    has the score of each arm, truncated to the bounds, and ``free`` the same before. Where the
+    goal is "min", scores are turned back for users: ``turn`` less the score.
     """
 
     arms: tuple[Arm, ...]
@@ -30,93 +36,137 @@ class Scores(NamedTuple):
     probabilities: Floats | None
     index: Floats
     free: Floats
+    treatments: tuple[str, ...] = ()
     explore: float = 0.0
     branch: str | None = None
+    turn: float | None = None
 
     def find_propensity(self, place: int) -> float:
-        """The probability that the policy's own randomness plays the arm at `place`."""
+        """Find the probability that the policy's own randomness plays the arm at a place."""
         own = float(place == self.winner)
         if self.probabilities is not None:
-            own = float(self.probabilities[place]) if place < self.probabilities.size else 0.0
-        return self.explore / len(self.arms) + (1.0 - self.explore) * own if self.explore else own
+            known = place < self.probabilities.size
+            own = float(self.probabilities[place]) if known else 0.0
+        explore = self.explore
+        return explore / len(self.arms) + (1.0 - explore) * own if explore else own
 
 
 class Decision:
     """The arm to play for one request, with the reasons.
 
-    `propensity` is the probability of this arm under the policy's own randomness, `propensities` that of every arm of
-    the call; both are exact. `index` is each arm's score, `capped` the arms whose score the prior bounds lowered, and
-    `branch` the part of an algorithm that chose, `explore` where the arm was drawn uniformly.
+    Attributes
+    ----------
+    id : str
+        The name of the decision; its reward is learned once.
+    arm : value or tuple
+        The arm to play: with several treatments a tuple in the order of the query.
+    context : value or tuple
+        The context of the request, likewise.
+    values : dict
+        The arm by the names of the treatments, ``{"Reminder": "call"}``.
+    propensity : float
+        The probability of this arm under the policy's own randomness, exact.
+    propensities : dict
+        The same for every arm of the call.
+    scores : dict
+        The index or expected reward of each arm, as far as the policy looked at it.
+    truncated : tuple
+        The arms whose score was cut off at a prior bound.
+    branch : str or None
+        The part of the algorithm that chose; ``explore`` where the arm was drawn evenly.
     """
 
     id: str
-    arm: Arm
-    context: Context
+    arm_values: Arm
+    context_values: Context
     place: int
-    scores: Scores
+    reasons: Scores
     branch: str | None
 
-    def __init__(self, id: str, arm: Arm, context: Context, place: int, scores: Scores, branch: str | None) -> None:
+    def __init__(
+        self,
+        id: str,  # noqa: A002, the word users know
+        arm: Arm,
+        context: Context,
+        place: int,
+        reasons: Scores,
+        branch: str | None,
+    ) -> None:
         held = self.__dict__
-        held["id"], held["arm"], held["context"] = id, arm, context
-        held["place"], held["scores"], held["branch"] = place, scores, branch
+        held["id"], held["arm_values"], held["context_values"] = id, arm, context
+        held["place"], held["reasons"], held["branch"] = place, reasons, branch
+
+    @property
+    def arm(self) -> Any:
+        """The arm to play: a scalar with one treatment, else a tuple."""
+        return show(self.arm_values)
+
+    @property
+    def context(self) -> Any:
+        """The context of the request: a scalar with one variable, else a tuple."""
+        return show(self.context_values)
+
+    @property
+    def values(self) -> dict[str, Value]:
+        """The arm by the names of the treatments; ``arm`` where they have none."""
+        return name_values(self.reasons.treatments, self.arm_values)
 
     @property
     def propensity(self) -> float:
-        return self.scores.find_propensity(self.place)
+        """The probability of this arm under the policy's own randomness."""
+        return self.reasons.find_propensity(self.place)
 
     @property
-    def propensities(self) -> dict[Arm, float]:
-        scores = self.scores
-        return {scores.arms[k]: scores.find_propensity(k) for k in scores.order}
+    def propensities(self) -> dict[Any, float]:
+        """The probability of every arm of the call."""
+        reasons = self.reasons
+        return {show(reasons.arms[k]): reasons.find_propensity(k) for k in reasons.order}
 
     @property
-    def index(self) -> dict[Arm, float]:
-        return dict(zip(self.scores.arms, self.scores.index.tolist(), strict=False))
+    def scores(self) -> dict[Any, float]:
+        """The score of each arm that may be played, truncated to the prior bounds."""
+        turn, index = self.reasons.turn, self.reasons.index
+        found = (index if turn is None else turn - index).tolist()
+        return dict(zip(map(show, self.reasons.arms), found, strict=False))
 
     @property
-    def capped(self) -> tuple[Arm, ...]:
-        lowered = (self.scores.index < self.scores.free).tolist()
-        return tuple(arm for arm, low in zip(self.scores.arms, lowered, strict=False) if low)
+    def truncated(self) -> tuple[Any, ...]:
+        """The arms whose score was cut off at the bound that says how good they can be."""
+        lowered = (self.reasons.index < self.reasons.free).tolist()
+        pairs = zip(self.reasons.arms, lowered, strict=False)
+        return tuple(show(arm) for arm, low in pairs if low)
 
     def record(self, *, propensities: bool = False) -> dict[str, Any]:
         """Write the decision as a JSON object; with the propensities of all arms if asked."""
         found = {
             "id": self.id,
-            "arm": encode(self.arm, Arm),
-            "context": encode(self.context, Context),
-            "propensity": self.propensity,
+            "arm": encode(self.arm_values, Arm),
+            "context": encode(self.context_values, Context),
+            "treatments": list(self.reasons.treatments),
+            "propensity": encode(self.propensity, float),
             "branch": self.branch,
-            "index": encode(self.index, Mapping[Arm, float]),
-            "capped": encode(self.capped, tuple[Arm, ...]),
+            "scores": encode(_by_tuple(self.scores), Chances),
+            "truncated": encode(tuple(map(_as_tuple, self.truncated)), tuple[Arm, ...]),
         }
         if propensities:
-            found["propensities"] = encode(self.propensities, Mapping[Arm, float])
+            found["propensities"] = encode(_by_tuple(self.propensities), Chances)
         return found
 
     def to_json(self, *, propensities: bool = False) -> str:
+        """Write the decision as JSON text, so that its reward can be learned after a restart."""
         return json.dumps(self.record(propensities=propensities), ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str | bytes | Mapping[str, Any]) -> "Decision":
-        """Read what `to_json` wrote, also that of release 0.2.0, whose further keys are not needed to learn."""
+        """Read what ``to_json`` or ``record`` wrote."""
         try:
             found = dict(text) if isinstance(text, Mapping) else json.loads(text)
             arm, context = decode(Arm, found["arm"]), decode(Context, found["context"])
-            if not isinstance(found["id"], str):
-                raise TypeError("the id is not text")
-            index = decode(Mapping[Arm, float], found.get("index") or [])
-            arms = tuple(index) if arm in index else (*index, arm)
-            place = arms.index(arm)
-            scored = np.array([index.get(one, math.nan) for one in arms])
-            told = decode(Mapping[Arm, float], found["propensities"]) if "propensities" in found else None
-            probabilities = np.full(len(arms), math.nan)
-            probabilities[place] = found["propensity"] if found.get("propensity") is not None else math.nan
-            if told:
-                probabilities = np.array([told.get(one, 0.0) for one in arms])
-            return cls(found["id"], arm, context, place, Scores(arms, tuple(range(len(arms))), -1, probabilities, scored, scored), found.get("branch"))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InvalidStep(f"this is not a decision ({type(error).__name__}: {error})") from None
+            if not isinstance(found["id"], str) or not isinstance(found["branch"], str | None):
+                raise TypeError("id and branch are text")  # noqa: TRY301, told below
+            return cls(found["id"], arm, context, *_read_reasons(found, arm), found["branch"])
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+            raise NotADecision(f"{type(error).__name__}: {error}") from None
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise FrozenInstanceError(f"cannot assign to field {name!r}")
@@ -124,20 +174,70 @@ class Decision:
     __delattr__ = __setattr__  # type: ignore[assignment]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Decision) and self.record(propensities=True) == other.record(propensities=True)
+        if not isinstance(other, Decision):
+            return False
+        return self.record() == other.record()
 
     def __hash__(self) -> int:
         return hash(self.id)
 
     def __repr__(self) -> str:
-        return f"Decision(id={self.id!r}, arm={self.arm!r}, context={self.context!r})"
+        about = f", context={self.context!r}" if self.context_values else ""
+        return (
+            f"Decision(arm={self.arm!r}{about}, propensity={self.propensity:.3g}, "
+            f"id={self.id!r})"
+        )
+
+    def _repr_html_(self) -> str:
+        """Show the decision in a notebook."""
+        shown: str = find_forwarded("show_decision")(self)
+        return shown
+
+
+def name_values(names: Sequence[str], values: tuple[Value, ...]) -> dict[str, Value]:
+    """Give values by their names; without names they are ``arm``, ``arm 2``, ...
+
+    >>> name_values(["Reminder"], ("call",)), name_values([], ("A", "B"))
+    ({'Reminder': 'call'}, {'arm': 'A', 'arm 2': 'B'})
+    """
+    found = names or ("arm", *(f"arm {i}" for i in range(2, len(values) + 1)))
+    return dict(zip(found, values, strict=False))
+
+
+def _as_tuple(shown: Any) -> Arm:
+    return shown if isinstance(shown, tuple) else (shown,)
+
+
+def _by_tuple(shown: Mapping[Any, float]) -> dict[Arm, float]:
+    return {_as_tuple(arm): number for arm, number in shown.items()}
+
+
+def _read_reasons(found: Mapping[str, Any], arm: Arm) -> tuple[int, Scores]:
+    """Read the place of the arm, and the scores that were written with it."""
+    scores = decode(Chances, found["scores"])
+    told = decode(Chances, found["propensities"]) if "propensities" in found else {}
+    arms = tuple(dict.fromkeys((*scores, *told, arm)))
+    place, truncated = arms.index(arm), set(decode(tuple[Arm, ...], found["truncated"]))
+    chances = np.array([told.get(one, math.nan) for one in arms])
+    chances[place] = decode(float, found["propensity"])
+    index = np.array([scores.get(one, math.nan) for one in arms])[: len(scores)]
+    free = np.where([one in truncated for one in arms[: len(scores)]], np.inf, index)
+    order = tuple(arms.index(one) for one in told) or (place,)
+    names = decode(tuple[str, ...], found["treatments"])
+    return place, Scores(arms, order, -1, chances, index, free, names)
 
 
 class Decisions(Sequence[Decision]):
-    """The decisions of one `decide_many`: arrays, and a `Decision` for whoever asks for one."""
+    """The decisions of one ``decide_many``: arrays, and a ``Decision`` for whoever asks for one."""
 
     def __init__(
-        self, ids: list[str], contexts: list[Context], groups: Ints, scores: list[Scores], places: Ints, explored: Ints
+        self,
+        ids: list[str],
+        contexts: list[Context],
+        groups: Ints,
+        scores: list[Scores],
+        places: Ints,
+        explored: NDArray[np.bool_],
     ) -> None:
         self.ids, self.contexts, self.groups, self.scores = ids, contexts, groups, scores
         self.places, self.explored = places, explored
@@ -145,23 +245,35 @@ class Decisions(Sequence[Decision]):
     def __len__(self) -> int:
         return len(self.ids)
 
-    def __getitem__(self, i: Any) -> Any:
+    @overload
+    def __getitem__(self, i: int) -> Decision: ...
+    @overload
+    def __getitem__(self, i: slice) -> list[Decision]: ...
+    def __getitem__(self, i: int | slice) -> Decision | list[Decision]:
         if isinstance(i, slice):
             return [self[k] for k in range(*i.indices(len(self)))]
-        group = int(self.groups[i])
-        scores, place = self.scores[group], int(self.places[i])
+        scores, place = self.scores[self.groups[i]], int(self.places[i])
         branch = EXPLORED if self.explored[i] else scores.branch
-        return Decision(self.ids[i], scores.arms[place], self.contexts[group], place, scores, branch)
+        return Decision(
+            self.ids[i], scores.arms[place], self.contexts[i], place, scores, branch
+        )
 
     def __iter__(self) -> Iterator[Decision]:
         return (self[i] for i in range(len(self)))
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
     @property
-    def arms(self) -> list[Arm]:
+    def arms(self) -> list[Any]:
+        """The arm of every decision."""
         pairs = zip(self.groups.tolist(), self.places.tolist(), strict=True)
-        return [self.scores[group].arms[place] for group, place in pairs]
+        return [show(self.scores[group].arms[place]) for group, place in pairs]
 
     @property
     def propensities(self) -> Floats:
+        """The probability of the arm of every decision."""
         pairs = zip(self.groups.tolist(), self.places.tolist(), strict=True)
-        return np.array([self.scores[group].find_propensity(place) for group, place in pairs])
+        return np.array([self.scores[g].find_propensity(place) for g, place in pairs])

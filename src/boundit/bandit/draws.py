@@ -1,7 +1,7 @@
-"""Random numbers of a decision: a function of the policy's seed and the decision's id, and of nothing else.
+"""Random numbers of a decision: a function of the policy's seed and the decision's id alone.
 
-SplitMix64 (Steele, Lea and Flood 2014). Two decisions draw independently even if nothing was learned in between; a
-retry under the same id draws the same. The same streams as release 0.2.0, so that exploring decisions stay the same.
+SplitMix64 (Steele, Lea and Flood 2014). Two decisions draw independently even if nothing was
+learned in between; a retry under the same id draws the same.
 """
 
 from collections.abc import Sequence
@@ -38,6 +38,7 @@ def draw_uniform(seed: int, id_hash: int) -> float:
 
 @kernel
 def draw_uniforms(seed: int, id_hashes: Ints) -> Floats:
+    """Draw the uniform numbers of several decisions."""
     found = np.empty(id_hashes.size)
     for i in range(id_hashes.size):
         found[i] = draw_uniform(seed, id_hashes[i])
@@ -46,7 +47,7 @@ def draw_uniforms(seed: int, id_hashes: Ints) -> Floats:
 
 @step
 def pick_arm(probabilities: Floats, uniform: float, explore: float) -> int:
-    """Pick an arm by one uniform number: its first part, `explore`, is shared evenly, the rest by probability."""
+    """Pick an arm by one uniform number: its first part explores evenly, the rest by probability."""
     n = probabilities.size
     if uniform < explore:
         return min(int(uniform / explore * n), n - 1)
@@ -58,13 +59,13 @@ def pick_arm(probabilities: Floats, uniform: float, explore: float) -> int:
     return int(np.argmax(probabilities))  # rounding left the sum below 1
 
 
-def wrap(seed: int) -> int:
-    """Reduce a seed of any size to 64 bits with a sign, which compiled code takes in quickest."""
+def wrap_seed(seed: int) -> int:
+    """Reduce a seed of any size to 64 bits with a sign, which compiled code takes quickest."""
     return (seed + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
-def hash_id(id: str) -> int:
-    """Name an id by 64 bits; a plain number is itself, so that round 17 of a whole run is the decision "17"."""
+def hash_id(id: str) -> int:  # noqa: A002, the word users know
+    """Name an id by 64 bits; a number is itself: round 17 of a whole run is decision "17"."""
     if id.isdecimal() and len(id) < 19 and str(int(id)) == id:
         return int(id)
     digest = blake2b(id.encode("utf-8", "surrogatepass"), digest_size=8).digest()
@@ -72,4 +73,5 @@ def hash_id(id: str) -> int:
 
 
 def hash_ids(ids: Sequence[str]) -> Ints:
+    """Name several ids by 64 bits each."""
     return np.fromiter(map(hash_id, ids), np.int64, len(ids))

@@ -1,43 +1,30 @@
-r"""The bounds that a policy starts from, as arrays; and the test that drops them once rewards contradict them.
+r"""The bounds that a policy starts from, and the test that drops them once rewards contradict them.
 
-For an arm and context with bound [L, U], rewards in [0, 1] with sum S over n plays, and any mean m < q, the ratio
-(q/m)^S ((1-q)/(1-m))^(n-S) is a nonnegative supermartingale as long as the true mean is at most m, since
-e^{ly} <= 1 - y + y e^l. So is its average over q uniform on (m, 1). By Ville's inequality it ever reaches 1/alpha with
-probability at most alpha, however arms are chosen and whenever one looks (Robbins 1970; Howard et al. 2021).
+For an arm and context with bound [L, U], rewards in [0, 1] with sum S over n plays, and any mean
+m < q, the ratio (q/m)^S ((1-q)/(1-m))^(n-S) is a nonnegative supermartingale as long as the true
+mean is at most m, since e^{ly} <= 1 - y + y e^l. So is its average over q uniform on (m, 1). By
+Ville's inequality it ever reaches 1/alpha with probability at most alpha, however arms are
+chosen and whenever one looks (Robbins 1970; Howard et al. 2021).
 """
 
 import logging
 import math
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from scipy.special import betaincc, betaln
+
+from boundit.bandit.draws import Floats, Ints
+from boundit.bandit.spec import Spec, show
 from boundit.terms.bound import Arm, Context
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.interval import Interval
 from boundit.terms.saving.codec import decode, encode
-from scipy.special import betaincc, betaln
-
-from boundit.bandit.draws import Floats, Ints
-from boundit.bandit.errors import BadOption
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Watch:
-    """How closely bounds are tested: `alpha` is the probability of ever dropping right bounds, over all pairs of arm
-    and context; `plays` is how often every bounded pair is played, whatever the bounds say."""
-
-    alpha: float = 0.05
-    plays: int = 0
-
-    def __post_init__(self) -> None:
-        if not (isinstance(self.alpha, int | float) and 0 < self.alpha < 1):
-            raise BadOption("alpha", "a probability between 0 and 1", self.alpha)
-        if not (isinstance(self.plays, int) and self.plays >= 0):
-            raise BadOption("plays", "a whole number, 0 or more", self.plays)
 
 
 @dataclass(frozen=True)
@@ -48,126 +35,158 @@ class Refutation:
     context: Context
     bound: Interval
     n: int
-    mean: float | None
+    mean: float
     level: float
-    observed: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        where = f" in context {self.context!r}" if self.context else ""
+        where = f" in context {show(self.context)!r}" if self.context else ""
         return (
-            f"arm {self.arm!r}{where} earned {self.mean:.4g} on average over {self.n} rewards, and its bound is "
-            f"{self.bound}: refuted at level {self.level:.3g}, no bound of the same graph and log is used any more"
+            f"arm {show(self.arm)!r}{where} had the mean reward {self.mean:.4g} over {self.n:,} "
+            f"rewards, and its bound is [{self.bound.lower:.4g}, {self.bound.upper:.4g}]: "
+            f"refuted at level {self.level:.3g}, the prior bounds are no longer used"
         )
 
 
 class Prior:
     """A table of bounds or none, whether it was dropped, and the evidence against it.
 
-    `bounds` are contexts x arms x (lower, upper), in the policy's rows and columns. Row 0 stands for every context
-    that the table does not have: there an arm has the reward's range. Without a table, or once it is dropped, nothing
-    is bounded. `evidence` are contexts x arms x (rewards, their sum on the scale from 0 to 1), kept where `watch` is.
+    ``bounds`` are rows x columns x (lower, upper) in the policy's contexts and arms, turned so
+    that more is better. Row 0 stands for every context that the table does not have: there an
+    arm has the reward's range. Without a table, or once it is dropped, nothing is bounded.
+    ``evidence`` are rows x columns x (rewards, their sum on the scale from 0 to 1).
     """
 
-    def __init__(self, table: BoundTable | None, watch: bool | Watch = False) -> None:
-        if not isinstance(watch, bool | Watch):
-            raise BadOption("watch", "True, False or a Watch", watch)
-        self.table = table
-        self.watch = Watch() if watch is True else watch or None
+    def __init__(self, table: BoundTable | None, monitor: float | None) -> None:
+        self.table, self.monitor = table, monitor
         self.refutation: Refutation | None = None
         self.bounds: Floats = np.zeros((0, 0, 2))
         self.evidence: Floats = np.zeros((0, 0, 2))
 
     @property
     def binding(self) -> BoundTable | None:
+        """The table as long as it is believed."""
         return None if self.refutation else self.table
 
-    def lay_out(self, contexts: Sequence[Context], arms: Sequence[Arm]) -> None:
-        """Write the bounds for these contexts (from row 1 on) and arms; evidence is kept, and grows with them."""
-        table, shape = self.binding, (len(contexts) + 1, len(arms), 2)
+    def lay_out(
+        self, spec: Spec, contexts: Sequence[Context], arms: Sequence[Arm], n_rows: int
+    ) -> None:
+        """Write the bounds of these contexts, from row 1 on, and arms; evidence grows with them."""
+        table, shape = self.binding, (n_rows, len(arms), 2)
         self.bounds = np.empty(shape)
         self.bounds[:] = table.outcome_range if table else (-math.inf, math.inf)
-        if table:
-            for i, context in enumerate(contexts, 1):
+        known = set(table.contexts) if table else set()
+        for i, context in enumerate(contexts, 1):
+            if table and context in known:
                 for k, arm in enumerate(arms):
-                    if bound := table.bounds.get((arm, context)):
-                        self.bounds[i, k] = bound.lower, bound.upper
-        grown = np.zeros(shape if self.watch else (0, 0, 2))
-        if self.watch:
+                    if found := table.intervals.get((arm, context)):
+                        ends = spec.orient(found.lower), spec.orient(found.upper)
+                        self.bounds[i, k] = min(ends), max(ends)
+        low, high = spec.reward_range
+        self.n_informative = int(
+            ((self.bounds[..., 0] > low) | (self.bounds[..., 1] < high)).sum()
+        )
+        grown = np.zeros(shape if self.monitor else (0, 0, 2))
+        if self.monitor:
             c, a = self.evidence.shape[:2]
             grown[:c, :a] = self.evidence
         self.evidence = grown
 
-    def find_open(self, context: Context, row: int, arms: Sequence[Arm], columns: Ints) -> Ints:
-        """Find the columns that may be played: not surely beaten by another of them (contrasts). Where `watch`
-        owes a play to some bounded arm, that one alone."""
+    def find_open(
+        self, spec: Spec, context: Context, arms: Sequence[Arm], columns: Ints
+    ) -> Ints:
+        """Find the columns that may be played: no other of them is surely better.
+
+        The differences that a table states, and the intervals that hold together with them; all
+        arms where each is beaten, which would refute the table.
+        """
         table = self.binding
-        if table is None:
+        if table is None or not table.contrasts:
             return columns
-        if self.watch and self.watch.plays:
-            low, high = table.outcome_range
-            bounded = (self.bounds[row, columns, 0] > low) | (self.bounds[row, columns, 1] < high)
-            owed = np.where(bounded, self.evidence[row, columns, 0], math.inf)
-            if owed.min() < self.watch.plays:
-                return columns[[owed.argmin()]]
-        if table.contrasts:
-            beaten = self._find_beaten(table, context, [arms[k] for k in columns])
-            columns = np.array([k for k in columns if arms[k] not in beaten], np.int64)
-        return columns
-
-    def _find_beaten(self, table: BoundTable, context: Context, arms: Sequence[Arm]) -> frozenset[Arm]:
-        ranges = {arm: table.bounds.get((arm, context)) for arm in arms}
-        low, high = table.outcome_range
-        reached = max(bound.lower if bound else low for bound in ranges.values())
-        better = table.find_contrasts(context)
-        found = frozenset(
+        names = [arms[k] for k in columns]
+        pairs = [table.find_compared(arm, context) for arm in names]
+        ends = [sorted((spec.orient(one.lower), spec.orient(one.upper))) for one in pairs]
+        reached = max(lower for lower, _ in ends)
+        stated, least = table.find_contrasts(context), spec.goal == "min"
+        beaten = {
             arm
-            for arm, bound in ranges.items()
-            if (bound.upper if bound else high) < reached or any(better.get(arm, {}).get(o, 0.0) < 0 for o in ranges)
-        )
-        return found if len(found) < len(ranges) else frozenset()
+            for arm, (_, upper) in zip(names, ends, strict=True)
+            if upper < reached or any(_is_less(stated, arm, o, turned=least) for o in names)
+        }
+        if len(beaten) == len(set(names)):
+            return columns
+        return np.array([k for k in columns if arms[k] not in beaten], np.int64)
 
-    def note(self, row: int, column: int, context: Context, arm: Arm, reward: float) -> bool:
+    def note(
+        self, spec: Spec, at: tuple[int, int], context: Context, arm: Arm, reward: float
+    ) -> bool:
         """Count a reward against its bound; True if that drops the bounds."""
-        if self.watch is None or self.binding is None:
+        if self.monitor is None or self.binding is None:
             return False
-        low, high = self.binding.outcome_range
-        self.evidence[row, column] += 1.0, (reward - low) / (high - low)
-        return self.judge(row, column, context, arm)
+        low, high = spec.reward_range
+        self.evidence[at] += 1.0, (reward - low) / (high - low)
+        return self.judge(spec, at, context, arm)
 
-    def judge(self, row: int, column: int, context: Context, arm: Arm) -> bool:
+    def judge(self, spec: Spec, at: tuple[int, int], context: Context, arm: Arm) -> bool:
+        """Drop the bounds if the rewards of an arm in a context contradict its bound."""
         table = self.binding
-        bound = table.bounds.get((arm, context)) if table else None
-        n, total = self.evidence[row, column].tolist()
-        if self.watch is None or table is None or bound is None or not n:
+        bound = table.intervals.get((arm, context)) if table else None
+        n, total = self.evidence[at].tolist()
+        if self.monitor is None or table is None or bound is None or not n:
             return False
-        low, high = table.outcome_range
-        lower, upper = ((end - low) / (high - low) for end in (bound.lower, bound.upper))
-        informative = sum(b.lower > low or b.upper < high for b in table.bounds.values())
-        enough = math.log(2 * max(informative, 1) / self.watch.alpha)
-        if max(measure_evidence_above(total, n, upper), measure_evidence_above(n - total, n, 1.0 - lower)) < enough:
+        low, high = spec.reward_range
+        lower, upper = ((end - low) / (high - low) for end in self.bounds[at].tolist())
+        enough = math.log(2 * max(self.n_informative, 1) / self.monitor)
+        above = measure_evidence_above(total, n, upper)
+        below = measure_evidence_above(n - total, n, 1.0 - lower)
+        if max(above, below) < enough:
             return False
-        level = self.watch.alpha + (1 - table.confidence if table.confidence else 0.0)
-        self.refutation = Refutation(arm, context, bound.interval, int(n), low + (high - low) * total / n, level)
+        level = self.monitor + (1 - table.confidence if table.confidence else 0.0)
+        mean = spec.orient(low + (high - low) * total / n)
+        self.refutation = Refutation(arm, context, bound, int(n), mean, level)
         log.warning("%s", self.refutation)
         return True
 
     def record(self) -> dict[str, Any]:
+        """Write table, level and refutation as a JSON object."""
         return {
             "table": None if self.table is None else self.table.record(),
-            "watch": encode(self.watch, Watch | None),
+            "monitor": self.monitor,
             "refutation": encode(self.refutation, Refutation | None),
         }
 
     @classmethod
-    def restore(cls, record: Mapping[str, Any]) -> "Prior":
+    def restore(cls, record: Mapping[str, Any]) -> Self:
+        """Read what ``record`` wrote."""
         table = None if record["table"] is None else BoundTable.from_record(record["table"])
-        made = cls(table, decode(Watch | None, record["watch"]) or False)
+        made = cls(table, decode(float | None, record["monitor"]))
         made.refutation = decode(Refutation | None, record["refutation"])
         return made
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        memo[id(self.table)] = self.table  # it never changes, and would take longest
+        made = type(self).__new__(type(self))
+        vars(made).update(deepcopy(vars(self), memo))
+        return made
+
+
+def _is_less(
+    stated: Mapping[Arm, Mapping[Arm, float]], one: Arm, other: Arm, *, turned: bool
+) -> bool:
+    """Tell whether a table states that one arm earns less than another, or more if turned."""
+    if turned:
+        one, other = other, one
+    most = stated.get(one, {}).get(other)
+    return most is not None and most < 0.0
+
 
 def measure_evidence_above(total: float, n: float, m: float) -> float:
-    """The log of the evidence that rewards from 0 to 1 have a mean above `m`: the averaged likelihood ratio."""
+    """Measure the log evidence that rewards from 0 to 1 have a mean above ``m``.
+
+    The likelihood ratio averaged over means above ``m``; see the head of this file.
+
+    >>> measure_evidence_above(9.0, 10.0, 0.5) > measure_evidence_above(6.0, 10.0, 0.5)
+    True
+    """
     if m >= 1:
         return -math.inf
     if m <= 0:

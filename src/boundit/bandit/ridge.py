@@ -1,36 +1,45 @@
-"""Ridge regressions of LinUCB and LinTS: what a row of features is expected to earn, how surely, and learning it.
+"""Ridge regressions of LinUCB and LinTS: expected rewards, how uncertain they are, learning.
 
-Layout, for `models` regressions and `p` columns (features padded with zeros to a multiple of eight):
-`models[m]` is (p + 2) x p: the inverse of A, then the estimate theta, then (rows learned, 0, ...). `sums[m]` is
-(p + 1) x p: A = ridge I + sum x x', then b = sum reward x: what adds up. Sums run over rows in their order, in eight
-columns at once, as release 0.2.0 has them, so that results are the same bit by bit.
+Layout, for regressions and p columns (features padded with zeros to a multiple of eight):
+``models[m]`` is (p + 2) x p: the inverse of A, then the estimate theta, then (rows learned, 0,
+...). ``sums[m]`` is (p + 1) x p: A = ridge I + sum x x', then b = sum reward x: what adds up.
+Sums run over rows in their order, in eight columns at once, so that one decision and a whole run
+give the same bits.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Self, final
 
 import numpy as np
-from boundit.bandit.learned.features import FeatureEncoding
-from boundit.bandit.spec import BanditSpec
-from boundit.terms.bound import Arm, Context
-from boundit.terms.saving.codec import decode
 
 from boundit.bandit.compiled import kernel, step
 from boundit.bandit.draws import Floats, Ints
-from boundit.bandit.errors import InvalidStep
+from boundit.bandit.errors import BadFeatures, BadOption, CannotMerge
+from boundit.bandit.features import FeatureEncoding, Features
+from boundit.bandit.options import CommonOptions
 from boundit.bandit.policy import Policy
+from boundit.bandit.spec import Spec, show
+from boundit.terms.bound import Arm, Context
+from boundit.terms.bound_table import BoundTable
 
 LANES = 8
 _1, _2, _3, _4, _5, _6, _7 = (np.uint64(i) for i in range(1, 8))
-"""Places without a sign: one that may be negative counts from the end, and a processor then reads one at a time."""
+"""Places without a sign: one that may be negative counts from the end, and a processor then
+reads one at a time."""
 _MOST_NUMBERS = 2**19
+"""How many numbers of features are kept."""
 
 
 @step
-def multiply_rows(out: Floats, matrix: Floats, x: Floats, start: int, twice: int, stop: int) -> None:
-    """`out[start:start+8] = sum of x[i] matrix[i, start:start+8]` over i < stop; rows before `twice` count twice, as half
-    of a symmetric matrix is enough."""
+def multiply_rows(
+    out: Floats, matrix: Floats, x: Floats, start: int, twice: int, stop: int
+) -> None:
+    """Write the sum of ``x[i] matrix[i, start:start + 8]`` over i < stop into the same places.
+
+    Rows before ``twice`` count twice, as half of a symmetric matrix is enough.
+    """
     j = np.uint64(start)
     s0, s1, s2, s3, s4, s5, s6, s7 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(twice):
@@ -43,7 +52,8 @@ def multiply_rows(out: Floats, matrix: Floats, x: Floats, start: int, twice: int
         s5 += w * matrix[i, j + _5]
         s6 += w * matrix[i, j + _6]
         s7 += w * matrix[i, j + _7]
-    s0, s1, s2, s3, s4, s5, s6, s7 = s0 + s0, s1 + s1, s2 + s2, s3 + s3, s4 + s4, s5 + s5, s6 + s6, s7 + s7
+    s0, s1, s2, s3 = s0 + s0, s1 + s1, s2 + s2, s3 + s3
+    s4, s5, s6, s7 = s4 + s4, s5 + s5, s6 + s6, s7 + s7
     for i in range(twice, stop):
         w = x[i]
         s0 += w * matrix[i, j]
@@ -60,7 +70,7 @@ def multiply_rows(out: Floats, matrix: Floats, x: Floats, start: int, twice: int
 
 @step
 def dot(one: Floats, two: Floats) -> float:
-    """The product of two padded rows, in four sums."""
+    """Compute the product of two padded rows, in four sums."""
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
     for start in range(0, one.size, 4):
         j = np.uint64(start)
@@ -73,13 +83,13 @@ def dot(one: Floats, two: Floats) -> float:
 
 @step
 def predict(model: Floats, x: Floats) -> float:
-    """What a row is expected to earn, `theta' x`."""
+    """Compute what a row is expected to earn, ``theta' x``."""
     return dot(model[x.size], x)
 
 
 @step
 def find_spread(model: Floats, x: Floats, d: int, scratch: Floats) -> float:
-    """How uncertain that is: `sqrt(x' inverse(A) x)`."""
+    """Compute how uncertain that is: ``sqrt(x' inverse(A) x)``."""
     for j in range(0, x.size, LANES):
         multiply_rows(scratch, model, x, j, j, min(j + LANES, d))
     return math.sqrt(max(dot(scratch, x), 0.0))
@@ -87,7 +97,10 @@ def find_spread(model: Floats, x: Floats, d: int, scratch: Floats) -> float:
 
 @step
 def update(model: Floats, x: Floats, d: int, reward: float, scratch: Floats) -> None:
-    """Update inverse and estimate by one row (Sherman and Morrison 1950): off by 2e-11 after a million rows."""
+    """Update inverse and estimate by one row (Sherman and Morrison 1950).
+
+    Off by 2e-11 after a million rows.
+    """
     p = x.size
     for j in range(0, p, LANES):
         multiply_rows(scratch, model, x, j, 0, d)
@@ -102,8 +115,10 @@ def update(model: Floats, x: Floats, d: int, reward: float, scratch: Floats) -> 
 
 
 @kernel
-def learn_row(models: Floats, sums: Floats, m: int, x: Floats, k: int, d: int, reward: float) -> None:
-    """Learn the k-th row of `x` and its reward (Algorithm 4 of the paper, LinUCB, line 14)."""
+def learn_row(
+    models: Floats, sums: Floats, m: int, x: Floats, k: int, d: int, reward: float
+) -> None:
+    """Learn the k-th row of ``x`` and its reward (Algorithm 4 of the paper, LinUCB, line 14)."""
     p, row = x.shape[1], x[k]
     update(models[m], row, d, reward, np.empty(p))
     for i in range(d):
@@ -113,13 +128,53 @@ def learn_row(models: Floats, sums: Floats, m: int, x: Floats, k: int, d: int, r
 
 
 def pad(rows: Floats) -> Floats:
+    """Pad rows with zeros to a multiple of eight numbers."""
     wide = np.zeros((*rows.shape[:-1], -(-rows.shape[-1] // LANES) * LANES))
     wide[..., : rows.shape[-1]] = rows
     return wide
 
 
+@final
+@dataclass(frozen=True)
+class WarmStart:
+    """Estimates of each arm in each context, and how many rewards each is worth.
+
+    Parameters
+    ----------
+    estimates : BoundTable
+        A table of points, such as the paper's CP and Biased; cells without a point are left out.
+    rows : float or "counts"
+        The number of rewards that a cell is worth, or the number of rows the log has in it.
+    """
+
+    estimates: BoundTable
+    rows: float | Literal["counts"]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.estimates, BoundTable):
+            raise BadOption("estimates", "a BoundTable of points", self.estimates)
+        number = isinstance(self.rows, int | float) and not isinstance(self.rows, bool)
+        if self.rows != "counts" and not (number and 0 < float(self.rows) < math.inf):
+            raise BadOption("rows", "a number above 0, or 'counts'", self.rows)
+
+    def add_to(
+        self, spec: Spec, encoding: FeatureEncoding, sums: Floats, at: Mapping[Arm, int]
+    ) -> None:
+        """Add the estimates of arms to the sums of the regressions ``at`` which they learn."""
+        p = sums.shape[2]
+        for (arm, context), bound in self.estimates.bounds.items():
+            if arm not in at or bound.lower_estimate != bound.upper_estimate:
+                continue
+            weight = bound.n if self.rows == "counts" else float(self.rows)
+            x = encoding.encode(context, arm)
+            if x.size > p:
+                raise BadFeatures(show(arm), f"are {x.size} numbers")
+            sums[at[arm], : x.size, : x.size] += weight * np.outer(x, x)
+            sums[at[arm], p, : x.size] += weight * spec.orient(bound.lower_estimate) * x
+
+
 class ContextFeatures:
-    """The features of all arms in one context, arms x p; and what LinUCB worked out from them: index and version."""
+    """The features of all arms in one context, arms x p, and LinUCB's index and its version."""
 
     __slots__ = ("cache", "x")
 
@@ -128,92 +183,172 @@ class ContextFeatures:
 
 
 class LinearPolicy(Policy):
-    """What LinUCB and LinTS share: features, and a regression for each arm or one for all (`shared`)."""
+    """What LinUCB and LinTS share: features, and a regression for each arm or one for all."""
 
+    sees_numbers = True
     additive = ("sums",)
     d = 0
+    """The number of features; 0 while it is not known."""
+
+    def __init__(
+        self, prior: BoundTable | None, own: Mapping[str, Any], common: CommonOptions
+    ) -> None:
+        if not isinstance(own["warm_start"], WarmStart | None):
+            raise BadOption("warm_start", "a WarmStart", own["warm_start"])
+        super().__init__(prior, own, common)
 
     @property
-    def axes(self) -> dict[str, str]:  # type: ignore[override]
-        by = "" if self.options["shared"] else "a"
+    def axes(self) -> Mapping[str, str]:  # type: ignore[override]
+        """A regression for each arm, or one."""
+        by = "" if self.shared else "a"
         return {"models": by, "sums": by}
 
+    @property
+    def shared(self) -> bool:
+        """Whether one regression serves all arms."""
+        return bool(self.options.get("shared"))
+
     def rebuild(self) -> None:
+        """Forget features: arms may have come."""
         self._features: dict[Context, ContextFeatures] = {}
 
-    def make_encoding(self) -> FeatureEncoding:
-        s = self.spec
-        known = BanditSpec(s.arms, s.arm_levels, s.context, s.context_levels, unseen=s.unseen)
-        return FeatureEncoding.of(known, self.options["features"], sees_numbers=True)
-
     def make_models(self) -> tuple[Floats, Floats]:
-        """Regressions that have learned nothing: A = ridge I, b = 0."""
-        self.encoding = self.make_encoding()
-        if not self.d and self.spec.arms and (self.spec.context is not None) and self.options["features"] is None:
-            levels = self.encoding.context
-            self.d = 1 + sum(v.size for v in levels) + sum(v.size for v in self.encoding.arm)
-        n, p = 1 if self.options["shared"] else len(self._arms), -(-self.d // LANES) * LANES
-        models, sums, ridge = np.zeros((n, p + 2, p)), np.zeros((n, p + 1, p)), self.options["ridge"]
-        for i in range(self.d):
-            models[:, i, i], sums[:, i, i] = 1.0 / ridge, ridge
+        """Make regressions that have learned nothing: A = ridge I, b = 0, and a warm start."""
+        self.encoding = FeatureEncoding.of(self.spec, self.options["features"])
+        self.d = d = self.d or self.encoding.size
+        n, p = 1 if self.shared else len(self._arms), -(-d // LANES) * LANES
+        models, sums = np.zeros((n, p + 2, p)), np.zeros((n, p + 1, p))
+        for i in range(d):
+            models[:, i, i], sums[:, i, i] = 1.0 / self.options["ridge"], self.options["ridge"]
+        warm: WarmStart | None = self.options["warm_start"]
+        if warm is not None and d:
+            slots = {arm: 0 if self.shared else k for k, arm in enumerate(self._arms)}
+            warm.add_to(self.spec, self.encoding, sums, slots)
+            self.solve(models, sums)
         return models, sums
 
-    def find_features(self, context: Context) -> ContextFeatures:
-        """The features of all arms in a context, kept while there is room; a user's function is asked each time."""
-        found = self._features.get(context)
-        if found is None:
-            rows = [self.encode(context, arm) for arm in self._arms]
-            if len({row.size for row in rows}) != 1 or (self.d and rows[0].size != self.d):
-                raise InvalidStep(f"the arms have {sorted({row.size for row in rows})} features, and this policy learns {self.d}")
-            self._require_size(rows[0].size)
-            found = ContextFeatures(pad(np.array(rows)))
-            if self.options["features"] is None:
-                if len(self._features) * max(found.x.size, 64) >= _MOST_NUMBERS:
-                    self._features.clear()
-                self._features[context] = found
-        return found
-
-    def encode(self, context: Context, arm: Arm) -> Floats:
-        return self.encoding.encode(context, arm)
-
-    def take(self, context: Context, row: int, column: int, reward: float, observed: Any) -> None:
-        x = self.find_features(context).x
-        learn_row(self.arrays.models, self.arrays.sums, 0 if self.options["shared"] else column, x, column, self.d, reward)
-
-    def _find_row(self, context: Context) -> int:
-        return self._rows.get(context, 0)  # contexts may be numbers: nothing is kept by context but bounds
-
-    def derive(self) -> None:
-        models, sums, d = self.arrays.models, self.arrays.sums, self.d
-        p = models.shape[2]
+    def solve(self, models: Floats, sums: Floats) -> None:
+        """Work out inverses and estimates from sums."""
+        d, p = self.d, models.shape[2]
         models[:, :d, :d] = np.linalg.inv(sums[:, :d, :d])
         models[:, p, :d] = np.einsum("mij,mj->mi", models[:, :d, :d], sums[:, p, :d])
 
-    def restore_arrays(self, record: Mapping[str, Any], rows: Ints, columns: Ints) -> None:
-        """Read regressions; a state of 0.2.0 has (arm or None, A, b, inverse, theta) for each that has learned."""
-        if "ridge" in record:
-            for key, *parts in record["ridge"]:
-                gram, response, inverse, theta = (np.array(part, np.float64) for part in parts)
-                self._require_size(theta.size)
-                m, d, p = 0 if key is None else self._columns[decode(Arm, key)], self.d, self.arrays.models.shape[2]
-                self.arrays.models[m, :d, :d], self.arrays.models[m, p, :d] = inverse, theta
-                self.arrays.sums[m, :d, :d], self.arrays.sums[m, p, :d] = gram, response
-        else:
-            width = int(np.array(record["models"]).shape[-1])
-            if width and not self.d:
-                self._require_size(int((np.array(record["models"])[0].diagonal() != 0.0).sum()))
-            super().restore_arrays(record, rows, columns)
-        self.rebuild()
+    def derive(self) -> None:
+        """Work out inverses and estimates from the sums that were merged."""
+        self.solve(self.arrays.models, self.arrays.sums)
 
-    def _require_size(self, d: int) -> None:
+    def find_features(self, context: Context, columns: Ints) -> ContextFeatures:
+        """Find the features of arms in a context; a user's function is asked each time."""
+        found = self._features.get(context)
+        if found is not None:
+            return found
+        own = self.options["features"] is not None
+        used = [self._arms[k] for k in columns] if own else self._arms
+        rows = self.encoding.encode_all(context, used)
+        for arm, row in zip(used, rows, strict=True):
+            self._require_size(row.size, arm)
+        x = pad(np.array(rows))
+        if own:
+            wide = np.zeros((len(self._arms), x.shape[1]))
+            wide[columns] = x
+            return ContextFeatures(wide)
+        if len(self._features) * max(x.size, 64) >= _MOST_NUMBERS:
+            self._features.clear()
+        self._features[context] = found = ContextFeatures(x)
+        return found
+
+    def _require_size(self, size: int, arm: Arm) -> None:
+        """Refuse features of another length; the first ones say what it is."""
         if not self.d:
+            self.d = size
+            self.arrays = self.make_arrays()
+        elif size != self.d:
+            raise BadFeatures(show(arm), f"are {size} numbers, and this policy learns {self.d}")
+
+    def check_step(self, context: Context, arm: Arm) -> None:
+        """Refuse features that cannot be written or are of another length."""
+        if context not in self._features or arm not in self._columns:
+            x = self.encoding.encode(context, arm)
+            if self.d and x.size != self.d:
+                self._require_size(x.size, arm)
+
+    def take(self, context: Context, row: int, column: int, reward: float, shown: Any) -> None:
+        """Learn the arm's features and its reward."""
+        found = self._features.get(context)
+        if found is None:
+            found = self.find_features(context, np.array([column]))
+        m, a = 0 if self.shared else column, self.arrays
+        learn_row(a.models, a.sums, m, found.x, column, self.d, reward)
+
+    def _find_row(self, context: Context) -> int:
+        # Contexts may be numbers: nothing is kept by context but bounds.
+        return self._rows.get(self.spec.find_cell(context), 0)
+
+    def record_options(self) -> dict[str, Any]:
+        """Write the options; of a user's function only that there was one."""
+        found = self.list_options()
+        warm = found["warm_start"]
+        record = warm and {"estimates": warm.estimates.record(), "rows": warm.rows}
+        return {**found, "features": found["features"] is not None, "warm_start": record}
+
+    @classmethod
+    def read_options(
+        cls, record: Mapping[str, Any], functions: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Read what ``record_options`` wrote; a user's function is given again."""
+        had, warm = record["features"], record["warm_start"]
+        if bool(had) != (functions.get("features") is not None):
+            wanted = "give its function again, features=" if had else "it had none"
+            raise ValueError(f"about its features: {wanted}")
+        made = warm and WarmStart(BoundTable.from_record(warm["estimates"]), warm["rows"])
+        return {**record, "features": None, "warm_start": made, **functions}
+
+    def restore_arrays(self, record: Mapping[str, Any], rows: Ints, columns: Ints) -> None:
+        """Read regressions, whose number of features the policy may not know yet."""
+        self.match_size(int(record["d"]))
+        super().restore_arrays(record["parts"], rows, columns)
+
+    def record_arrays(self, places: Mapping[str, slice]) -> dict[str, Any]:
+        """Write regressions, and the number of features."""
+        return {"d": self.d, "parts": super().record_arrays(places)}
+
+    def match(self, other: Self) -> None:
+        """Take the number of features that another policy knows."""
+        if self.d and other.d and self.d != other.d:
+            raise CannotMerge(f"they learn {self.d} and {other.d} features")
+        self.match_size(other.d)
+
+    def match_size(self, d: int) -> None:
+        """Take a number of features, where none is known yet."""
+        if d and not self.d:
             self.d = d
             self.arrays = self.make_arrays()
+            self.rebuild()
+
+    def _follow(self, spec: Spec, prior: BoundTable) -> None:
+        """Go on with more levels, as if rows had had their features from the start, all 0."""
+        wider = FeatureEncoding.of(spec, self.options["features"])
+        if wider != self.encoding and self.d and self.options["features"] is None:
+            turn, old = self.encoding.map_into(wider, self.d), self.arrays
+            self.spec, d, p = spec, self.d, old.models.shape[2]
+            self.d = len(turn)
+            self.arrays = self.make_arrays()
+            models, sums, q = self.arrays.models, self.arrays.sums, self.arrays.models.shape[2]
+            rest, ridge = (
+                old.sums[:, :d, :d] - np.eye(d) * self.options["ridge"],
+                np.eye(self.d),
+            )
+            sums[:] = 0.0
+            sums[:, : self.d, : self.d] = ridge * self.options["ridge"] + turn @ rest @ turn.T
+            sums[:, q, : self.d] = old.sums[:, p, :d] @ turn.T
+            self.solve(models, sums)
+            models[:, q + 1, 0] = old.models[:, p + 1, 0]
+        super()._follow(spec, prior)
 
     def lay_out_features(self, contexts: Sequence[Context]) -> Floats:
-        """Features of all arms in all contexts, contexts x arms x p."""
-        return np.array([self.find_features(context).x for context in contexts])
+        """Give the features of all arms in all contexts, contexts x arms x p."""
+        every = np.arange(len(self._arms))
+        return np.array([self.find_features(context, every).x for context in contexts])
 
 
-Features = Callable[[Context, Arm], Sequence[float]]
-__all__ = ["Features", "Ints", "LinearPolicy", "find_spread", "learn_row", "predict", "update"]
+__all__ = ["Features", "LinearPolicy", "WarmStart"]

@@ -1,45 +1,42 @@
-"""Thompson sampling on each context by itself, with bounds (B-TS of Zhang and Bareinboim 2017), without drawing."""
+"""Thompson sampling on each context by itself, with bounds, without drawing.
 
-import math
+With bounds it is B-TS of Zhang and Bareinboim (2017).
+"""
+
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from scipy.special import expit
 
-from boundit.bandit.best_arm import COLUMNS, LOWER, MEAN, UPPER, find_best_arm_probabilities, write_beta
+from boundit.bandit.best_arm import (
+    COLUMNS,
+    LOWER,
+    MEAN,
+    UPPER,
+    find_best_arm_probabilities,
+    write_beta,
+    write_bounds,
+)
 from boundit.bandit.compiled import kernel, step
 from boundit.bandit.draws import Floats, Ints, pick_arm
-from boundit.bandit.policy import CommonOptions, Policy
-from boundit.bandit.runs import register_choose, register_copy, register_learn
+from boundit.bandit.options import CommonOptions
+from boundit.bandit.policy import Policy
+from boundit.bandit.runs import register_runs
 from boundit.bandit.ucb import TOTAL, N, count_reward
-
-_END = 1e-9
+from boundit.terms.bound_table import BoundTable
 
 
 class TSArrays(NamedTuple):
-    """`counts` and `bounds` as those of UCB; `span`: the lowest and the highest reward."""
+    """``counts`` and ``bounds`` as those of UCB; ``span``: the least and the greatest reward."""
 
     counts: Floats
     bounds: Floats
     span: Floats
 
 
-@step
-def write_bounds(belief: Floats, i: int, lower: float, upper: float, low: float, high: float) -> None:
-    """Write bounds of a mean on the scale of log odds; infinite where they say nothing."""
-    one, two = (lower - low) / (high - low), (upper - low) / (high - low)
-    belief[i, LOWER], belief[i, UPPER] = -np.inf, np.inf
-    if one > _END:
-        one = min(one, 1.0 - _END)
-        belief[i, LOWER] = math.log(one / (1.0 - one))
-    if two < 1.0 - _END:
-        two = max(two, _END)
-        belief[i, UPPER] = math.log(two / (1.0 - two))
-
-
 @kernel
 def believe_ts(counts: Floats, bounds: Floats, span: Floats, c: int, columns: Ints) -> Floats:
-    """The distribution of each arm's mean: Beta(1 + successes, 1 + failures), truncated to the bounds."""
+    """Write the distribution of each arm's mean: Beta(1 + successes, 1 + failures), truncated."""
     belief = np.zeros((columns.size, COLUMNS))
     low, high = span[0], span[1]
     for i in range(columns.size):
@@ -51,9 +48,12 @@ def believe_ts(counts: Floats, bounds: Floats, span: Floats, c: int, columns: In
 
 
 @kernel
-def _choose(arrays: TSArrays, c: int, columns: Ints, start: int, stop: int, uniform: float) -> int:
-    found = find_best_arm_probabilities(believe_ts(arrays.counts, arrays.bounds, arrays.span, c, columns[start:stop]))
-    return columns[start + pick_arm(found, uniform, 0.0)]
+def _choose(
+    arrays: TSArrays, c: int, columns: Ints, start: int, stop: int, uniform: float
+) -> int:
+    a, open_ = arrays, columns[start:stop]
+    found = find_best_arm_probabilities(believe_ts(a.counts, a.bounds, a.span, c, open_))
+    return open_[pick_arm(found, uniform, 0.0)]
 
 
 @step
@@ -66,33 +66,54 @@ def _copy(arrays: TSArrays) -> TSArrays:
     return TSArrays(arrays.counts.copy(), arrays.bounds, arrays.span)
 
 
-register_choose(TSArrays, _choose)
-register_learn(TSArrays, _learn)
-register_copy(TSArrays, _copy)
+register_runs(TSArrays, choose=_choose, learn=_learn, copy=_copy)
 
 
 class TS(Policy):
-    """Play an arm as often as it is probably the best: Beta distributions, truncated to the prior's bounds.
+    """Thompson sampling with a Beta distribution of every mean, truncated to the prior bounds.
 
-    A reward between 0 and 1 counts as that much success and the rest failure.
+    An arm is played with the probability that it is the best; a reward counts as that share of
+    a success and the rest of a failure. It assumes nothing of how arms or contexts are alike.
+
+    Parameters
+    ----------
+    prior : BoundTable, optional
+        Bounds to start from.
+    **common
+        The options of every policy: see ``Policy``.
+
+    Examples
+    --------
+    >>> policy = TS(arms=["A", "B"], seed=0)
+    >>> policy.learn(policy.decide(), 1.0)
+    >>> sum(policy.decide().propensities.values())
+    1.0
     """
 
     draws = True
-    axes = {"counts": "ca"}
+    axes = {"counts": "ca"}  # noqa: RUF012, nobody changes it
     additive = ("counts",)
 
-    def __init__(self, **common: Unpack[CommonOptions]) -> None:
-        super().__init__({}, common)
+    def __init__(
+        self, prior: BoundTable | None = None, **common: Unpack[CommonOptions]
+    ) -> None:
+        super().__init__(prior, {}, common)
 
     def make_arrays(self) -> TSArrays:
+        """Make the counts of nothing learned."""
         counts = np.zeros((*self.prior.bounds.shape[:2], 2))
         return TSArrays(counts, self.prior.bounds, np.array(self.spec.reward_range))
 
-    def score(self, context: Any, row: int, columns: Ints) -> tuple[int, Floats, Floats, Floats]:
-        belief = believe_ts(self.arrays.counts, self.prior.bounds, self.arrays.span, row, columns)
-        found = find_best_arm_probabilities(belief)
-        mean = expit(belief[:, MEAN])
-        return -1, found, expit(np.clip(belief[:, MEAN], belief[:, LOWER], belief[:, UPPER])), mean
+    def score(
+        self, context: Any, row: int, columns: Ints
+    ) -> tuple[int, Floats, Floats, Floats]:
+        """Compute the probability that each arm is the best; scores are the expected rewards."""
+        a, (low, high) = self.arrays, self.spec.reward_range
+        belief = believe_ts(a.counts, a.bounds, a.span, row, columns)
+        kept = np.clip(belief[:, MEAN], belief[:, LOWER], belief[:, UPPER])
+        index, free = (low + (high - low) * expit(odds) for odds in (kept, belief[:, MEAN]))
+        return -1, find_best_arm_probabilities(belief), index, free
 
-    def take(self, context: Any, row: int, column: int, reward: float, observed: Any) -> None:
+    def take(self, context: Any, row: int, column: int, reward: float, shown: Any) -> None:
+        """Count the reward."""
         count_reward(self.arrays.counts, row, column, reward)

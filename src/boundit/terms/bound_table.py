@@ -77,7 +77,8 @@ class BoundTable:
     ``confounding_limit`` has the limits on hidden confounding under which the intervals hold, by
     the edges that they are on. ``models`` says which models were fitted, where some were.
     ``complete`` tells whether no limit cut the search for rules, so that what they leave open
-    would stay however many rows there were.
+    would stay however many rows there were. ``goal`` says whether high or low outcomes are
+    better; the numbers are the same.
     ``notes`` are the caveats once more, with the options that they name as values, for whoever
     spells options otherwise than Python; a table of an expert or a file has none.
 
@@ -108,6 +109,7 @@ class BoundTable:
     confounding_limit: Mapping[str, float] = field(default_factory=dict)
     models: str = ""
     complete: bool = False
+    goal: Literal["max", "min"] = "max"
     notes: tuple[Note, ...] = field(default_factory=tuple, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -445,6 +447,8 @@ class BoundTable:
         found: dict[str, object] = encode(self)
         if not self.models:
             del found["models"]  # so that releases without models read the file
+        if self.goal == "max":
+            del found["goal"]
         return found
 
     def save(self, path: str | PathLike[str], *, counts: bool = True) -> None:
