@@ -1,94 +1,121 @@
-"""A plan as arrays: which cells and weights each pair of arm and context has, and what rows of the log count for.
+"""A plan as arrays: which cells and weights each pair of arm and context has, and what rows say.
 
-The mean of a pair is a sum over a tree. Its first node is the first factor of the plan, P(w_1 | do(x), c); every value
-leads to a node of the next factor, those of the last factor to *leaves*, where rewards are. Nodes and leaves are
-numbered level by level, so that edge e leads to element e + 1. A plan without factors is a single leaf.
+The mean of a pair is a sum over a tree. Its first node is the first factor of the plan,
+P(w_1 | do(x), c); every value leads to a node of the next factor, those of the last factor to
+*leaves*, where rewards are. Nodes and leaves are numbered level by level, so that edge e leads to
+element e + 1. A plan without factors is a single leaf.
 """
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
-from boundit.terms.bound import Arm, Context
-from boundit.terms.fused_plan import Factor, FusedPlan
+from numpy.typing import NDArray
 from scipy.special import logit
 
 from boundit.bandit.draws import Floats, Ints
+from boundit.bandit.errors import BadObservation
+from boundit.terms.bound import Arm, Context, Value
+from boundit.terms.bound_errors import OutsideDomain
+from boundit.terms.fused_plan import Factor, FusedPlan
+from boundit.terms.scalars import unwrap_scalar
 
 TAUS = (0.0, 0.025, 0.05, 0.1, 0.2, math.inf)
 """The sizes that the bias of the log may have, one for the whole log."""
-PRIOR = (0.7, 0.06, 0.06, 0.06, 0.06, 0.06)
+_PRIOR = (0.7, 0.06, 0.06, 0.06, 0.06, 0.06)
 SHIFTS = (0.5, 1.0, 2.0)
-"""By how much better than fused a pair or an arm may be, in log odds: what looks too good is played, and found out."""
-TILT_SCALE = 1.5
-"""Scale of the logistic prior of a log tilt: how much the log prefers one value of w over another."""
+"""By how much better a pair or an arm may be than the log says, in log odds: what looks too good
+is played, and found out."""
+_TILT_SCALE = 1.5
+"""Scale of the logistic prior of a log tilt: how much selection prefers one w over another."""
+NO_PLAN = FusedPlan((), (), (), (), ())
 
 SEEN_WINS, SEEN_LOSSES, GUESSED_WINS, GUESSED_LOSSES = range(4)
 SEEN, GUESSED = 0, 1
-WINS, LOSSES = 0, 1
-BIAS, OWN = 0, 1
-LOG_WEIGHT, TAU_WEIGHT = 0, 1
+WINS, LOSSES, BIAS, OWN, SHIFT = range(5)
+LOG_PRIOR, LOG_WEIGHT, WEIGHT = range(3)
 N_LEARNED, N_SEEN = 0, 1
 
 
+class Unseen(NamedTuple):
+    """Particles for weights that no round shows (``unobserved``); without rows until needed.
+
+    units          contexts x arms: pairs with the same cells and distributions are one unit; -1
+    members        the pairs of all units, one unit after the other from ``begins``
+    groups         the group of each unit: those that hang on the same unknown distributions
+    laws           tables x particles x values: distributions, or factors of one for a tilt
+    tables         contexts x arms x nodes: the table of a node, -1 where rows of the log tell it
+    shares         entries: what a table multiplies
+    doubled        taus x entries: the relative variance that rows of the log leave in a tilt
+    betas          units x taus x (wins, losses) x particles: a unit's mean before any reward
+    counts         units x (wins, losses, whether ``betas`` are there)
+    logs           units x taus x particles: the likelihood of a unit's rewards, as whole numbers
+    sums           groups x taus x particles: their sums, which no order changes
+    weights        groups x taus x particles
+    evidence       (groups, and one for their sum) x taus: log of the mean likelihood, whole
+    taus           taus x (log weight, weight); stale: 1 where rewards were not counted here
+    """
+
+    units: Ints
+    members: Ints
+    begins: Ints
+    groups: Ints
+    laws: Floats
+    tables: Ints
+    shares: Floats
+    doubled: Floats
+    betas: NDArray[np.float32]
+    counts: Floats
+    logs: Ints
+    sums: Ints
+    weights: Floats
+    evidence: Ints
+    taus: Floats
+    stale: Ints
+
+
 class FusedArrays(NamedTuple):
-    """What the compiled loops read (first what the plan says) and write (then what was learned).
+    """What the compiled loops read, which the plan says, and write, which was learned.
 
-    starts, parents        edges of each node; node of each edge
-    pools                  contexts x arms x nodes: where the counts of a pair's distribution at a node begin; -1: no plan
-    cells                  contexts x arms x leaves: the cell of rewards of each leaf; -1: no plan
-    twins                  contexts x arms x (nodes + leaves): the first element of the same distribution or cell;
-                           empty where no pair has two
-    wins, losses           taus x cells: what rows of the log count for, and the uniform prior (1 and 1)
-    weights                taus x entries: the same for the distributions of w
-    log_prior, bounds      of tau; contexts x arms x (lower, upper), used only where a pair has no plan
-    numbers                (doubt, spread, lowest reward, highest reward)
+    starts, parents  edges of each node; node of each edge
+    places           contexts x arms x (nodes, leaves): where the counts of a node's distribution
+                     begin, and the cell of each leaf; -1: no plan
+    twins            the same: first element of the same distribution or cell; empty if none
+    log_cells        taus x cells x (wins, losses): what rows of the log count for, prior included
+    log_pools        taus x entries: the same for distributions of w
+    bounds           contexts x arms x (lower, upper), used only where a pair has no plan
+    numbers          (doubt, lowest reward, highest reward)
 
-    rewards                contexts x arms x (wins, losses): all rewards of a pair, on the scale from 0 to 1
-    leaves                 contexts x arms x leaves x (seen wins, seen losses, guessed wins, guessed losses)
-    own                    contexts x arms x edges: values of w seen in a pair's own rounds
-    evidence               contexts x arms x (log Bayes factor that what is fused is wrong here; that its weights are own)
-    shifts, arm_shifts     the same, for being better by each of SHIFTS: contexts x arms x 3, arms x 3
-    cell_counts            cells x 4, as leaves; pool_counts: entries x (seen, guessed)
-    taus                   taus x (log weight, weight); totals: (rounds learned, rounds that showed all of w)
+    pairs            contexts x arms x (wins, losses: all rewards on the scale from 0 to 1;
+                     log Bayes factors: what is fused is wrong here, weights are own, SHIFTS)
+    arm_shifts       arms x SHIFTS: the same for an arm in all contexts
+    leaves           contexts x arms x leaves x (rounds, wins) that showed all
+    own              contexts x arms x edges: values of w in these, which ``leaves`` tell
+    cells            cells x (seen wins, seen losses, guessed wins, guessed losses)
+    pools            entries x (seen, guessed)
+    taus             taus x (log prior, log weight, weight)
+    totals           (rounds learned, rounds that showed all of w)
     """
 
     starts: Ints
     parents: Ints
-    pools: Ints
-    cells: Ints
+    places: Ints
     twins: Ints
-    wins: Floats
-    losses: Floats
-    weights: Floats
-    log_prior: Floats
+    log_cells: Floats
+    log_pools: Floats
     bounds: Floats
     numbers: Floats
-    rewards: Floats
+    pairs: Floats
+    arm_shifts: Floats
     leaves: Floats
     own: Floats
-    evidence: Floats
-    shifts: Floats
-    arm_shifts: Floats
-    cell_counts: Floats
-    pool_counts: Floats
+    cells: Floats
+    pools: Floats
     taus: Floats
     totals: Floats
-
-
-LEARNED = {
-    "rewards": "ca",
-    "leaves": "ca",
-    "own": "ca",
-    "evidence": "ca",
-    "shifts": "ca",
-    "arm_shifts": "a",
-    "cell_counts": "",
-    "pool_counts": "",
-    "taus": "",
-    "totals": "",
-}
+    unseen: Unseen
 
 
 def lay_out(
@@ -98,75 +125,90 @@ def lay_out(
     bounds: Floats,
     numbers: Sequence[float],
     *,
-    trusting: bool,
+    flip: bool,
 ) -> FusedArrays:
-    """Put a plan into arrays by context and arm, with nothing learned. Without a plan, every pair has its own rewards."""
-    taus, prior = ((0.0,), (1.0,)) if trusting or plan is None else (TAUS, PRIOR)
-    plan = plan or FusedPlan((), (), (), (), ())
-    n_rows, n_arms = bounds.shape[:2]
-    starts, parents = _number_edges([len(factor.cells) for factor in plan.factors])
+    """Put a plan into arrays by context and arm, with nothing learned.
+
+    ``flip`` counts rewards from the other end of their range. Without doubt, ``numbers[0]``, the
+    log has no bias.
+    """
+    trusting = plan is None or not numbers[0]
+    taus, prior = ((0.0,), (1.0,)) if trusting else (TAUS, _PRIOR)
+    plan, shape = plan or NO_PLAN, bounds.shape[:2]
+    starts, parents = number_edges([len(factor.cells) for factor in plan.factors])
     n_nodes, n_leaves = starts.size - 1, plan.n_leaves
-    offsets, weights = _lay_out_weights(plan.factors, taus)
-    pools, cells = np.full((n_rows, n_arms, n_nodes), -1), np.full((n_rows, n_arms, n_leaves), -1)
+    offsets, log_pools = _lay_out_pools(plan.factors, taus)
+    places = np.full((*shape, n_nodes + n_leaves), -1)
     for i, (arm, context) in enumerate(plan.pairs):
         c, k = rows.get(context), columns.get(arm)
-        if c is None or k is None:
-            continue
-        cells[c, k] = plan.cells[i]
-        found = [
-            pool * len(factor.cells) + offset
-            for factor, offset in zip(plan.factors, offsets, strict=True)
-            for pool in factor.pools[i]
-        ]
-        pools[c, k] = found
-    n, sums = np.array(plan.n, np.float64), np.array(plan.sums, np.float64)
-    means = np.divide(sums, n, out=np.zeros_like(n), where=n > 0)
-    counted = np.array([discount_rows(n, sums, tau) for tau in taus]).reshape(len(taus), n.size)
-    log_prior, shape = np.log(np.array(prior)), (n_rows, n_arms)
+        if c is not None and k is not None:
+            pools = (
+                pool * len(factor.cells) + offset
+                for factor, offset in zip(plan.factors, offsets, strict=True)
+                for pool in factor.pools[i]
+            )
+            places[c, k] = [*pools, *plan.cells[i]]
+    n, wins = np.array(plan.n, np.float64), np.array(plan.sums, np.float64)
+    wins = n - wins if flip else wins
+    means = np.divide(wins, n, out=np.zeros_like(n), where=n > 0)
+    counted = np.array([discount_rows(n, wins, tau) for tau in taus]).reshape(len(taus), n.size)
+    log_prior = np.log(np.array(prior))
     return FusedArrays(
         starts,
         parents,
-        pools,
-        cells,
-        _find_twins(starts, pools, cells),
-        1.0 + means * counted,
-        1.0 + (1.0 - means) * counted,
-        weights,
-        log_prior,
+        places,
+        _find_twins(places, n_nodes),
+        1.0 + np.stack([means * counted, (1.0 - means) * counted], axis=2),
+        log_pools,
         bounds,
         np.array(numbers, np.float64),
-        np.zeros((*shape, 2)),
-        np.zeros((*shape, n_leaves, 4)),
+        np.zeros((*shape, SHIFT + len(SHIFTS))),
+        np.zeros((shape[1], len(SHIFTS))),
+        np.zeros((*shape, n_leaves, 2)),
         np.zeros((*shape, parents.size)),
-        np.zeros((*shape, 2)),
-        np.zeros((*shape, len(SHIFTS))),
-        np.zeros((n_arms, len(SHIFTS))),
         np.zeros((n.size, 4)),
-        np.zeros((weights.shape[1], 2)),
-        np.stack([log_prior, np.exp(log_prior)], axis=1),
+        np.zeros((log_pools.shape[1], 2)),
+        np.stack([log_prior, log_prior, np.exp(log_prior)], axis=1),
         np.zeros(2),
+        make_no_particles(),
     )
 
 
-def discount_rows(n: Floats, sums: Floats, tau: float) -> Floats:
-    """How many draws the rows of a cell are worth if their mean may be off by about tau: `1 / (1/n + tau^2/(v(1-v)))`."""
+def make_no_particles() -> Unseen:
+    """Make empty arrays, for a policy whose rounds show what its plan asks for."""
+    ints = [np.zeros((0,) * n, np.int64) for n in range(1, 4)]
+    floats = [np.zeros((0,) * n) for n in range(1, 4)]
+    betas = np.zeros((0, 0, 0, 0), np.float32)
+    learned = floats[1], ints[2], ints[2], floats[2], ints[1], floats[1], ints[0]
+    given = ints[1], ints[1], ints[0], ints[0], floats[2], ints[2], floats[0], floats[1]
+    return Unseen(*given, betas, *learned)
+
+
+def discount_rows(n: Floats, wins: Floats, tau: float) -> Floats:
+    """Count how many draws the rows of a cell are worth if their mean may be off by about tau.
+
+    ``1 / (1/n + tau^2 / (v (1 - v)))``, where v is their mean: never more than n.
+    """
     if math.isinf(tau):
         return np.zeros_like(n)
-    v = (sums + 0.5) / (n + 1.0)
-    return n / (1.0 + n * tau**2 / (v * (1.0 - v)))
+    v = (wins + 0.5) / (n + 1.0)
+    found: Floats = n / (1.0 + n * tau**2 / (v * (1.0 - v)))
+    return found
 
 
 def _discount_weights(counts: Floats, tau: float) -> Floats:
-    """The same for a distribution of w; with two values it is what `discount_rows` does."""
+    """Do the same for distributions of w; with two values it is what ``discount_rows`` does."""
     if math.isinf(tau):
         return np.zeros_like(counts)
     n = counts.sum(axis=1, keepdims=True)
     shares = (counts + 0.5) / (n + 0.5 * counts.shape[1])
     spread = 1.0 - (shares**2).sum(axis=1, keepdims=True)
-    return counts / (1.0 + n * counts.shape[1] * tau**2 / spread)
+    found: Floats = counts / (1.0 + n * counts.shape[1] * tau**2 / spread)
+    return found
 
 
-def _number_edges(sizes: Sequence[int]) -> tuple[Ints, Ints]:
+def number_edges(sizes: Sequence[int]) -> tuple[Ints, Ints]:
+    """Number the edges of the tree of factors of some sizes: where a node's begin, and whose."""
     widths, prefixes = list[int](), 1
     for size in sizes:
         widths += [size] * prefixes
@@ -175,11 +217,11 @@ def _number_edges(sizes: Sequence[int]) -> tuple[Ints, Ints]:
     return starts, np.repeat(np.arange(len(widths), dtype=np.int64), widths)
 
 
-def _lay_out_weights(factors: Sequence[Factor], taus: Sequence[float]) -> tuple[list[int], Floats]:
+def _lay_out_pools(factors: Sequence[Factor], taus: Sequence[float]) -> tuple[list[int], Floats]:
     """Dirichlet counts of all distributions of all factors, under each tau, one after the other.
 
-    Rows of the log count where they are draws of the factor (W2). Where they say it up to a tilt (W3), the prior is
-    the average over tilts instead of a uniform one; else it is uniform.
+    Rows of the log count where they are draws of the factor. Where they tell it up to a tilt, the
+    prior is the average over tilts; else it is uniform.
     """
     offsets, size, parts = list[int](), 0, [np.zeros((len(taus), 0))]
     for factor in factors:
@@ -190,81 +232,102 @@ def _lay_out_weights(factors: Sequence[Factor], taus: Sequence[float]) -> tuple[
             start[unknown] = average_tilts(np.array(factor.shares, np.float64)[unknown])
         offsets.append(size)
         size += counts.size
-        parts.append(np.array([(start + _discount_weights(counts, tau)).ravel() for tau in taus]))
+        parts.append(np.array([(start + _discount_weights(counts, t)).ravel() for t in taus]))
     return offsets, np.concatenate(parts, axis=1)
 
 
 def average_tilts(shares: Floats, n: int = 400) -> Floats:
-    """Dirichlets with the mean and the total variance of `shares e^tilt`, tilts logistic: what selection may have done.
+    """Dirichlets with mean and total variance of what selection may have left of ``shares``.
 
-    Pools x values in, the same out.
+    Pools x values in, the same out. If w affects selection and arm and context affect it through
+    w alone, the log's shares are those of w times 1 / P(selected | w), the same in all pools.
     """
-    k = shares.shape[1]
-    tilt = np.concatenate([np.zeros((n, 1)), TILT_SCALE * logit(spread_points(n, k - 1))], axis=1)
+    tilts = draw_tilts(spread_points(n, shares.shape[1] - 1))
     made = np.empty_like(shares)
     for at in range(0, len(shares), 1024):  # a part at a time, to save memory
-        raised = np.log(shares[at : at + 1024, None, :] + 0.5) + tilt
-        found = np.exp(raised - raised.max(axis=2, keepdims=True))
+        found = (shares[at : at + 1024, None, :] + 0.5) * tilts
         found /= found.sum(axis=2, keepdims=True)
         mean = found.mean(axis=1)
-        concentration = (1.0 - (mean**2).sum(axis=1)) / found.var(axis=1).sum(axis=1) - 1.0
-        made[at : at + 1024] = concentration[:, None] * mean
+        size = (1.0 - (mean**2).sum(axis=1)) / found.var(axis=1).sum(axis=1) - 1.0
+        made[at : at + 1024] = size[:, None] * mean
     return made
 
 
+def draw_tilts(points: Floats) -> Floats:
+    """Turn points of a cube into tilts of one more value, logistic in their logs, the first 1."""
+    tilts: Floats = np.exp(_TILT_SCALE * logit(points))
+    return np.concatenate([np.ones((len(points), 1)), tilts], axis=1)
+
+
 def spread_points(n: int, d: int) -> Floats:
-    """Points spread evenly in a cube (an additive recurrence, Roberts 2018); on a line, equally far from each other."""
+    """Spread points evenly in a cube by an additive recurrence (Roberts 2018).
+
+    On a line they are equally far from each other.
+
+    >>> spread_points(4, 1).ravel().tolist(), spread_points(3, 2).shape
+    ([0.125, 0.375, 0.625, 0.875], (3, 2))
+    """
     if d <= 1:
         return ((np.arange(n) + 0.5) / n)[:, None][:, :d]
     ratio = 2.0
     for _ in range(64):
         ratio = (1.0 + ratio) ** (1.0 / (d + 1))
-    found: Floats = (0.5 + np.outer(np.arange(1, n + 1), ratio ** -np.arange(1.0, d + 1))) % 1.0
+    steps = ratio ** -np.arange(1.0, d + 1)
+    found: Floats = (0.5 + np.outer(np.arange(1, n + 1), steps)) % 1.0
     return np.clip(found, 1e-6, 1.0 - 1e-6)
 
 
-def _find_twins(starts: Ints, pools: Ints, cells: Ints) -> Ints:
-    """Find for every node and leaf of a pair the first one of the same distribution or cell; empty if all differ."""
-    names = np.concatenate([-2 - pools, cells], axis=2)
-    n_rows, n_arms, size = names.shape
+def _find_twins(places: Ints, n_nodes: int) -> Ints:
+    """Find for every element the first of the same distribution or cell; none if all differ."""
+    names = places.copy()
+    names[:, :, :n_nodes] = -2 - names[:, :, :n_nodes]
+    size = names.shape[2]
     found = np.broadcast_to(np.arange(size), names.shape).copy()
     for i in range(size):
         for j in range(i):
             same = (names[:, :, i] == names[:, :, j]) & (found[:, :, i] == i)
             found[:, :, i][same] = found[:, :, j][same]
-    known = cells[:, :, 0] >= 0
+    known = places[:, :, -1] >= 0
     return found if (found != np.arange(size))[known].any() else np.zeros((0, 0, 0), np.int64)
 
 
 class LeafReader:
-    """Finds the leaf of what a round showed of the plan's variables."""
+    """Finds the leaf of what a round showed of the plan's variables.
+
+    ``leaves`` has the place of each combination of their values.
+    """
 
     def __init__(self, plan: FusedPlan | None) -> None:
-        factors = plan.factors if plan else ()
         self.variables = plan.variables if plan else ()
-        paths: list[tuple[Any, ...]] = [()]
-        for factor in factors:
-            paths = [(*path, *cell) for path in paths for cell in factor.cells]
-        self.leaves = {path: i for i, path in enumerate(paths)}
-        self.levels = [{path[i] for path in paths} for i in range(len(self.variables))]
-        self.anything = np.ones(len(paths), np.bool_)
+        cells = product(*(factor.cells for factor in (plan.factors if plan else ())))
+        joined = (tuple(value for cell in path for value in cell) for path in cells)
+        self.leaves: dict[tuple[Value, ...], int] = {path: i for i, path in enumerate(joined)}
+        self._levels = [
+            tuple(dict.fromkeys(path[i] for path in self.leaves))
+            for i in range(len(self.variables))
+        ]
+        self.anything = np.ones(len(self.leaves))
 
-    def read(self, observed: Mapping[str, object]) -> tuple[int, Any]:
-        """The leaf, -1 where that is not all known; and which leaves remain possible."""
-        from boundit.terms.scalars import unwrap_scalar
-
-        from boundit.bandit.errors import BadObservation
-
+    def read(self, observed: Mapping[str, object] | None) -> tuple[int, Floats]:
+        """Find the leaf, -1 where that is not all known; and 1 for leaves that remain open."""
+        if observed is None or not self.variables:
+            return (-1 if self.variables else 0), self.anything
         if not isinstance(observed, Mapping):
-            raise BadObservation(f"found {observed!r:.60}")
-        if unknown := [name for name in observed if name not in self.variables]:
-            raise BadObservation(f"{unknown[0]!r} is not a variable of the plan, which has {self.variables}")
-        if not self.variables:
-            return 0, self.anything
-        seen = {i: unwrap_scalar(observed[name]) for i, name in enumerate(self.variables) if observed.get(name) is not None}
+            raise BadObservation(observed)
+        for name in observed:
+            if name not in self.variables:
+                raise BadObservation(name, self.variables)
+        seen: dict[int, Any] = {
+            i: unwrap_scalar(observed[name])
+            for i, name in enumerate(self.variables)
+            if observed.get(name) is not None
+        }
         for i, value in seen.items():
-            if value not in self.levels[i]:
-                raise BadObservation(f"{self.variables[i]} is {value!r}, and its levels are {sorted(self.levels[i], key=str)}")
-        open_ = np.array([all(path[i] == value for i, value in seen.items()) for path in self.leaves])
-        found = np.flatnonzero(open_)
-        return (int(found[0]) if found.size == 1 else -1), open_
+            if value not in self._levels[i]:
+                raise OutsideDomain(self.variables[i], value, self._levels[i])
+        if len(seen) == len(self.variables):
+            leaf = self.leaves.get(tuple(seen.values()), -1)
+            if leaf >= 0:
+                return leaf, self.anything
+        fits = [all(path[i] == value for i, value in seen.items()) for path in self.leaves]
+        return -1, np.array(fits, np.float64)
