@@ -60,7 +60,7 @@ _SPREAD = 0.7
 """Arms are drawn from beliefs so much narrower than the posterior: ``kappa`` of an index."""
 _NEGLIGIBLE = 1e-3
 """Parts of a mixture of less weight are left out."""
-_LEAST_COUNT = 0.02
+LEAST_COUNT = 0.02
 _SHIFTS = np.array(SHIFTS)
 
 
@@ -393,7 +393,7 @@ def _match_node(
     for e in range(a.starts[node], a.starts[node + 1]):
         least = -np.inf
         for tau in range(a.taus.shape[0]):
-            least = max(least, _LEAST_COUNT - a.log_pools[tau, first + e])
+            least = max(least, LEAST_COUNT - a.log_pools[tau, first + e])
         guessed = a.pools[first + e, GUESSED] + new * scratch[3, e] - scratch[2, e]
         a.pools[first + e, GUESSED] = max(guessed, least - a.pools[first + e, SEEN])
 
@@ -408,8 +408,9 @@ def _choose(
 
 @kernel
 def _learn(arrays: FusedArrays, c: int, k: int, reward: float, leaf: int) -> None:
-    n_leaves = arrays.places.shape[2] - arrays.starts.size + 1
-    learn_fused(arrays, c, k, reward, leaf, np.ones(n_leaves))
+    low, high = arrays.numbers[1], arrays.numbers[2]
+    open_leaves = np.ones(arrays.leaves.shape[2])
+    learn_fused(arrays, c, k, (reward - low) / (high - low), leaf, open_leaves)
 
 
 @kernel

@@ -2,32 +2,39 @@ r"""Do rounds contradict the log? A test that may be read at any time.
 
 If the rewards of a cell have one mean in the log and in rounds, the ratio
 
-    E = B(s_0 + 1, f_0 + 1) B(s_1 + 1, f_1 + 1) / \max_p p^{s_0+s_1} (1-p)^{f_0+f_1}
+.. math:: E = B(s_0+1, f_0+1) B(s_1+1, f_1+1) / \max_p p^{s_0+s_1} (1-p)^{f_0+f_1}
 
-of two mixtures to the largest likelihood is an e-process, whichever arms are played; distributions of w have the same
-with more than two values. The mean over all of them, fixed by the plan, ever reaches 1/alpha with probability at most
-alpha (Ville). Seen counts alone enter.
+of two mixtures to the largest likelihood is an e-process, whichever arms are played;
+distributions of w have the same with more than two values. The mean over all of them, fixed by
+the plan, ever reaches 1/alpha with probability at most alpha (Ville). Seen counts alone enter.
 """
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import final
 
 import numpy as np
-from boundit.terms.bound import Arm, Context, Value
-from boundit.terms.fused_plan import FusedPlan
 
 from boundit.bandit.compiled import kernel
 from boundit.bandit.draws import Floats
-from boundit.bandit.fused.layout import SEEN
+from boundit.bandit.fused.layout import SEEN, SEEN_LOSSES, FusedArrays
+from boundit.terms.bound import Arm, Context, Value
+from boundit.terms.fused_plan import FusedPlan
+from boundit.terms.names import join_names
 
-ALPHA = 0.05
+LEVEL = 0.05
 _HIGHEST = 600.0
 
 
+@final
 @dataclass(frozen=True)
 class LogRefutation:
-    """The log and the rounds cannot come from one world as the graph says; the cell that differs most."""
+    """The log and the rounds cannot come from one population as the graph says.
+
+    ``evidence`` is the mean of all e-processes, ``level`` the probability of a false alarm. The
+    cell that differs most is named by an arm and a context in it, and values of the plan's
+    variables.
+    """
 
     arm: Arm
     context: Context
@@ -37,16 +44,18 @@ class LogRefutation:
     level: float
 
     def __str__(self) -> str:
+        shown = f" where {join_names(self.variables)} is {self.values!r}" if self.values else ""
         where = f" in context {self.context!r}" if self.context else ""
         return (
-            f"rounds contradict the log, most of all for arm {self.arm!r}{where}: evidence {self.evidence:.3g}, refuted "
-            f"at level {self.level:.3g}; graph or log is wrong, and the policy goes on with the log discounted"
+            f"rounds contradict the log, most of all for arm {self.arm!r}{where}{shown}: "
+            f"evidence {self.evidence:.3g}, refuted at level {self.level:.3g}; graph or log "
+            "cannot be right, and the policy goes on with the log discounted as it learned"
         )
 
 
 @kernel
 def measure_evidence(rows: Floats, seen: Floats) -> float:
-    """The log of the evidence that rows of a log and rounds do not have one distribution, from counts of each value."""
+    """The log of the evidence that counts of rows and of rounds have not one distribution."""
     evidence, n_rows, n_seen = 2.0 * math.lgamma(float(rows.size)), 0.0, 0.0
     for k in range(rows.size):
         evidence += math.lgamma(rows[k] + 1.0) + math.lgamma(seen[k] + 1.0)
@@ -60,43 +69,74 @@ def measure_evidence(rows: Floats, seen: Floats) -> float:
 
 
 class LogEvidence:
-    """The e-processes of a plan's cells, and of distributions of w with rows in the log; what they refute."""
+    """The e-processes of a plan's cells, and of distributions of w with rows in the log.
 
-    def __init__(self, plan: FusedPlan | None) -> None:
-        self.plan, self.refutation = plan, None
-        n, wins = np.array(plan.n if plan else (), np.float64), np.array(plan.sums if plan else (), np.float64)
-        self.rows = np.stack([wins, n - wins], axis=1)
-        self.pools: dict[int, tuple[int, Floats]] = {}
-        at, place = 0, len(self.rows)
-        for factor in plan.factors if plan else ():
-            for counts in factor.counts:
+    ``refutation`` is what they refute, which stays.
+    """
+
+    def __init__(self, plan: FusedPlan, *, flip: bool) -> None:
+        self.plan = plan
+        self.refutation: LogRefutation | None = None
+        n, wins = np.array(plan.n, np.float64), np.array(plan.sums, np.float64)
+        wins = n - wins if flip else wins
+        self._rows = np.stack([wins, n - wins], axis=1)
+        self._pools: dict[int, tuple[int, Floats]] = {}
+        self._factors = list[tuple[int, int]]()
+        at = 0
+        for j, factor in enumerate(plan.factors):
+            for pool, counts in enumerate(factor.counts):
                 if any(counts):
-                    self.pools[at] = place, np.array(counts, np.float64)
-                    place += 1
+                    place = len(self._rows) + len(self._factors)
+                    self._pools[at] = place, np.array(counts, np.float64)
+                    self._factors.append((j, pool))
                 at += len(factor.cells)
-        self.logs = np.zeros(place)
+        self._logs = np.zeros(len(self._rows) + len(self._factors))
 
-    def judge(self, cell: int, starts: Any, cell_counts: Floats, pool_counts: Floats) -> None:
-        """Weigh what one round changed: its cell and the distributions on its path."""
-        self.logs[cell] = measure_evidence(self.rows[cell], cell_counts[cell, :2])
-        for at in starts.tolist():
-            if at in self.pools:
-                place, rows = self.pools[at]
-                self.logs[place] = measure_evidence(rows, pool_counts[at : at + rows.size, SEEN])
+    def judge(self, a: FusedArrays, row: int, column: int, leaf: int) -> None:
+        """Weigh what one round changed: its cell, and the distributions of its pair."""
+        n_nodes = a.starts.size - 1
+        self._weigh_cell(a, int(a.places[row, column, n_nodes + leaf]))
+        if self._pools:
+            for at in a.places[row, column, :n_nodes].tolist():
+                if at in self._pools:
+                    self._weigh_pool(a, at)
         self._conclude()
 
-    def judge_all(self, cell_counts: Floats, pool_counts: Floats) -> None:
-        for cell in np.flatnonzero(cell_counts[:, :2].any(axis=1)).tolist():
-            self.logs[cell] = measure_evidence(self.rows[cell], cell_counts[cell, :2])
-        for at, (place, rows) in self.pools.items():
-            self.logs[place] = measure_evidence(rows, pool_counts[at : at + rows.size, SEEN])
+    def judge_all(self, a: FusedArrays) -> None:
+        """Weigh all that rounds have shown."""
+        for cell in np.flatnonzero(a.cells[:, : SEEN_LOSSES + 1].any(axis=1)).tolist():
+            self._weigh_cell(a, cell)
+        for at in self._pools:
+            self._weigh_pool(a, at)
         self._conclude()
+
+    def _weigh_cell(self, a: FusedArrays, cell: int) -> None:
+        self._logs[cell] = measure_evidence(self._rows[cell], a.cells[cell, : SEEN_LOSSES + 1])
+
+    def _weigh_pool(self, a: FusedArrays, at: int) -> None:
+        place, rows = self._pools[at]
+        self._logs[place] = measure_evidence(rows, a.pools[at : at + rows.size, SEEN])
 
     def _conclude(self) -> None:
-        if self.plan is None or self.refutation or not self.logs.size or self.logs.max() < math.log(self.plan.n_ways / ALPHA):
+        """Keep a refutation once the mean of all evidence is as high as the level needs."""
+        needed = self.plan.n_ways / LEVEL
+        # No mean is above its largest part.
+        if self.refutation or self._logs.max(initial=0.0) < math.log(needed):
             return
-        evidence = float(np.exp(np.minimum(self.logs, _HIGHEST)).mean())
-        if evidence >= self.plan.n_ways / ALPHA:
-            worst = min(int(self.logs.argmax()), len(self.rows) - 1)
-            i = next(i for i, row in enumerate(self.plan.cells) if worst in row)
-            self.refutation = LogRefutation(*self.plan.pairs[i], self.plan.variables, (), evidence, ALPHA)
+        evidence = float(np.exp(np.minimum(self._logs, _HIGHEST)).mean())
+        if evidence >= needed:
+            self.refutation = self._name(int(self._logs.argmax()), evidence)
+
+    def _name(self, place: int, evidence: float) -> LogRefutation:
+        """Name the cell or distribution that differs most, by an arm and a context in it."""
+        plan, values = self.plan, tuple[Value, ...]()
+        if place < len(self._rows):
+            i = next(i for i, cells in enumerate(plan.cells) if place in cells)
+            leaf = plan.cells[i].index(place)
+            for factor in reversed(plan.factors):
+                leaf, k = divmod(leaf, len(factor.cells))
+                values = (*factor.cells[k], *values)
+            return LogRefutation(*plan.pairs[i], plan.variables, values, evidence, LEVEL)
+        j, pool = self._factors[place - len(self._rows)]
+        i = next(i for i, pools in enumerate(plan.factors[j].pools) if pool in pools)
+        return LogRefutation(*plan.pairs[i], plan.factors[j].variables, (), evidence, LEVEL)

@@ -9,7 +9,7 @@ element e + 1. A plan without factors is a single leaf.
 import math
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from scipy.special import logit
 
 from boundit.bandit.draws import Floats, Ints
 from boundit.bandit.errors import BadObservation
+from boundit.bandit.spec import find_bin
 from boundit.terms.bound import Arm, Context, Value
 from boundit.terms.bound_errors import OutsideDomain
 from boundit.terms.fused_plan import Factor, FusedPlan
@@ -294,11 +295,15 @@ def _find_twins(places: Ints, n_nodes: int) -> Ints:
 class LeafReader:
     """Finds the leaf of what a round showed of the plan's variables.
 
-    ``leaves`` has the place of each combination of their values.
+    ``leaves`` has the place of each combination of their values; ``bins`` has the edges of what
+    was cut into bins.
     """
 
-    def __init__(self, plan: FusedPlan | None) -> None:
-        self.variables = plan.variables if plan else ()
+    def __init__(
+        self, plan: FusedPlan | None, bins: Mapping[str, tuple[float, ...]] | None = None
+    ) -> None:
+        self.plan, self.variables = plan, plan.variables if plan else ()
+        self._edges = [(bins or {}).get(name, ()) for name in self.variables]
         cells = product(*(factor.cells for factor in (plan.factors if plan else ())))
         joined = (tuple(value for cell in path for value in cell) for path in cells)
         self.leaves: dict[tuple[Value, ...], int] = {path: i for i, path in enumerate(joined)}
@@ -317,8 +322,8 @@ class LeafReader:
         for name in observed:
             if name not in self.variables:
                 raise BadObservation(name, self.variables)
-        seen: dict[int, Any] = {
-            i: unwrap_scalar(observed[name])
+        seen: dict[int, Value] = {
+            i: find_bin(self._edges[i], unwrap_scalar(observed[name]))
             for i, name in enumerate(self.variables)
             if observed.get(name) is not None
         }

@@ -1,221 +1,388 @@
-"""Fused: rows of the log and rounds count in the same cells, and the log is trusted as far as it holds.
+"""Fused: rows of the log and rounds count in the same cells, and the log counts while it holds.
 
-An arm is played with the probability that it is best (`best_arm`), each mean being a mixture of two normals in log
-odds: what the plan's cells and weights say, averaged over how biased the log may be (tau), and with the weight of a
-doubt the pair's own rewards alone. `doubt` is shared by the arms of a decision; 0 trusts log and graph.
+An arm is played with the probability that it is the best (``best_arm``). Its mean has a mixture
+of two Betas: what the plan's cells and weights say, averaged over how biased the log may be (tau),
+and with the weight of a doubt the pair's own rewards alone.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Unpack
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Self, Unpack
 
 import numpy as np
-from boundit.terms.bound import Context
+from scipy.special import betaln, expit, gammaln, logsumexp
+
+from boundit.bandit.best_arm import LOWER, MEAN, UPPER, find_best_arm_probabilities
+from boundit.bandit.draws import Floats, Ints
+from boundit.bandit.fused.beliefs import LEAST_COUNT, believe, find_doubts, learn_fused
+from boundit.bandit.fused.evidence import LogEvidence, LogRefutation
+from boundit.bandit.fused.layout import (
+    BIAS,
+    GUESSED,
+    LOG_PRIOR,
+    LOG_WEIGHT,
+    LOSSES,
+    N_LEARNED,
+    N_SEEN,
+    NO_PLAN,
+    OWN,
+    SEEN,
+    SEEN_LOSSES,
+    SEEN_WINS,
+    TAUS,
+    WEIGHT,
+    WINS,
+    FusedArrays,
+    LeafReader,
+    lay_out,
+    make_no_particles,
+)
+from boundit.bandit.fused.unobserved import FEW, make_units, spread_particles
+from boundit.bandit.options import CommonOptions
+from boundit.bandit.policy import Policy
+from boundit.bandit.runs import Rounds
+from boundit.terms.bound import Arm, Context
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.fused_plan import FusedPlan
-from scipy.special import betaln, gammaln
+from boundit.terms.saving.codec import decode, encode
 
-from boundit.bandit.best_arm import MEAN, find_best_arm_probabilities
-from boundit.bandit.draws import Floats, Ints
-from boundit.bandit.policy import CommonOptions, Policy
-from boundit.bandit.fused.beliefs import believe, find_doubts, learn_fused
-from boundit.bandit.fused.evidence import LogEvidence, LogRefutation
-from boundit.bandit.fused.layout import BIAS, LEARNED, OWN, SEEN, TAUS, FusedArrays, LeafReader, lay_out
+_SHOWN_DOUBT = 0.2
 
 
 class Fused(Policy):
-    """The recommended policy. `observes` names variables that help if `learn` is given them; none is required."""
+    """Thompson sampling that counts logged rows and new rewards in the same cells.
+
+    The recommended policy. Its prior carries a plan (``bounds.pooling``), which says which rows
+    of the log are data on the mechanism behind the rewards; where the graph allows none, arms
+    have their own rewards within the bounds, and ``pooling_reason`` says why. Against a wrong log
+    or graph it learns how biased the log may be (one size for all of it), and keeps two doubts
+    for every arm and context: that what is pooled is wrong there, alone or for the arm
+    everywhere, and then its own rewards decide, and that its weights are its own.
+
+    Parameters
+    ----------
+    prior : BoundTable, optional
+        Bounds, and the plan with the counts of the log.
+    doubt : float
+        The probability at first that the log misleads about some arm of a context; below 1, and
+        0 trusts log and graph. Less doubt gains more from a right log and loses more to a wrong
+        one.
+    **common
+        The options of every policy: see ``Policy``.
+
+    Notes
+    -----
+    ``auxiliary_variables`` names what helps if ``learn`` is given it as ``observed``; nothing is
+    required. As long as fewer than one round in ten showed it, rewards alone decide.
+
+    Examples
+    --------
+    >>> table = BoundTable.from_rows(
+    ...     [{"Ad": "A", "lower": 0.1, "upper": 0.3}, {"Ad": "B", "lower": 0.4, "upper": 0.6}],
+    ...     outcome="Click", treatments=["Ad"], outcome_range=(0, 1),
+    ... )
+    >>> policy = Fused(table, seed=1)
+    >>> policy.decide().arm, policy.pooling_reason
+    ('B', 'these bounds came without a log, so there are no rows to count')
+    """
 
     draws = True
-    axes = LEARNED
-    additive = ("rewards", "leaves", "shifts", "arm_shifts", "totals")
+    axes = {
+        "pairs": "ca",
+        "leaves": "ca",
+        "arm_shifts": "a",
+        "cells": "",
+        "pools": "",
+        "taus": "",
+        "totals": "",
+    }
+    additive = ("pairs", "leaves", "arm_shifts", "cells", "pools", "totals")
+    arrays: FusedArrays
+    reader: LeafReader
+    log_evidence: LogEvidence
 
-    def __init__(self, *, doubt: float = 0.08, spread: float = 0.7, **common: Unpack[CommonOptions]) -> None:
-        prior = common.get("prior")
-        if isinstance(prior, BoundTable) and isinstance(prior.pooling, FusedPlan):
-            # A wrong graph must be able to lose: nothing may rule an arm out for certain.
-            common["prior"] = replace(prior, contrasts={})
-        super().__init__({"doubt": doubt, "spread": spread}, common)
+    def __init__(
+        self,
+        prior: BoundTable | None = None,
+        *,
+        doubt: float = 0.08,
+        **common: Unpack[CommonOptions],
+    ) -> None:
+        super().__init__(prior, {"doubt": doubt}, common)
+
+    # -- what the policy goes by ----------------------------------------------------------------
 
     @property
     def plan(self) -> FusedPlan | None:
+        """The plan by which logged rows count, None where the graph allows none."""
         table = self.prior.table
         return table.pooling if table and isinstance(table.pooling, FusedPlan) else None
 
     @property
-    def plan_reason(self) -> str:
-        """Why rows of the log count as they do, or why there are only bounds."""
+    def pooling_reason(self) -> str:
+        """Why logged rows count together with new rewards, or why they do not."""
         table = self.prior.table
-        return "there is no prior" if table is None else str(table.pooling)
+        if table is None:
+            return "there is no prior, so every arm is learned from its rewards alone"
+        return str(self.plan) if self.plan else table.pooling.reason  # type: ignore[union-attr]
 
     @property
-    def observes(self) -> tuple[str, ...]:
+    def auxiliary_variables(self) -> tuple[str, ...]:
+        """The variables that help if ``learn`` is given them; none is required."""
         return self.reader.variables
 
     @property
     def refutation(self) -> Any:
+        """What showed that graph, log or bounds cannot be right; else None.
+
+        Rounds that contradict the log are a message: the policy goes on with the log discounted
+        as it learned.
+        """
         return self.log_evidence.refutation or self.prior.refutation
 
     @property
     def bias(self) -> dict[float, float]:
         """How probable each size of the log's bias (tau) is by now."""
-        return dict(zip(TAUS, self.arrays.taus[:, 1].tolist(), strict=False))
+        a = self._get_ready()
+        weights = a.unseen.taus[:, 1] if self._is_blind() else a.taus[:, WEIGHT]
+        return dict(zip(TAUS, weights.tolist(), strict=False))
 
-    def make_arrays(self) -> FusedArrays:
-        numbers = (self.options["doubt"], self.options["spread"], *self.spec.reward_range)
-        trusting = self.options["doubt"] == 0
-        return lay_out(self.plan, self._rows, self._columns, self.prior.bounds, numbers, trusting=trusting)
-
-    def rebuild(self) -> None:
-        self.reader, self.log_evidence = LeafReader(self.plan), LogEvidence(self.plan)
-        self.log_evidence.judge_all(self.arrays.cell_counts, self.arrays.pool_counts)
-
-    def score(self, context: Context, row: int, columns: Ints) -> tuple[int, Floats, Floats, Floats]:
-        arrays = self.arrays if self.arrays.bounds is self.prior.bounds else self._take_bounds()
-        belief = believe(arrays, row, columns)
-        found = find_best_arm_probabilities(belief)
-        mean = 1.0 / (1.0 + np.exp(-belief[:, MEAN]))
-        return -1, found, mean, mean
-
-    def _take_bounds(self) -> FusedArrays:
-        self.arrays = self.arrays._replace(bounds=self.prior.bounds)
-        return self.arrays
-
-    def read_observed(self, observed: Mapping[str, object] | None) -> Any:
-        return self.reader.read(observed or {})
-
-    def take(self, context: Context, row: int, column: int, reward: float, observed: Any) -> None:
-        low, high = self.spec.reward_range
-        leaf, open_ = observed or (-1, self.reader.anything)
-        learn_fused(self.arrays, row, column, (reward - low) / (high - low), leaf, open_.astype(np.float64))
-        if leaf >= 0 and self.arrays.cells[row, column, 0] >= 0:
-            a = self.arrays
-            self.log_evidence.judge(a.cells[row, column, leaf], a.pools[row, column], a.cell_counts, a.pool_counts)
-
-    def list_leaves(self, side: Any) -> Ints:
-        """The leaf of every cell that a simulated world shows."""
-        found = [self.reader.read(dict(zip(side.variables, cell, strict=True)))[0] for cell in side.cells]
-        return np.array(found, np.int64)
-
-    def lay_out_runs(self, rows: Ints, columns: Ints, contexts: Sequence[Context], rounds: Any) -> Any:
-        fresh = self.make_arrays()
-        parts = {name: getattr(fresh, name)[rows] for name in ("pools", "cells", "bounds", *_BY_PAIR)}
-        return fresh._replace(**parts, twins=fresh.twins[rows] if fresh.twins.size else fresh.twins)
+    def describe_prior(self) -> str:
+        """Say in a few words what the policy started from."""
+        if self.plan is None:
+            return f"{super().describe_prior()}, no rows pooled"
+        return f"{sum(self.plan.n):,} logged rows pooled"
 
     def describe(self) -> str:
         """Say in lines of text what the policy goes by and how far it trusts the log."""
-        lines = [repr(self), self.plan_reason]
-        learned, seen = self.arrays.totals.tolist()
-        if self.reader.variables:
-            lines.append(f"{seen:.0f} of {learned:.0f} rounds showed {', '.join(self.reader.variables)}")
-        lines.append("bias of the log: " + ", ".join(f"{tau:g}: {p:.2f}" for tau, p in self.bias.items()))
-        doubt = self.options["doubt"] / max(len(self.spec.arms), 1)
-        for context, row in self._rows.items():
-            for arm, column in self._columns.items():
-                wrong, own = find_doubts(self.arrays, row, column, doubt)
-                if max(wrong, own) >= 0.2 and self.arrays.cells[row, column, 0] >= 0:
-                    lines.append(f"arm {arm!r} in context {context!r}: in doubt {wrong:.2f}, own weights {own:.2f}")
+        lines, plan = [repr(self), self.pooling_reason], self.plan
+        if plan is not None:
+            learned, seen = self.arrays.totals.tolist()
+            if plan.variables:
+                by = "rewards alone" if self._is_blind() else "cells and weights"
+                names = ", ".join(plan.variables)
+                lines.append(f"{seen:.0f} of {learned:.0f} rounds showed {names}: by {by}")
+            bias = ", ".join(f"{tau:g}: {p:.2f}" for tau, p in self.bias.items())
+            lines.append(f"bias of the log, and how probable it is: {bias}")
+            lines += self._list_doubts(plan)
         return "\n".join(lines + ([str(self.refutation)] if self.refutation else []))
 
-    # -- merging, refreshing, old states: what adds up is kept by pair and leaf, the rest is counted from it ----------
+    def _list_doubts(self, plan: FusedPlan) -> list[str]:
+        """List the pairs of arm and context for which the plan is much in doubt, a line each."""
+        found, doubt = list[str](), self.options["doubt"] / max(len(self.spec.arms), 1)
+        for arm, context in plan.pairs:
+            wrong, own = find_doubts(
+                self.arrays, self._rows[context], self._columns[arm], doubt
+            )
+            if max(wrong, own) >= _SHOWN_DOUBT:
+                what = f"log in doubt {wrong:.2f}, weights of its own {own:.2f}"
+                found.append(f"arm {arm!r} in context {context!r}: {what}")
+        return found
 
-    def derive(self) -> None:
-        """Count cells, pools, own weights and taus from what is kept by pair and leaf."""
-        a, n_nodes = self.arrays, self.arrays.starts.size - 1
-        known = a.cells[:, :, 0] >= 0
-        np.add.at(a.cell_counts, a.cells[known], a.leaves[known])
-        sums = np.zeros((*a.leaves.shape[:2], n_nodes + a.leaves.shape[2], 2))
-        sums[:, :, n_nodes:, 0], sums[:, :, n_nodes:, 1] = a.leaves[..., :2].sum(axis=3), a.leaves[..., 2:].sum(axis=3)
-        for edge in range(a.parents.size - 1, -1, -1):
-            node = a.parents[edge]
-            sums[:, :, node] += sums[:, :, edge + 1]
-            np.add.at(a.pool_counts, a.pools[:, :, node][known] + edge - a.starts[node], sums[:, :, edge + 1][known])
-            a.own[:, :, edge] = sums[:, :, edge + 1, 0]
-        self._weigh_taus()
-        self._weigh_own()
+    # -- deciding and learning ------------------------------------------------------------------
 
-    def _weigh_taus(self) -> None:
-        a, plan = self.arrays, self.plan
-        won, lost = a.cell_counts[:, 0], a.cell_counts[:, 1]
-        logs = a.log_prior + (betaln(a.wins + won, a.losses + lost) - betaln(a.wins, a.losses)).sum(axis=1)
-        at = 0
-        for factor in plan.factors if plan else ():
-            to = at + factor.n_pools * len(factor.cells)
-            prior = a.weights[:, at:to].reshape(-1, factor.n_pools, len(factor.cells))
-            logs += _log_dirichlet(prior, a.pool_counts[at:to, SEEN].reshape(prior.shape[1:])).sum(axis=1)
-            at = to
-        logs -= logs.max()
-        a.taus[:, 0], a.taus[:, 1] = logs, np.exp(logs) / np.exp(logs).sum()
+    def make_arrays(self) -> FusedArrays:
+        """Put the plan into arrays of nothing learned."""
+        numbers = self.options["doubt"], *self.spec.reward_range
+        flip = self.spec.goal == "min"
+        return lay_out(
+            self.plan, self._rows, self._columns, self.prior.bounds, numbers, flip=flip
+        )
 
-    def _weigh_own(self) -> None:
-        """Weigh a pair's own weights against its pool by all that it saw at once, the pool without it."""
+    def find_open(self, context: Context, row: int, columns: Ints) -> Ints:
+        """Find the columns that may be played: with a plan all, so that a wrong one can lose."""
+        return columns if self.plan else super().find_open(context, row, columns)
+
+    def score(
+        self, context: Context, row: int, columns: Ints
+    ) -> tuple[int, Floats, Floats, Floats]:
+        """Compute the probability that each arm is the best; scores are the expected rewards."""
+        belief = believe(self._get_ready(), row, columns)
+        low, high = self.spec.reward_range
+        mean = expit(belief[:, MEAN])
+        held = expit(np.clip(belief[:, MEAN], belief[:, LOWER], belief[:, UPPER]))
+        index, free = (low + (high - low) * part for part in (held, mean))
+        return -1, find_best_arm_probabilities(belief), index, free
+
+    def read_observed(self, observed: Mapping[str, object]) -> Any:
+        """Find the leaf of what a round showed, or refuse what the plan does not know."""
+        return self.reader.read(observed)
+
+    def take(self, context: Context, row: int, column: int, reward: float, shown: Any) -> None:
+        """Learn one reward, and what else its round showed."""
+        low, high = self.spec.reward_range
+        leaf, open_leaves = shown or self.reader.read(None)
+        a = self._get_ready()
+        learn_fused(a, row, column, (reward - low) / (high - low), leaf, open_leaves)
+        if leaf >= 0 and a.places[row, column, 0] >= 0:
+            self.log_evidence.judge(a, row, column, leaf)
+
+    def _is_blind(self) -> bool:
+        learned, seen = self.arrays.totals.tolist()
+        return self.arrays.starts.size > 1 and seen * FEW < learned
+
+    def _get_ready(self) -> FusedArrays:
+        """Give the arrays, with particles if these decide."""
         a = self.arrays
-        for c, k in np.argwhere(a.cells[:, :, 0] >= 0).tolist():
-            total = 0.0
-            for node in range(a.starts.size - 1):
-                edges = slice(a.starts[node], a.starts[node + 1])
-                seen, size = a.own[c, k, edges], a.starts[node + 1] - a.starts[node]
-                at = slice(a.pools[c, k, node], a.pools[c, k, node] + size)
-                prior = a.weights[:, at].T @ a.taus[:, 1] + np.maximum(a.pool_counts[at, SEEN] - seen, 0.0)
-                total += float(_log_dirichlet(np.ones(size), seen) - _log_dirichlet(prior, seen))
-            a.evidence[c, k, OWN] = total
+        if not a.unseen.groups.size and self._is_blind() and self.plan:
+            self.arrays = a = a._replace(unseen=spread_particles(self.plan, a))
+        return a
 
-    def merge_rest(self, one: Any, other: Any, shared: Any) -> None:
-        """Bayes factors of pairs: the log of what was predicted adds up, the plain prediction is made of all rewards
-        at once. (Adding the factors would start each worker's plain prediction anew.)"""
-        predicted = np.zeros(self.arrays.evidence.shape[:2])
-        for part, sign in ((one, 1.0), (other, 1.0), (shared, -1.0)):
-            rows = np.array([0, *(self._rows[c] for c in part._contexts)])
-            columns = np.array([self._columns[k] for k in part._arms])
-            a = part.arrays
-            sums = betaln(1.0 + a.rewards[..., 0], 1.0 + a.rewards[..., 1]) - a.evidence[..., BIAS]
-            predicted[np.ix_(rows, columns)] += sign * sums[: rows.size, : columns.size]
-        a = self.arrays
-        a.evidence[..., BIAS] = betaln(1.0 + a.rewards[..., 0], 1.0 + a.rewards[..., 1]) - predicted
+    # -- whole runs -----------------------------------------------------------------------------
 
-    def refresh(self, prior: BoundTable, *, arms: Any = None) -> None:
-        """Count the rows of another table's log instead; rounds count in the new plan's cells and pools."""
-        with self._lock:
-            variables, old = self.reader.variables, self.arrays
-            kept = replace(prior, contrasts={}) if isinstance(getattr(prior, "pooling", None), FusedPlan) else prior
-            super().refresh(kept, arms=arms)
-            fresh, now = self.make_arrays(), self.arrays
-            for name in ("rewards", "evidence", "shifts", "arm_shifts", "totals"):
-                getattr(fresh, name)[...] = getattr(now, name)
-            if self.reader.variables == variables and fresh.leaves.shape[2:] == old.leaves.shape[2:]:
-                fresh.leaves[...] = now.leaves
-            self.arrays = fresh
-            self.derive()
-            self.rebuild()
+    def list_leaves(self, side: Any) -> Ints:
+        """Number what a simulated round shows besides: the leaf of each of its cells."""
+        shown = (dict(zip(side.variables, cell, strict=True)) for cell in side.cells)
+        return np.array([self.reader.read(one)[0] for one in shown], np.int64)
+
+    def lay_out_runs(
+        self, rows: Ints, columns: Ints, contexts: Sequence[Context], rounds: Rounds
+    ) -> FusedArrays:
+        """Give the arrays of nothing learned, by the contexts and arms of an environment."""
+        a: FusedArrays = super().lay_out_runs(rows, columns, contexts, rounds)
+        twins = self.arrays.twins[rows] if self.arrays.twins.size else self.arrays.twins
+        a = a._replace(places=self.arrays.places[rows], own=a.own[rows], twins=twins)
+        shown = rounds.shown_uniforms
+        if self.plan and a.starts.size > 1 and (not shown.size or np.isnan(shown).any()):
+            a = a._replace(unseen=spread_particles(self.plan, a))
+            make_units(a)  # once, as runs may share them
+        return a
+
+    # -- states, merging, refreshing ------------------------------------------------------------
+
+    def rebuild(self) -> None:
+        """Work out what is kept beside the arrays, and what follows from those that are kept."""
+        plan, a = self.plan, self.arrays
+        if not hasattr(self, "reader") or self.reader.plan != plan:
+            bins = self.prior.table.bins if self.prior.table else {}
+            self.reader = LeafReader(plan, bins)
+            self.log_evidence = LogEvidence(plan or NO_PLAN, flip=self.spec.goal == "min")
+        if plan:
+            a.own[...] = _sum_leaves(a, a.leaves[..., :1])[:, :, 1:, 0]
+            self.log_evidence.judge_all(a)
+        self.arrays = a._replace(unseen=make_no_particles())
+
+    def record_arrays(self, places: Mapping[str, slice]) -> dict[str, Any]:
+        """Write the arrays that were learned, and what they refuted once."""
+        found = encode(self.log_evidence.refutation, LogRefutation | None)
+        return {**super().record_arrays(places), "refutation": found}
 
     def restore_arrays(self, record: Mapping[str, Any], rows: Ints, columns: Ints) -> None:
-        if "extra_pairs" not in record:
-            super().restore_arrays(record, rows, columns)
+        """Read what ``record_arrays`` wrote."""
+        super().restore_arrays(record, rows, columns)
+        self.log_evidence.refutation = decode(LogRefutation | None, record["refutation"])
+
+    def derive(self) -> None:
+        """Weigh taus, and each pair's own weights, by all that was seen at once."""
+        a, plan = self.arrays, self.plan or NO_PLAN
+        least = LEAST_COUNT - a.log_pools.min(axis=0, initial=np.inf) - a.pools[:, SEEN]
+        a.pools[:, GUESSED] = np.maximum(a.pools[:, GUESSED], least)
+        seen = a.cells[:, [SEEN_WINS, SEEN_LOSSES]]
+        gained = betaln(*np.moveaxis(a.log_cells + seen, 2, 0))
+        logs = a.taus[:, LOG_PRIOR] + (gained - betaln(*np.moveaxis(a.log_cells, 2, 0))).sum(1)
+        at = 0
+        for factor in plan.factors:
+            to = at + factor.n_pools * len(factor.cells)
+            start = a.log_pools[:, at:to].reshape(-1, factor.n_pools, len(factor.cells))
+            counts = a.pools[at:to, SEEN].reshape(start.shape[1:])
+            logs = logs + _measure_dirichlet(start, counts).sum(axis=1)
+            at = to
+        a.taus[:, LOG_WEIGHT] = logs - logs.max()
+        a.taus[:, WEIGHT] = np.exp(logs - logsumexp(logs))
+        c, k = np.nonzero(a.places[:, :, 0] >= 0)
+        found = np.zeros((len(a.taus), c.size))
+        for node, (first, last) in enumerate(zip(a.starts[:-1], a.starts[1:], strict=True)):
+            own = _sum_leaves(a, a.leaves[..., :1])[c, k, first + 1 : last + 1, 0]
+            at_edges = a.places[c, k, node][:, None] + np.arange(last - first)
+            # The others of its pool are taken to come first.
+            others = a.log_pools[:, at_edges] + (a.pools[at_edges, SEEN] - own)
+            found += _measure_dirichlet(others, own)
+            found -= _measure_dirichlet(np.ones_like(own), own)
+        a.pairs[c, k, OWN] = -logsumexp(found, axis=0, b=a.taus[:, [WEIGHT]])
+
+    def merge_rest(self, one: Self, other: Self, shared: Self) -> None:
+        """Put evidence against pairs together: what was predicted of their rewards adds up.
+
+        Bayes factors do not: the plain prediction of each worker starts anew.
+        """
+        pairs = self.arrays.pairs
+        for part, sign in ((one, 1.0), (other, 1.0), (shared, -1.0)):
+            rows = np.array([0, *(self._rows[c] for c in part._contexts)])  # noqa: SLF001
+            columns = np.array([self._columns[k] for k in part._arms])  # noqa: SLF001
+            theirs = part.arrays.pairs[: rows.size, : columns.size]
+            pairs[(*np.ix_(rows, columns), BIAS)] -= sign * _measure_plain(theirs)
+        pairs[..., BIAS] += _measure_plain(pairs)
+        pairs[self.arrays.places[:, :, 0] < 0, BIAS] = 0.0
+        self.log_evidence.refutation = (
+            one.log_evidence.refutation or other.log_evidence.refutation
+        )
+
+    def carry(self, old: FusedArrays) -> None:
+        """Take over what was learned into arrays with more room, or of another plan.
+
+        There rounds count in the new plan's cells: those that showed the variables that it asks
+        for, or all where it asks for none.
+        """
+        if self.reader.plan == self.plan:
+            super().carry(old)
             return
-        a, plan = self.arrays, self.plan  # a state of 0.2.0 has pairs in the plan's order, then those it did not know
-        pairs = list(plan.pairs) if plan else []
-        for name, theirs in (("leaves", "leaves"), ("own", "own")):
-            values = np.array(record[theirs], np.float64)
-            for i, (arm, context) in enumerate(pairs):
-                getattr(a, name)[self._rows[context], self._columns[arm]] = values[i]
-        found, shifts = np.array(record["pairs"]), np.array(record["shifts"])
-        for i, (arm, context) in enumerate(pairs):
-            c, k = self._rows[context], self._columns[arm]
-            a.rewards[c, k], a.evidence[c, k], a.shifts[c, k] = found[i, :2], found[i, 2:], shifts[i]
-        for i, arm in enumerate(plan.arms if plan else (), len(pairs)):
-            a.arm_shifts[self._columns[arm]] = shifts[i]
-        for name, theirs in (("cell_counts", "cells"), ("pool_counts", "pools"), ("taus", "taus"), ("totals", "totals")):
-            getattr(a, name)[...] = np.array(record[theirs], np.float64).reshape(getattr(a, name).shape)
-        self.rebuild()
+        a, reader = self.arrays, LeafReader(self.plan, {})
+        for name in ("pairs", "arm_shifts", "totals"):
+            part = getattr(old, name)
+            getattr(a, name)[tuple(map(slice, part.shape))] = part
+        known = (a.places[:, :, 0] >= 0)[..., None]
+        if not reader.variables:
+            wins = a.pairs[..., [WINS]]
+            a.leaves[..., 0] = known * (wins + a.pairs[..., [LOSSES]])
+            a.leaves[..., 1] = known * wins
+            a.totals[N_SEEN] = a.totals[N_LEARNED]
+        elif reader.variables == self.reader.variables:
+            rows, columns = old.leaves.shape[:2]
+            for values, leaf in reader.leaves.items():
+                if values in self.reader.leaves:
+                    theirs = old.leaves[:, :, self.reader.leaves[values]]
+                    a.leaves[:rows, :columns, leaf] = theirs * known[:rows, :columns]
+        else:
+            a.totals[N_SEEN] = 0.0
+        self._count_leaves()
+        self.derive()
+
+    def _count_leaves(self) -> None:
+        """Count cells and pools from what rounds showed, by leaf."""
+        a, n_nodes = self.arrays, self.arrays.starts.size - 1
+        known = a.places[:, :, 0] >= 0
+        places, sums = a.places[known], _sum_leaves(a, a.leaves)[known]
+        wins = sums[:, n_nodes:, 1]
+        np.add.at(a.cells[:, SEEN_WINS], places[:, n_nodes:], wins)
+        np.add.at(a.cells[:, SEEN_LOSSES], places[:, n_nodes:], sums[:, n_nodes:, 0] - wins)
+        for edge, node in enumerate(a.parents.tolist()):
+            at = places[:, node] + edge - a.starts[node]
+            np.add.at(a.pools[:, SEEN], at, sums[:, edge + 1, 0])
+
+    def _grow(self, contexts: Iterable[Context], arms: Iterable[Arm]) -> None:
+        """Append rows and columns; after a refresh, rounds count in the cells of the new plan."""
+        super()._grow(contexts, arms)
+        if self.reader.plan != self.plan:
+            self._make_room()
 
 
-_BY_PAIR = tuple(name for name, axes in LEARNED.items() if axes == "ca")
+def _sum_leaves(a: FusedArrays, leaves: Floats) -> Floats:
+    """Add up numbers of leaves to every element of the tree above them."""
+    n_nodes = a.starts.size - 1
+    found = np.zeros((*leaves.shape[:2], n_nodes + leaves.shape[2], leaves.shape[3]))
+    found[:, :, n_nodes:] = leaves
+    for edge in range(a.parents.size - 1, -1, -1):
+        found[:, :, a.parents[edge]] += found[:, :, edge + 1]
+    return found
 
 
-def _log_dirichlet(prior: Floats, counts: Floats) -> Any:
-    """The log probability of seeing values in some order so often, under a Dirichlet; the last axis are values."""
-    each = (gammaln(prior + counts) - gammaln(prior)).sum(axis=-1)
-    return each - gammaln((prior + counts).sum(axis=-1)) + gammaln(prior.sum(axis=-1))
+def _measure_plain(pairs: Floats) -> Floats:
+    """The log probability of all rewards of each pair, by these alone."""
+    found: Floats = betaln(1.0 + pairs[..., WINS], 1.0 + pairs[..., LOSSES])
+    return found
 
 
-__all__ = ["Fused", "LogRefutation"]
+def _measure_dirichlet(start: Floats, counts: Floats) -> Floats:
+    """The log probability of seeing values in some order so often; the last axis are values."""
+    each = (gammaln(start + counts) - gammaln(start)).sum(axis=-1)
+    found: Floats = each - gammaln((start + counts).sum(axis=-1)) + gammaln(start.sum(axis=-1))
+    return found

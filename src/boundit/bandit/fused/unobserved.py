@@ -38,7 +38,7 @@ from boundit.terms.fused_plan import FusedPlan
 
 N_PARTICLES = 400
 _MOST_CORNERS = 64
-_FEW = 10
+FEW = 10
 """Particles decide as long as fewer than one in so many rounds showed all."""
 _STEPS = 2.0**24
 """Steps of a log likelihood: sums of 1,500 units are right within 1e-4."""
@@ -184,7 +184,7 @@ def break_sticks(points: Floats) -> Floats:
 @step
 def is_blind(a: FusedArrays) -> bool:
     """Whether so few rounds showed what the plan asks for that particles decide."""
-    return a.unseen.groups.size > 0 and a.totals[N_SEEN] * _FEW < a.totals[N_LEARNED]
+    return a.unseen.groups.size > 0 and a.totals[N_SEEN] * FEW < a.totals[N_LEARNED]
 
 
 @step
@@ -365,6 +365,14 @@ def weigh_units(a: FusedArrays) -> None:
             _weigh_rewards(u, unit)
             _weigh_group(a, u.groups[unit])
     u.stale[0] = 0
+
+
+@kernel
+def make_units(a: FusedArrays) -> None:
+    """Make the Betas of all units."""
+    for unit in range(a.unseen.groups.size):
+        i = a.unseen.begins[unit]
+        make_unit(a, a.unseen.members[i, 0], a.unseen.members[i, 1])
 
 
 @kernel
