@@ -101,7 +101,7 @@ class RunBlock:
         environment = self._show(player)
         late = self._arrivals
         shown = None if environment.side_observation is None else self._shown_uniforms[runs]
-        return player.play(
+        pulls = player.play(
             environment,
             self.contexts[runs],
             self.uniforms[runs],
@@ -109,6 +109,9 @@ class RunBlock:
             shown,
             late and (late.order[runs], late.ends[runs], late.defaults[runs]),
         )
+        if pulls is None or player.spec.arms == environment.arms:
+            return pulls
+        return np.array([environment.arms.index(arm) for arm in player.spec.arms])[pulls]
 
     def _play_rounds(self, name: str, policy: Policy, i: int, stop: Event) -> Ints:
         """Play one run through ``decide`` and ``learn``."""

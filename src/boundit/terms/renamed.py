@@ -10,7 +10,11 @@ _Asked = ParamSpec("_Asked")
 _Answer = TypeVar("_Answer")
 
 NAMES: Mapping[str, str] = {
+    "FittedWorlds": "simulation.FittedEnvironments",
+    "Model": "SCM",
     "Recovery": "estimand.Identification",
+    "Regret": "simulation.Regret",
+    "World": "Environment",
     "adjust_for_confounding_only": "bounds.adjust_for_confounding_only",
     "adjusts": "is_adjustment_set",
     "condition_only": "bounds.condition_only",
@@ -18,13 +22,17 @@ NAMES: Mapping[str, str] = {
     "exchanges": "estimand.exchanges",
     "find_adjustment": "adjustment_sets",
     "find_substitutes": "estimand.find_substitutes",
+    "fit_worlds": "fit_environments",
+    "flipped_world": "simulation.flipped_environment",
     "format_graph": "CausalGraph.format",
     "from_networkx": "CausalGraph.from_networkx",
     "list_adjustments": "adjustment_sets",
     "minimal_separator": "graph.minimal_separator",
     "nearest_separator": "graph.nearest_separator",
     "open_walk": "graph.open_walk",
+    "paper_world": "simulation.paper_environment",
     "project": "graph.project",
+    "random_world": "simulation.random_environment",
     "recover": "identify",
     "to_networkx": "CausalGraph.to_networkx",
 }
