@@ -1,0 +1,1 @@
+"""Optimal allocation matching: its program and its policy."""

@@ -24,6 +24,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boundit.bandit.compiled import kernel
 from boundit.bandit.draws import Floats, Ints
@@ -36,6 +37,7 @@ from boundit.bandit.oam.matrices import (
     solve_lower,
 )
 
+Mask = NDArray[np.bool_]
 SMALLEST_GAP = 2e-3
 """Smaller gaps count as this: what a gap asks for grows with its inverse square."""
 NO_GAP = 1e-9  # what rounding leaves of a gap of zero
@@ -76,7 +78,7 @@ class _Multipliers(NamedTuple):
 
 @kernel
 def allocate(
-    features: Floats, gaps: Floats, tested: Ints, width: float, cap: float, smallest_gap: float
+    features: Floats, gaps: Floats, tested: Mask, width: float, cap: float, smallest_gap: float
 ) -> Allocation:
     r"""Find the cheapest pulls that tell every pair with a gap from the best (eqs. 18, 19).
 
@@ -200,7 +202,7 @@ def _has_full_rank(base: Floats) -> bool:
     largest = 0.0
     for k in range(base.shape[0]):
         largest = max(largest, base[k, k])
-    return orthonormalize(base, _NO_LENGTH * largest).shape[0] == base.shape[0]
+    return len(orthonormalize(base, _NO_LENGTH * largest)) == len(base)
 
 
 @kernel

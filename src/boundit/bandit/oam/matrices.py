@@ -13,6 +13,7 @@ from boundit.bandit.draws import Floats
 
 @step
 def dot(x: Floats, y: Floats) -> float:
+    """Add up the products of two vectors, in their order."""
     total = 0.0
     for i in range(x.shape[0]):
         total += x[i] * y[i]

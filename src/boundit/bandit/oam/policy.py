@@ -8,9 +8,10 @@ was hardly ever pulled (forced), or where all have their share the most promisin
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from itertools import pairwise
-from typing import Any, NamedTuple, Unpack
+from typing import Any, NamedTuple, Self, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from boundit.bandit.compiled import kernel, step
 from boundit.bandit.decision import Decision
 from boundit.bandit.draws import Floats, Ints
-from boundit.bandit.errors import BadFeatures
+from boundit.bandit.errors import BadFeatures, CannotMerge
 from boundit.bandit.features import FeatureEncoding, Features
 from boundit.bandit.index import FREE, INDEX, is_ahead
 from boundit.bandit.oam.allocation import NO_GAP, SMALLEST_GAP, allocate
@@ -26,6 +27,7 @@ from boundit.bandit.oam.matrices import add_scaled, dot, factor, solve_cholesky,
 from boundit.bandit.options import CommonOptions
 from boundit.bandit.policy import Policy
 from boundit.bandit.runs import ARM, Rounds, register_runs
+from boundit.bandit.spec import show
 from boundit.terms.bound import Arm, Context
 from boundit.terms.bound_table import BoundTable
 
@@ -90,7 +92,7 @@ def compute_width(horizon: float, delta: float, d: int, c: float, sigma2: float)
 @step
 def _find_horizon(a: OAMArrays) -> float:
     """The horizon, or twice the rewards so far, up to a power of two and at least 1,024."""
-    horizon = a.constants[0]
+    horizon: float = a.constants[0]
     if horizon == 0.0:
         horizon = 1024.0
         while horizon < 2.0 * (a.progress[_EVENTS] + 1.0):
@@ -142,81 +144,92 @@ def _find_least_gap(a: OAMArrays, theta: Floats, least: float) -> float:
         for k in range(n_arms):
             if a.open[c, k] and best - means[k] > NO_GAP:
                 least = min(least, best - means[k])
-    return max(least, a.constants[4]) if least < math.inf else a.constants[4]
+    smallest: float = a.constants[4]
+    return max(least, smallest) if least < math.inf else smallest
 
 
 @kernel
-def match(
-    a: OAMArrays, x: Floats, c: int, columns: Ints, start: int, stop: int, table: Floats
-) -> tuple[int, int]:
-    r"""Choose the branch of Algorithm 5, then the arm it pulls (lines 3 to 25).
+def _find_branch(
+    a: OAMArrays,
+    c: int,
+    columns: Ints,
+    theta: Floats,
+    means: Floats,
+    spreads: Floats,
+    needed: Floats,
+) -> int:
+    r"""Find which branch pulls, once all arms were measured (Algorithm 5, lines 4, 13 and 17).
 
-    Gives the arm's place and the branch. ``x`` has the features of all arms in the context. In
-    the paper's words the spreads are :math:`\lVert x \rVert^2_{G^{-1}}`, what an arm needs is
+    Exploit where all are known well enough for their gaps, wasted exploration where all have the
+    pulls they need, forced where one has hardly any, else unwasted. Writes what an arm needs,
     :math:`\min(T_a, f_n / \Delta_{\min}^2)`.
     """
-    n, d = stop - start, a.sums.shape[1]
-    rows, means, needed = np.empty((n, d)), np.empty(n), np.empty(n)
+    best, least, fewest, known, served = means.max(), math.inf, math.inf, True, True
+    for mean in means:
+        if best - mean > NO_GAP:
+            least = min(least, best - mean)
+    gap, horizon = _find_least_gap(a, theta, least), _find_horizon(a)
+    width = compute_width(horizon, 1.0 / horizon, theta.size, a.constants[1], a.constants[2])
+    for i in range(columns.size):
+        pulls, wanted = a.pulls[c, columns[i]], a.wanted[c, columns[i]]
+        needed[i] = width / gap**2
+        if wanted >= 0.0:
+            needed[i] = min(wanted, needed[i])
+        known = known and spreads[i] <= max(best - means[i], gap) ** 2 / width
+        served = served and pulls >= needed[i]
+        fewest = min(fewest, pulls)
+    if known:
+        return _EXPLOIT
+    if served:
+        return _WASTED
+    share = a.constants[3]
+    if math.isnan(share):
+        events = a.progress[_EVENTS] + 1.0
+        share = 1.0 / max(math.log(math.log(max(events, 16.0))), 1.0)
+    return _FORCED if fewest <= share * a.progress[_EXPLORATIONS] else _UNWASTED
+
+
+@kernel
+def match(a: OAMArrays, x: Floats, c: int, columns: Ints, table: Floats) -> tuple[int, int]:
+    """Choose the branch of Algorithm 5, then the arm it pulls (lines 3 to 25): place and branch.
+
+    ``x`` has the features of all arms in the context; ``table`` takes the scores, if it has
+    rows.
+    """
+    n, d = columns.size, a.sums.shape[1]
+    rows, means, needed, branch = np.empty((n, d)), np.empty(n), np.empty(n), _START
     for i in range(n):
-        rows[i] = x[columns[start + i]]
+        rows[i] = x[columns[i]]
     theta, spreads, unseen = _estimate(rows, a.sums)
-    branch, best, least, quota = _EXPLOIT, -math.inf, math.inf, 0.0
     for i in range(n):
         means[i] = dot(rows[i], theta)
-        best = max(best, means[i])
-        if unseen[i] > _OUTSIDE:
-            branch = _START
-    explorations, index_width = a.progress[_EXPLORATIONS], 0.0
-    if branch != _START:
-        for i in range(n):
-            if best - means[i] > NO_GAP:
-                least = min(least, best - means[i])
-        gap, horizon = _find_least_gap(a, theta, least), _find_horizon(a)
-        width = compute_width(horizon, 1.0 / horizon, d, a.constants[1], a.constants[2])
-        known, served, fewest = True, True, math.inf
-        for i in range(n):
-            k = columns[start + i]
-            needed[i] = width / gap**2
-            if a.wanted[c, k] >= 0.0:
-                needed[i] = min(a.wanted[c, k], needed[i])
-            known = known and spreads[i] <= max(best - means[i], gap) ** 2 / width
-            served = served and a.pulls[c, k] >= needed[i]
-            fewest = min(fewest, a.pulls[c, k])
-        if not known and served:
-            delta = (explorations + 1.0) ** -2
-            index_width = compute_width(horizon, delta, d, a.constants[1], a.constants[2])
-            branch = _WASTED
-        elif not known:
-            share = a.constants[3]
-            if math.isnan(share):
-                events = a.progress[_EVENTS] + 1.0
-                share = 1.0 / max(math.log(math.log(max(events, 16.0))), 1.0)
-            branch = _FORCED if fewest <= share * explorations else _UNWASTED
-    place, best_index, best_free = 0, -math.inf, -math.inf
+    if unseen.max() <= _OUTSIDE:
+        branch = _find_branch(a, c, columns, theta, means, spreads, needed)
+    delta = (a.progress[_EXPLORATIONS] + 1.0) ** -2
+    width = compute_width(_find_horizon(a), delta, d, a.constants[1], a.constants[2])
+    place, best, best_free = 0, -math.inf, -math.inf
     for i in range(n):
-        k = columns[start + i]
-        lower, upper, free = a.bounds[c, k, 0], a.bounds[c, k, 1], means[i]
+        k, free, index = columns[i], means[i], -a.pulls[c, columns[i]]
+        lower, upper = a.bounds[c, k, 0], a.bounds[c, k, 1]
         if branch == _START:
             free = index = spreads[i]
         elif branch == _EXPLOIT:
             index = max(min(upper, free), lower)
         elif branch == _WASTED:
-            free += math.sqrt(index_width * spreads[i])
+            free += math.sqrt(width * spreads[i])
             index = min(free, upper)
-        elif branch == _FORCED:
-            index = -a.pulls[c, k]
-        else:
-            index = -a.pulls[c, k] / needed[i] if needed[i] > 0.0 else -math.inf
-        if i == 0 or is_ahead(index, free, k, best_index, best_free, columns[start + place]):
-            place, best_index, best_free = i, index, free
+        elif branch == _UNWASTED:
+            index = index / needed[i] if needed[i] > 0.0 else -math.inf
+        if i == 0 or is_ahead(index, free, k, best, best_free, columns[place]):
+            place, best, best_free = i, index, free
         if table.size > 0:
-            bounded = branch == _EXPLOIT or branch == _WASTED
-            table[i, INDEX], table[i, FREE] = index, free if bounded else index
-    return start + place, branch
+            table[i, INDEX] = index
+            table[i, FREE] = free if branch in (_EXPLOIT, _WASTED) else index
+    return place, branch
 
 
 @kernel
-def learn_oam(a: OAMArrays, c: int, k: int, x: Floats, reward: float, explored: bool) -> None:
+def learn_oam(a: OAMArrays, c: int, k: int, x: Floats, reward: float, explored: int) -> None:
     """Add a reward to regression and counts; work out the allocation anew when that is due.
 
     A round that explored brings the allocation closer (line 11): ``explored``.
@@ -270,22 +283,35 @@ def _work_out_allocation(a: OAMArrays) -> None:
 
 @kernel
 def _choose(
-    arrays: OAMArrays, c: int, columns: Ints, start: int, stop: int, uniform: float
+    arrays: OAMArrays,
+    c: int,
+    columns: Ints,
+    start: int,
+    stop: int,
+    uniform: float,  # noqa: ARG001
 ) -> int:
-    place, branch = match(arrays, arrays.x[c], c, columns, start, stop, arrays.table)
-    return columns[place] | (branch << 32)  # the note of a late reward's round
+    own = columns[start:stop]
+    place, branch = match(arrays, arrays.x[c], c, own, arrays.table)
+    choice: int = own[place] | (branch << 32)  # the note of a late reward's round
+    return choice
 
 
 @kernel
-def _learn(arrays: OAMArrays, c: int, k: int, reward: float, leaf: int) -> None:
+def _learn(arrays: OAMArrays, c: int, k: int, reward: float, leaf: int) -> None:  # noqa: ARG001
     arm = k & ARM
-    learn_oam(arrays, c, arm, arrays.x[c, arm], reward, (k >> 32) >= _WASTED)
+    learn_oam(arrays, c, arm, arrays.x[c, arm], reward, int((k >> 32) >= _WASTED))
 
 
 @kernel
 def _copy(arrays: OAMArrays) -> OAMArrays:
     a = arrays
-    learned = (a.sums.copy(), a.pulls.copy(), a.wanted.copy(), a.rounds.copy(), a.progress.copy())
+    learned = (
+        a.sums.copy(),
+        a.pulls.copy(),
+        a.wanted.copy(),
+        a.rounds.copy(),
+        a.progress.copy(),
+    )
     return OAMArrays(*learned, a.bounds, a.x, a.open, a.constants, a.table)
 
 
@@ -324,10 +350,17 @@ class OAM(Policy):
     'start'
     """
 
-    axes = {"sums": "", "pulls": "ca", "wanted": "ca", "rounds": "c", "progress": ""}
+    axes: Mapping[str, str] = {
+        "sums": "",
+        "pulls": "ca",
+        "wanted": "ca",
+        "rounds": "c",
+        "progress": "",
+    }
     additive = ("sums", "pulls", "rounds", "progress")
     encoding: FeatureEncoding
     d = 0
+    _stale = True
 
     def __init__(
         self,
@@ -344,6 +377,7 @@ class OAM(Policy):
         super().__init__(prior, {**own, "features": features}, common)
 
     def make_arrays(self) -> OAMArrays:
+        """Make the arrays of nothing learned."""
         low, high = self.spec.reward_range
         horizon, c, sigma2, epsilon, _ = self.options.values()
         noise = (high - low) ** 2 / 4 if sigma2 is None else sigma2
@@ -368,14 +402,18 @@ class OAM(Policy):
         bounds = self.prior.bounds[row, found]
         return found if not found.size else found[bounds[:, 1] >= bounds[:, 0].max()]
 
-    def score(self, context: Context, row: int, columns: Ints) -> tuple[int, None, Floats, Floats]:
+    def score(
+        self, context: Context, row: int, columns: Ints
+    ) -> tuple[int, None, Floats]:
+        """Match pulls to the allocation."""
         self._list_pairs()
         x, table = self._find_features(context, row, columns), np.empty((columns.size, 2))
-        place, branch = match(self.arrays, x, row, columns, 0, columns.size, table)
+        place, branch = match(self.arrays, x, row, columns, table)
         self._branch = _BRANCHES[branch].value
-        return place, None, table[:, INDEX], table[:, FREE]
+        return place, None, table
 
-    def describe_branch(self, row: int) -> str:
+    def describe_branch(self, row: int) -> str:  # noqa: ARG002
+        """Name the branch that scored last."""
         return self._branch
 
     def read_shown(self, decision: Decision, observed: Mapping[str, object] | None) -> bool:
@@ -383,15 +421,23 @@ class OAM(Policy):
         super().read_shown(decision, observed)
         return decision.branch in _EXPLORING
 
-    def take(self, context: Context, row: int, column: int, reward: float, explored: Any) -> None:
-        """Features that are refused are refused before anything is learned."""
+    def check_step(self, context: Context, arm: Arm) -> None:
+        """Refuse features that cannot be written or are of another length."""
+        known = self._known.get(self._rows.get(context, 0), ())
+        if self._columns.get(arm, -1) not in known:
+            self._encode(context, arm)
+
+    def take(
+        self, context: Context, row: int, column: int, reward: float, explored: Any
+    ) -> None:
+        """Learn one reward; features that are refused are so before anything is learned."""
         self._list_pairs()
         if not self.arrays.pulls[row, column]:
             self._list_row(row, column)
         x = self._find_features(context, row, np.array([column]))[column]
-        learn_oam(self.arrays, row, column, x, reward, explored)
+        learn_oam(self.arrays, row, column, x, reward, int(explored))
 
-    # -- features, and the arms that may be pulled in the contexts met -------------------------
+    # -- features, and the arms that may be pulled in the contexts met --------------------------
 
     def _find_features(self, context: Context, row: int, columns: Ints) -> Floats:
         """The features of some arms, at their columns; kept for contexts that have a row."""
@@ -405,16 +451,17 @@ class OAM(Policy):
 
     def _encode(self, context: Context, arm: Arm) -> Floats:
         x = self.encoding.encode(context, arm)
-        if not self.d:
-            self._set_size(x.size)
+        self._set_size(x.size)
         if x.size != self.d:
-            raise BadFeatures(arm, f"are {x.size} numbers, and this policy learns {self.d}")
+            reason = f"are {x.size} numbers, and this policy learns {self.d}"
+            raise BadFeatures(show(arm), reason)
         return x
 
     def _set_size(self, d: int) -> None:
-        """Nothing was learned as long as the number of features is not known."""
-        self.d = d
-        self.arrays = self.make_arrays()
+        """Take a number of features where none is known; then nothing was learned either."""
+        if d and not self.d:
+            self.d = d
+            self.arrays = self.make_arrays()
 
     def _list_pairs(self) -> None:
         """Note which arms the bounds leave in every context met, if bounds or arrays changed."""
@@ -439,38 +486,60 @@ class OAM(Policy):
         self._stale = True
 
     def rebuild(self) -> None:
-        """With further levels the regression is carried over to more features."""
-        encoding = FeatureEncoding.of(self.spec, self.options["features"])
+        """Forget features; those of further levels have not been seen: the regression grows."""
+        encoding = FeatureEncoding.of(replace(self.spec, bins=()), self.options["features"])
         old, self.encoding = getattr(self, "encoding", encoding), encoding
-        if not self.d and encoding.size:
-            self._set_size(encoding.size)
-        elif encoding != old:
+        if self.d and encoding.size and encoding != old:
             known, turn = self.arrays, old.map_into(encoding, self.d)
             self.d = len(turn)
             sums = np.vstack([turn @ known.sums[:-1] @ turn.T, turn @ known.sums[-1]])
             learned = {name: getattr(known, name) for name in self.axes}
             self.arrays = self.make_arrays()._replace(**learned | {"sums": sums})
-            self.arrays.progress[_DUE] = self.arrays.progress[_EXPLORATIONS] + 1.0
+            self.derive()
+        self._set_size(encoding.size)
         self._known: dict[int, set[int]] = {}
         self._stale = True
 
     def derive(self) -> None:
-        """After merging the allocation is worked out at the next exploration."""
+        """The allocation is worked out at the next exploration."""
         self.arrays.progress[_DUE] = self.arrays.progress[_EXPLORATIONS] + 1.0
 
+    def match(self, other: Self) -> None:
+        """Take the number of features that another policy knows."""
+        if self.d and other.d and self.d != other.d:
+            raise CannotMerge(f"they learn {self.d} and {other.d} features")
+        self._set_size(other.d)
+
+    def record_options(self) -> dict[str, Any]:
+        """Write the options; of a user's function only that there was one."""
+        found = self.list_options()
+        return {**found, "features": found["features"] is not None}
+
+    @classmethod
+    def read_options(
+        cls, record: Mapping[str, Any], functions: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Read what ``record_options`` wrote; a user's function is given again."""
+        if record["features"] != (functions.get("features") is not None):
+            raise ValueError("features= must be given again if it was given, and only then")
+        return {**record, "features": None, **functions}
+
+    def record_arrays(self, places: Mapping[str, slice]) -> dict[str, Any]:
+        """Write the arrays, and the number of features."""
+        return {"d": self.d, **super().record_arrays(places)}
+
     def restore_arrays(self, record: Mapping[str, Any], rows: Ints, columns: Ints) -> None:
-        if not self.d:
-            self._set_size(np.shape(record["sums"])[1])
+        """Read the arrays; the policy may not know the number of features yet."""
+        self._set_size(int(record["d"]))
         super().restore_arrays(record, rows, columns)
 
     def lay_out_runs(
         self, rows: Ints, columns: Ints, contexts: Sequence[Context], rounds: Rounds
-    ) -> OAMArrays | None:
-        try:
-            x = np.array([[self._encode(c, arm) for arm in self._arms] for c in contexts])
-        except BadFeatures:
-            return None
+    ) -> OAMArrays:
+        """Lay out nothing learned, with the features and the arms that the bounds leave."""
+        x = np.array([[self._encode(c, arm) for arm in self._arms] for c in contexts])
         open_ = np.zeros(x.shape[:2], np.bool_)
         for c, (start, stop) in enumerate(pairwise(rounds.starts.tolist())):
             open_[c, rounds.open[start:stop]] = True
-        return super().lay_out_runs(rows, columns, contexts, rounds)._replace(x=x, open=open_)
+        made: OAMArrays = super().lay_out_runs(rows, columns, contexts, rounds)
+        return made._replace(x=x, open=open_)
