@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from boundit.bandit.draws import Floats, Ints
 from boundit.bandit.errors import NotADecision
+from boundit.bandit.index import FREE, INDEX
 from boundit.bandit.spec import show
 from boundit.terms.bound import Arm, Context, Value
 from boundit.terms.public_names import find_forwarded
@@ -25,17 +26,16 @@ class Scores(NamedTuple):
 
     ``arms`` are those of the call, the ones that the prior rules out last, without a score;
     ``order`` has the place of each arm in the order of the call. ``winner`` is the place of the
-    arm that an index policy plays, -1 where the arm is drawn from ``probabilities``. ``index``
-    has the score of each arm, truncated to the bounds, and ``free`` the same before. Where the
-    goal is "min", scores are turned back for users: ``turn`` less the score.
+    arm that an index policy plays, -1 where the arm is drawn from ``probabilities``. ``table``
+    has a row for each arm that may be played: its score before and after truncation to the
+    bounds. Where the goal is "min", scores are turned back for users: ``turn`` less the score.
     """
 
     arms: tuple[Arm, ...]
     order: tuple[int, ...]
     winner: int
     probabilities: Floats | None
-    index: Floats
-    free: Floats
+    table: Floats
     treatments: tuple[str, ...] = ()
     explore: float = 0.0
     branch: str | None = None
@@ -125,14 +125,15 @@ class Decision:
     @property
     def scores(self) -> dict[Any, float]:
         """The score of each arm that may be played, truncated to the prior bounds."""
-        turn, index = self.reasons.turn, self.reasons.index
+        turn, index = self.reasons.turn, self.reasons.table[:, INDEX]
         found = (index if turn is None else turn - index).tolist()
         return dict(zip(map(show, self.reasons.arms), found, strict=False))
 
     @property
     def truncated(self) -> tuple[Any, ...]:
         """The arms whose score was cut off at the bound that says how good they can be."""
-        lowered = (self.reasons.index < self.reasons.free).tolist()
+        table = self.reasons.table
+        lowered = (table[:, INDEX] < table[:, FREE]).tolist()
         pairs = zip(self.reasons.arms, lowered, strict=False)
         return tuple(show(arm) for arm, low in pairs if low)
 
@@ -220,11 +221,11 @@ def _read_reasons(found: Mapping[str, Any], arm: Arm) -> tuple[int, Scores]:
     place, truncated = arms.index(arm), set(decode(tuple[Arm, ...], found["truncated"]))
     chances = np.array([told.get(one, math.nan) for one in arms])
     chances[place] = decode(float, found["propensity"])
-    index = np.array([scores.get(one, math.nan) for one in arms])[: len(scores)]
-    free = np.where([one in truncated for one in arms[: len(scores)]], np.inf, index)
+    table = np.array([[scores[one]] * 2 for one in scores]).reshape(-1, 2)
+    table[[one in truncated for one in scores], FREE] = math.inf
     order = tuple(arms.index(one) for one in told) or (place,)
     names = decode(tuple[str, ...], found["treatments"])
-    return place, Scores(arms, order, -1, chances, index, free, names)
+    return place, Scores(arms, order, -1, chances, table, names)
 
 
 class Decisions(Sequence[Decision]):

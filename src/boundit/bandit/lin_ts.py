@@ -16,7 +16,7 @@ from boundit.bandit.best_arm import (
     UPPER,
     find_best_arm_probabilities,
 )
-from boundit.bandit.compiled import kernel
+from boundit.bandit.compiled import kernel, step
 from boundit.bandit.draws import Floats, Ints, pick_arm
 from boundit.bandit.features import Features
 from boundit.bandit.options import CommonOptions
@@ -28,10 +28,9 @@ _LEAST_SPREAD = 1e-9
 
 
 class LinTSArrays(NamedTuple):
-    """``models`` and ``sums`` as in ``ridge``; ``x`` for whole runs: contexts x arms x p."""
+    """``models`` as in ``ridge``; ``x`` for whole runs: contexts x arms x p."""
 
     models: Floats
-    sums: Floats
     bounds: Floats
     x: Floats
     d: int
@@ -43,11 +42,11 @@ def believe_lin_ts(
     models: Floats, x: Floats, bounds: Floats, c: int, columns: Ints, d: int, scale: float
 ) -> Floats:
     """Write the distribution of each arm's mean: normal, truncated to the bounds."""
-    belief, scratch = np.zeros((columns.size, COLUMNS)), np.empty(x.shape[1])
+    belief = np.zeros((columns.size, COLUMNS))
     for i in range(columns.size):
         k = columns[i]
         belief[i, MEAN] = predict(models[k], x[k])
-        spread = scale * find_spread(models[k], x[k], d, scratch)
+        spread = scale * find_spread(models[k], x[k], d)
         belief[i, SD] = max(spread, _LEAST_SPREAD)
         belief[i, LOWER], belief[i, UPPER] = bounds[c, k, 0], bounds[c, k, 1]
     return belief
@@ -62,16 +61,15 @@ def _choose(
     return open_[pick_arm(find_best_arm_probabilities(belief), uniform, 0.0)]
 
 
-@kernel
+@step
 def _learn(arrays: LinTSArrays, c: int, k: int, reward: float, leaf: int) -> None:
-    scratch = np.empty(arrays.x.shape[2])
-    update(arrays.models[k], arrays.x[c, k], arrays.d, reward, scratch)
+    update(arrays.models[k], arrays.x[c, k], arrays.d, reward)
 
 
 @kernel
 def _copy(arrays: LinTSArrays) -> LinTSArrays:
     a = arrays
-    return LinTSArrays(a.models.copy(), a.sums, a.bounds, a.x, a.d, a.scale)
+    return LinTSArrays(a.models.copy(), a.bounds, a.x, a.d, a.scale)
 
 
 register_runs(LinTSArrays, choose=_choose, learn=_learn, copy=_copy)
@@ -129,20 +127,17 @@ class LinTS(LinearPolicy):
 
     def make_arrays(self) -> LinTSArrays:
         """Make the regressions of nothing learned."""
-        models, sums = self.make_models()
-        nothing, scale = np.zeros((0, 0, 0)), self.options["scale"]
-        return LinTSArrays(models, sums, self.prior.bounds, nothing, self.d, scale)
+        models, nothing, scale = self.make_models(), np.zeros((0, 0, 0)), self.options["scale"]
+        return LinTSArrays(models, self.prior.bounds, nothing, self.d, scale)
 
-    def score(
-        self, context: Any, row: int, columns: Ints
-    ) -> tuple[int, Floats, Floats, Floats]:
+    def score(self, context: Any, row: int, columns: Ints) -> tuple[int, Floats, Floats]:
         """Compute the probability that each arm is the best; scores are the expected rewards."""
         found = self.find_features(context, columns)
         a = self.arrays
         belief = believe_lin_ts(a.models, found.x, a.bounds, row, columns, a.d, a.scale)
         mean = belief[:, MEAN]
-        index = np.clip(mean, belief[:, LOWER], belief[:, UPPER])
-        return -1, find_best_arm_probabilities(belief), index, mean
+        kept = np.minimum(np.maximum(mean, belief[:, LOWER]), belief[:, UPPER])
+        return -1, find_best_arm_probabilities(belief), np.array([mean, kept]).T
 
     def lay_out_runs(self, rows: Ints, columns: Ints, contexts: Any, rounds: Any) -> Any:
         """Give regressions of nothing learned, with the features of an environment."""

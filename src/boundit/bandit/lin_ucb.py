@@ -17,19 +17,17 @@ _INDEX, _VERSION = 0, 1
 
 
 class LinUCBArrays(NamedTuple):
-    """``models`` and ``sums`` as in ``ridge``.
+    """``models`` as in ``ridge``; ``table``: without rows.
 
     For whole runs ``x``: contexts x arms x p, and ``cache``: contexts x arms x (index, rows that
-    its regression had learned by then). ``table``: without rows; ``scratch``: room for p numbers.
+    its regression had learned by then).
     """
 
     models: Floats
-    sums: Floats
     bounds: Floats
     x: Floats
     cache: Floats
     table: Floats
-    scratch: Floats
     d: int
     alpha: float
     shared: bool
@@ -49,7 +47,6 @@ def index_lin_ucb(
     alpha: float,
     shared: bool,  # noqa: FBT001, compiled functions take no names
     table: Floats,
-    scratch: Floats,
 ) -> int:
     """Write LinUCB's index of each arm; give the winner's place.
 
@@ -63,9 +60,7 @@ def index_lin_ucb(
         if table.size == 0 and upper < best:
             continue
         if cache[k, _VERSION] != model[p + 1, 0]:
-            cache[k, _INDEX] = predict(model, x[k]) + alpha * find_spread(
-                model, x[k], d, scratch
-            )
+            cache[k, _INDEX] = predict(model, x[k]) + alpha * find_spread(model, x[k], d)
             cache[k, _VERSION] = model[p + 1, 0]
         free = cache[k, _INDEX]
         index = min(free, upper)
@@ -94,7 +89,6 @@ def _choose(
         a.alpha,
         a.shared,
         a.table,
-        a.scratch,
     )
     return columns[place]
 
@@ -102,7 +96,7 @@ def _choose(
 @step
 def _learn(arrays: LinUCBArrays, c: int, k: int, reward: float, leaf: int) -> None:
     m = 0 if arrays.shared else k
-    update(arrays.models[m], arrays.x[c, k], arrays.d, reward, arrays.scratch)
+    update(arrays.models[m], arrays.x[c, k], arrays.d, reward)
 
 
 @kernel
@@ -115,7 +109,6 @@ def _copy(arrays: LinUCBArrays) -> LinUCBArrays:
         a.x,
         cache,
         a.table,
-        a.scratch,
         a.d,
         a.alpha,
         a.shared,
@@ -180,22 +173,19 @@ class LinUCB(LinearPolicy):
 
     def make_arrays(self) -> LinUCBArrays:
         """Make the regressions of nothing learned."""
-        models, sums = self.make_models()
-        nothing, scratch = np.zeros((0, 0, 0)), np.empty(models.shape[2])
+        models, nothing = self.make_models(), np.zeros((0, 0, 0))
         return LinUCBArrays(
             models,
-            sums,
             self.prior.bounds,
             nothing,
             nothing,
             np.empty((0, 2)),
-            scratch,
             self.d,
             self.options["alpha"],
             self.options["shared"],
         )
 
-    def score(self, context: Any, row: int, columns: Ints) -> tuple[int, None, Floats, Floats]:
+    def score(self, context: Any, row: int, columns: Ints) -> tuple[int, None, Floats]:
         """Compute the index of each arm; the highest wins."""
         found, n = self._features.get(context), columns.size
         if found is None:
@@ -214,9 +204,8 @@ class LinUCB(LinearPolicy):
             a.alpha,
             a.shared,
             table,
-            a.scratch,
         )
-        return winner, None, table[:, INDEX], table[:, FREE]
+        return winner, None, table
 
     def lay_out_runs(self, rows: Ints, columns: Ints, contexts: Any, rounds: Any) -> Any:
         """Give regressions of nothing learned, with the features of an environment."""

@@ -107,7 +107,8 @@ class Policy(ABC):
     def __init__(
         self, prior: BoundTable | None, own: Mapping[str, Any], common: CommonOptions
     ) -> None:
-        require_common(type(self).__name__, common, own)
+        self._name = type(self).__name__
+        require_common(self._name, common, own)
         checked = {name: common.get(name) for name in ("seed", "monitor")}
         checked = check_options({**checked, "explore": common.get("explore", 0.0)})
         self.options = check_options(own)
@@ -128,11 +129,11 @@ class Policy(ABC):
     @abstractmethod
     def score(
         self, context: Context, row: int, columns: Ints
-    ) -> tuple[int, Floats | None, Floats, Floats]:
+    ) -> tuple[int, Floats | None, Floats]:
         """Score the arms of a context, named by their columns.
 
-        Gives the winner's place among them or -1, probabilities or None, the scores, and the
-        same before truncation to the bounds.
+        Gives the winner's place among them or -1, probabilities or None, and a table with a row
+        for each: its score before and after truncation to the bounds.
         """
 
     @abstractmethod
@@ -214,7 +215,9 @@ class Policy(ABC):
         if id is not None and not isinstance(id, str):
             raise BadOption("id", "text", id)
         with self._lock:
-            values = self._read_context(context)
+            values = self.spec.read_context(context)
+            if self._has_cells:
+                values = self.spec.find_cell(values)
             scores = self._kept.get(values) if arms is None else None
             if scores is None:
                 scores = self._score(values, arms)
@@ -266,9 +269,7 @@ class Policy(ABC):
 
     def _read_context(self, given: object) -> Context:
         values = self.spec.read_context(given)
-        if self.spec.bins and not self.sees_numbers:
-            return self.spec.find_cell(values)
-        return values
+        return self.spec.find_cell(values) if self._has_cells else values
 
     def _read_arms(self, given: Arms) -> tuple[Arm, ...]:
         found = read_arms(given, self.spec.treatments)
@@ -280,7 +281,7 @@ class Policy(ABC):
 
     def _score(self, context: Context, arms: Arms | None) -> Scores:
         """Score the arms of a context, and keep the result until something is learned."""
-        working_on.name = type(self).__name__
+        working_on.name = self._name
         if arms is not None:
             named = self._read_arms(arms)
             new = sorted((arm for arm in named if arm not in self._columns), key=repr)
@@ -291,22 +292,18 @@ class Policy(ABC):
             columns = self._held
             if not columns.size:
                 raise NeedsArms
-        row = self._rows.get(self.spec.find_cell(context), 0)
+        spec = self.spec
+        row = self._rows.get(spec.find_cell(context) if spec.bins else context, 0)
         found = self._open.get(row) if arms is None else None
         if found is None:
             found = self._find_open(context, row, columns)
-            if arms is None and row:
+            if arms is None:
                 self._open[row] = found
         names, order, open_ = found
-        turn = None if self.spec.goal == "max" else sum(self.spec.reward_range)
-        scores = Scores(
-            names,
-            order,
-            *self.score(context, row, open_),
-            self.spec.treatments,
-            self.explore,
-            self.describe_branch(row),
-            turn,
+        winner, probabilities, table = self.score(context, row, open_)
+        branch, turn, treatments = self.describe_branch(row), spec.turn, spec.treatments
+        scores = Scores._make(  # quicker than by names
+            (names, order, winner, probabilities, table, treatments, self.explore, branch, turn)
         )
         if arms is None:
             if len(self._kept) >= _MOST_KEPT:
@@ -373,9 +370,8 @@ class Policy(ABC):
             values, played = self._read_context(context), self.spec.read_arm(arm)
             if not passed and played not in self.spec.held and played not in self.spec.retired:
                 raise BadArm(show(played), "it is not held")
-        unknown = np.full(1, np.nan)
-        index = unknown[: int(passed)]
-        reasons = Scores((played,), (0,), -1, unknown, index, index, self.spec.treatments)
+        unknown = np.full(1, np.nan), np.full((int(passed), 2), np.nan)
+        reasons = Scores((played,), (0,), -1, *unknown, self.spec.treatments)
         return Decision(id, played, values, 0, reasons, branch)
 
     # -- rewards --------------------------------------------------------------------------------
@@ -401,8 +397,8 @@ class Policy(ABC):
         """
         with self._lock:
             found = self._read_reward(decision, reward, observed)
-            if self.learned.claim(decision.id):
-                self._take(decision.id, *found)
+            if self.learned.claim(found[0]):
+                self._take(*found)
 
     def learn_many(
         self,
@@ -431,42 +427,48 @@ class Policy(ABC):
                 zip(listed, numbers, shown, strict=True)
             ):
                 try:
-                    rows.append((decision, self._read_reward(decision, reward, seen)))
+                    rows.append(self._read_reward(decision, reward, seen))
                 except BounditError as error:
                     raise name_row(error, i) from None
-            for decision, found in rows:
-                if self.learned.claim(decision.id):
-                    self._take(decision.id, *found)
+            for found in rows:
+                if self.learned.claim(found[0]):
+                    self._take(*found)
 
     def _read_reward(
         self, decision: Decision, reward: object, observed: Mapping[str, object] | None
-    ) -> tuple[Context, Arm, float, Any]:
+    ) -> tuple[str, Context, Arm, int | None, int | None, float, Any]:
         """Check all of a reward, so that learning it cannot fail half way; changes nothing."""
         if not isinstance(decision, Decision):
             raise NotADecision(f"{type(decision).__name__} is not a decision")
-        number = self.spec.read_reward(reward, decision.id)
-        context, arm = decision.context_values, decision.arm_values
-        if context not in self._rows:
+        name, context, arm = decision.id, decision.context_values, decision.arm_values
+        number = self.spec.read_reward(reward, name)
+        row, column = self._rows.get(context), self._columns.get(arm)
+        if row is None:
             context = self._read_context(context)
-        if arm not in self._columns:
+        if column is None:
             self.spec.require_arm(arm)
-            passed = decision.reasons.arms[: decision.reasons.index.size]
+            passed = decision.reasons.arms[: len(decision.reasons.table)]
             if arm not in passed and decision.branch != EXPLORED:
                 raise BadArm(show(arm), "it is not held, and was not among those passed")
-        self.check_step(context, arm)
-        return context, arm, number, self.read_shown(decision, observed)
+        return name, context, arm, row, column, number, self.read_shown(decision, observed)
 
-    def check_step(self, context: Context, arm: Arm) -> None:
-        """Refuse an arm in a context that cannot be learned, such as one without features."""
-
-    def _take(self, id: str, context: Context, arm: Arm, reward: float, shown: Any) -> None:  # noqa: A002
-        working_on.name = type(self).__name__
+    def _take(
+        self,
+        id: str,  # noqa: A002
+        context: Context,
+        arm: Arm,
+        row: int | None,
+        column: int | None,
+        reward: float,
+        shown: Any,
+    ) -> None:
+        working_on.name = self._name
         try:
-            row, column = self._rows.get(context, -1), self._columns.get(arm, -1)
-            if row < 0:
+            if row is None:
                 row = self._find_row(context)
-            if column < 0:
-                self._grow((), (arm,))
+            if column is None:
+                if arm not in self._columns:
+                    self._grow((), (arm,))
                 column = self._columns[arm]
             self.take(context, row, column, reward, shown)
         except BaseException as error:
@@ -503,12 +505,16 @@ class Policy(ABC):
         self._contexts: list[Context] = list(table.contexts) if table else []
         self._rows = {context: i for i, context in enumerate(self._contexts, 1)}
         self._room = len(self._contexts) + 1
-        self._held = np.array([self._columns[arm] for arm in spec.arms], np.int64)
+        self._hold()
         self._kept: dict[Context, Scores] = {}
         self._open: dict[int, Open] = {}
         self.prior.lay_out(spec, self._contexts, self._arms, self._room)
         self.arrays = self.make_arrays()
         self.rebuild()
+
+    def _hold(self) -> None:
+        self._held = np.array([self._columns[arm] for arm in self.spec.arms], np.int64)
+        self._has_cells = bool(self.spec.bins) and not self.sees_numbers
 
     def _lay_out_prior(self) -> None:
         """Write the bounds in force into the arrays."""
@@ -533,12 +539,20 @@ class Policy(ABC):
         if n <= self._room and len(self._arms) == n_columns:
             return
         self._room = self._room if n <= self._room else 2 * n
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """Make arrays for all rows and columns, and take over what was learned."""
         self.prior.lay_out(self.spec, self._contexts, self._arms, self._room)
         old, self.arrays = self.arrays, self.make_arrays()
+        self.carry(old)
+        self.rebuild()
+
+    def carry(self, old: Any) -> None:
+        """Take over what was learned into arrays with more room."""
         for name, axes in self.axes.items():
             part = getattr(old, name)
             getattr(self.arrays, name)[tuple(map(slice, part.shape[: len(axes)]))] = part
-        self.rebuild()
 
     def _list_new(self, contexts: Iterable[Context], arms: Iterable[Arm]) -> tuple[Any, Any]:
         """List the contexts and arms that have no row or column yet."""
@@ -796,7 +810,7 @@ class Policy(ABC):
         """Go on with another table and the arms and levels of a spec."""
         self.spec, self.prior.table, self.prior.refutation = spec, prior, None
         self._grow(*self._list_new(prior.contexts, spec.arms))
-        self._held = np.array([self._columns[arm] for arm in spec.arms], np.int64)
+        self._hold()
         self._lay_out_prior()
         self._judge_all()
         self._lay_out_prior()
@@ -858,7 +872,7 @@ class Policy(ABC):
             return None
         if arrays is None:
             return None
-        working_on.name = f"whole runs of {type(self).__name__}"
+        working_on.name = f"whole runs of {self._name}"
         found: Ints = play_runs(arrays, rounds)
         return found & ARM
 

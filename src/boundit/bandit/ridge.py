@@ -1,26 +1,27 @@
 """Ridge regressions of LinUCB and LinTS: expected rewards, how uncertain they are, learning.
 
 Layout, for regressions and p columns (features padded with zeros to a multiple of eight):
-``models[m]`` is (p + 2) x p: the inverse of A, then the estimate theta, then (rows learned, 0,
-...). ``sums[m]`` is (p + 1) x p: A = ridge I + sum x x', then b = sum reward x: what adds up.
-Sums run over rows in their order, in eight columns at once, so that one decision and a whole run
-give the same bits.
+``models[m]`` is (p + 3) x p: the inverse of A = ridge I + sum x x', then the estimate theta =
+inverse(A) sum reward x, then (rows learned, 0, ...), then room for p numbers. Sums run over rows
+in their order, in eight columns at once, so that one decision and a whole run give the same bits.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self, final
 
 import numpy as np
 
-from boundit.bandit.compiled import kernel, step
+from boundit.bandit.compiled import step
+from boundit.bandit.decision import Decision
 from boundit.bandit.draws import Floats, Ints
 from boundit.bandit.errors import BadFeatures, BadOption, CannotMerge
 from boundit.bandit.features import FeatureEncoding, Features
 from boundit.bandit.options import CommonOptions
 from boundit.bandit.policy import Policy
 from boundit.bandit.spec import Spec, show
+from boundit.bandit.states import read_array, write_array
 from boundit.terms.bound import Arm, Context
 from boundit.terms.bound_table import BoundTable
 
@@ -88,20 +89,21 @@ def predict(model: Floats, x: Floats) -> float:
 
 
 @step
-def find_spread(model: Floats, x: Floats, d: int, scratch: Floats) -> float:
+def find_spread(model: Floats, x: Floats, d: int) -> float:
     """Compute how uncertain that is: ``sqrt(x' inverse(A) x)``."""
+    scratch = model[x.size + 2]
     for j in range(0, x.size, LANES):
         multiply_rows(scratch, model, x, j, j, min(j + LANES, d))
     return math.sqrt(max(dot(scratch, x), 0.0))
 
 
 @step
-def update(model: Floats, x: Floats, d: int, reward: float, scratch: Floats) -> None:
+def update(model: Floats, x: Floats, d: int, reward: float) -> None:
     """Update inverse and estimate by one row (Sherman and Morrison 1950).
 
     Off by 2e-11 after a million rows.
     """
-    p = x.size
+    p, scratch = x.size, model[x.size + 2]
     for j in range(0, p, LANES):
         multiply_rows(scratch, model, x, j, 0, d)
     share = 1.0 / (1.0 + dot(scratch, x))
@@ -114,17 +116,10 @@ def update(model: Floats, x: Floats, d: int, reward: float, scratch: Floats) -> 
     model[p + 1, 0] += 1.0
 
 
-@kernel
-def learn_row(
-    models: Floats, sums: Floats, m: int, x: Floats, k: int, d: int, reward: float
-) -> None:
+@step
+def learn_row(models: Floats, m: int, x: Floats, k: int, d: int, reward: float) -> None:
     """Learn the k-th row of ``x`` and its reward (Algorithm 4 of the paper, LinUCB, line 14)."""
-    p, row = x.shape[1], x[k]
-    update(models[m], row, d, reward, np.empty(p))
-    for i in range(d):
-        sums[m, p, i] += reward * row[i]
-        for j in range(d):
-            sums[m, i, j] += row[i] * row[j]
+    update(models[m], x[k], d, reward)
 
 
 def pad(rows: Floats) -> Floats:
@@ -157,20 +152,15 @@ class WarmStart:
         if self.rows != "counts" and not (number and 0 < float(self.rows) < math.inf):
             raise BadOption("rows", "a number above 0, or 'counts'", self.rows)
 
-    def add_to(
-        self, spec: Spec, encoding: FeatureEncoding, sums: Floats, at: Mapping[Arm, int]
-    ) -> None:
-        """Add the estimates of arms to the sums of the regressions ``at`` which they learn."""
-        p = sums.shape[2]
+    def list_rows(
+        self, spec: Spec, encoding: FeatureEncoding
+    ) -> Iterator[tuple[Arm, Floats, float, float]]:
+        """List the estimates as rows: arm, features, weight and the reward, turned."""
         for (arm, context), bound in self.estimates.bounds.items():
-            if arm not in at or bound.lower_estimate != bound.upper_estimate:
-                continue
-            weight = bound.n if self.rows == "counts" else float(self.rows)
-            x = encoding.encode(context, arm)
-            if x.size > p:
-                raise BadFeatures(show(arm), f"are {x.size} numbers")
-            sums[at[arm], : x.size, : x.size] += weight * np.outer(x, x)
-            sums[at[arm], p, : x.size] += weight * spec.orient(bound.lower_estimate) * x
+            if bound.lower_estimate == bound.upper_estimate:
+                weight = bound.n if self.rows == "counts" else float(self.rows)
+                x = encoding.encode(context, arm)
+                yield arm, x, weight, spec.orient(bound.lower_estimate)
 
 
 class ContextFeatures:
@@ -186,7 +176,6 @@ class LinearPolicy(Policy):
     """What LinUCB and LinTS share: features, and a regression for each arm or one for all."""
 
     sees_numbers = True
-    additive = ("sums",)
     d = 0
     """The number of features; 0 while it is not known."""
 
@@ -195,47 +184,62 @@ class LinearPolicy(Policy):
     ) -> None:
         if not isinstance(own["warm_start"], WarmStart | None):
             raise BadOption("warm_start", "a WarmStart", own["warm_start"])
+        self.shared = bool(own.get("shared"))
         super().__init__(prior, own, common)
 
     @property
     def axes(self) -> Mapping[str, str]:  # type: ignore[override]
         """A regression for each arm, or one."""
-        by = "" if self.shared else "a"
-        return {"models": by, "sums": by}
-
-    @property
-    def shared(self) -> bool:
-        """Whether one regression serves all arms."""
-        return bool(self.options.get("shared"))
+        return {"models": "" if self.shared else "a"}
 
     def rebuild(self) -> None:
         """Forget features: arms may have come."""
         self._features: dict[Context, ContextFeatures] = {}
 
-    def make_models(self) -> tuple[Floats, Floats]:
-        """Make regressions that have learned nothing: A = ridge I, b = 0, and a warm start."""
+    def make_models(self) -> Floats:
+        """Make regressions that have learned nothing but a warm start."""
         self.encoding = FeatureEncoding.of(self.spec, self.options["features"])
         self.d = d = self.d or self.encoding.size
         n, p = 1 if self.shared else len(self._arms), -(-d // LANES) * LANES
-        models, sums = np.zeros((n, p + 2, p)), np.zeros((n, p + 1, p))
-        for i in range(d):
-            models[:, i, i], sums[:, i, i] = 1.0 / self.options["ridge"], self.options["ridge"]
+        models, ridge = np.zeros((n, p + 3, p)), self.options["ridge"]
+        models[:, range(d), range(d)] = 1.0 / ridge
         warm: WarmStart | None = self.options["warm_start"]
         if warm is not None and d:
-            slots = {arm: 0 if self.shared else k for k, arm in enumerate(self._arms)}
-            warm.add_to(self.spec, self.encoding, sums, slots)
-            self.solve(models, sums)
-        return models, sums
+            gram, response = np.zeros((n, d, d)), np.zeros((n, d))
+            gram[:] = ridge * np.eye(d)
+            for arm, x, weight, reward in warm.list_rows(self.spec, self.encoding):
+                if arm in self._columns:
+                    self._require_size(x.size, arm)
+                    m = 0 if self.shared else self._columns[arm]
+                    gram[m] += weight * np.outer(x, x)
+                    response[m] += weight * reward * x
+            self.solve(models, gram, response)
+        return models
 
-    def solve(self, models: Floats, sums: Floats) -> None:
-        """Work out inverses and estimates from sums."""
+    def solve(self, models: Floats, gram: Floats, response: Floats) -> None:
+        """Write inverses and estimates from A and b, the sums over rows."""
         d, p = self.d, models.shape[2]
-        models[:, :d, :d] = np.linalg.inv(sums[:, :d, :d])
-        models[:, p, :d] = np.einsum("mij,mj->mi", models[:, :d, :d], sums[:, p, :d])
+        models[:, :d, :d] = np.linalg.inv(gram)
+        models[:, p, :d] = np.einsum("mij,mj->mi", models[:, :d, :d], response)
 
-    def derive(self) -> None:
-        """Work out inverses and estimates from the sums that were merged."""
-        self.solve(self.arrays.models, self.arrays.sums)
+    def list_sums(self) -> tuple[Floats, Floats, Floats]:
+        """Give A, b and the number of rows of each regression: these add up."""
+        models, d = self.arrays.models, self.d
+        p, gram = models.shape[2], np.linalg.inv(models[:, :d, :d])
+        return gram, np.einsum("mij,mj->mi", gram, models[:, p, :d]), models[:, p + 1, 0]
+
+    def merge_rest(self, one: Self, other: Self, shared: Self) -> None:
+        """Add up the sums of two policies, and count those that they shared once."""
+        if not self.d:
+            return
+        start = self.list_sums()
+        total = [part.copy() for part in start]
+        for part, sign in ((one, 1.0), (other, 1.0), (shared, -1.0)):
+            at = [0] if self.shared else [self._columns[arm] for arm in part._arms]
+            for mine, theirs, base in zip(total, part.list_sums(), start, strict=True):
+                mine[at] += sign * (theirs - base[at])
+        self.solve(self.arrays.models, *total[:2])
+        self.arrays.models[:, -2, 0] = total[2]
 
     def find_features(self, context: Context, columns: Ints) -> ContextFeatures:
         """Find the features of arms in a context; a user's function is asked each time."""
@@ -265,20 +269,25 @@ class LinearPolicy(Policy):
         elif size != self.d:
             raise BadFeatures(show(arm), f"are {size} numbers, and this policy learns {self.d}")
 
-    def check_step(self, context: Context, arm: Arm) -> None:
-        """Refuse features that cannot be written or are of another length."""
-        if context not in self._features or arm not in self._columns:
-            x = self.encoding.encode(context, arm)
+    def read_shown(self, decision: Decision, observed: Mapping[str, object] | None) -> Any:
+        """Find the features of a decision, or refuse those that cannot be learned."""
+        if observed is not None:
+            self.read_observed(observed)
+        context, arm = decision.context_values, decision.arm_values
+        found = self._features.get(context)
+        if found is None or arm not in self._columns:
+            x = self.encoding.encode(self._read_context(context), arm)
             if self.d and x.size != self.d:
                 self._require_size(x.size, arm)
+            return None
+        return found
 
     def take(self, context: Context, row: int, column: int, reward: float, shown: Any) -> None:
         """Learn the arm's features and its reward."""
-        found = self._features.get(context)
-        if found is None:
-            found = self.find_features(context, np.array([column]))
+        if shown is None or len(shown.x) <= column:
+            shown = self.find_features(context, np.array([column]))
         m, a = 0 if self.shared else column, self.arrays
-        learn_row(a.models, a.sums, m, found.x, column, self.d, reward)
+        learn_row(a.models, m, shown.x, column, self.d, reward)
 
     def _find_row(self, context: Context) -> int:
         # Contexts may be numbers: nothing is kept by context but bounds.
@@ -303,14 +312,27 @@ class LinearPolicy(Policy):
         made = warm and WarmStart(BoundTable.from_record(warm["estimates"]), warm["rows"])
         return {**record, "features": None, "warm_start": made, **functions}
 
+    def record_arrays(self, places: Mapping[str, slice]) -> dict[str, Any]:
+        """Write the regressions, without padding."""
+        models, d = self.arrays.models, self.d
+        return {
+            "d": d,
+            "inverse": write_array(models[:, :d, :d]),
+            "estimate": write_array(models[:, -3, :d]),
+            "rows": models[:, -2, :1].tolist(),
+        }
+
     def restore_arrays(self, record: Mapping[str, Any], rows: Ints, columns: Ints) -> None:
         """Read regressions, whose number of features the policy may not know yet."""
-        self.match_size(int(record["d"]))
-        super().restore_arrays(record["parts"], rows, columns)
-
-    def record_arrays(self, places: Mapping[str, slice]) -> dict[str, Any]:
-        """Write regressions, and the number of features."""
-        return {"d": self.d, "parts": super().record_arrays(places)}
+        d = int(record["d"])
+        self.match_size(d)
+        if d != self.d:
+            raise ValueError(f"it has {d} features, and its arms and contexts make {self.d}")
+        at = np.zeros(1, np.int64) if self.shared else columns
+        models = self.arrays.models
+        models[at, :d, :d] = read_array(record["inverse"], (at.size, d, d))
+        models[at, -3, :d] = read_array(record["estimate"], (at.size, d))
+        models[at, -2, :1] = read_array(record["rows"], (at.size, 1)) if d else 0.0
 
     def match(self, other: Self) -> None:
         """Take the number of features that another policy knows."""
@@ -329,20 +351,13 @@ class LinearPolicy(Policy):
         """Go on with more levels, as if rows had had their features from the start, all 0."""
         wider = FeatureEncoding.of(spec, self.options["features"])
         if wider != self.encoding and self.d and self.options["features"] is None:
-            turn, old = self.encoding.map_into(wider, self.d), self.arrays
-            self.spec, d, p = spec, self.d, old.models.shape[2]
-            self.d = len(turn)
+            turn, (gram, response, n) = self.encoding.map_into(wider, self.d), self.list_sums()
+            ridge, rest = self.options["ridge"], gram - self.options["ridge"] * np.eye(self.d)
+            self.spec, self.d = spec, len(turn)
             self.arrays = self.make_arrays()
-            models, sums, q = self.arrays.models, self.arrays.sums, self.arrays.models.shape[2]
-            rest, ridge = (
-                old.sums[:, :d, :d] - np.eye(d) * self.options["ridge"],
-                np.eye(self.d),
-            )
-            sums[:] = 0.0
-            sums[:, : self.d, : self.d] = ridge * self.options["ridge"] + turn @ rest @ turn.T
-            sums[:, q, : self.d] = old.sums[:, p, :d] @ turn.T
-            self.solve(models, sums)
-            models[:, q + 1, 0] = old.models[:, p + 1, 0]
+            gram = ridge * np.eye(self.d) + turn @ rest @ turn.T
+            self.solve(self.arrays.models, gram, response @ turn.T)
+            self.arrays.models[:, -2, 0] = n
         super()._follow(spec, prior)
 
     def lay_out_features(self, contexts: Sequence[Context]) -> Floats:

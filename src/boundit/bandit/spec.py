@@ -274,13 +274,16 @@ class Spec:
             if isinstance(reward, str | bytes) or not low <= number <= high:
                 raise BadReward(reward, self.reward_range, where)
             reward = number
-        return reward if self.goal == "max" else low + high - reward
+        return reward if self.turn is None else self.turn - reward
+
+    @cached_property
+    def turn(self) -> float | None:
+        """What a turned reward and the reward itself add up to; None where none is turned."""
+        return None if self.goal == "max" else sum(self.reward_range)
 
     def orient(self, value: float) -> float:
         """Turn a mean or reward so that more is better; the same turns it back."""
-        return (
-            value if self.goal == "max" else self.reward_range[0] + self.reward_range[1] - value
-        )
+        return value if self.turn is None else self.turn - value
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A copy remembers no contexts: another thread may be adding some.

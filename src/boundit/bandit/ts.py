@@ -104,15 +104,13 @@ class TS(Policy):
         counts = np.zeros((*self.prior.bounds.shape[:2], 2))
         return TSArrays(counts, self.prior.bounds, np.array(self.spec.reward_range))
 
-    def score(
-        self, context: Any, row: int, columns: Ints
-    ) -> tuple[int, Floats, Floats, Floats]:
+    def score(self, context: Any, row: int, columns: Ints) -> tuple[int, Floats, Floats]:
         """Compute the probability that each arm is the best; scores are the expected rewards."""
         a, (low, high) = self.arrays, self.spec.reward_range
         belief = believe_ts(a.counts, a.bounds, a.span, row, columns)
-        kept = np.clip(belief[:, MEAN], belief[:, LOWER], belief[:, UPPER])
-        index, free = (low + (high - low) * expit(odds) for odds in (kept, belief[:, MEAN]))
-        return -1, find_best_arm_probabilities(belief), index, free
+        kept = np.minimum(np.maximum(belief[:, MEAN], belief[:, LOWER]), belief[:, UPPER])
+        table = low + (high - low) * expit(np.array([belief[:, MEAN], kept]).T)
+        return -1, find_best_arm_probabilities(belief), table
 
     def take(self, context: Any, row: int, column: int, reward: float, shown: Any) -> None:
         """Count the reward."""

@@ -163,13 +163,13 @@ class UCB(Policy):
             counts, np.zeros(len(counts)), self.prior.bounds, known, np.empty((0, 2))
         )
 
-    def score(self, context: Any, row: int, columns: Ints) -> tuple[int, None, Floats, Floats]:
+    def score(self, context: Any, row: int, columns: Ints) -> tuple[int, None, Floats]:
         """Compute the index of each arm; the highest wins."""
         a, table = self.arrays, np.empty((columns.size, 2))
         winner = index_ucb(
             a.counts, a.rounds, a.bounds, a.noise, row, columns, 0, columns.size, table
         )
-        return winner, None, table[:, INDEX], table[:, FREE]
+        return winner, None, table
 
     def take(self, context: Any, row: int, column: int, reward: float, shown: Any) -> None:
         """Count the reward."""

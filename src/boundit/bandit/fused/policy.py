@@ -36,7 +36,7 @@ from boundit.bandit.fused.layout import (
     lay_out,
     make_no_particles,
 )
-from boundit.bandit.fused.unobserved import FEW, make_units, spread_particles
+from boundit.bandit.fused.unobserved import FEW, Laws, make_units, spread_particles, weigh_unit
 from boundit.bandit.options import CommonOptions
 from boundit.bandit.policy import Policy
 from boundit.bandit.runs import Rounds
@@ -99,6 +99,7 @@ class Fused(Policy):
     arrays: FusedArrays
     reader: LeafReader
     log_evidence: LogEvidence
+    _laws: Laws
 
     def __init__(
         self,
@@ -194,14 +195,14 @@ class Fused(Policy):
 
     def score(
         self, context: Context, row: int, columns: Ints
-    ) -> tuple[int, Floats, Floats, Floats]:
+    ) -> tuple[int, Floats, Floats]:
         """Compute the probability that each arm is the best; scores are the expected rewards."""
-        belief = believe(self._get_ready(), row, columns)
+        belief = believe(self._get_ready(row), row, columns)
         low, high = self.spec.reward_range
         mean = expit(belief[:, MEAN])
         held = expit(np.clip(belief[:, MEAN], belief[:, LOWER], belief[:, UPPER]))
         index, free = (low + (high - low) * part for part in (held, mean))
-        return -1, find_best_arm_probabilities(belief), index, free
+        return -1, find_best_arm_probabilities(belief), np.array([free, index]).T
 
     def read_observed(self, observed: Mapping[str, object]) -> Any:
         """Find the leaf of what a round showed, or refuse what the plan does not know."""
@@ -211,7 +212,7 @@ class Fused(Policy):
         """Learn one reward, and what else its round showed."""
         low, high = self.spec.reward_range
         leaf, open_leaves = shown or self.reader.read(None)
-        a = self._get_ready()
+        a = self._get_ready(row)
         learn_fused(a, row, column, (reward - low) / (high - low), leaf, open_leaves)
         if leaf >= 0 and a.places[row, column, 0] >= 0:
             self.log_evidence.judge(a, row, column, leaf)
@@ -220,11 +221,22 @@ class Fused(Policy):
         learned, seen = self.arrays.totals.tolist()
         return self.arrays.starts.size > 1 and seen * FEW < learned
 
-    def _get_ready(self) -> FusedArrays:
-        """Give the arrays, with particles if these decide."""
-        a = self.arrays
-        if not a.unseen.groups.size and self._is_blind() and self.plan:
-            self.arrays = a = a._replace(unseen=spread_particles(self.plan, a))
+    def _get_ready(self, row: int = 0) -> FusedArrays:
+        """Give the arrays, with particles for a context if these decide; else without any."""
+        a, blind = self.arrays, self._is_blind()
+        if blind != (a.unseen.counts.size > 0):
+            self._made.clear()
+            a = a._replace(unseen=make_no_particles())
+            if blind and self.plan:
+                unseen, self._laws = spread_particles(self.plan, a)
+                a = a._replace(unseen=unseen)
+                for c, k in np.argwhere((unseen.units >= 0) & a.pairs.any(axis=2)).tolist():
+                    make_units(a, self._laws, c)
+                    weigh_unit(a, c, k)
+            self.arrays = a
+        if blind and row not in self._made:
+            make_units(a, self._laws, row)
+            self._made.add(row)
         return a
 
     # -- whole runs -----------------------------------------------------------------------------
@@ -243,8 +255,10 @@ class Fused(Policy):
         a = a._replace(places=self.arrays.places[rows], own=a.own[rows], twins=twins)
         shown = rounds.shown_uniforms
         if self.plan and a.starts.size > 1 and (not shown.size or np.isnan(shown).any()):
-            a = a._replace(unseen=spread_particles(self.plan, a))
-            make_units(a)  # once, as runs may share them
+            unseen, laws = spread_particles(self.plan, a)
+            a = a._replace(unseen=unseen)
+            for row in range(len(rows)):  # once, as runs share them
+                make_units(a, laws, row)
         return a
 
     # -- states, merging, refreshing ------------------------------------------------------------
@@ -259,7 +273,7 @@ class Fused(Policy):
         if plan:
             a.own[...] = _sum_leaves(a, a.leaves[..., :1])[:, :, 1:, 0]
             self.log_evidence.judge_all(a)
-        self.arrays = a._replace(unseen=make_no_particles())
+        self.arrays, self._made = a._replace(unseen=make_no_particles()), set[int]()
 
     def record_arrays(self, places: Mapping[str, slice]) -> dict[str, Any]:
         """Write the arrays that were learned, and what they refuted once."""
