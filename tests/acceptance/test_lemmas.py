@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
-
 from boundit.bandit.batch.environment import FiniteEnvironment
 from boundit.bandit.kernels.arrays import Floats, Places
-from boundit.bandit.oam.policy import OAM
 from boundit.bandit.oam.round import EXPLOIT, ContextArms, choose, compute_width
 from boundit.bandit.policies.ucb import UCB
+from numpy.typing import NDArray
+
+from boundit.bandit.oam.policy import OAM
+from boundit.simulation.environments import flipped_environment
 from boundit.simulation.policies import OfflineTables
 from boundit.simulation.simulate import simulate
-from boundit.simulation.worlds import flipped_world
 from boundit.terms.bound_table import BoundTable
 from boundit_research.theory import compute_oam_rate, count_ruled_out
 
@@ -232,8 +232,8 @@ def test_an_arm_below_the_best_mean_is_explored_unless_a_lower_end_tells() -> No
 
 def test_exact_bounds_of_the_flipped_world_leave_oam_as_it_is() -> None:
     """D-43. They halve the pairs with U >= the best mean, and V log(T) from 342 to 85."""
-    world = flipped_world()
-    means, exact = world.means(), OfflineTables.from_world(world, points=2_000).exact
+    world = flipped_environment()
+    means, exact = world.means(), OfflineTables.from_environment(world, points=2_000).exact
     x = {(arm, context): [1.0, *context, *arm] for arm, context in means}
     plain, bounded = (compute_oam_rate(x, means, b) * math.log(15_000) for b in (None, exact))
     policies = {"OAM": OAM(), "OAM-PCB": OAM(prior=exact)}

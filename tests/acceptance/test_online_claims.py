@@ -8,16 +8,21 @@ from functools import cache
 
 import numpy as np
 import pytest
-
 from boundit.bandit.learned.warm_start import WarmStart
-from boundit.bandit.oam.policy import OAM
 from boundit.bandit.policies.lin_ucb import LinUCB
-from boundit.simulation.chunk import Chunk
+
+from boundit.bandit.oam.policy import OAM
+from boundit.simulation.block import RunBlock
+from boundit.simulation.environment import Environment
+from boundit.simulation.environments import (
+    flipped_environment,
+    make_suite,
+    paper_environment,
+    random_environment,
+)
 from boundit.simulation.policies import OfflineTables, pick_policies
 from boundit.simulation.regret import Regret
 from boundit.simulation.simulate import simulate
-from boundit.simulation.world import World
-from boundit.simulation.worlds import flipped_world, make_suite, paper_world, random_world
 from boundit_research.online.ceilings import run_ceiling_study
 from boundit_research.online.suite import run_suite_study
 from boundit_research.online.theorem6 import run_theorem6
@@ -41,29 +46,29 @@ def play_flipped_world() -> Regret:
     return play(FLIPPED, ["LinUCB", "LinUCB-PCB", *WARM], runs=20)
 
 
-def play(world: World, names: list[str], runs: int) -> Regret:
-    policies = pick_policies(names, OfflineTables.from_world(world), exact=True)
+def play(world: Environment, names: list[str], runs: int) -> Regret:
+    policies = pick_policies(names, OfflineTables.from_environment(world), exact=True)
     return simulate(world, policies, rounds=ROUNDS, runs=runs)
 
 
-PAPER, FLIPPED = paper_world(), flipped_world()
+PAPER, FLIPPED = paper_environment(), flipped_environment()
 
 
 @pytest.mark.parametrize("shared", [False, True])
-@pytest.mark.parametrize("world", [PAPER, FLIPPED, random_world(7)], ids=lambda w: w.name)
+@pytest.mark.parametrize("world", [PAPER, FLIPPED, random_environment(7)], ids=lambda w: w.name)
 def test_an_arm_ruled_out_is_not_pulled_while_the_best_has_its_due(
-    world: World, shared: bool
+    world: Environment, shared: bool
 ) -> None:
     """Lemma 6, round by round: it holds wherever the best arm's index is at least its mean."""
-    bounds = OfflineTables.from_world(world, points=2_000).exact
+    bounds = OfflineTables.from_environment(world, points=2_000).exact
     policy = LinUCB(prior=bounds, shared=shared).fresh(
-        arms=world.environment.arms, context=world.query.context
+        arms=world.finite.arms, context=world.query.context
     )
-    chunk, kept = Chunk.draw(world, 3, range(1), 800), 0
+    chunk, kept = RunBlock.draw(world, 3, range(1), 800), 0
     for visitor, luck in zip(chunk.contexts[0], chunk.uniforms[0], strict=True):
-        context, means = world.environment.contexts[visitor], world.environment.means[visitor]
+        context, means = world.finite.contexts[visitor], world.finite.means[visitor]
         decision = policy.decide(context)
-        best = world.environment.arms[int(means.argmax())]
+        best = world.finite.arms[int(means.argmax())]
         if decision.index.get(best, -np.inf) >= means.max():
             assert bounds[decision.arm, context].upper >= means.max() - 1e-12
             kept += 1
@@ -150,7 +155,7 @@ def test_a_wrong_bound_costs_the_gap_in_every_round_until_the_watch_drops_it() -
 def test_regret_stays_below_the_ceilings_of_theorems_5_and_8() -> None:
     """Theorem 5 in every run, for the alpha of its proof; Theorem 8 on average."""
     study = run_ceiling_study(
-        runs=10, rounds=3_000, oam_runs=2, worlds=(PAPER, random_world(4))
+        runs=10, rounds=3_000, oam_runs=2, worlds=(PAPER, random_environment(4))
     )
 
     assert all(row.holds for row in study.rows if row.theorem in (5, 8))
@@ -160,7 +165,7 @@ def test_regret_stays_below_the_ceilings_of_theorems_5_and_8() -> None:
 
 def test_theorem_7_promises_less_than_oam_pcb_regrets() -> None:
     """Theorem 7 (D-35, D-43): V log(T) is 85 here, and OAM-PCB regrets 132 in 15,000 rounds."""
-    bounds, means = OfflineTables.from_world(FLIPPED, points=2_000).exact, FLIPPED.means()
+    bounds, means = OfflineTables.from_environment(FLIPPED, points=2_000).exact, FLIPPED.means()
     x = {(arm, context): [1.0, *context, *arm] for arm, context in means}
     found = simulate(FLIPPED, {"OAM-PCB": OAM(prior=bounds)}, rounds=ROUNDS, runs=20)
     line = found.summary()[0]
@@ -171,7 +176,7 @@ def test_theorem_7_promises_less_than_oam_pcb_regrets() -> None:
 
 def test_a_warm_start_without_weight_is_none() -> None:
     """So that nothing but the weight makes the difference."""
-    cp = OfflineTables.from_world(PAPER, points=2_000).cp
+    cp = OfflineTables.from_environment(PAPER, points=2_000).cp
     policies = {"LinUCB": LinUCB(), "hardly": LinUCB(warm_start=WarmStart(cp, 1e-12))}
     plain, warm = simulate(PAPER, policies, rounds=300, runs=2).curves
 

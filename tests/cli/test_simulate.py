@@ -7,8 +7,8 @@ import pytest
 
 from boundit.cli.main import main
 from boundit.simulation import simulate as room
+from boundit.simulation.environments import flipped_environment
 from boundit.simulation.regret import Regret
-from boundit.simulation.worlds import flipped_world
 from tests.cli.interrupted import interrupted
 
 SMALL = ("--rounds", "40", "--runs", "2")
@@ -214,7 +214,7 @@ def test_rewards_that_cannot_come_so_are_refused(
 
 def write_log(folder: Path) -> list[str]:
     """Write a log of the flipped world, and give the flags that name it."""
-    world = flipped_world()
+    world = flipped_environment()
     rows = world.model.sample_log(2_000, np.random.default_rng(0))
     lines = [
         ",".join(rows),

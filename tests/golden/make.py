@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from boundit.bandit.base import BasePolicy
 
 import boundit as bd
-from boundit.bandit.base import BasePolicy
 from boundit.graph.formats.detect import GraphFormat
 from boundit.graph.formats.drafts import draft_graph, write_draft
 from boundit.graph.record import to_record
@@ -71,7 +71,7 @@ def make_bounds() -> bd.BoundTable:
 
 def make_full_bounds() -> bd.BoundTable:
     """A table with contrasts and a plan of Fused."""
-    world = bd.paper_world()
+    world = bd.simulation.paper_environment()
     return bd.derive_bounds(world.graph, world.query, world.log(3_000, seed=1))
 
 
@@ -136,7 +136,7 @@ def write_policies(path: Path) -> None:
 
 def write_regret(path: Path) -> None:
     """A small simulation."""
-    world = bd.paper_world()
+    world = bd.simulation.paper_environment()
     bd.simulate(world, {"TS": bd.TS(), "UCB": bd.UCB()}, rounds=40, runs=3, seed=2).save(path)
 
 

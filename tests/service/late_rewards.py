@@ -9,8 +9,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-
 from boundit.bandit.kernels.arrays import Places
+
 from boundit.service.commands import (
     CloseWindows,
     Decide,
@@ -19,7 +19,7 @@ from boundit.service.commands import (
     RewardRequest,
 )
 from boundit.service.engine import Engine
-from boundit.simulation.chunk import Chunk
+from boundit.simulation.block import RunBlock
 from tests.service.kit import NOON, SECOND, SetClock
 
 NEVER = -1
@@ -52,14 +52,14 @@ def play_service(
     engine: Engine,
     clock: SetClock,
     name: str,
-    chunk: Chunk,
+    chunk: RunBlock,
     i: int,
     heard: Heard,
     *,
     look_at: Collection[int] = (),
 ) -> PlayedRun:
     """Play run ``i`` of a chunk with a policy of the engine that has learned nothing yet."""
-    environment = chunk.world.environment
+    environment = chunk.world.finite
     place = {arm: j for j, arm in enumerate(environment.arms)}
     rounds = chunk.contexts.shape[1]
     pulls, statuses = np.empty(rounds, np.int64), defaultdict[str, int](int)

@@ -1,7 +1,10 @@
+"""Policies by name."""
+
 import pytest
+from boundit.simulation.description import describe_policy
 
 from boundit.bandit.policy import Policy
-from boundit.simulation.description import describe_policy
+from boundit.simulation.environments import flipped_environment, paper_environment
 from boundit.simulation.policies import (
     KINDS,
     PCB,
@@ -10,11 +13,10 @@ from boundit.simulation.policies import (
     make_policies,
     pick_policies,
 )
-from boundit.simulation.worlds import flipped_world, paper_world
 
 
 def test_every_kind_plays_with_and_without_bounds() -> None:
-    offline = OfflineTables.from_world(paper_world(), points=3_000)
+    offline = OfflineTables.from_environment(paper_environment(), points=3_000)
     found = make_policies(list(KINDS), {PCB: offline.exact}, {"CP": offline.cp})
 
     assert len(found) == 2 * len(KINDS) + 4
@@ -23,11 +25,11 @@ def test_every_kind_plays_with_and_without_bounds() -> None:
     assert list(found)[-4:] == [f"LinUCB_CP-{rows}" for rows in (1, 10, 100, "counts")]
 
 
-@pytest.mark.parametrize("world", [paper_world(), flipped_world()])
-def test_what_a_log_gives_holds_as_promised(world: object) -> None:
+@pytest.mark.parametrize("environment", [paper_environment(), flipped_environment()])
+def test_what_a_log_gives_holds_as_promised(environment: object) -> None:
     """Bounds of the exact law and of a log of the paper's size; estimates are points."""
-    offline = OfflineTables.from_world(world)  # type: ignore[arg-type]
-    for key, mean in world.means().items():  # type: ignore[attr-defined]
+    offline = OfflineTables.from_environment(environment)  # type: ignore[arg-type]
+    for key, mean in environment.means().items():  # type: ignore[attr-defined]
         assert offline.exact[key].lower - 1e-9 <= mean <= offline.exact[key].upper + 1e-9
         assert offline.logged[key].lower <= mean <= offline.logged[key].upper
         assert offline.cp[key].lower == offline.cp[key].upper
@@ -36,7 +38,7 @@ def test_what_a_log_gives_holds_as_promised(world: object) -> None:
 
 
 def test_policies_go_by_name() -> None:
-    offline = OfflineTables.from_world(paper_world(), points=3_000)
+    offline = OfflineTables.from_environment(paper_environment(), points=3_000)
     policies = pick_policies(["TS", "UCB-PCB"], offline, exact=False)
 
     assert list(policies) == ["TS", "UCB-PCB"]

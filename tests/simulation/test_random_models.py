@@ -47,7 +47,7 @@ def test_every_level_has_a_chance_unless_zeros_are_asked_for() -> None:
     assert all((table.values >= 0.02 - 1e-12).all() for table in positive.tables.values())
     assert (positive.log().values > 0).all()
     assert any((table.values == 0).any() for table in holed.tables.values())
-    assert holed.law().values.sum() == pytest.approx(1)
+    assert holed.distribution().values.sum() == pytest.approx(1)
 
 
 def test_levels_are_those_asked_for_and_selection_has_two() -> None:

@@ -1,4 +1,4 @@
-"""The engine against a plain loop, and what must not change its result."""
+"""Simulations: reproducible, paired, interruptible."""
 
 import signal
 import subprocess
@@ -9,26 +9,25 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from boundit.bandit.prior.watch import Watch
 from numpy.random import SeedSequence, default_rng
 
-from boundit.bandit.errors import BadOption
-from boundit.bandit.policies.lin_ucb import LinUCB
-from boundit.bandit.policies.ts import TS
-from boundit.bandit.policies.ucb import UCB
+from boundit.bandit.lin_ucb import LinUCB
 from boundit.bandit.policy import Policy
-from boundit.bandit.prior.watch import Watch
+from boundit.bandit.ts import TS
+from boundit.bandit.ucb import UCB
 from boundit.bounds.derive import derive_bounds
 from boundit.simulation import simulate as engine
-from boundit.simulation.errors import NothingToSimulate, PulledElsewhere
-from boundit.simulation.feedback.feedback import Feedback
+from boundit.simulation.environments import paper_environment, random_environment
+from boundit.simulation.errors import InvalidSimulation
+from boundit.simulation.feedback import Feedback
 from boundit.simulation.regret import Regret
 from boundit.simulation.simulate import simulate
-from boundit.simulation.worlds import paper_world, random_world
 from boundit.terms.bound_table import BoundTable
 from tests.patience import PATIENCE
 from tests.simulation.seeds import derive_policy_seed
 
-WORLD = paper_world()
+WORLD = paper_environment()
 
 
 def exact_bounds() -> BoundTable:
@@ -39,9 +38,9 @@ def plainly(name: str, policy: Policy, *, rounds: int, run: int, seed: int) -> l
     """One run in the plainest words: the regret after each round."""
     rng = default_rng(SeedSequence(seed, spawn_key=(run, 0)))
     who, uniforms = rng.random(rounds), rng.random(rounds)
-    law = WORLD.model.law(("U1", "U2")).align(("U1", "U2")).ravel().cumsum()
+    law = WORLD.model.distribution(("U1", "U2")).align(("U1", "U2")).ravel().cumsum()
     arms = [(x1, x2) for x1 in (0, 1) for x2 in (0, 1)]
-    fresh = policy.fresh(
+    fresh = policy.clone(
         arms=arms,
         context=("U1", "U2"),
         horizon=rounds,
@@ -64,7 +63,7 @@ def plainly(name: str, policy: Policy, *, rounds: int, run: int, seed: int) -> l
         LinUCB(),
         LinUCB(prior=exact_bounds(), shared=True),
         UCB(prior=exact_bounds()),
-        TS(propensities=False),
+        TS(),
         LinUCB(prior=exact_bounds(), watch=Watch(plays=3)),
     ],
     ids=["LinUCB", "shared with bounds", "UCB with bounds", "TS", "watched"],
@@ -78,7 +77,7 @@ def test_the_engine_is_a_plain_loop_bit_for_bit(policy: Policy) -> None:
 
 
 def test_neither_workers_nor_chunks_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    policies: dict[str, Policy] = {"LinUCB": LinUCB(), "TS": TS(propensities=False)}
+    policies: dict[str, Policy] = {"LinUCB": LinUCB(), "TS": TS()}
     one = simulate(WORLD, policies, rounds=50, runs=7, workers=1)
     many = simulate(WORLD, policies, rounds=50, runs=7, workers=5)
     monkeypatch.setattr(engine, "CHUNK_ROUNDS", 1)
@@ -99,7 +98,7 @@ def test_all_policies_meet_the_same_contexts_and_chance() -> None:
 
 def test_a_policy_that_draws_has_luck_of_its_own_wherever_it_stands() -> None:
     """STYLE 5.6: adding a policy, before or after, leaves every other curve as it was."""
-    ts = TS(propensities=False)
+    ts = TS()
     alone = simulate(WORLD, {"TS": ts}, rounds=60, runs=2)
     second = simulate(WORLD, {"UCB": UCB(), "TS": ts, "other": ts}, rounds=60, runs=2)
 
@@ -108,9 +107,9 @@ def test_a_policy_that_draws_has_luck_of_its_own_wherever_it_stands() -> None:
 
 
 def test_the_seed_repeats_and_more_runs_leave_the_first_as_they_were() -> None:
-    short = simulate(WORLD, {"TS": TS(propensities=False)}, rounds=40, runs=2, seed=3)
-    long = simulate(WORLD, {"TS": TS(propensities=False)}, rounds=40, runs=9, seed=3)
-    other = simulate(WORLD, {"TS": TS(propensities=False)}, rounds=40, runs=2, seed=4)
+    short = simulate(WORLD, {"TS": TS()}, rounds=40, runs=2, seed=3)
+    long = simulate(WORLD, {"TS": TS()}, rounds=40, runs=9, seed=3)
+    other = simulate(WORLD, {"TS": TS()}, rounds=40, runs=2, seed=4)
 
     assert np.array_equal(short.curves, long.curves[:, :2])
     assert not np.array_equal(short.curves, other.curves)
@@ -172,7 +171,7 @@ def test_an_interrupt_loses_little_where_rounds_are_played_one_by_one() -> None:
         raise KeyboardInterrupt
 
     watched = UCB(prior=exact_bounds(), watch=Watch(plays=3))
-    policies: dict[str, Policy] = {"TS": TS(propensities=False), "watched": watched}
+    policies: dict[str, Policy] = {"TS": TS(), "watched": watched}
     cut = simulate(WORLD, policies, rounds=800, runs=400, seed=2, progress=stop, workers=2)
     whole = simulate(WORLD, policies, rounds=800, runs=cut.runs, seed=2, workers=1)
 
@@ -237,7 +236,7 @@ def test_nobody_but_workers_plays(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_signal_ends_a_long_simulation_at_once() -> None:
     """Ctrl-C while the workers play through decide and learn: nobody waits for the rest."""
     play = (
-        "import boundit as bd; w = bd.paper_world(); "
+        "import boundit as bd; w = bd.paper_environment(); "
         "b = bd.derive_bounds(w.graph, w.query, w.exact_log(), confidence=None); "
         "p = bd.LinUCB(prior=b.intervals_only(), watch=True); print('go', flush=True); "
         "bd.simulate(w, {'watched': p}, rounds=10**6, runs=2)"
@@ -264,22 +263,24 @@ def test_a_signal_ends_a_long_simulation_at_once() -> None:
 def test_what_a_policy_raises_is_raised() -> None:
     elsewhere = UCB(arms=[(7, 7)])
 
-    with pytest.raises(PulledElsewhere, match=r"policy 'it' pulled \(7, 7\), which is no arm"):
+    with pytest.raises(
+        InvalidSimulation, match=r"policy 'it' pulled \(7, 7\), which is no arm"
+    ):
         simulate(WORLD, {"it": elsewhere}, rounds=5, runs=3)
 
 
 def test_many_arms_and_contexts_are_played() -> None:
-    world = random_world(0, arms=40, contexts=6)
-    found = simulate(world, {"UCB": UCB(), "LinUCB": LinUCB()}, rounds=300, runs=2)
+    environment = random_environment(0, arms=40, contexts=6)
+    found = simulate(environment, {"UCB": UCB(), "LinUCB": LinUCB()}, rounds=300, runs=2)
 
-    assert world.environment.means.shape == (64, 40)
+    assert environment.finite.means.shape == (64, 40)
     assert (found.curves[:, :, -1] > 0).all()
 
 
 def test_a_simulation_of_nothing_is_refused() -> None:
-    with pytest.raises(NothingToSimulate, match="found rounds=0, runs=1 and 1 policies"):
+    with pytest.raises(InvalidSimulation, match="found rounds=0, runs=1 and 1 policies"):
         simulate(WORLD, {"UCB": UCB()}, rounds=0, runs=1)
-    with pytest.raises(BadOption, match="workers"):
+    with pytest.raises(InvalidSimulation, match="workers"):
         simulate(WORLD, {"UCB": UCB()}, rounds=1, runs=1, workers=0)
 
 
@@ -294,13 +295,13 @@ def test_a_simulation_of_nothing_is_refused() -> None:
         ({"observed": "no"}, "observed must be True, False, or a share"),
         ({"policies": [UCB()]}, "policies must be a dict of policies by name"),
         ({"policies": {"a": UCB}}, "must be a policy"),
-        ({"world": 3}, "world must be a World"),
+        ({"environment": 3}, "environment must be a Environment"),
     ],
     ids=repr,
 )
 def test_what_cannot_be_asked_is_refused(wrong: dict[str, object], says: str) -> None:
-    asked = {"world": WORLD, "policies": {"a": UCB()}, "rounds": 2, "runs": 1, **wrong}
-    with pytest.raises(BadOption, match=says):
+    asked = {"environment": WORLD, "policies": {"a": UCB()}, "rounds": 2, "runs": 1, **wrong}
+    with pytest.raises(InvalidSimulation, match=says):
         simulate(**asked)  # type: ignore[arg-type]
 
 
@@ -319,8 +320,8 @@ def test_the_result_says_what_made_it() -> None:
     found = simulate(WORLD, {"PCB": LinUCB(prior=exact_bounds())}, rounds=5, runs=1, seed=9)
     settings = found.settings
 
-    assert (found.seed, found.world) == (9, "the paper's world")
-    assert settings["world"]["graph"] == str(WORLD.graph)  # type: ignore[index]
+    assert (found.seed, found.world) == (9, "the paper's environment")
+    assert settings["environment"]["graph"] == str(WORLD.graph)  # type: ignore[index]
     assert settings["policies"]["PCB"]["prior"]["profile"] == "sound"  # type: ignore[index]
 
 

@@ -25,7 +25,7 @@ from boundit.terms.bound_errors import OutsideDomain, WrongLength
 from boundit.terms.errors import UnreadableFile, shorten
 from boundit.terms.names import sort_names
 
-_TINY = 1e-300
+_TINY, _HUGE = 1e-300, 1e300
 
 
 class Environment:
@@ -60,9 +60,16 @@ class Environment:
         self.model, self.name, self.levels = model, name, dict(levels or {})
         self.query = read_bandit_query(model.graph, query)
         (outcome,) = self.query.outcomes
+        for name, named in self.levels.items():
+            n = model.n_levels.get(name)
+            if n is None or len(named) != n or len({*map(repr, named)}) < n:
+                raise InvalidEnvironment(
+                    f"{name!r} has {n or 'no'} levels in the model. Give each one a value of its "
+                    f"own, not {shorten(repr(named), 60)}."
+                )
         values = self.list_levels(outcome)
-        numbers = [value for value in values if isinstance(value, int | float)]
-        if len(numbers) < max(len(values), 2) or not np.isfinite(numbers).all():
+        numbers = [v for v in values if isinstance(v, int | float) and abs(v) < _HUGE]
+        if len(numbers) < max(len(values), 2):
             raise InvalidEnvironment(
                 f"The outcome {outcome!r} has the values {shorten(repr(values), 60)}. A reward "
                 "is one of two or more numbers."
@@ -293,8 +300,10 @@ def read_environment(path: str | os.PathLike[str]) -> Environment:
     if not all(isinstance(name, str) for name in names):
         raise _refuse_file(path, "Names of variables must be text")
     levels = record.get("levels", {})
-    if not all(isinstance(of, list) for of in levels.values()):
-        raise _refuse_file(path, "'levels' must have a list of values for each variable")
+    plain = str | int | float
+    for of in levels.values():
+        if not isinstance(of, list) or not all(isinstance(value, plain) for value in of):
+            raise _refuse_file(path, "'levels' must have a list of values for each variable")
     hidden, selection = record.get("hidden", []), record.get("selection")
     return Environment(
         SCM.of(tables, hidden=hidden, selection=selection),

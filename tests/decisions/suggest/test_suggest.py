@@ -7,10 +7,10 @@ import boundit as bd
 from boundit.bandit.errors import BadOption
 from boundit.counts.cells import Cells, GroupBy
 from boundit.counts.columns import ColumnSource
-from boundit.simulation.worlds import flipped_world
+from boundit.simulation.environments import flipped_environment
 from tests.decisions.suggest.problems import SMALL
 
-WORLD = flipped_world()
+WORLD = flipped_environment()
 LOG = WORLD.log(6_000, seed=1)
 REPORT = bd.suggest(WORLD.graph, WORLD.query, LOG, worlds=2)
 

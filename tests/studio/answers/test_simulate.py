@@ -3,7 +3,6 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from boundit.simulation.policies import UnknownPolicy
 from boundit.studio.errors import RefusedRequest
 from boundit.studio.project import SimulateSettings
 from tests.studio.projects import answer, make_small

@@ -22,8 +22,8 @@ from boundit.counts.named_array import NamedArray
 from boundit.counts.read import read_log
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
-from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_graph, draw_model
+from boundit.simulation.scm import SCM
 from boundit.terms.bound import Key
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.names import Nodes, sort_names
@@ -44,7 +44,7 @@ class Problem:
     numbers of rows of log and tables.
     """
 
-    model: Model
+    model: SCM
     query: EffectQuery
     tables: tuple[Nodes, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -160,7 +160,7 @@ def bound_problem(
 
 
 def find_means(
-    model: Model, query: EffectQuery, pay: tuple[float, ...] = BINARY
+    model: SCM, query: EffectQuery, pay: tuple[float, ...] = BINARY
 ) -> dict[Key, float]:
     """Find the true mean of every arm in every context of a model."""
     effect = model.effect(

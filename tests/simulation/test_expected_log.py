@@ -1,26 +1,25 @@
-"""The endless log of a model counts as the whole law written out does."""
+"""The expected log of a model counts as its whole distribution does."""
 
 import numpy as np
 import pytest
 
 from boundit.bounds.derive import derive_bounds
 from boundit.counts.cells import GroupBy
-from boundit.simulation import law_source
+from boundit.simulation import expected_log
+from boundit.simulation.environments import make_paper_model, paper_environment
 from boundit.simulation.errors import ModelTooLarge
-from boundit.simulation.law_source import (
+from boundit.simulation.expected_log import (
     WEIGHT,
-    LawSource,
-    open_endless_log,
+    ExpectedRows,
     open_expected_log,
     share_out,
 )
-from boundit.simulation.worlds import make_paper_model, paper_world
 
 
 def test_counts_are_those_of_the_whole_law() -> None:
-    world = paper_world()
-    ours = open_endless_log(world.model).count(["X1", "U1", "I1"], reward="Y")
-    whole = world.exact_log().count(["X1", "U1", "I1"], reward="Y")
+    environment = paper_environment()
+    ours = open_expected_log(environment.model).count(["X1", "U1", "I1"], reward="Y")
+    whole = environment.exact_log().count(["X1", "U1", "I1"], reward="Y")
 
     assert ours.exact
     assert ours.levels == whole.levels
@@ -30,10 +29,10 @@ def test_counts_are_those_of_the_whole_law() -> None:
 
 
 def test_bounds_are_those_of_the_whole_law() -> None:
-    world = paper_world()
+    environment = paper_environment()
     ours, whole = (
-        derive_bounds(world.graph, world.query, log, confidence=None)
-        for log in (open_endless_log(world.model), world.exact_log())
+        derive_bounds(environment.graph, environment.query, log, confidence=None)
+        for log in (open_expected_log(environment.model), environment.exact_log())
     )
 
     assert ours.bounds.keys() == whole.bounds.keys()
@@ -44,8 +43,8 @@ def test_bounds_are_those_of_the_whole_law() -> None:
 
 
 def test_a_law_of_too_many_cells_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(law_source, "MOST_CELLS", 3)
-    log = open_endless_log(paper_world().model)
+    monkeypatch.setattr(expected_log, "MOST_CELLS", 3)
+    log = open_expected_log(paper_environment().model)
 
     assert len(log.count(["X1"]).n) == 2
     with pytest.raises(ModelTooLarge, match="4 numbers over U1, X1"):
@@ -53,7 +52,7 @@ def test_a_law_of_too_many_cells_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_columns_are_numbers_without_an_oddity() -> None:
-    source = LawSource(paper_world().model)
+    source = ExpectedRows(paper_environment().model)
 
     assert set(source.kinds) == {"I1", "U1", "U2", "X1", "X2", "Y", WEIGHT}
     assert source.find_oddity("Y") is None
@@ -82,7 +81,7 @@ def test_a_table_of_everyone_has_the_columns_and_levels_asked_for() -> None:
     assert table.columns == ("I1",)
     counted = table.count(["I1"])
     assert counted.levels["I1"] == ("no", "yes")
-    assert counted.n / 1_000 == pytest.approx(model.law("I1").values, abs=1e-3)
+    assert counted.n / 1_000 == pytest.approx(model.distribution("I1").values, abs=1e-3)
 
 
 def test_rows_are_shared_out_whole_and_none_is_lost() -> None:

@@ -1,16 +1,21 @@
-"""The paper's model: Figure 2 and its probabilities; and what the other worlds are for."""
+"""The paper's model, and what the other environments are for."""
 
 import numpy as np
 import pytest
 
-from boundit.bandit.errors import BadOption
 from boundit.bounds.derive import derive_bounds
 from boundit.bounds.paper import adjust_for_confounding_only, condition_only
 from boundit.counts.formulas.evaluate import evaluate
 from boundit.estimand.language.expression import P
 from boundit.graph.causal_graph import CausalGraph
-from boundit.simulation.world import World
-from boundit.simulation.worlds import flipped_world, make_paper_model, make_suite, random_world
+from boundit.simulation.environment import Environment
+from boundit.simulation.environments import (
+    flipped_environment,
+    make_paper_model,
+    make_suite,
+    random_environment,
+)
+from boundit.simulation.errors import InvalidSimulation
 from boundit.terms.bound_table import BoundTable
 from boundit_research.theory import count_ruled_out
 from tests.nodes import make_nodes
@@ -52,7 +57,7 @@ def test_selection_moves_u1_and_leaves_u2() -> None:
     model = make_paper_model()
 
     assert model.selection_rate() == pytest.approx(0.47625)
-    assert model.law("U1").values[1] == pytest.approx(0.4)
+    assert model.distribution("U1").values[1] == pytest.approx(0.4)
     assert model.log().marginalize("U1").values[1] == pytest.approx(0.21150 / 0.47625)
     assert model.log().marginalize("U2").values[1] == pytest.approx(0.6)
 
@@ -88,44 +93,48 @@ def test_the_logged_mean_of_an_arm(arm: tuple[int, int], mean: float) -> None:
     assert float(seen.at(point)) == pytest.approx(mean, abs=SIX_DECIMALS)
 
 
-def preferred(world: World, table: BoundTable) -> list[tuple[object, ...]]:
+def preferred(environment: Environment, table: BoundTable) -> list[tuple[object, ...]]:
     """The arm with the highest estimate in each context."""
-    environment = world.environment
+    environment = environment.finite
     return [
         max(environment.arms, key=lambda arm, at=c: table[arm, at].lower)  # type: ignore[misc]
         for c in environment.contexts
     ]
 
 
-def best(world: World) -> list[tuple[object, ...]]:
-    return [world.environment.arms[i] for i in world.environment.means.argmax(axis=1)]
+def best(environment: Environment) -> list[tuple[object, ...]]:
+    return [environment.finite.arms[i] for i in environment.finite.means.argmax(axis=1)]
 
 
-def exact_bounds(world: World) -> BoundTable:
-    return derive_bounds(world.graph, world.query, world.exact_log(), confidence=None)
+def exact_bounds(environment: Environment) -> BoundTable:
+    return derive_bounds(
+        environment.graph, environment.query, environment.exact_log(), confidence=None
+    )
 
 
 @pytest.mark.parametrize("strength", [0.8, 0.9, 1.0])
 def test_bias_flips_the_best_and_the_worst_arm(strength: float) -> None:
     """Both biased estimates prefer, in every context, the arm that earns least."""
-    world = flipped_world(strength)
-    asked = world.graph, world.query, world.exact_log()
+    environment = flipped_environment(strength)
+    asked = environment.graph, environment.query, environment.exact_log()
 
-    assert best(world) == [(1, 1), (1, 1)]
-    assert world.environment.means.argmin(axis=1).tolist() == [0, 0]
-    assert preferred(world, condition_only(*asked)) == [(0, 0), (0, 0)]
-    assert preferred(world, adjust_for_confounding_only(*asked)) == [(0, 0), (0, 0)]
+    assert best(environment) == [(1, 1), (1, 1)]
+    assert environment.finite.means.argmin(axis=1).tolist() == [0, 0]
+    assert preferred(environment, condition_only(*asked)) == [(0, 0), (0, 0)]
+    assert preferred(environment, adjust_for_confounding_only(*asked)) == [(0, 0), (0, 0)]
 
 
 def test_confounding_and_selection_pull_the_same_way() -> None:
     """The worst arm looks better and the best worse, by each bias and more by both."""
-    world = flipped_world()
+    environment = flipped_environment()
     population = (
-        world.model.law().marginalize(["U", "X1", "X2", "Y"]).condition_on(["U", "X1", "X2"])
+        environment.model.distribution()
+        .marginalize(["U", "X1", "X2", "Y"])
+        .condition_on(["U", "X1", "X2"])
     )
-    cp = condition_only(world.graph, world.query, world.exact_log())
+    cp = condition_only(environment.graph, environment.query, environment.exact_log())
     for arm, sign in (((0, 0), 1), ((1, 1), -1)):
-        truth = world.mean(arm, (0,))
+        truth = environment.mean(arm, (0,))
         at = {"X1": arm[0], "X2": arm[1], "U": 0, "Y": 1}
         confounded = float(population.at(at)) - truth
         compound = cp[arm, (0,)].lower - truth
@@ -135,53 +144,51 @@ def test_confounding_and_selection_pull_the_same_way() -> None:
 
 @pytest.mark.parametrize("strength", [0.0, 0.5, 1.0])
 def test_the_bounds_of_a_flipped_world_hold_and_say_something(strength: float) -> None:
-    world = flipped_world(strength)
-    bounds = exact_bounds(world)
+    environment = flipped_environment(strength)
+    bounds = exact_bounds(environment)
 
-    for key, mean in world.means().items():
+    for key, mean in environment.means().items():
         assert bounds[key].lower - 1e-9 <= mean <= bounds[key].upper + 1e-9
         assert bounds[key].upper - bounds[key].lower < 0.5
-    assert count_ruled_out(bounds, world.means()) == 4
+    assert count_ruled_out(bounds, environment.means()) == 4
 
 
 def test_without_bias_the_log_tells_the_truth() -> None:
-    world = flipped_world(0)
-    cp = condition_only(world.graph, world.query, world.exact_log())
+    environment = flipped_environment(0)
+    cp = condition_only(environment.graph, environment.query, environment.exact_log())
 
-    for key, mean in world.means().items():
+    for key, mean in environment.means().items():
         assert cp[key].lower == pytest.approx(mean)
-    with pytest.raises(BadOption, match="a number from 0 to 1"):
-        flipped_world(1.5)
+    with pytest.raises(InvalidSimulation, match="Use a number from 0 to 1"):
+        flipped_environment(1.5)
 
 
 def test_the_suite_has_valid_bounds_and_linear_means() -> None:
-    """Means are linear in the context, as disjoint LinUCB assumes, so regret can be small."""
+    """Means are linear in the context, as disjoint LinUCB assumes, so that regret can be small."""
     names = set()
-    for world in make_suite():
-        bounds, environment = exact_bounds(world), world.environment
-        for key, mean in world.means().items():
+    for environment in make_suite():
+        bounds, finite = exact_bounds(environment), environment.finite
+        for key, mean in environment.means().items():
             assert bounds[key].lower - 1e-9 <= mean <= bounds[key].upper + 1e-9
-        x = np.array([[1.0, *map(float, context)] for context in environment.contexts])  # type: ignore[arg-type]
-        fitted = x @ np.linalg.lstsq(x, environment.means, rcond=None)[0]
-        assert np.abs(fitted - environment.means).max() < 1e-9
-        names.add(world.name)
+        x = np.array([[1.0, *map(float, context)] for context in finite.contexts])
+        fitted = x @ np.linalg.lstsq(x, finite.means, rcond=None)[0]
+        assert np.abs(fitted - finite.means).max() < 1e-9
+        names.add(environment.name)
     assert len(names) == 12
 
 
-def test_random_worlds_are_confounded_and_selected_as_asked() -> None:
-    whole, open_log = random_world(2), random_world(2, hidden=False, selection=False)
+def test_random_environments_are_confounded_and_selected_as_asked() -> None:
+    whole, open_log = (
+        random_environment(2),
+        random_environment(2, hidden=False, selection=False),
+    )
 
     assert str(whole.graph).endswith("I <-> Y")
     assert whole.graph.selection == "S"
     assert not open_log.graph.bidirected
     assert open_log.graph.selection is None
-    assert np.array_equal(random_world(2).environment.means, whole.environment.means)
-    assert not np.array_equal(random_world(3).environment.means, whole.environment.means)
-    with pytest.raises(BadOption, match="2 or more and 0 or more"):
-        random_world(0, arms=1)
-
-
-def test_a_random_world_needs_a_seed_that_draws_it_again() -> None:
-    with pytest.raises(BadOption, match="seed must be a whole number, 0 or more, found -1"):
-        random_world(-1)
-    assert random_world(np.int64(3)).means() == random_world(3).means()  # type: ignore[arg-type]
+    assert random_environment(np.int64(2)).means() == whole.means()  # type: ignore[arg-type]
+    assert random_environment(3).means() != whole.means()
+    for wrong in ({"seed": 0, "arms": 1}, {"seed": 0, "contexts": -1}, {"seed": -1}):
+        with pytest.raises(InvalidSimulation, match="is not valid. Use a whole number from"):
+            random_environment(**wrong)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""A model's exact answers against enumeration of every hidden state."""
+"""Exact answers of a model against enumeration of every hidden state."""
 
 import numpy as np
 import pytest
@@ -8,14 +8,11 @@ from boundit.counts.named_array import NoSuchLevel
 from boundit.estimand.language.expression import P, Product, Sum
 from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.errors import (
-    MissingTable,
+    InvalidModel,
     ModelTooLarge,
-    NeverSelected,
-    NotInGraph,
-    SelectionNotBinary,
 )
-from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_graph, draw_model
+from boundit.simulation.scm import SCM
 from boundit.simulation.tables import TableSpec
 from boundit.terms.errors import OverlappingRoles, SelectionHasChildren, UnknownNode
 from tests.nodes import make_nodes
@@ -31,7 +28,7 @@ BOW_TABLES: dict[str, TableSpec] = {
 CLOSE = 1e-12
 
 
-def small_models(*, selection: bool, n: int = 12) -> list[Model]:
+def small_models(*, selection: bool, n: int = 12) -> list[SCM]:
     rng = np.random.default_rng(20240 + selection)
     graphs = [
         draw_graph(3, rng, directed=0.6, bidirected=0.4, selection=selection) for _ in range(n)
@@ -44,13 +41,13 @@ UNSELECTED = small_models(selection=False)
 
 
 @pytest.mark.parametrize("model", SELECTED + UNSELECTED)
-def test_the_law_is_that_of_every_state_counted(model: Model) -> None:
-    for at, value in list_points(model.law()):
+def test_the_law_is_that_of_every_state_counted(model: SCM) -> None:
+    for at, value in list_points(model.distribution()):
         assert value == pytest.approx(compute_probability(model, at), abs=CLOSE)
 
 
 @pytest.mark.parametrize("model", SELECTED)
-def test_the_log_is_the_law_given_selection(model: Model) -> None:
+def test_the_log_is_the_law_given_selection(model: SCM) -> None:
     rate = compute_probability(model, {"S": 1})
 
     assert model.selection_rate() == pytest.approx(rate, abs=CLOSE)
@@ -61,13 +58,13 @@ def test_the_log_is_the_law_given_selection(model: Model) -> None:
 
 
 @pytest.mark.parametrize("model", UNSELECTED)
-def test_without_selection_the_log_is_the_population(model: Model) -> None:
+def test_without_selection_the_log_is_the_population(model: SCM) -> None:
     assert model.selection_rate() == 1
-    assert model.log().measure_gap(model.law()) == 0
+    assert model.log().measure_gap(model.distribution()) == 0
 
 
 @pytest.mark.parametrize("model", SELECTED + UNSELECTED)
-def test_an_intervention_drops_the_tables_of_what_is_set(model: Model) -> None:
+def test_an_intervention_drops_the_tables_of_what_is_set(model: SCM) -> None:
     """The truncated factorisation."""
     for at, value in list_points(model.intervene({"V1", "V3"}, names={"V2"})):
         do = {"V1": at["V1"], "V3": at["V3"]}
@@ -77,7 +74,7 @@ def test_an_intervention_drops_the_tables_of_what_is_set(model: Model) -> None:
 
 
 @pytest.mark.parametrize("model", SELECTED + UNSELECTED)
-def test_an_effect_conditions_after_it_intervenes(model: Model) -> None:
+def test_an_effect_conditions_after_it_intervenes(model: SCM) -> None:
     effect = model.effect(outcomes="V1", treatments="V2", context="V3")
 
     assert effect.names == {"V1", "V2", "V3"}
@@ -91,7 +88,7 @@ def test_an_effect_conditions_after_it_intervenes(model: Model) -> None:
 
 @pytest.mark.parametrize("model", SELECTED)
 @pytest.mark.parametrize("inside", [{"V1"}, {"V1", "V2"}, {"V2", "S"}, {"V1", "V2", "V3"}])
-def test_a_c_factor_is_the_law_when_all_else_is_set(model: Model, inside: set[str]) -> None:
+def test_a_c_factor_is_the_law_when_all_else_is_set(model: SCM, inside: set[str]) -> None:
     """Q[C](v) = P(c | do(v without c)), whatever the nodes it does not read are set to."""
     factor = c_factor(model, inside)
 
@@ -102,9 +99,9 @@ def test_a_c_factor_is_the_law_when_all_else_is_set(model: Model, inside: set[st
 
 
 @pytest.mark.parametrize("model", SELECTED)
-def test_the_joint_law_is_the_product_of_its_c_factors(model: Model) -> None:
+def test_the_joint_law_is_the_product_of_its_c_factors(model: SCM) -> None:
     """Tian and Pearl: Q[V] is the product of Q over the c-components."""
-    joint = model.law(model.graph.nodes)
+    joint = model.distribution(model.graph.nodes)
     product = np.ones([1] * len(joint.axes))
     for component in model.graph.components():
         product = product * c_factor(model, component).align(joint.axes)
@@ -139,7 +136,7 @@ def test_adjustment_undoes_selection_when_the_covariate_is_measured_without_it()
             evaluate(
                 Sum(z, Product((outcome, P(z, logged=logged)))),
                 model.log(),
-                external=[model.law("Z")],
+                external=[model.distribution("Z")],
             )
             for logged in (False, True)
         )
@@ -151,7 +148,7 @@ def test_adjustment_undoes_selection_when_the_covariate_is_measured_without_it()
 
 def test_a_hidden_chain_is_summed_out() -> None:
     """X -> H -> Y with H hidden is the edge X -> Y, and its effect is the chain's."""
-    model = Model.of(
+    model = SCM.of(
         {"X": ([], 0.3), "H": (["X"], [0.2, 0.6]), "Y": (["H"], [0.1, 0.9])}, hidden="H"
     )
 
@@ -161,7 +158,7 @@ def test_a_hidden_chain_is_summed_out() -> None:
 
 
 def test_a_treatment_without_effect_still_has_its_axis() -> None:
-    model = Model.of({"X": ([], 0.5), "Y": ([], 0.25)})
+    model = SCM.of({"X": ([], 0.5), "Y": ([], 0.25)})
 
     effect = model.effect(outcomes="Y", treatments="X")
 
@@ -170,7 +167,7 @@ def test_a_treatment_without_effect_still_has_its_axis() -> None:
 
 
 def test_an_impossible_context_has_no_effect() -> None:
-    model = Model.of({"C": ([], 0.0), "Y": (["C"], [0.2, 0.7])})
+    model = SCM.of({"C": ([], 0.0), "Y": (["C"], [0.2, 0.7])})
 
     assert np.isnan(model.effect(outcomes="Y", context="C").values).tolist() == [
         [False, False],
@@ -179,7 +176,7 @@ def test_an_impossible_context_has_no_effect() -> None:
 
 
 @pytest.mark.parametrize("model", SELECTED[:3])
-def test_sampled_rows_come_as_often_as_the_law_says(model: Model) -> None:
+def test_sampled_rows_come_as_often_as_the_law_says(model: SCM) -> None:
     """Within five standard errors of each cell, at 40,000 rows and a fixed seed."""
     n = 40_000
     rows = model.sample_log(n, np.random.default_rng(7))
@@ -195,14 +192,14 @@ def test_sampled_rows_come_as_often_as_the_law_says(model: Model) -> None:
 
 def test_sampling_under_an_intervention_follows_the_effect() -> None:
     """Within four standard errors of 0.55; those who have X = 1 unforced are at 0.7."""
-    rows = Model(BOW, BOW_TABLES).sample(50_000, np.random.default_rng(4), do={"X": 1})
+    rows = SCM(BOW, BOW_TABLES).sample(50_000, np.random.default_rng(4), do={"X": 1})
 
     assert (rows["X"] == 1).all()
     assert rows["Y"].mean() == pytest.approx(0.55, abs=4 * np.sqrt(0.25 / 50_000))
 
 
 def test_the_same_luck_gives_the_same_people_under_every_intervention() -> None:
-    model = Model.of(
+    model = SCM.of(
         {"U": ([], 0.5), "X": (["U"], [0.2, 0.8]), "Y": (["X", "U"], [[0.1, 0.4]] * 2)}
     )
 
@@ -219,14 +216,14 @@ def test_the_order_in_which_tables_are_written_does_not_matter() -> None:
         "A": (["X"], [0.2, 0.8]),
         "B": (["A"], [0.3, 0.6]),
     }
-    one = Model.of(tables).sample(50, np.random.default_rng(2))
-    other = Model.of(dict(reversed(tables.items()))).sample(50, np.random.default_rng(2))
+    one = SCM.of(tables).sample(50, np.random.default_rng(2))
+    other = SCM.of(dict(reversed(tables.items()))).sample(50, np.random.default_rng(2))
 
     assert all((one[node] == other[node]).all() for node in tables)
 
 
 def test_a_graph_may_have_edges_the_tables_do_not_use() -> None:
-    assert Model(BOW, {"X": ([], 0.5), "Y": ([], 0.5)}).hidden == frozenset()
+    assert SCM(BOW, {"X": ([], 0.5), "Y": ([], 0.5)}).hidden == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -237,27 +234,27 @@ def test_a_graph_may_have_edges_the_tables_do_not_use() -> None:
     ],
 )
 def test_tables_may_not_go_beyond_the_graph(graph: CausalGraph, says: str) -> None:
-    with pytest.raises(NotInGraph, match=says):
-        Model(graph, BOW_TABLES)
+    with pytest.raises(InvalidModel, match=says):
+        SCM(graph, BOW_TABLES)
 
 
 def test_every_node_needs_a_table() -> None:
-    with pytest.raises(MissingTable, match="'Y'"):
-        Model(BOW, {"X": ([], 0.5)})
+    with pytest.raises(InvalidModel, match="'Y'"):
+        SCM(BOW, {"X": ([], 0.5)})
 
 
 def test_selection_is_yes_or_no() -> None:
-    with pytest.raises(SelectionNotBinary, match="3 levels"):
-        Model.of({"X": ([], 0.5), "S": ([], [0.2, 0.3, 0.5])}, selection="S")
+    with pytest.raises(InvalidModel, match="3 levels"):
+        SCM.of({"X": ([], 0.5), "S": ([], [0.2, 0.3, 0.5])}, selection="S")
     with pytest.raises(SelectionHasChildren):
-        Model.of({"S": ([], 0.5), "X": (["S"], [0.2, 0.3])}, selection="S")
+        SCM.of({"S": ([], 0.5), "X": (["S"], [0.2, 0.3])}, selection="S")
 
 
 def test_a_log_needs_someone_to_be_selected() -> None:
-    model = Model.of({"X": ([], 0.5), "S": (["X"], [0.0, 0.0])}, selection="S")
+    model = SCM.of({"X": ([], 0.5), "S": (["X"], [0.0, 0.0])}, selection="S")
 
     assert model.selection_rate() == 0
-    with pytest.raises(NeverSelected, match="'S'"):
+    with pytest.raises(InvalidModel, match="'S'"):
         model.log()
 
 
@@ -267,7 +264,7 @@ def test_questions_about_strangers_are_refused() -> None:
     with pytest.raises(UnknownNode, match="'Z'"):
         model.effect(outcomes="Y", treatments="Z")
     with pytest.raises(UnknownNode, match="'X<->Y'"):
-        model.law("X<->Y")
+        model.distribution("X<->Y")
     with pytest.raises(UnknownNode, match="'Z'"):
         model.sample(3, np.random.default_rng(0), do={"Z": 1})
     with pytest.raises(NoSuchLevel, match="no level 9"):
@@ -285,8 +282,8 @@ def test_roles_do_not_overlap() -> None:
 
 def test_an_answer_that_is_too_large_is_refused_and_smaller_ones_are_given() -> None:
     tables: dict[str, TableSpec] = {f"V{i}": ([f"V{i - 1}"], [0.4, 0.7]) for i in range(1, 40)}
-    model = Model.of({"V0": ([], 0.4)} | tables)
+    model = SCM.of({"V0": ([], 0.4)} | tables)
 
-    with pytest.raises(ModelTooLarge, match="ask about fewer variables, or sample"):
-        model.law()
-    assert model.law({"V0", "V39"}).values.sum() == pytest.approx(1)
+    with pytest.raises(ModelTooLarge, match="Ask about fewer variables, or sample"):
+        model.distribution()
+    assert model.distribution({"V0", "V39"}).values.sum() == pytest.approx(1)
