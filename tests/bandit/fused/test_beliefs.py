@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from boundit.bandit.fused.beliefs import find_doubts, find_moments, learn_fused
+from boundit.bandit.fused.beliefs import find_doubts, find_moments
 from boundit.bandit.fused.layout import BIAS, OWN, SHIFT, WEIGHT, FusedArrays
 from boundit.terms.fused_plan import Factor, FusedPlan
 from tests.bandit.fused.plain_fused import PlainFused, draw_plan
-from tests.bandit.fused.plans import list_pairs, make_arrays
+from tests.bandit.fused.plans import learn, list_pairs, make_arrays
 
 PLANS = [
     draw_plan(1, ()),
@@ -23,13 +23,12 @@ def play(
 ) -> None:
     """Learn 60 rounds with both."""
     rng, pairs = np.random.default_rng(0), list_pairs(plan)
-    everything = np.ones(plan.n_leaves)
     for _ in range(60):
         i = int(rng.integers(len(pairs)))
         y = float(rng.random() if fractions else rng.random() < 0.4)
         leaf = int(rng.integers(plan.n_leaves))
         shown = leaf if rng.random() < seen or not plan.factors else None
-        learn_fused(a, *pairs[i], y, -1 if shown is None else shown, everything)
+        learn(a, *pairs[i], y, -1 if shown is None else shown)
         plain.learn(i, y, shown)
 
 

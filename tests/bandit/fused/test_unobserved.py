@@ -5,18 +5,17 @@ import math
 import numpy as np
 import pytest
 
-from boundit.bandit.fused.beliefs import believe, learn_fused
+from boundit.bandit.fused.beliefs import believe
 from boundit.bandit.fused.layout import BIAS, FusedArrays
 from boundit.bandit.fused.unobserved import (
     break_sticks,
     predict_unit,
     spread_particles,
     sum_unit,
-    weigh_units,
 )
 from boundit.terms.fused_plan import FusedPlan
 from tests.bandit.fused.plain_fused import PlainFused, draw_plan, predict
-from tests.bandit.fused.plans import list_columns, list_pairs, make_arrays
+from tests.bandit.fused.plans import add_particles, learn, list_columns, list_pairs, make_arrays
 
 
 class PlainParticles:
@@ -76,7 +75,7 @@ def teach(plan: FusedPlan, a: FusedArrays, order: list[int], *, seed: int = 0) -
     rng, pairs = np.random.default_rng(seed), list_pairs(plan)
     rounds = [(int(rng.integers(len(pairs))), float(rng.random() < 0.4)) for _ in order]
     for i in order:
-        learn_fused(a, *pairs[rounds[i][0]], rounds[i][1], -1, np.ones(plan.n_leaves))
+        learn(a, *pairs[rounds[i][0]], rounds[i][1], -1)
 
 
 @pytest.mark.parametrize("tilt", [False, True])
@@ -86,7 +85,6 @@ def test_particles_are_weighed_by_bayes_rule(tilt: bool) -> None:
     teach(plan, a, list(range(50)))
     pairs = list_pairs(plan)
     plain.rewards = [a.pairs[c, k, :2].tolist() for c, k in pairs]
-    weigh_units(a)
 
     weights, taus = plain.weigh()
 
@@ -100,10 +98,10 @@ def test_particles_are_weighed_by_bayes_rule(tilt: bool) -> None:
             x = betas[:, 0] / n
             mean = (w * x).sum()
             variance = (w * (x**2 + x * (1 - x) / (n + 1))).sum() - mean**2
-            assert sum_unit(a, c, k, t) == pytest.approx((mean, variance), rel=1e-3)
+            assert sum_unit(a.unseen, a.unseen.units[c, k], t) == pytest.approx((mean, variance), rel=1e-3)
             half = (w * [predict(0.3, *beta) for beta in betas]).sum()
             chance += taus[t] * half
-        assert predict_unit(a, c, k, 0.3)[0] == pytest.approx(chance, rel=1e-3)
+        assert predict_unit(a.unseen, a.unseen.units[c, k], 0.3)[0] == pytest.approx(chance, rel=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -118,9 +116,7 @@ def test_weights_are_a_function_of_the_rewards_bit_for_bit(
     order = list(range(60))
     teach(plan, one, order)
     teach(plan, two, order[::-1])
-    again = two._replace(unseen=spread_particles(plan, two))
-    for a in (one, two, again):
-        weigh_units(a)
+    again = add_particles(plan, two)
 
     for name in ("weights", "evidence", "taus", "sums"):
         assert (getattr(one.unseen, name) == getattr(two.unseen, name)).all()
@@ -143,15 +139,14 @@ def test_a_chain_of_what_the_log_tells_has_the_variance_of_draws() -> None:
         plan.sums,
     )
     a = make_arrays(plan, doubt=0.0, blind=True)
-    sum_unit(a, 0, 0, 0)
-    rng, u = np.random.default_rng(0), a.unseen
+    rng, u, laws = np.random.default_rng(0), a.unseen, spread_particles(plan, a)[1]
     n = 200_000
     p = rng.dirichlet(1.0 + np.array(first.counts[0]), n)
     x = np.array(
         [rng.beta(1 + plan.sums[c], 1 + plan.n[c] - plan.sums[c], n) for c in plan.cells[0]]
     )
     for j in (5, 200, 390):
-        inner = [u.laws[u.tables[0, 0, node], j, :2] for node in (1, 2)]
+        inner = [laws.laws[laws.tables[0, 0, node], j, :2] for node in (1, 2)]
         drawn = sum(
             p[:, i] * inner[i][k] * x[2 * i + k] for i in range(2) for k in range(2)
         )
@@ -166,5 +161,5 @@ def test_particles_are_spread_evenly_and_reach_the_corners() -> None:
     assert sticks.sum(axis=1) == pytest.approx(1.0)
     assert sticks.mean(axis=0) == pytest.approx([1 / 3] * 3, abs=5e-3)
     plan = draw_plan(3, (3,))
-    laws = spread_particles(plan, make_arrays(plan)).laws
+    laws = spread_particles(plan, make_arrays(plan))[1].laws
     assert (laws[0].max(axis=1) == 1.0).sum() == 3

@@ -51,7 +51,6 @@ from boundit.bandit.fused.unobserved import (
     predict_unit,
     sum_unit,
     weigh_unit,
-    weigh_units,
 )
 from boundit.bandit.runs import register_runs
 
@@ -185,7 +184,7 @@ def _fuse(
             weight = taus[tau, at] * (own if part else 1.0 - own)
             if weight > _NEGLIGIBLE:
                 if blind:
-                    mean, variance = sum_unit(a, c, k, tau)
+                    mean, variance = sum_unit(a.unseen, a.unseen.units[c, k], tau)
                 else:
                     mean, variance = find_moments(a, c, k, tau, part == 1, scratch)
                 total += weight
@@ -203,8 +202,6 @@ def believe(a: FusedArrays, c: int, columns: Ints) -> Floats:
     """
     belief, scratch = np.empty((columns.size, COLUMNS)), np.empty((6, a.places.shape[2]))
     doubt, blind = a.numbers[0] / columns.size, is_blind(a)
-    if blind:
-        weigh_units(a)
     for i in range(columns.size):
         k = columns[i]
         wins, losses = 1.0 + a.pairs[c, k, WINS], 1.0 + a.pairs[c, k, LOSSES]
@@ -264,20 +261,24 @@ def _judge_shifts(evidence: Floats, start: int, reward: float, mean: float) -> N
 
 @kernel
 def learn_fused(
-    a: FusedArrays, c: int, k: int, reward: float, leaf: int, open_leaves: Floats
+    a: FusedArrays,
+    c: int,
+    k: int,
+    reward: float,
+    leaf: int,
+    open_leaves: Floats,
+    by_particles: tuple[float, float],
 ) -> None:
     """Learn one round: its reward from 0 to 1, and its leaf, -1 where that was not seen.
 
-    Then ``open_leaves`` are those (1, else 0) that it may have ended in.
+    Then ``open_leaves`` are those (1, else 0) that it may have ended in. ``by_particles`` are
+    what ``predict_unit`` gave where particles decide; else the second is below 0.
     """
-    pair, blind, seen = a.pairs[c, k], is_blind(a), leaf >= 0 or a.starts.size == 1
-    known = a.places[c, k, 0] >= 0
-    if known:
+    pair, blind, seen = a.pairs[c, k], by_particles[1] >= 0.0, leaf >= 0 or a.starts.size == 1
+    if a.places[c, k, 0] >= 0:
         scratch = np.empty((6, a.places.shape[2]))
-        if blind:
-            weigh_units(a)
-            predicted, mean = predict_unit(a, c, k, reward)
-        else:
+        predicted, mean = by_particles
+        if not blind:
             mean = _predict(a, c, k, 1.0, scratch)
             predicted = mean if reward == 1.0 else 1.0 - mean
             if 0.0 < reward < 1.0 or (reward < 1.0 and not seen):
@@ -294,10 +295,6 @@ def learn_fused(
     pair[LOSSES] += 1.0 - reward
     a.totals[N_LEARNED] += 1.0
     a.totals[N_SEEN] += 1.0 if seen else 0.0
-    if known and blind:
-        weigh_unit(a, c, k)
-    elif a.unseen.stale.size > 0:
-        a.unseen.stale[0] = 1
 
 
 @kernel
@@ -408,9 +405,15 @@ def _choose(
 
 @kernel
 def _learn(arrays: FusedArrays, c: int, k: int, reward: float, leaf: int) -> None:
-    low, high = arrays.numbers[1], arrays.numbers[2]
-    open_leaves = np.ones(arrays.leaves.shape[2])
-    learn_fused(arrays, c, k, (reward - low) / (high - low), leaf, open_leaves)
+    a, low, high = arrays, arrays.numbers[1], arrays.numbers[2]
+    scaled, by_particles, has_particles = (reward - low) / (high - low), (-1.0, -1.0), False
+    if a.unseen.counts.size > 0:
+        has_particles = a.unseen.units[c, k] >= 0
+        if has_particles and is_blind(a):
+            by_particles = predict_unit(a.unseen, a.unseen.units[c, k], scaled)
+    learn_fused(a, c, k, scaled, leaf, np.ones(a.leaves.shape[2]), by_particles)
+    if has_particles:
+        weigh_unit(a, c, k)
 
 
 @kernel

@@ -44,29 +44,21 @@ class Unseen(NamedTuple):
     """Particles for weights that no round shows (``unobserved``); without rows until needed.
 
     units          contexts x arms: pairs with the same cells and distributions are one unit; -1
-    members        the pairs of all units, one unit after the other from ``begins``
-    groups         the group of each unit: those that hang on the same unknown distributions
-    laws           tables x particles x values: distributions, or factors of one for a tilt
-    tables         contexts x arms x nodes: the table of a node, -1 where rows of the log tell it
-    shares         entries: what a table multiplies
-    doubled        taus x entries: the relative variance that rows of the log leave in a tilt
+    members        the pairs of all units, one unit after the other
+    spans          units x (first member, end of members, group): units that hang on the same
+                   unknown distributions are a group
     betas          units x taus x (wins, losses) x particles: a unit's mean before any reward
     counts         units x (wins, losses, whether ``betas`` are there)
     logs           units x taus x particles: the likelihood of a unit's rewards, as whole numbers
     sums           groups x taus x particles: their sums, which no order changes
     weights        groups x taus x particles
     evidence       (groups, and one for their sum) x taus: log of the mean likelihood, whole
-    taus           taus x (log weight, weight); stale: 1 where rewards were not counted here
+    taus           taus x (log weight, weight)
     """
 
     units: Ints
     members: Ints
-    begins: Ints
-    groups: Ints
-    laws: Floats
-    tables: Ints
-    shares: Floats
-    doubled: Floats
+    spans: Ints
     betas: NDArray[np.float32]
     counts: Floats
     logs: Ints
@@ -74,7 +66,6 @@ class Unseen(NamedTuple):
     weights: Floats
     evidence: Ints
     taus: Floats
-    stale: Ints
 
 
 class FusedArrays(NamedTuple):
@@ -177,12 +168,10 @@ def lay_out(
 
 def make_no_particles() -> Unseen:
     """Make empty arrays, for a policy whose rounds show what its plan asks for."""
-    ints = [np.zeros((0,) * n, np.int64) for n in range(1, 4)]
-    floats = [np.zeros((0,) * n) for n in range(1, 4)]
-    betas = np.zeros((0, 0, 0, 0), np.float32)
-    learned = floats[1], ints[2], ints[2], floats[2], ints[1], floats[1], ints[0]
-    given = ints[1], ints[1], ints[0], ints[0], floats[2], ints[2], floats[0], floats[1]
-    return Unseen(*given, betas, *learned)
+    two, three = np.zeros((0, 0), np.int64), np.zeros((0, 0, 0), np.int64)
+    betas, cube = np.zeros((0, 0, 0, 0), np.float32), np.zeros((0, 0, 0))
+    counts, taus = np.zeros((0, 3)), np.zeros((0, 2))
+    return Unseen(two, two, two, betas, counts, three, three, cube, two, taus)
 
 
 def discount_rows(n: Floats, wins: Floats, tau: float) -> Floats:

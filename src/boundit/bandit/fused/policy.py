@@ -36,7 +36,14 @@ from boundit.bandit.fused.layout import (
     lay_out,
     make_no_particles,
 )
-from boundit.bandit.fused.unobserved import FEW, Laws, make_units, spread_particles, weigh_unit
+from boundit.bandit.fused.unobserved import (
+    FEW,
+    Laws,
+    make_units,
+    predict_unit,
+    spread_particles,
+    weigh_unit,
+)
 from boundit.bandit.options import CommonOptions
 from boundit.bandit.policy import Policy
 from boundit.bandit.runs import Rounds
@@ -46,6 +53,7 @@ from boundit.terms.fused_plan import FusedPlan
 from boundit.terms.saving.codec import decode, encode
 
 _SHOWN_DOUBT = 0.2
+_BY_CELLS = (-1.0, -1.0)
 
 
 class Fused(Policy):
@@ -212,8 +220,13 @@ class Fused(Policy):
         """Learn one reward, and what else its round showed."""
         low, high = self.spec.reward_range
         leaf, open_leaves = shown or self.reader.read(None)
-        a = self._get_ready(row)
-        learn_fused(a, row, column, (reward - low) / (high - low), leaf, open_leaves)
+        a, scaled, by_particles = self._get_ready(row), (reward - low) / (high - low), _BY_CELLS
+        unit = a.unseen.units[row, column] if a.unseen.counts.size else -1
+        if unit >= 0:
+            by_particles = predict_unit(a.unseen, unit, scaled)
+        learn_fused(a, row, column, scaled, leaf, open_leaves, by_particles)
+        if unit >= 0:
+            weigh_unit(a, row, column)
         if leaf >= 0 and a.places[row, column, 0] >= 0:
             self.log_evidence.judge(a, row, column, leaf)
 

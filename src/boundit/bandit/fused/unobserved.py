@@ -16,7 +16,7 @@ group; Betas of a unit are made when they are first read.
 import math
 from collections.abc import Sequence
 from itertools import islice, product
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -45,14 +45,30 @@ _STEPS = 2.0**24
 _ENDLESS = 1e3
 """What stands for an infinite tau in a variance: the Beta is then as wide as it can be."""
 _MADE = 2
+_GROUP = 2
 _LEAST_WEIGHT = 1e-300
 _HALF_LOG_2_PI = 0.9189385332046727
+
+class Laws(NamedTuple):
+    """What the Betas of units are made of.
+
+    laws      tables x particles x values: distributions, or what a tilt multiplies shares by
+    tables    contexts x arms x nodes: the table of a node, -1 where rows of the log tell it
+    shares    entries: what a table multiplies
+    doubled   taus x entries: the relative variance that rows of the log leave in a tilt
+    """
+
+    laws: Floats
+    tables: Ints
+    shares: Floats
+    doubled: Floats
+
 
 _Unknown: TypeAlias = tuple[int, int, int]
 """A factor, how many values it has, and where its counts begin; -1 for the tilt of its pools."""
 
 
-def spread_particles(plan: FusedPlan, a: FusedArrays) -> Unseen:
+def spread_particles(plan: FusedPlan, a: FusedArrays) -> tuple[Unseen, Laws]:
     """Spread particles over all that a plan leaves unknown, none of them weighed yet."""
     factors, n_nodes = _list_factors(plan), a.starts.size - 1
     known = _find_known(plan)
@@ -79,17 +95,12 @@ def spread_particles(plan: FusedPlan, a: FusedArrays) -> Unseen:
     of_pairs[pairs[:, 0], pairs[:, 1]] = of_nodes[units.reshape(-1)]
     laws = _tabulate(list(tables))
     n, n_taus, n_groups = laws.shape[1], a.taus.shape[0], len(groups)
-    shares, doubled = _lay_out_shares(plan, n_taus)
     members = np.argsort(units.reshape(-1), kind="stable")
-    return Unseen(
+    ends = np.searchsorted(units.reshape(-1)[members], np.arange(len(rows) + 1))
+    unseen = Unseen(
         placed,
         pairs[members],
-        np.searchsorted(units.reshape(-1)[members], np.arange(len(rows) + 1)),
-        of_units,
-        laws,
-        of_pairs,
-        shares,
-        doubled,
+        np.stack([ends[:-1], ends[1:], of_units], axis=1),
         # Untouched pages of these take no memory.
         np.empty((len(rows), n_taus, 2, n), np.float32),
         np.zeros((len(rows), 3)),
@@ -98,8 +109,8 @@ def spread_particles(plan: FusedPlan, a: FusedArrays) -> Unseen:
         np.zeros((n_groups, n_taus, n)),
         np.zeros((n_groups + 1, n_taus), np.int64),
         np.stack([a.taus[:, LOG_PRIOR], np.exp(a.taus[:, LOG_PRIOR])], axis=1),
-        np.ones(1, np.int64),
     )
+    return unseen, Laws(laws, of_pairs, *_lay_out_shares(plan, n_taus))
 
 
 def _list_factors(plan: FusedPlan) -> list[int]:
@@ -184,7 +195,7 @@ def break_sticks(points: Floats) -> Floats:
 @step
 def is_blind(a: FusedArrays) -> bool:
     """Whether so few rounds showed what the plan asks for that particles decide."""
-    return a.unseen.groups.size > 0 and a.totals[N_SEEN] * FEW < a.totals[N_LEARNED]
+    return a.unseen.counts.size > 0 and a.totals[N_SEEN] * FEW < a.totals[N_LEARNED]
 
 
 @step
@@ -201,7 +212,16 @@ def _find_log_gamma(x: float) -> float:
 
 
 @kernel
-def make_unit(a: FusedArrays, c: int, k: int) -> None:
+def make_units(a: FusedArrays, laws: Laws, c: int) -> None:
+    """Make the units of a context that are not there yet."""
+    for k in range(a.unseen.units.shape[1]):
+        unit = a.unseen.units[c, k]
+        if unit >= 0 and a.unseen.counts[unit, _MADE] == 0.0:
+            _make_unit(a, laws, c, k)
+
+
+@kernel
+def _make_unit(a: FusedArrays, laws: Laws, c: int, k: int) -> None:
     """Make the Betas of the unit of a pair: its moments by rows of the log and each particle.
 
     The variance is that of the slopes of the mean (delta method): all that goes by one cell or
@@ -219,15 +239,15 @@ def make_unit(a: FusedArrays, c: int, k: int) -> None:
             n = wins + a.log_cells[tau, places[element], LOSSES]
             value[element] = wins / n
             spread[element] = value[element] * (1.0 - value[element]) / (n + 1.0)
-        for j in range(u.laws.shape[1]):
+        for j in range(laws.laws.shape[1]):
             for node in range(n_nodes - 1, -1, -1):
-                table, n, first = u.tables[c, k, node], 0.0, places[node] - a.starts[node]
+                table, n, first = laws.tables[c, k, node], 0.0, places[node] - a.starts[node]
                 for e in range(a.starts[node], a.starts[node + 1]):
                     if table < 0:
                         chances[e + 1] = a.log_pools[tau, first + e]
                     else:
-                        factor = u.laws[table, j, e - a.starts[node]]
-                        chances[e + 1] = u.shares[first + e] * factor
+                        factor = laws.laws[table, j, e - a.starts[node]]
+                        chances[e + 1] = laws.shares[first + e] * factor
                     n += chances[e + 1]
                 value[node], spread[node] = 0.0, n
                 for e in range(a.starts[node], a.starts[node + 1]):
@@ -241,7 +261,9 @@ def make_unit(a: FusedArrays, c: int, k: int) -> None:
                     slopes[to + e] += reach[node] * value[e + 1]
             for node in range(n_nodes):
                 if twins[node] == node:
-                    variance += _spread_node(a, c, k, tau, node, chances, slopes, spread[node])
+                    variance += _spread_node(
+                        a, laws, c, k, tau, node, chances, slopes, spread[node]
+                    )
             slopes[:] = 0.0
             for element in range(n_nodes, size):
                 slopes[twins[element]] += reach[element]
@@ -253,7 +275,7 @@ def make_unit(a: FusedArrays, c: int, k: int) -> None:
             u.betas[unit, tau, WINS, j], u.betas[unit, tau, LOSSES, j] = wins, losses
             u.logs[unit, tau, j] = _find_likelihood(np.float64(wins), np.float64(losses))
     u.counts[unit, _MADE] = 1.0
-    group = u.groups[unit]
+    group = u.spans[unit, _GROUP]
     if u.weights[group, 0, 0] == 0.0:
         u.weights[group] = 1.0 / u.weights.shape[2]
 
@@ -261,6 +283,7 @@ def make_unit(a: FusedArrays, c: int, k: int) -> None:
 @step
 def _spread_node(
     a: FusedArrays,
+    laws: Laws,
     c: int,
     k: int,
     tau: int,
@@ -270,7 +293,7 @@ def _spread_node(
     n: float,
 ) -> float:
     """What a node's distribution adds to a variance: by n rows or, up to a tilt, by shares."""
-    mean, square, known = 0.0, 0.0, a.unseen.tables[c, k, node] < 0
+    mean, square, known = 0.0, 0.0, laws.tables[c, k, node] < 0
     first = a.places[c, k, node] - a.starts[node]
     for e in range(a.starts[node], a.starts[node + 1]):
         mean += chances[e + 1] * slopes[e + 1]
@@ -279,7 +302,7 @@ def _spread_node(
         if known:
             square += chances[e + 1] * gap * gap / (n + 1.0)
         else:
-            square += (chances[e + 1] * gap) ** 2 * a.unseen.doubled[tau, first + e]
+            square += (chances[e + 1] * gap) ** 2 * laws.doubled[tau, first + e]
     return square
 
 
@@ -294,7 +317,7 @@ def _find_likelihood(wins: float, losses: float) -> int:
 def _count_unit(a: FusedArrays, unit: int) -> bool:
     """Add up the rewards of a unit's pairs, in their order; whether they have changed."""
     u, won, lost = a.unseen, 0.0, 0.0
-    for i in range(u.begins[unit], u.begins[unit + 1]):
+    for i in range(u.spans[unit, 0], u.spans[unit, 1]):
         won += a.pairs[u.members[i, 0], u.members[i, 1], WINS]
         lost += a.pairs[u.members[i, 0], u.members[i, 1], LOSSES]
     changed = bool(won != u.counts[unit, WINS] or lost != u.counts[unit, LOSSES])
@@ -305,7 +328,7 @@ def _count_unit(a: FusedArrays, unit: int) -> bool:
 @kernel
 def _weigh_rewards(u: Unseen, unit: int) -> None:
     """Write how likely the rewards of a unit are by each particle and tau."""
-    sums, won, lost = u.sums[u.groups[unit]], u.counts[unit, WINS], u.counts[unit, LOSSES]
+    sums, won, lost = u.sums[u.spans[unit, _GROUP]], u.counts[unit, WINS], u.counts[unit, LOSSES]
     for tau in range(u.betas.shape[1]):
         for j in range(u.betas.shape[3]):
             wins = np.float64(u.betas[unit, tau, WINS, j]) + won
@@ -344,44 +367,16 @@ def _weigh_group(a: FusedArrays, group: int) -> None:
 def weigh_unit(a: FusedArrays, c: int, k: int) -> None:
     """Weigh particles and taus by what a pair has earned since."""
     unit = a.unseen.units[c, k]
-    if a.unseen.counts[unit, _MADE] == 0.0:
-        make_unit(a, c, k)
-    if _count_unit(a, unit):
+    if unit >= 0 and _count_unit(a, unit):
         _weigh_rewards(a.unseen, unit)
-        _weigh_group(a, a.unseen.groups[unit])
+        _weigh_group(a, a.unseen.spans[unit, _GROUP])
 
 
-@kernel
-def weigh_units(a: FusedArrays) -> None:
-    """Weigh particles and taus by all rewards that were not counted here yet."""
-    u = a.unseen
-    if u.stale[0] == 0:
-        return
-    for unit in range(u.groups.size):
-        if _count_unit(a, unit):
-            i = u.begins[unit]
-            if u.counts[unit, _MADE] == 0.0:
-                make_unit(a, u.members[i, 0], u.members[i, 1])
-            _weigh_rewards(u, unit)
-            _weigh_group(a, u.groups[unit])
-    u.stale[0] = 0
-
-
-@kernel
-def make_units(a: FusedArrays) -> None:
-    """Make the Betas of all units."""
-    for unit in range(a.unseen.groups.size):
-        i = a.unseen.begins[unit]
-        make_unit(a, a.unseen.members[i, 0], a.unseen.members[i, 1])
-
-
-@kernel
-def sum_unit(a: FusedArrays, c: int, k: int, tau: int) -> tuple[float, float]:
-    """Mean and variance of what a pair earns under one tau, over all particles."""
-    u, unit, first, second = a.unseen, a.unseen.units[c, k], 0.0, 0.0
-    if u.counts[unit, _MADE] == 0.0:
-        make_unit(a, c, k)
-    weights, won, lost = u.weights[u.groups[unit], tau], u.counts[unit, 0], u.counts[unit, 1]
+@step
+def sum_unit(u: Unseen, unit: int, tau: int) -> tuple[float, float]:
+    """Mean and variance of what a unit earns under one tau, over all particles."""
+    weights, won, lost = u.weights[u.spans[unit, _GROUP], tau], u.counts[unit, 0], u.counts[unit, 1]
+    first, second = 0.0, 0.0
     for j in range(weights.size):
         wins = u.betas[unit, tau, WINS, j] + won
         n = wins + u.betas[unit, tau, LOSSES, j] + lost
@@ -392,14 +387,11 @@ def sum_unit(a: FusedArrays, c: int, k: int, tau: int) -> tuple[float, float]:
 
 
 @kernel
-def predict_unit(a: FusedArrays, c: int, k: int, reward: float) -> tuple[float, float]:
-    """How likely a reward of a pair is, and the mean that is expected, over all taus."""
-    u, unit, chance, mean = a.unseen, a.unseen.units[c, k], 0.0, 0.0
-    if u.counts[unit, _MADE] == 0.0:
-        make_unit(a, c, k)
-    won, lost = u.counts[unit, 0], u.counts[unit, 1]
+def predict_unit(u: Unseen, unit: int, reward: float) -> tuple[float, float]:
+    """How likely a reward of a unit is, and the mean that is expected, over all taus."""
+    chance, mean, won, lost = 0.0, 0.0, u.counts[unit, 0], u.counts[unit, 1]
     for tau in range(u.taus.shape[0]):
-        weights, by_tau, expected = u.weights[u.groups[unit], tau], 0.0, 0.0
+        weights, by_tau, expected = u.weights[u.spans[unit, _GROUP], tau], 0.0, 0.0
         for j in range(weights.size):
             wins = u.betas[unit, tau, WINS, j] + won
             losses = u.betas[unit, tau, LOSSES, j] + lost
@@ -432,12 +424,7 @@ def copy_particles(u: Unseen) -> Unseen:
     return Unseen(
         u.units,
         u.members,
-        u.begins,
-        u.groups,
-        u.laws,
-        u.tables,
-        u.shares,
-        u.doubled,
+        u.spans,
         u.betas,
         u.counts.copy(),
         u.logs.copy(),
@@ -445,5 +432,4 @@ def copy_particles(u: Unseen) -> Unseen:
         u.weights.copy(),
         u.evidence.copy(),
         u.taus.copy(),
-        u.stale.copy(),
     )
