@@ -24,7 +24,7 @@ from boundit.terms.bound_table import BoundTable
 SECOND = 1_000_000
 NOON = 1_700_000_000 * SECOND
 ARMS = ("A", "B", "C")
-KINDS = ("Fused", "LinUCB", "UCB", "KLUCB", "TS", "LinTS", "OAM")
+KINDS = ("Fused", "LinUCB", "UCB", "TS", "LinTS", "OAM")
 
 
 class SetClock:
