@@ -1,14 +1,16 @@
 r"""The probability that each arm is the best: Thompson sampling without drawing.
 
-Each arm's mean has a distribution, truncated to the prior bounds [L, U]: a mixture of at most two parts, each a Beta in
-log odds or a normal on some increasing scale. With distribution functions F_k,
+Each arm's mean has a distribution, truncated to the prior bounds [L, U]: a mixture of at most two
+parts, each a Beta in log odds or a normal on some increasing scale. With distribution functions
+F_k,
 
     P(a) = \int \prod_{k \ne a} F_k \, dF_a
 
-is the probability that a Thompson sampler (Thompson 1933) would play arm a. The integral is a sum over about fifty
-intervals, in each of which F_a and the product of the others are parabolas (Simpson's rule for a Stieltjes integral;
-a trapezoid sum overstates small probabilities by up to 7 %). Products over the other arms go by prefixes and suffixes.
-A policy *draws its arm from P*, so that P is its exact propensity whatever the error.
+is the probability that a Thompson sampler (Thompson 1933) would play arm a. The integral is a sum
+over about fifty intervals, in each of which F_a and the product of the others are parabolas
+(Simpson's rule for a Stieltjes integral; a trapezoid sum overstates small probabilities by up to
+7%). Products over the other arms go by prefixes and suffixes. A policy *draws its arm from P*, so
+that P is its exact propensity whatever the error.
 """
 
 import math
@@ -19,7 +21,7 @@ from boundit.bandit.compiled import kernel, step
 from boundit.bandit.draws import Floats, Ints
 
 MEAN, SD, WINS, LOSSES, WEIGHT, MEAN2, SD2, WINS2, LOSSES2, LOWER, UPPER = range(11)
-"""Columns of a table of beliefs, a row for each arm. WEIGHT is the weight of the second part. A
+"""Columns of a table of beliefs. WEIGHT is the weight of the second part. A
 part with WINS above 0 is a Beta, and MEAN and SD, of its log odds, place nodes; else they are
 those of a normal."""
 COLUMNS = 11
@@ -84,7 +86,7 @@ def _write_beta(out: Floats, odds: Floats, wins: float, losses: float, weight: f
 
 @step
 def _write_odds(odds: Floats, x: Floats) -> None:
-    """Write the probabilities p and q = 1 - p whose log odds are the nodes, and the logs of both."""
+    """Write the probabilities p and q whose log odds are x and -x, and the logs of both."""
     for j in range(x.size):
         rest = math.exp(-abs(x[j]))
         big, log_big = 1.0 / (1.0 + rest), -math.log(1.0 + rest)
@@ -186,7 +188,7 @@ def _integrate(reached: Floats) -> Floats:
 
 @kernel
 def _place_nodes(belief: Floats, start: float) -> Floats:
-    """Place nodes where the arms that may be best have their probability, and evenly over the whole range."""
+    """Place nodes where the likely arms have their probability, and evenly over the range."""
     n, top = belief.shape[0], min(belief.shape[0], _TOP)
     order, low, high, even = _find_highest(belief, top), start, -np.inf, _EVEN
     for j in range(top):

@@ -47,7 +47,7 @@ def draw_uniforms(seed: int, id_hashes: Ints) -> Floats:
 
 @step
 def pick_arm(probabilities: Floats, uniform: float, explore: float) -> int:
-    """Pick an arm by one uniform number: its first part explores evenly, the rest by probability."""
+    """Pick an arm by one uniform number: first a part that explores, then by probability."""
     n = probabilities.size
     if uniform < explore:
         return min(int(uniform / explore * n), n - 1)

@@ -58,7 +58,8 @@ def _choose(
 ) -> int:
     a, open_ = arrays, columns[start:stop]
     belief = believe_lin_ts(a.models, a.x[c], a.bounds, c, open_, a.d, a.scale)
-    return open_[pick_arm(find_best_arm_probabilities(belief), uniform, 0.0)]
+    k: int = open_[pick_arm(find_best_arm_probabilities(belief), uniform, 0.0)]
+    return k
 
 
 @step

@@ -45,7 +45,7 @@ def index_lin_ucb(
     stop: int,
     d: int,
     alpha: float,
-    shared: bool,  # noqa: FBT001, compiled functions take no names
+    shared: bool,
     table: Floats,
 ) -> int:
     """Write LinUCB's index of each arm; give the winner's place.
@@ -90,7 +90,8 @@ def _choose(
         a.shared,
         a.table,
     )
-    return columns[place]
+    k: int = columns[place]
+    return k
 
 
 @step
@@ -104,7 +105,6 @@ def _copy(arrays: LinUCBArrays) -> LinUCBArrays:
     a, cache = arrays, np.full_like(arrays.cache, -1.0)
     return LinUCBArrays(
         a.models.copy(),
-        a.sums,
         a.bounds,
         a.x,
         cache,

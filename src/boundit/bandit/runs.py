@@ -49,15 +49,17 @@ class Rounds(NamedTuple):
     leaves: Ints
 
 
-def choose_arm(arrays, c, columns, start, stop, uniform):  # type: ignore[no-untyped-def]  # noqa: ARG001
+def choose_arm(
+    arrays: Any, c: int, columns: Ints, start: int, stop: int, uniform: float
+) -> Any:
     """Choose one of ``columns[start:stop]`` for a context by one uniform number."""
 
 
-def learn_reward(arrays, c, k, reward, leaf):  # type: ignore[no-untyped-def]  # noqa: ARG001
+def learn_reward(arrays: Any, c: int, k: int, reward: float, leaf: int) -> Any:
     """Learn one reward, and the leaf of what else the round showed, -1 for nothing."""
 
 
-def copy_arrays(arrays):  # type: ignore[no-untyped-def]  # noqa: ARG001
+def copy_arrays(arrays: Any) -> Any:
     """Copy what a run changes."""
 
 
@@ -89,11 +91,12 @@ def _find_leaf(rounds: Rounds, run: int, t: int, c: int, k: int, level: int) -> 
     cell, uniform = 0, rounds.shown_uniforms[run, t]
     while cell < rounds.shown.shape[3] - 1 and uniform >= rounds.shown[c, k, level, cell]:
         cell += 1
-    return rounds.leaves[cell]
+    leaf: int = rounds.leaves[cell]
+    return leaf
 
 
 @step
-def _learn_round(arrays, rounds: Rounds, run: int, t: int, choice: int) -> None:  # type: ignore[no-untyped-def]
+def _learn_round(arrays: Any, rounds: Rounds, run: int, t: int, choice: int) -> None:
     c, k, level = rounds.contexts[run, t], choice & ARM, 0
     while (
         level < rounds.values.size - 1 and rounds.uniforms[run, t] >= rounds.ends[c, k, level]
@@ -107,7 +110,7 @@ def _learn_round(arrays, rounds: Rounds, run: int, t: int, choice: int) -> None:
 
 
 @kernel
-def play_runs(start, rounds: Rounds) -> Ints:  # type: ignore[no-untyped-def]
+def play_runs(start: Any, rounds: Rounds) -> Ints:
     """Play whole runs of a policy from one start; gives the choice of every run and round."""
     runs, n = rounds.contexts.shape
     pulls, explore = np.empty((runs, n), np.int64), rounds.explore

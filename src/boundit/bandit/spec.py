@@ -335,7 +335,7 @@ def _read_value(value: object, error: type[BadArm] | type[BadContext]) -> Value:
     plain: Any = unwrap_scalar(value)
     try:
         # Missing values of pandas equal nothing, not even themselves.
-        usable = isinstance(plain, Hashable) and bool(plain == plain)  # noqa: PLR0124
+        usable = isinstance(plain, Hashable) and bool(plain == plain)
     except (TypeError, ValueError):
         usable = False
     if isinstance(plain, float) and not math.isfinite(plain):

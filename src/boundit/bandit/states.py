@@ -47,8 +47,9 @@ def open_state(policy: str, state: object) -> Iterator[dict[str, Any]]:
         raise DamagedState(policy, f"it is one of {state.get('policy')!r}")
     body = {name: value for name, value in state.items() if name not in _HEAD}
     try:
-        if state.get("checksum") != compute_checksum({"policy": policy, **body}):
-            raise DamagedState(policy, "it was changed after it was made")
+        found = compute_checksum({"policy": policy, **body})
+        if state.get("checksum") != found:
+            raise DamagedState(policy, "it was changed after it was made")  # noqa: TRY301
         yield body
     except DamagedState:
         raise
@@ -83,7 +84,7 @@ def find_class(base: type, name: object) -> type | None:
     found = getattr(import_module(__package__), str(name), None)
     if isinstance(found, type) and issubclass(found, base):
         return found
-    waiting = list(base.__subclasses__())
+    waiting: list[type] = list(base.__subclasses__())
     for kind in waiting:
         if kind.__name__ == name:
             return kind

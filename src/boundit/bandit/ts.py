@@ -53,7 +53,8 @@ def _choose(
 ) -> int:
     a, open_ = arrays, columns[start:stop]
     found = find_best_arm_probabilities(believe_ts(a.counts, a.bounds, a.span, c, open_))
-    return open_[pick_arm(found, uniform, 0.0)]
+    k: int = open_[pick_arm(found, uniform, 0.0)]
+    return k
 
 
 @step
@@ -91,7 +92,7 @@ class TS(Policy):
     """
 
     draws = True
-    axes = {"counts": "ca"}  # noqa: RUF012, nobody changes it
+    axes = {"counts": "ca"}
     additive = ("counts",)
 
     def __init__(

@@ -88,7 +88,8 @@ def _choose(
 ) -> int:
     a = arrays
     place = index_ucb(a.counts, a.rounds, a.bounds, a.noise, c, columns, start, stop, a.table)
-    return columns[place]
+    k: int = columns[place]
+    return k
 
 
 @step
@@ -134,7 +135,7 @@ class UCB(Policy):
     ('A', 'B')
     """
 
-    axes = {"counts": "ca", "rounds": "c"}  # noqa: RUF012, nobody changes it
+    axes = {"counts": "ca", "rounds": "c"}
     additive = ("counts", "rounds")
 
     def __init__(
