@@ -176,7 +176,8 @@ class PlainFused:
             for at in self.list_path(leaf):
                 reached[at] = reached.get(at, 0.0) + share
         for j, prefix in sorted({at[:2] for at in reached}):
-            size, pool = len(self.plan.factors[j].cells), self.plan.factors[j].pools[pair][prefix]
+            size = len(self.plan.factors[j].cells)
+            pool = self.plan.factors[j].pools[pair][prefix]
             counts = np.zeros(size)
             for w, tau in zip(self.weights, self.taus, strict=True):
                 counts += w * np.array(self.count_pool(pair, j, prefix, tau, own=False))
@@ -187,14 +188,15 @@ class PlainFused:
                 mean += w * a / a.sum()
                 second += w * a * (a + 1) / (a.sum() * (a.sum() + 1))
             n = (1 - (mean**2).sum()) / (second - mean**2).sum() - 1
-            surest = np.min(
-                [self.count_pool(pair, j, prefix, t, own=False, guesses=False) for t in self.taus],
-                axis=0,
-            )
+            least = [
+                self.count_pool(pair, j, prefix, tau, own=False, guesses=False)
+                for tau in self.taus
+            ]
             for k in range(size):
                 one, two = self.pools.get((j, pool, k), (0.0, 0.0))
                 # No count falls to 0 under any tau.
-                two = max(two + n * mean[k] - counts[k], 0.02 - surest[k])
+                floor = 0.02 - min(found[k] for found in least)
+                two = max(two + n * mean[k] - counts[k], floor)
                 self.pools[j, pool, k] = [one, two]
 
 

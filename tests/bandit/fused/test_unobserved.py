@@ -32,7 +32,7 @@ class PlainParticles:
             return u
         q = [share + 0.5 for share in self.factor.shares[pool]]
         odds = q[1] / q[0] * (u / (1 - u)) ** 1.5
-        return odds / (1 + odds)
+        return float(odds / (1 + odds))
 
     def beta(self, pair: int, tau: float, u: float) -> tuple[float, float]:
         pool = self.factor.pools[pair][0]
@@ -64,7 +64,8 @@ class PlainParticles:
         for (tau, _), found in logs.items():
             taus[self.plain.taus.index(tau)] += math.log(np.exp(found).mean())
         weights = np.exp(taus - taus.max())
-        return {k: np.exp(v) / np.exp(v).sum() for k, v in logs.items()}, weights / weights.sum()
+        posterior = {of: np.exp(v) / np.exp(v).sum() for of, v in logs.items()}
+        return posterior, weights / weights.sum()
 
 
 def log_beta(a: float, b: float) -> float:
@@ -91,17 +92,17 @@ def test_particles_are_weighed_by_bayes_rule(tilt: bool) -> None:
     assert a.unseen.taus[:, 1] == pytest.approx(taus, rel=1e-4)
     for i, (c, k) in enumerate(pairs):
         unknown, (s, f) = -1 if tilt else plan.factors[0].pools[i][0], plain.rewards[i]
-        chance = 0.0
+        chance, unit = 0.0, a.unseen.units[c, k]
         for t, tau in enumerate(plain.plain.taus):
-            betas = np.array([plain.beta(i, tau, u) for u in plain.us]) + [s, f]
+            betas = np.array([plain.beta(i, tau, u) for u in plain.us]) + np.array([s, f])
             w, n = weights[tau, unknown], betas.sum(axis=1)
             x = betas[:, 0] / n
             mean = (w * x).sum()
             variance = (w * (x**2 + x * (1 - x) / (n + 1))).sum() - mean**2
-            assert sum_unit(a.unseen, a.unseen.units[c, k], t) == pytest.approx((mean, variance), rel=1e-3)
+            assert sum_unit(a.unseen, unit, t) == pytest.approx((mean, variance), rel=1e-3)
             half = (w * [predict(0.3, *beta) for beta in betas]).sum()
             chance += taus[t] * half
-        assert predict_unit(a.unseen, a.unseen.units[c, k], 0.3)[0] == pytest.approx(chance, rel=1e-3)
+        assert predict_unit(a.unseen, unit, 0.3)[0] == pytest.approx(chance, rel=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -147,9 +148,7 @@ def test_a_chain_of_what_the_log_tells_has_the_variance_of_draws() -> None:
     )
     for j in (5, 200, 390):
         inner = [laws.laws[laws.tables[0, 0, node], j, :2] for node in (1, 2)]
-        drawn = sum(
-            p[:, i] * inner[i][k] * x[2 * i + k] for i in range(2) for k in range(2)
-        )
+        drawn = sum(p[:, i] * inner[i][k] * x[2 * i + k] for i in range(2) for k in range(2))
         wins, losses = u.betas[0, 0, :, j].tolist()
         mean = wins / (wins + losses)
         assert mean == pytest.approx(np.mean(drawn), abs=1e-3)

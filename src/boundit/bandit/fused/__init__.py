@@ -1,0 +1,1 @@
+"""Fused: rows of the log and rewards counted in the same cells."""

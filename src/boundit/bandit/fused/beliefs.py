@@ -18,10 +18,12 @@ from boundit.bandit.best_arm import (
     MEAN,
     MEAN2,
     UPPER,
-    WEIGHT as SECOND,
     find_best_arm_probabilities,
     write_beta,
     write_bounds,
+)
+from boundit.bandit.best_arm import (
+    WEIGHT as SECOND,
 )
 from boundit.bandit.compiled import kernel, step
 from boundit.bandit.draws import Floats, Ints, pick_arm
@@ -54,7 +56,6 @@ from boundit.bandit.fused.unobserved import (
 )
 from boundit.bandit.runs import register_runs
 
-
 _SPREAD = 0.7
 """Arms are drawn from beliefs so much narrower than the posterior: ``kappa`` of an index."""
 _NEGLIGIBLE = 1e-3
@@ -64,12 +65,13 @@ _SHIFTS = np.array(SHIFTS)
 
 
 @step
-def _weigh_edge(a: FusedArrays, c: int, k: int, tau: int, node: int, edge: int, own: bool) -> float:
+def _weigh_edge(
+    a: FusedArrays, c: int, k: int, tau: int, node: int, edge: int, own: bool
+) -> float:
     """The Dirichlet count of an edge: by its pool, or by the pair's own rounds alone."""
-    if own:
-        return 1.0 + a.own[c, k, edge]
     at = a.places[c, k, node] + edge - a.starts[node]
-    return a.log_pools[tau, at] + a.pools[at, SEEN] + a.pools[at, GUESSED]
+    n = a.log_pools[tau, at] + a.pools[at, SEEN] + a.pools[at, GUESSED]
+    return float(1.0 + a.own[c, k, edge] if own else n)
 
 
 @kernel
@@ -151,7 +153,7 @@ def _average(evidence: Floats, start: int) -> float:
         top = max(top, evidence[i])
     for i in range(start, evidence.size):
         total += math.exp(evidence[i] - top)
-    return top + math.log(total / (evidence.size - start))
+    return float(top + math.log(total / (evidence.size - start)))
 
 
 @kernel
@@ -241,10 +243,11 @@ def _predict(a: FusedArrays, c: int, k: int, reward: float, scratch: Floats) -> 
                 scratch[0, e + 1] *= scratch[0, node] / n
         for element in range(n_nodes, size):
             at = a.places[c, k, element]
-            wins = a.cells[at, SEEN_WINS] + a.cells[at, GUESSED_WINS]
-            losses = a.cells[at, SEEN_LOSSES] + a.cells[at, GUESSED_LOSSES]
-            wins, losses = wins + a.log_cells[tau, at, WINS], losses + a.log_cells[tau, at, LOSSES]
-            part = scratch[0, element] * predict_reward(reward, wins, losses)
+            won = a.cells[at, SEEN_WINS] + a.cells[at, GUESSED_WINS]
+            lost = a.cells[at, SEEN_LOSSES] + a.cells[at, GUESSED_LOSSES]
+            rows = a.log_cells[tau, at]
+            chance = predict_reward(reward, rows[WINS] + won, rows[LOSSES] + lost)
+            part = scratch[0, element] * chance
             by_tau += part
             scratch[1, element] += a.taus[tau, WEIGHT] * part
         total += a.taus[tau, WEIGHT] * by_tau

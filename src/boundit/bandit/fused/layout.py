@@ -207,7 +207,9 @@ def number_edges(sizes: Sequence[int]) -> tuple[Ints, Ints]:
     return starts, np.repeat(np.arange(len(widths), dtype=np.int64), widths)
 
 
-def _lay_out_pools(factors: Sequence[Factor], taus: Sequence[float]) -> tuple[list[int], Floats]:
+def _lay_out_pools(
+    factors: Sequence[Factor], taus: Sequence[float]
+) -> tuple[list[int], Floats]:
     """Dirichlet counts of all distributions of all factors, under each tau, one after the other.
 
     Rows of the log count where they are draws of the factor. Where they tell it up to a tilt, the

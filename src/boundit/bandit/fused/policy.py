@@ -201,9 +201,7 @@ class Fused(Policy):
         """Find the columns that may be played: with a plan all, so that a wrong one can lose."""
         return columns if self.plan else super().find_open(context, row, columns)
 
-    def score(
-        self, context: Context, row: int, columns: Ints
-    ) -> tuple[int, Floats, Floats]:
+    def score(self, context: Context, row: int, columns: Ints) -> tuple[int, Floats, Floats]:
         """Compute the probability that each arm is the best; scores are the expected rewards."""
         belief = believe(self._get_ready(row), row, columns)
         low, high = self.spec.reward_range
@@ -333,10 +331,11 @@ class Fused(Policy):
         """
         pairs = self.arrays.pairs
         for part, sign in ((one, 1.0), (other, 1.0), (shared, -1.0)):
-            rows = np.array([0, *(self._rows[c] for c in part._contexts)])  # noqa: SLF001
-            columns = np.array([self._columns[k] for k in part._arms])  # noqa: SLF001
+            rows = np.array([0, *(self._rows[c] for c in part._contexts)])
+            columns = np.array([self._columns[k] for k in part._arms])
             theirs = part.arrays.pairs[: rows.size, : columns.size]
-            pairs[(*np.ix_(rows, columns), BIAS)] -= sign * _measure_plain(theirs)
+            mine: Any = (*np.ix_(rows, columns), BIAS)
+            pairs[mine] -= sign * _measure_plain(theirs)
         pairs[..., BIAS] += _measure_plain(pairs)
         pairs[self.arrays.places[:, :, 0] < 0, BIAS] = 0.0
         self.log_evidence.refutation = (

@@ -49,6 +49,7 @@ _GROUP = 2
 _LEAST_WEIGHT = 1e-300
 _HALF_LOG_2_PI = 0.9189385332046727
 
+
 class Laws(NamedTuple):
     """What the Betas of units are made of.
 
@@ -90,7 +91,8 @@ def spread_particles(plan: FusedPlan, a: FusedArrays) -> tuple[Unseen, Laws]:
             if name is not None:
                 key = sizes, group.index(name)
                 of_nodes[i, node] = tables.setdefault(key, len(tables))
-    placed, of_pairs = np.full(a.places.shape[:2], -1), np.full((*a.places.shape[:2], n_nodes), -1)
+    shape = a.places.shape[:2]
+    placed, of_pairs = np.full(shape, -1), np.full((*shape, n_nodes), -1)
     placed[pairs[:, 0], pairs[:, 1]] = units.reshape(-1)
     of_pairs[pairs[:, 0], pairs[:, 1]] = of_nodes[units.reshape(-1)]
     laws = _tabulate(list(tables))
@@ -153,13 +155,11 @@ def _tabulate(tables: Sequence[tuple[tuple[tuple[int, bool], ...], int]]) -> Flo
     A group has some of them; its free distributions have corners unless they are one of two
     values, whose ends the others reach.
     """
-    corners = {
-        sizes: list(islice(product(*(range(n) for n, tilted in sizes if not tilted)), _MOST_CORNERS))
-        for sizes, _ in tables
-    }
-    for sizes in corners:
-        if sum(n for n, tilted in sizes if not tilted) <= 2:
-            corners[sizes] = []
+    corners = dict[tuple[tuple[int, bool], ...], list[tuple[int, ...]]]()
+    for sizes, _ in tables:
+        free = [n for n, tilted in sizes if not tilted]
+        found = islice(product(*map(range, free)), _MOST_CORNERS if sum(free) > 2 else 0)
+        corners[sizes] = list(found)
     n = N_PARTICLES + max(map(len, corners.values()), default=0)
     width = max((sizes[i][0] for sizes, i in tables), default=0)
     made = np.zeros((len(tables), n, width))
@@ -224,52 +224,22 @@ def make_units(a: FusedArrays, laws: Laws, c: int) -> None:
 def _make_unit(a: FusedArrays, laws: Laws, c: int, k: int) -> None:
     """Make the Betas of the unit of a pair: its moments by rows of the log and each particle.
 
-    The variance is that of the slopes of the mean (delta method): all that goes by one cell or
-    distribution together.
+    Rows of ``scratch``: means, their spreads (counts of nodes), reach, chances, slopes.
     """
     u, n_nodes, size = a.unseen, a.starts.size - 1, a.places.shape[2]
-    unit, places, twins = u.units[c, k], a.places[c, k], np.arange(size)
+    unit, scratch, twins = u.units[c, k], np.ones((5, size)), np.arange(size)
     if a.twins.size > 0:
         twins = a.twins[c, k]
-    value, spread, reach = np.empty(size), np.empty(size), np.ones(size)
-    chances, slopes = np.empty(size), np.empty(size)
     for tau in range(a.taus.shape[0]):
-        for element in range(n_nodes, size):
-            wins = a.log_cells[tau, places[element], WINS]
-            n = wins + a.log_cells[tau, places[element], LOSSES]
-            value[element] = wins / n
-            spread[element] = value[element] * (1.0 - value[element]) / (n + 1.0)
+        for leaf in range(n_nodes, size):
+            wins = a.log_cells[tau, a.places[c, k, leaf], WINS]
+            n = wins + a.log_cells[tau, a.places[c, k, leaf], LOSSES]
+            x = wins / n
+            scratch[0, leaf], scratch[1, leaf] = x, x * (1.0 - x) / (n + 1.0)
         for j in range(laws.laws.shape[1]):
             for node in range(n_nodes - 1, -1, -1):
-                table, n, first = laws.tables[c, k, node], 0.0, places[node] - a.starts[node]
-                for e in range(a.starts[node], a.starts[node + 1]):
-                    if table < 0:
-                        chances[e + 1] = a.log_pools[tau, first + e]
-                    else:
-                        factor = laws.laws[table, j, e - a.starts[node]]
-                        chances[e + 1] = laws.shares[first + e] * factor
-                    n += chances[e + 1]
-                value[node], spread[node] = 0.0, n
-                for e in range(a.starts[node], a.starts[node + 1]):
-                    chances[e + 1] /= n
-                    value[node] += chances[e + 1] * value[e + 1]
-            slopes[:], variance = 0.0, 0.0
-            for node in range(n_nodes):
-                to = a.starts[twins[node]] - a.starts[node] + 1
-                for e in range(a.starts[node], a.starts[node + 1]):
-                    reach[e + 1] = reach[node] * chances[e + 1]
-                    slopes[to + e] += reach[node] * value[e + 1]
-            for node in range(n_nodes):
-                if twins[node] == node:
-                    variance += _spread_node(
-                        a, laws, c, k, tau, node, chances, slopes, spread[node]
-                    )
-            slopes[:] = 0.0
-            for element in range(n_nodes, size):
-                slopes[twins[element]] += reach[element]
-            for element in range(n_nodes, size):
-                variance += slopes[element] * slopes[element] * spread[element]
-            mean = value[0]
+                _sum_node(a, laws, c, k, tau, j, node, scratch)
+            mean, variance = scratch[0, 0], _sum_slopes(a, laws, c, k, tau, twins, scratch)
             n = max(mean * (1.0 - mean) / max(variance, 1e-12) - 1.0, 2.0)
             wins, losses = np.float32(mean * n), np.float32((1.0 - mean) * n)
             u.betas[unit, tau, WINS, j], u.betas[unit, tau, LOSSES, j] = wins, losses
@@ -281,36 +251,63 @@ def _make_unit(a: FusedArrays, laws: Laws, c: int, k: int) -> None:
 
 
 @step
-def _spread_node(
-    a: FusedArrays,
-    laws: Laws,
-    c: int,
-    k: int,
-    tau: int,
-    node: int,
-    chances: Floats,
-    slopes: Floats,
-    n: float,
-) -> float:
-    """What a node's distribution adds to a variance: by n rows or, up to a tilt, by shares."""
-    mean, square, known = 0.0, 0.0, laws.tables[c, k, node] < 0
+def _sum_node(
+    a: FusedArrays, laws: Laws, c: int, k: int, tau: int, j: int, node: int, scratch: Floats
+) -> None:
+    """Write the chances of a node's edges by one particle or by rows, and its mean."""
+    table, n, mean = laws.tables[c, k, node], 0.0, 0.0
     first = a.places[c, k, node] - a.starts[node]
     for e in range(a.starts[node], a.starts[node + 1]):
-        mean += chances[e + 1] * slopes[e + 1]
-    for e in range(a.starts[node], a.starts[node + 1]):
-        gap = slopes[e + 1] - mean
-        if known:
-            square += chances[e + 1] * gap * gap / (n + 1.0)
+        if table < 0:
+            scratch[3, e + 1] = a.log_pools[tau, first + e]
         else:
-            square += (chances[e + 1] * gap) ** 2 * laws.doubled[tau, first + e]
-    return square
+            scratch[3, e + 1] = laws.shares[first + e] * laws.laws[table, j, e - a.starts[node]]
+        n += scratch[3, e + 1]
+    for e in range(a.starts[node], a.starts[node + 1]):
+        scratch[3, e + 1] /= n
+        mean += scratch[3, e + 1] * scratch[0, e + 1]
+    scratch[0, node], scratch[1, node] = mean, n
+
+
+@step
+def _sum_slopes(
+    a: FusedArrays, laws: Laws, c: int, k: int, tau: int, twins: Ints, scratch: Floats
+) -> float:
+    """The variance by slopes (delta method): all that goes by one cell or node's distribution.
+
+    Rows of the log leave a Dirichlet or, up to a tilt, the error of its shares.
+    """
+    n_nodes, size, variance, slopes = a.starts.size - 1, scratch.shape[1], 0.0, scratch[4]
+    slopes[:] = 0.0
+    for node in range(n_nodes):
+        to = a.starts[twins[node]] - a.starts[node] + 1
+        for e in range(a.starts[node], a.starts[node + 1]):
+            scratch[2, e + 1] = scratch[2, node] * scratch[3, e + 1]
+            slopes[to + e] += scratch[2, node] * scratch[0, e + 1]
+    for node in range(n_nodes):
+        if twins[node] == node:
+            mean, first = 0.0, a.places[c, k, node] - a.starts[node]
+            for e in range(a.starts[node], a.starts[node + 1]):
+                mean += scratch[3, e + 1] * slopes[e + 1]
+            for e in range(a.starts[node], a.starts[node + 1]):
+                p, gap = scratch[3, e + 1], slopes[e + 1] - mean
+                if laws.tables[c, k, node] < 0:
+                    variance += p * gap * gap / (scratch[1, node] + 1.0)
+                else:
+                    variance += p * p * gap * gap * laws.doubled[tau, first + e]
+    slopes[:] = 0.0
+    for leaf in range(n_nodes, size):
+        slopes[twins[leaf]] += scratch[2, leaf]
+    for leaf in range(n_nodes, size):
+        variance += slopes[leaf] * slopes[leaf] * scratch[1, leaf]
+    return variance
 
 
 @step
 def _find_likelihood(wins: float, losses: float) -> int:
     """The log of a Beta function in whole steps; differences are log likelihoods of rewards."""
     both = _find_log_gamma(wins) + _find_log_gamma(losses) - _find_log_gamma(wins + losses)
-    return int(round(both * _STEPS))
+    return round(both * _STEPS)
 
 
 @step
@@ -328,7 +325,8 @@ def _count_unit(a: FusedArrays, unit: int) -> bool:
 @kernel
 def _weigh_rewards(u: Unseen, unit: int) -> None:
     """Write how likely the rewards of a unit are by each particle and tau."""
-    sums, won, lost = u.sums[u.spans[unit, _GROUP]], u.counts[unit, WINS], u.counts[unit, LOSSES]
+    sums = u.sums[u.spans[unit, _GROUP]]
+    won, lost = u.counts[unit, WINS], u.counts[unit, LOSSES]
     for tau in range(u.betas.shape[1]):
         for j in range(u.betas.shape[3]):
             wins = np.float64(u.betas[unit, tau, WINS, j]) + won
@@ -351,7 +349,7 @@ def _weigh_group(a: FusedArrays, group: int) -> None:
             total += weights[j]
         for j in range(sums.size):
             weights[j] /= total
-        found = top + int(round(math.log(total / sums.size) * _STEPS))
+        found = top + round(math.log(total / sums.size) * _STEPS)
         u.evidence[all_, tau] += found - u.evidence[group, tau]
         u.evidence[group, tau] = found
         u.taus[tau, 0] = a.taus[tau, LOG_PRIOR] + u.evidence[all_, tau] / _STEPS
@@ -375,8 +373,8 @@ def weigh_unit(a: FusedArrays, c: int, k: int) -> None:
 @step
 def sum_unit(u: Unseen, unit: int, tau: int) -> tuple[float, float]:
     """Mean and variance of what a unit earns under one tau, over all particles."""
-    weights, won, lost = u.weights[u.spans[unit, _GROUP], tau], u.counts[unit, 0], u.counts[unit, 1]
-    first, second = 0.0, 0.0
+    weights = u.weights[u.spans[unit, _GROUP], tau]
+    won, lost, first, second = u.counts[unit, WINS], u.counts[unit, LOSSES], 0.0, 0.0
     for j in range(weights.size):
         wins = u.betas[unit, tau, WINS, j] + won
         n = wins + u.betas[unit, tau, LOSSES, j] + lost
