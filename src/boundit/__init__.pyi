@@ -10,9 +10,11 @@ from boundit.bandit.decision import Decision as Decision
 from boundit.bandit.fused.policy import Fused as Fused
 from boundit.bandit.lin_ts import LinTS as LinTS
 from boundit.bandit.lin_ucb import LinUCB as LinUCB
+from boundit.bandit.oam.policy import OAM as OAM
+from boundit.bandit.policy import Policy as Policy
 from boundit.bandit.ts import TS as TS
 from boundit.bandit.ucb import UCB as UCB
-from boundit.bandit.policy import Policy as Policy
+from boundit.bandit.warm_up import warm_up as warm_up
 from boundit.bounds.derive import derive_bounds as derive_bounds
 from boundit.bounds.models.options import Models as Models
 from boundit.bounds.sensitivity import SensitivityCurve as SensitivityCurve

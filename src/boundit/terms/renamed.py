@@ -14,6 +14,7 @@ NAMES: Mapping[str, str] = {
     "Model": "SCM",
     "Recovery": "estimand.Identification",
     "Regret": "simulation.Regret",
+    "WarmStart": "bandit.WarmStart",
     "World": "Environment",
     "adjust_for_confounding_only": "bounds.adjust_for_confounding_only",
     "adjusts": "is_adjustment_set",
@@ -37,6 +38,12 @@ NAMES: Mapping[str, str] = {
     "to_networkx": "CausalGraph.to_networkx",
 }
 """Names of ``boundit``."""
+HINTS: Mapping[str, str] = {
+    **{old: f"it is now boundit.{new}" for old, new in NAMES.items()},
+    "KLUCB": "use UCB, TS or Fused",
+    "Watch": "write monitor=0.05 where the policy is made",
+}
+"""What to write instead of a name that ``boundit`` no longer has."""
 ATTRIBUTES: Mapping[str, str] = {
     "contrast": "effect",
     "confounding": "confounding_limit",
@@ -46,6 +53,15 @@ ATTRIBUTES: Mapping[str, str] = {
     "reward_range": "outcome_range",
 }
 """What a table of bounds has; files of 0.2.0 use the old names of parts."""
+POLICY_ATTRIBUTES: Mapping[str, str] = {
+    "capped": "truncated",
+    "fresh": "clone",
+    "index": "scores",
+    "merged": "merge",
+    "observes": "auxiliary_variables",
+    "plan_reason": "pooling_reason",
+}
+"""What policies and decisions have."""
 OPTIONS: Mapping[str, str] = {
     "confounding": "confounding_limit",
     "nulls": "missing",
