@@ -9,8 +9,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from boundit.bandit.kernels.arrays import Places
 
+from boundit.bandit.draws import Ints
 from boundit.service.commands import (
     CloseWindows,
     Decide,
@@ -43,7 +43,7 @@ class PlayedRun:
     ``learned`` has, for the rounds asked for, how many rewards it had learned and their sum.
     """
 
-    pulls: Places
+    pulls: Ints
     statuses: dict[str, int]
     learned: dict[int, tuple[int, float]]
 
@@ -59,7 +59,7 @@ def play_service(
     look_at: Collection[int] = (),
 ) -> PlayedRun:
     """Play run ``i`` of a chunk with a policy of the engine that has learned nothing yet."""
-    environment = chunk.world.finite
+    environment = chunk.environment.finite
     place = {arm: j for j, arm in enumerate(environment.arms)}
     rounds = chunk.contexts.shape[1]
     pulls, statuses = np.empty(rounds, np.int64), defaultdict[str, int](int)

@@ -41,7 +41,7 @@ def test_with_a_window_every_pull_is_that_of_the_simulator(
     open_store: Callable[[], Store],
     clock: SetClock,
 ) -> None:
-    feedback = bd.Feedback(delay=WINDOW, window=WINDOW, missing=LOST, default=0.0)
+    feedback = bd.Feedback(delay=WINDOW, window=WINDOW, missing=LOST, default_reward=0.0)
     chunk = RunBlock.draw(world, 5, range(1), ROUNDS, feedback=feedback)
     simulated = chunk.play(kind, KINDS[kind](prior=bounds), Event())[0]
     rng = np.random.default_rng(1)
