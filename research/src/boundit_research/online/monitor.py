@@ -1,41 +1,41 @@
 """A wrong bound, caught: regret goes from linear back to that of the unbounded policy.
 
 In the flipped world the best arm's upper end is set below the mean of another arm, as a wrong
-graph or a bad log would. Believed, that costs the gap in every round. Watched,
-the bound is refuted and all are dropped; but an arm that is ruled out is not
-played, so the watch needs a budget of forced plays for each pair, which has a price of its own.
+graph or a bad log would. Believed, that costs the gap in every round. Monitored, the bound is
+refuted and all are dropped; but an arm that is ruled out is not played, so the monitor needs a
+share of rounds that explore, which has a price of its own.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from boundit.bandit.policies.lin_ucb import LinUCB
-from boundit.bandit.prior.watch import Watch
+from boundit.bandit.lin_ucb import LinUCB
 from boundit.bounds.derive import derive_bounds
+from boundit.simulation.environment import Environment
+from boundit.simulation.environments import flipped_environment
 from boundit.simulation.regret import Regret
 from boundit.simulation.simulate import simulate
-from boundit.simulation.world import World
-from boundit.simulation.worlds import flipped_world
 from boundit.terms.bound_table import BoundTable
 
 if TYPE_CHECKING:
     from boundit.bandit.policy import Policy
 
-ROUNDS, RUNS, PLAYS, ERROR = 6_000, 30, 150, 0.1
+ROUNDS, RUNS, EXPLORE, ERROR = 6_000, 30, 0.1, 0.1
+LEVEL = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class WatchStudy:
+class MonitorStudy:
     """The regret curves, and what each policy still loses per round at the end."""
 
     regret: Regret
     slopes: tuple[tuple[str, float], ...]
-    plays: int
+    explore: float
 
     def record(self) -> dict[str, object]:
         """Write the regrets, and their growth in the last quarter, as an object for JSON."""
-        return {**self.regret.record(), "slopes": dict(self.slopes), "plays": self.plays}
+        return {**self.regret.record(), "slopes": dict(self.slopes), "explore": self.explore}
 
     def __str__(self) -> str:
         lines = [f"{name:<32}{slope:>8.4f}" for name, slope in self.slopes]
@@ -44,7 +44,9 @@ class WatchStudy:
         )
 
 
-def make_wrong_bounds(world: World, bounds: BoundTable, *, error: float = ERROR) -> BoundTable:
+def make_wrong_bounds(
+    world: Environment, bounds: BoundTable, *, error: float = ERROR
+) -> BoundTable:
     """Make a table of wrong bounds: the best arm's ends lie below the second best mean.
 
     They lie ``error`` below it, in every context.
@@ -67,20 +69,20 @@ def make_wrong_bounds(world: World, bounds: BoundTable, *, error: float = ERROR)
     )
 
 
-def run_watch_study(
+def run_monitor_study(
     *,
     runs: int = RUNS,
     rounds: int = ROUNDS,
-    plays: int = PLAYS,
+    explore: float = EXPLORE,
     seed: int = 0,
     progress: Callable[[int, int], None] = lambda _, __: None,
-) -> WatchStudy:
-    """Play LinUCB without bounds, with wrong ones, and with wrong and right ones watched.
+) -> MonitorStudy:
+    """Play LinUCB without bounds, with wrong ones, and with wrong and right ones monitored.
 
-    A watch drops bounds that rewards contradict. Gives the regrets, and how fast each still
+    A monitor drops bounds that rewards contradict. Gives the regrets, and how fast each still
     grows at the end.
     """
-    world = flipped_world()
+    world = flipped_environment()
     right = derive_bounds(
         world.graph, world.query, world.exact_log(), confidence=None
     ).intervals_only()
@@ -88,10 +90,10 @@ def run_watch_study(
     policies: dict[str, Policy] = {
         "no bounds": LinUCB(),
         "wrong bounds": LinUCB(prior=wrong),
-        "wrong, watched": LinUCB(prior=wrong, watch=True),
-        "wrong, watched, forced plays": LinUCB(prior=wrong, watch=Watch(plays=plays)),
+        "wrong, monitored": LinUCB(prior=wrong, monitor=LEVEL),
+        "wrong, monitored, explores": LinUCB(prior=wrong, monitor=LEVEL, explore=explore),
         "right bounds": LinUCB(prior=right),
-        "right, watched, forced plays": LinUCB(prior=right, watch=Watch(plays=plays)),
+        "right, monitored, explores": LinUCB(prior=right, monitor=LEVEL, explore=explore),
     }
     regret = simulate(
         world,
@@ -102,7 +104,7 @@ def run_watch_study(
         progress=lambda _, n, __: progress(n, runs),
     )
     slopes = tuple((name, _measure_last_quarter(regret, i)) for i, name in enumerate(policies))
-    return WatchStudy(regret, slopes, plays)
+    return MonitorStudy(regret, slopes, explore)
 
 
 def _measure_last_quarter(regret: Regret, i: int) -> float:
