@@ -124,7 +124,7 @@ def draw_regret() -> Iterator[tuple[str, str]]:
         "the paper's bounds": lambda run: LinUCB(prior=tables(run).intervals_only()),
         "Fused": lambda run: Fused(prior=tables(run)),
     }
-    regret = simulate(world, policies, rounds=ROUNDS, runs=RUNS, seed=0, observed=True)
+    regret = simulate(world, policies, rounds=ROUNDS, runs=RUNS, seed=0, observed=1.0)
     note = (
         f"means of {RUNS} runs, each from a log of {ROWS:,} points, rounds show what they may; "
         "thin: medians; bands: 95 % intervals of the difference from the first"

@@ -233,7 +233,7 @@ def test_an_arm_below_the_best_mean_is_explored_unless_a_lower_end_tells() -> No
 def test_exact_bounds_of_the_flipped_world_leave_oam_as_it_is() -> None:
     """D-43. They halve the pairs with U >= the best mean, and V log(T) from 342 to 85."""
     world = flipped_environment()
-    means, exact = world.means(), OfflineTables.from_environment(world, points=2_000).exact
+    means, exact = world.means(), OfflineTables.from_environment(world, size=2_000).exact
     x = {(arm, context): [1.0, *context, *arm] for arm, context in means}
     plain, bounded = (compute_oam_rate(x, means, b) * math.log(15_000) for b in (None, exact))
     policies = {"OAM": OAM(), "OAM-PCB": OAM(prior=exact)}

@@ -60,7 +60,7 @@ def test_an_arm_ruled_out_is_not_pulled_while_the_best_has_its_due(
     world: Environment, shared: bool
 ) -> None:
     """Lemma 6, round by round: it holds wherever the best arm's index is at least its mean."""
-    bounds = OfflineTables.from_environment(world, points=2_000).exact
+    bounds = OfflineTables.from_environment(world, size=2_000).exact
     policy = LinUCB(prior=bounds, shared=shared).fresh(
         arms=world.finite.arms, context=world.query.context
     )
@@ -165,7 +165,7 @@ def test_regret_stays_below_the_ceilings_of_theorems_5_and_8() -> None:
 
 def test_theorem_7_promises_less_than_oam_pcb_regrets() -> None:
     """Theorem 7 (D-35, D-43): V log(T) is 85 here, and OAM-PCB regrets 132 in 15,000 rounds."""
-    bounds, means = OfflineTables.from_environment(FLIPPED, points=2_000).exact, FLIPPED.means()
+    bounds, means = OfflineTables.from_environment(FLIPPED, size=2_000).exact, FLIPPED.means()
     x = {(arm, context): [1.0, *context, *arm] for arm, context in means}
     found = simulate(FLIPPED, {"OAM-PCB": OAM(prior=bounds)}, rounds=ROUNDS, runs=20)
     line = found.summary()[0]
@@ -176,7 +176,7 @@ def test_theorem_7_promises_less_than_oam_pcb_regrets() -> None:
 
 def test_a_warm_start_without_weight_is_none() -> None:
     """So that nothing but the weight makes the difference."""
-    cp = OfflineTables.from_environment(PAPER, points=2_000).cp
+    cp = OfflineTables.from_environment(PAPER, size=2_000).cp
     policies = {"LinUCB": LinUCB(), "hardly": LinUCB(warm_start=WarmStart(cp, 1e-12))}
     plain, warm = simulate(PAPER, policies, rounds=300, runs=2).curves
 

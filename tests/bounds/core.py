@@ -44,7 +44,9 @@ def read_exact(law: NamedArray, outcome: str) -> Counts:
 def make_run(model: SCM, query: EffectQuery, tables: tuple[Nodes, ...] = ()) -> Run:
     """The exact distributions of a model's log and of some unselected tables."""
     (outcome,) = query.outcomes
-    log, *others = (read_exact(law, outcome) for law in (model.log(), *map(model.law, tables)))
+    log, *others = (
+        read_exact(law, outcome) for law in (model.log(), *map(model.distribution, tables))
+    )
     population = tuple(others) if model.graph.selection else (log,)
     evidence = Evidence(model.graph, query, log, population, Workspace.make_default())
     return Run(Probabilities(evidence))

@@ -48,7 +48,7 @@ class Asked:
         """Bound it from the exact law and some unselected ones."""
         (outcome,) = self.query.outcomes
         worth: dict[str, Sequence[object]] = {outcome: self.worth}
-        laws = map(self.model.law, tables)
+        laws = map(self.model.distribution, tables)
         n_levels = self.model.n_levels
         return derive_bounds(
             self.model.graph,

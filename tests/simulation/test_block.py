@@ -137,9 +137,9 @@ class Cycle(Policy):
     def make_arrays(self) -> Any:
         return None
 
-    def score(self, context: Any, row: int, columns: Any) -> Any:
-        index = np.zeros(len(columns))
-        return self.n_learned % len(columns), None, index, index
+    def score(self, *given: Any) -> Any:
+        n = len(given[2])
+        return self.n_learned % n, None, np.zeros((n, 2))
 
     def take(self, *_: object) -> None:
         pass

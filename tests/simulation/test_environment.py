@@ -146,12 +146,6 @@ def test_auxiliary_variables_have_the_distribution_of_the_model(
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
-def test_each_environment_is_made_once() -> None:
-    assert PAPER.show(()) is PAPER.show(["elsewhere"]) is PAPER.finite
-    assert PAPER.show(["I1"]) is PAPER.show(["I1"])
-    assert PAPER.show(["I1"]).means is PAPER.finite.means
-
-
 def test_an_arm_with_a_certain_reward_shows_something_all_the_same() -> None:
     tables = {"X": ([], 0.5), "W": (["X"], [0.2, 0.7]), "Y": (["X", "W"], [[1, 1], [0.5, 1]])}
     environment = Environment(SCM.of(tables), "Y | do(X)")  # type: ignore[arg-type]

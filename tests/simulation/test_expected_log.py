@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from boundit.bounds.derive import derive_bounds
 from boundit.counts.cells import GroupBy
 from boundit.simulation import expected_log
 from boundit.simulation.environments import make_paper_model, paper_environment
@@ -26,20 +25,6 @@ def test_counts_are_those_of_the_whole_law() -> None:
     assert np.array_equal(ours.codes, whole.codes)
     assert ours.n == pytest.approx(whole.n, abs=1e-12)
     assert ours.sums == pytest.approx(whole.sums, abs=1e-12)
-
-
-def test_bounds_are_those_of_the_whole_law() -> None:
-    environment = paper_environment()
-    ours, whole = (
-        derive_bounds(environment.graph, environment.query, log, confidence=None)
-        for log in (open_expected_log(environment.model), environment.exact_log())
-    )
-
-    assert ours.bounds.keys() == whole.bounds.keys()
-    for key, bound in ours.bounds.items():
-        assert bound.lower == pytest.approx(whole.bounds[key].lower, abs=1e-12)
-        assert bound.upper == pytest.approx(whole.bounds[key].upper, abs=1e-12)
-    assert ours.caveats == whole.caveats
 
 
 def test_a_law_of_too_many_cells_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

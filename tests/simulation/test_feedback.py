@@ -1,6 +1,5 @@
 """Delays and their distributions, and arrivals against a clock that goes round by round."""
 
-import json
 from itertools import product
 from types import MappingProxyType
 from typing import Any
@@ -13,11 +12,6 @@ from boundit.simulation.errors import InvalidSimulation
 from boundit.simulation.feedback import Feedback, schedule_rewards
 
 UNIFORMS = np.random.default_rng(0).random(200_000)
-
-
-def test_a_fixed_delay_is_the_same_in_every_round() -> None:
-    assert set(Feedback(delay=7).draw_delays(UNIFORMS[:9]).tolist()) == {7}
-    assert set(Feedback().draw_delays(UNIFORMS[:9]).tolist()) == {0}
 
 
 @pytest.mark.parametrize("mean", [0.0, 0.3, 4, 250.0])
@@ -110,26 +104,6 @@ def test_the_record_is_plain() -> None:
         "batch": 1,
     }
     assert "function" in str(Feedback(delay=stats.poisson(3).ppf).to_record()["delay"])
-
-
-def test_numbers_of_numpy_are_read_as_plain_ones() -> None:
-    numbers: dict[str, Any] = {
-        "delay": {np.int64(0): np.float32(0.5), np.int64(7): 0.5},
-        "window": np.int64(9),
-        "missing": np.float32(0.25),
-        "default_reward": np.float64(0.5),
-        "batch": np.int64(3),
-    }
-    four: Any = np.int64(4)
-    given = Feedback(**numbers)
-
-    assert given == Feedback(
-        {0: 0.5, 7: 0.5}, window=9, missing=0.25, default_reward=0.5, batch=3
-    )
-    assert Feedback(delay=four) == Feedback(delay=4)
-    assert json.loads(json.dumps(given.to_record())) == given.to_record()
-    with pytest.raises(InvalidSimulation, match="delay=True is not valid. Use a mean"):
-        Feedback(delay=True, distribution="geometric")
 
 
 def go_through(

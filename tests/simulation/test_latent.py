@@ -52,13 +52,6 @@ def test_a_model_of_too_many_cells_is_refused() -> None:
         LatentDesign.of(parse_graph("; ".join(names)), dict.fromkeys(names, 2))
 
 
-def test_limits_are_one_pair_for_each_parameter() -> None:
-    design = make_design()
-
-    assert len(design.limits) == design.size
-    assert set(design.limits[design.places[-1].part]) == {(-5.0, 5.0)}
-
-
 GRAPH = parse_graph("Z -> X -> Y; Z -> Y; X <-> Y; Y -> [S]; Z -> [S]")
 QUERY = parse_query("Y | do(X), Z")
 WEIGHTS = np.arange(6).reshape(3, 2) / 7

@@ -1,22 +1,21 @@
 """Policies by name."""
 
 import pytest
-from boundit.simulation.description import describe_policy
 
 from boundit.bandit.policy import Policy
 from boundit.simulation.environments import flipped_environment, paper_environment
+from boundit.simulation.errors import InvalidSimulation
 from boundit.simulation.policies import (
     KINDS,
     PCB,
     OfflineTables,
-    UnknownPolicy,
     make_policies,
     pick_policies,
 )
 
 
 def test_every_kind_plays_with_and_without_bounds() -> None:
-    offline = OfflineTables.from_environment(paper_environment(), points=3_000)
+    offline = OfflineTables.from_environment(paper_environment(), size=3_000)
     found = make_policies(list(KINDS), {PCB: offline.exact}, {"CP": offline.cp})
 
     assert len(found) == 2 * len(KINDS) + 4
@@ -38,16 +37,18 @@ def test_what_a_log_gives_holds_as_promised(environment: object) -> None:
 
 
 def test_policies_go_by_name() -> None:
-    offline = OfflineTables.from_environment(paper_environment(), points=3_000)
+    offline = OfflineTables.from_environment(paper_environment(), size=3_000)
     policies = pick_policies(["TS", "UCB-PCB"], offline, exact=False)
 
     assert list(policies) == ["TS", "UCB-PCB"]
-    for exact, confidence in ((False, 0.95), (True, None)):
-        record = describe_policy(pick_policies(["UCB-PCB"], offline, exact=exact)["UCB-PCB"])
-        assert record["prior"]["confidence"] == confidence  # type: ignore[index]
+    for exact, table in ((False, offline.logged), (True, offline.exact)):
+        (picked,) = pick_policies(["UCB-PCB"], offline, exact=exact).values()
+        assert picked.prior.table is table
     fused = pick_policies(["Fused", "Fused-trusting"], offline, exact=True)
-    assert all("rows in 16 cells" in str(policy) for policy in fused.values())
-    with pytest.raises(UnknownPolicy, match=r"no policy 'Lin-UCB'; did you mean 'LinUCB'\?"):
+    assert all(policy.prior.table is not None for policy in fused.values())
+    with pytest.raises(
+        InvalidSimulation, match=r"policies=Lin-UCB is not a policy. Did you mean 'LinUCB'\?"
+    ):
         pick_policies(["Lin-UCB"], offline, exact=True)
-    with pytest.raises(UnknownPolicy, match="there are LinUCB, LinUCB-PCB"):
+    with pytest.raises(InvalidSimulation, match="Use one of LinUCB, LinUCB-PCB"):
         pick_policies(["42"], offline, exact=True)

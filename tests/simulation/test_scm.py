@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from boundit.counts.formulas.evaluate import evaluate
 from boundit.counts.named_array import NoSuchLevel
-from boundit.estimand.language.expression import P, Product, Sum
 from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.errors import (
     InvalidModel,
@@ -15,7 +13,6 @@ from boundit.simulation.random_models import draw_graph, draw_model
 from boundit.simulation.scm import SCM
 from boundit.simulation.tables import TableSpec
 from boundit.terms.errors import OverlappingRoles, SelectionHasChildren, UnknownNode
-from tests.nodes import make_nodes
 from tests.simulation.c_factors import c_factor
 from tests.simulation.enumeration import compute_probability, list_points
 
@@ -57,12 +54,6 @@ def test_the_log_is_the_law_given_selection(model: SCM) -> None:
         )
 
 
-@pytest.mark.parametrize("model", UNSELECTED)
-def test_without_selection_the_log_is_the_population(model: SCM) -> None:
-    assert model.selection_rate() == 1
-    assert model.log().measure_gap(model.distribution()) == 0
-
-
 @pytest.mark.parametrize("model", SELECTED + UNSELECTED)
 def test_an_intervention_drops_the_tables_of_what_is_set(model: SCM) -> None:
     """The truncated factorisation."""
@@ -98,54 +89,6 @@ def test_a_c_factor_is_the_law_when_all_else_is_set(model: SCM, inside: set[str]
         assert value == pytest.approx(compute_probability(model, event, do), abs=CLOSE)
 
 
-@pytest.mark.parametrize("model", SELECTED)
-def test_the_joint_law_is_the_product_of_its_c_factors(model: SCM) -> None:
-    """Tian and Pearl: Q[V] is the product of Q over the c-components."""
-    joint = model.distribution(model.graph.nodes)
-    product = np.ones([1] * len(joint.axes))
-    for component in model.graph.components():
-        product = product * c_factor(model, component).align(joint.axes)
-
-    assert np.allclose(product, joint.values, rtol=0, atol=CLOSE)
-
-
-def test_the_front_door_formula_is_the_effect() -> None:
-    graph = CausalGraph.of(directed=[("X", "M"), ("M", "Y")], bidirected=[("X", "Y")])
-    inner = Sum(
-        make_nodes("X"), Product((P(make_nodes("Y"), make_nodes("X", "M")), P(make_nodes("X"))))
-    )
-    formula = Sum(make_nodes("M"), Product((P(make_nodes("M"), make_nodes("X")), inner)))
-
-    for seed in range(20):
-        model = draw_model(graph, np.random.default_rng(seed))
-        effect = model.effect(outcomes="Y", treatments="X")
-        assert evaluate(formula, model.log()).measure_gap(effect) < CLOSE
-
-
-def test_adjustment_undoes_selection_when_the_covariate_is_measured_without_it() -> None:
-    """Sum over z of P(y | x, z, S = 1) P(z) is P(y | do(x)); with the log's P(z) it is not."""
-    graph = CausalGraph.of(
-        directed=[("Z", "X"), ("Z", "Y"), ("X", "Y"), ("Z", "S"), ("X", "S")], selection="S"
-    )
-    z, outcome = make_nodes("Z"), P(make_nodes("Y"), make_nodes("X", "Z"))
-    gaps = []
-    for seed in range(20):
-        model = draw_model(graph, np.random.default_rng(seed))
-        effect = model.effect(outcomes="Y", treatments="X")
-        answers = (
-            evaluate(
-                Sum(z, Product((outcome, P(z, logged=logged)))),
-                model.log(),
-                external=[model.distribution("Z")],
-            )
-            for logged in (False, True)
-        )
-        gaps.append([answer.measure_gap(effect) for answer in answers])
-
-    assert max(right for right, _ in gaps) < CLOSE
-    assert np.median([wrong for _, wrong in gaps]) > 0.005
-
-
 def test_a_hidden_chain_is_summed_out() -> None:
     """X -> H -> Y with H hidden is the edge X -> Y, and its effect is the chain's."""
     model = SCM.of(
@@ -155,24 +98,6 @@ def test_a_hidden_chain_is_summed_out() -> None:
     assert str(model.graph) == "X -> Y"
     effect = model.effect(outcomes="Y", treatments="X").at({"Y": 1})
     assert effect.values.tolist() == pytest.approx([0.26, 0.58])
-
-
-def test_a_treatment_without_effect_still_has_its_axis() -> None:
-    model = SCM.of({"X": ([], 0.5), "Y": ([], 0.25)})
-
-    effect = model.effect(outcomes="Y", treatments="X")
-
-    assert effect.axes == ("X", "Y")
-    assert effect.values.tolist() == [[0.75, 0.25], [0.75, 0.25]]
-
-
-def test_an_impossible_context_has_no_effect() -> None:
-    model = SCM.of({"C": ([], 0.0), "Y": (["C"], [0.2, 0.7])})
-
-    assert np.isnan(model.effect(outcomes="Y", context="C").values).tolist() == [
-        [False, False],
-        [True, True],
-    ]
 
 
 @pytest.mark.parametrize("model", SELECTED[:3])
@@ -208,18 +133,6 @@ def test_the_same_luck_gives_the_same_people_under_every_intervention() -> None:
 
     assert (free["U"] == forced["U"]).all()
     assert (free["Y"] == forced["Y"]).all(), "Y does not depend on X here"
-
-
-def test_the_order_in_which_tables_are_written_does_not_matter() -> None:
-    tables: dict[str, TableSpec] = {
-        "X": ([], 0.5),
-        "A": (["X"], [0.2, 0.8]),
-        "B": (["A"], [0.3, 0.6]),
-    }
-    one = SCM.of(tables).sample(50, np.random.default_rng(2))
-    other = SCM.of(dict(reversed(tables.items()))).sample(50, np.random.default_rng(2))
-
-    assert all((one[node] == other[node]).all() for node in tables)
 
 
 def test_a_graph_may_have_edges_the_tables_do_not_use() -> None:

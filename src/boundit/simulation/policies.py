@@ -1,7 +1,7 @@
 """Policies by name, each with and without the bounds of a log."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from boundit.bandit.fused.policy import Fused
@@ -64,32 +64,26 @@ class OfflineTables:
         asked, log = (environment.graph, environment.query), environment.log(size, seed=seed)
         names = environment.graph.observed
         domain = {name: environment.list_levels(name) for name in names}
-        low, high = environment.outcome_range
-        values = None if (low, high) == (0, 1) else (low, high)
+        values = _declare(environment.outcome_range)
         pooled = derive_bounds(*asked, log, domain=domain, outcome_range=values)
-        exact = derive_bounds(
-            *asked, environment.exact_log(), confidence=None, outcome_range=values
-        )
-        return cls(
-            exact.intervals_only(),
-            pooled.intervals_only(),
-            pooled,
-            condition_only(*asked, log),
-            adjust_for_confounding_only(*asked, log),
-        )
+        whole = environment.exact_log()
+        exact = derive_bounds(*asked, whole, confidence=None, outcome_range=values)
+        return replace(cls.from_log(*asked, log, pooled), exact=exact.intervals_only())
 
     @classmethod
     def from_log(
         cls, graph: CausalGraph, query: EffectQuery | str, log: Log, bounds: BoundTable
     ) -> "OfflineTables":
         """Take a user's log: its bounds, which are both kinds, and the biased estimates."""
-        return cls(
-            bounds.intervals_only(),
-            bounds.intervals_only(),
-            bounds,
-            condition_only(graph, query, log),
-            adjust_for_confounding_only(graph, query, log),
-        )
+        plain, values = bounds.intervals_only(), _declare(bounds.outcome_range)
+        cp = condition_only(graph, query, log, outcome_range=values)
+        biased = adjust_for_confounding_only(graph, query, log, outcome_range=values)
+        return cls(plain, plain, bounds, cp, biased)
+
+
+def _declare(outcome_range: tuple[float, float]) -> tuple[float, float] | None:
+    """Write a range as the option that declares it: an outcome of 0 and 1 needs none."""
+    return None if outcome_range == (0, 1) else outcome_range
 
 
 def make_policies(

@@ -31,7 +31,7 @@ class Case:
     tables: tuple[Nodes, ...] = ()
 
     def run(self) -> Run:
-        distributions = [self.model.log(), *map(self.model.law, self.tables)]
+        distributions = [self.model.log(), *map(self.model.distribution, self.tables)]
         return make_run(self.graph, self.query, distributions)
 
     def know_rate(self) -> SelectionFacts:

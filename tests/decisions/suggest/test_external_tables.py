@@ -61,7 +61,7 @@ def test_a_table_of_what_selects_makes_the_effect_recoverable_and_narrower() -> 
     evaluation = evaluate(SMALL)
     heard: list[tuple[str, int, int]] = []
     found = suggest_external_tables(
-        evaluation, fit(evaluation).worlds, lambda *step: heard.append(step)
+        evaluation, fit(evaluation).environments, lambda *step: heard.append(step)
     )
     by = {each.variables: each for each in found}
 
@@ -76,4 +76,4 @@ def test_without_selection_a_table_of_everyone_is_the_log_itself() -> None:
     model = draw_model(graph, np.random.default_rng(0), levels=(2,))
     evaluation = evaluate(Environment(model, bd.parse_query("Y | do(X)")))
 
-    assert suggest_external_tables(evaluation, fit(evaluation).worlds, say_nothing) == []
+    assert suggest_external_tables(evaluation, fit(evaluation).environments, say_nothing) == []

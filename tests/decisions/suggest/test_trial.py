@@ -46,7 +46,7 @@ def test_the_count_is_the_least_that_is_enough(mean: float) -> None:
 
 def test_a_trial_is_never_wider_than_the_bounds_it_adds_to() -> None:
     evaluation = evaluate(flipped_environment())
-    worlds = fit(evaluation, 1).worlds
+    worlds = fit(evaluation, 1).environments
     (few,) = suggest_trial(evaluation, worlds, 5)
     (many,) = suggest_trial(evaluation, worlds, 2_000)
 

@@ -62,7 +62,7 @@ class Problem:
 
     def list_distributions(self) -> list[NamedArray]:
         """List the distributions of logged rows and of every external table."""
-        return [self.model.log(), *map(self.model.law, self.tables)]
+        return [self.model.log(), *map(self.model.distribution, self.tables)]
 
     def bound_exactly(self, **options: Any) -> BoundTable:
         """Bound all arms from the exact distributions; options add to the stated facts."""
