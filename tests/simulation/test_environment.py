@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from boundit.bounds.request import NotABanditQuestion
-from boundit.simulation.environment import Environment, read_environment
+from boundit.simulation.environment import Environment, read_environment, share_out
 from boundit.simulation.environments import (
     make_paper_model,
     paper_environment,
@@ -58,6 +58,22 @@ def test_the_exact_log_has_the_distribution_of_the_log() -> None:
     assert table.exact
     expected = PAPER.model.log().marginalize("U1").values
     assert table.marginalize("U1").values == pytest.approx(expected)
+
+
+def test_an_expected_table_is_of_everyone_and_has_whole_rows() -> None:
+    environment = Environment(PAPER.model, PAPER.query, levels=LEVELS)
+    exact, rows = (environment.expected_table(["I1"], n).count(["I1"]) for n in (None, 1_001))
+    everyone = PAPER.model.distribution("I1").values
+
+    assert exact.exact
+    assert exact.n == pytest.approx(everyone)
+    assert rows.levels["I1"] == ("no", "yes")
+    assert rows.rows == 1_001
+    assert rows.n == pytest.approx(1_001 * everyone, abs=1)
+    for n in (1, 7, 10**9):
+        found = share_out(np.random.default_rng(0).dirichlet(np.ones(12)), n)
+        assert found.sum() == n
+        assert np.array_equal(found, found.round())
 
 
 def test_a_query_that_the_model_cannot_answer_is_refused() -> None:

@@ -11,6 +11,5 @@ from boundit.simulation.fitted import FittedEnvironment as FittedEnvironment
 from boundit.simulation.fitted import FittedEnvironments as FittedEnvironments
 from boundit.simulation.regret import Regret as Regret
 from boundit.simulation.scm import SCM as SCM
-from boundit.simulation.simulate import simulate as simulate
 
 __all__: list[str]

@@ -20,10 +20,10 @@ from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.errors import InvalidEnvironment
 from boundit.simulation.scm import SCM
-from boundit.terms.bound import Arm, Context, Value
+from boundit.terms.bound import Value
 from boundit.terms.bound_errors import OutsideDomain, WrongLength
 from boundit.terms.errors import UnreadableFile, shorten
-from boundit.terms.names import sort_names
+from boundit.terms.names import Names, sort_names
 
 _TINY, _HUGE = 1e-300, 1e300
 
@@ -114,7 +114,7 @@ class Environment:
             }
         return float(self._means.at(place))
 
-    def means(self) -> Mapping[tuple[Arm, Context], float]:
+    def means(self) -> Mapping[tuple[tuple[Any, ...], tuple[Any, ...]], float]:
         """Compute the exact mean of every arm in every context, in order."""
         arms, contexts = self.query.treatments, self.query.context
         n = len(arms)
@@ -134,14 +134,20 @@ class Environment:
 
     def exact_log(self) -> Log:
         """Make a log without sampling error: the exact distribution of logged rows."""
-        found = self.model.log()
-        places = np.indices(found.values.shape).reshape(len(found.axes), found.values.size)
-        cells = {
-            axis: self._name_column(axis, column)
-            for axis, column in zip(found.axes, places, strict=True)
-        }
-        share = {"share": found.values.ravel().tolist()}
-        return read_log(cells | share, weight="share", exact=True)
+        return self._make_log(self.model.log(), None)
+
+    def expected_table(self, names: Names, rows: int | None = None) -> Log:
+        """Make the table of some variables in the whole population, without selection.
+
+        Parameters
+        ----------
+        names : names
+            The variables.
+        rows : int, optional
+            Number of rows; each combination of values has its expected number, rounded to whole
+            rows. By default an exact distribution.
+        """
+        return self._make_log(self.model.distribution(names), rows)
 
     def list_levels(self, name: str) -> tuple[Value, ...]:
         """List the values of a variable, in the order of the model's tables."""
@@ -231,6 +237,15 @@ class Environment:
     def _possible(self) -> NDArray[np.int64]:
         return np.flatnonzero(self._all_shares)
 
+    def _make_log(self, found: NamedArray, rows: int | None) -> Log:
+        places = np.indices(found.values.shape).reshape(len(found.axes), found.values.size)
+        cells = {
+            axis: self._name_column(axis, column)
+            for axis, column in zip(found.axes, places, strict=True)
+        }
+        shares = found.values.ravel() if rows is None else share_out(found.values, rows).ravel()
+        return read_log(cells | {"share": shares.tolist()}, weight="share", exact=rows is None)
+
     def _name_levels(self, names: Iterable[str], codes: Iterable[int]) -> tuple[Any, ...]:
         pairs = zip(names, codes, strict=True)
         return tuple(self.levels[name][i] if name in self.levels else i for name, i in pairs)
@@ -249,6 +264,20 @@ class Environment:
         if value not in self.levels[name]:
             raise OutsideDomain(name, value, self.levels[name])
         return self.levels[name].index(value)
+
+
+def share_out(shares: Floats, rows: int) -> Floats:
+    """Share out whole rows: each cell gets its expected number, rounded so that the sum is right.
+
+    >>> share_out(np.array([0.26, 0.27, 0.47]), 10)
+    array([2., 3., 5.])
+    """
+    wanted = (shares / shares.sum() * rows).ravel()
+    found = np.floor(wanted)
+    left = round(rows - float(found.sum()))
+    first = np.argsort(found - wanted, kind="stable")[: max(left, 0)]
+    found[first] += 1
+    return np.asarray(found.reshape(shares.shape), dtype=np.float64)
 
 
 def read_environment(path: str | os.PathLike[str]) -> Environment:

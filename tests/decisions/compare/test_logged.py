@@ -6,9 +6,9 @@ import pytest
 import boundit as bd
 from boundit.decisions.compare.compare import compare
 from boundit.decisions.compare.logged import bound_logged
-from boundit.simulation.expected_log import open_expected_log
 from boundit.simulation.random_models import draw_model
 from boundit.terms.bound_table import BoundTable
+from boundit_research.expected_log import open_expected_log
 
 
 def test_without_selection_it_is_the_mean_of_the_rows() -> None:

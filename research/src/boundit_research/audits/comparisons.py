@@ -28,7 +28,6 @@ from boundit.decisions.compare.measured import LOGGED, Logged
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
-from boundit.simulation.expected_log import open_expected_log
 from boundit.simulation.random_models import draw_model
 from boundit.simulation.scm import SCM
 from boundit.terms.bound import Arm, Context, Key
@@ -36,6 +35,7 @@ from boundit.terms.bound_table import BoundTable
 from boundit.terms.rounding import ROUNDING
 from boundit_research.audits.problems import Problem, bound_problem, draw_problem, find_means
 from boundit_research.audits.report import Claims, Report, judge_each
+from boundit_research.expected_log import open_expected_log
 
 PAIRS = 4
 """How many pairs of random policies are compared on one problem."""

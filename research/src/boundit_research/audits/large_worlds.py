@@ -21,10 +21,10 @@ from boundit.counts.log import Log
 from boundit.counts.read import read_log
 from boundit.simulation.environment import Environment
 from boundit.simulation.errors import ModelTooLarge
-from boundit.simulation.expected_log import open_expected_log
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.rounding import ROUNDING
 from boundit_research.audits.report import Report, judge_each
+from boundit_research.expected_log import open_expected_log
 from boundit_research.large_models import WorldShape, draw_large_log, draw_large_world
 from boundit_research.simulated_do import TrueMeans, compute_true_means
 

@@ -6,7 +6,6 @@ from itertools import combinations, islice
 from boundit.counts.log import Log
 from boundit.decisions.suggest.evaluation import Evaluation
 from boundit.decisions.suggest.report import Suggestion
-from boundit.simulation.expected_log import open_expected_log
 from boundit.simulation.fitted import FittedEnvironment
 from boundit.terms.long_work import Progress
 from boundit.terms.names import Nodes, join_names, sort_names
@@ -82,13 +81,7 @@ def open_external(evaluation: Evaluation, environment: FittedEnvironment, names:
 
     It has as many rows as the log.
     """
-    return open_expected_log(
-        environment.model,
-        evaluation.rows,
-        selected=False,
-        names=names,
-        levels=environment.levels,
-    )
+    return environment.expected_table(names, evaluation.rows)
 
 
 def _list_sets(evaluation: Evaluation, *, with_reward: bool) -> Iterator[Nodes]:
