@@ -5,10 +5,10 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
-from boundit.bandit.policies.lin_ucb import LinUCB
-from boundit.bandit.policies.ucb import UCB
 
 from boundit.bandit.errors import BadOption
+from boundit.bandit.lin_ucb import LinUCB
+from boundit.bandit.ucb import UCB
 from boundit.simulation.environments import paper_environment
 from boundit.terms.bound import Arm, Key
 from boundit.terms.bound_table import BoundTable

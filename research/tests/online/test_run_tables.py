@@ -60,4 +60,4 @@ def test_a_log_that_refutes_the_graph_gives_no_bounds() -> None:
 
     for name, source in make_sources(tuple(FRESH), Refuted(FLIPPED, 10, 0)).items():
         assert not isinstance(source, Policy), name
-        assert source(0).state()["monitor"]["prior"] is None
+        assert source(0).prior.table is None

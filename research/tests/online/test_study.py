@@ -22,8 +22,8 @@ def test_the_study_has_every_policy_in_both_worlds() -> None:
         runs=6, oam_runs=2, rounds=40, points=2_000, progress=lambda *at: heard.append(at)
     )
 
-    for played, world in ((study.paper, "the paper's world"), (study.flip, "the flipped")):
-        assert played.regret.world.startswith(world)
+    for played, world in ((study.paper, "the paper's"), (study.flip, "the flipped")):
+        assert played.regret.environment.startswith(world)
         assert (played.regret.runs, played.oam.runs) == (6, 2)
         assert len(played.regret.policies) == 2 * len(SHORT) + 2 + 8
         assert played.oam.policies == ("LinUCB", "OAM", "OAM-PCB", f"OAM{LOGGED}")

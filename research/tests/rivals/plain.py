@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from boundit.bandit.draws import draw_uniform
+from boundit.bandit.draws import draw_uniform, wrap_seed
 from boundit.terms.bound_table import BoundTable
 
 WEIGHTS = 8
@@ -166,7 +166,7 @@ class PlainRival:
         return self.draw(chances, t)
 
     def draw(self, chances: np.ndarray, t: int) -> int:
-        uniform = draw_uniform(np.uint64(self.seed), t)
+        uniform = draw_uniform(wrap_seed(self.seed), t)
         return int(np.searchsorted(np.cumsum(chances), uniform, side="right"))
 
     def learn_arrow(self, context: Any, row: int, reward: float) -> None:

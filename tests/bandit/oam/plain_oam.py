@@ -96,7 +96,8 @@ class PlainOAM:
     def name(
         self, branch: Branch, arms: list[Arm], index: Floats, free: Floats
     ) -> tuple[Branch, dict[Arm, float], dict[Arm, float]]:
-        return branch, *(dict(zip(arms, n.tolist(), strict=True)) for n in (index, free))
+        one, other = (dict(zip(arms, n.tolist(), strict=True)) for n in (index, free))
+        return branch, one, other
 
     def learn(self, context: Context, arm: Arm, reward: float, branch: str | None) -> None:
         self.rows.append((context, arm, reward))

@@ -295,7 +295,8 @@ def test_a_refresh_with_further_levels_keeps_what_was_learned() -> None:
 
 def test_rewards_of_another_range_and_another_direction_are_played_alike() -> None:
     """Widths and the smallest gap scale with the range; a low reward may be the good one."""
-    rng, options = np.random.default_rng(3), {"arms": ["A", "B"], "horizon": 150}
+    rng = np.random.default_rng(3)
+    options: dict[str, Any] = {"arms": ["A", "B"], "horizon": 150}
     unit, cents = OAM(**options), OAM(reward_range=(0, 128), **options)
     costs = OAM(goal="min", **options)
     for t in range(150):

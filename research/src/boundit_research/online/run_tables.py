@@ -39,7 +39,7 @@ FRESH: Mapping[str, FromTable] = {
 """Policies that start from a log's table, or from nothing where the log refutes the graph."""
 PLAIN: Mapping[str, Callable[[], Policy]] = {
     "LinUCB": LinUCB,
-    "TS": lambda: TS(),
+    "TS": TS,
 }
 """Policies that take nothing from a log."""
 UNSEEN: Mapping[str, FromTable] = {"Fused-unseen": FUSED["Fused"]}
@@ -137,6 +137,6 @@ def make_sources(names: tuple[str, ...], tables: RunTables) -> dict[str, PolicyS
             found[name] = start_rival(name)
         else:
             known = (*PLAIN, *fresh, *RIVALS)
-            near = ", ".join(get_close_matches(name, known, n=1) or known)
+            near = ", ".join(map(repr, get_close_matches(name, known, n=1) or known))
             raise InvalidSimulation(f"no policy is called {name!r}; did you mean {near}?")
     return found

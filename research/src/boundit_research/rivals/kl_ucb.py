@@ -126,7 +126,8 @@ def index_kl_ucb(
 def _choose(
     arrays: KLUCBArrays, c: int, columns: Ints, start: int, stop: int, uniform: float
 ) -> int:
-    return columns[index_kl_ucb(arrays, c, columns, start, stop, arrays.table)]
+    k: int = columns[index_kl_ucb(arrays, c, columns, start, stop, arrays.table)]
+    return k
 
 
 @step

@@ -87,7 +87,9 @@ def _learn_row(models: Floats, x: Floats, k: int, d: int, reward: float) -> None
 def _choose(
     arrays: ROFULArrays, c: int, columns: Ints, start: int, stop: int, uniform: float
 ) -> int:
-    return columns[start + score_r_oful(arrays, arrays.x[c], c, columns, start, stop)[0]]
+    place, _ = score_r_oful(arrays, arrays.x[c], c, columns, start, stop)
+    k: int = columns[start + place]
+    return k
 
 
 @kernel

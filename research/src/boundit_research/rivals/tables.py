@@ -281,7 +281,8 @@ def _choose(
     arrays: RivalArrays, c: int, columns: Ints, start: int, stop: int, uniform: float
 ) -> int:
     chances = score_rival(arrays, c, columns, start, stop)[:, _CHANCE]
-    return columns[start + pick_arm(chances, uniform, 0.0)]
+    k: int = columns[start + pick_arm(chances, uniform, 0.0)]
+    return k
 
 
 @kernel
@@ -332,7 +333,7 @@ class Rival(Policy):
         if kind not in KINDS:
             raise BadOption("kind", f"one of {', '.join(KINDS)}", kind)
         self.kind = KINDS.index(kind)
-        self.draws = self.kind >= _B_TS
+        self.draws = self.kind >= _B_TS  # type: ignore[misc]  # as the kind does
         table = prior.intervals_only() if prior else None
         super().__init__(table, {"kind": kind, "logged": logged, "scale": scale}, common)
 
