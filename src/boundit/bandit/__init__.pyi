@@ -10,6 +10,5 @@ from boundit.bandit.policy import Policy as Policy
 from boundit.bandit.ridge import WarmStart as WarmStart
 from boundit.bandit.ts import TS as TS
 from boundit.bandit.ucb import UCB as UCB
-from boundit.bandit.warm_up import warm_up as warm_up
 
 __all__: list[str]

@@ -10,11 +10,12 @@ from copy import copy, deepcopy
 from inspect import isabstract
 from os import PathLike
 from threading import RLock
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
 from boundit.bandit.compiled import working_on
+from boundit.bandit.decision import describe_missing
 from boundit.bandit.draws import Ints
 from boundit.bandit.errors import BadOption, CannotMerge, DamagedState
 from boundit.bandit.ids import ID_WINDOW, DecisionIds, IdStore, LearnedIds
@@ -438,6 +439,11 @@ class BasePolicy(ABC):
                     return
 
     # -- copies ---------------------------------------------------------------------------------
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise AttributeError(describe_missing(type(self).__name__, name))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         with self._lock:

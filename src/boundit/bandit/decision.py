@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import FrozenInstanceError
-from typing import Any, NamedTuple, NoReturn, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from boundit.bandit.index import FREE, INDEX
 from boundit.bandit.spec import show
 from boundit.terms.bound import Arm, Context, Value
 from boundit.terms.public_names import find_forwarded
+from boundit.terms.renamed import POLICY_ATTRIBUTES
 from boundit.terms.saving.codec import decode, encode
 
 EXPLORED = "explore"
@@ -169,6 +170,11 @@ class Decision:
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise NotADecision(f"{type(error).__name__}: {error}") from None
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise AttributeError(describe_missing(type(self).__name__, name))
+
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise FrozenInstanceError(f"cannot assign to field {name!r}")
 
@@ -193,6 +199,12 @@ class Decision:
         """Show the decision in a notebook."""
         shown: str = find_forwarded("show_decision")(self)
         return shown
+
+
+def describe_missing(owner: str, name: str) -> str:
+    """Say that a policy or decision has no such attribute, and what an old one is called now."""
+    now = f"; it is now {POLICY_ATTRIBUTES[name]}" if name in POLICY_ATTRIBUTES else ""
+    return f"{owner!r} object has no attribute {name!r}{now}"
 
 
 def name_values(names: Sequence[str], values: tuple[Value, ...]) -> dict[str, Value]:

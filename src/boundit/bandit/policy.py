@@ -81,8 +81,7 @@ class Policy(BasePolicy):
 
     def read_observed(self, observed: Mapping[str, object]) -> Any:
         """Read what else a round showed, or refuse it; algorithms that use nothing ignore it."""
-        if not isinstance(observed, Mapping):
-            raise BadObservation(observed)
+        return None
 
     def read_shown(self, decision: Decision, observed: Mapping[str, object] | None) -> Any:
         """Read what ``take`` gets of a round beside its reward."""
@@ -358,6 +357,8 @@ class Policy(BasePolicy):
         """Check all of a reward, so that learning it cannot fail half way; changes nothing."""
         if not isinstance(decision, Decision):
             raise NotADecision(f"{type(decision).__name__} is not a decision")
+        if observed is not None and not isinstance(observed, Mapping):
+            raise BadObservation(observed)
         name, context, arm = decision.id, decision.context_values, decision.arm_values
         number = self.spec.read_reward(reward, name)
         row, column = self._rows.get(context), self._columns.get(arm)

@@ -271,8 +271,6 @@ class LinearPolicy(Policy):
 
     def read_shown(self, decision: Decision, observed: Mapping[str, object] | None) -> Any:
         """Find the features of a decision, or refuse those that cannot be learned."""
-        if observed is not None:
-            self.read_observed(observed)
         context, arm = decision.context_values, decision.arm_values
         found = self._features.get(context)
         if found is None or arm not in self._columns:
@@ -359,6 +357,11 @@ class LinearPolicy(Policy):
             self.solve(self.arrays.models, gram, response @ turn.T)
             self.arrays.models[:, -2, 0] = n
         super()._follow(spec, prior)
+
+    def carry(self, old: Any) -> None:
+        """Take over what was learned, once the number of features was known."""
+        if old.models.shape[2]:
+            super().carry(old)
 
     def lay_out_features(self, contexts: Sequence[Context]) -> Floats:
         """Give the features of all arms in all contexts, contexts x arms x p."""

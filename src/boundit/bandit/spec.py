@@ -73,7 +73,8 @@ class Spec:
         if arms is None:
             held = prior.arms if prior else ()
         else:
-            arms = list(arms) if isinstance(arms, Iterable) else arms
+            if isinstance(arms, Iterable) and not isinstance(arms, str | bytes | Mapping):
+                arms = list(arms)
             names = names or _find_names(arms)
             held = read_arms(arms, names)
         context, levels = _agree_on_context(given.get("context"), prior)
