@@ -1,4 +1,4 @@
-"""The truth, slowly: every state of the environment one by one, hidden ones too, in plain Python."""
+"""The truth, slowly: every state one by one, hidden variables too, in plain Python."""
 
 from collections.abc import Iterator, Mapping
 from itertools import product

@@ -177,7 +177,8 @@ def test_a_run_depends_on_its_number_and_the_seed_alone() -> None:
 
 
 def test_a_share_of_rounds_shows_what_all_would() -> None:
-    all_, half, third = (RunBlock(PAPER, 3, range(2), 400, s)._shown_uniforms for s in (1, 0.5, 1 / 3))  # fmt: skip
+    shares = (1, 0.5, 1 / 3)
+    all_, half, third = (RunBlock(PAPER, 3, range(2), 400, s)._shown_uniforms for s in shares)
     shown = ~np.isnan(half)
 
     assert shown.mean() == pytest.approx(0.5, abs=0.06)

@@ -5,6 +5,7 @@ import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,12 +28,12 @@ LEVELS = {"X1": ("a", "b"), "U2": ("old", "young"), "I1": ("no", "yes")}
 
 def make_numeric() -> Environment:
     """An outcome of three values that are not in order, with an auxiliary variable."""
-    tables = {
-        "U": ([], 0.3),
-        "X": ([], 0.5),
-        "W": (["X"], [0.2, 0.7]),
-        "Y": (["X", "W", "U"], lambda x, w, u: [0.2 + 0.1 * x, 0.5 - 0.2 * w, 0.3 - 0.1 * x + 0.2 * w + 0 * u]),
-    }  # fmt: skip
+
+    def reward(x: int, w: int, u: int) -> list[float]:
+        return [0.2 + 0.1 * x, 0.5 - 0.2 * w + 0.05 * u, 0.3 - 0.1 * x + 0.2 * w - 0.05 * u]
+
+    tables: dict[str, Any] = {"U": ([], 0.3), "X": ([], 0.5), "W": (["X"], [0.2, 0.7])}
+    tables["Y"] = (["X", "W", "U"], reward)
     return Environment(SCM.of(tables), "Y | do(X), U", levels={"Y": (1.0, -2.5, 10.0)})
 
 

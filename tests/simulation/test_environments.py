@@ -7,7 +7,7 @@ from boundit.bounds.derive import derive_bounds
 from boundit.bounds.paper import adjust_for_confounding_only, condition_only
 from boundit.counts.formulas.evaluate import evaluate
 from boundit.estimand.language.expression import P
-from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.read import parse_graph
 from boundit.simulation.environment import Environment
 from boundit.simulation.environments import (
     flipped_environment,
@@ -17,19 +17,14 @@ from boundit.simulation.environments import (
 )
 from boundit.simulation.errors import InvalidSimulation
 from boundit.terms.bound_table import BoundTable
-from boundit_research.theory import count_ruled_out
 from tests.nodes import make_nodes
 
-# Rows of the offline table at u2 = 0, which changes nothing: (x1, x2, u1), then the effect, the
-# logged mean given arm and context, and its least and largest value given I1 too.
+# The offline table at u2 = 0, which changes nothing: (x1, x2, u1), then the effect, the logged mean
+# given arm and context, and its least and largest value given I1 too.
 EXACT = [
     ((0, 0, 0), 0.254167, 0.344235, 0.165217, 0.374510),
     ((0, 0, 1), 0.420833, 0.510901, 0.331884, 0.541176),
-    ((0, 1, 0), 0.420833, 0.510901, 0.331884, 0.541176),
-    ((0, 1, 1), 0.587500, 0.677568, 0.498551, 0.707843),
     ((1, 0, 0), 0.295833, 0.353275, 0.151282, 0.365432),
-    ((1, 0, 1), 0.462500, 0.519942, 0.317949, 0.532099),
-    ((1, 1, 0), 0.462500, 0.519942, 0.317949, 0.532099),
     ((1, 1, 1), 0.629167, 0.686608, 0.484615, 0.698765),
 ]
 ARM_AND_CONTEXT = make_nodes("X1", "X2", "U1", "U2")
@@ -37,19 +32,8 @@ SIX_DECIMALS = 5.1e-7
 
 
 def test_the_graph_is_figure_2() -> None:
-    assert make_paper_model().graph == CausalGraph.of(
-        directed=[
-            ("U1", "X1"),
-            ("U1", "Y"),
-            ("U2", "X2"),
-            ("X1", "I1"),
-            ("X2", "Y"),
-            ("I1", "Y"),
-            ("I1", "S"),
-        ],
-        bidirected=[("I1", "Y")],
-        selection="S",
-    )
+    edges = "U1 -> X1; U1 -> Y; U2 -> X2; X1 -> I1; X2 -> Y; I1 -> Y; I1 -> [S]; I1 <-> Y"
+    assert make_paper_model().graph == parse_graph(edges)
 
 
 def test_selection_moves_u1_and_leaves_u2() -> None:
@@ -81,17 +65,10 @@ def test_the_effects_are_those_the_table_implies(
     assert seen_with_i1.values.max() == pytest.approx(largest, abs=SIX_DECIMALS)
 
 
-def preferred(environment: Environment, table: BoundTable) -> list[tuple[object, ...]]:
+def prefer(environment: Environment, table: BoundTable) -> list[tuple[object, ...]]:
     """The arm with the highest estimate in each context."""
-    environment = environment.finite
-    return [
-        max(environment.arms, key=lambda arm, at=c: table[arm, at].lower)  # type: ignore[misc]
-        for c in environment.contexts
-    ]
-
-
-def best(environment: Environment) -> list[tuple[object, ...]]:
-    return [environment.finite.arms[i] for i in environment.finite.means.argmax(axis=1)]
+    arms, contexts = environment.finite.arms, environment.finite.contexts
+    return [max(arms, key=lambda arm, c=c: table[arm, c].lower) for c in contexts]  # type: ignore[misc]
 
 
 def exact_bounds(environment: Environment) -> BoundTable:
@@ -106,21 +83,20 @@ def test_bias_flips_the_best_and_the_worst_arm(strength: float) -> None:
     environment = flipped_environment(strength)
     asked = environment.graph, environment.query, environment.exact_log()
 
-    assert best(environment) == [(1, 1), (1, 1)]
+    assert environment.finite.means.argmax(axis=1).tolist() == [3, 3]
     assert environment.finite.means.argmin(axis=1).tolist() == [0, 0]
-    assert preferred(environment, condition_only(*asked)) == [(0, 0), (0, 0)]
-    assert preferred(environment, adjust_for_confounding_only(*asked)) == [(0, 0), (0, 0)]
+    for estimate in (condition_only, adjust_for_confounding_only):
+        assert prefer(environment, estimate(*asked)) == [(0, 0), (0, 0)]
 
 
 @pytest.mark.parametrize("strength", [0.0, 0.5, 1.0])
-def test_the_bounds_of_a_flipped_world_hold_and_say_something(strength: float) -> None:
+def test_the_bounds_of_a_flipped_environment_hold_and_are_narrow(strength: float) -> None:
     environment = flipped_environment(strength)
     bounds = exact_bounds(environment)
 
     for key, mean in environment.means().items():
         assert bounds[key].lower - 1e-9 <= mean <= bounds[key].upper + 1e-9
         assert bounds[key].upper - bounds[key].lower < 0.5
-    assert count_ruled_out(bounds, environment.means()) == 4
 
 
 def test_without_bias_the_log_tells_the_truth() -> None:
@@ -160,5 +136,5 @@ def test_random_environments_are_confounded_and_selected_as_asked() -> None:
     assert random_environment(np.int64(2)).means() == whole.means()  # type: ignore[arg-type]
     assert random_environment(3).means() != whole.means()
     for wrong in ({"seed": 0, "arms": 1}, {"seed": 0, "contexts": -1}, {"seed": -1}):
-        with pytest.raises(InvalidSimulation, match="is not valid. Use a whole number from"):
+        with pytest.raises(InvalidSimulation, match=r"is not valid\. Use a whole number from"):
             random_environment(**wrong)  # type: ignore[arg-type]

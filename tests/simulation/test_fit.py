@@ -230,7 +230,7 @@ def test_the_model_of_an_exact_log_has_its_distribution_of_logged_rows() -> None
 
     rows = found.model.log().align(fitter.design.observed)
     assert rows == pytest.approx(MINE.model.log().align(fitter.design.observed), abs=1e-3)
-    assert found.distance == pytest.approx(np.abs(rows - fitter.law).sum() / 2)
+    assert found.distance == pytest.approx(np.abs(rows - fitter.target).sum() / 2)
     assert fitter.tolerance == FIRM
 
 
@@ -238,7 +238,7 @@ def test_the_tolerance_is_twice_the_sampling_error_and_a_hundredth() -> None:
     """Mean total variation between a log of n rows and its distribution, by drawing logs."""
     fitter = make_fitter(MINE.log(20_000, seed=1), 0.95)
     rng = np.random.default_rng(2)
-    law = fitter.law.ravel()
+    law = fitter.target.ravel()
     drawn = rng.multinomial(int(fitter.rows), law, size=400) / fitter.rows
 
     error = np.abs(drawn - law).sum(axis=1).mean() / 2

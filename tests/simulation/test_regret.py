@@ -194,7 +194,9 @@ def test_other_files_and_versions_are_refused(
         Regret.load(path)
     for size in (0, 1, 50, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:size])
-        with pytest.raises(InvalidSimulation, match="is not a saved simulation. It cannot be"):
+        with pytest.raises(
+            InvalidSimulation, match=r"is not a saved simulation\. It cannot be"
+        ):
             Regret.load(path)
     np.savez(path, allow_pickle=True, at=np.arange(3))
     with pytest.raises(InvalidSimulation, match="It cannot be read"):

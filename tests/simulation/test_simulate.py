@@ -82,8 +82,9 @@ def test_regret_is_kept_at_few_rounds_and_never_falls() -> None:
 
 
 def test_several_environments_are_played_one_after_the_other() -> None:
-    both = simulate([PAPER, FLIPPED], {"UCB": UCB(), "TS": TS()}, rounds=40, runs=3, seed=1)
-    alone = [simulate(e, {"UCB": UCB(), "TS": TS()}, rounds=40, runs=3, seed=1) for e in (PAPER, FLIPPED)]  # fmt: skip
+    policies, asked = {"UCB": UCB(), "TS": TS()}, {"rounds": 40, "runs": 3, "seed": 1}
+    both = simulate([PAPER, FLIPPED], policies, **asked)
+    alone = [simulate(each, policies, **asked) for each in (PAPER, FLIPPED)]
 
     assert both.environments == {PAPER.name: 3, FLIPPED.name: 3}
     for part, one in zip(both.split(), alone, strict=True):

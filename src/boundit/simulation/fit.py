@@ -198,12 +198,12 @@ def _find_fault(
 class Fitter:
     """The distribution of a log over the variables that matter, to which models are fitted.
 
-    ``rows`` is the number of rows behind ``law``, infinite for an exact one.
+    ``rows`` is the number of rows behind ``target``, infinite for an exact one.
     """
 
     design: LatentDesign
     query: EffectQuery
-    law: Floats
+    target: Floats
     rows: float
     levels: Mapping[str, tuple[Value, ...]]
     bounds: BoundTable
@@ -217,19 +217,19 @@ class Fitter:
         values, cells = discretize_outcome(counts, bounds.outcome_range)
         design = LatentDesign.of(graph, dict(counts.n_levels) | {outcome: len(values)})
         named = NamedArray((*counts.variables, outcome), cells)
-        law = np.maximum(named.align(design.observed), 0)
+        target = np.maximum(named.align(design.observed), 0)
         rows = np.inf if counts.exact else counts.rows
         levels = {name: tuple(counts.levels[name]) for name in counts.variables}
         if values.tolist() != [0.0, 1.0]:
             levels[outcome] = tuple(values.tolist())
-        return cls(design, query, law / law.sum(), rows, levels, bounds)
+        return cls(design, query, target / target.sum(), rows, levels, bounds)
 
     @property
     def tolerance(self) -> float:
         """Default tolerance: twice the expected sampling error, for the log and for a draw."""
         if np.isinf(self.rows):
             return FIRM
-        spread = np.sqrt(2 / np.pi * self.law * (1 - self.law) / self.rows)
+        spread = np.sqrt(2 / np.pi * self.target * (1 - self.target) / self.rows)
         return FIRM + float(spread.sum())
 
     def fit(
@@ -240,7 +240,7 @@ class Fitter:
         The first search pulls the means of arms towards places drawn within the bounds; in the
         second the log alone counts. A selection ``rate`` that is known is met if it can be.
         """
-        objective = FitObjective(self.design, self._draw_law(rng), self._draw_pull(rng))
+        objective = FitObjective(self.design, self._draw_target(rng), self._draw_pull(rng))
         near = _minimize(objective, self.draw_start(rng), STEPS)
         found = _minimize(replace(objective, pull=None), near, LAST_STEPS)
         model = self.design.make_model(found, float(rng.uniform(0.5, 1.0)))
@@ -248,7 +248,7 @@ class Fitter:
             largest = self.design.make_model(found, 1.0).selection_rate()
             wanted = rng.uniform(rate[0], max(rate[0], min(rate[1], largest)))
             model = self.design.make_model(found, float(min(wanted / largest, 1.0)))
-        distance = float(np.abs(objective.compute_rows(found) - self.law).sum()) / 2
+        distance = float(np.abs(objective.compute_rows(found) - self.target).sum()) / 2
         return FittedEnvironment(model, self.query, name, self.levels, distance)
 
     def draw_start(self, rng: Generator) -> Floats:
@@ -257,7 +257,7 @@ class Fitter:
         Observed causes act as they do in the log, hidden ones at random, some strongly.
         """
         numbers = np.empty(self.design.size)
-        observed = NamedArray(self.design.observed, self.law)
+        observed = NamedArray(self.design.observed, self.target)
         strength = rng.uniform(*STRONG)
         for place in self.design.places:
             noise = rng.normal(0, strength, place.shape)
@@ -275,11 +275,11 @@ class Fitter:
             numbers[place.part] = (base + noise).ravel()
         return numbers
 
-    def _draw_law(self, rng: Generator) -> Floats:
+    def _draw_target(self, rng: Generator) -> Floats:
         """Draw a distribution that could have given the log: Dirichlet, with one row added."""
         if np.isinf(self.rows):
-            return self.law
-        weights = rng.standard_gamma(self.law * self.rows + 1 / self.law.size)
+            return self.target
+        weights = rng.standard_gamma(self.target * self.rows + 1 / self.target.size)
         return np.asarray(weights / weights.sum())
 
     def _draw_pull(self, rng: Generator) -> MeanPull:
