@@ -8,10 +8,10 @@ from functools import cache
 
 import numpy as np
 import pytest
-from boundit.bandit.learned.warm_start import WarmStart
-from boundit.bandit.policies.lin_ucb import LinUCB
 
+from boundit.bandit.lin_ucb import LinUCB
 from boundit.bandit.oam.policy import OAM
+from boundit.bandit.ridge import WarmStart
 from boundit.simulation.block import RunBlock
 from boundit.simulation.environment import Environment
 from boundit.simulation.environments import (
@@ -24,9 +24,9 @@ from boundit.simulation.policies import OfflineTables, pick_policies
 from boundit.simulation.regret import Regret
 from boundit.simulation.simulate import simulate
 from boundit_research.online.ceilings import run_ceiling_study
+from boundit_research.online.monitor import run_monitor_study
 from boundit_research.online.suite import run_suite_study
 from boundit_research.online.theorem6 import run_theorem6
-from boundit_research.online.watch import run_watch_study
 from boundit_research.theory import compute_oam_rate
 
 ROUNDS = 15_000
@@ -61,7 +61,7 @@ def test_an_arm_ruled_out_is_not_pulled_while_the_best_has_its_due(
 ) -> None:
     """Lemma 6, round by round: it holds wherever the best arm's index is at least its mean."""
     bounds = OfflineTables.from_environment(world, size=2_000).exact
-    policy = LinUCB(prior=bounds, shared=shared).fresh(
+    policy = LinUCB(prior=bounds, shared=shared).clone(
         arms=world.finite.arms, context=world.query.context
     )
     chunk, kept = RunBlock.draw(world, 3, range(1), 800), 0
@@ -69,7 +69,7 @@ def test_an_arm_ruled_out_is_not_pulled_while_the_best_has_its_due(
         context, means = world.finite.contexts[visitor], world.finite.means[visitor]
         decision = policy.decide(context)
         best = world.finite.arms[int(means.argmax())]
-        if decision.index.get(best, -np.inf) >= means.max():
+        if decision.scores.get(best, -np.inf) >= means.max():
             assert bounds[decision.arm, context].upper >= means.max() - 1e-12
             kept += 1
         policy.learn(decision, float(luck < world.mean(decision.arm, context)))
@@ -141,14 +141,14 @@ def test_a_valid_bound_raises_the_regret_of_a_near_tie() -> None:
     assert bounded.less_upper < -0.6
 
 
-def test_a_wrong_bound_costs_the_gap_in_every_round_until_the_watch_drops_it() -> None:
-    """Regret goes from linear back to that of the unbounded policy; forced plays find it."""
-    slopes = dict(run_watch_study(runs=4, rounds=2_500, plays=150).slopes)
+def test_a_wrong_bound_costs_the_gap_in_every_round_until_the_monitor_drops_it() -> None:
+    """An arm that is ruled out is not played, so that only a policy that explores finds it."""
+    slopes = dict(run_monitor_study(runs=4, rounds=2_500).slopes)
     gap = 0.1125  # of the best arm to the mixed items
 
     assert slopes["wrong bounds"] == pytest.approx(gap, abs=0.01)
-    assert slopes["wrong, watched"] > 0.5 * gap
-    assert slopes["wrong, watched, forced plays"] < 0.25 * gap
+    assert slopes["wrong, monitored"] > 0.5 * gap
+    assert slopes["wrong, monitored, explores"] < 0.5 * gap
     assert slopes["no bounds"] < 0.25 * gap
 
 
