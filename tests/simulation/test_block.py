@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from threading import Event
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
@@ -22,6 +22,9 @@ from boundit.simulation.environments import paper_environment
 from boundit.simulation.feedback import Feedback, schedule_rewards
 from tests.simulation.seeds import derive_policy_seed
 from tests.simulation.test_environment import make_numeric
+
+if TYPE_CHECKING:
+    from boundit.bandit.options import CommonOptions
 
 PAPER = paper_environment()
 BOUNDS = derive_bounds(PAPER.graph, PAPER.query, PAPER.log(5_000, seed=0))
@@ -132,7 +135,7 @@ class Cycle(Policy):
     """A user's policy: every arm in turn, without compiled loops."""
 
     def __init__(self, prior: Any = None, **common: Any) -> None:
-        super().__init__(prior, {}, common)
+        super().__init__(prior, {}, cast("CommonOptions", common))
 
     def make_arrays(self) -> Any:
         return None
@@ -202,7 +205,7 @@ def test_late_rewards_and_auxiliary_variables_leave_contexts_and_rewards_as_they
     told, untold = (block.play("it", LinUCB(prior), Event()) for block in (seen, plain))
     assert np.array_equal(told, untold)
     pooled = [block.play("it", Fused(BOUNDS), Event()) for block in (seen, plain)]
-    assert not np.array_equal(*pooled)
+    assert not np.array_equal(pooled[0], pooled[1])
 
 
 def test_a_policy_for_each_run_plays_its_own_run() -> None:

@@ -116,7 +116,7 @@ def test_the_suite_has_valid_bounds_and_linear_means() -> None:
         bounds, finite = exact_bounds(environment), environment.finite
         for key, mean in environment.means().items():
             assert bounds[key].lower - 1e-9 <= mean <= bounds[key].upper + 1e-9
-        x = np.array([[1.0, *map(float, context)] for context in finite.contexts])
+        x = np.array([[1, *context] for context in finite.contexts], np.float64)
         fitted = x @ np.linalg.lstsq(x, finite.means, rcond=None)[0]
         assert np.abs(fitted - finite.means).max() < 1e-9
         names.add(environment.name)

@@ -132,7 +132,7 @@ def test_numeric_outcomes_are_fitted_too(exact: bool) -> None:
     logged = counts.sum_rewards(("X", "Z")).values / counts.marginalize(("X", "Z")).values
     assert len(fitted) == 3
     for found in fitted:
-        assert found.outcome_range == (0, 100)
+        assert list(found.outcome_range) == [0, 100]
         own = found.exact_log().count(["X", "Z"], reward="Y")
         cells = own.sum_rewards(("X", "Z")).values / own.marginalize(("X", "Z")).values
         assert cells == pytest.approx(logged, abs=1.5 if exact else 6)

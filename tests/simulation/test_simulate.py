@@ -82,7 +82,8 @@ def test_regret_is_kept_at_few_rounds_and_never_falls() -> None:
 
 
 def test_several_environments_are_played_one_after_the_other() -> None:
-    policies, asked = {"UCB": UCB(), "TS": TS()}, {"rounds": 40, "runs": 3, "seed": 1}
+    policies = {"UCB": UCB(), "TS": TS()}
+    asked: dict[str, Any] = {"rounds": 40, "runs": 3, "seed": 1}
     both = simulate([PAPER, FLIPPED], policies, **asked)
     alone = [simulate(each, policies, **asked) for each in (PAPER, FLIPPED)]
 
