@@ -30,7 +30,7 @@ def add_particles(plan: FusedPlan, a: FusedArrays) -> FusedArrays:
     for c in range(a.pairs.shape[0]):
         make_units(made, laws, c)
     for c, k in list_pairs(plan):
-        weigh_unit(made, c, k)
+        weigh_unit(made, c, k, True)
     return made
 
 
@@ -51,4 +51,4 @@ def learn(a: FusedArrays, c: int, k: int, reward: float, leaf: int) -> None:
     by_particles = predict_unit(a.unseen, unit, reward) if blind else (-1.0, -1.0)
     learn_fused(a, c, k, reward, leaf, np.ones(a.leaves.shape[2]), by_particles)
     if unit >= 0:
-        weigh_unit(a, c, k)
+        weigh_unit(a, c, k, True)

@@ -416,7 +416,7 @@ def _learn(arrays: FusedArrays, c: int, k: int, reward: float, leaf: int) -> Non
             by_particles = predict_unit(a.unseen, a.unseen.units[c, k], scaled)
     learn_fused(a, c, k, scaled, leaf, np.ones(a.leaves.shape[2]), by_particles)
     if has_particles:
-        weigh_unit(a, c, k)
+        weigh_unit(a, c, k, True)
 
 
 @kernel

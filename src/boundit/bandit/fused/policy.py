@@ -38,6 +38,7 @@ from boundit.bandit.fused.layout import (
 )
 from boundit.bandit.fused.unobserved import (
     FEW,
+    GROUP,
     Laws,
     make_units,
     predict_unit,
@@ -224,7 +225,7 @@ class Fused(Policy):
             by_particles = predict_unit(a.unseen, unit, scaled)
         learn_fused(a, row, column, scaled, leaf, open_leaves, by_particles)
         if unit >= 0:
-            weigh_unit(a, row, column)
+            weigh_unit(a, row, column, True)
         if leaf >= 0 and a.places[row, column, 0] >= 0:
             self.log_evidence.judge(a, row, column, leaf)
 
@@ -241,9 +242,13 @@ class Fused(Policy):
             if blind and self.plan:
                 unseen, self._laws = spread_particles(self.plan, a)
                 a = a._replace(unseen=unseen)
+                last = dict[int, tuple[int, int]]()
                 for c, k in np.argwhere((unseen.units >= 0) & a.pairs.any(axis=2)).tolist():
                     make_units(a, self._laws, c)
-                    weigh_unit(a, c, k)
+                    weigh_unit(a, c, k, False)
+                    last[unseen.spans[unseen.units[c, k], GROUP].item()] = c, k
+                for pair in last.values():
+                    weigh_unit(a, *pair, True)
             self.arrays = a
         if blind and row not in self._made:
             make_units(a, self._laws, row)

@@ -45,7 +45,7 @@ _STEPS = 2.0**24
 _ENDLESS = 1e3
 """What stands for an infinite tau in a variance: the Beta is then as wide as it can be."""
 _MADE = 2
-_GROUP = 2
+GROUP = 2
 _LEAST_WEIGHT = 1e-300
 _HALF_LOG_2_PI = 0.9189385332046727
 
@@ -245,7 +245,7 @@ def _make_unit(a: FusedArrays, laws: Laws, c: int, k: int) -> None:
             u.betas[unit, tau, WINS, j], u.betas[unit, tau, LOSSES, j] = wins, losses
             u.logs[unit, tau, j] = _find_likelihood(np.float64(wins), np.float64(losses))
     u.counts[unit, _MADE] = 1.0
-    group = u.spans[unit, _GROUP]
+    group = u.spans[unit, GROUP]
     if u.weights[group, 0, 0] == 0.0:
         u.weights[group] = 1.0 / u.weights.shape[2]
 
@@ -325,7 +325,7 @@ def _count_unit(a: FusedArrays, unit: int) -> bool:
 @kernel
 def _weigh_rewards(u: Unseen, unit: int) -> None:
     """Write how likely the rewards of a unit are by each particle and tau."""
-    sums = u.sums[u.spans[unit, _GROUP]]
+    sums = u.sums[u.spans[unit, GROUP]]
     won, lost = u.counts[unit, WINS], u.counts[unit, LOSSES]
     for tau in range(u.betas.shape[1]):
         for j in range(u.betas.shape[3]):
@@ -362,18 +362,19 @@ def _weigh_group(a: FusedArrays, group: int) -> None:
 
 
 @kernel
-def weigh_unit(a: FusedArrays, c: int, k: int) -> None:
-    """Weigh particles and taus by what a pair has earned since."""
+def weigh_unit(a: FusedArrays, c: int, k: int, is_last: bool) -> None:
+    """Weigh particles by what a pair has earned since, and its group if it comes last."""
     unit = a.unseen.units[c, k]
-    if unit >= 0 and _count_unit(a, unit):
+    if _count_unit(a, unit):
         _weigh_rewards(a.unseen, unit)
-        _weigh_group(a, a.unseen.spans[unit, _GROUP])
+    if is_last:
+        _weigh_group(a, a.unseen.spans[unit, GROUP])
 
 
 @step
 def sum_unit(u: Unseen, unit: int, tau: int) -> tuple[float, float]:
     """Mean and variance of what a unit earns under one tau, over all particles."""
-    weights = u.weights[u.spans[unit, _GROUP], tau]
+    weights = u.weights[u.spans[unit, GROUP], tau]
     won, lost, first, second = u.counts[unit, WINS], u.counts[unit, LOSSES], 0.0, 0.0
     for j in range(weights.size):
         wins = u.betas[unit, tau, WINS, j] + won
@@ -389,7 +390,7 @@ def predict_unit(u: Unseen, unit: int, reward: float) -> tuple[float, float]:
     """How likely a reward of a unit is, and the mean that is expected, over all taus."""
     chance, mean, won, lost = 0.0, 0.0, u.counts[unit, 0], u.counts[unit, 1]
     for tau in range(u.taus.shape[0]):
-        weights, by_tau, expected = u.weights[u.spans[unit, _GROUP], tau], 0.0, 0.0
+        weights, by_tau, expected = u.weights[u.spans[unit, GROUP], tau], 0.0, 0.0
         for j in range(weights.size):
             wins = u.betas[unit, tau, WINS, j] + won
             losses = u.betas[unit, tau, LOSSES, j] + lost
