@@ -47,7 +47,7 @@ def run(runs: int = RUNS) -> None:
         world = make_world(n_arms)
         tables = RunTables(AssumedWorld.right(world), POINTS, 0)
         regret = simulate(
-            world, make_sources(NAMES, tables), rounds=ROUNDS, runs=runs, observed=True
+            world, make_sources(NAMES, tables), rounds=ROUNDS, runs=runs, observed=1.0
         )
         found = [line.mean for line in regret.summary()]
         shown = (*found, 2 * found[-1] + 120)

@@ -182,7 +182,7 @@ def _play_own_logs(
     Visitors and luck are those of the other simulations with this seed.
     """
 
-    def play(names: tuple[str, ...], before: int, *, observed: bool) -> Regret:
+    def play(names: tuple[str, ...], before: int, *, observed: float) -> Regret:
         found = simulate(
             tables.assumed.world,
             make_sources(names, tables),
@@ -194,7 +194,7 @@ def _play_own_logs(
         )
         return require_all_runs(found, runs)
 
-    seeing, blind = play(OWN_LOGS, 0, observed=True), play(OWN_LOGS[-1:], runs, observed=False)
+    seeing, blind = play(OWN_LOGS, 0, observed=1.0), play(OWN_LOGS[-1:], runs, observed=0.0)
     curves = np.concatenate([seeing.curves, blind.curves])
     return replace(seeing, policies=(*seeing.policies, BLIND), curves=curves)
 
