@@ -10,12 +10,12 @@ from copy import copy, deepcopy
 from inspect import isabstract
 from os import PathLike
 from threading import RLock
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from boundit.bandit.compiled import working_on
-from boundit.bandit.decision import describe_missing
+from boundit.bandit.decision import Renamed
 from boundit.bandit.draws import Ints
 from boundit.bandit.errors import BadOption, CannotMerge, DamagedState
 from boundit.bandit.ids import ID_WINDOW, DecisionIds, IdStore, LearnedIds
@@ -440,11 +440,6 @@ class BasePolicy(ABC):
 
     # -- copies ---------------------------------------------------------------------------------
 
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> NoReturn:
-            raise AttributeError(describe_missing(type(self).__name__, name))
-
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         with self._lock:
             made = type(self).__new__(type(self))
@@ -457,3 +452,7 @@ class BasePolicy(ABC):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, _lock=RLock(), _kept={}, _open={})
+
+
+for _old in ("fresh", "merged", "observes", "plan_reason"):
+    setattr(BasePolicy, _old, Renamed(_old))

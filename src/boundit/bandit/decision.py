@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import FrozenInstanceError
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, overload
+from typing import Any, NamedTuple, NoReturn, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -170,11 +170,6 @@ class Decision:
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise NotADecision(f"{type(error).__name__}: {error}") from None
 
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> NoReturn:
-            raise AttributeError(describe_missing(type(self).__name__, name))
-
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise FrozenInstanceError(f"cannot assign to field {name!r}")
 
@@ -201,10 +196,22 @@ class Decision:
         return shown
 
 
-def describe_missing(owner: str, name: str) -> str:
-    """Say that a policy or decision has no such attribute, and what an old one is called now."""
-    now = f"; it is now {POLICY_ATTRIBUTES[name]}" if name in POLICY_ATTRIBUTES else ""
-    return f"{owner!r} object has no attribute {name!r}{now}"
+class Renamed:
+    """An attribute of release 0.2.0: says what it is called now.
+
+    No ``__getattr__``, which would slow every other attribute down.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, owner: object, kind: type) -> NoReturn:
+        now = POLICY_ATTRIBUTES[self.name]
+        raise AttributeError(f"{kind.__name__} has no {self.name!r}; it is now {now}")
+
+
+for _old in ("capped", "index"):
+    setattr(Decision, _old, Renamed(_old))
 
 
 def name_values(names: Sequence[str], values: tuple[Value, ...]) -> dict[str, Value]:

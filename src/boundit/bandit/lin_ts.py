@@ -42,11 +42,11 @@ def believe_lin_ts(
     models: Floats, x: Floats, bounds: Floats, c: int, columns: Ints, d: int, scale: float
 ) -> Floats:
     """Write the distribution of each arm's mean: normal, truncated to the bounds."""
-    belief = np.zeros((columns.size, COLUMNS))
+    belief, scratch = np.zeros((columns.size, COLUMNS)), np.empty(x.shape[1])
     for i in range(columns.size):
         k = columns[i]
         belief[i, MEAN] = predict(models[k], x[k])
-        spread = scale * find_spread(models[k], x[k], d)
+        spread = scale * find_spread(models[k], x[k], d, scratch)
         belief[i, SD] = max(spread, _LEAST_SPREAD)
         belief[i, LOWER], belief[i, UPPER] = bounds[c, k, 0], bounds[c, k, 1]
     return belief
@@ -64,7 +64,8 @@ def _choose(
 
 @step
 def _learn(arrays: LinTSArrays, c: int, k: int, reward: float, leaf: int) -> None:
-    update(arrays.models[k], arrays.x[c, k], arrays.d, reward)
+    model = arrays.models[k]
+    update(model, arrays.x[c, k], arrays.d, reward, model[arrays.x.shape[2] + 2])
 
 
 @kernel

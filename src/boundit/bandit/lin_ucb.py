@@ -17,7 +17,7 @@ _INDEX, _VERSION = 0, 1
 
 
 class LinUCBArrays(NamedTuple):
-    """``models`` as in ``ridge``; ``table``: without rows.
+    """``models`` as in ``ridge``; ``table``: without rows; ``scratch``: room for p numbers.
 
     For whole runs ``x``: contexts x arms x p, and ``cache``: contexts x arms x (index, rows that
     its regression had learned by then).
@@ -28,6 +28,7 @@ class LinUCBArrays(NamedTuple):
     x: Floats
     cache: Floats
     table: Floats
+    scratch: Floats
     d: int
     alpha: float
     shared: bool
@@ -47,6 +48,7 @@ def index_lin_ucb(
     alpha: float,
     shared: bool,
     table: Floats,
+    scratch: Floats,
 ) -> int:
     """Write LinUCB's index of each arm; give the winner's place.
 
@@ -60,7 +62,9 @@ def index_lin_ucb(
         if table.size == 0 and upper < best:
             continue
         if cache[k, _VERSION] != model[p + 1, 0]:
-            cache[k, _INDEX] = predict(model, x[k]) + alpha * find_spread(model, x[k], d)
+            cache[k, _INDEX] = predict(model, x[k]) + alpha * find_spread(
+                model, x[k], d, scratch
+            )
             cache[k, _VERSION] = model[p + 1, 0]
         free = cache[k, _INDEX]
         index = min(free, upper)
@@ -69,6 +73,27 @@ def index_lin_ucb(
         if winner < 0 or is_ahead(index, free, k, best, best_free, columns[winner]):
             winner, best, best_free = i, index, free
     return winner
+
+
+@step
+def score_lin_ucb(
+    models: Floats,
+    x: Floats,
+    cache: Floats,
+    bounds: Floats,
+    c: int,
+    columns: Ints,
+    d: int,
+    alpha: float,
+    shared: bool,
+    table: Floats,
+) -> int:
+    """Write the index of every arm of one request; give the winner's place."""
+    p, n = x.shape[1], columns.size
+    room = models[0, p + 2]
+    return index_lin_ucb(
+        models, x, cache, bounds, c, columns, 0, n, d, alpha, shared, table, room
+    )
 
 
 @step
@@ -89,6 +114,7 @@ def _choose(
         a.alpha,
         a.shared,
         a.table,
+        a.scratch,
     )
     k: int = columns[place]
     return k
@@ -97,21 +123,15 @@ def _choose(
 @step
 def _learn(arrays: LinUCBArrays, c: int, k: int, reward: float, leaf: int) -> None:
     m = 0 if arrays.shared else k
-    update(arrays.models[m], arrays.x[c, k], arrays.d, reward)
+    update(arrays.models[m], arrays.x[c, k], arrays.d, reward, arrays.scratch)
 
 
 @kernel
 def _copy(arrays: LinUCBArrays) -> LinUCBArrays:
     a, cache = arrays, np.full_like(arrays.cache, -1.0)
+    models = a.models.copy()
     return LinUCBArrays(
-        a.models.copy(),
-        a.bounds,
-        a.x,
-        cache,
-        a.table,
-        a.d,
-        a.alpha,
-        a.shared,
+        models, a.bounds, a.x, cache, a.table, a.scratch, a.d, a.alpha, a.shared
     )
 
 
@@ -180,6 +200,7 @@ class LinUCB(LinearPolicy):
             nothing,
             nothing,
             np.empty((0, 2)),
+            np.empty(models.shape[2]),
             self.d,
             self.options["alpha"],
             self.options["shared"],
@@ -187,19 +208,17 @@ class LinUCB(LinearPolicy):
 
     def score(self, context: Any, row: int, columns: Ints) -> tuple[int, None, Floats]:
         """Compute the index of each arm; the highest wins."""
-        found, n = self._features.get(context), columns.size
+        found = self._features.get(context)
         if found is None:
             found = self.find_features(context, columns)
-        a, table = self.arrays, np.empty((n, 2))
-        winner = index_lin_ucb(
+        a, table = self.arrays, np.empty((columns.size, 2))
+        winner = score_lin_ucb(
             a.models,
             found.x,
             found.cache,
             a.bounds,
             row,
             columns,
-            0,
-            n,
             a.d,
             a.alpha,
             a.shared,

@@ -89,21 +89,20 @@ def predict(model: Floats, x: Floats) -> float:
 
 
 @step
-def find_spread(model: Floats, x: Floats, d: int) -> float:
+def find_spread(model: Floats, x: Floats, d: int, scratch: Floats) -> float:
     """Compute how uncertain that is: ``sqrt(x' inverse(A) x)``."""
-    scratch = model[x.size + 2]
     for j in range(0, x.size, LANES):
         multiply_rows(scratch, model, x, j, j, min(j + LANES, d))
     return math.sqrt(max(dot(scratch, x), 0.0))
 
 
 @step
-def update(model: Floats, x: Floats, d: int, reward: float) -> None:
+def update(model: Floats, x: Floats, d: int, reward: float, scratch: Floats) -> None:
     """Update inverse and estimate by one row (Sherman and Morrison 1950).
 
     Off by 2e-11 after a million rows.
     """
-    p, scratch = x.size, model[x.size + 2]
+    p = x.size
     for j in range(0, p, LANES):
         multiply_rows(scratch, model, x, j, 0, d)
     share = 1.0 / (1.0 + dot(scratch, x))
@@ -119,7 +118,7 @@ def update(model: Floats, x: Floats, d: int, reward: float) -> None:
 @step
 def learn_row(models: Floats, m: int, x: Floats, k: int, d: int, reward: float) -> None:
     """Learn the k-th row of ``x`` and its reward (Algorithm 4 of the paper, LinUCB, line 14)."""
-    update(models[m], x[k], d, reward)
+    update(models[m], x[k], d, reward, models[m, x.shape[1] + 2])
 
 
 def pad(rows: Floats) -> Floats:

@@ -97,11 +97,14 @@ def _find_leaf(rounds: Rounds, run: int, t: int, c: int, k: int, level: int) -> 
 
 @step
 def _learn_round(arrays: Any, rounds: Rounds, run: int, t: int, choice: int) -> None:
-    c, k, level = rounds.contexts[run, t], choice & ARM, 0
-    while (
-        level < rounds.values.size - 1 and rounds.uniforms[run, t] >= rounds.ends[c, k, level]
-    ):
-        level += 1
+    c, k, uniform, level = (
+        rounds.contexts[run, t],
+        choice & ARM,
+        rounds.uniforms[run, t],
+        np.uint64(0),
+    )
+    for i in range(rounds.values.size - 1):  # a sum: jumps would often be guessed wrong
+        level += np.uint64(uniform >= rounds.ends[c, k, i])
     if rounds.defaults.size > 0 and not np.isnan(rounds.defaults[run, t]):
         learn_reward(arrays, c, choice, rounds.defaults[run, t], -1)
     else:
