@@ -11,7 +11,7 @@ import logging
 import math
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -143,7 +143,7 @@ class Prior:
         level = self.monitor + (1 - table.confidence if table.confidence else 0.0)
         mean = spec.orient(low + (high - low) * total / n)
         self.refutation = Refutation(arm, context, bound, int(n), mean, level)
-        log.warning("%s", self.refutation)
+        log.warning("%s", replace(self.refutation, context=()))  # logs have no contexts
         return True
 
     def record(self) -> dict[str, Any]:

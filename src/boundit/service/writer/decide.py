@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import msgspec
 
 from boundit.bandit.decision import Decision, Scores
-from boundit.bandit.spec import read_arms
 from boundit.service.commands import (
     ArmChance,
     Decide,
@@ -194,12 +193,11 @@ def require_arms(requests: Sequence[DecideRequest]) -> None:
 
 
 def _read_arms(fold: Fold, given: Sequence[Values]) -> tuple[Arm, ...]:
-    """Read the arms of one call, those held first."""
-    found = [fold.names.read_arm(arm, "$.arms") for arm in given]
-    try:
-        return read_arms(found)
-    except BounditError as error:
-        raise Unprocessable(str(error), where="$.arms") from None
+    """Read the arms of one call, each once."""
+    found = tuple(dict.fromkeys(fold.names.read_arm(arm, "$.arms") for arm in given))
+    if not found:
+        raise Unprocessable("give an arm at least", where="$.arms")
+    return found
 
 
 def decide_group(
