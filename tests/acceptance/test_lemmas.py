@@ -158,9 +158,7 @@ def test_exploiting_costs_next_to_nothing_while_estimates_stay_in_their_bands() 
 def make_arms(n: int) -> OAMArrays:
     """What OAM holds of so many arms that tell nothing of each other, for a horizon of 1,000."""
     units = np.eye(n)
-    policy = OAM(
-        arms=range(n), context=(), horizon=1_000, features=lambda _, arm: units[arm]
-    )
+    policy = OAM(arms=range(n), context=(), horizon=1_000, features=lambda _, arm: units[arm])
     policy.decide()
     return policy.arrays
 

@@ -55,7 +55,7 @@ def test_the_policy_of_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> No
 
     found: dict[str, object] = {}
     exec(block, found)
-    assert "12,593 rows in 12 cells" in str(found["policy"])
+    assert "12,593 logged rows pooled" in str(found["policy"])
 
 
 def world() -> bd.Environment:

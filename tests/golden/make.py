@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from boundit.bandit.policy import Policy
 
 import boundit as bd
+from boundit.bandit.policy import Policy
 from boundit.graph.formats.detect import GraphFormat
 from boundit.graph.formats.drafts import draft_graph, write_draft
 from boundit.graph.record import to_record
@@ -37,8 +37,7 @@ GRAPH = "Z = {Age, Sex}; Z -> X -> Y; Z -> Y; X <-> Y; hidden U; U -> X; U -> Ag
 LOGGED = "Age -> X -> M -> Y; Age -> Y; X <-> Y; Age -> [S]"
 QUERY = "Y | do(X), Age"
 POLICIES: Mapping[str, type[Policy]] = {
-    kind.__name__: kind
-    for kind in (bd.Fused, bd.LinUCB, bd.UCB, bd.TS, bd.LinTS, bd.OAM)
+    kind.__name__: kind for kind in (bd.Fused, bd.LinUCB, bd.UCB, bd.TS, bd.LinTS, bd.OAM)
 }
 EARLY, LATE = range(12), range(12, 20)
 STUDY: Mapping[str, Any] = {

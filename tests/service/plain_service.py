@@ -7,7 +7,6 @@ must answer, and what the policy must have learned.
 from dataclasses import dataclass, field
 from typing import Any
 
-from boundit.bandit.policy import Policy
 from boundit.service.config import PolicyConfig, make_policy
 from boundit.terms.bound_table import BoundTable
 
@@ -41,7 +40,7 @@ class PlainService:
 
     def __init__(self, config: PolicyConfig) -> None:
         self.config = config
-        self.policy: Policy = make_policy(config)
+        self.policy = make_policy(config)
         self.decisions: dict[str, PlainDecision] = {}
         self.pruned: set[str] = set()
         self.position = 1

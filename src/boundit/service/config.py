@@ -11,6 +11,7 @@ from boundit.bandit.fused.policy import Fused
 from boundit.bandit.lin_ts import LinTS
 from boundit.bandit.lin_ucb import LinUCB
 from boundit.bandit.oam.policy import OAM
+from boundit.bandit.options import CommonOptions
 from boundit.bandit.policy import Policy
 from boundit.bandit.ts import TS
 from boundit.bandit.ucb import UCB
@@ -37,9 +38,11 @@ LONGEST_WINDOW = 10 * 366 * 86_400.0
 """Ten years, in seconds."""
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
 _NOT_OPTIONS = frozenset(
-    ["prior", "arms", "context", "reward_range", "seed", "explore", "unknown_levels"]
-    + ["id_window", "features", "warm_start"]
-)
+    {*CommonOptions.__annotations__, "prior", "features", "warm_start"}
+) - {
+    "goal",
+    "monitor",
+}
 """Options that are fields of the configuration, or the service's own, or no JSON."""
 _NEED_CONTEXT = frozenset(["LinUCB", "LinTS", "OAM"])
 """Kinds whose features have one length, which the context must be known for."""

@@ -155,9 +155,7 @@ class Fold:
     def copy(self) -> "Fold":
         """Copy the policy at one moment, to be read while this one learns on."""
         with self.lock:
-            made = Fold(
-                self.id, self.config, self.seed, deepcopy(self.policy), self.position
-            )
+            made = Fold(self.id, self.config, self.seed, deepcopy(self.policy), self.position)
             made.state_position, made.bounds_version = self.state_position, self.bounds_version
             return made
 
