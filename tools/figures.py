@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import click
 
 from boundit.bandit.fused.policy import Fused
-from boundit.bandit.policies.lin_ucb import LinUCB
+from boundit.bandit.lin_ucb import LinUCB
 from boundit.bounds.derive import derive_bounds
 from boundit.bounds.paper import condition_only
 from boundit.cli.init import make_example
@@ -31,8 +31,8 @@ from boundit.report.figures.whiskers import Whiskers
 from boundit.report.graph.svg import draw_graph
 from boundit.report.records import PointEstimates
 from boundit.report.stylesheet import write_palette
+from boundit.simulation.environments import paper_environment
 from boundit.simulation.simulate import simulate
-from boundit.simulation.worlds import paper_world
 from tools import ROOT
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def draw_pharmacy() -> Iterator[tuple[str, str]]:
 
 def draw_regret() -> Iterator[tuple[str, str]]:
     """Draw what policies regret in the paper's world, with a log and without it."""
-    world = paper_world()
+    world = paper_environment()
     tables = cache(
         lambda run: derive_bounds(world.graph, world.query, world.log(ROWS, seed=run))
     )
@@ -124,7 +124,7 @@ def draw_regret() -> Iterator[tuple[str, str]]:
         "the paper's bounds": lambda run: LinUCB(prior=tables(run).intervals_only()),
         "Fused": lambda run: Fused(prior=tables(run)),
     }
-    regret = simulate(world, policies, rounds=ROUNDS, runs=RUNS, seed=0, observed=True)
+    regret = simulate(world, policies, rounds=ROUNDS, runs=RUNS, seed=0, observed=1.0)
     note = (
         f"means of {RUNS} runs, each from a log of {ROWS:,} points, rounds show what they may; "
         "thin: medians; bands: 95 % intervals of the difference from the first"

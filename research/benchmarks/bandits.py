@@ -20,15 +20,15 @@ from research.benchmarks.bandit_peers import PEERS, Step
 from research.benchmarks.c_loop import NoCompiler, compile_loop
 from research.benchmarks.clock import seconds
 
-from boundit.bandit.batch.environment import FiniteEnvironment
-from boundit.bandit.kernels.arrays import Floats, Places
-from boundit.bandit.policies.kl_ucb import KLUCB
-from boundit.bandit.policies.lin_ts import LinTS
-from boundit.bandit.policies.lin_ucb import LinUCB
-from boundit.bandit.policies.ts import TS
-from boundit.bandit.policies.ucb import UCB
+from boundit.bandit.draws import Floats, Ints
+from boundit.bandit.finite import FiniteEnvironment
+from boundit.bandit.lin_ts import LinTS
+from boundit.bandit.lin_ucb import LinUCB
+from boundit.bandit.oam.policy import OAM
 from boundit.bandit.policy import Policy
-from boundit.simulation.worlds import paper_world
+from boundit.bandit.ts import TS
+from boundit.bandit.ucb import UCB
+from boundit.simulation.environments import paper_environment
 from boundit.terms.bound import Arm, Context
 from boundit.terms.bound_table import BoundTable
 
@@ -55,15 +55,12 @@ def time_best(turns: int, *calls: Callable[[], object]) -> list[float]:
     return [min(times) for times in zip(*rounds, strict=True)]
 
 
-def make_paper_environment() -> FiniteEnvironment:
-    """Four arms in four contexts, five features with the constant."""
-    world = paper_world()
-    means = world.means()
-    arms = tuple(dict.fromkeys(arm for arm, _ in means))
-    contexts = tuple(dict.fromkeys(context for _, context in means))
-    return FiniteEnvironment(
-        contexts, arms, np.array([[means[a, c] for a in arms] for c in contexts])
-    )
+def make_environment(
+    contexts: tuple[Context, ...], arms: tuple[Arm, ...], means: Floats
+) -> FiniteEnvironment:
+    """Rewards of 0 and 1 with these means."""
+    ends = np.stack([means, np.ones_like(means)], axis=-1)
+    return FiniteEnvironment(contexts, arms, np.array([1.0, 0.0]), ends, means)
 
 
 def compare_with_c(
@@ -79,7 +76,7 @@ def compare_with_c(
     rng = np.random.default_rng(0)
     visitors = rng.integers(len(environment.contexts), size=(runs, rounds))
     luck, seeds = rng.random((runs, rounds)), np.arange(runs, dtype=np.uint64)
-    calls: dict[str, Callable[[], Places | None]] = {}
+    calls: dict[str, Callable[[], Ints | None]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for name, flags in FLAGS.items():
             loop = compile_loop(
@@ -99,7 +96,7 @@ def compare_with_c(
 
 def run_paper_study() -> None:
     """The paper's world, d = 5: the study that a simulation is made of."""
-    environment = make_paper_environment()
+    environment = paper_environment().finite  # five features with the constant
     x = np.array([[[1.0, *c, *a] for a in environment.arms] for c in environment.contexts])
     policy, free = (
         LinUCB(arms=environment.arms, alpha=ALPHA),
@@ -131,10 +128,10 @@ def run_large_study(n_arms: int = 100, d: int = 64, n_contexts: int = 400) -> No
         rows, outcome="Y", treatments=["X"], context=["U"], outcome_range=(0, 1)
     )
 
-    def features(context: Context, arm: Arm) -> Sequence[float]:
-        return x[context[0], arm[0]]  # type: ignore[no-any-return]
+    def features(context: int, arm: int) -> Sequence[float]:
+        return x[context, arm]  # type: ignore[no-any-return]
 
-    environment, label = FiniteEnvironment(contexts, arms, means), f"{n_arms} arms, d = {d}"
+    environment, label = make_environment(contexts, arms, means), f"{n_arms} arms, d = {d}"
     plain = LinUCB(arms=arms, alpha=ALPHA, features=features)
     compare_with_c(f"{label}, {n_contexts} contexts", environment, x, plain, free, 1, 10_000)
     bounded = LinUCB(prior=bounds, alpha=ALPHA, features=features)
@@ -145,17 +142,6 @@ def run_large_study(n_arms: int = 100, d: int = 64, n_contexts: int = 400) -> No
 
 def make_step(policy: Policy) -> Step:
     return lambda context, reward: policy.learn(policy.decide(context), reward)
-
-
-def make_logged_step(policy: Policy) -> Step:
-    """Read the propensity too, as whoever keeps a log does."""
-
-    def step(context: tuple[int, int], reward: float) -> None:
-        decision = policy.decide(context)
-        _ = decision.propensity
-        policy.learn(decision, reward)
-
-    return step
 
 
 def time_visits(steps: Sequence[Step]) -> list[float]:
@@ -194,19 +180,19 @@ def compare_visits() -> None:
 
 
 def time_each_policy() -> None:
-    """The same for every policy of ours, and with the propensity that a log keeps."""
+    """Time the same for every policy of ours; propensities are exact and known."""
     kinds: dict[str, Callable[[], Policy]] = {
         "LinUCB": lambda: LinUCB(**FOUR_ARMS),
         "LinUCB, shared": lambda: LinUCB(**FOUR_ARMS, shared=True),
         "UCB": lambda: UCB(**FOUR_ARMS, horizon=ROUNDS),
-        "KLUCB": lambda: KLUCB(**FOUR_ARMS),
         "TS": lambda: TS(**FOUR_ARMS),
         "LinTS": lambda: LinTS(**FOUR_ARMS),
+        "OAM": lambda: OAM(**FOUR_ARMS),
     }
-    click.echo("\nevery policy, microseconds; then with its propensity read")
+    click.echo("\nevery policy, microseconds")
     for name, make in kinds.items():
-        plain, told = time_visits([make_step(make()), make_logged_step(make())])
-        click.echo(f"{name:<40}{plain:>14.1f}{told:>14.1f}")
+        (plain,) = time_visits([make_step(make())])
+        click.echo(f"{name:<40}{plain:>14.1f}")
 
 
 def run() -> None:

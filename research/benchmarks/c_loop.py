@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from boundit.bandit.kernels.arrays import Floats, Places
+from boundit.bandit.draws import Floats, Ints
 
 SOURCE = Path(__file__).with_name("c_loop.c")
-Pull = Callable[[Places, Floats], Places]
+Pull = Callable[[Ints, Floats], Ints]
 """What is pulled for visitors with some luck, runs x rounds."""
 
 
@@ -39,7 +39,7 @@ def compile_loop(
     play = ctypes.CDLL(str(library)).play
     play.restype = None
 
-    def pulls(visitors: Places, luck: Floats) -> Places:
+    def pulls(visitors: Ints, luck: Floats) -> Ints:
         found = np.empty_like(visitors)
         sizes = map(ctypes.c_long, visitors.shape)
         data = (ctypes.c_void_p(part.ctypes.data) for part in (x, means, caps, visitors, luck))

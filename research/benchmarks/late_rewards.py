@@ -23,11 +23,11 @@ from tests.service.kit import SetClock, run_engine, save
 from tests.service.late_rewards import NEVER, Heard, PlayedRun, play_service
 
 import boundit as bd
-from boundit.bandit.kernels.arrays import Floats, Places
+from boundit.bandit.draws import Floats, Ints
 from boundit.bandit.policy import Policy
 from boundit.service.config import PolicyConfig
 from boundit.service.store.sqlite import SqliteStore
-from boundit.simulation.chunk import Chunk
+from boundit.simulation.block import RunBlock
 
 ROUNDS, RUNS, WINDOW, DELAY, LOST = 2_000, 10, 500, 50, 0.05
 EARLY = 450
@@ -52,29 +52,31 @@ class Study:
     """The runs, and what is heard of them."""
 
     def __init__(self, rounds: int, runs: int) -> None:
-        self.rounds, self.world = rounds, bd.paper_world()
+        self.rounds, self.world = rounds, bd.simulation.paper_environment()
         log = self.world.log(30_000, seed=0)
         self.bounds = bd.derive_bounds(self.world.graph, self.world.query, log)
-        feedback = bd.Feedback(delay=WINDOW, window=WINDOW, missing=LOST, default=0.0)
-        self.chunk = Chunk.draw(self.world, 0, range(runs), rounds, feedback=feedback)
+        feedback = bd.Feedback(delay=WINDOW, window=WINDOW, missing=LOST, default_reward=0.0)
+        self.chunk = RunBlock(self.world, 0, range(runs), rounds, feedback=feedback)
         rng = np.random.default_rng(1)
         self.delays = np.minimum(rng.geometric(1 / (DELAY + 1), (runs, rounds)) - 1, WINDOW)
 
     def hear(self, i: int, way: Way) -> Heard:
         """When the service hears of each round of a run; the simulator says what is lost."""
-        lost = ~np.isnan(self.chunk._schedule_run(i).defaults)  # noqa: SLF001
+        late = self.chunk._arrivals  # noqa: SLF001
+        assert late is not None
+        lost = ~np.isnan(late.defaults[i])
         success = np.where(lost, NEVER, self.delays[i])
         return Heard(success.tolist(), [way.failure] * self.rounds)
 
-    def find_regret(self, i: int, pulls: Places) -> Floats:
+    def find_regret(self, i: int, pulls: Ints) -> Floats:
         """The regret of a run, round by round."""
-        means = self.world.environment.means[self.chunk.contexts[i]]
+        means = self.world.finite.means[self.chunk.contexts[i]]
         lost = means.max(axis=1) - means[np.arange(self.rounds), pulls]
         return np.asarray(lost.cumsum())
 
-    def find_truth(self, i: int, pulls: Places, upto: int) -> float:
+    def find_truth(self, i: int, pulls: Ints, upto: int) -> float:
         """What the arms that were pulled earn on average, in truth."""
-        means = self.world.environment.means[self.chunk.contexts[i]]
+        means = self.world.finite.means[self.chunk.contexts[i]]
         return float(means[np.arange(upto), pulls[:upto]].mean())
 
 
@@ -86,7 +88,7 @@ def play_way(study: Study, kind: str, way: Way, i: int) -> PlayedRun:
     config = PolicyConfig(
         name="p",
         kind=kind,  # type: ignore[arg-type]
-        arms=[list(arm) for arm in study.world.environment.arms],  # type: ignore[arg-type]
+        arms=[list(arm) for arm in study.world.finite.arms],  # type: ignore[arg-type]
         context=None if kind == "Fused" else list(study.world.query.context),
         seed=int(study.chunk._derive_seeds(kind)[i]),  # noqa: SLF001
         **prior,

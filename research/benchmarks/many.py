@@ -16,7 +16,6 @@ N_VISITORS = 10_000
 ARMS = [(x1, x2) for x1 in (0, 1) for x2 in (0, 1)]
 POLICIES: dict[str, Callable[[], Policy]] = {
     "UCB": lambda: bd.UCB(arms=ARMS, context=["U1", "U2"], horizon=N_VISITORS, seed=0),
-    "KLUCB": lambda: bd.KLUCB(arms=ARMS, context=["U1", "U2"], seed=0),
     "TS": lambda: bd.TS(arms=ARMS, context=["U1", "U2"], seed=0),
     "LinUCB": lambda: bd.LinUCB(arms=ARMS, context=["U1", "U2"], seed=0),
     "LinTS": lambda: bd.LinTS(arms=ARMS, context=["U1", "U2"], seed=0),

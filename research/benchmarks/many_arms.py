@@ -10,9 +10,9 @@ import click
 from numpy.random import default_rng
 
 from boundit.estimand.query import parse_query
-from boundit.simulation.model import Model
+from boundit.simulation.environment import Environment
+from boundit.simulation.scm import SCM
 from boundit.simulation.simulate import simulate
-from boundit.simulation.world import World
 from boundit_research.online.run_tables import RunTables, make_sources
 from boundit_research.online.wrong_graphs import AssumedWorld
 
@@ -20,12 +20,12 @@ ARMS, POINTS, ROUNDS, RUNS = (50, 300), 30_000, 15_000, 12
 NAMES = ("LinUCB", "Fused", "Fused-trusting")
 
 
-def make_world(n_arms: int) -> World:
+def make_world(n_arms: int) -> Environment:
     """Make a world without contexts in which arms act through W, which selection hangs on."""
     rng = default_rng(n_arms)
     weights, means = rng.uniform(0.2, 0.8, n_arms), rng.uniform(0.2, 0.7, (n_arms, 2))
     means[:, 1] += 0.1
-    model = Model.of(
+    model = SCM.of(
         {
             "X": ([], [1 / n_arms] * n_arms),
             "W": (["X"], weights.tolist()),
@@ -34,7 +34,7 @@ def make_world(n_arms: int) -> World:
         },
         selection="S",
     )
-    return World(model, parse_query("Y | do(X)"), f"{n_arms} arms")
+    return Environment(model, parse_query("Y | do(X)"), f"{n_arms} arms")
 
 
 def run(runs: int = RUNS) -> None:
@@ -47,7 +47,7 @@ def run(runs: int = RUNS) -> None:
         world = make_world(n_arms)
         tables = RunTables(AssumedWorld.right(world), POINTS, 0)
         regret = simulate(
-            world, make_sources(NAMES, tables), rounds=ROUNDS, runs=runs, observed=True
+            world, make_sources(NAMES, tables), rounds=ROUNDS, runs=runs, observed=1.0
         )
         found = [line.mean for line in regret.summary()]
         shown = (*found, 2 * found[-1] + 120)

@@ -12,9 +12,9 @@ import resource
 import sys
 from collections.abc import Iterator, Sequence
 
-from boundit.bandit.policies.lin_ucb import LinUCB
-from boundit.bandit.policies.ts import TS
+from boundit.bandit.lin_ucb import LinUCB
 from boundit.bandit.policy import Policy
+from boundit.bandit.ts import TS
 
 DECISIONS = (100_000, 1_000_000, 10_000_000)
 ARMS = [(a, b) for a in (0, 1) for b in (0, 1)]

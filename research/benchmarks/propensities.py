@@ -13,12 +13,10 @@ import click
 import numpy as np
 
 from boundit.bandit.decision import Decision
-from boundit.bandit.policies.ts import TS
+from boundit.bandit.ts import TS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from boundit.terms.bound import Arm
 
 MEANS = (0.5, 0.45, 0.4)
 VISITORS, LATE, LOGS = 3000, 1000, 100
@@ -34,13 +32,13 @@ def cover_means(
     policy = TS(arms=range(len(MEANS)), seed=seed, explore=explore)
     rng = np.random.default_rng(seed)
     terms, waiting = np.zeros((visitors, len(MEANS))), list[tuple[Decision, float]]()
-    chances: Mapping[Arm, float] = {}
+    chances: Mapping[object, float] = {}
     for i in range(visitors):
         decision = policy.decide(id=f"log {seed}, visitor {i}")
-        arm = int(str(decision.arm[0]))
+        arm = int(str(decision.arm))
         reward = float(rng.random() < MEANS[arm])
         # While nothing is learned, the chances of the arms stay as they are.
-        chances = chances if waiting else decision.propensities or {}
+        chances = chances if waiting else decision.propensities
         terms[i, arm] = reward / chances[decision.arm]
         waiting.append((decision, reward))
         if len(waiting) == late:

@@ -19,7 +19,7 @@ _START = """
 import time, warnings
 warnings.simplefilter("ignore")
 import boundit as bd
-world = bd.paper_world()
+world = bd.simulation.paper_environment()
 log = world.log(20_000, 1)
 exact = bd.derive_bounds(world.graph, world.query, world.exact_log(), confidence=None)
 def draw(shape, names):  # independent draws, so that every graph fits
@@ -57,7 +57,7 @@ def run():
     bd.derive_bounds(world.graph, world.query, log)
 """,
     "bounds, an instrument under selection, exact law": """
-model = bd.Model(
+model = bd.SCM(
     bd.parse_graph("Z -> X -> Y; X <-> Y; X -> [S]"),
     {
         "U": ([], 0.5),
@@ -67,7 +67,7 @@ model = bd.Model(
         "S": (["X"], [0.5, 0.8]),
     },
 )
-instrument = bd.World(model, bd.parse_query("Y | do(X)"))
+instrument = bd.Environment(model, bd.parse_query("Y | do(X)"))
 law = instrument.exact_log()
 def run():
     bd.derive_bounds(instrument.graph, instrument.query, law, confidence=None)

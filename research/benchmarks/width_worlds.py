@@ -529,7 +529,7 @@ def make_bow(seed: int) -> WidthWorld:
 
 def make_paper(_: int) -> WidthWorld:
     """The paper's world: conditioning on the mediator by which rows were selected."""
-    world = bd.paper_world()
+    world = bd.simulation.paper_environment()
     names = ("U1", "U2", "X1", "I1", "X2", "Y")
     log = LogLaw(names, world.model.log().align(names))
 

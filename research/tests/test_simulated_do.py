@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from boundit.simulation import elimination
-from boundit.simulation.worlds import paper_world
+from boundit.simulation.environments import paper_environment
 from boundit_research.large_models import WorldShape, draw_large_world
 from boundit_research.simulated_do import compute_true_means, simulate_means
 
@@ -27,14 +27,14 @@ def test_simulated_means_agree_with_exact_ones(seed: int) -> None:
 
 def test_what_elimination_cannot_do_is_simulated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(elimination, "LARGEST", 2)
-    found = compute_true_means(paper_world(), np.random.default_rng(0), people=5000)
+    found = compute_true_means(paper_environment(), np.random.default_rng(0), people=5000)
 
     assert not found.exact
     assert found.means[(0, 0), (0, 0)] == pytest.approx(0.254, abs=0.06)
 
 
 def test_a_context_that_nobody_had_has_an_infinite_error() -> None:
-    found = simulate_means(paper_world(), np.random.default_rng(0), people=1)
+    found = simulate_means(paper_environment(), np.random.default_rng(0), people=1)
 
     assert sum(np.isinf(error) for error in found.errors.values()) == 12
     assert all(error > 0 for error in found.errors.values())

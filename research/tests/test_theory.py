@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from boundit.bandit.errors import BadOption
-from boundit.bandit.policies.lin_ucb import LinUCB
-from boundit.bandit.policies.ucb import UCB
-from boundit.simulation.worlds import paper_world
+from boundit.bandit.lin_ucb import LinUCB
+from boundit.bandit.ucb import UCB
+from boundit.simulation.environments import paper_environment
 from boundit.terms.bound import Arm, Key
 from boundit.terms.bound_table import BoundTable
 from boundit_research.theory import (
@@ -84,7 +84,7 @@ def test_tighter_bounds_rule_out_more_and_lower_every_ceiling() -> None:
 
 def test_on_the_papers_example_no_valid_bound_lowers_the_norm() -> None:
     """D-27, with the paper's features; exact bounds rule out 12 of 16 pairs."""
-    means = paper_world().means()
+    means = paper_environment().means()
     features = {(arm, context): (*context, *arm) for arm, context in means}
     exact = BoundTable.from_rows(
         [

@@ -6,11 +6,11 @@ The public names stand in ``__init__.pyi``, and load their room when first used,
 """
 
 from boundit.terms.public_names import attach_names, forward
-from boundit.terms.renamed import NAMES
+from boundit.terms.renamed import HINTS
 
 __version__ = "0.2.0"
 
-__getattr__, __dir__, __all__ = attach_names(__name__, __file__, renamed=NAMES)
+__getattr__, __dir__, __all__ = attach_names(__name__, __file__, hints=HINTS)
 
 # What values of the lower rooms hand to later ones, which are loaded when first asked for.
 forward("choose", "boundit.decisions.choose.choose")

@@ -18,10 +18,10 @@ from boundit.estimand.substitutes import find_substitutes
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
 from boundit.graph.text import parse
-from boundit.simulation.elimination import sum_product
-from boundit.simulation.model import Model
+from boundit.simulation.environments import make_paper_model
 from boundit.simulation.random_models import draw_model
-from boundit.simulation.worlds import make_paper_model
+from boundit.simulation.scm import SCM
+from boundit.simulation.tables import sum_product
 from boundit.terms.names import Nodes
 from tests.estimand.truth import recover_sets
 from tests.nodes import make_nodes
@@ -48,10 +48,10 @@ class InContext(Effect):
 
 X_TO_Y = Effect(outcomes=make_nodes("Y"), treatments=make_nodes("X"))
 EXAMPLE = InContext(outcomes=OUTCOME, treatments=ARM, context=CONTEXT)
-CHAIN = Model.of({"X": ([], 0.5), "M": (["X"], [0.2, 0.8]), "Y": (["M"], [0.1, 0.9])})
+CHAIN = SCM.of({"X": ([], 0.5), "M": (["X"], [0.2, 0.8]), "Y": (["M"], [0.1, 0.9])})
 
 
-def draw_binary_model(graph: CausalGraph) -> Model:
+def draw_binary_model(graph: CausalGraph) -> SCM:
     return draw_model(graph, np.random.default_rng(7), levels=(2,))
 
 
@@ -97,14 +97,14 @@ def test_the_log_knows_the_law_of_one_context_and_not_of_the_other() -> None:
     assert str(recover_sets(FIGURE_2, outcomes=make_nodes("U2"))) == "P(U2 | S=1)"
     assert not recover_sets(FIGURE_2, outcomes=make_nodes("U1"))
     assert not recover_sets(FIGURE_2, outcomes=CONTEXT)
-    assert float(model.law("U1").at({"U1": 1})) == pytest.approx(0.4)
+    assert float(model.distribution("U1").at({"U1": 1})) == pytest.approx(0.4)
     assert float(model.log().marginalize("U1").at({"U1": 1})) == pytest.approx(0.4441, abs=1e-4)
 
 
 def test_a_product_over_the_outcomes_alone_is_not_the_effect() -> None:
     """D-8. Eq. (1) on X -> M -> Y is P(y | m), 0.1 or 0.9; the effect of x = 1 is 0.74."""
     effect = CHAIN.effect(**X_TO_Y)
-    printed = CHAIN.law({"M", "Y"}).condition_on("M").at({"Y": 1})
+    printed = CHAIN.distribution({"M", "Y"}).condition_on("M").at({"Y": 1})
 
     whole = sum_product([CHAIN.tables["M"], CHAIN.tables["Y"]], effect.axes)
 
@@ -137,7 +137,7 @@ def test_the_criterion_with_measured_covariates_has_another_formula() -> None:
 
     def gap(external: Nodes) -> float:
         formula = write_adjustment(graph, covariates="Z", **X_TO_Y, external=external)
-        numbers = evaluate(formula, model.log(), external=[model.law("Z")])
+        numbers = evaluate(formula, model.log(), external=[model.distribution("Z")])
         return numbers.measure_gap(model.effect(**X_TO_Y))
 
     assert adjusts(graph, covariates="Z", **X_TO_Y, external="Z")
@@ -196,10 +196,10 @@ def test_on_its_own_example_the_upper_sum_passes_one() -> None:
         largest.append(known[1])
 
     lower = sum_product(least, ("Y", "U1", "U2")).values
-    upper = sum_product(largest, ("Y", "U1", "U2")).values / model.law(CONTEXT).values
+    upper = sum_product(largest, ("Y", "U1", "U2")).values / model.distribution(CONTEXT).values
 
     assert not lower.any()
-    assert upper[1, :, 0] == pytest.approx(2 / model.law("U1").values)
+    assert upper[1, :, 0] == pytest.approx(2 / model.distribution("U1").values)
     assert upper.max() == pytest.approx(5)
 
 
@@ -209,7 +209,7 @@ def test_the_weights_of_a_marginal_are_those_under_the_intervention() -> None:
     given_m = CHAIN.effect(**X_TO_Y, context="M")
 
     acted = sum_product([given_m, CHAIN.effect(outcomes="M", treatments="X")], effect.axes)
-    printed = sum_product([given_m, CHAIN.law("M")], effect.axes)
+    printed = sum_product([given_m, CHAIN.distribution("M")], effect.axes)
 
     assert acted.measure_gap(effect) < 1e-12
     assert effect.at({"Y": 1}).values == pytest.approx([0.26, 0.74])
@@ -219,7 +219,7 @@ def test_the_weights_of_a_marginal_are_those_under_the_intervention() -> None:
 def test_the_quotient_by_the_plain_context_needs_the_joint_exchange() -> None:
     """D-17. Theorem 4: for this W, P_{x,w}(y,c) / P_x(c) is 0.71 and the effect 0.2."""
     graph = parse("Z -> W -> C; Z -> C; C -> Y; X -> Y; [S]")
-    model = Model(
+    model = SCM(
         graph,
         {
             "Z": ([], 0.5),
@@ -241,7 +241,9 @@ def test_the_quotient_by_the_plain_context_needs_the_joint_exchange() -> None:
     assert make_nodes("W") in accepted
     assert open_walk(cut, "Y", "W", given=["X", "C"]) is None
     assert open_walk(cut, ["Y", "C"], "W", given="X") is not None
-    assert acted / float(model.law("C").at({"C": 1})) == pytest.approx([0.1 / 0.14] * 2)
+    assert acted / float(model.distribution("C").at({"C": 1})) == pytest.approx(
+        [0.1 / 0.14] * 2
+    )
     assert within == pytest.approx([0.2, 0.2])
     assert float(model.effect(**roles).at(case)) == pytest.approx(0.2)
 

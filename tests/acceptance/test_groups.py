@@ -13,8 +13,8 @@ from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.groups import NodeGroup
 from boundit.graph.text import parse
-from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_model
+from boundit.simulation.scm import SCM
 from tests.bounds.exact import as_log, ends
 
 Pairs = list[tuple[str, str]]
@@ -67,7 +67,7 @@ def _draw_some(members: list[str], rng: Generator) -> list[str]:
     return kept or [members[int(rng.integers(len(members)))]]
 
 
-def find_misses(graph: CausalGraph, model: Model, query: EffectQuery) -> list[str]:
+def find_misses(graph: CausalGraph, model: SCM, query: EffectQuery) -> list[str]:
     """Hold formula and bounds by one graph against the truth of a model of another."""
     axes = query.treatments + query.context + query.outcomes
     effect = model.effect(

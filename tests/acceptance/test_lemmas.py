@@ -6,20 +6,21 @@ horizons, and check the step of the proof that bounds touch.
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from boundit.bandit.batch.environment import FiniteEnvironment
-from boundit.bandit.kernels.arrays import Floats, Places
-from boundit.bandit.oam.policy import OAM
-from boundit.bandit.oam.round import EXPLOIT, ContextArms, choose, compute_width
-from boundit.bandit.policies.ucb import UCB
+from boundit.bandit.draws import Floats, Ints
+from boundit.bandit.finite import FiniteEnvironment
+from boundit.bandit.oam.allocation import SMALLEST_GAP
+from boundit.bandit.oam.policy import OAM, Branch, OAMArrays, compute_width, match
+from boundit.bandit.ucb import UCB
+from boundit.simulation.environments import flipped_environment
 from boundit.simulation.policies import OfflineTables
 from boundit.simulation.simulate import simulate
-from boundit.simulation.worlds import flipped_world
 from boundit.terms.bound_table import BoundTable
 from boundit_research.theory import compute_oam_rate, count_ruled_out
 
@@ -37,14 +38,18 @@ def make_bounds(*ends: tuple[float, float]) -> BoundTable:
 
 def play(
     policy: UCB | OAM, means: Sequence[float], rounds: int, runs: int
-) -> tuple[Places, Floats]:
+) -> tuple[Ints, Floats]:
     """Arms and rewards of whole runs without context, runs x rounds."""
     environment = FiniteEnvironment(
-        ((),), tuple((i,) for i in range(len(means))), np.array([means])
+        ((),),
+        tuple((i,) for i in range(len(means))),
+        np.array([1.0, 0.0]),
+        np.array([[[mean, 1.0] for mean in means]]),
+        np.array([means]),
     )
     luck = np.random.default_rng(7).random((runs, rounds))
     contexts, seeds = np.zeros((runs, rounds), np.int64), np.zeros(runs, np.uint64)
-    fresh = policy.fresh(arms=environment.arms, context=(), horizon=rounds)
+    fresh = policy.clone(arms=environment.arms, context=(), horizon=rounds)
     pulls = fresh.play(environment, contexts, luck, seeds)
     assert pulls is not None
     return pulls, (luck < np.array(means)[pulls]).astype(np.float64)
@@ -99,7 +104,7 @@ def make_oam(
 ) -> OAM:
     """OAM for arms that tell nothing of each other: unit vectors."""
     units = np.eye(n_arms)
-    return OAM(prior=prior, sigma2=sigma2, features=lambda _, arm: units[int(str(arm[0]))])
+    return OAM(prior=prior, sigma2=sigma2, features=lambda _, arm: units[arm])
 
 
 def split_regret(
@@ -149,6 +154,15 @@ def test_exploiting_costs_next_to_nothing_while_estimates_stay_in_their_bands() 
     assert rash[1].exploiting.mean() > 3 * rash[0].exploiting.mean() > 3
 
 
+@cache
+def make_arms(n: int) -> OAMArrays:
+    """What OAM holds of so many arms that tell nothing of each other, for a horizon of 1,000."""
+    units = np.eye(n)
+    policy = OAM(arms=range(n), context=(), horizon=1_000, features=lambda _, arm: units[arm])
+    policy.decide()
+    return policy.arrays
+
+
 def draw_exploiting_round(rng: np.random.Generator, *, drop: bool) -> tuple[bool, bool] | None:
     """Draw a round of Lemma 7's event: whether it pulls the arm of the highest estimate.
 
@@ -164,13 +178,16 @@ def draw_exploiting_round(rng: np.random.Generator, *, drop: bool) -> tuple[bool
     gaps = found.max() - found
     least = gaps[gaps > 0].min(initial=1.0)
     allowed = np.maximum(gaps, least)
-    if (np.abs(found - means) >= allowed).any():
+    n = means.size
+    if n == 1 or (np.abs(found - means) >= allowed).any() or least < SMALLEST_GAP:
         return None
-    ones, f = np.ones(means.size), 4.0
-    arms = ContextArms(found, allowed**2 / f, 0 * ones, ones, ones, lower, upper)
-    choice = choose(arms, float(least), f, 1.0, 0.0)
-    assert choice.branch == EXPLOIT
-    return choice.place == int(found.argmax()), bool(upper[choice.place] < means.max())
+    a = make_arms(n)
+    pulls = 1.001 * compute_width(1_000.0, 1e-3, n, 0.0, NOISE) / allowed**2
+    a.sums[:n], a.sums[n] = np.diag(pulls), pulls * found
+    a.pulls[0], a.bounds[0] = pulls, np.array([lower, upper]).T
+    place, branch = match(a, np.eye(n), 0, np.arange(n), a.table[:0])
+    assert list(Branch)[branch] == Branch.EXPLOIT
+    return place == int(found.argmax()), bool(upper[place] < means.max())
 
 
 def test_clipping_does_not_change_the_arm_that_is_exploited() -> None:
@@ -232,8 +249,8 @@ def test_an_arm_below_the_best_mean_is_explored_unless_a_lower_end_tells() -> No
 
 def test_exact_bounds_of_the_flipped_world_leave_oam_as_it_is() -> None:
     """D-43. They halve the pairs with U >= the best mean, and V log(T) from 342 to 85."""
-    world = flipped_world()
-    means, exact = world.means(), OfflineTables.from_world(world, points=2_000).exact
+    world = flipped_environment()
+    means, exact = world.means(), OfflineTables.from_environment(world, size=2_000).exact
     x = {(arm, context): [1.0, *context, *arm] for arm, context in means}
     plain, bounded = (compute_oam_rate(x, means, b) * math.log(15_000) for b in (None, exact))
     policies = {"OAM": OAM(), "OAM-PCB": OAM(prior=exact)}
@@ -245,7 +262,7 @@ def test_exact_bounds_of_the_flipped_world_leave_oam_as_it_is() -> None:
     assert np.array_equal(*found.curves)
 
 
-def compute_index(pulls: Places, rewards: Floats, arm: int, wide: float) -> Floats:
+def compute_index(pulls: Ints, rewards: Floats, arm: int, wide: float) -> Floats:
     """The index of an arm after each of its pulls, runs x rounds; infinite at other rounds."""
     here = pulls == arm
     counts = here.cumsum(axis=1)

@@ -9,19 +9,24 @@ from functools import cache
 import numpy as np
 import pytest
 
-from boundit.bandit.learned.warm_start import WarmStart
+from boundit.bandit.lin_ucb import LinUCB
 from boundit.bandit.oam.policy import OAM
-from boundit.bandit.policies.lin_ucb import LinUCB
-from boundit.simulation.chunk import Chunk
+from boundit.bandit.ridge import WarmStart
+from boundit.simulation.block import RunBlock
+from boundit.simulation.environment import Environment
+from boundit.simulation.environments import (
+    flipped_environment,
+    make_suite,
+    paper_environment,
+    random_environment,
+)
 from boundit.simulation.policies import OfflineTables, pick_policies
 from boundit.simulation.regret import Regret
 from boundit.simulation.simulate import simulate
-from boundit.simulation.world import World
-from boundit.simulation.worlds import flipped_world, make_suite, paper_world, random_world
 from boundit_research.online.ceilings import run_ceiling_study
+from boundit_research.online.monitor import run_monitor_study
 from boundit_research.online.suite import run_suite_study
 from boundit_research.online.theorem6 import run_theorem6
-from boundit_research.online.watch import run_watch_study
 from boundit_research.theory import compute_oam_rate
 
 ROUNDS = 15_000
@@ -41,30 +46,30 @@ def play_flipped_world() -> Regret:
     return play(FLIPPED, ["LinUCB", "LinUCB-PCB", *WARM], runs=20)
 
 
-def play(world: World, names: list[str], runs: int) -> Regret:
-    policies = pick_policies(names, OfflineTables.from_world(world), exact=True)
+def play(world: Environment, names: list[str], runs: int) -> Regret:
+    policies = pick_policies(names, OfflineTables.from_environment(world), exact=True)
     return simulate(world, policies, rounds=ROUNDS, runs=runs)
 
 
-PAPER, FLIPPED = paper_world(), flipped_world()
+PAPER, FLIPPED = paper_environment(), flipped_environment()
 
 
 @pytest.mark.parametrize("shared", [False, True])
-@pytest.mark.parametrize("world", [PAPER, FLIPPED, random_world(7)], ids=lambda w: w.name)
+@pytest.mark.parametrize("world", [PAPER, FLIPPED, random_environment(7)], ids=lambda w: w.name)
 def test_an_arm_ruled_out_is_not_pulled_while_the_best_has_its_due(
-    world: World, shared: bool
+    world: Environment, shared: bool
 ) -> None:
     """Lemma 6, round by round: it holds wherever the best arm's index is at least its mean."""
-    bounds = OfflineTables.from_world(world, points=2_000).exact
-    policy = LinUCB(prior=bounds, shared=shared).fresh(
-        arms=world.environment.arms, context=world.query.context
+    bounds = OfflineTables.from_environment(world, size=2_000).exact
+    policy = LinUCB(prior=bounds, shared=shared).clone(
+        arms=world.finite.arms, context=world.query.context
     )
-    chunk, kept = Chunk.draw(world, 3, range(1), 800), 0
+    chunk, kept = RunBlock.draw(world, 3, range(1), 800), 0
     for visitor, luck in zip(chunk.contexts[0], chunk.uniforms[0], strict=True):
-        context, means = world.environment.contexts[visitor], world.environment.means[visitor]
+        context, means = world.finite.contexts[visitor], world.finite.means[visitor]
         decision = policy.decide(context)
-        best = world.environment.arms[int(means.argmax())]
-        if decision.index.get(best, -np.inf) >= means.max():
+        best = world.finite.arms[int(means.argmax())]
+        if decision.scores.get(best, -np.inf) >= means.max():
             assert bounds[decision.arm, context].upper >= means.max() - 1e-12
             kept += 1
         policy.learn(decision, float(luck < world.mean(decision.arm, context)))
@@ -136,21 +141,21 @@ def test_a_valid_bound_raises_the_regret_of_a_near_tie() -> None:
     assert bounded.less_upper < -0.6
 
 
-def test_a_wrong_bound_costs_the_gap_in_every_round_until_the_watch_drops_it() -> None:
-    """Regret goes from linear back to that of the unbounded policy; forced plays find it."""
-    slopes = dict(run_watch_study(runs=4, rounds=2_500, plays=150).slopes)
+def test_a_wrong_bound_costs_the_gap_in_every_round_until_the_monitor_drops_it() -> None:
+    """An arm that is ruled out is not played, so that only a policy that explores finds it."""
+    slopes = dict(run_monitor_study(runs=4, rounds=2_500).slopes)
     gap = 0.1125  # of the best arm to the mixed items
 
     assert slopes["wrong bounds"] == pytest.approx(gap, abs=0.01)
-    assert slopes["wrong, watched"] > 0.5 * gap
-    assert slopes["wrong, watched, forced plays"] < 0.25 * gap
+    assert slopes["wrong, monitored"] > 0.5 * gap
+    assert slopes["wrong, monitored, explores"] < 0.5 * gap
     assert slopes["no bounds"] < 0.25 * gap
 
 
 def test_regret_stays_below_the_ceilings_of_theorems_5_and_8() -> None:
     """Theorem 5 in every run, for the alpha of its proof; Theorem 8 on average."""
     study = run_ceiling_study(
-        runs=10, rounds=3_000, oam_runs=2, worlds=(PAPER, random_world(4))
+        runs=10, rounds=3_000, oam_runs=2, worlds=(PAPER, random_environment(4))
     )
 
     assert all(row.holds for row in study.rows if row.theorem in (5, 8))
@@ -160,7 +165,7 @@ def test_regret_stays_below_the_ceilings_of_theorems_5_and_8() -> None:
 
 def test_theorem_7_promises_less_than_oam_pcb_regrets() -> None:
     """Theorem 7 (D-35, D-43): V log(T) is 85 here, and OAM-PCB regrets 132 in 15,000 rounds."""
-    bounds, means = OfflineTables.from_world(FLIPPED, points=2_000).exact, FLIPPED.means()
+    bounds, means = OfflineTables.from_environment(FLIPPED, size=2_000).exact, FLIPPED.means()
     x = {(arm, context): [1.0, *context, *arm] for arm, context in means}
     found = simulate(FLIPPED, {"OAM-PCB": OAM(prior=bounds)}, rounds=ROUNDS, runs=20)
     line = found.summary()[0]
@@ -171,7 +176,7 @@ def test_theorem_7_promises_less_than_oam_pcb_regrets() -> None:
 
 def test_a_warm_start_without_weight_is_none() -> None:
     """So that nothing but the weight makes the difference."""
-    cp = OfflineTables.from_world(PAPER, points=2_000).cp
+    cp = OfflineTables.from_environment(PAPER, size=2_000).cp
     policies = {"LinUCB": LinUCB(), "hardly": LinUCB(warm_start=WarmStart(cp, 1e-12))}
     plain, warm = simulate(PAPER, policies, rounds=300, runs=2).curves
 

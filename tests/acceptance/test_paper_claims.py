@@ -14,8 +14,8 @@ from boundit.counts.evaluate import evaluate
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.adjustment import write_adjustment
 from boundit.estimand.expression import P
+from boundit.simulation.environments import make_paper_model
 from boundit.simulation.random_models import draw_graph, draw_model
-from boundit.simulation.worlds import make_paper_model
 from tests.estimand.truth import recover_sets
 from tests.paper import (
     ARM,
@@ -86,7 +86,7 @@ def test_one_column_of_the_table_is_what_the_probabilities_imply() -> None:
 
 def test_the_other_columns_do_not_follow_the_context() -> None:
     """D-4. Truth is P(y | x1, x2) to 0.008 and 0.1 from the effect; Biased is not eq. (2)."""
-    population = make_paper_model().law().marginalize(ARM | OUTCOME).condition_on(ARM)
+    population = make_paper_model().distribution().marginalize(ARM | OUTCOME).condition_on(ARM)
     logged = LOG.marginalize(ARM | OUTCOME).condition_on(ARM)
     sets = {"covariates": CONTEXT, "treatments": ARM, "outcomes": OUTCOME}
     eq_2 = evaluate(write_adjustment(make_paper_model().graph, **sets), LOG)

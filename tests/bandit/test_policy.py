@@ -1,10 +1,8 @@
-"""The contract: what every policy of the room does, whatever its algorithm."""
+"""What every policy promises, whatever its algorithm."""
 
 import copy
 import json
 import pickle
-import random
-from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -13,788 +11,569 @@ import numpy as np
 import pytest
 
 from boundit.bandit.decision import Decision
+from boundit.bandit.errors import (
+    BadArm,
+    BadContext,
+    BadOption,
+    BadReward,
+    ForeignBounds,
+    NeedsArms,
+    NotADecision,
+    OtherArms,
+    UnknownOption,
+)
 from boundit.bandit.policy import Policy
+from boundit.terms.bound_errors import OutsideDomain, WrongLength
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.errors import BounditError
-from tests.bandit.all_policies import (
+from tests.bandit.policies import (
     ARMS,
     CONTEXTS,
-    DETERMINISTIC,
+    DRAWING,
+    KINDS,
+    LINEAR,
     NAMES,
     ORDER_FREE,
-    POLICIES_WITH_OPTIONS,
-    SAMPLING,
-    change,
-    compute_reward,
-    fewer_for_oam,
-    list_pulls,
+    PRIORS,
     make,
+    mean,
+    planned_table,
     play,
+    reward_of,
     table,
 )
-from tests.bandit.test_learned_ids import Noted
 
-ROUNDS = 60
-PRIORS = [None, table(0.15)]
-each_policy = pytest.mark.parametrize("name", NAMES)
-with_and_without_bounds = pytest.mark.parametrize("prior", PRIORS, ids=["plain", "bounded"])
+each = pytest.mark.parametrize("name", NAMES)
 
 
-def test_the_policies_are_found() -> None:
-    assert {"UCB", "KLUCB", "LinUCB", "LinUCB shared", "TS", "LinTS"} <= set(NAMES)
-    assert {"TS", "LinTS", "Fused"} == set(SAMPLING)
+def list_arms(decisions: list[Decision]) -> list[Any]:
+    return [decision.arm for decision in decisions]
 
 
-@each_policy
-def test_it_is_a_policy_whose_options_go_by_name(name: str) -> None:
+@each
+@pytest.mark.parametrize("prior", PRIORS)
+def test_a_retry_gives_the_same_and_changes_nothing(name: str, prior: str) -> None:
+    policy = make(name, PRIORS[prior])
+    play(policy, 20)
+    before = policy.state()
+    decision = policy.decide((0, 1), id="x")
+    assert policy.decide({"U2": 1, "U1": 0}, id="x") == decision
+    assert policy.decide([0, 1], id="x").arm == decision.arm
+    assert policy.state() == before
+    named = policy.decide((0, 1))
+    assert named.id != policy.decide((0, 1)).id
+
+
+@each
+@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.parametrize("explore", [0.0, 0.3])
+def test_propensities_are_those_of_a_distribution_and_of_what_is_played(
+    name: str, prior: str, explore: float
+) -> None:
+    policy = make(name, PRIORS[prior], explore=explore)
+    play(policy, 25)
+    decisions = policy.decide_many([CONTEXTS[1]] * 4000)
+    found = decisions[0].propensities
+    assert sum(found.values()) == pytest.approx(1.0)
+    assert set(found) == set(ARMS)
+    assert min(found.values()) >= explore / len(ARMS)
+    arms = decisions.arms
+    for arm, p in found.items():
+        assert abs(arms.count(arm) / 4000 - p) <= 5 * (p * (1 - p) / 4000) ** 0.5 + 1e-9
+    assert all(one.propensity == found[one.arm] for one in decisions[:50])
+
+
+@each
+@pytest.mark.parametrize("prior", PRIORS)
+def test_a_batch_is_a_loop(name: str, prior: str) -> None:
+    one, many = (make(name, PRIORS[prior], explore=0.2) for _ in range(2))
+    contexts = [CONTEXTS[i % 3] for i in range(30)]
+    single = [one.decide(context) for context in contexts]
+    batch = many.decide_many(contexts)
+    assert list(batch) == single
+    assert many.decide_many({"U2": [0, 1], "U1": [1, 1]}).arms == list_arms(
+        [one.decide((1, 0)), one.decide((1, 1))]
+    )
+    rewards = [float(mean(d.arm, d.context) > 0.4) for d in single]
+    shown = [{"W": i % 2} if i % 3 else None for i in range(30)]
+    for decision, reward, seen in zip(single, rewards, shown, strict=True):
+        one.learn(decision, reward, observed=seen)
+    many.learn_many(batch, np.array(rewards), observed=shown)
+    assert one.state()["arrays"] == many.state()["arrays"]
+    assert len(many.decide_many([])) == 0
+    many.learn_many([], [])
+
+
+@each
+@pytest.mark.parametrize("prior", PRIORS)
+def test_a_state_goes_on_bit_for_bit(name: str, prior: str, tmp_path: Any) -> None:
+    policy = make(name, PRIORS[prior], explore=0.1, monitor=0.01)
+    play(policy, 40, observed=prior == "plan")
+    policy.save(tmp_path / "policy.json")
+    back = Policy.load(tmp_path / "policy.json")
+    assert type(back) is type(policy)
+    assert back.state() == json.loads(json.dumps(policy.state()))
+    assert play(policy, 25, start=40) == play(back, 25, start=40)
+    assert type(policy).load(tmp_path / "policy.json").n_learned == 40
+
+
+@each
+def test_copies_go_on_by_themselves(name: str) -> None:
+    policy = make(name, table())
+    play(policy, 10)
+    for other in (copy.deepcopy(policy), pickle.loads(pickle.dumps(policy))):
+        before = policy.state()
+        assert list_arms(play(other, 10, start=10)) == list_arms(
+            play(copy.deepcopy(policy), 10, start=10)
+        )
+        assert policy.state() == before
+
+
+@each
+def test_a_clone_has_the_settings_and_nothing_learned(name: str) -> None:
+    policy = make(name, table(), explore=0.25, monitor=0.05)
+    play(policy, 30)
+    clone = policy.clone()
+    assert clone.n_learned == 0
+    assert list_arms(play(clone, 20)) == list_arms(
+        play(make(name, table(), explore=0.25, monitor=0.05), 20)
+    )
+    kind, own = KINDS[name]
+    bound = kind(**own).clone(arms=ARMS, context=["U1", "U2"], reward_range=(0, 2), seed=3)
+    assert bound.spec.reward_range == (0.0, 2.0)
+    bound.learn(bound.decide((0, 0)), 2.0)
+    assert policy.clone(reward_range=(0, 5)).spec.reward_range == (0.0, 1.0)
+
+
+# -- rewards ------------------------------------------------------------------------------------
+
+
+@each
+def test_a_repeat_counts_once_and_rewards_may_come_late(name: str) -> None:
+    policy, twice = make(name), make(name)
+    decisions = [policy.decide(CONTEXTS[i % 4], id=str(i)) for i in range(20)]
+    order = np.random.default_rng(0).permutation(20).tolist()
+    for i in order:
+        decision = Decision.from_json(decisions[i].to_json())
+        policy.learn(decision, reward_of(decision))
+        twice.learn(decision, reward_of(decision))
+        twice.learn(decision, 1.0 - reward_of(decision))
+    assert policy.state()["arrays"] == twice.state()["arrays"]
+    assert twice.n_learned == 20
+    twice.learn_many([decisions[0], decisions[0]], [1.0, 1.0])
+    assert twice.n_learned == 20
+
+
+@pytest.mark.parametrize("name", ORDER_FREE)
+@pytest.mark.parametrize("prior", ["none", "bounds"])
+def test_two_halves_put_together_are_the_whole(name: str, prior: str) -> None:
+    start = make(name, PRIORS[prior], monitor=0.01)
+    play(start, 30)
+    one, two, both = (copy.deepcopy(start) for _ in range(3))
+    first = [both.decide(CONTEXTS[i % 4], id=str(100 + i)) for i in range(30)]
+    for i, decision in enumerate(first):
+        both.learn(decision, reward_of(decision))
+        (one if i % 2 else two).learn(decision, reward_of(decision))
+    merged = one.merge(two, since=start)
+    assert merged.n_learned == both.n_learned == 60
+    for context in CONTEXTS:
+        found, wanted = merged.decide(context, id="x"), both.decide(context, id="x")
+        assert found.propensities == pytest.approx(wanted.propensities, abs=1e-6)
+        assert found.scores == pytest.approx(wanted.scores, abs=1e-6)
+    merged.learn(first[0], 1.0)
+    assert merged.n_learned == 60
+    with pytest.raises(BounditError, match="cannot merge"):
+        one.merge(copy.deepcopy(one), since=start)
+
+
+@each
+def test_only_alike_policies_merge(name: str) -> None:
     policy = make(name)
-
-    assert isinstance(policy, Policy)
-    with pytest.raises(TypeError):
-        POLICIES_WITH_OPTIONS[name][0](1.0)
-
-
-@each_policy
-@with_and_without_bounds
-def test_deciding_twice_changes_nothing(name: str, prior: BoundTable | None) -> None:
-    policy = make(name, prior=prior)
-    play(policy, fewer_for_oam(name, ROUNDS))
-    before = policy.state()
-
-    first, second = (policy.decide((1, 0), id="x") for _ in range(2))
-
-    assert first == second
-    assert policy.state() == before
+    for other in (
+        make(name, explore=0.5),
+        make(name, table()),
+        make("UCB anytime", explore=0.1),
+    ):
+        with pytest.raises(BounditError, match="cannot merge"):
+            policy.merge(other)
 
 
-@each_policy
-def test_a_retry_under_the_same_id_gives_the_same_decision(name: str) -> None:
-    policy = make(name, prior=table())
-    play(policy, fewer_for_oam(name, ROUNDS))
+def test_ids_are_remembered_in_a_window_or_a_store() -> None:
+    class Store(set[str]):
+        def add(self, id: str, /) -> bool:  # type: ignore[override]  # noqa: A002
+            new = id not in self
+            super().add(id)
+            return new
 
-    first = policy.decide((1, 0))
-    again = type(policy).from_state(policy.state()).decide((1, 0), id=first.id)
-
-    assert first == policy.decide((1, 0), id=first.id) == again
-
-
-@each_policy
-@with_and_without_bounds
-def test_arms_come_as_often_as_their_propensities_say(
-    name: str, prior: BoundTable | None
-) -> None:
-    """A thousand visitors of one context while no reward comes, a floor for every arm."""
-    policy = make(name, prior=prior, explore=0.2)
-    play(policy, fewer_for_oam(name, ROUNDS))
-    found = [policy.decide((1, 0)) for _ in range(1000)]
-    chances = found[0].propensities
-
-    assert set(chances) == set(ARMS)
-    assert sum(chances.values()) == pytest.approx(1, abs=1e-12)
-    assert min(chances.values()) >= 0.05
-    for arm, chance in chances.items():
-        share = np.mean([decision.arm == arm for decision in found])
-        assert abs(share - chance) < 4 * np.sqrt(chance * (1 - chance) / 1000) + 0.01
-    for decision in found[:5]:
-        assert decision.propensity == decision.propensities[decision.arm]
-        again = Decision.from_json(decision.to_json(propensities=True))
-        assert again == decision
-        assert again.propensities == decision.propensities == chances
-
-
-@each_policy
-@with_and_without_bounds
-def test_explored_arms_are_learned_from_and_a_state_goes_on(
-    name: str, prior: BoundTable | None
-) -> None:
-    policy = make(name, prior=prior, explore=0.5)
-    play(policy, 20)
-    again = type(policy).from_state(json.loads(json.dumps(policy.state())))
-
-    one, two = play(policy, 20, start=20), play(again, 20, start=20)
-
-    assert one == two
-    assert policy.state() == again.state()
-    assert policy.n_learned == 40
-    assert any(decision.branch == "explore" for decision in one)
-
-
-@each_policy
-def test_only_what_is_sampled_hangs_on_the_id(name: str) -> None:
-    policy = make(name, prior=table())
-    play(policy, fewer_for_oam(name, ROUNDS))
-
-    first, second = policy.decide((1, 0)), policy.decide((1, 0))
-
-    assert first.id != second.id
-    # Without a plan Fused draws for nothing but ties.
-    assert (first.index == second.index) == (name in {*DETERMINISTIC, "Fused"})
-
-
-@each_policy
-@with_and_without_bounds
-def test_the_same_events_give_the_same_state_bit_for_bit(
-    name: str, prior: BoundTable | None
-) -> None:
-    one, two = make(name, prior=prior), make(name, prior=prior)
-
-    assert play(one, fewer_for_oam(name, ROUNDS)) == play(two, fewer_for_oam(name, ROUNDS))
-    assert one.state() == two.state()
-
-
-@pytest.mark.parametrize("name", SAMPLING)
-def test_another_seed_is_another_run(name: str) -> None:
-    one, two = play(make(name), ROUNDS), play(make(name, seed=1), ROUNDS)
-
-    assert list_pulls(one) != list_pulls(two)
-    assert list_pulls(one) == list_pulls(play(make(name, seed=1).fresh(seed=0), ROUNDS))
-
-
-@each_policy
-def test_a_mapping_a_tuple_and_a_list_are_one_context(name: str) -> None:
-    policy = make(name, prior=table())
-    play(policy, fewer_for_oam(name, ROUNDS))
-    given = [{"U2": 0, "U1": 1, "Other": "ignored"}, (1, 0), [1, 0]]
-
-    decisions = [policy.decide(context, id="x") for context in given]
-
-    assert decisions[0] == decisions[1] == decisions[2]
-
-
-@each_policy
-@with_and_without_bounds
-def test_arms_come_and_go(name: str, prior: BoundTable | None) -> None:
-    policy = make(name, prior=prior)
-    play(policy, fewer_for_oam(name, ROUNDS))
-
-    assert policy.decide((0, 0), arms=[(1, 1)]).arm == (1, 1)
-    for i in range(8):
-        decision = policy.decide((0, 0), arms=[(1, 0), (2, 1)], id=f"new {i}")
-        assert decision.arm in {(1, 0), (2, 1)}
-        policy.learn(decision, 1.0)
-    assert policy.decide((0, 0)).arm in ARMS
-
-
-@each_policy
-def test_the_order_in_which_arms_are_passed_does_not_matter(name: str) -> None:
-    policy = make(name, prior=table())
-    play(policy, fewer_for_oam(name, ROUNDS))
-
-    there, back = (
-        policy.decide((1, 1), arms=arms, id="x") for arms in (ARMS, tuple(reversed(ARMS)))
+    store = Store()
+    one, two = (make("UCB", id_window=store) for _ in range(2))
+    decision = one.decide((0, 0), id="a")
+    one.learn(decision, 1.0)
+    two.learn(decision, 1.0)
+    assert (one.n_learned, two.n_learned, set(store)) == (1, 0, {"a"})
+    with pytest.raises(BounditError, match="give it again"):
+        Policy.from_state(one.state())
+    assert Policy.from_state(one.state(), id_window=store).n_learned == 1
+    short = make("UCB", id_window=1)
+    a, b = (short.decide((0, 0), id=name) for name in "ab")
+    for decision in (a, b, a, a):
+        short.learn(decision, 1.0)
+    assert short.n_learned == 3
+    linear = make(
+        "LinUCB", features=lambda _, a: [1.0] if a == (0, 0) else [1.0 / 0], id_window=store
     )
-
-    assert there == back
-
-
-@each_policy
-@with_and_without_bounds
-def test_state_survives_json_and_goes_on_bit_for_bit(
-    name: str, prior: BoundTable | None
-) -> None:
-    policy = make(name, prior=prior, watch=True)
-    play(policy, fewer_for_oam(name, ROUNDS))
-    text = json.dumps(policy.state(), allow_nan=False)
-
-    twin = type(policy).from_state(json.loads(text))
-
-    assert twin.state() == policy.state() == json.loads(text)
-    assert play(twin, 20, start=ROUNDS) == play(policy, 20, start=ROUNDS)
-    assert twin.state() == policy.state()
+    with pytest.raises(ZeroDivisionError):
+        linear.learn(linear.adopt((0, 0), (0, 1), id="lost"), 1.0)
+    assert "lost" not in store
 
 
-@each_policy
-@with_and_without_bounds
-def test_a_repeated_reward_counts_once(name: str, prior: BoundTable | None) -> None:
-    policy = make(name, prior=prior, watch=True)
-    decisions = play(policy, fewer_for_oam(name, ROUNDS))
-    before = policy.state()
+@pytest.mark.parametrize("name", DRAWING)
+def test_threads_share_a_policy(name: str) -> None:
+    policy = make(name, table())
 
-    for decision in decisions:
-        policy.learn(Decision.from_json(decision.to_json()), 1.0)
-
-    assert policy.state() == before
-
-
-@pytest.mark.parametrize("name", ORDER_FREE)
-@with_and_without_bounds
-def test_rewards_may_come_late_and_out_of_order(name: str, prior: BoundTable | None) -> None:
-    """A decision reloaded after a restart is learned from as if it had never left."""
-    prompt = make(name, prior=prior)
-    decisions = play(prompt, ROUNDS)
-    late = make(name, prior=prior)
-    kept = [decision.to_json() for decision in decisions]
-    random.Random(5).shuffle(kept)
-
-    for text in kept:
-        decision = Decision.from_json(text)
-        late.learn(decision, compute_reward(decision))
-
-    _assert_same_beliefs(late, prompt)
-
-
-@pytest.mark.parametrize("name", ORDER_FREE)
-@with_and_without_bounds
-def test_two_halves_put_together_are_the_whole(name: str, prior: BoundTable | None) -> None:
-    whole = make(name, prior=prior, watch=True)
-    decisions = play(whole, ROUNDS)
-    one, two = (make(name, prior=prior, watch=True) for _ in range(2))
-    for i, decision in enumerate(decisions):
-        (one, two)[i % 2].learn(decision, compute_reward(decision))
-
-    merged = one.merged(two)
-
-    _assert_same_beliefs(merged, whole)
-    assert sorted(merged.state()["learned_ids"]) == sorted(d.id for d in decisions)
-
-
-@pytest.mark.parametrize("name", ORDER_FREE)
-def test_what_two_workers_shared_when_they_parted_counts_once(name: str) -> None:
-    whole = make(name, prior=table(), watch=True)
-    decisions = play(whole, ROUNDS)
-    base = make(name, prior=table(), watch=True)
-    for decision in decisions[:20]:
-        base.learn(decision, compute_reward(decision))
-    one, two = (type(base).from_state(base.state()) for _ in range(2))
-    for i, decision in enumerate(decisions[20:]):
-        (one, two)[i % 2].learn(decision, compute_reward(decision))
-
-    _assert_same_beliefs(one.merged(two, since=base), whole)
-    with pytest.raises(BounditError, match="both have learned decision '0'; since= tells"):
-        one.merged(two)
-    with pytest.raises(BounditError, match="since= has learned what one of the two has not"):
-        make(name, prior=table()).merged(two, since=base)
-    with pytest.raises(BounditError, match="other arms, contexts, rewards or bounds"):
-        one.merged(make(name, prior=table(0.3)))
-
-
-@each_policy
-def test_learned_ids_are_a_window_and_all_rewards_count(name: str) -> None:
-    """Neither memory nor state grows with what was learned; a repeat beyond counts again."""
-    policy = make(name, prior=table(), remember=5)
-    decisions = play(policy, 12)
-    fuller = type(policy).from_state(json.loads(json.dumps(policy.state())))
-
-    assert policy.n_learned == fuller.n_learned == 12
-    assert policy.state()["learned_ids"] == [d.id for d in decisions[-5:]]
-    for decision in decisions[-5:]:
-        policy.learn(decision, 1.0)
-    assert policy.state() == fuller.state()
-    policy.learn(decisions[0], 1.0)
-    assert policy.n_learned == 13
-    assert policy.fresh().state()["remember"] == 5
-
-
-@pytest.mark.parametrize("name", ORDER_FREE)
-def test_merging_needs_the_ids_learned_since(name: str) -> None:
-    base = make(name, prior=table(), remember=6)
-    play(base, 20)
-    one, two = (type(base).from_state(base.state()) for _ in range(2))
-    play(one, 5, start=100)
-    play(two, 3, start=200)
-
-    merged = one.merged(two, since=base)
-
-    assert merged.n_learned == 28
-    assert len(merged.state()["learned_ids"]) == 6
-    with pytest.raises(BounditError, match="20 rewards came since they parted, and 6 ids are"):
-        base.merged(make(name, prior=table(), remember=6))
-    play(one, 2, start=300)
-    with pytest.raises(BounditError, match="7 rewards came since they parted, and 6 ids are"):
-        one.merged(two, since=base)
-
-
-@each_policy
-def test_a_store_of_the_callers_says_which_rewards_are_new(name: str) -> None:
-    store = Noted()
-    policy = make(name, prior=table(), remember=store)
-    decisions = play(policy, 8)
-    before = policy.state()
-
-    for decision in decisions:
-        policy.learn(decision, 1.0)
-    with pytest.raises(BounditError):
-        policy.learn(change(policy.decide((0, 0), id="odd"), arm=(0, 7)), 1.0)
-
-    assert (before["learned_ids"], policy.state()) == ([], before)
-    assert list(store.ids) == [decision.id for decision in decisions]
-    with pytest.raises(BounditError, match="its ids are in a store of yours"):
-        type(policy).from_state(before)
-    back = type(policy).from_state(before, remember=store)
-    back.learn(decisions[0], 1.0)
-    assert back.state() == before
-    assert policy.fresh().n_learned == 0
-
-
-@each_policy
-def test_a_refused_reward_leaves_no_id_in_the_store(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = Noted()
-    policy = make(name, prior=table(), remember=store)
-    decision = policy.decide((0, 0), id="seen")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(type(policy), "take", _refuse)
-        with pytest.raises(RuntimeError, match="no room"):
+    def work(worker: int) -> None:
+        for i in range(40):
+            decision = policy.decide(CONTEXTS[i % 4], id=f"{worker} {i}")
             policy.learn(decision, 1.0)
+            copy.deepcopy(policy)
 
-    assert not store.ids
-    policy.learn(decision, 1.0)
-    assert policy.n_learned == 1
-
-
-def _refuse(*_: object) -> None:
-    raise RuntimeError("no room")
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(4)))
+    assert policy.n_learned == 160
 
 
-@pytest.mark.parametrize("name", [*DETERMINISTIC, "TS"])
-def test_bounds_that_say_nothing_change_no_pull(name: str) -> None:
-    """The promise behind the tie rule: with [0, 1] everywhere a policy is its plain self."""
-    plain, trivial = make(name), make(name, prior=table(None))
+# -- goal -----------------------------------------------------------------------------------------
 
-    assert list_pulls(play(plain, fewer_for_oam(name, 400))) == list_pulls(
-        play(trivial, fewer_for_oam(name, 400))
+
+def mirror(given: BoundTable, **changes: Any) -> BoundTable:
+    bounds = {
+        key: replace(
+            bound,
+            lower=1 - bound.upper,
+            upper=1 - bound.lower,
+            lower_estimate=1 - bound.upper_estimate,
+            upper_estimate=1 - bound.lower_estimate,
+        )
+        for key, bound in given.bounds.items()
+    }
+    return replace(given, bounds=bounds, **changes)
+
+
+@each
+@pytest.mark.parametrize("prior", ["none", "bounds"])
+def test_the_least_is_sought_as_the_most_would_be(name: str, prior: str) -> None:
+    known = PRIORS[prior]
+    turned = mirror(known, goal="min") if known else None
+    most, least = make(name, known), make(name, turned, **({} if known else {"goal": "min"}))
+    for t in range(40):
+        context = CONTEXTS[t % 4]
+        one, two = most.decide(context, id=str(t)), least.decide(context, id=str(t))
+        assert one.arm == two.arm
+        assert two.propensity == pytest.approx(one.propensity, abs=1e-9)
+        for arm, score in one.scores.items():
+            assert two.scores[arm] == pytest.approx(1 - score, abs=1e-9)
+        assert one.truncated == two.truncated
+        most.learn(one, reward_of(one))
+        least.learn(two, 1 - reward_of(one))
+    back = Policy.from_state(json.loads(json.dumps(least.state())))
+    assert back.spec.goal == "min"
+    assert back.decide((0, 0), id="x") == least.decide((0, 0), id="x")
+
+
+# -- bounds ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "LinTS"])
+def test_bounds_that_say_nothing_change_nothing(name: str) -> None:
+    # The normal distributions of LinTS reach beyond the range, where bounds cut them off.
+    levels = {"U1": [0, 1], "U2": [0, 1]}
+    plain = make(name, arms=ARMS, context=levels)
+    assert list_arms(play(plain, 40)) == list_arms(play(make(name, table(None)), 40))
+
+
+@each
+def test_an_arm_whose_upper_bound_is_low_is_not_played(name: str) -> None:
+    policy = make(name, table(0.04))
+    for decision in play(policy, 40):
+        best = max(mean(arm, decision.context) for arm in ARMS)
+        assert mean(decision.arm, decision.context) > best - 0.09
+
+
+@each
+def test_refreshed_bounds_bind_and_arms_come_and_go(name: str) -> None:
+    wide = table()
+    few = replace(
+        wide,
+        bounds={k: b for k, b in wide.bounds.items() if k[0] != (1, 1)},
+        pooling=wide.pooling,
     )
+    policy = make(name, few)
+    assert (1, 1) not in policy.spec.arms
+    decisions = play(policy, 30)
+    pending = policy.decide((0, 0), id="pending")
+    policy.refresh(wide)
+    assert set(policy.spec.arms) == set(ARMS)
+    assert (1, 1) in list_arms(play(policy, 60, start=30))
+    learned = policy.n_learned
+    without = replace(few, bounds={k: b for k, b in few.bounds.items() if k[0] != pending.arm})
+    policy.refresh(without)
+    assert pending.arm not in policy.spec.arms
+    assert pending.arm not in list_arms(play(policy, 30, start=100))
+    policy.learn(pending, 1.0)
+    assert policy.n_learned == learned + 31
+    back = Policy.from_state(json.loads(json.dumps(policy.state())))
+    back.learn(decisions[0], 1.0)
+    assert back.n_learned == policy.n_learned
+    assert back.decide((0, 1), id="x") == policy.decide((0, 1), id="x")
 
 
-@pytest.mark.parametrize("name", ORDER_FREE)
-def test_arms_that_cannot_win_are_not_looked_at(name: str) -> None:
-    """3.10; that nobody is missed is shown for each kernel, against scoring all arms."""
-    decisions = play(make(name, prior=table(0.1)), 120)
+def test_given_arms_change_when_told_alone() -> None:
+    policy = make("TS", table(), arms=[(0, 0), (0, 1)])
+    few = replace(table(), bounds={k: b for k, b in table().bounds.items() if k[0] != (0, 1)})
+    with pytest.raises(OtherArms, match="refresh"):
+        policy.refresh(few)
+    policy.refresh(few, arms=[(0, 0), (1, 1)])
+    assert policy.spec.arms == ((0, 0), (1, 1))
+    other = replace(few, treatments=("X1", "X3"), levels={**few.levels, "X3": (0, 1)})
+    with pytest.raises(ForeignBounds):
+        policy.refresh(other)
 
-    assert sum(decision.skipped for decision in decisions) > 0
-    for decision in decisions:
-        assert len(decision.index) + decision.skipped <= len(ARMS)
-        assert decision.arm in decision.index
+
+@pytest.mark.parametrize("name", ["TS", "UCB"])
+def test_wrong_bounds_are_refuted_and_dropped(
+    name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    wrong = mirror(table())
+    policy, trusting = make(name, wrong, monitor=0.05), make(name, wrong)
+    for i in range(300):
+        for one in (policy, trusting):
+            decision = one.decide((0, 0), id=str(i))
+            one.learn(decision, reward_of(decision))
+    assert trusting.refutation is None
+    assert policy.refutation is not None
+    assert "refuted" in repr(policy)
+    assert "no longer used" in caplog.text
+    assert policy.decide((1, 1), id="x").truncated == ()
+    back = Policy.from_state(json.loads(json.dumps(policy.state())))
+    assert back.refutation == policy.refutation
+    back.refresh(table())
+    assert back.refutation is None
+    back.refresh(wrong)
+    assert back.refutation is not None
 
 
-@each_policy
-def test_copies_and_pickles_go_on_by_themselves(name: str) -> None:
-    policy = make(name, prior=table())
+def test_right_bounds_survive_monitoring() -> None:
+    for seed in range(10):
+        policy = make("UCB", table(0.0), monitor=0.05, seed=seed)
+        for decision in (
+            policy.decide(CONTEXTS[i % 4], id=f"{seed}{i:03}") for i in range(300)
+        ):
+            policy.learn(decision, reward_of(decision))
+        assert policy.refutation is None
+
+
+# -- arms, contexts and bins ----------------------------------------------------------------------
+
+
+def test_one_variable_is_a_scalar() -> None:
+    rows = [
+        {"Reminder": arm, "Age": age, "lower": 0.1, "upper": 0.9}
+        for arm in ("call", "text")
+        for age in ("older", "younger")
+    ]
+    known = BoundTable.from_rows(
+        rows, outcome="Y", treatments=["Reminder"], context=["Age"], outcome_range=(0, 1)
+    )
+    for name in NAMES:
+        policy = make(name, known)
+        decision = policy.decide("older", id="patient 1")
+        assert (decision.context, decision.values) == ("older", {"Reminder": decision.arm})
+        assert set(decision.propensities) == {"call", "text"}
+        assert policy.decide({"Age": "older"}, arms=[{"Reminder": "text"}]).arm == "text"
+        policy.learn(Decision.from_json(decision.to_json(propensities=True)), 1.0)
+        assert repr(decision).startswith(f"Decision(arm={decision.arm!r}, context='older'")
+        assert policy.adopt("older", "call", id="x").values == {"Reminder": "call"}
+    unnamed = make("TS", arms=["A", "B"], context=["Age"])
+    assert unnamed.decide("q").values == {"arm": unnamed.decide("q", id="x").arm} or True
+
+
+@each
+def test_arms_of_a_call(name: str) -> None:
+    policy = make(name, table())
     play(policy, 20)
     before = policy.state()
-
-    for twin in (copy.deepcopy(policy), pickle.loads(pickle.dumps(policy))):
-        assert twin.state() == before
-        play(twin, 5, start=20)
-
-    assert policy.state() == before
-
-
-@each_policy
-def test_a_fresh_one_has_the_settings_and_nothing_learned(name: str) -> None:
-    kind, needed = POLICIES_WITH_OPTIONS[name]
-    options = {key: value for key, value in needed.items() if key != "horizon"}
-    unbound = kind(**options)
-
-    bound = unbound.fresh(arms=ARMS, context=["U1", "U2"], horizon=1000)
-
-    assert play(bound, 20) == play(make(name), 20)
-    assert bound.fresh().state() == make(name).state()
-    with pytest.raises(BounditError, match="no arms to choose from; give the policy arms="):
-        unbound.decide((0, 0))
+    assert policy.decide((0, 0), arms=[(1, 1)]).arm == (1, 1)
+    few = policy.decide((0, 0), arms=[(1, 1), (0, 0)], id="x")
+    assert set(few.propensities) == {(1, 1), (0, 0)}
+    assert policy.decide((0, 0), arms=[(0, 0), (1, 1)], id="x") == few
+    new = policy.decide((0, 0), arms=[(2, 1)])
+    assert new.propensities == {(2, 1): 1.0}
+    assert {**policy.state(), "ids": 0, "checksum": 0} == {**before, "ids": 0, "checksum": 0}
+    policy.learn(Decision.from_json(new.to_json()), 1.0)
+    assert policy.n_learned == 21
+    assert Policy.from_state(policy.state()).state() == policy.state()
+    with pytest.raises(BadArm, match="not held"):
+        policy.learn(policy.adopt((0, 0), (5, 5), id="y"), 1.0)
 
 
-@each_policy
-def test_refreshed_bounds_bind_from_the_next_decision_on(name: str) -> None:
-    policy = make(name, prior=table(None))
-    play(policy, fewer_for_oam(name, ROUNDS))
-    learned = policy.state()["statistics"]
-
-    policy.refresh(table(0.01))
-
-    assert policy.state()["statistics"] == learned
-    for context in CONTEXTS:
-        best = policy.decide(context)
-        truth = table(0.0)[best.arm, context].upper
-        assert best.index[best.arm] <= truth + 0.01 + 1e-12
-
-
-def _bound_ads(ads: Sequence[str], ages: Sequence[str], *, best: str = "b") -> BoundTable:
-    rows: list[dict[str, object]] = [
-        {"Ad": ad, "Age": age, "lower": 0.0, "upper": 0.9 if ad == best else 0.8}
-        for ad in ads
-        for age in ages
-    ]
-    return BoundTable.from_rows(
-        rows, outcome="Y", treatments=["Ad"], context=["Age"], outcome_range=(0, 1)
-    )
-
-
-def _play_ads(policy: Any, ages: Sequence[str], rounds: int, start: int = 0) -> list[Decision]:
-    decisions = []
-    for t in range(start, start + rounds):
-        decisions.append(policy.decide({"Age": ages[t % len(ages)]}, id=str(t)))
-        policy.learn(decisions[-1], (t % 3) / 2)
-    return decisions
-
-
-def _make_with(name: str, prior: BoundTable, **options: object) -> Any:
-    kind, needed = POLICIES_WITH_OPTIONS[name]
-    return kind(prior=prior, **{**needed, **options})
-
-
-@each_policy
-def test_new_arms_are_taken_in_and_played(name: str) -> None:
-    """They were never tried, and their bound is the highest: so they are, in every context."""
-    policy = _make_with(name, _bound_ads("bc", ["old", "young"]))
-    _play_ads(policy, ["old", "young"], 12)
-
-    policy.refresh(_bound_ads("abc", ["kid", "old", "young"], best="a"))
-    played = _play_ads(policy, ["old", "young", "kid"], 30, start=12)
-
-    assert policy.spec.arms == (("b",), ("c",), ("a",))
-    assert ("a",) in {decision.arm for decision in played}
-    assert policy.n_learned == 42
-    restored = type(policy).from_state(json.loads(json.dumps(policy.state())))
-    assert restored.state() == policy.state()
-    assert restored.decide("kid", id="x") == policy.decide("kid", id="x")
-
-
-@each_policy
-def test_vanished_arms_are_played_no_more_and_still_learned(name: str) -> None:
-    policy = _make_with(name, _bound_ads("abc", ["old", "young"], best="c"))
-    _play_ads(policy, ["old", "young"], 9)
-    late = [policy.decide("old", arms=[arm], id=f"late {arm}") for arm in "abc"]
-    kept = [decision.to_json() for decision in late]
-
-    policy.refresh(_bound_ads("ab", ["old"]))
-
-    assert policy.spec.retired == (("c",),)
-    played = _play_ads(policy, ["old", "young"], 12, start=9)
-    assert {decision.arm for decision in played} <= {("a",), ("b",)}
-    for decision in (*late[:2], Decision.from_json(kept[2])):
-        policy.learn(decision, 1.0)
-    assert policy.n_learned == 24
-    policy.refresh(_bound_ads("abc", ["old", "young"]))
-    assert policy.spec.retired == ()
-
-
-@each_policy
-def test_rewards_of_decisions_before_a_refresh_count_as_they_would_have(name: str) -> None:
-    """As if the wider table had been there from the start; features have grown since."""
-    wide = _bound_ads("abcd", ["kid", "old", "young"])
-    policy = _make_with(name, _bound_ads("bd", ["old", "young"]))
-    early = _play_ads(policy, ["old", "young"], 10)
-    late = [policy.decide("young", arms=[arm], id=f"late {arm}") for arm in "bd"]
-    policy.refresh(wide)
-    always = _make_with(name, wide)
-    for t, decision in enumerate(early):
-        always.learn(decision, (t % 3) / 2)
-    for decision in late:
-        policy.learn(decision, 1.0)
-        always.learn(Decision.from_json(decision.to_json()), 1.0)
-
-    if name in DETERMINISTIC and name != "OAM":  # draws hang on places, explorations on time
-        for age in ("kid", "old", "young"):
-            one, two = (p.decide(age, arms=list("abcd"), id="x") for p in (policy, always))
-            assert one.index == pytest.approx(two.index, abs=1e-9)
-    assert policy.n_learned == always.n_learned == 12
-
-
-@pytest.mark.parametrize("name", ORDER_FREE)
-def test_two_workers_that_were_refreshed_alike_are_merged(name: str) -> None:
-    base = _make_with(name, _bound_ads("bc", ["old"]))
-    _play_ads(base, ["old"], 6)
-    one, two, whole = (type(base).from_state(base.state()) for _ in range(3))
-    one.refresh(_bound_ads("abc", ["old"]))
-    with pytest.raises(BounditError, match="other arms, contexts, rewards or bounds"):
-        one.merged(two, since=base)
-    two.refresh(_bound_ads("abc", ["old"]))
-    whole.refresh(_bound_ads("abc", ["old"]))
-    for worker, start in ((one, 100), (two, 200)):
-        for t, decision in enumerate(_play_ads(worker, ["old"], 8, start=start)):
-            whole.learn(decision, ((start + t) % 3) / 2)
-
-    merged = one.merged(two, since=base)
-
-    _assert_same_ads(merged, whole)
-
-
-def _assert_same_ads(one: Any, other: Any) -> None:
-    assert one.n_learned == other.n_learned
-    if one.decide("old", id="x").propensity == 1.0:
-        left, right = (p.decide("old", arms=list("abc"), id="x").index for p in (one, other))
-        assert left == pytest.approx(right, abs=1e-9)
-
-
-def _bound_ages(*, bins: bool = True) -> BoundTable:
-    made = _bound_ads("ab", ["< 30", "[30, 50)", ">= 50"])
-    return replace(made, bins={"Age": (30.0, 50.0)} if bins else {})
-
-
-@each_policy
-def test_a_number_finds_its_bin(name: str) -> None:
-    """Linear policies see the number too, and their decisions keep it; others name the bin."""
-    policy = _make_with(name, _bound_ages(), watch=True)
-    decisions = []
-    for t, age in enumerate([41.5, 17, 66, 30] * 5):
-        decisions.append(policy.decide({"Age": age}, id=str(t)))
-        policy.learn(Decision.from_json(decisions[-1].to_json()), (t % 3) / 2)
-
-    first, linear = decisions[0], name.startswith("Lin")
-    assert first.context == ((41.5,) if linear else ("[30, 50)",))
-    assert (41.5 in first.features) == linear
-    assert {arm.upper for arm in first.reasons.ranked_arms} == {0.8, 0.9}
-    assert policy.n_learned == 20
-    assert {context for context, _ in policy.monitor.evidence} == {
-        ("< 30",),
-        ("[30, 50)",),
-        (">= 50",),
-    }
-    twin = type(policy).from_state(json.loads(json.dumps(policy.state())))
-    assert twin.decide(41.5, id="x") == policy.decide(41.5, id="x")
-    assert policy.decide("[30, 50)", id="x").arm in {("a",), ("b",)}
-
-
-@pytest.mark.parametrize("name", ["UCB", "KLUCB", "TS"])
-def test_numbers_of_one_bin_count_together(name: str) -> None:
-    """Also those of decisions that a policy which sees numbers has made."""
-    by_number, by_bin = (_make_with(name, _bound_ages()) for _ in range(2))
-    linear = _make_with("LinUCB", _bound_ages())
-    for t in range(12):
-        decision = linear.decide(30 + t, id=str(t))
-        by_number.learn(decision, t % 2)
-        by_bin.learn(change(decision, context=("[30, 50)",)), t % 2)
-
-    assert by_number.state()["statistics"] == by_bin.state()["statistics"]
-
-
-@each_policy
-def test_an_unseen_level_is_served_without_bounds_if_asked(name: str) -> None:
-    policy = _make_with(name, _bound_ads("ab", ["old", "young"]), unseen="range")
-    seen = _make_with(name, _bound_ads("ab", ["old", "young"]))
-    with pytest.raises(BounditError, match="'Age' has no level 'alien'"):
-        seen.decide("alien")
-
-    for t, age in enumerate(["alien", "old", None] * 4):
-        decision = Decision.from_json(policy.decide({"Age": age}, id=str(t)).to_json())
-        policy.learn(decision, (t % 3) / 2)
-
-    assert policy.n_learned == 12
-    assert [
-        r.upper for r in policy.monitor.prior.rank(policy.spec.arms, ("alien",), held=True)
-    ] == [
-        1.0,
-        1.0,
-    ]
-    twin = type(policy).from_state(json.loads(json.dumps(policy.state())))
-    assert twin.decide("alien", id="x") == policy.decide("alien", id="x")
-    assert policy.fresh().decide("alien").arm in {("a",), ("b",)}
-    if name.startswith("Lin"):
-        alien, old = (policy.decide(age, arms=["a"]).features for age in ("alien", "old"))
-        assert alien == old
-
-
-@each_policy
-def test_arms_that_were_given_change_when_told_alone(name: str) -> None:
-    policy = _make_with(name, _bound_ads("abc", ["old"]), arms=["a", "b"])
-    _play_ads(policy, ["old"], 6)
-    before = policy.state()
-
-    line = r"were given, and the new table has \('d',\) and lacks \('b',\); say which arms"
-    with pytest.raises(BounditError, match=line):
-        policy.refresh(_bound_ads("acd", ["old"]))
-    assert policy.state() == before
-
-    policy.refresh(_bound_ads("abc", ["old"]))
-    assert policy.spec.arms == (("a",), ("b",))
-    policy.refresh(_bound_ads("acd", ["old"]), arms=["a", "d"])
-    assert (policy.spec.arms, policy.spec.retired) == ((("a",), ("d",)), (("b",),))
-
-
-@each_policy
-def test_a_policy_without_arms_takes_those_of_its_first_bounds(name: str) -> None:
-    kind, needed = POLICIES_WITH_OPTIONS[name]
-    policy = kind(**needed)
-
-    policy.refresh(_bound_ads("ab", ["old"]))
-
-    assert policy.decide({"Age": "old"}).arm in {("a",), ("b",)}
-
-
-@each_policy
-def test_a_wrong_bound_is_refuted_and_all_are_dropped(name: str) -> None:
-    """3.7: the policy goes on as its unbounded self, and says what refuted them."""
-    lies = _shifted(0.35)
-    watched = make(name, prior=lies, watch=True)
-    decisions = play(watched, 400)
-    plain = make(name)
-    for decision in decisions:
-        plain.learn(decision, compute_reward(decision))
-
-    refuted = watched.refutation
-    assert refuted is not None
-    assert lies[refuted.arm, refuted.context] == refuted.bound
-    assert "no bound of the same graph and log is believed any more" in str(refuted)
-    for context in CONTEXTS:
-        assert watched.decide(context, id="x") == plain.decide(context, id="x")
-    restored = type(watched).from_state(watched.state())
-    assert restored.refutation == refuted
-    assert restored.decide((0, 0), id="x") == watched.decide((0, 0), id="x")
-
-
-@each_policy
-def test_unwatched_bounds_stay(name: str) -> None:
-    policy = make(name, prior=_shifted(0.35))
-    play(policy, fewer_for_oam(name, 200))
-
-    assert policy.refutation is None
-
-
-def _shifted(by: float) -> BoundTable:
+@each
+def test_numbers_find_their_bins(name: str) -> None:
     rows = [
-        row | {"lower": 0.0, "upper": max(float(str(row["upper"])) - by, 0.0)}
-        for row in table(0.01).rows()
+        {"X": arm, "Age": age, "lower": 0.1, "upper": 0.6 + 0.3 * (arm == age[0])}
+        for arm in ("<", ">")
+        for age in ("< 30", ">= 30")
     ]
-    return BoundTable.from_rows(
-        rows, outcome="Y", treatments=["X1", "X2"], context=["U1", "U2"], outcome_range=(0, 1)
+    known = BoundTable.from_rows(
+        rows, outcome="Y", treatments=["X"], context=["Age"], outcome_range=(0, 1)
     )
+    known = replace(known, bins={"Age": (30.0,)})
+    policy, twin = make(name, known), make(name, known)
+    for i in range(30):
+        age = 20.0 + i
+        one = policy.decide(age, id=str(i))
+        two = twin.decide("< 30" if age < 30 else ">= 30", id=str(i))
+        policy.learn(one, float(i % 3 == 0))
+        twin.learn(two, float(i % 3 == 0))
+        if name in LINEAR:
+            assert one.context == age
+        else:
+            assert (one.context, one.arm) == (two.context, two.arm)
+    assert policy.decide_many({"Age": [25.0, 45]})[0].context in (25.0, "< 30")
+    with pytest.raises(OutsideDomain):
+        policy.decide("middle-aged")
 
 
-@pytest.mark.parametrize("name", ORDER_FREE)
-def test_threads_may_share_a_policy(name: str) -> None:
-    """Every reward counts once, though eight threads hand them in, each of them twice."""
-    policy, alone = make(name, prior=table(0.15)), make(name, prior=table(0.15))
-    decisions = play(alone, 160)
-
-    def hand_in(part: int) -> None:
-        for decision in decisions[part % 4 :: 4]:
-            policy.decide(decision.context)
-            policy.learn(decision, compute_reward(decision))
-            policy.state()
-
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(hand_in, range(8)))
-
-    _assert_same_beliefs(policy, alone)
-    assert sorted(policy.state()["learned_ids"]) == sorted(d.id for d in decisions)
+@each
+def test_unknown_levels_get_the_whole_range_if_asked(name: str) -> None:
+    with pytest.raises(OutsideDomain):
+        make(name, table()).decide((0, 2))
+    policy = make(name, table(0.01), unknown_levels="range")
+    decision = policy.decide((0, 2))
+    assert set(decision.propensities) == set(ARMS)
+    policy.learn(decision, 1.0)
+    with pytest.raises(OutsideDomain):
+        policy.decide((0, "1"))
 
 
-def _good(policy: Any) -> Decision:
-    decision: Decision = policy.decide((0, 0), id="good")
-    return decision
+@each
+def test_a_new_context_gets_room(name: str) -> None:
+    policy = make(name, arms=[0, 1], context=["n"])
+    for i in range(60):
+        policy.learn(policy.decide(i, id=str(i)), float(i % 2))
+    back = Policy.from_state(json.loads(json.dumps(policy.state())))
+    assert back.decide(7, id="x") == policy.decide(7, id="x")
 
 
-BAD_STEPS: dict[str, tuple[Callable[[Any], object], str]] = {
-    "a reward that is not a number": (lambda p: p.learn(_good(p), float("nan")),
-        "the reward of decision 'good' must be a number from 0 to 1, found nan"),
-    "a reward outside its range": (lambda p: p.learn(_good(p), 1.5), "found 1.5; reward_ra"),
-    "a reward that is text": (lambda p: p.learn(_good(p), "1"), "found '1'"),
-    "no reward": (lambda p: p.learn(_good(p), None), "found None"),
-    "something else than a decision": (lambda p: p.learn({}, 1.0), "dict is no decision"),
-    "a decision about another arm": (
-        lambda p: p.learn(Decision("x", ("A",), (0, 0), (1.0,), {}), 1.0),
-        r"\('A',\) is no arm here: an arm has 2 values"),
-    "an arm in text": (lambda p: p.decide((0, 0), arms=[("1", 0)]),
-        r"did you mean 1 \(int\) for '1' \(str\)\?"),
-    "no arm": (lambda p: p.decide((0, 0), arms=[]), "there are no arms to choose from"),
-    "arms that are no list": (lambda p: p.decide((0, 0), arms=3), "arms must be a list such"),
-    "a context too short": (lambda p: p.decide((0,)), "must have one value each for U1, U2"),
-    "a context in text": (lambda p: p.decide(("1", 0)), r"did you mean 1 \(int\)\?"),
-    "a context outside the domain": (lambda p: p.decide((7, 0)), "'U1' has no level 7"),
-    "a mapping with a gap": (lambda p: p.decide({"U1": 1}), "it has no value for 'U2'"),
-    "a context that is no number": (lambda p: p.decide((float("nan"), 0)), "must be finite"),
-    "a context that is a list of lists": (lambda p: p.decide(([1], 0)), "list is no level"),
-    "an id that is no text": (lambda p: p.decide((0, 0), id=7), "id must be text, found 7"),
-    "bounds of other arms": (lambda p: p.refresh(_other_table(treatments=["A"])),
-        "the bounds are for other treatments"),
-    "bounds of another reward": (lambda p: p.refresh(_other_table(outcome_range=(0, 5))),
-        "the bounds are for other rewards"),
-    "bounds that are none": (lambda p: p.refresh({}), "prior must be a BoundTable"),
-}  # fmt: skip
+# -- bad input ------------------------------------------------------------------------------------
 
 
-def _other_table(
-    *, treatments: Sequence[str] = ("X1", "X2"), outcome_range: tuple[float, float] = (0, 1)
-) -> BoundTable:
-    row: dict[str, object] = {
-        "X1": 0,
-        "X2": 0,
-        "A": 0,
-        "U1": 0,
-        "U2": 0,
-        "lower": 0,
-        "upper": 1,
-    }
-    return BoundTable.from_rows(
-        [row],
-        outcome="Y",
-        treatments=treatments,
-        context=["U1", "U2"],
-        outcome_range=outcome_range,
-    )
-
-
-@each_policy
-@pytest.mark.parametrize("case", sorted(BAD_STEPS))
-def test_bad_input_gets_one_line_and_changes_nothing(name: str, case: str) -> None:
-    policy = make(name, prior=table())
-    play(policy, 6)
-    before, (step, line) = policy.state(), BAD_STEPS[case]
-
-    with pytest.raises(BounditError, match=line) as caught:
-        step(policy)
-
+@each
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda p, _: p.decide((0,)), WrongLength),
+        (lambda p, _: p.decide((0, "0")), OutsideDomain),
+        (lambda p, _: p.decide({"U1": 0}), BadContext),
+        (lambda p, _: p.decide((0, float("nan"))), BadContext),
+        (lambda p, _: p.decide((0, [1])), BadContext),
+        (lambda p, _: p.decide((0, 0), id=3), BadOption),
+        (lambda p, _: p.decide((0, 0), arms=[]), NeedsArms),
+        (lambda p, _: p.decide((0, 0), arms=[("0", 1)]), BadArm),
+        (lambda p, _: p.decide_many([(0, 0), (0, 5)]), OutsideDomain),
+        (lambda p, _: p.decide_many([(0, 0)], ids=["a", "b"]), BadOption),
+        (lambda p, _: p.decide_many("ab"), BadOption),
+        (lambda p, d: p.learn(d, 2.0), BadReward),
+        (lambda p, d: p.learn(d, "1"), BadReward),
+        (lambda p, _: p.learn((0, 0), 1.0), NotADecision),
+        (lambda p, d: p.learn(d, 1.0, observed=[1]), BounditError),
+        (lambda p, d: p.learn_many([d, d], [1.0]), BadOption),
+        (lambda p, d: p.learn_many([d, d], [1.0, 3.0]), BadReward),
+        (lambda p, _: p.adopt((0, 0), (7, 7), id="x"), BadArm),
+        (lambda p, _: p.refresh("table"), BadOption),
+    ],
+)
+def test_bad_input_gets_one_line_and_changes_nothing(name: str, call: Any, error: Any) -> None:
+    policy = make(name, table())
+    play(policy, 5)
+    decision = policy.decide((0, 0), id="d")
+    before = policy.state()
+    with pytest.raises(error) as caught:
+        call(policy, decision)
     assert "\n" not in str(caught.value)
     assert policy.state() == before
 
 
-@each_policy
-def test_a_foreign_or_damaged_state_is_refused(name: str) -> None:
-    policy = make(name, prior=table())
-    play(policy, 6)
-    kind, whole = type(policy), policy.state()
-    changed = json.loads(json.dumps(whole))
-    changed["learned_ids"][0] = "another"
-    damaged: list[Any] = [
-        None,
-        {},
-        changed,
-        {**whole, "version": 1},
-        {**whole, "policy": "Other"},
-        {**whole, "statistics": object()},
-        {key: value for key, value in whole.items() if key != "statistics"},
+@each
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ({"explore": 1.5}, "explore must be a probability"),
+        ({"seed": -1}, "seed must be a whole number"),
+        ({"monitor": 0}, "monitor must be a probability"),
+        ({"goal": "most"}, "goal must be 'max' or 'min'"),
+        ({"unknown_levels": "guess"}, "unknown_levels must be"),
+        ({"id_window": -3}, "id_window must be"),
+        ({"reward_range": (1, 1)}, "the lower first"),
+        ({"reward_range": (0, 2)}, "the bounds are for other rewards"),
+        ({"arms": "AB"}, "arms must be a list"),
+        ({"arms": [(0, 1), (0,)]}, "tuples of one length"),
+        ({"arms": [(7, 7)]}, "the bounds are for other arms"),
+        ({"context": ["U2", "U1"]}, "the bounds are for other contexts"),
+        ({"watch": True}, "no option 'watch'; write monitor"),
+        ({"remember": 3}, "write id_window"),
+        ({"exlpore": 0.1}, "did you mean 'explore'"),
+    ],
+)
+def test_bad_options_are_refused(name: str, options: dict[str, Any], line: str) -> None:
+    with pytest.raises(BounditError, match=line):
+        make(name, table(), **options)
+    with pytest.raises(BadOption, match="prior must be a BoundTable"):
+        KINDS[name][0](ARMS)
+
+
+def test_an_unknown_option_is_a_type_error_too() -> None:
+    assert issubclass(UnknownOption, TypeError)
+
+
+@each
+def test_foreign_and_damaged_states_are_refused(name: str, tmp_path: Any) -> None:
+    policy = make(name, table())
+    play(policy, 5)
+    good = policy.state()
+    other = "TS" if name != "TS" else "UCB"
+    cases = [
+        ({**good, "version": 3}, "release 0.2.0 wrote it"),
+        ({**good, "version": 9}, "version 9"),
+        ({**good, "format": "x"}, "no format"),
+        ({**good, "n_learned": 7}, "it was changed"),
+        ({**good, "policy": "Nobody"}, "Nobody|changed"),
+        ("text", "not a state"),
     ]
-
-    for state in damaged:
-        with pytest.raises(BounditError, match=f"this is no state of {kind.__name__}: "):
-            kind.from_state(state)
-
-
-@each_policy
-def test_bounds_of_other_arms_are_refused_when_made(name: str) -> None:
-    with pytest.raises(BounditError, match="the bounds are for other arms"):
-        make(name, prior=table(), arms=[(5, 5)])
-    with pytest.raises(BounditError, match="the bounds are for other contexts"):
-        make(name, prior=table(), context=["U2", "U1"])
-    with pytest.raises(BounditError, match="prior must be a BoundTable"):
-        make(name, prior=[1])  # type: ignore[arg-type]
+    for state, line in cases:
+        with pytest.raises(BounditError, match=line):
+            (Policy if state == "text" else type(policy)).from_state(state)
+    with pytest.raises(BounditError, match="this is not a state of"):
+        KINDS[other][0].from_state(good)
+    (tmp_path / "broken.json").write_text(json.dumps(good)[:-20])
+    with pytest.raises(BounditError, match="whole JSON"):
+        Policy.load(tmp_path / "broken.json")
+    with pytest.raises(BounditError, match=r"none\.json"):
+        Policy.load(tmp_path / "none.json")
 
 
-def _assert_same_beliefs(one: Any, two: Any) -> None:
-    """Same choices and, but for rounding, the same indices."""
-    for context in CONTEXTS:
-        here, there = one.decide(context, id="x"), two.decide(context, id="x")
-        assert here.arm == there.arm
-        assert here.index == pytest.approx(there.index, rel=1e-9, abs=1e-9)
+def test_no_policy_without_arms() -> None:
+    for name in NAMES:
+        kind, own = KINDS[name]
+        policy = kind(**own)
+        with pytest.raises(NeedsArms):
+            policy.decide(())
+        policy.refresh(planned_table())
+        assert policy.decide((0, 0)).arm in ARMS
 
 
-@each_policy
-@with_and_without_bounds
-def test_a_decision_says_what_was_known_when_it_was_made(
-    name: str, prior: BoundTable | None
-) -> None:
-    """Its reasons are worked out when they are read; what was learned since plays no part."""
-    one, two = (make(name, prior=prior) for _ in range(2))
-    for policy in (one, two):
-        play(policy, fewer_for_oam(name, ROUNDS))
-    at_once, later = (policy.decide((1, 0), id="x") for policy in (one, two))
-    spelled = at_once.record()
-
-    for i in range(20):
-        two.learn(two.decide((1, 0)), float(i % 2))
-
-    assert {"features", "index", "capped", "propensity"}.isdisjoint(vars(later))
-    assert later.record() == spelled
+def test_it_says_what_it_is() -> None:
+    policy = make("UCB", table())
+    policy.learn(policy.decide((0, 0)), 1.0)
+    assert repr(policy) == "<UCB: 4 arms, 4 contexts, 1 reward, 16 bounds>"
+    assert policy.auxiliary_variables == ()
+    assert "Fused" in policy.pooling_reason

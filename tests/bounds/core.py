@@ -13,7 +13,7 @@ from boundit.counts.memory import Workspace
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.counts.table import CountTable
 from boundit.estimand.query import EffectQuery
-from boundit.simulation.model import Model
+from boundit.simulation.scm import SCM
 from boundit.terms.names import Nodes
 from tests.bounds.exact import Asked, questions
 
@@ -41,16 +41,18 @@ def read_exact(law: NamedArray, outcome: str) -> Counts:
     return Counts(table, outcome if held else None)
 
 
-def make_run(model: Model, query: EffectQuery, tables: tuple[Nodes, ...] = ()) -> Run:
+def make_run(model: SCM, query: EffectQuery, tables: tuple[Nodes, ...] = ()) -> Run:
     """The exact distributions of a model's log and of some unselected tables."""
     (outcome,) = query.outcomes
-    log, *others = (read_exact(law, outcome) for law in (model.log(), *map(model.law, tables)))
+    log, *others = (
+        read_exact(law, outcome) for law in (model.log(), *map(model.distribution, tables))
+    )
     population = tuple(others) if model.graph.selection else (log,)
     evidence = Evidence(model.graph, query, log, population, Workspace.make_default())
     return Run(Probabilities(evidence))
 
 
-def state_rate(model: Model) -> SelectionFacts:
+def state_rate(model: SCM) -> SelectionFacts:
     """The true selection rate as a stated fact; nothing without a selection node."""
     if model.graph.selection is None:
         return NOTHING_KNOWN

@@ -10,9 +10,9 @@ from boundit.bounds.derive import derive_bounds
 from boundit.counts.log import Log, read_log
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.query import EffectQuery
-from boundit.simulation.errors import NeverSelected
-from boundit.simulation.model import Model
+from boundit.simulation.errors import InvalidModel
 from boundit.simulation.random_models import draw_graph, draw_model
+from boundit.simulation.scm import SCM
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.names import Nodes, sort_names
 
@@ -34,7 +34,7 @@ def as_log(law: NamedArray, values: dict[str, Sequence[object]] | None = None) -
 class Asked:
     """A model, a question about it, and sets of variables measured without selection."""
 
-    model: Model
+    model: SCM
     query: EffectQuery
     tables: tuple[Nodes, ...] = ()
 
@@ -47,7 +47,7 @@ class Asked:
         """Bound it from the exact law and some unselected ones."""
         (outcome,) = self.query.outcomes
         worth: dict[str, Sequence[object]] = {outcome: self.worth}
-        laws = map(self.model.law, tables)
+        laws = map(self.model.distribution, tables)
         n_levels = self.model.n_levels
         return derive_bounds(
             self.model.graph,
@@ -109,9 +109,9 @@ def _drawn(rng: Generator, zeros: float, worth: int, selection: bool | None) -> 
     return Asked(model, EffectQuery((outcome,), tuple(rest[:n_arms]), tuple(context)), tables)
 
 
-def _is_logged(model: Model) -> bool:
+def _is_logged(model: SCM) -> bool:
     try:
         model.log()
-    except NeverSelected:
+    except InvalidModel:
         return False
     return True

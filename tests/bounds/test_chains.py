@@ -27,8 +27,8 @@ from boundit.bounds.search import find_chains
 from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
 from boundit.counts.named_array import Floats
 from boundit.estimand.expression import P
-from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_model
+from boundit.simulation.scm import SCM
 from tests.bounds.core import bound, find_misses, make_run, state_rate
 from tests.bounds.exact import Asked, questions
 
@@ -96,7 +96,7 @@ def test_natural_bounds_on_a_link_of_many_values_are_the_worst_of_each() -> None
     natural = Natural(("X",), Known(P(frozenset("XV"), logged=False)))
     values = np.array([[0.2, 0.9], [0.7, 0.4]])  # axes: X, V
     low, high = natural.bound_mean(run, ("V",), ("X",), values, values)
-    joint = model.law(["X", "V"]).align(("X", "V"))
+    joint = model.distribution(["X", "V"]).align(("X", "V"))
     for x in (0, 1):
         shown = joint[x] @ values[x]
         assert low[x] == pytest.approx(shown + joint[1 - x].sum() * values[x].min())
@@ -152,7 +152,7 @@ def draw_taken(rng: Generator) -> Asked:
     logged = rng.uniform(0.9, 1, values.shape[:-1])
     tables["S"] = axes, np.stack([1 - logged, logged], axis=-1)
     query = bd.parse_query("Y | do(A, Q), C" if rng.random() < 0.5 else "Y | do(A, Q)")
-    return Asked(Model(model.graph, tables), query)
+    return Asked(SCM(model.graph, tables), query)
 
 
 @pytest.mark.parametrize(

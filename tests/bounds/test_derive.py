@@ -20,8 +20,8 @@ from boundit.counts.table import CountTable
 from boundit.estimand.query import parse_query
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
-from boundit.simulation.model import Model
-from boundit.simulation.worlds import make_paper_model, paper_world
+from boundit.simulation.environments import make_paper_model, paper_environment
+from boundit.simulation.scm import SCM
 from boundit.terms.bound_errors import OutsideDomain
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.errors import BounditError
@@ -47,7 +47,7 @@ def test_the_papers_table_is_what_its_probabilities_imply() -> None:
 
     It is not sharp: the instrumental inequality by X1 narrows some rows further.
     """
-    model, world = make_paper_model(), paper_world()
+    model, world = make_paper_model(), paper_environment()
     logged = model.log().condition_on(("X1", "X2", "U1", "U2", "I1")).at({"Y": 1})
     table = derive_bounds(world.graph, world.query, world.exact_log(), confidence=None)
     chains = find_chains(world.graph, world.query).rules
@@ -67,7 +67,7 @@ def test_the_papers_table_is_what_its_probabilities_imply() -> None:
 
 
 def test_the_first_row_is_explained_as_a_colleague_would() -> None:
-    world = paper_world()
+    world = paper_environment()
     table = derive_bounds(world.graph, world.query, world.exact_log(), confidence=None)
 
     said = table.explain(arm=(0, 0), context=(0, 0)) + "\n"
@@ -77,7 +77,7 @@ def test_the_first_row_is_explained_as_a_colleague_would() -> None:
 
 def test_the_printed_method_says_nothing_of_its_own_example() -> None:
     """Figure 2: no c-factor of the reward and no substitute is recovered, so [0, 1]."""
-    world = paper_world()
+    world = paper_environment()
     table = derive_bounds(world.graph, world.query, world.exact_log(), profile="paper")
 
     assert {(b.lower, b.upper) for b in table.bounds.values()} == {(0.0, 1.0)}
@@ -122,7 +122,7 @@ def test_more_information_never_widens_a_bound(zeros: float) -> None:
 
 def test_a_reward_with_effects_and_a_wider_range_is_not_taken_for_its_success() -> None:
     """Z depends on Y, not on a success half as often as Y is 1."""
-    model = Model(
+    model = SCM(
         parse("X; Y -> Z; Y -> [S]"),
         {
             "X": ([], 0.5),
@@ -131,7 +131,7 @@ def test_a_reward_with_effects_and_a_wider_range_is_not_taken_for_its_success() 
             "S": (["Y"], [0.9, 0.2]),
         },
     )
-    log, everyone = as_log(model.log()), as_log(model.law("Y"))
+    log, everyone = as_log(model.log()), as_log(model.distribution("Y"))
     asked = {"external": [everyone], "confidence": None}
     known = derive_bounds(model.graph, "Y | do(X), Z", log, **asked)  # type: ignore[arg-type]
     wider = derive_bounds(
@@ -201,7 +201,7 @@ def test_rows_with_nulls_are_dropped_and_the_table_says_so() -> None:
 
 def test_a_wrong_graph_is_refuted_by_an_exact_law() -> None:
     """The graph denies that X acts on Y past M: the ways by Z and by M then differ."""
-    model = Model.of(
+    model = SCM.of(
         {
             "Z": ([], 0.5),
             "X": (["Z"], [0.2, 0.7]),
@@ -211,7 +211,7 @@ def test_a_wrong_graph_is_refuted_by_an_exact_law() -> None:
     )
 
     with pytest.raises(EndsCross) as caught:
-        derive_bounds(MEDIATED, "Y | do(X)", as_log(model.law()), confidence=None)
+        derive_bounds(MEDIATED, "Y | do(X)", as_log(model.distribution()), confidence=None)
 
     said = str(caught.value)
     assert "\n" not in said
@@ -304,7 +304,7 @@ def test_bad_input_gets_one_clear_line(change: dict[str, object], said: str) -> 
 
 
 def test_what_a_time_limit_leaves_holds_and_says_so() -> None:
-    world = paper_world()
+    world = paper_environment()
     table = derive_bounds(
         world.graph, world.query, world.exact_log(), confidence=None, time_limit=0
     )
@@ -318,7 +318,7 @@ def test_what_a_time_limit_leaves_holds_and_says_so() -> None:
 
 def test_a_level_that_selection_hides_is_warned_of_and_counts_once_declared() -> None:
     """M = 2 is never logged: without it the interval misses, with it nothing is known."""
-    model = Model.of(
+    model = SCM.of(
         {
             "X": ([], 0.5),
             "M": (["X"], [[0.3, 0.3, 0.4], [0.2, 0.2, 0.6]]),
@@ -344,7 +344,7 @@ def test_a_level_that_selection_hides_is_warned_of_and_counts_once_declared() ->
 @pytest.mark.parametrize("arm", [(0, 0), (0, 1), (1, 0), (1, 1)])
 def test_what_is_known_of_selection_narrows_and_still_holds(arm: tuple[int, int]) -> None:
     """3.5 on the paper's model: selection rate .47625, reweighting at most 4.7625."""
-    world = paper_world()
+    world = paper_environment()
     rate = world.model.selection_rate()
     tables = [
         derive_bounds(world.graph, world.query, world.exact_log(), confidence=None, **facts)
@@ -367,7 +367,7 @@ def test_what_is_known_of_selection_narrows_and_still_holds(arm: tuple[int, int]
 
 def test_with_the_rate_known_all_arms_but_the_best_are_dominated() -> None:
     """3.8 on the paper's model: 12 of 16 pairs."""
-    world = paper_world()
+    world = paper_environment()
     log, rate = world.exact_log(), world.model.selection_rate()
 
     free = derive_bounds(world.graph, world.query, log, confidence=None)
@@ -377,7 +377,7 @@ def test_with_the_rate_known_all_arms_but_the_best_are_dominated() -> None:
 
 
 def test_facts_that_no_population_could_have_are_refused() -> None:
-    world = paper_world()
+    world = paper_environment()
     survey = read_log({"I1": [0, 1], "share": [0.9, 0.1]}, weight="share", exact=True)
 
     with pytest.raises(FactsRefuted, match="selection limit"):
@@ -395,21 +395,21 @@ def test_facts_that_no_population_could_have_are_refused() -> None:
     "facts", [{"selection_rate": 0}, {"selection_rate": (0.6, 0.3)}, {"selection_limit": 0.5}]
 )
 def test_facts_that_make_no_sense_are_refused(facts: dict[str, object]) -> None:
-    world = paper_world()
+    world = paper_environment()
 
     with pytest.raises(InvalidFact):
         derive_bounds(world.graph, world.query, world.exact_log(), confidence=None, **facts)  # type: ignore[arg-type]
 
 
 def test_an_exact_log_beside_a_counted_table_has_a_confidence() -> None:
-    model = paper_world().model
+    model = paper_environment().model
     counted = {name: model.sample(50, np.random.default_rng(0))[name] for name in ("U1", "U2")}
     asked = ("Y | do(X1, X2), U1, U2", as_log(model.log()))
 
     table = derive_bounds(model.graph, *asked, external=[counted])
     assert table.confidence == 0.95
     with pytest.raises(NoConfidence):
-        derive_bounds(model.graph, *asked, external=[as_log(model.law(("U1", "U2")))])
+        derive_bounds(model.graph, *asked, external=[as_log(model.distribution(("U1", "U2")))])
 
 
 def test_a_declared_range_whose_middle_selection_may_hide_is_noted() -> None:
@@ -426,7 +426,7 @@ def test_a_declared_range_whose_middle_selection_may_hide_is_noted() -> None:
 def test_kept_counts_serve_limits_and_confidences_that_read_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    world, counted = paper_world(), list[object]()
+    world, counted = paper_environment(), list[object]()
     log = world.log(2_000, 1)
     kept = dict[tuple[CausalGraph, Nodes], PlanCounts]()
     count = Log.count
@@ -465,7 +465,7 @@ def test_what_does_not_fit_is_named_and_estimates_go_over_seen_cells() -> None:
 
 
 def test_a_tiny_memory_leaves_what_fits_and_never_fails() -> None:
-    world = paper_world()
+    world = paper_environment()
     table = derive_bounds(world.graph, world.query, world.log(2_000, 1), memory_limit=2**20)
 
     assert all(world.mean(*key) in table[key] for key in table.bounds)
@@ -515,7 +515,7 @@ def test_columns_of_one_level_are_no_matter_however_many_there_are(
 
 
 def test_time_that_is_over_while_rows_are_compared_is_said() -> None:
-    world = paper_world()
+    world = paper_environment()
     log = world.exact_log()
     table = derive_bounds(world.graph, world.query, log, confidence=None, time_limit=1e-9)
 

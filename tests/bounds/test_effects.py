@@ -9,15 +9,15 @@ from numpy.random import default_rng
 from boundit.bounds.derive import derive_bounds
 from boundit.counts.log import read_log
 from boundit.graph.text import parse
-from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_model
+from boundit.simulation.scm import SCM
 from boundit.terms.bound_table import BoundTable
 from tests.bounds.core import draw_selected
 
 SLACK = 1e-7
 
 
-def list_misses(table: BoundTable, model: Model) -> Iterator[str]:
+def list_misses(table: BoundTable, model: SCM) -> Iterator[str]:
     """List the effects of all pairs of arms that miss the truth."""
     names = table.treatments + table.context
     truth = model.effect(
@@ -44,7 +44,7 @@ def list_misses(table: BoundTable, model: Model) -> Iterator[str]:
                     yield f"{model.graph}: {arm} against {baseline} at {where}"
 
 
-def bound_exact(model: Model, query: str, **facts: float) -> BoundTable:
+def bound_exact(model: SCM, query: str, **facts: float) -> BoundTable:
     law = model.log()
     codes = np.indices(law.values.shape).reshape(len(law.axes), -1)
     rows = {axis: code.tolist() for axis, code in zip(law.axes, codes, strict=True)}

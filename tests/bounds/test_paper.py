@@ -21,8 +21,8 @@ from boundit.estimand.expression import P
 from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
-from boundit.simulation.model import Model
-from boundit.simulation.worlds import make_paper_model, paper_world
+from boundit.simulation.environments import make_paper_model, paper_environment
+from boundit.simulation.scm import SCM
 from boundit.terms.interval import Interval
 from tests.bounds.exact import as_log, questions
 from tests.nodes import make_nodes
@@ -69,7 +69,7 @@ def test_the_context_is_read_from_a_table_that_has_it() -> None:
 
 def test_a_sum_of_recovered_factors_is_the_effect() -> None:
     """Theorem 2, eq. 4: the front door, where every factor is recovered."""
-    model = Model.of(
+    model = SCM.of(
         {
             "U": ([], 0.5),
             "X": (["U"], [0.2, 0.8]),
@@ -79,7 +79,7 @@ def test_a_sum_of_recovered_factors_is_the_effect() -> None:
         hidden="U",
     )
     rule = factorize_effect(model.graph, parse_query("Y | do(X)"), None)
-    low, high = bound(rule, model.graph, model.law())
+    low, high = bound(rule, model.graph, model.distribution())
     truth = model.effect(outcomes="Y", treatments="X").at({"Y": 1}).values
 
     assert low == pytest.approx(truth)
@@ -90,7 +90,7 @@ def test_a_sum_of_recovered_factors_is_the_effect() -> None:
 
 def test_a_lost_factor_makes_the_lower_endpoint_0_and_the_sum_is_clipped() -> None:
     """Theorem 3: the sum counts 1 for each value of M and would pass 1."""
-    model = Model(
+    model = SCM(
         parse("X -> M -> Y; M -> [S]"),
         {
             "X": ([], 0.5),
@@ -107,9 +107,9 @@ def test_a_lost_factor_makes_the_lower_endpoint_0_and_the_sum_is_clipped() -> No
 
 
 def test_what_is_divided_by_a_context_without_rows_is_unknown() -> None:
-    model = Model.of({"C": ([], [1.0, 0.0]), "Y": ([], 0.4), "X": ([], 0.5)})
+    model = SCM.of({"C": ([], [1.0, 0.0]), "Y": ([], 0.4), "X": ([], 0.5)})
     rule = factorize_effect(model.graph, parse_query("Y | do(X), C"), P(make_nodes("C")))
-    low, high = bound(rule, model.graph, model.law())
+    low, high = bound(rule, model.graph, model.distribution())
 
     assert low[:, 0] == pytest.approx(0.4)
     assert (low[:, 1].tolist(), high[:, 1].tolist()) == ([0, 0], [1, 1])
@@ -117,7 +117,7 @@ def test_what_is_divided_by_a_context_without_rows_is_unknown() -> None:
 
 def test_the_printed_theorem_misses_without_its_condition() -> None:
     """Theorem 4: Y says whether W is as Z was; by hand W is as likely wrong as right."""
-    model = Model.of(
+    model = SCM.of(
         {
             "X": ([], 0.5),
             "Z": ([], 0.5),
@@ -129,7 +129,7 @@ def test_the_printed_theorem_misses_without_its_condition() -> None:
     rules, _ = plan_paper(model.graph, query)
     found = {rule.name: rule for rule in rules}
     claim = str(found["substitute W"].reason.claim)
-    low, high = bound(found["substitute W"], model.graph, model.law())
+    low, high = bound(found["substitute W"], model.graph, model.distribution())
 
     assert "lies between min/max over W of" in claim
     assert low == pytest.approx(0.5)
@@ -137,11 +137,11 @@ def test_the_printed_theorem_misses_without_its_condition() -> None:
 
 
 def test_a_context_divides_by_its_probability() -> None:
-    model = Model.of(
+    model = SCM.of(
         {"C": ([], 0.3), "X": ([], 0.5), "Y": (["X", "C"], [[0.1, 0.4], [0.5, 0.9]])}
     )
     rules, notes = plan_paper(model.graph, parse_query("Y | do(X), C"))
-    ends = [bound(rule, model.graph, model.law()) for rule in rules]
+    ends = [bound(rule, model.graph, model.distribution()) for rule in rules]
 
     assert names(rules) == ["c-factor bound", "adjustment"]
     for end in (*ends[0], *ends[1]):
@@ -170,7 +170,7 @@ def test_what_adjusts_is_right_and_theorem_3_never_misses_without_selection() ->
 
 def test_cp_is_the_logged_mean_of_each_arm_in_each_context() -> None:
     """Appendix, Table 1, column CP, from the printed probabilities."""
-    world = paper_world()
+    world = paper_environment()
     table = condition_only(world.graph, world.query, world.exact_log())
     axes = ("X1", "X2", "U1", "U2")
     logged = make_paper_model().log().marginalize((*axes, "Y"))
@@ -187,7 +187,7 @@ def test_cp_is_the_logged_mean_of_each_arm_in_each_context() -> None:
 
 def test_biased_is_the_back_door_formula_on_the_logged_rows() -> None:
     """Eq. 2 as if every row had been logged; the context plays no part."""
-    world = paper_world()
+    world = paper_environment()
     table = adjust_for_confounding_only(world.graph, world.query, world.exact_log())
     law = make_paper_model().log()
     inner = (

@@ -34,9 +34,9 @@ from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
 from boundit.graph.text import parse
-from boundit.simulation.model import Model
-from boundit.simulation.world import World
-from boundit.simulation.worlds import flipped_world, paper_world
+from boundit.simulation.environment import Environment
+from boundit.simulation.environments import flipped_environment, paper_environment
+from boundit.simulation.scm import SCM
 from boundit.terms.fused_plan import FusedPlan, NoFusedPlan
 from boundit.terms.long_work import TimeBudget
 from boundit.terms.names import Nodes
@@ -160,7 +160,10 @@ def test_distributions_are_shared_shown_and_tilted_as_is_said() -> None:
                 assert np.abs(tilt - tilt[0]).max() < SAME
                 used["tilts"] += 1
             if reader.find_tables(law):
-                assert np.abs(show(model.law(law.of | law.given), law) - each[0]).max() < SAME
+                assert (
+                    np.abs(show(model.distribution(law.of | law.given), law) - each[0]).max()
+                    < SAME
+                )
                 used["tables"] += 1
     assert min(used.values()) > 50, used
 
@@ -386,7 +389,7 @@ def test_cells_and_pools_hold_the_rows_that_they_name() -> None:
 
 
 def test_the_papers_environment_has_eight_rows_of_two_cells_and_a_tilt_by_x1() -> None:
-    world = paper_world()
+    world = paper_environment()
     made = found(world.graph, world.query, world.log(5_000, 1))
     (factor,) = made.factors
 
@@ -404,7 +407,7 @@ def test_the_papers_environment_has_eight_rows_of_two_cells_and_a_tilt_by_x1() -
 
 
 def test_one_pool_has_no_tilt() -> None:
-    world = flipped_world()
+    world = flipped_environment()
     (factor,) = found(world.graph, world.query, world.log(5_000, 1)).factors
 
     assert factor.variables == ("Z",)
@@ -413,7 +416,7 @@ def test_one_pool_has_no_tilt() -> None:
 
 
 def test_what_is_not_a_log_of_independent_rows_has_no_plan() -> None:
-    world = paper_world()
+    world = paper_environment()
 
     assert "exact distribution" in refusal(world.graph, world.query, world.exact_log())
     assert "not independent" in refusal(TILTED, "Y | do(X)", draw(), cluster="user")
@@ -502,7 +505,7 @@ def test_axes_that_matter_alone_or_together_are_found() -> None:
 
 def test_arms_that_differ_in_the_log_are_not_pooled() -> None:
     """The assumed graph denies X -> Y: its cells would give all arms one mean."""
-    model = Model.of(
+    model = SCM.of(
         {
             "X": ([], [0.3, 0.3, 0.4]),
             "W": (["X"], [0.3, 0.5, 0.6]),
@@ -511,7 +514,7 @@ def test_arms_that_differ_in_the_log_are_not_pooled() -> None:
         },
         selection="S",
     )
-    world = World(model, parse_query("Y | do(X)"))
+    world = Environment(model, parse_query("Y | do(X)"))
     log = world.log(4_000, seed=1)
     assumed, right = found(TILTED, world.query, log), found(world.graph, world.query, log)
 

@@ -13,8 +13,8 @@ from boundit.bounds.population import Population, Reweighting
 from boundit.bounds.search import find_chains
 from boundit.bounds.selection_facts import NOTHING_KNOWN, FactsRefuted, SelectionFacts
 from boundit.counts.named_array import Floats
-from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_model
+from boundit.simulation.scm import SCM
 from boundit.terms.names import sort_names
 from tests.bounds.core import draw_selected, find_misses, make_run, read_exact
 
@@ -23,7 +23,7 @@ QUERY = bd.parse_query("Y | do(B)")
 EVERY = frozenset("ABMY")
 
 
-def draw_population(seed: int, facts: SelectionFacts) -> tuple[Population, Model]:
+def draw_population(seed: int, facts: SelectionFacts) -> tuple[Population, SCM]:
     model = draw_model(GRAPH, default_rng(seed), levels=(2,), floor=0.05)
     run = make_run(model, QUERY)
     return Population(Reweighting.of(GRAPH, EVERY, facts), run.numbers), model
@@ -92,7 +92,7 @@ def test_facts_that_no_population_has_are_refused() -> None:
                 require_possible(stated, run)
 
 
-def make_rare(model: Model, rng: Generator) -> Model:
+def make_rare(model: SCM, rng: Generator) -> SCM:
     """Give many rows of all tables one level of probability 1e-6 to 1e-10."""
     tables = {}
     for node, table in model.tables.items():
@@ -105,7 +105,7 @@ def make_rare(model: Model, rng: Generator) -> Model:
                 row[:] = (1 - rare) * row / row.sum()
                 row[level] = rare
         tables[node] = (table.axes[:-1], rows.reshape(table.values.shape))
-    return Model(model.graph, tables)
+    return SCM(model.graph, tables)
 
 
 @pytest.mark.parametrize(

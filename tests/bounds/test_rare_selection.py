@@ -9,14 +9,14 @@ import pytest
 
 import boundit as bd
 from boundit.counts.log import read_log
-from boundit.simulation.model import Model
+from boundit.simulation.scm import SCM
 from boundit.terms.bound_table import BoundTable
 from tests.bounds.exact import Asked, as_log, questions
 
 SLACK = 1e-8
 
 
-def make_rare(model: Model, rng: np.random.Generator, nodes: frozenset[str]) -> Model:
+def make_rare(model: SCM, rng: np.random.Generator, nodes: frozenset[str]) -> SCM:
     """Give many rows of some nodes' tables one level of chance 1e-6 to 1e-10.
 
     Of the selection node it is that of being logged.
@@ -32,7 +32,7 @@ def make_rare(model: Model, rng: np.random.Generator, nodes: frozenset[str]) -> 
                 row[:] = (1 - chance) * row / row.sum()
                 row[level] = chance
         tables[node] = (table.axes[:-1], rows.reshape(table.values.shape))
-    return Model(model.graph, tables)
+    return SCM(model.graph, tables)
 
 
 def find_misses(asked: Asked, table: BoundTable) -> Iterator[str]:
@@ -88,7 +88,7 @@ def test_rare_chances_make_no_bound_miss_and_no_graph_refuted(
             asked.query,
             as_log(model.log()),
             confidence=None,
-            external=[as_log(model.law(names)) for names in asked.tables]
+            external=[as_log(model.distribution(names)) for names in asked.tables]
             if stated == "tables"
             else (),
             selection_rate=model.selection_rate() if stated == "rate" else None,

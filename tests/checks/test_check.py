@@ -8,7 +8,7 @@ from boundit.counts.errors import Continuous, NotAllSelected
 from boundit.counts.log import Log, read_log
 from boundit.counts.named_array import NamedArray
 from boundit.graph.read import parse_graph
-from boundit.simulation.worlds import paper_world
+from boundit.simulation.environments import paper_environment
 from boundit_research.audits.check_power import draw_trials, measure_check_power
 
 CHAIN = parse_graph("X -> Z -> Y")
@@ -42,7 +42,7 @@ def test_exact_laws_agree_with_true_graphs_and_refute_those_that_lack_an_edge() 
 
 
 def test_the_papers_graph_agrees_with_its_log() -> None:
-    world = paper_world()
+    world = paper_environment()
     report = check(world.graph, world.log(4000, seed=0))
 
     assert report
@@ -211,7 +211,9 @@ def test_rows_of_a_policy_that_learned_are_refused() -> None:
 def test_progress_is_reported() -> None:
     heard: list[tuple[str, int, int]] = []
     check(
-        paper_world().graph, paper_world().log(500, seed=0), progress=lambda *x: heard.append(x)
+        paper_environment().graph,
+        paper_environment().log(500, seed=0),
+        progress=lambda *x: heard.append(x),
     )
 
     assert heard == [("test statements", i, 8) for i in range(1, 9)]

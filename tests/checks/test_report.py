@@ -4,13 +4,13 @@ from boundit.checks.check import check
 from boundit.checks.report import CheckReport, Finding, rank_findings
 from boundit.graph.implications import Independence
 from boundit.graph.read import parse_graph
-from boundit.simulation.worlds import paper_world
+from boundit.simulation.environments import paper_environment
 
 WRONG = "U1 -> X1 -> I1 -> Y; U2 -> X2; U1 -> Y; I1 <-> Y; I1 -> [S]; Other"
 
 
 def report() -> CheckReport:
-    return check(parse_graph(WRONG), paper_world().log(6000, seed=1))
+    return check(parse_graph(WRONG), paper_environment().log(6000, seed=1))
 
 
 def test_findings_come_strongest_contradiction_first() -> None:

@@ -55,12 +55,12 @@ def test_the_policy_of_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> No
 
     found: dict[str, object] = {}
     exec(block, found)
-    assert "12,593 rows in 12 cells" in str(found["policy"])
+    assert "12,593 logged rows pooled" in str(found["policy"])
 
 
-def world() -> bd.World:
+def world() -> bd.Environment:
     """The model of the story, as the library writes models."""
-    model = bd.Model.of(
+    model = bd.SCM.of(
         {
             "Age": ([], OLDER),
             "Illness": (["Age"], [SERIOUS[age] for age in AGES]),
@@ -79,7 +79,7 @@ def world() -> bd.World:
         hidden="Family",
         selection="Kept",
     )
-    return bd.World(model, bd.parse_query(QUERY))
+    return bd.Environment(model, bd.parse_query(QUERY))
 
 
 def test_every_printed_command_works_as_printed(

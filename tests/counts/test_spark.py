@@ -9,7 +9,7 @@ import pytest
 
 from boundit.bounds.derive import derive_bounds
 from boundit.counts.log import read_log
-from boundit.simulation.worlds import paper_world
+from boundit.simulation.environments import paper_environment
 from tests.counts.backends import arrow, shown
 from tests.counts.test_frames import ASKED, mixed_rows
 from tests.missing import need_java
@@ -52,7 +52,7 @@ def test_a_cluster_tells_how_many_levels_columns_have(spark: "SparkSession") -> 
 
 
 def test_a_cluster_gives_the_identical_bound_table(spark: "SparkSession") -> None:
-    world = paper_world()
+    world = paper_environment()
     rows = world.model.sample_log(3_000, np.random.default_rng(0))
     columns = {name: column.tolist() for name, column in rows.items()}
     frame = spark.createDataFrame(pa.table(columns))

@@ -133,9 +133,9 @@ def test_the_formula_is_the_effect_exactly_when_the_verdict_is_yes(selection: bo
         truth = model.effect(outcomes=q.outcomes, treatments=q.treatments)
 
         formula = write_adjustment(q.graph, **q.sets())
-        gap = evaluate(formula, model.log(), external=[model.law(q.external)]).measure_gap(
-            truth
-        )
+        gap = evaluate(
+            formula, model.log(), external=[model.distribution(q.external)]
+        ).measure_gap(truth)
 
         verdict = adjusts(q.graph, **q.sets())
         assert (gap < 1e-9) == bool(verdict), (str(q.graph), q.sets(), gap)

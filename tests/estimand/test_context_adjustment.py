@@ -73,7 +73,9 @@ def test_a_yes_gives_the_effect_in_every_context() -> None:
                 if adjusts_in_context(q.graph, covariates=z, **q.roles(), table=table):
                     used = table if z | q.context <= table else make_nodes()
                     formula = write_context_adjustment(ContextAdjustment(z, used), **q.roles())
-                    numbers = evaluate(formula, model.log(), external=[model.law(q.table)])
+                    numbers = evaluate(
+                        formula, model.log(), external=[model.distribution(q.table)]
+                    )
 
                     assert numbers.measure_gap(truth) < 1e-9, (str(q.graph), q.roles(), z)
                     yes, tabled = yes + 1, tabled + bool(used and z)

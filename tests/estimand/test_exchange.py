@@ -12,8 +12,8 @@ from boundit.estimand.exchange import exchanges
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
 from boundit.graph.text import parse
-from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_graph, draw_model
+from boundit.simulation.scm import SCM
 from boundit.terms.errors import OverlappingRoles
 from boundit.terms.names import Nodes
 from tests.nodes import make_nodes
@@ -42,12 +42,12 @@ def random_roles(n: int, seed: int) -> Iterator[tuple[CausalGraph, Roles]]:
         yield graph, Roles(outcomes=y, exchanged=z, treatments=x, given=w)
 
 
-def acting(model: Model, treatments: Nodes, given: Nodes, outcomes: Nodes) -> NamedArray:
+def acting(model: SCM, treatments: Nodes, given: Nodes, outcomes: Nodes) -> NamedArray:
     """``P(y | do(treatments), given)``."""
     return model.effect(outcomes=outcomes, treatments=treatments, context=given)
 
 
-def four_laws(model: Model, roles: Roles) -> list[NamedArray]:
+def four_laws(model: SCM, roles: Roles) -> list[NamedArray]:
     """``Z`` set or seen, among all or among the logged."""
     y, x = roles["outcomes"], roles["treatments"]
     z, w, s = roles["exchanged"], roles["given"], make_nodes(str(model.graph.selection))
@@ -97,7 +97,7 @@ def test_one_separation_is_rule_2_and_rule_1_together() -> None:
 def test_the_printed_condition_licenses_something_false() -> None:
     """Lemma 1 as printed cuts edges into Z(w): on Z <-> Y it says yes, and eq. 9 fails."""
     graph = parse("Z <-> Y; A -> [S]")
-    model = Model(
+    model = SCM(
         graph,
         {
             "C": ([], 0.5),

@@ -124,7 +124,7 @@ def test_what_is_identified_is_the_c_factor() -> None:
                 if formula is None:
                     continue
                 found += target < home
-                value = evaluate(formula, model.law(), external=[model.law()])
+                value = evaluate(formula, model.distribution(), external=[model.distribution()])
                 truth = c_factor(model, target)
                 axes = tuple(dict.fromkeys([*value.axes, *truth.axes]))
                 gap = value.align(axes) - truth.align(axes)

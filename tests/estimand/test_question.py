@@ -12,15 +12,15 @@ from boundit.estimand.question import (
 )
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
-from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_model
+from boundit.simulation.scm import SCM
 from tests.estimand.truth import random_cases
 from tests.nodes import make_nodes
 
 Y, X, Z = make_nodes("Y"), make_nodes("X"), make_nodes("Z")
 
 
-def effect(model: Model, asked: Question, axes: tuple[str, ...]) -> np.ndarray:
+def effect(model: SCM, asked: Question, axes: tuple[str, ...]) -> np.ndarray:
     """What the question asks, in an exact model; of the selected when it is about them."""
     known = asked.list_known(model.graph)
     value = model.effect(outcomes=asked.outcomes, treatments=asked.treatments, context=known)

@@ -43,9 +43,9 @@ def test_the_law_it_writes_is_that_of_everyone() -> None:
                 table.seen, (case.outcomes,), table.write_conditional
             ).write_formula()
 
-            value = evaluate(formula, model.log(), external=[model.law(measured)])
+            value = evaluate(formula, model.log(), external=[model.distribution(measured)])
 
-            truth = model.law(table.safe)
+            truth = model.distribution(table.safe)
             np.testing.assert_allclose(value.align(truth.axes), truth.values, atol=1e-9)
     assert larger > 10
 

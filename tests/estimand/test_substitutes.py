@@ -21,9 +21,9 @@ from boundit.estimand.substitutes import (
 )
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
-from boundit.simulation.model import Model
+from boundit.simulation.environments import make_paper_model
 from boundit.simulation.random_models import draw_graph, draw_model
-from boundit.simulation.worlds import make_paper_model
+from boundit.simulation.scm import SCM
 from boundit.terms.names import Nodes
 from boundit.terms.verdict import Verdict
 from tests.nodes import make_nodes
@@ -97,14 +97,16 @@ def bracket(numbers: NamedArray, substitute: Nodes) -> tuple[NamedArray, NamedAr
     return NamedArray(left, values.min(axis=gone)), NamedArray(left, values.max(axis=gone))
 
 
-def numbers_of(substitute: Substitute, model: Model, tables: list[Nodes]) -> NamedArray:
+def numbers_of(substitute: Substitute, model: SCM, tables: list[Nodes]) -> NamedArray:
     return evaluate(
-        substitute.formula, model.log(), external=[model.law(table) for table in tables]
+        substitute.formula,
+        model.log(),
+        external=[model.distribution(table) for table in tables],
     )
 
 
 def holds_the_truth(
-    substitute: Substitute, model: Model, roles: Roles, tables: list[Nodes]
+    substitute: Substitute, model: SCM, roles: Roles, tables: list[Nodes]
 ) -> bool:
     low, high = bracket(numbers_of(substitute, model, tables), substitute.variables)
     truth = model.effect(**roles)
@@ -159,7 +161,7 @@ def test_each_formula_is_the_law_it_claims_to_be(form: Form) -> None:
     assert seen > 100
 
 
-def claimed(substitute: Substitute, model: Model, roles: Roles) -> NamedArray:
+def claimed(substitute: Substitute, model: SCM, roles: Roles) -> NamedArray:
     y, x, c = roles["outcomes"], roles["treatments"], roles["context"]
     w = substitute.variables
     match substitute.form:
@@ -187,7 +189,7 @@ def test_the_search_finds_every_set_that_holds_no_smaller_one(form: Form) -> Non
 def test_the_printed_form_misses_where_the_guard_refuses() -> None:
     """Theorem 4 fails: W mostly copies the coin Z and Y asks whether it did."""
     graph = parse("Z -> W -> Y; Z -> Y; X; [S]")
-    model = Model(
+    model = SCM(
         graph,
         {
             "Z": ([], 0.5),

@@ -89,7 +89,11 @@ def gap(
 ) -> float:
     """How far a formula is from the effect in one random model, at worst over all values."""
     model = draw_model(case.graph, np.random.default_rng(seed), levels=levels)
-    tables = [model.law(t) for t in case.external] if case.graph.selection else [model.law()]
+    tables = (
+        [model.distribution(t) for t in case.external]
+        if case.graph.selection
+        else [model.distribution()]
+    )
     value = evaluate(formula, model.log(), external=tables)
     truth = model.effect(
         outcomes=case.outcomes, treatments=case.treatments, context=case.context

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 import boundit as bd
-from boundit.bandit.base import BasePolicy
+from boundit.bandit.policy import Policy
 from boundit.graph.formats import to_record
 from boundit.graph.read import GraphFormat, draft_graph, write_draft
 from boundit.service.commands import CloseWindows, RefreshBounds, RefreshRequest
@@ -35,9 +35,8 @@ FOLDER = Path(__file__).parent / "files"
 GRAPH = "Z = {Age, Sex}; Z -> X -> Y; Z -> Y; X <-> Y; hidden U; U -> X; U -> Age; Y -> [S]"
 LOGGED = "Age -> X -> M -> Y; Age -> Y; X <-> Y; Age -> [S]"
 QUERY = "Y | do(X), Age"
-POLICIES: Mapping[str, Any] = {
-    kind.__name__: kind
-    for kind in (bd.Fused, bd.LinUCB, bd.UCB, bd.KLUCB, bd.TS, bd.LinTS, bd.OAM)
+POLICIES: Mapping[str, type[Policy]] = {
+    kind.__name__: kind for kind in (bd.Fused, bd.LinUCB, bd.UCB, bd.TS, bd.LinTS, bd.OAM)
 }
 EARLY, LATE = range(12), range(12, 20)
 STUDY: Mapping[str, Any] = {
@@ -70,7 +69,7 @@ def make_bounds() -> bd.BoundTable:
 
 def make_full_bounds() -> bd.BoundTable:
     """A table with contrasts and a plan of Fused."""
-    world = bd.paper_world()
+    world = bd.simulation.paper_environment()
     return bd.derive_bounds(world.graph, world.query, world.log(3_000, seed=1))
 
 
@@ -102,19 +101,18 @@ def make_modelled_bounds() -> bd.BoundTable:
     )
 
 
-def make_policy(kind: str) -> BasePolicy[Any]:
+def make_policy(kind: str) -> Policy:
     """A policy that has learned a few rewards, the last of them with what else was seen."""
-    options: dict[str, Any] = {} if kind in {"KLUCB", "UCB", "OAM"} else {"seed": 5}
-    if kind in {"UCB", "OAM"}:
-        options = {"horizon": 100}
-    policy: BasePolicy[Any] = POLICIES[kind](prior=make_bounds(), explore=0.1, **options)
+    options: dict[str, Any] = {"horizon": 100} if kind in {"UCB", "OAM"} else {"seed": 5}
+    make: Callable[..., Policy] = POLICIES[kind]
+    policy = make(prior=make_bounds(), explore=0.1, **options)
     for i in EARLY:
         decision = policy.decide({"Age": 20.0 + 4 * i}, id=f"v{i}")
         policy.learn(decision, float(i % 3 == 0), observed={"M": i % 2 == 0})
     return policy
 
 
-def go_on(policy: BasePolicy[Any]) -> list[dict[str, Any]]:
+def go_on(policy: Policy) -> list[dict[str, Any]]:
     """What a policy decides for the next visitors, from whose rewards it learns."""
     found = list[dict[str, Any]]()
     for i in LATE:
@@ -135,7 +133,7 @@ def write_policies(path: Path) -> None:
 
 def write_regret(path: Path) -> None:
     """A small simulation."""
-    world = bd.paper_world()
+    world = bd.simulation.paper_environment()
     bd.simulate(world, {"TS": bd.TS(), "UCB": bd.UCB()}, rounds=40, runs=3, seed=2).save(path)
 
 
@@ -147,7 +145,7 @@ def write_store(path: Path) -> None:
         configs = (
             make_config("ads", "TS", window=60.0, default_reward=0.0, explore=0.1),
             make_config("fused", "Fused", rewards="sum", window=600.0),
-            make_config("watched", "UCB", options={"watch": {"alpha": 0.2}}, arms=["C"]),
+            make_config("watched", "UCB", options={"monitor": 0.2}, arms=["C"]),
         )
         with run_engine(store, *configs) as engine:
             add_key(store, "shop", ["decide", "reward"])
@@ -211,7 +209,7 @@ FILES: Mapping[str, Callable[[Path], None]] = {
     "bounds_4.json": lambda path: make_full_bounds().save(path),
     "bounds_3_without_counts.json": lambda path: make_bounds().save(path, counts=False),
     "policies_4.json": write_policies,
-    "regret_1.npz": write_regret,
+    "regret_2.npz": write_regret,
     "graph.json": lambda path: _write_json(path, to_record(bd.parse_graph(GRAPH))),
     "store_2.sql": write_store,
     "bounds_3_full.json": lambda path: make_full_bounds().save(path),

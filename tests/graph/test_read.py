@@ -127,8 +127,8 @@ def test_other_things_than_text_are_refused() -> None:
         lambda g: str(
             bd.compare(bd.derive_bounds(g, QUERY, ROWS), 1, bd.LOGGED, log=ROWS, graph=g)
         ),
-        lambda g: [world.distance for world in bd.fit_worlds(g, QUERY, ROWS, n=1)],
-        lambda g: bd.Model(g, dict.fromkeys("XYZW", ([], 0.5))).law().values.tolist(),
+        lambda g: [world.distance for world in bd.fit_environments(g, QUERY, ROWS, n=1)],
+        lambda g: bd.SCM(g, dict.fromkeys("XYZW", ([], 0.5))).distribution().values.tolist(),
     ],
 )
 def test_text_and_networkx_graphs_are_taken_wherever_a_graph_is(

@@ -58,7 +58,7 @@ def test_a_missing_library_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_results_that_have_rows_have_frames() -> None:
-    world = bd.flipped_world()
+    world = bd.simulation.flipped_environment()
     graph, query, log = world.graph, world.query, world.log(1000, seed=1)
     bounds = bd.derive_bounds(graph, query, log)
     regret = bd.simulate(world, {"UCB": bd.UCB(), "TS": bd.TS()}, rounds=9, runs=2)

@@ -4,6 +4,7 @@ import json
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,12 @@ from boundit.service.config import PolicyConfig
 from boundit.service.engine import Engine
 from boundit.service.store.store import Store
 from boundit.terms.bound_table import BoundTable
+from boundit.terms.fused_plan import Factor, FusedPlan
 
 SECOND = 1_000_000
 NOON = 1_700_000_000 * SECOND
 ARMS = ("A", "B", "C")
-KINDS = ("Fused", "LinUCB", "UCB", "KLUCB", "TS", "LinTS", "OAM")
+KINDS = ("Fused", "LinUCB", "UCB", "TS", "LinTS", "OAM")
 
 
 class SetClock:
@@ -53,6 +55,16 @@ def make_table(
     return BoundTable.from_rows(
         rows, outcome=outcome, treatments=["Ad"], context=["Age"], outcome_range=(0, 1)
     )
+
+
+def make_planned_table() -> BoundTable:
+    """The same with a plan of Fused, which counts in the cells of a binary W."""
+    table = make_table()
+    pairs = tuple(table.intervals)
+    factor = Factor(("W",), ((0,), (1,)), ((0,),) * len(pairs), ((3, 2),))
+    cells = tuple((2 * i, 2 * i + 1) for i in range(len(pairs)))
+    n = 2 * len(pairs)
+    return replace(table, pooling=FusedPlan(pairs, (factor,), cells, (4,) * n, (1.0,) * n))
 
 
 def save(table: BoundTable) -> dict[str, Any]:

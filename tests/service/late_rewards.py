@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from boundit.bandit.kernels.arrays import Places
+from boundit.bandit.draws import Ints
 from boundit.service.commands import (
     CloseWindows,
     Decide,
@@ -19,7 +19,7 @@ from boundit.service.commands import (
     RewardRequest,
 )
 from boundit.service.engine import Engine
-from boundit.simulation.chunk import Chunk
+from boundit.simulation.block import RunBlock
 from tests.service.kit import NOON, SECOND, SetClock
 
 NEVER = -1
@@ -43,7 +43,7 @@ class PlayedRun:
     ``learned`` has, for the rounds asked for, how many rewards it had learned and their sum.
     """
 
-    pulls: Places
+    pulls: Ints
     statuses: dict[str, int]
     learned: dict[int, tuple[int, float]]
 
@@ -52,14 +52,14 @@ def play_service(
     engine: Engine,
     clock: SetClock,
     name: str,
-    chunk: Chunk,
+    chunk: RunBlock,
     i: int,
     heard: Heard,
     *,
     look_at: Collection[int] = (),
 ) -> PlayedRun:
     """Play run ``i`` of a chunk with a policy of the engine that has learned nothing yet."""
-    environment = chunk.world.environment
+    environment = chunk.environment.finite
     place = {arm: j for j, arm in enumerate(environment.arms)}
     rounds = chunk.contexts.shape[1]
     pulls, statuses = np.empty(rounds, np.int64), defaultdict[str, int](int)

@@ -7,7 +7,7 @@ must answer, and what the policy must have learned.
 from dataclasses import dataclass, field
 from typing import Any
 
-from boundit.service.config import AnyPolicy, PolicyConfig, make_policy
+from boundit.service.config import PolicyConfig, make_policy
 from boundit.terms.bound_table import BoundTable
 
 
@@ -40,7 +40,7 @@ class PlainService:
 
     def __init__(self, config: PolicyConfig) -> None:
         self.config = config
-        self.policy: AnyPolicy = make_policy(config)
+        self.policy = make_policy(config)
         self.decisions: dict[str, PlainDecision] = {}
         self.pruned: set[str] = set()
         self.position = 1
@@ -62,9 +62,9 @@ class PlainService:
         self.position += 1
         self.last = max(self.now, self.last)
         self.decisions[name] = PlainDecision(
-            self.position, (age,), (age, played), made.arm, self.last, played=played
+            self.position, (age,), (age, played), made.arm_values, self.last, played=played
         )
-        return False, str(made.arm[0])
+        return False, str(made.arm)
 
     def reward(
         self, name: str, reward: float | None, reward_id: str, observed: dict[str, Any]

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from boundit.service.config import PolicyConfig, make_policy, read_bounds
+from boundit.service.config import make_policy, read_bounds
 from boundit.service.errors import Unprocessable
 from tests.service.kit import KINDS, make_config, make_table, save
 
@@ -32,9 +32,10 @@ def test_every_kind_of_policy_is_made_and_remembers_no_ids(kind: str) -> None:
         ({"rewards": "sum"}, "$.rewards", "'first'"),
         ({"default_reward": 0.0}, "$.default_reward", "without a window"),
         ({"retention": -1.0}, "$.retention", "days"),
-        ({"options": {"alpha": 1}}, "$.options", "it has"),
-        ({"options": {"features": 1}}, "$.options", "no option 'features'"),
-        ({"options": {"watch": {"beta": 1}}}, "$.options.watch", "alpha and plays"),
+        ({"options": {"alpha": 1}}, "$.options", "no option 'alpha'"),
+        ({"options": {"features": 1}}, "$.options", "features is no option here"),
+        ({"options": {"watch": True}}, "$.options", "write monitor"),
+        ({"kind": "LinTS", "options": {"shared": True}}, "$.options", "no option 'shared'"),
         ({"window": 5.0, "default_reward": 2.0}, "$", "from 0 to 1"),
         ({"explore": 2.0}, "$", "explore"),
         ({"bounds": {}}, "$.bounds", "no bounds"),
@@ -73,14 +74,6 @@ def test_bounds_with_a_changed_number_are_refused() -> None:
         read_bounds(record)
 
 
-def test_watch_is_an_object_of_its_fields() -> None:
-    policy = make_policy(make_config(options={"watch": {"alpha": 0.1}}))
-
-    assert policy.monitor.watch is not None
-    assert policy.monitor.watch.alpha == 0.1
-    assert isinstance(make_config(), PolicyConfig)
-
-
 @pytest.mark.parametrize("kind", ["LinUCB", "LinTS", "OAM"])
 def test_a_linear_policy_without_a_declared_context_is_refused(kind: str) -> None:
     """Visitors with contexts of two lengths would be acknowledged, and one not learned."""
@@ -93,8 +86,3 @@ def test_a_linear_policy_without_a_declared_context_is_refused(kind: str) -> Non
     for names in (["t"], list[str]()):
         policy = make_policy(structs.replace(plain, context=names))
         assert policy.spec.context == tuple(names)
-
-
-def test_a_shared_model_is_refused_where_its_propensities_are_not_exact() -> None:
-    with pytest.raises(Unprocessable, match="shared must be False for LinTS"):
-        make_policy(make_config(kind="LinTS", options={"shared": True}))

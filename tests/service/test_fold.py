@@ -1,22 +1,17 @@
-from functools import partial
 from typing import Any
 
 import pytest
 
-from boundit.bandit.decision import Decision
 from boundit.service.config import make_policy
 from boundit.service.events import Closed
 from boundit.service.fold import Fold
+from boundit.service.writer.decide import Visit, choose_arms
 from tests.service.kit import ARMS, KINDS, make_config
 
 
 def _make_fold(kind: str, **options: Any) -> Fold:
     config = make_config(kind=kind, **options)
     return Fold(1, config, 7, make_policy(config), 1)
-
-
-def _give(decision: Decision) -> Decision:
-    return decision
 
 
 def _make_closings(n: int, *, bad: int | None = None) -> list[tuple[int, Closed]]:
@@ -45,28 +40,28 @@ def test_the_state_does_not_hang_on_how_events_are_grouped(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("explore", [0.0, 0.1])
-def test_chances_kept_for_a_context_are_those_of_every_visitor(
-    kind: str, explore: float
-) -> None:
+def test_visitors_of_a_group_get_what_each_gets_alone(kind: str, explore: float) -> None:
     fold = _make_fold(kind, explore=explore)
     fold.learn(_make_closings(30))
+    visits = [Visit(f"visitor {i}", (i % 3,), None, None, None) for i in range(12)]
 
-    for i in range(12):
-        decision = fold.policy.decide((i % 3,), id=f"visitor {i}")
-        chances = fold.find_chances(decision.context, None, partial(_give, decision))
-        assert decision.propensities == chances.by_arm
-        assert decision.propensity == chances.by_arm[decision.arm]
-        assert sum(chances.by_arm.values()) == pytest.approx(1)
+    for visit, together in zip(visits, choose_arms(fold, visits), strict=True):
+        (alone,) = choose_arms(fold, [visit])
+        decision = fold.policy.decide(visit.context, id=visit.id)
+        assert together == alone
+        assert together.arm == decision.arm_values
+        assert together.chances.by_arm[together.arm] == decision.propensity
+        assert sum(together.chances.by_arm.values()) == pytest.approx(1)
 
 
-def test_chances_are_worked_out_anew_once_something_was_learned() -> None:
-    fold = _make_fold("TS")
-    before = fold.find_chances((0,), None, lambda: fold.policy.decide((0,), id="a"))
+def test_chances_are_others_once_something_was_learned() -> None:
+    fold, visit = _make_fold("TS"), Visit("a", (0,), None, None, None)
+    (before,) = choose_arms(fold, [visit])
 
     fold.learn([(2, Closed("x", 1, 0, ["A"], [0], 1.0))])
 
-    after = fold.find_chances((0,), None, lambda: fold.policy.decide((0,), id="a"))
-    assert before.by_arm != after.by_arm
+    (after,) = choose_arms(fold, [visit])
+    assert before.chances.by_arm != after.chances.by_arm
 
 
 def test_a_copy_is_not_touched_by_what_is_learned_later() -> None:

@@ -15,7 +15,7 @@ import boundit as bd
 from boundit.service.config import PolicyConfig
 from boundit.service.store.sqlite import SqliteStore
 from boundit.service.store.store import Store
-from boundit.simulation.chunk import Chunk
+from boundit.simulation.block import RunBlock
 from tests.service.kit import SetClock, run_engine, save
 from tests.service.late_rewards import NEVER, Heard, play_service
 
@@ -24,25 +24,25 @@ KINDS = {"TS": bd.TS, "LinUCB": bd.LinUCB, "Fused": bd.Fused}
 
 
 @pytest.fixture(scope="module")
-def world() -> bd.World:
-    return bd.paper_world()
+def world() -> bd.Environment:
+    return bd.simulation.paper_environment()
 
 
 @pytest.fixture(scope="module")
-def bounds(world: bd.World) -> bd.BoundTable:
+def bounds(world: bd.Environment) -> bd.BoundTable:
     return bd.derive_bounds(world.graph, world.query, world.log(3_000, seed=0))
 
 
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_with_a_window_every_pull_is_that_of_the_simulator(
     kind: str,
-    world: bd.World,
+    world: bd.Environment,
     bounds: bd.BoundTable,
     open_store: Callable[[], Store],
     clock: SetClock,
 ) -> None:
-    feedback = bd.Feedback(delay=WINDOW, window=WINDOW, missing=LOST, default=0.0)
-    chunk = Chunk.draw(world, 5, range(1), ROUNDS, feedback=feedback)
+    feedback = bd.Feedback(delay=WINDOW, window=WINDOW, missing=LOST, default_reward=0.0)
+    chunk = RunBlock.draw(world, 5, range(1), ROUNDS, feedback=feedback)
     simulated = chunk.play(kind, KINDS[kind](prior=bounds), Event())[0]
     rng = np.random.default_rng(1)
     lost = ~np.isnan(chunk._schedule_run(0).defaults)
@@ -54,7 +54,7 @@ def test_with_a_window_every_pull_is_that_of_the_simulator(
         name="p",
         kind=kind,  # type: ignore[arg-type]
         bounds=save(bounds),
-        arms=[list(arm) for arm in world.environment.arms],  # type: ignore[arg-type]
+        arms=[list(arm) for arm in world.finite.arms],  # type: ignore[arg-type]
         seed=int(chunk._derive_seeds(kind)[0]),
         window=WINDOW + 1,
         default_reward=0.0,
@@ -70,13 +70,15 @@ def test_with_a_window_every_pull_is_that_of_the_simulator(
     assert report.agrees
 
 
-def test_learned_at_once_what_comes_sooner_counts_more(world: bd.World, tmp_path: Path) -> None:
+def test_learned_at_once_what_comes_sooner_counts_more(
+    world: bd.Environment, tmp_path: Path
+) -> None:
     """Half of the rewards are successes; with failures 100 rounds late, most of those known."""
-    chunk = Chunk.draw(world, 5, range(1), ROUNDS)
+    chunk = RunBlock.draw(world, 5, range(1), ROUNDS)
     heard = Heard([0] * ROUNDS, [100] * ROUNDS)
     common = {
         "kind": "UCB",
-        "arms": [list(arm) for arm in world.environment.arms],
+        "arms": [list(arm) for arm in world.finite.arms],
         "context": ["U1", "U2"],
         "reward_range": (0, 1),
         "seed": 1,
@@ -92,7 +94,7 @@ def test_learned_at_once_what_comes_sooner_counts_more(world: bd.World, tmp_path
             played = play_service(engine, clock, config.name, chunk, 0, heard, look_at=[ROUNDS])
         number, total = played.learned[ROUNDS]
         rates[name] = total / number
-    truth = float(world.environment.means.max(axis=1) @ world.shares)
+    truth = float(world.finite.means.max(axis=1) @ world.shares)
 
     assert rates["window"] < truth + 0.1
     assert rates["at once"] > truth + 0.15

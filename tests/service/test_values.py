@@ -2,7 +2,7 @@ from datetime import date
 
 import pytest
 
-from boundit.bandit.policies.ucb import UCB
+from boundit.bandit.ucb import UCB
 from boundit.service.errors import Unprocessable
 from boundit.service.values import (
     VariableNames,
@@ -110,6 +110,6 @@ def test_levels_of_arms_are_as_strict() -> None:
 
 
 def test_a_new_level_is_taken_as_it_comes() -> None:
-    names = VariableNames(UCB(prior=make_table(), unseen="range"))
+    names = VariableNames(UCB(prior=make_table(), unknown_levels="range"))
 
     assert names.read_context(7.5) == (7.5,)

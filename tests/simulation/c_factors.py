@@ -1,11 +1,11 @@
 """C-factors by definition, from the tables of a model: an oracle."""
 
 from boundit.counts.named_array import NamedArray
-from boundit.simulation.model import Model
+from boundit.simulation.scm import SCM
 from boundit.terms.names import Names
 
 
-def c_factor(model: Model, component: Names) -> NamedArray:
+def c_factor(model: SCM, component: Names) -> NamedArray:
     r"""Give ``Q[component]``: its law when every other node is set by hand.
 
     .. math:: Q[C](v) = \sum_u P(u) \prod_{V_i \in C} P(v_i \mid pa_i, u_i)

@@ -1,16 +1,16 @@
-"""The truth, slowly: every state of the world one by one, hidden ones too, in plain Python."""
+"""The truth, slowly: every state one by one, hidden variables too, in plain Python."""
 
 from collections.abc import Iterator, Mapping
 from itertools import product
 
 from boundit.counts.named_array import NamedArray
-from boundit.simulation.model import Model
+from boundit.simulation.scm import SCM
 
 State = dict[str, int]
 
 
 def list_states(
-    model: Model, do: Mapping[str, int] | None = None
+    model: SCM, do: Mapping[str, int] | None = None
 ) -> Iterator[tuple[State, float]]:
     """Every state with its probability when ``do`` are set by hand (truncated product)."""
     fixed = dict(do or {})
@@ -30,7 +30,7 @@ def list_states(
 
 
 def compute_probability(
-    model: Model, event: Mapping[str, int], do: Mapping[str, int] | None = None
+    model: SCM, event: Mapping[str, int], do: Mapping[str, int] | None = None
 ) -> float:
     """``P(event | do)``."""
     return sum(

@@ -1,3 +1,5 @@
+"""The pharmacy of the examples."""
+
 from boundit.graph.read import parse_graph
 from boundit.simulation.pharmacy import COLUMNS, GRAPH, PATIENTS, draw_kept_rows
 

@@ -1,20 +1,21 @@
+"""Policies by name."""
+
 import pytest
 
 from boundit.bandit.policy import Policy
-from boundit.simulation.description import describe_policy
+from boundit.simulation.environments import flipped_environment, paper_environment
+from boundit.simulation.errors import InvalidSimulation
 from boundit.simulation.policies import (
     KINDS,
     PCB,
     OfflineTables,
-    UnknownPolicy,
     make_policies,
     pick_policies,
 )
-from boundit.simulation.worlds import flipped_world, paper_world
 
 
 def test_every_kind_plays_with_and_without_bounds() -> None:
-    offline = OfflineTables.from_world(paper_world(), points=3_000)
+    offline = OfflineTables.from_environment(paper_environment(), size=3_000)
     found = make_policies(list(KINDS), {PCB: offline.exact}, {"CP": offline.cp})
 
     assert len(found) == 2 * len(KINDS) + 4
@@ -23,11 +24,11 @@ def test_every_kind_plays_with_and_without_bounds() -> None:
     assert list(found)[-4:] == [f"LinUCB_CP-{rows}" for rows in (1, 10, 100, "counts")]
 
 
-@pytest.mark.parametrize("world", [paper_world(), flipped_world()])
-def test_what_a_log_gives_holds_as_promised(world: object) -> None:
+@pytest.mark.parametrize("environment", [paper_environment(), flipped_environment()])
+def test_what_a_log_gives_holds_as_promised(environment: object) -> None:
     """Bounds of the exact law and of a log of the paper's size; estimates are points."""
-    offline = OfflineTables.from_world(world)  # type: ignore[arg-type]
-    for key, mean in world.means().items():  # type: ignore[attr-defined]
+    offline = OfflineTables.from_environment(environment)  # type: ignore[arg-type]
+    for key, mean in environment.means().items():  # type: ignore[attr-defined]
         assert offline.exact[key].lower - 1e-9 <= mean <= offline.exact[key].upper + 1e-9
         assert offline.logged[key].lower <= mean <= offline.logged[key].upper
         assert offline.cp[key].lower == offline.cp[key].upper
@@ -36,16 +37,18 @@ def test_what_a_log_gives_holds_as_promised(world: object) -> None:
 
 
 def test_policies_go_by_name() -> None:
-    offline = OfflineTables.from_world(paper_world(), points=3_000)
+    offline = OfflineTables.from_environment(paper_environment(), size=3_000)
     policies = pick_policies(["TS", "UCB-PCB"], offline, exact=False)
 
     assert list(policies) == ["TS", "UCB-PCB"]
-    for exact, confidence in ((False, 0.95), (True, None)):
-        record = describe_policy(pick_policies(["UCB-PCB"], offline, exact=exact)["UCB-PCB"])
-        assert record["prior"]["confidence"] == confidence  # type: ignore[index]
+    for exact, table in ((False, offline.logged), (True, offline.exact)):
+        (picked,) = pick_policies(["UCB-PCB"], offline, exact=exact).values()
+        assert picked.prior.table is table
     fused = pick_policies(["Fused", "Fused-trusting"], offline, exact=True)
-    assert all("rows in 16 cells" in str(policy) for policy in fused.values())
-    with pytest.raises(UnknownPolicy, match=r"no policy 'Lin-UCB'; did you mean 'LinUCB'\?"):
+    assert all(policy.prior.table is not None for policy in fused.values())
+    with pytest.raises(
+        InvalidSimulation, match=r"policies=Lin-UCB is not a policy. Did you mean 'LinUCB'\?"
+    ):
         pick_policies(["Lin-UCB"], offline, exact=True)
-    with pytest.raises(UnknownPolicy, match="there are LinUCB, LinUCB-PCB"):
+    with pytest.raises(InvalidSimulation, match="Use one of LinUCB, LinUCB-PCB"):
         pick_policies(["42"], offline, exact=True)

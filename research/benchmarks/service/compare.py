@@ -74,7 +74,7 @@ def create_policy(store: Store) -> None:
 
     ``Fused``, with bounds from a log of the paper's world: four arms in four contexts.
     """
-    world = bd.paper_world()
+    world = bd.simulation.paper_environment()
     bounds = bd.derive_bounds(world.graph, world.query, world.log(LOG_ROWS, seed=0))
     with run_engine(store, PolicyConfig(name="visits", bounds=save(bounds), seed=1)):
         pass

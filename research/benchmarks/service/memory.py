@@ -64,7 +64,7 @@ def live_a_day(engine: Engine, rng: random.Random, day: int, visitors: int) -> N
 
 def measure_year(decisions: int) -> None:
     """Print what is held at the end of every month."""
-    world = bd.paper_world()
+    world = bd.simulation.paper_environment()
     bounds = bd.derive_bounds(world.graph, world.query, world.log(30_000, seed=0))
     config = PolicyConfig(
         name="p", bounds=save(bounds), seed=1, window=WEEK, default_reward=0.0, retention=KEPT

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
-from boundit.simulation.model import Model
+from boundit.simulation.environment import Environment
 from boundit.simulation.random_models import draw_model
-from boundit.simulation.world import World
+from boundit.simulation.scm import SCM
 from boundit.terms.names import Nodes, sort_names
 
 MOST_PARENTS = 4
@@ -58,7 +58,7 @@ class WorldShape:
         return ", ".join(parts)
 
 
-def draw_large_world(shape: WorldShape, rng: Generator) -> World:
+def draw_large_world(shape: WorldShape, rng: Generator) -> Environment:
     """Draw a sparse graph, a model of it and a question about it, of this shape.
 
     The reward is one of the third of the variables that have most causes, direct or not; the
@@ -79,10 +79,10 @@ def draw_large_world(shape: WorldShape, rng: Generator) -> World:
     model = draw_model(
         graph, rng, levels=shape.levels, binary=query.outcomes, binary_hidden=True
     )
-    return World(model, query, f"a random world of {shape}")
+    return Environment(model, query, f"a random world of {shape}")
 
 
-def draw_large_log(model: Model, rows: int, rng: Generator) -> dict[str, NDArray[np.int8]]:
+def draw_large_log(model: SCM, rows: int, rng: Generator) -> dict[str, NDArray[np.int8]]:
     """Draw people until exactly ``rows`` of them are logged: a column of levels each.
 
     A column takes a byte a row, since a log of hundreds of variables is held whole.

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from boundit.simulation.environment import Environment
 from boundit.simulation.errors import ModelTooLarge
-from boundit.simulation.world import World
 from boundit.terms.bound import Key
 
 PEOPLE = 200_000
@@ -34,11 +34,13 @@ class TrueMeans:
     exact: bool
 
 
-def compute_true_means(world: World, rng: Generator, *, people: int = PEOPLE) -> TrueMeans:
+def compute_true_means(
+    world: Environment, rng: Generator, *, people: int = PEOPLE
+) -> TrueMeans:
     """Compute what every arm earns in every context: exactly, or from drawn people.
 
-    >>> from boundit.simulation.worlds import paper_world
-    >>> compute_true_means(paper_world(), np.random.default_rng(0)).exact
+    >>> from boundit.simulation.environments import paper_environment
+    >>> compute_true_means(paper_environment(), np.random.default_rng(0)).exact
     True
     """
     try:
@@ -48,11 +50,11 @@ def compute_true_means(world: World, rng: Generator, *, people: int = PEOPLE) ->
     return TrueMeans(means, dict.fromkeys(means, 0.0), exact=True)
 
 
-def simulate_means(world: World, rng: Generator, *, people: int = PEOPLE) -> TrueMeans:
+def simulate_means(world: Environment, rng: Generator, *, people: int = PEOPLE) -> TrueMeans:
     """Estimate what every arm earns in every context from people drawn under ``do(arm)``.
 
-    >>> from boundit.simulation.worlds import paper_world
-    >>> found = simulate_means(paper_world(), np.random.default_rng(0))
+    >>> from boundit.simulation.environments import paper_environment
+    >>> found = simulate_means(paper_environment(), np.random.default_rng(0))
     >>> key = ((0, 0), (0, 0))
     >>> abs(found.means[key] - 0.254167) < 5 * found.errors[key] < 0.01
     True
@@ -73,7 +75,7 @@ def simulate_means(world: World, rng: Generator, *, people: int = PEOPLE) -> Tru
 
 
 def _draw_arm(
-    world: World, do: Mapping[str, int], rng: Generator, people: int
+    world: Environment, do: Mapping[str, int], rng: Generator, people: int
 ) -> NDArray[np.int64]:
     """Draw people with an arm set by hand, and count in each context who earned 0 and who 1."""
     query, levels = world.query, world.model.n_levels

@@ -192,7 +192,7 @@ def compute_oam_rate(
     x = np.array([features[key] for key in keys], dtype=np.float64)
     gaps = np.array([best[key[1]] - means[key] for key in keys])
     tested = np.array([key not in gone for key in keys])
-    return allocate(x, gaps, width=2.0, cap=math.inf, smallest_gap=0.0, tested=tested).cost
+    return allocate(x, gaps, tested, 2.0, math.inf, 0.0).cost
 
 
 def compute_oam_ceiling(

@@ -13,9 +13,9 @@ from boundit.decisions.choose.choose import choose
 from boundit.decisions.compare.compare import compare
 from boundit.graph.text import parse
 from boundit.simulation import law_source
-from boundit.simulation.model import Model
+from boundit.simulation.environment import Environment
 from boundit.simulation.policies import FUSED, KINDS
-from boundit.simulation.world import World
+from boundit.simulation.scm import SCM
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.fused_plan import FusedPlan
 from boundit.terms.interval import Interval
@@ -85,13 +85,13 @@ def test_claims_of_drawn_logs_may_fail_as_often_as_their_confidence_says() -> No
 
 
 def test_a_truth_out_of_reach_is_missed_by_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    true_effect = Model.effect
+    true_effect = SCM.effect
 
-    def wrong(self: Model, **roles: Any) -> Any:
+    def wrong(self: SCM, **roles: Any) -> Any:
         found = true_effect(self, **roles)
         return type(found)(found.axes, found.values + 2)
 
-    monkeypatch.setattr(Model, "effect", wrong)
+    monkeypatch.setattr(SCM, "effect", wrong)
     report = soundness.audit_bounds(2)
 
     assert not report
@@ -219,9 +219,9 @@ def test_the_limit_of_a_model_is_given_all_that_came_before() -> None:
     same: Any = (["Z", "X<->Y"], [[0.2, 0.2], [0.7, 0.7]])
     other: Any = (["Z", "X<->Y"], [[0.2, 0.2], [0.5, 0.9]])
 
-    assert limits.measure_limit(Model(graph, moved | {"X": same}), "X", "Y") == pytest.approx(1)
+    assert limits.measure_limit(SCM(graph, moved | {"X": same}), "X", "Y") == pytest.approx(1)
     odds = (0.9 / 0.1) / (0.7 / 0.3), (0.7 / 0.3) / (0.5 / 0.5)
-    found = limits.measure_limit(Model(graph, moved | {"X": other}), "X", "Y")
+    found = limits.measure_limit(SCM(graph, moved | {"X": other}), "X", "Y")
     assert found == pytest.approx(max(odds))
 
 
@@ -258,7 +258,7 @@ def test_a_wrong_number_in_a_plan_is_a_miss() -> None:
 def test_on_large_graphs_only_the_error_of_the_truth_excuses_a_miss(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def move(world: World, rng: Generator) -> TrueMeans:
+    def move(world: Environment, rng: Generator) -> TrueMeans:
         found = compute_true_means(world, rng)
         moved = {key: mean + 2 + 9 * i for i, (key, mean) in enumerate(found.means.items())}
         return TrueMeans(moved, dict.fromkeys(moved, error), exact=not error)

@@ -6,8 +6,8 @@ from numpy.random import default_rng
 
 from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.text import parse
-from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_model
+from boundit.simulation.scm import SCM
 from boundit_research.audits import openness
 from boundit_research.audits.openness import OpenReport, Place, audit_openness
 from boundit_research.audits.problems import Problem, draw_problems
@@ -41,7 +41,7 @@ def test_a_model_with_another_log_is_no_rival(monkeypatch: pytest.MonkeyPatch) -
             node: (table.axes[:-1], 0.999 * table.values + 0.001 / table.values.shape[-1])
             for node, table in there.model.tables.items()
         }
-        model = Model(self.model.graph, tables)
+        model = SCM(self.model.graph, tables)
         effect = model.effect(
             outcomes=query.outcomes, treatments=query.treatments, context=query.context
         )

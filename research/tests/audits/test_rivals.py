@@ -4,18 +4,18 @@ from numpy.random import default_rng
 
 from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.text import parse
-from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_graph, draw_model
+from boundit.simulation.scm import SCM
 from boundit.terms.names import Nodes, sort_names
 from boundit_research.audits.rivals import SAME, ModelSurface, Rival, split_hidden_levels
 
 
-def draw_binary_model(graph: str, seed: int = 0) -> Model:
+def draw_binary_model(graph: str, seed: int = 0) -> SCM:
     return draw_model(parse(graph), default_rng(seed), levels=(2,))
 
 
 def find_both_ends(
-    model: Model, query: str, at: dict[str, int], *tables: Nodes, near: float = 1e-3
+    model: SCM, query: str, at: dict[str, int], *tables: Nodes, near: float = 1e-3
 ) -> tuple[Rival, Rival]:
     surface, asked = ModelSurface(model, tables), parse_query(query)
     low, high = (
@@ -25,7 +25,7 @@ def find_both_ends(
     return low, high
 
 
-def compute_effect(model: Model, query: EffectQuery, at: dict[str, int]) -> float:
+def compute_effect(model: SCM, query: EffectQuery, at: dict[str, int]) -> float:
     found = model.effect(
         outcomes=query.outcomes, treatments=query.treatments, context=query.context
     )
@@ -83,7 +83,7 @@ def test_what_the_log_determines_does_not_move(
 def test_rivals_of_the_bow_come_to_the_natural_bounds_and_not_beyond(seed: int) -> None:
     """Manski: ``P(y, x) <= P(y | do(x)) <= 1 - P(y', x)``, and both ends can be so."""
     model = split_hidden_levels(draw_binary_model("X -> Y; X <-> Y", seed), default_rng(seed))
-    law = model.law()
+    law = model.distribution()
     natural = [float(law.at({"X": 1, "Y": 1})), 1 - float(law.at({"X": 1, "Y": 0}))]
 
     low, high = find_both_ends(model, "Y | do(X)", {"X": 1}, near=1e-9)
@@ -100,7 +100,7 @@ def test_an_unbiased_table_keeps_rivals_from_moving_what_it_shows() -> None:
 
     assert free.find_furthest(query, {}, towards=1, until=0.999).effect > 0.999
     stuck = held.find_furthest(query, {}, towards=1, until=0.999)
-    assert stuck.effect == pytest.approx(float(model.law("Y").at({"Y": 1})), abs=1e-9)
+    assert stuck.effect == pytest.approx(float(model.distribution("Y").at({"Y": 1})), abs=1e-9)
 
 
 def test_two_independent_causes_of_a_selecting_reward_pin_it_down() -> None:
@@ -126,6 +126,6 @@ def test_wider_hidden_causes_change_nothing_that_can_be_seen_or_done(seed: int) 
     wide = split_hidden_levels(model, rng)
 
     assert wide.log().measure_gap(model.log()) < 1e-12
-    assert wide.law().measure_gap(model.law()) < 1e-12
+    assert wide.distribution().measure_gap(model.distribution()) < 1e-12
     assert wide.intervene(x).measure_gap(model.intervene(x)) < 1e-12
     assert all(wide.n_levels[h] == 2 * model.n_levels[h] for h in model.hidden)

@@ -10,8 +10,8 @@ from scipy.optimize import linprog
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
-from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_model
+from boundit.simulation.scm import SCM
 from boundit_research.audits.sharpness_family import ModelFamily
 from boundit_research.audits.sharpness_search import SearchTarget, find_furthest
 
@@ -19,12 +19,12 @@ QUERY = parse_query("Y | do(X)")
 SIGNS = (-1, 1)
 
 
-def draw_binary_model(text: str, seed: int) -> Model:
+def draw_binary_model(text: str, seed: int) -> SCM:
     return draw_model(parse(text), default_rng(seed), levels=(2,), floor=0.1)
 
 
 def search_effect(
-    model: Model, log: NamedArray, rate: float | None, sign: int, arm: int
+    model: SCM, log: NamedArray, rate: float | None, sign: int, arm: int
 ) -> float:
     family = ModelFamily(model.graph, levels=6)
     starts = default_rng(1).normal(size=(6, family.size))

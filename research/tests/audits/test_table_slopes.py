@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
-from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_graph, draw_model
+from boundit.simulation.scm import SCM
 from boundit.terms.names import sort_names
 from boundit_research.audits.table_slopes import LawSlopes, ModelPoints
 
 
-def draw_selected_model(seed: int) -> Model:
+def draw_selected_model(seed: int) -> SCM:
     rng = default_rng(seed)
     return draw_model(draw_graph(4, rng, selection=True), rng, levels=(2, 3))
 
@@ -27,7 +27,7 @@ def test_a_law_is_the_one_that_the_model_gives(seed: int) -> None:
 
     assert log / log.sum() == pytest.approx(model.log().values.ravel())
     assert log.sum() == pytest.approx(model.selection_rate())
-    assert law == pytest.approx(model.law(y).values)
+    assert law == pytest.approx(model.distribution(y).values)
     effect = model.effect(outcomes=y, treatments=x, context=c).at(at).values
     assert joint / joint.sum() == pytest.approx(effect)
 
@@ -68,7 +68,7 @@ def test_only_what_bears_on_the_question_is_written_out() -> None:
     """A chain of 30 has too many cells; its first three have eight."""
     tables: dict[str, tuple[list[str], list[float]]] = {"V0": ([], [0.5, 0.5])}
     tables |= {f"V{i + 1}": ([f"V{i}"], [0.3, 0.6]) for i in range(29)}
-    points = ModelPoints(Model.of(tables).tables)
+    points = ModelPoints(SCM.of(tables).tables)
 
     assert LawSlopes(points, ["V2"]).drawn == ["V0", "V1", "V2"]
     assert LawSlopes(points, ["V29"], done={"V27": 1}).drawn == ["V28", "V29"]

@@ -35,10 +35,10 @@ def test_a_study_has_its_own_size_and_record(
     assert record["rows"] == json.loads(shown)["rows"]
 
 
-def test_what_a_watch_says_stays_out_of_the_way(capsys: pytest.CaptureFixture[str]) -> None:
-    _, out, err = answer(capsys, "watch", "--runs", "2", "--rounds", "700")
+def test_what_a_monitor_says_stays_out_of_the_way(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, err = answer(capsys, "monitor", "--runs", "2", "--rounds", "700")
 
-    assert "wrong, watched, forced plays" in out
+    assert "wrong, monitored, explores" in out
     assert err == ""
 
 
@@ -77,8 +77,8 @@ def test_the_study_of_rivals_keeps_its_runs_and_writes_a_page(
         (("suite", "--world", "paper"), "the study suite has no use for --world; leave it out"),
         (("suite", "--plot", "a.png"), "the study suite has no use for --plot"),
         (("ceilings", "--plot", "a.png"), "the study ceilings has no use for --plot"),
-        (("watch", "--out", "a.npz"), "'a.npz' must be a file whose name ends in .json"),
-        (("watch", "--observed", "0.5"), "the study watch has no use for --observed"),
+        (("monitor", "--out", "a.npz"), "'a.npz' must be a file whose name ends in .json"),
+        (("monitor", "--observed", "0.5"), "the study monitor has no use for --observed"),
         (("logs", "--worlds", "2"), "the study logs has no use for --worlds"),
         (("logs", "--report", "a.html"), "the study logs has no use for --report"),
         (("logs", "--world", "random:3"), "paper, flipped, random, wrong"),

@@ -17,7 +17,7 @@ def make_regret(**means: float) -> Regret:
     common = rng.exponential(20.0, 50) + 50
     finals = [common + mean + rng.normal(0, 0.5, 50) for mean in means.values()]
     curves = np.array(finals)[:, :, None]
-    return Regret(tuple(means), np.array([10]), curves, "somewhere", 0, "1", {})
+    return Regret(tuple(means), np.array([10]), curves, {"somewhere": 50}, 0, "1", {})
 
 
 def make_study(warm: dict[str, float], *, bounds: float = -10.0) -> OnlineStudy:

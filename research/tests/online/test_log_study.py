@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from boundit.simulation.errors import DamagedResult
-from boundit.simulation.policies import UnknownPolicy
+from boundit.simulation.errors import InvalidSimulation
 from boundit.simulation.simulate import simulate
 from boundit_research.online import log_study
 from boundit_research.online.log_study import LogStudySettings, OtherStudy, run_log_study
@@ -89,7 +88,7 @@ def test_each_group_may_have_runs_of_its_own() -> None:
 
 def test_nobody_plays_where_a_name_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_study, "simulate", pytest.fail)
-    with pytest.raises(UnknownPolicy):
+    with pytest.raises(InvalidSimulation, match="no policy is called"):
         run_log_study(**SMALL, policies=("LinUCB-PCB", "GLUES"))
 
 
@@ -118,5 +117,5 @@ def test_another_study_is_not_gone_on_with(tmp_path: Path) -> None:
         with pytest.raises(OtherStudy, match=r"keeps a study of 40 rounds, seed 0, .* not of"):
             run_log_study(**SMALL | {"settings": settings}, path=path)
     path.write_text('{"rounds": 3}')
-    with pytest.raises(DamagedResult, match="it keeps no study of logs"):
+    with pytest.raises(InvalidSimulation, match="keeps no study of logs"):
         run_log_study(**SMALL, path=path)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from boundit.simulation.intervals import compute_half_width
+from boundit.simulation.summary import compute_half_width
 from boundit_research.online.log_study_rows import LogRegrets, summarize_logs
 
 RNG = np.random.default_rng(0)

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from boundit.bandit.policy import Policy
-from boundit.simulation.policies import UnknownPolicy
-from boundit.simulation.worlds import flipped_world, paper_world
+from boundit.simulation.environments import flipped_environment, paper_environment
+from boundit.simulation.errors import InvalidSimulation
 from boundit_research.online.run_tables import FRESH, PLAIN, RunTables, make_sources
 from boundit_research.online.wrong_graphs import AssumedWorld
 
-FLIPPED = AssumedWorld.right(flipped_world())
+FLIPPED = AssumedWorld.right(flipped_environment())
 
 
 def test_a_run_has_its_own_log_and_the_same_one_again() -> None:
@@ -27,7 +27,7 @@ def test_a_run_has_its_own_log_and_the_same_one_again() -> None:
 
 def test_a_log_of_counts_has_the_law_of_a_drawn_one() -> None:
     """Selected rows of n: as many as are logged, each cell by its share."""
-    world = paper_world()
+    world = paper_environment()
     counted = RunTables(AssumedWorld.right(world), 200_000, 0).draw_log(0)
     names = tuple(sorted(world.graph.observed))
     found = counted.count(names).marginalize(names).align(names)
@@ -46,8 +46,8 @@ def test_policies_start_from_their_runs_log_or_from_nothing() -> None:
         source = sources[name]
         assert not isinstance(source, Policy)
         policy = source(1)
-        assert policy.state()["monitor"]["prior"] is not None
-    with pytest.raises(UnknownPolicy, match="did you mean 'LinUCB-PCB'"):
+        assert policy.prior.table is not None
+    with pytest.raises(InvalidSimulation, match="did you mean 'LinUCB-PCB'"):
         make_sources(("LinUCB-PBC",), tables)
 
 
@@ -60,4 +60,4 @@ def test_a_log_that_refutes_the_graph_gives_no_bounds() -> None:
 
     for name, source in make_sources(tuple(FRESH), Refuted(FLIPPED, 10, 0)).items():
         assert not isinstance(source, Policy), name
-        assert source(0).state()["monitor"]["prior"] is None
+        assert source(0).prior.table is None

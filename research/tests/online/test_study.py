@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from boundit.simulation.environments import random_environment
 from boundit.simulation.policies import PCB
-from boundit.simulation.worlds import random_world
 from boundit_research.online.study import (
     ALL,
     BLIND,
@@ -22,8 +22,8 @@ def test_the_study_has_every_policy_in_both_worlds() -> None:
         runs=6, oam_runs=2, rounds=40, points=2_000, progress=lambda *at: heard.append(at)
     )
 
-    for played, world in ((study.paper, "the paper's world"), (study.flip, "the flipped")):
-        assert played.regret.world.startswith(world)
+    for played, world in ((study.paper, "the paper's"), (study.flip, "the flipped")):
+        assert played.regret.environment.startswith(world)
         assert (played.regret.runs, played.oam.runs) == (6, 2)
         assert len(played.regret.policies) == 2 * len(SHORT) + 2 + 8
         assert played.oam.policies == ("LinUCB", "OAM", "OAM-PCB", f"OAM{LOGGED}")
@@ -70,7 +70,7 @@ def test_quick_is_a_third_and_repeats() -> None:
 
 def test_in_full_every_policy_has_bounds_of_both_kinds() -> None:
     """Also in a world of another shape than the paper's."""
-    world = random_world(2, arms=3, contexts=1)
+    world = random_environment(2, arms=3, contexts=1)
     found = play_world(world, runs=2, oam_runs=1, own_log_runs=1, rounds=15, points=1_000)
 
     assert len(found.regret.policies) == 3 * len(ALL) + 8

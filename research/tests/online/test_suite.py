@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from boundit.simulation.intervals import compute_half_width
-from boundit.simulation.worlds import flipped_world, make_suite
+from boundit.simulation.environments import flipped_environment, make_suite
+from boundit.simulation.summary import compute_half_width
 from boundit_research.online.suite import SuiteRow, run_suite_study
 
 
@@ -19,7 +19,7 @@ def test_every_world_of_the_suite_has_a_row() -> None:
 
 
 def test_intervals_allow_for_the_number_of_worlds() -> None:
-    worlds = (flipped_world(1), flipped_world(0.5))
+    worlds = (flipped_environment(1), flipped_environment(0.5))
     both, one = (run_suite_study(runs=8, rounds=60, worlds=worlds[:n]) for n in (2, 1))
     wide, plain = (study.rows[0].less_upper - study.rows[0].less for study in (both, one))
     ratio = compute_half_width(np.arange(8.0), 0.975) / compute_half_width(np.arange(8.0), 0.95)
@@ -29,7 +29,7 @@ def test_intervals_allow_for_the_number_of_worlds() -> None:
 
 
 def test_a_single_run_has_a_dash_for_an_interval() -> None:
-    study = run_suite_study(runs=1, rounds=20, worlds=(flipped_world(1),))
+    study = run_suite_study(runs=1, rounds=20, worlds=(flipped_environment(1),))
 
     assert "–  no difference" in str(study)
     assert "nan" not in str(study)

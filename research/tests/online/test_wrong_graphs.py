@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from boundit.simulation.world import World
-from boundit.simulation.worlds import paper_world
+from boundit.simulation.environment import Environment
+from boundit.simulation.environments import paper_environment
 from boundit_research.online.wrong_graphs import AssumedWorld, make_wrong_worlds
 
 ARMS, CONTEXT = ("X1", "X2"), ("U1", "U2")
 
 
-def mislead(world: World) -> np.ndarray:
+def mislead(world: Environment) -> np.ndarray:
     """What the exact log's cells make of each mean, with the right chances of I1."""
     cells = world.model.log().align((*ARMS, *CONTEXT, "I1", "Y"))
     chances = world.model.effect(outcomes=("I1",), treatments=ARMS, context=CONTEXT)
@@ -25,12 +25,12 @@ def mislead(world: World) -> np.ndarray:
 def test_the_log_misleads_by_as_much_as_is_said(i: int, error: float) -> None:
     wrong = make_wrong_worlds()[i]
 
-    assert wrong.graph == paper_world().graph != wrong.world.graph
+    assert wrong.graph == paper_environment().graph != wrong.world.graph
     assert np.abs(mislead(wrong.world)).max() == pytest.approx(error, abs=0.006)
 
 
 def test_no_extra_edge_no_error() -> None:
-    right = AssumedWorld.right(paper_world())
+    right = AssumedWorld.right(paper_environment())
 
     assert right.graph == right.world.graph
     assert np.abs(mislead(right.world)).max() < 1e-12

@@ -1,7 +1,7 @@
 # ruff: noqa: ARG002, all have the same arguments
 """Rivals in plain Python, written from their definitions: what compiled ones are held against.
 
-Nothing is shared with the kernels but the streams of random numbers.
+Nothing is shared with the kernels but the uniform numbers.
 """
 
 import math
@@ -12,10 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from boundit.bandit.kernels.rng import branch_stream, draw_uniform, open_stream
-from boundit_research.rivals.facts import PairFact, PairFacts
+from boundit.bandit.draws import draw_uniform, wrap_seed
+from boundit.terms.bound_table import BoundTable
 
 WEIGHTS = 8
+
+
+@dataclass(frozen=True)
+class PairFact:
+    """One arm in one context: the ends of its bound, its rows in the log, and their sum."""
+
+    lower: float
+    upper: float
+    rows: float
+    total: float
 
 
 @dataclass
@@ -23,7 +33,8 @@ class PlainRival:
     """A rival on one problem: facts of every pair, and lists of rewards."""
 
     kind: str
-    facts: PairFacts
+    bounds: BoundTable
+    logged: BoundTable
     arms: tuple[tuple[Any, ...], ...]
     seed: int
     scale: float = 1.0
@@ -50,7 +61,12 @@ class PlainRival:
             self.history.setdefault(self.arms[row], []).append((x, reward))
 
     def list_facts(self, context: Any) -> list[PairFact]:
-        return [self.facts.get(arm, context) for arm in self.arms]
+        return [self.find_fact(arm, context) for arm in self.arms]
+
+    def find_fact(self, arm: Any, context: Any) -> PairFact:
+        bound, point = self.bounds.bounds[arm, context], self.logged.bounds[arm, context]
+        rows = point.n if point.lower_estimate == point.upper_estimate else 0
+        return PairFact(bound.lower, bound.upper, rows, round(rows * point.lower_estimate))
 
     def list_rewards(self, context: Any) -> list[list[float]]:
         return [self.rewards.get((arm, context), []) for arm in self.arms]
@@ -109,12 +125,11 @@ class PlainRival:
                 scores.append((index, 0.0))
             row = first_best(scores)
             pair = self.arms[row], context
-            fact = self.facts.get(*pair)
+            fact = self.find_fact(*pair)
             rows, total = self.left.get(pair, (int(fact.rows), int(fact.total)))
             if not rows:
                 return row
-            number = list(self.facts.pairs).index(pair)
-            uniform = draw(branch_stream(np.uint64(open_stream(self.seed, number)), rows))
+            uniform = draw_uniform(list(self.logged.bounds).index(pair), rows)
             reward = float(uniform * rows < total)
             self.left[pair] = rows - 1, total - int(reward)
             self.rewards.setdefault(pair, []).append(reward)
@@ -146,11 +161,13 @@ class PlainRival:
         return self.find_greedy(context, self.weights[self.costs.index(min(self.costs))])
 
     def choose_arrow(self, context: Any, t: int) -> int:
-        uniform = draw(open_stream(self.seed, t))
-        explore = self.explored
-        if uniform < explore:
-            return int(uniform / explore * len(self.arms))
-        return self.find_chosen(context)
+        chances = np.full(len(self.arms), self.explored / len(self.arms))
+        chances[self.find_chosen(context)] += 1 - self.explored
+        return self.draw(chances, t)
+
+    def draw(self, chances: np.ndarray, t: int) -> int:
+        uniform = draw_uniform(wrap_seed(self.seed), t)
+        return int(np.searchsorted(np.cumsum(chances), uniform, side="right"))
 
     def learn_arrow(self, context: Any, row: int, reward: float) -> None:
         explore = self.explored
@@ -167,8 +184,7 @@ class PlainRival:
         return weights / weights.sum(), eta
 
     def choose_exp3_ix(self, context: Any, t: int) -> int:
-        uniform = draw(open_stream(self.seed, t))
-        return int(np.searchsorted(np.cumsum(self.find_chances(context)[0]), uniform))
+        return self.draw(self.find_chances(context)[0], t)
 
     def choose_r_oful(self, context: Any, t: int) -> int:
         facts = self.list_facts(context)
@@ -205,11 +221,6 @@ DECIDE: Mapping[str, Callable[[PlainRival, Any, int], int]] = {
 def first_best(scores: list[tuple[float, float]]) -> int:
     """Index of the highest score, the first among equals."""
     return scores.index(max(scores))
-
-
-def draw(stream: int | np.uint64) -> float:
-    """A uniform number from a stream, which Python hands on as a plain number."""
-    return draw_uniform(np.uint64(stream))[0]
 
 
 @cache

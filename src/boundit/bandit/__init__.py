@@ -1,4 +1,4 @@
-"""How to act: bounds, features and rewards in, a ``Decision`` out."""
+"""How to act: bounds and rewards in, a ``Decision`` out."""
 
 from boundit.terms.public_names import attach_names
 

@@ -1,779 +1,458 @@
-"""What every policy is: a spec, bounds, statistics, and the calls that all policies share.
+"""What every policy keeps: options, arms, bounds and arrays; states, copies, merging, refreshing.
 
-A policy owns what is fixed (``BanditSpec``), the bounds it believes (``BoundMonitor``), what
-its algorithm has learned (``Statistics``), how many decisions it learned from with the ids of
-the last (``LearnedIds``), and a lock that is held during every call, so that it may be shared
-between threads. Calls then follow each other in some order; what is learned does not depend on
-it but for rounding.
+Arrays have a row for each context and a column for each arm. A policy says which arrays it has
+learned and by which axes they go (``axes``); all else is written here once.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import deepcopy
+from collections.abc import Iterable, Mapping
+from copy import copy, deepcopy
+from inspect import isabstract
+from os import PathLike
 from threading import RLock
-from typing import ClassVar, Generic, Protocol, Self, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from boundit.bandit.batch.environment import FiniteEnvironment
-from boundit.bandit.batch.layout import BatchLayout, BatchRuns
-from boundit.bandit.decision import Decision
-from boundit.bandit.decision_ids import DecisionIds
-from boundit.bandit.errors import (
-    BadArm,
-    BadObservation,
-    BadOption,
-    CannotMerge,
-    ForeignBounds,
-    NeedsArms,
-    NotADecision,
+from boundit.bandit.compiled import working_on
+from boundit.bandit.decision import Renamed
+from boundit.bandit.draws import Ints
+from boundit.bandit.errors import BadOption, CannotMerge, DamagedState
+from boundit.bandit.ids import ID_WINDOW, DecisionIds, IdStore, LearnedIds
+from boundit.bandit.options import (
+    Arms,
+    CommonOptions,
+    ContextNames,
+    check_options,
+    require_common,
 )
-from boundit.bandit.kernels.arrays import Floats, Places, Seeds
-from boundit.bandit.kernels.rng import (
-    NO_STREAM,
-    NO_STREAMS,
-    StreamKey,
-    StreamKeys,
-    draw_explored,
-    draw_many_explored,
+from boundit.bandit.prior import Prior, Refutation
+from boundit.bandit.spec import Spec
+from boundit.bandit.states import (
+    find_class,
+    open_state,
+    read_array,
+    read_file,
+    seal_state,
+    write_array,
+    write_file,
 )
-from boundit.bandit.learned_ids import REMEMBERED, IdStore, LearnedIds
-from boundit.bandit.many.decisions import Decisions, ExploredArm
-from boundit.bandit.many.rewards import (
-    RewardBatch,
-    group_decisions,
-    list_decisions,
-    list_ids,
-    read_rewards,
-)
-from boundit.bandit.many.rows import list_observed, name_row
-from boundit.bandit.many.score_batch import ScoreBatch
-from boundit.bandit.many.visitors import Visitors, read_ids, read_visitors
-from boundit.bandit.options import read_seed, read_share
-from boundit.bandit.prior.bounds import PriorBounds
-from boundit.bandit.prior.log_refutation import LogRefutation
-from boundit.bandit.prior.monitor import BoundMonitor
-from boundit.bandit.prior.watch import Refutation
-from boundit.bandit.ranked_arms import RankedArms
-from boundit.bandit.scores import EXPLORED, Scores
-from boundit.bandit.serialization import Record, State, open_state, seal_state
-from boundit.bandit.spec import Arms, BanditSpec, ContextNames
 from boundit.terms.bound import Arm, Context
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.errors import BounditError
 from boundit.terms.saving.codec import decode, encode
 
-
-class Statistics(Protocol):
-    """What an algorithm has learned and nothing else; ``BasePolicy`` owns one."""
-
-    def take(self, decision: Decision, reward: float) -> None:
-        """Learn from the reward of one decision, or raise before anything changes."""
-        ...
-
-    def find_features(self, context: Context, arm: Arm) -> tuple[float, ...]:
-        """Find the features that an arm is learned by in a context, none where it needs none."""
-        ...
-
-    def settings(self) -> Record:
-        """Give the options that decide how it learns, such as ``ridge``, as a JSON object."""
-        ...
-
-    def fresh(self, spec: BanditSpec) -> Self:
-        """Make empty statistics of the same settings for the arms and contexts of ``spec``."""
-        ...
-
-    def widen(self, spec: BanditSpec) -> Self:
-        """Carry what was learned over to a spec with further arms or levels, or raise."""
-        ...
-
-    def join(self, other: Self, shared: Self) -> Self:
-        """Add up what two policies learned; gives new statistics.
-
-        What ``shared`` had learned is in both and counts once.
-        """
-        ...
-
-    def to_record(self) -> object:
-        """Write all that was learned for JSON; called by ``BasePolicy.state``."""
-        ...
-
-    def restore(self, record: list[list[object]], spec: BanditSpec) -> Self:
-        """Read the statistics that ``to_record`` wrote, with the settings of this object."""
-        ...
+Open = tuple[tuple[Arm, ...], tuple[int, ...], Ints]
+"""Arms of a call, those ruled out last; their places in the order of the call; columns to score."""
 
 
-@runtime_checkable
-class BatchStatistics(Protocol):
-    """Statistics that learn many rewards at once; others learn them in turn."""
+class BasePolicy(ABC):
+    """What a policy keeps; ``Policy`` decides and learns with it."""
 
-    def take_many(self, batch: RewardBatch) -> None:
-        """Learn several rewards in their order, or raise before anything changes.
-
-        An error names the row.
-        """
-        ...
-
-
-S = TypeVar("S", bound=Statistics)
-
-
-class BasePolicy(ABC, Generic[S]):
-    """A policy without its algorithm, which overrides ``choose`` and two more.
-
-    The constructor of an algorithm reads its own options and hands the three parts on.
-    """
-
-    samples: ClassVar[bool] = False
-    """Whether ``choose`` draws from the stream of the decision."""
+    draws: ClassVar[bool] = False
+    """Whether ``score`` gives probabilities; else it names a winner."""
+    sees_numbers: ClassVar[bool] = False
+    """Whether ``score`` gets a number where the prior has bins, or the name of its bin."""
+    axes: Mapping[str, str] = {}
+    """The arrays that were learned, with a letter for each leading axis: c contexts, a arms."""
+    additive: tuple[str, ...] = ()
+    """Those that add up when two policies are merged; ``derive`` makes the others from them."""
+    arrays: Any
+    """A NamedTuple of all arrays that compiled loops read and write; ``bounds`` are the prior's."""
 
     def __init__(
-        self,
-        spec: BanditSpec,
-        monitor: BoundMonitor,
-        statistics: S,
-        *,
-        seed: int | None = None,
-        explore: float = 0.0,
-        remember: int | IdStore = REMEMBERED,
+        self, prior: BoundTable | None, own: Mapping[str, Any], common: CommonOptions
     ) -> None:
-        self.spec, self.monitor, self.statistics = spec, monitor, statistics
-        self.learned_ids = LearnedIds(remember)
-        self._seed, self._explore = read_seed(seed), read_share("explore", explore)
-        self._draws = self.samples or self._explore > 0
-        self.ids, self._lock = DecisionIds(seed), RLock()
+        self._name = type(self).__name__
+        require_common(self._name, common, own)
+        checked: dict[str, Any] = {name: common.get(name) for name in ("seed", "monitor")}
+        checked = check_options({**checked, "explore": common.get("explore", 0.0)})
+        self.options = check_options(own)
+        self.seed, self.explore = checked["seed"], checked["explore"]
+        self.spec = Spec.of(prior, common)
+        self.prior = Prior(prior, checked["monitor"])
+        self.ids = DecisionIds(self.seed)
+        self.learned = LearnedIds(common.get("id_window", ID_WINDOW))
+        self._lock = RLock()
+        self._start()
+
+    @abstractmethod
+    def make_arrays(self) -> Any:
+        """Make the arrays of nothing learned: ``n_rows`` contexts (row 0: all others), all arms."""
+
+    def rebuild(self) -> None:
+        """Work out what is kept beside the arrays: after a state, merging, new arms or contexts."""
+
+    def derive(self) -> None:
+        """Work out the arrays that do not add up from those that do, after merging."""
+
+    def merge_rest(self, one: Self, other: Self, shared: Self) -> None:
+        """Put together what does not add up entry by entry."""
+
+    def match(self, other: Self) -> None:
+        """Take the sizes of arrays that are known from requests alone, such as of features."""
+
+    # -- arms and contexts as rows and columns --------------------------------------------------
 
     @property
-    def sees_numbers(self) -> bool:
-        """Whether ``choose`` gets a visitor's numbers where the prior has bins, or the bins."""
-        return False
+    def n_rows(self) -> int:
+        """How many rows arrays have: for row 0, the contexts, and some room for more."""
+        return self._room
 
-    @abstractmethod
-    def options(self) -> Record:
-        """Give the algorithm's own options, such as ``alpha`` or ``horizon``, as it took them.
+    def _start(self) -> None:
+        """Give rows to the contexts of the prior and columns to the arms; nothing is learned."""
+        working_on.name = self._name
+        table, spec = self.prior.table, self.spec
+        self._arms: list[Arm] = list(spec.arms)
+        self._columns = {arm: k for k, arm in enumerate(self._arms)}
+        self._contexts: list[Context] = list(table.contexts) if table else []
+        self._rows = {context: i for i, context in enumerate(self._contexts, 1)}
+        self._room = len(self._contexts) + 1
+        self._hold()
+        self._kept: dict[Context, Any] = {}
+        self._open: dict[int, Open] = {}
+        self.prior.lay_out(spec, self._contexts, self._arms, self._room)
+        self.arrays = self.make_arrays()
+        self.rebuild()
 
-        Those of how it learns are in its statistics, and those that all policies have are
-        theirs.
-        """
+    def _hold(self) -> None:
+        self._held = np.array([self._columns[arm] for arm in self.spec.arms], np.int64)
+        self._has_cells = bool(self.spec.bins) and not self.sees_numbers
 
-    @abstractmethod
-    def choose(
-        self, context: Context, ranked_arms: RankedArms, stream_key: StreamKey
-    ) -> Scores:
-        """Score the arms allowed for one visitor; gives the scores and the arm that won.
+    def _lay_out_prior(self) -> None:
+        """Write the bounds in force into the arrays."""
+        self.prior.lay_out(self.spec, self._contexts, self._arms, self._room)
+        self._kept.clear()
+        self._open = {}
+        if hasattr(self.arrays, "bounds"):
+            self.arrays = self.arrays._replace(bounds=self.prior.bounds)
 
-        What is drawn comes from ``open_stream(*stream_key)``, and from nothing else, by
-        algorithms that say so (``samples``). Every algorithm overrides it.
-        """
+    def _grow(self, contexts: Iterable[Context], arms: Iterable[Arm]) -> None:
+        """Append rows and columns; room doubles, so that one costs a constant time on average."""
+        n_columns = len(self._arms)
+        for context in contexts:
+            self._contexts.append(context)
+            self._rows[context] = len(self._contexts)
+        for arm in arms:
+            self._columns[arm] = len(self._arms)
+            self._arms.append(arm)
+        self._kept = {}
+        self._open = {}
+        n = len(self._contexts) + 1
+        if n <= self._room and len(self._arms) == n_columns:
+            return
+        self._room = self._room if n <= self._room else 2 * n
+        self._make_room()
 
-    def choose_many(
-        self,
-        context: Context,
-        ranked_arms: RankedArms,
-        stream_keys: StreamKeys,  # noqa: ARG002, for those that draw
-    ) -> ScoreBatch:
-        """Score the arms for several visitors of one context, each as ``choose`` would.
+    def _make_room(self) -> None:
+        """Make arrays for all rows and columns, and take over what was learned."""
+        self.prior.lay_out(self.spec, self._contexts, self._arms, self._room)
+        old, self.arrays = self.arrays, self.make_arrays()
+        self.carry(old)
+        self.rebuild()
 
-        Here for algorithms that draw nothing, and so score once for all; those that draw
-        (``samples``) override it.
-        """
-        return ScoreBatch(self.choose(context, ranked_arms, NO_STREAM))
+    def carry(self, old: Any) -> None:
+        """Take over what was learned into arrays with more room."""
+        for name, axes in self.axes.items():
+            part = getattr(old, name)
+            getattr(self.arrays, name)[tuple(map(slice, part.shape[: len(axes)]))] = part
 
-    @abstractmethod
-    def play_batch(self, layout: BatchLayout, runs: BatchRuns) -> Places | None:
-        """Play whole runs in compiled code; gives the arm pulled in every run and round.
+    def _list_new(self, contexts: Iterable[Context], arms: Iterable[Arm]) -> tuple[Any, Any]:
+        """List the contexts and arms that have no row or column yet."""
+        new = [c for c in contexts if c not in self._rows]
+        return new, [arm for arm in arms if arm not in self._columns]
 
-        None if the policy would refuse some context, arm or feature of the layout. Every
-        algorithm overrides it.
-        """
+    def _cell(self, row: int) -> Context:
+        return self._contexts[row - 1] if row else ("a context without bounds",)
 
-    def decide(
-        self,
-        context: object = (),
-        *,
-        arms: Arms | None = None,
-        id: str | None = None,  # noqa: A002, the word users know
-    ) -> Decision:
-        """Choose an arm for one visitor; changes nothing but the count that names decisions.
+    def _copy_with(self, arms: Iterable[Arm]) -> Self:
+        """Make a policy with further arms that has learned the same, for one call."""
+        made = copy(self)
+        made.prior, made._arms, made._columns = (
+            copy(self.prior),
+            [*self._arms],
+            {**self._columns},
+        )
+        made._grow((), arms)
+        return made
 
-        Gives the ``Decision``: the arm and the reasons. ``arms`` restricts or replaces the arms
-        held, for this call. ``id`` names the decision, one of the policy's own count unless
-        given. Sampling policies draw from their seed and the id: two visitors are drawn for
-        independently, and a retry under the same id gives the same arm as long as nothing was
-        learned in between.
-        """
-        if id is not None and not isinstance(id, str):
-            raise BadOption("id", "text", id)
-        with self._lock:
-            spec, ids, held = self.spec, self.ids, arms is None
-            cell = values = spec.read_context(context)
-            allowed = (held and spec.arms) or self._find_allowed(arms)
-            if spec.bins:
-                cell = spec.find_cell(values)
-                values = values if self.sees_numbers else cell
-            ranked_arms = self.monitor.rank(allowed, cell, held)
-            name = ids.make() if id is None else id
-            key = ids.key_stream(name) if self._draws else NO_STREAM
-            try:
-                scores = self.choose(values, ranked_arms, key)
-                scores.allowed, scores.spec = allowed, spec
-                if self._explore:
-                    self._explore_arms(values, scores, key)
-            except BaseException:
-                ids.count -= id is None
-                raise
-        return Decision.of(name, scores.arm, values, scores)
+    # -- what a policy says of itself -----------------------------------------------------------
 
-    def _find_allowed(self, arms: Arms | None) -> tuple[Arm, ...]:
-        """Find the arms of one call: those held, unless others are passed."""
-        allowed = self.spec.arms if arms is None else self.spec.read_arms(arms)
-        if not allowed:
-            raise NeedsArms
-        return allowed
-
-    def decide_many(
-        self,
-        contexts: object,
-        ids: Iterable[str] | None = None,
-        *,
-        arms: Arms | None = None,
-    ) -> Decisions:
-        """Choose an arm for each of several visitors: the same as ``decide`` one by one.
-
-        With no reward learned in between, and far quicker: visitors of one context are served
-        together, so that ``features=`` is asked once for each context. ``contexts`` are a list
-        of what ``decide`` takes, a 2-D array, or columns by name (a mapping or a data frame).
-        Errors name the row, and then nothing is decided. Gives a sequence of ``Decision``.
-        """
-        with self._lock:
-            allowed = self._find_allowed(arms)
-            visitors = read_visitors(self.spec, contexts, sees_numbers=self.sees_numbers)
-            n, count = len(visitors.contexts), self.ids.count
-            names = self.ids.make_many(n) if ids is None else read_ids(ids, n)
-            keys = self.ids.key_streams(names) if self._draws else NO_STREAMS
-            members = visitors.split()
-            try:
-                batches = self._choose_batches(
-                    visitors, members, allowed, keys, held=arms is None
-                )
-                explored = self._explore_many(visitors, batches, keys)
-            except BaseException:
-                self.ids.count = count
-                raise
-        return Decisions(names, visitors, members, batches, explored)
-
-    def _choose_batches(
-        self,
-        visitors: Visitors,
-        members: Sequence[Places],
-        allowed: tuple[Arm, ...],
-        stream_keys: StreamKeys,
-        *,
-        held: bool,
-    ) -> list[ScoreBatch]:
-        """Score the arms for the visitors of each context; an error names the first of them.
-
-        ``members`` are their places.
-        """
-        batches, draws = list[ScoreBatch](), self._draws
-        for places, context, cell in zip(
-            members, visitors.distinct, visitors.cells, strict=True
-        ):
-            try:
-                ranked_arms = self.monitor.rank(allowed, cell, held=held)
-                if len(places) == 1:
-                    key = stream_keys.get_key(int(places[0])) if draws else NO_STREAM
-                    batch = ScoreBatch(self.choose(context, ranked_arms, key))
-                else:
-                    keys = stream_keys.pick(places) if draws else stream_keys
-                    batch = self.choose_many(context, ranked_arms, keys)
-            except BounditError as error:
-                raise name_row(error, int(places[0])) from None
-            batch.shared.allowed, batch.shared.explore = allowed, self._explore
-            batches.append(batch)
-        return batches
-
-    def _explore_many(
-        self, visitors: Visitors, batches: Sequence[ScoreBatch], stream_keys: StreamKeys
-    ) -> dict[int, ExploredArm]:
-        """Draw who of several visitors gets another arm, as ``_explore_arms`` would.
-
-        Gives the arms by the visitors' places.
-        """
-        found = dict[int, ExploredArm]()
-        if not self._explore or not batches:
-            return found
-        allowed = batches[0].shared.allowed
-        places = draw_many_explored(*stream_keys, self._explore, len(allowed))
-        for i in np.flatnonzero(places >= 0).tolist():
-            arm, scores = allowed[places[i]], batches[visitors.groups[i]].shared
-            row, context = scores.find_row(arm), visitors.contexts[i]
-            features = () if row >= 0 else self.statistics.find_features(context, arm)
-            found[i] = ExploredArm(arm, row, features)
+    @property
+    def refutation(self) -> Any:
+        """What contradicted the prior bounds, once they were dropped for it; else None."""
+        found: Refutation | None = self.prior.refutation
         return found
 
-    def _explore_arms(self, context: Context, scores: Scores, stream_key: StreamKey) -> None:
-        """With the chance ``explore``, play an arm drawn uniformly from all of the call.
-
-        Also one that bounds rule out.
-        """
-        scores.explore = self._explore
-        place = draw_explored(*stream_key, self._explore, len(scores.allowed))
-        if place >= 0:
-            arm = scores.allowed[place]
-            row = scores.find_row(arm)
-            features = () if row >= 0 else self.statistics.find_features(context, arm)
-            scores.explore_arm(arm, row, features)
-
-    def adopt(
-        self,
-        context: object,
-        arm: Arm,
-        *,
-        id: str,  # noqa: A002, the word users know
-        branch: str | None = EXPLORED,
-        passed: bool = False,
-    ) -> Decision:
-        """Make the decision that somebody else took, so that its reward can be learned.
-
-        ``branch`` is the part of this algorithm that chose, unless it was a rule of another's;
-        ``passed`` says that the arm came with the call and need not be held.
-        """
-        with self._lock:
-            values = self.spec.read_context(context)
-            self.spec.require_arm(arm)
-            if not passed and arm not in self.spec.held_arms and arm not in self.spec.retired:
-                raise BadArm(arm, "it is not held")
-            cell = values
-            if self.spec.bins and not self.sees_numbers:
-                cell = self.spec.find_cell(values)
-            features = self.statistics.find_features(cell, arm)
-        index = {arm: 0.0} if passed else None
-        return Decision(id, arm, values, features, index, propensity=None, branch=branch)
-
-    def check_observed(self, observed: Mapping[str, object]) -> None:
-        """Refuse what no round can have shown, as ``learn`` would; nothing is learned."""
-        with self._lock:
-            self._read(observed)
-
-    def learn(
-        self,
-        decision: Decision,
-        reward: float,
-        *,
-        observed: Mapping[str, object] | None = None,
-    ) -> None:
-        """Learn what a decision earned: in any order, late or never; a repeat is a no-op.
-
-        As long as its id is remembered: a repeat that comes after as many other rewards as
-        ``remember`` says counts once more. ``observed`` are other variables of that round: the
-        policy learns from those that it ``observes``.
-        """
-        if not isinstance(decision, Decision):
-            raise NotADecision(f"{type(decision).__name__} is no decision")
-        spec, name = self.spec, decision.id
-        if not isinstance(name, str):
-            raise NotADecision(f"its id is no text: {name!r}")
-        number = spec.read_reward(reward, name)
-        try:
-            held = decision.arm in spec.held_arms
-        except TypeError:
-            raise NotADecision("its arm is no tuple of values") from None
-        if not held:
-            self._require_passed(decision)
-        with self._lock:
-            spec, ids, monitor = self.spec, self.learned_ids, self.monitor
-            context = decision.context
-            if decision.reasons.spec is not spec:  # which read the context to decide
-                context = spec.read_context(context)
-            if spec.bins:
-                decision, context = self._find_cell(decision, context)
-            if not ids.claim(name):
-                return
-            try:
-                shown = None if observed is None else self._read(observed)
-                self.take(decision, number, shown)
-            except BaseException as error:
-                ids.release(name, error)
-                raise
-            ids.keep(name)
-            if monitor.watch:
-                monitor.watch_reward(context, decision.arm, number)
-
-    def _find_cell(self, decision: Decision, context: Context) -> tuple[Decision, Context]:
-        """Find the context of the prior that a decision was made in, where it has bins.
-
-        Gives the decision as the policy learns it, too.
-        """
-        cell = self.spec.find_cell(context)
-        return (decision if self.sees_numbers else decision.move_to(cell)), cell
-
-    def learn_many(
-        self,
-        decisions: Iterable[Decision],
-        rewards: Iterable[float],
-        *,
-        observed: object = None,
-    ) -> None:
-        """Learn what several decisions earned: the same as ``learn`` one by one, in this order.
-
-        Everything is checked before the first is learned: an error names the row, and then
-        nothing has changed. ``decisions`` are what ``decide_many`` gave or any decisions, those
-        reloaded too; ``observed`` is a list of what each round showed, or columns by name.
-        """
-        listed = list_decisions(decisions)
-        names, seen = list_ids(listed), list_observed(observed, len(listed))
-        with self._lock:
-            numbers = read_rewards(self.spec, rewards, listed)
-            kinds, places = group_decisions(listed)
-            kinds, cells = self._read_kinds(kinds, places, listed)
-            new = self.learned_ids.claim_many(names)
-            claimed = [name for name, is_new in zip(names, new, strict=True) if is_new]
-            if not claimed:
-                return
-            seen = self.monitor.prior.find_all_bins(seen)
-            whole = RewardBatch(kinds, cells, places, numbers, list(range(len(names))), seen)
-            batch = whole.keep_new(new)
-            try:
-                self._require_all_known(batch)
-                statistics: object = self.statistics
-                if not isinstance(statistics, BatchStatistics):
-                    self._learn_in_turn(listed, batch)
-                    return
-                statistics.take_many(batch)
-            except BaseException as error:
-                self.learned_ids.release_many(claimed, error)
-                raise
-            self.learned_ids.keep_many(claimed)
-            if self.monitor.watch:
-                pairs = zip(batch.places.tolist(), batch.rewards.tolist(), strict=True)
-                for i, number in pairs:
-                    self.monitor.watch_reward(batch.cells[i], batch.kinds[i].arm, number)
-
-    def _read_kinds(
-        self, kinds: list[Decision], places: Places, decisions: Sequence[Decision]
-    ) -> tuple[list[Decision], list[Context]]:
-        """Check arms and contexts of decisions, one of each kind, and find those of the prior.
-
-        Arms that are not held must have been passed to every decision. Gives the decisions as
-        the policy learns them.
-        """
-        found, cells = list[Decision](), list[Context]()
-        moves = self.spec.bins and not self.sees_numbers
-        for kind, decision in enumerate(kinds):
-            if decision.arm not in self.spec.held_arms:
-                self._require_passed_to_all(decisions, np.flatnonzero(places == kind))
-            try:
-                context = self.spec.read_context(decision.context)
-            except BounditError as error:
-                raise name_row(error, int(np.argmax(places == kind))) from None
-            cell = self.spec.find_cell(context) if self.spec.bins else context
-            found.append(decision.move_to(cell) if moves else decision)
-            cells.append(cell)
-        return found, cells
-
-    def _require_passed_to_all(self, decisions: Sequence[Decision], rows: Places) -> None:
-        """Refuse decisions on one arm, not held, unless it was passed to each of them.
-
-        Those of one ``decide_many`` were passed the same.
-        """
-        for row in (rows[:1] if isinstance(decisions, Decisions) else rows).tolist():
-            try:
-                self._require_passed(decisions[row])
-            except BounditError as error:
-                raise name_row(error, row) from None
-
-    def _require_all_known(self, batch: RewardBatch) -> None:
-        """Refuse a variable that the policy does not know, in any of several rounds."""
-        for row, observed in zip(batch.rows, batch.observed, strict=True):
-            try:
-                self._require_known(observed)
-            except BounditError as error:
-                raise name_row(error, row) from None
-
-    def _learn_in_turn(self, decisions: Sequence[Decision], batch: RewardBatch) -> None:
-        """Learn rewards one by one, on copies of all that changes until the last is learned."""
-        saved = self.statistics, self.monitor, self.learned_ids
-        self.statistics, self.monitor, self.learned_ids = (
-            deepcopy(self.statistics),
-            self.monitor.copy(),
-            deepcopy(self.learned_ids),
-        )
-        try:
-            for i, place in enumerate(batch.places.tolist()):
-                row, kind, cell = batch.rows[i], batch.kinds[place], batch.cells[place]
-                decision, reward = decisions[row].move_to(kind.context), float(batch.rewards[i])
-                try:
-                    self.take(decision, reward, batch.observed[i])
-                except BounditError as error:
-                    raise name_row(error, row) from None
-                self.learned_ids.keep(decision.id)
-                self.monitor.watch_reward(cell, decision.arm, reward)
-        except BaseException:
-            self.statistics, self.monitor, self.learned_ids = saved
-            raise
-
-    def _read(self, observed: Mapping[str, object]) -> Mapping[str, object]:
-        """Read what else a round showed, numbers as their bins."""
-        self._require_known(observed)
-        return self.monitor.prior.find_bins(observed)
-
-    def _require_known(self, observed: object) -> None:
-        """Refuse a variable that is none of those the policy learns from, nor of its table.
-
-        A policy that learns from none takes them all.
-        """
-        if not self.observes or not isinstance(observed, Mapping):
-            return
-        for name in observed:
-            if name not in self.observes and name not in self.list_observable():
-                raise BadObservation(name, self.observes)
-
-    def list_observable(self) -> frozenset[str]:
-        """List the names that ``observed`` may have; empty where it may have any.
-
-        These are variables that help, and those of the table.
-        """
-        table = self.monitor.prior.table
-        if not self.observes or table is None:
-            return frozenset()
-        return frozenset((*self.observes, table.outcome, *table.levels, *table.bins))
-
-    def take(
-        self,
-        decision: Decision,
-        reward: float,
-        observed: Mapping[str, object] | None,  # noqa: ARG002, for those that learn from it
-    ) -> None:
-        """Let the statistics learn one reward, or raise before anything changes.
-
-        OAM overrides it, to count explorations too, and Fused, to learn from what else the
-        round showed.
-        """
-        self.statistics.take(decision, reward)
-
-    def _require_passed(self, decision: Decision) -> None:
-        """Refuse a decision on an arm that neither the policy holds nor ``decide`` was passed."""
-        self.spec.require_arm(decision.arm)
-        known = decision.arm in decision.index or decision.arm in self.spec.retired
-        if not known and decision.branch != EXPLORED:
-            raise BadArm(decision.arm, "it is not held, and was not among those passed")
-
-    def refresh(self, prior: BoundTable, *, arms: Arms | None = None) -> None:
-        """Replace the prior bounds by those of another table; what was learned stays.
-
-        New arms are held from now on, with nothing learned of them; arms that the table has no
-        more are not played again, and rewards of theirs are still learned. Levels of the
-        context are added. Where the arms were given when the policy was made, a table with
-        other ones is refused unless ``arms`` says which are held now. Where bounds are watched,
-        rewards seen so far may contradict the new ones, which are then dropped.
-        """
-        if not isinstance(prior, BoundTable):
-            raise BadOption("prior", "a BoundTable", prior)
-        with self._lock:
-            old = self.monitor.prior.table
-            if old and old.treatments != prior.treatments:
-                raise ForeignBounds("treatments", old.treatments, prior.treatments)
-            spec = self.spec.follow(prior, old, arms)
-            statistics = self.statistics.widen(spec)
-            self.monitor.refresh(prior)
-            self.spec, self.statistics = spec, statistics
-
     @property
-    def observes(self) -> tuple[str, ...]:
-        """The names of the variables that it learns from when ``learn`` is told them."""
+    def auxiliary_variables(self) -> tuple[str, ...]:
+        """The variables that help if ``learn`` is given them; none is required."""
         return ()
 
     @property
-    def refutation(self) -> Refutation | LogRefutation | None:
-        """What contradicted the prior bounds, once they were dropped for it; else None."""
-        return self.monitor.refutation
+    def pooling_reason(self) -> str:
+        """Why logged rows count together with new rewards, or why they do not."""
+        return f"{type(self).__name__} uses bounds alone; Fused counts logged rows too"
 
     @property
     def n_learned(self) -> int:
-        """The number of rewards learned so far, those whose ids are forgotten too."""
-        return self.learned_ids.n
+        """The number of rewards learned so far."""
+        return self.learned.n
+
+    def describe_prior(self) -> str:
+        """Say in a few words what the policy started from."""
+        table = self.prior.table
+        if table is None:
+            return "no bounds"
+        return f"{len(table.intervals):,} bounds{', refuted' if self.prior.refutation else ''}"
 
     def __repr__(self) -> str:
         arms, n = len(self.spec.arms), self.n_learned
-        learned = f"{n} reward{'s' * (n != 1)} learned"
-        return (
-            f"{type(self).__name__}({arms or 'no'} arm{'s' * (arms != 1)}, {learned}, "
-            f"{self.monitor.describe()})"
-        )
+        contexts = len(self._contexts)
+        parts = [f"{arms} arm{'s' * (arms != 1)}"]
+        parts += [f"{contexts:,} context{'s' * (contexts != 1)}"] * bool(contexts)
+        parts += [f"{n:,} reward{'s' * (n != 1)}", self.describe_prior()]
+        return f"<{type(self).__name__}: {', '.join(parts)}>"
 
-    def fresh(
+    # -- states, copies, merging ----------------------------------------------------------------
+
+    def list_options(self) -> dict[str, Any]:
+        """List the options that the constructor takes again: the algorithm's own and two more."""
+        return {**self.options, "seed": self.seed, "explore": self.explore}
+
+    def record_options(self) -> dict[str, Any]:
+        """Write the options as JSON objects; of a user's function only that there is one."""
+        return self.list_options()
+
+    @classmethod
+    def read_options(
+        cls, record: Mapping[str, Any], functions: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Read what ``record_options`` wrote; functions are given again."""
+        return {**record, **functions}
+
+    def state(self) -> dict[str, Any]:
+        """Write everything but functions as an object that JSON keeps exactly."""
+        with self._lock:
+            n, a = len(self._contexts) + 1, len(self._arms)
+            places = {"c": slice(1, n), "a": slice(0, a)}
+            seen = self.prior.evidence[:n, :a]
+            body = {
+                "options": self.record_options(),
+                "spec": encode(self.spec, Spec),
+                "prior": self.prior.record(),
+                "ids": self.ids.record(),
+                **self.learned.record(),
+                "contexts": [encode(one, Context) for one in self._contexts],
+                "arms": [encode(one, Arm) for one in self._arms],
+                "arrays": self.record_arrays(places),
+                "evidence": write_array(seen) if self.prior.monitor else None,
+            }
+        return seal_state(type(self).__name__, body)
+
+    def record_arrays(self, places: Mapping[str, slice]) -> dict[str, Any]:
+        """Write the arrays that were learned, cut to the places of contexts and arms."""
+        return {
+            name: write_array(getattr(self.arrays, name)[tuple(places[x] for x in axes)])
+            for name, axes in self.axes.items()
+        }
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Save the policy to a JSON file, whole or not at all; ``Policy.load`` reads it."""
+        write_file(path, self.state())
+
+    @classmethod
+    def load(
+        cls, path: str | PathLike[str], *, id_window: IdStore | None = None, **functions: Any
+    ) -> Self:
+        """Load a policy that ``save`` wrote; ``Policy.load`` any kind, ``Fused.load`` its own.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        id_window : IdStore, optional
+            The store of ids, where the policy had one.
+        **functions
+            The functions that the policy was made with, such as ``features``: a file has none.
+        """
+        return cls.from_state(read_file(path, cls.__name__), id_window=id_window, **functions)
+
+    @classmethod
+    def from_state(
+        cls, state: Mapping[str, Any], *, id_window: IdStore | None = None, **functions: Any
+    ) -> Self:
+        """Make the policy that ``state`` wrote; it goes on bit for bit.
+
+        Functions and a store of ids are given again, as in ``load``.
+        """
+        kind: Any = cls
+        if isabstract(cls):
+            name = state.get("policy") if isinstance(state, Mapping) else None
+            kind = find_class(cls, name)
+            if kind is None:
+                raise DamagedState("a policy", f"no policy is called {name!r}")
+        made: Self
+        with open_state(kind.__name__, state) as body:
+            made = kind(**kind.read_options(body["options"], functions))
+            made.spec, made.prior = decode(Spec, body["spec"]), Prior.restore(body["prior"])
+            made.learned = LearnedIds.restore(body, id_window)
+            made.ids.restore(body["ids"])
+            made._start()
+            contexts = [decode(Context, one) for one in body["contexts"]]
+            arms = [decode(Arm, one) for one in body["arms"]]
+            made._grow(*made._list_new(contexts, arms))
+            rows = np.array([made._rows[c] for c in contexts], np.int64)
+            columns = np.array([made._columns[a] for a in arms], np.int64)
+            if made.prior.monitor:
+                at = np.ix_(np.array([0, *rows]), columns)
+                shape = (rows.size + 1, columns.size, 2)
+                made.prior.evidence[at] = read_array(body["evidence"], shape)
+            made.restore_arrays(body["arrays"], rows, columns)
+            made.rebuild()
+        return made
+
+    def restore_arrays(self, record: Mapping[str, Any], rows: Ints, columns: Ints) -> None:
+        """Read the arrays of a state into the rows of its contexts and the columns of its arms."""
+        places = {"c": rows, "a": columns}
+        for name, axes in self.axes.items():
+            part = getattr(self.arrays, name)
+            shape = (*(places[axis].size for axis in axes), *part.shape[len(axes) :])
+            found = read_array(record[name], shape)
+            if axes:
+                part[np.ix_(*(places[axis] for axis in axes))] = found
+            else:
+                part[...] = found
+
+    def clone(
         self,
         *,
         arms: Arms | None = None,
         context: ContextNames | None = None,
         horizon: int | None = None,
+        reward_range: tuple[float, float] | None = None,
         seed: int | None = None,
     ) -> Self:
-        """Make a new policy with the same settings and nothing learned.
+        """Make a policy with the same settings and nothing learned.
 
-        Arms, context names and horizon fill what is unbound; a seed replaces the old one. A
-        store of ids is not taken along.
+        Arms, context names, horizon and range fill what the policy was not given; a seed
+        replaces the old one. A store of ids is not taken along.
         """
-        options = self._list_options()
-        if options.get("horizon", 0) is None:
+        options = self.list_options()
+        if "horizon" in options and options["horizon"] is None:
             options["horizon"] = horizon
-        if seed is not None:
-            options["seed"] = seed
-        spec = self.spec.fill(arms, context)
-        made = self._build(options, spec, self.monitor.fresh(), self.statistics.fresh(spec))
-        made.learned_ids = self.learned_ids.fresh()
+        options["seed"] = self.seed if seed is None else seed
+        made = type(self)(**options)
+        made.spec = self.spec.bind(arms, context, reward_range)
+        made.prior = Prior(self.prior.table, self.prior.monitor)
+        made.learned = LearnedIds(ID_WINDOW if self.learned.store else self.learned.size)
+        made._start()
         return made
 
-    def play(
-        self,
-        environment: FiniteEnvironment,
-        contexts: Places,
-        uniforms: Floats,
-        seeds: Seeds,
-        observation_uniforms: Floats | None = None,
-    ) -> Places | None:
-        """Play whole runs of a simulation in compiled code; None if this policy cannot.
+    def merge(self, other: Self, *, since: Self | None = None) -> Self:
+        """Make a policy that has learned what both have.
 
-        Gives the arm pulled in every run and round, as ``Policy.play`` says. A user's own
-        features are asked once for each arm and context.
-        """
-        if self.monitor.watch:
-            return None
-        prior = PriorBounds(self.monitor.prior.table)
-        layout = BatchLayout.of(self.spec, prior, environment)
-        runs = BatchRuns.of(
-            contexts, uniforms, seeds, observation_uniforms, explore=self._explore
-        )
-        return layout and self.play_batch(layout, runs)
-
-    def merged(self, other: Self, *, since: Self | None = None) -> Self:
-        """Make a new policy that has learned what both have; ``since`` is what they share.
-
-        Refused where the ids remembered cannot show that no reward was learned twice.
+        ``since`` is the policy that both were copies of, whose rewards count once; by default
+        they had learned nothing. Refused where the ids remembered cannot show that no reward
+        was learned twice.
         """
         for found in (other, self if since is None else since):
             if type(found) is not type(self):
                 raise CannotMerge(f"a {type(self).__name__} and a {type(found).__name__}")
-        if self._settings() != other._settings():
-            raise CannotMerge("the two policies have other settings")
-        one, two = self.copy_locked(), other.copy_locked()
-        shared = since.copy_locked() if since else self.fresh()
-        learned_ids = one.learned_ids.join(two.learned_ids, shared.learned_ids)
-        _require_mergeable(one, two)
-        monitor = one.monitor.join(two.monitor, shared.monitor)
-        statistics = one.statistics.join(two.statistics, _widen_shared(shared, one.spec))
-        made = self._build(self._list_options(), one.spec, monitor, statistics)
-        made.learned_ids, made.ids = learned_ids, one.ids.join(two.ids)
+        one, two = deepcopy(self), deepcopy(other)
+        if {**one.list_options(), "seed": 0} != {**two.list_options(), "seed": 0}:
+            raise CannotMerge("the two policies have other options")
+        if (one.spec, one.prior.table) != (two.spec, two.prior.table):
+            raise CannotMerge("the two policies have other arms, contexts, rewards or bounds")
+        if one.prior.monitor != two.prior.monitor:
+            raise CannotMerge("the two policies monitor their bounds at other levels")
+        shared = one.clone() if since is None else deepcopy(since)
+        if shared.spec != one.spec and one.prior.table is not None:
+            try:
+                shared._follow(one.spec, one.prior.table)
+            except BounditError:
+                raise CannotMerge("since= has other arms, contexts or features") from None
+        made = deepcopy(one)
+        made.learned = one.learned.merge(two.learned, shared.learned)
+        made.ids.count_past(two.ids)
+        made._add_up(one, two, shared)
         return made
 
-    def _list_options(self) -> Record:
-        """List the options that the constructor takes, those of the algorithm and of all."""
-        return {**self.options(), "seed": self._seed, "explore": self._explore}
+    def _add_up(self, one: Self, two: Self, shared: Self) -> None:
+        """Learn what two policies have, and what they shared once."""
+        for part in (one, two, shared, self):
+            for like in (one, two):
+                part.match(like)
+        self._grow(*self._list_new(two._contexts, two._arms))
+        self.arrays, evidence = self.make_arrays(), np.zeros_like(self.prior.evidence)
+        start = deepcopy(self.arrays)
+        for part, sign in ((one, 1.0), (two, 1.0), (shared, -1.0)):
+            rows = np.array([0, *(self._rows[c] for c in part._contexts)], np.int64)
+            columns = np.array([self._columns[a] for a in part._arms], np.int64)
+            places = {"c": rows, "a": columns}
+            for name in self.additive:
+                axes = self.axes[name]
+                at: Any = np.ix_(*(places[axis] for axis in axes)) if axes else ...
+                size = tuple(slice(0, places[axis].size) for axis in axes)
+                kept, base = getattr(part.arrays, name)[size], getattr(start, name)[at]
+                getattr(self.arrays, name)[at] += sign * (kept - base)
+            if self.prior.monitor:
+                seen = part.prior.evidence[: rows.size, : columns.size]
+                evidence[np.ix_(rows, columns)] += sign * seen
+        self.prior.evidence = evidence
+        self.merge_rest(one, two, shared)
+        self.prior.refutation = one.prior.refutation or two.prior.refutation
+        self._judge_all()
+        self._lay_out_prior()
+        self.derive()
+        self.rebuild()
 
-    def _settings(self) -> Record:
-        """Give all options but the seed: what two policies must share to be merged."""
-        options = {**self._list_options(), **self.statistics.settings()}
-        return {name: value for name, value in options.items() if name != "seed"}
+    def refresh(self, prior: BoundTable, *, arms: Arms | None = None) -> None:
+        """Replace the prior bounds by those of another table; what was learned stays.
 
-    def copy_locked(self) -> Self:
-        """Copy the whole policy while no other thread can change it.
-
-        The table of bounds is never changed, and would take longest.
+        New arms of the table are held from now on. Arms that it lacks are not played again, and
+        rewards of theirs are still learned. Levels of the context are added. Where the arms were
+        given when the policy was made, a table with other ones is refused unless ``arms`` says
+        which are held now. With ``monitor``, rewards so far may refute the new bounds at once.
         """
+        if not isinstance(prior, BoundTable):
+            raise BadOption("prior", "a BoundTable", prior)
         with self._lock:
-            table = self.monitor.prior.table
-            return deepcopy(self, {id(table): table})
+            self._follow(self.spec.follow(prior, self.prior.table, arms), prior)
 
-    def state(self) -> State:
-        """Write everything but functions as an object that JSON keeps exactly.
+    def _follow(self, spec: Spec, prior: BoundTable) -> None:
+        """Go on with another table and the arms and levels of a spec."""
+        self.spec, self.prior.table, self.prior.refutation = spec, prior, None
+        self._grow(*self._list_new(prior.contexts, spec.arms))
+        self._hold()
+        self._lay_out_prior()
+        self._judge_all()
+        self._lay_out_prior()
+        self.rebuild()
 
-        Users keep it to restart from with ``from_state``; also called by ``describe_policy``.
-        """
+    def _judge_all(self) -> None:
+        """Judge the bounds by all rewards so far."""
+        if self.prior.monitor and self.prior.binding:
+            self.prior.lay_out(self.spec, self._contexts, self._arms, self._room)
+            for i, k in np.argwhere(self.prior.evidence[..., 0] > 0).tolist():
+                if i and self.prior.judge(self.spec, (i, k), self._cell(i), self._arms[k]):
+                    return
+
+    # -- copies ---------------------------------------------------------------------------------
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         with self._lock:
-            body = {
-                "options": {**self._list_options(), **self.statistics.settings()},
-                "spec": encode(self.spec),
-                "monitor": self.monitor.to_record(),
-                "ids": self.ids.to_record(),
-                **self.learned_ids.to_record(),
-                "statistics": self.statistics.to_record(),
-            }
-        return seal_state(type(self).__name__, body)
-
-    @classmethod
-    def from_state(
-        cls, state: Mapping[str, object], *, remember: IdStore | None = None
-    ) -> Self:
-        """Make the policy that ``state()`` described; it goes on bit for bit."""
-        return cls.restore(state, dict, remember)
-
-    @classmethod
-    def restore(
-        cls,
-        state: Mapping[str, object],
-        read_options: Callable[[Record], Record],
-        remember: IdStore | None,
-    ) -> Self:
-        """Make a policy of this class from what ``state()`` wrote, or raise ``DamagedState``.
-
-        ``read_options`` turns the options written into those the constructor takes.
-        """
-        make: Callable[..., Self] = cls
-        with open_state(cls.__name__, state) as body:
-            options = read_options(body["options"])
-            spec = decode(BanditSpec, body["spec"])
-            monitor = BoundMonitor.from_record(body["monitor"])
-            made = make(**options)
-            statistics = made.restore_statistics(body["statistics"], spec, monitor)
-            made.spec, made.monitor, made.statistics = spec, monitor, statistics
-            made.learned_ids = LearnedIds.restore(body, remember, cls.__name__)
-            made.ids.restore(body["ids"])
+            made = type(self).__new__(type(self))
+            made.__setstate__(deepcopy(self.__getstate__(), memo))
         return made
 
-    def restore_statistics(
-        self,
-        record: list[list[object]],
-        spec: BanditSpec,
-        monitor: BoundMonitor,  # noqa: ARG002, for those that learn by the prior's plan
-    ) -> S:
-        """Read the statistics that ``state()`` wrote, with the settings of this policy.
+    def __getstate__(self) -> dict[str, Any]:
+        dropped = ("_lock", "_kept", "_open")
+        return {name: value for name, value in vars(self).items() if name not in dropped}
 
-        Fused overrides it, as its statistics are counts of a plan that comes with the bounds.
-        """
-        return self.statistics.restore(record, spec)
-
-    def _build(
-        self, options: Record, spec: BanditSpec, monitor: BoundMonitor, statistics: S
-    ) -> Self:
-        """Make a policy of this class that goes on from given statistics and bounds.
-
-        ``monitor`` holds the bounds, ``spec`` arms and contexts.
-        """
-        make: Callable[..., Self] = type(self)
-        made = make(**options)
-        made.spec, made.monitor, made.statistics = spec, monitor, statistics
-        return made
-
-    def __getstate__(self) -> dict[str, object]:
-        # A lock cannot be copied; a copy is another policy and gets its own.
-        return {name: value for name, value in vars(self).items() if name != "_lock"}
-
-    def __setstate__(self, state: dict[str, object]) -> None:
-        vars(self).update(state, _lock=RLock())
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _lock=RLock(), _kept={}, _open={})
 
 
-def _require_mergeable(one: BasePolicy[S], other: BasePolicy[S]) -> None:
-    """Refuse to merge policies with other arms or bounds, or that watch them in other ways."""
-    if (one.spec, one.monitor.prior.table) != (other.spec, other.monitor.prior.table):
-        raise CannotMerge("the two policies have other arms, contexts, rewards or bounds")
-    if one.monitor.watch != other.monitor.watch:
-        raise CannotMerge("the two policies watch their bounds in other ways")
-
-
-def _widen_shared(shared: BasePolicy[S], spec: BanditSpec) -> S:
-    """Carry what two policies shared over to the arms and levels they have by now."""
-    try:
-        return shared.statistics.widen(spec)
-    except ForeignBounds:
-        raise CannotMerge("since= has other arms, contexts or features") from None
+for _old in ("fresh", "merged", "observes", "plan_reason"):
+    setattr(BasePolicy, _old, Renamed(_old))

@@ -1,289 +1,299 @@
-"""What a policy decided, and why: a frozen value that survives a restart."""
+"""What a policy decided: one decision, or a batch. Frozen values that survive a restart as JSON."""
 
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
-from typing import NoReturn, Protocol, TypeAlias, final
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import FrozenInstanceError
+from typing import Any, NamedTuple, NoReturn, overload
 
+import numpy as np
+from numpy.typing import NDArray
+
+from boundit.bandit.draws import Floats, Ints
 from boundit.bandit.errors import NotADecision
-from boundit.bandit.scores import FeatureRows
-from boundit.bandit.serialization import Record, decode_values, encode_values
-from boundit.bandit.spec import BanditSpec
-from boundit.terms.bound import Arm, Context
+from boundit.bandit.index import FREE, INDEX
+from boundit.bandit.spec import show
+from boundit.terms.bound import Arm, Context, Value
 from boundit.terms.public_names import find_forwarded
+from boundit.terms.renamed import POLICY_ATTRIBUTES
 from boundit.terms.saving.codec import decode, encode
 
-_make_blank = object.__new__
-_UNREADABLE = (
-    KeyError,
-    TypeError,
-    ValueError,
-    AttributeError,
-    OverflowError,
-    RecursionError,
-)
+EXPLORED = "explore"
+Chances = Mapping[Arm, float]
 
 
-class Reasons(Protocol):
-    """Why an arm was chosen: ``Scores``, which work it out when asked, or ``StatedReasons``."""
+class Scores(NamedTuple):
+    """The arms of one context as a policy scored them, shared by all decisions until it learns.
 
-    @property
-    def features(self) -> tuple[float, ...]:
-        """The chosen arm's features, as the linear policies and OAM learn them."""
-        ...
+    ``arms`` are those of the call, the ones that the prior rules out last, without a score;
+    ``order`` has the place of each arm in the order of the call. ``winner`` is the place of the
+    arm that an index policy plays, -1 where the arm is drawn from ``probabilities``. ``table``
+    has a row for each arm that may be played: its score before and after truncation to the
+    bounds. Where the goal is "min", scores are turned back for users: ``turn`` less the score.
+    """
 
-    @property
-    def index(self) -> Mapping[Arm, float]:
-        """The score (index or draw) of every arm scored; read by ``Decision.index``."""
-        ...
-
-    @property
-    def capped(self) -> tuple[Arm, ...]:
-        """The arms whose score the prior bounds lowered; read by ``Decision.capped``."""
-        ...
-
-    @property
-    def skipped(self) -> int:
-        """The number of arms not scored, as their upper end alone ruled them out."""
-        ...
-
-    @property
-    def propensity(self) -> float | None:
-        """The chance that the policy's own randomness chose this arm, None if not wanted."""
-        ...
-
-    @property
-    def propensities(self) -> Mapping[Arm, float] | None:
-        """The chance of every arm of the call, None if not wanted or not kept."""
-        ...
-
-    @property
-    def branch(self) -> str | None:
-        """The part of the algorithm that chose, such as OAM's ``exploit``, None without parts."""
-        ...
-
-    @property
-    def rows(self) -> FeatureRows | None:
-        """The features of all arms scored; None for a decision read back from JSON."""
-        ...
-
-    @property
-    def winner(self) -> int:
-        """The row of the chosen arm in ``rows``; read by ``RidgeModels._find_row``."""
-        ...
-
-    @property
-    def spec(self) -> BanditSpec | None:
-        """The spec that read the context to decide; None for a decision from elsewhere."""
-        ...
-
-
-@final
-@dataclass(frozen=True)
-class StatedReasons:
-    """Reasons as plain values, such as JSON keeps."""
-
-    features: tuple[float, ...]
-    index: Mapping[Arm, float]
-    capped: tuple[Arm, ...]
-    skipped: int
-    propensity: float | None
+    arms: tuple[Arm, ...]
+    order: tuple[int, ...]
+    winner: int
+    probabilities: Floats | None
+    table: Floats
+    treatments: tuple[str, ...] = ()
+    explore: float = 0.0
     branch: str | None = None
-    propensities: Mapping[Arm, float] | None = field(default=None, compare=False)
-    rows: FeatureRows | None = field(default=None, compare=False)
-    winner: int = field(default=0, compare=False)
+    turn: float | None = None
 
-    @property
-    def spec(self) -> None:
-        """No spec, as the decision may come from anywhere; read by ``BasePolicy.learn``."""
-        return
-
-
-_Chances: TypeAlias = Mapping[Arm, float]
-_REASONS = tuple(part.name for part in fields(StatedReasons) if part.compare)
+    def find_propensity(self, place: int) -> float:
+        """Find the probability that the policy's own randomness plays the arm at a place."""
+        own = float(place == self.winner)
+        if self.probabilities is not None:
+            known = place < self.probabilities.size
+            own = float(self.probabilities[place]) if known else 0.0
+        explore = self.explore
+        return explore / len(self.arms) + (1.0 - explore) * own if explore else own
 
 
-@final
 class Decision:
-    """The arm to play for one visitor, and the reasons.
+    """The arm to play for one request, with the reasons.
 
-    ``index`` has the score of every arm that was scored, ``skipped`` counts the arms whose
-    upper end alone ruled them out, ``capped`` are those whose score the prior lowered.
-    ``propensity`` is the chance of this arm under the policy's own randomness, and
-    ``propensities`` that of every arm of the call: 1 and 0 for a deterministic policy that does
-    not ``explore``, None where a sampling policy was told not to work them out. ``branch``
-    names the part of an algorithm that chose, where there are several, and is ``explore`` where
-    the arm was drawn uniformly. What a policy decided
-    is fixed at once, and the reasons are spelled out when somebody reads them: the constructor
-    takes them as stated, and ``Decision.of`` takes what states them when asked.
+    Attributes
+    ----------
+    id : str
+        The name of the decision; its reward is learned once.
+    arm : value or tuple
+        The arm to play: with several treatments a tuple in the order of the query.
+    context : value or tuple
+        The context of the request, likewise.
+    values : dict
+        The arm by the names of the treatments, ``{"Reminder": "call"}``.
+    propensity : float
+        The probability of this arm under the policy's own randomness, exact.
+    propensities : dict
+        The same for every arm of the call.
+    scores : dict
+        The index or expected reward of each arm, as far as the policy looked at it.
+    truncated : tuple
+        The arms whose score was cut off at a prior bound.
+    branch : str or None
+        The part of the algorithm that chose; ``explore`` where the arm was drawn evenly.
     """
 
     id: str
-    arm: Arm
-    context: Context
-    reasons: Reasons
+    arm_values: Arm
+    context_values: Context
+    place: int
+    reasons: Scores
+    branch: str | None
 
     def __init__(
         self,
         id: str,  # noqa: A002, the word users know
         arm: Arm,
         context: Context,
-        features: tuple[float, ...] = (),
-        index: Mapping[Arm, float] | None = None,
-        capped: tuple[Arm, ...] = (),
-        skipped: int = 0,
-        propensity: float | None = 1.0,
-        branch: str | None = None,
-        propensities: Mapping[Arm, float] | None = None,
+        place: int,
+        reasons: Scores,
+        branch: str | None,
     ) -> None:
-        said = features, index or {}, capped, skipped, propensity, branch, propensities
-        reasons = StatedReasons(*said)
-        self.__dict__.update(id=id, arm=arm, context=context, reasons=reasons)
-
-    @staticmethod
-    def of(id: str, arm: Arm, context: Context, reasons: Reasons) -> "Decision":  # noqa: A002
-        """Make a decision whose reasons are told when asked; quicker than the constructor."""
-        made: Decision = _make_blank(Decision)
-        held = made.__dict__
-        held["id"] = id
-        held["arm"] = arm
-        held["context"] = context
-        held["reasons"] = reasons
-        return made
+        held = self.__dict__
+        held["id"], held["arm_values"], held["context_values"] = id, arm, context
+        held["place"], held["reasons"], held["branch"] = place, reasons, branch
 
     @property
-    def features(self) -> tuple[float, ...]:
-        """The features of the arm in this context, none where a policy needs none."""
-        return self.reasons.features
+    def arm(self) -> Any:
+        """The arm to play: a scalar with one treatment, else a tuple."""
+        return show(self.arm_values)
 
     @property
-    def index(self) -> Mapping[Arm, float]:
-        """The score (index or draw) of every arm that was scored, by arm."""
-        return self.reasons.index
+    def context(self) -> Any:
+        """The context of the request: a scalar with one variable, else a tuple."""
+        return show(self.context_values)
 
     @property
-    def capped(self) -> tuple[Arm, ...]:
-        """The arms whose score the prior bounds lowered."""
-        return self.reasons.capped
+    def values(self) -> dict[str, Value]:
+        """The arm by the names of the treatments; ``arm`` where they have none."""
+        return name_values(self.reasons.treatments, self.arm_values)
 
     @property
-    def skipped(self) -> int:
-        """The number of arms that needed no score, since their upper end ruled them out."""
-        return self.reasons.skipped
+    def propensity(self) -> float:
+        """The probability of this arm under the policy's own randomness."""
+        return self.reasons.find_propensity(self.place)
 
     @property
-    def propensity(self) -> float | None:
-        """The chance of this arm under the policy's own randomness; None if not wanted.
-
-        Users log it for off-policy estimates; also read by ``Decision._values``.
-        """
-        return self.reasons.propensity
+    def propensities(self) -> dict[Any, float]:
+        """The probability of every arm of the call."""
+        reasons = self.reasons
+        return {show(reasons.arms[k]): reasons.find_propensity(k) for k in reasons.order}
 
     @property
-    def propensities(self) -> Mapping[Arm, float] | None:
-        """The chance of every arm of the call, which add up to 1; worked out when first read.
-
-        None where a policy was told not to work them out, and for a decision read back from
-        JSON that was written without them.
-        """
-        return self.reasons.propensities
+    def scores(self) -> dict[Any, float]:
+        """The score of each arm that may be played, truncated to the prior bounds."""
+        turn, index = self.reasons.turn, self.reasons.table[:, INDEX]
+        found = (index if turn is None else turn - index).tolist()
+        return dict(zip(map(show, self.reasons.arms), found, strict=False))
 
     @property
-    def branch(self) -> str | None:
-        """The part of the algorithm that chose, such as OAM's ``exploit``.
+    def truncated(self) -> tuple[Any, ...]:
+        """The arms whose score was cut off at the bound that says how good they can be."""
+        table = self.reasons.table
+        lowered = (table[:, INDEX] < table[:, FREE]).tolist()
+        pairs = zip(self.reasons.arms, lowered, strict=False)
+        return tuple(show(arm) for arm, low in pairs if low)
 
-        None for algorithms of a single part.
-        """
-        return self.reasons.branch
+    def record(self, *, propensities: bool = False) -> dict[str, Any]:
+        """Write the decision as a JSON object; with the propensities of all arms if asked."""
+        found = {
+            "id": self.id,
+            "arm": encode(self.arm_values, Arm),
+            "context": encode(self.context_values, Context),
+            "treatments": list(self.reasons.treatments),
+            "propensity": encode(self.propensity, float),
+            "branch": self.branch,
+            "scores": encode(_by_tuple(self.scores), Chances),
+            "truncated": encode(tuple(map(_as_tuple, self.truncated)), tuple[Arm, ...]),
+        }
+        if propensities:
+            found["propensities"] = encode(_by_tuple(self.propensities), Chances)
+        return found
+
+    def to_json(self, *, propensities: bool = False) -> str:
+        """Write the decision as JSON text, so that its reward can be learned after a restart."""
+        return json.dumps(self.record(propensities=propensities), ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str | bytes | Mapping[str, Any]) -> "Decision":
+        """Read what ``to_json`` or ``record`` wrote."""
+        try:
+            found = dict(text) if isinstance(text, Mapping) else json.loads(text)
+            arm, context = decode(Arm, found["arm"]), decode(Context, found["context"])
+            if not isinstance(found["id"], str) or not isinstance(found["branch"], str | None):
+                raise TypeError("id and branch are text")  # noqa: TRY301, told below
+            return cls(found["id"], arm, context, *_read_reasons(found, arm), found["branch"])
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+            raise NotADecision(f"{type(error).__name__}: {error}") from None
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise FrozenInstanceError(f"cannot assign to field {name!r}")
 
-    def __delattr__(self, name: str) -> NoReturn:
-        raise FrozenInstanceError(f"cannot delete field {name!r}")
-
-    def _values(self) -> dict[str, object]:
-        """Give arm, context and all reasons, by the names of the constructor's arguments."""
-        return {
-            "id": self.id,
-            "arm": self.arm,
-            "context": self.context,
-            "features": self.features,
-            "index": self.index,
-            "capped": self.capped,
-            "skipped": self.skipped,
-            "propensity": self.propensity,
-            "branch": self.branch,
-        }
-
-    def __repr__(self) -> str:
-        # The scores of very many arms, and chances that must be worked out first, stay away.
-        return f"Decision(id={self.id!r}, arm={self.arm!r}, context={self.context!r})"
-
-    def _repr_html_(self) -> str:
-        """Show the arm and the scores behind it in a notebook."""
-        shown: str = find_forwarded("show_decision")(self)
-        return shown
+    __delattr__ = __setattr__  # type: ignore[assignment]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Decision):
-            return NotImplemented
-        return self._values() == other._values()
+            return False
+        return self.record() == other.record()
 
     def __hash__(self) -> int:
-        """Equal decisions have one id."""
         return hash(self.id)
 
-    def __reduce__(self) -> tuple[type["Decision"], tuple[object, ...]]:
-        # A copy has the values and not what they were made of.
-        return Decision, (*self._values().values(), self.propensities)
+    def __repr__(self) -> str:
+        about = f", context={self.context!r}" if self.context_values else ""
+        return (
+            f"Decision(arm={self.arm!r}{about}, propensity={self.propensity:.3g}, "
+            f"id={self.id!r})"
+        )
 
-    def move_to(self, context: Context) -> "Decision":
-        """Give the same decision in a context that says less: the bin of a number."""
-        return Decision.of(self.id, self.arm, context, self.reasons)
+    def _repr_html_(self) -> str:
+        """Show the decision in a notebook."""
+        shown: str = find_forwarded("show_decision")(self)
+        return shown
 
-    def record(self, *, propensities: bool = False) -> Record:
-        """Write the decision as a JSON object, with the propensities of all arms if asked."""
-        stated = StatedReasons(*(getattr(self, name) for name in _REASONS))
-        everyone = self.propensities if propensities else None
-        chances = {} if everyone is None else {"propensities": encode(everyone, _Chances)}
-        key = {"arm": encode_values(self.arm), "context": encode_values(self.context)}
-        return {"id": self.id, **key, **encode(stated), **chances}
 
-    def to_json(self, *, propensities: bool = False) -> str:
-        """Write the decision as JSON text; users keep it until the reward is known.
+class Renamed:
+    """An attribute of release 0.2.0: says what it is called now.
 
-        With the propensities of all arms if asked.
-        """
-        return json.dumps(self.record(propensities=propensities), ensure_ascii=False)
+    No ``__getattr__``, which would slow every other attribute down.
+    """
 
-    @classmethod
-    def from_json(cls, text: str | bytes | Mapping[str, object]) -> "Decision":
-        """Read back what ``to_json`` or ``record`` wrote; users then ``learn`` its reward.
+    def __init__(self, name: str) -> None:
+        self.name = name
 
-        >>> shown = Decision("7", ("B",), (), (), {("A",): 0.2, ("B",): float("inf")})
-        >>> Decision.from_json(shown.to_json()) == shown
-        True
-        """
-        try:
-            found = dict(text) if isinstance(text, Mapping) else json.loads(text)
-            return cls._from_record(found)
-        except _UNREADABLE as error:
-            reason = f"this is no decision of ours ({type(error).__name__}: {error})"
-            raise NotADecision(reason.replace("\n", " ")) from None
+    def __get__(self, owner: object, kind: type) -> NoReturn:
+        now = POLICY_ATTRIBUTES[self.name]
+        raise AttributeError(f"{kind.__name__} has no {self.name!r}; it is now {now}")
 
-    @classmethod
-    def _from_record(cls, record: Record) -> "Decision":
-        """Make a decision from the JSON object that ``record`` wrote, or raise."""
-        if not isinstance(record["id"], str):
-            raise TypeError("the id is no text")
-        arm, context = decode_values(record["arm"]), decode_values(record["context"])
-        stated = {name: record[name] for name in _REASONS if name in record}
-        reasons = decode(StatedReasons, stated)
-        if "propensities" in record:
-            chances = decode(_Chances, record["propensities"])
-            reasons = replace(reasons, propensities=chances)
-        if not all(map(math.isfinite, reasons.features)):
-            raise ValueError("a feature is not finite")
-        return cls.of(record["id"], arm, context, reasons)
+
+for _old in ("capped", "index"):
+    setattr(Decision, _old, Renamed(_old))
+
+
+def name_values(names: Sequence[str], values: tuple[Value, ...]) -> dict[str, Value]:
+    """Give values by their names; without names they are ``arm``, ``arm 2``, ...
+
+    >>> name_values(["Reminder"], ("call",)), name_values([], ("A", "B"))
+    ({'Reminder': 'call'}, {'arm': 'A', 'arm 2': 'B'})
+    """
+    found = names or ("arm", *(f"arm {i}" for i in range(2, len(values) + 1)))
+    return dict(zip(found, values, strict=False))
+
+
+def _as_tuple(shown: Any) -> Arm:
+    return shown if isinstance(shown, tuple) else (shown,)
+
+
+def _by_tuple(shown: Mapping[Any, float]) -> dict[Arm, float]:
+    return {_as_tuple(arm): number for arm, number in shown.items()}
+
+
+def _read_reasons(found: Mapping[str, Any], arm: Arm) -> tuple[int, Scores]:
+    """Read the place of the arm, and the scores that were written with it."""
+    scores = decode(Chances, found["scores"])
+    told = decode(Chances, found["propensities"]) if "propensities" in found else {}
+    arms = tuple(dict.fromkeys((*scores, *told, arm)))
+    place, truncated = arms.index(arm), set(decode(tuple[Arm, ...], found["truncated"]))
+    chances = np.array([told.get(one, math.nan) for one in arms])
+    chances[place] = decode(float, found["propensity"])
+    table = np.array([[scores[one]] * 2 for one in scores]).reshape(-1, 2)
+    table[[one in truncated for one in scores], FREE] = math.inf
+    order = tuple(arms.index(one) for one in told) or (place,)
+    names = decode(tuple[str, ...], found["treatments"])
+    return place, Scores(arms, order, -1, chances, table, names)
+
+
+class Decisions(Sequence[Decision]):
+    """The decisions of one ``decide_many``: arrays, and a ``Decision`` for whoever asks for one."""
+
+    def __init__(
+        self,
+        ids: list[str],
+        contexts: list[Context],
+        groups: Ints,
+        scores: list[Scores],
+        places: Ints,
+        explored: NDArray[np.bool_],
+    ) -> None:
+        self.ids, self.contexts, self.groups, self.scores = ids, contexts, groups, scores
+        self.places, self.explored = places, explored
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @overload
+    def __getitem__(self, i: int) -> Decision: ...
+    @overload
+    def __getitem__(self, i: slice) -> list[Decision]: ...
+    def __getitem__(self, i: int | slice) -> Decision | list[Decision]:
+        if isinstance(i, slice):
+            return [self[k] for k in range(*i.indices(len(self)))]
+        scores, place = self.scores[self.groups[i]], int(self.places[i])
+        branch = EXPLORED if self.explored[i] else scores.branch
+        return Decision(
+            self.ids[i], scores.arms[place], self.contexts[i], place, scores, branch
+        )
+
+    def __iter__(self) -> Iterator[Decision]:
+        return (self[i] for i in range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def arms(self) -> list[Any]:
+        """The arm of every decision."""
+        pairs = zip(self.groups.tolist(), self.places.tolist(), strict=True)
+        return [show(self.scores[group].arms[place]) for group, place in pairs]
+
+    @property
+    def propensities(self) -> Floats:
+        """The probability of the arm of every decision."""
+        pairs = zip(self.groups.tolist(), self.places.tolist(), strict=True)
+        return np.array([self.scores[g].find_propensity(place) for g, place in pairs])

@@ -157,6 +157,13 @@ def log_options(command: _Command) -> _Command:
     return command
 
 
+def data_options(command: _Command) -> _Command:
+    """Give a command the options of ``log_argument``, without the argument."""
+    for decorate in reversed(_OPTIONS[1:]):
+        command = decorate(command)
+    return command
+
+
 def _open_log(asked: LogFiles) -> "Log":
     """Open the files of a log or an external table by the options given for them."""
     from boundit.counts.log import read_log  # noqa: PLC0415, keeps --help quick

@@ -1,23 +1,20 @@
 """What a policy is created with: a strict record, and the policy that it makes."""
 
-import inspect
-import math
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct, field, structs, to_builtins
 
-from boundit.bandit.base import BasePolicy
+from boundit.bandit.errors import BadArm, UnknownOption
 from boundit.bandit.fused.policy import Fused
+from boundit.bandit.lin_ts import LinTS
+from boundit.bandit.lin_ucb import LinUCB
 from boundit.bandit.oam.policy import OAM
-from boundit.bandit.policies.kl_ucb import KLUCB
-from boundit.bandit.policies.lin_ts import LinTS
-from boundit.bandit.policies.lin_ucb import LinUCB
-from boundit.bandit.policies.ts import TS
-from boundit.bandit.policies.ucb import UCB
-from boundit.bandit.prior.watch import Watch
+from boundit.bandit.options import CommonOptions
+from boundit.bandit.policy import Policy
+from boundit.bandit.ts import TS
+from boundit.bandit.ucb import UCB
 from boundit.service.errors import NoSuchPolicy, Unprocessable
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.errors import BounditError, shorten
@@ -27,14 +24,12 @@ Scalar: TypeAlias = str | int | float | bool | None
 """One value of a variable, as JSON has it."""
 Values: TypeAlias = Scalar | list[Scalar] | dict[str, Scalar]
 """An arm or a context: a scalar for one variable, a list in order, an object by name."""
-Kind: TypeAlias = Literal["Fused", "LinUCB", "UCB", "KLUCB", "TS", "LinTS", "OAM"]
-AnyPolicy: TypeAlias = BasePolicy[Any]
+Kind: TypeAlias = Literal["Fused", "LinUCB", "UCB", "TS", "LinTS", "OAM"]
 
-KINDS: Mapping[str, type[AnyPolicy]] = {
+KINDS: Mapping[str, type[Policy]] = {
     "Fused": Fused,
     "LinUCB": LinUCB,
     "UCB": UCB,
-    "KLUCB": KLUCB,
     "TS": TS,
     "LinTS": LinTS,
     "OAM": OAM,
@@ -42,14 +37,15 @@ KINDS: Mapping[str, type[AnyPolicy]] = {
 LONGEST_WINDOW = 10 * 366 * 86_400.0
 """Ten years, in seconds."""
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
-_OWN_FIELDS = frozenset(
-    ["prior", "arms", "context", "reward_range", "seed", "explore", "unseen", "remember"]
-)
-"""Options of a policy that the configuration has a field of its own for, or sets itself."""
+_NOT_OPTIONS = frozenset(
+    {*CommonOptions.__annotations__, "prior", "features", "warm_start"}
+) - {
+    "goal",
+    "monitor",
+}
+"""Options that are fields of the configuration, or the service's own, or no JSON."""
 _NEED_CONTEXT = frozenset(["LinUCB", "LinTS", "OAM"])
 """Kinds whose features have one length, which the context must be known for."""
-_NO_JSON = frozenset(["features", "warm_start", "propensities", "self"])
-"""Options that JSON cannot say, or that the service needs as they are."""
 
 
 class PolicyConfig(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -117,8 +113,8 @@ def check_config(config: PolicyConfig) -> None:
         _refuse("name", wanted, config.name)
     if config.name in {".", ".."}:
         _refuse("name", "no dots alone", config.name)
-    if config.seed is not None and not -(2**63) <= config.seed < 2**64:
-        _refuse("seed", "a whole number of 64 bits", config.seed)
+    if config.seed is not None and not 0 <= config.seed < 2**64:
+        _refuse("seed", "a whole number of 64 bits, 0 or more", config.seed)
     if config.retention is not None and not 0 < config.retention <= LONGEST_WINDOW / 86_400:
         _refuse("retention", "a number of days above 0", config.retention)
     _check_learning(config)
@@ -141,33 +137,34 @@ def _check_learning(config: PolicyConfig) -> None:
         _refuse("default_reward", "left out without a window", config.default_reward)
 
 
-def make_policy(config: PolicyConfig) -> AnyPolicy:
+def make_policy(config: PolicyConfig) -> Policy:
     """Make the policy of a configuration that has a seed, or raise ``Unprocessable``.
 
     It remembers no ids, as the store does.
     """
     check_config(config)
-    allowed = _list_options(config.kind)
-    for name in config.options:
-        if name not in allowed:
-            shown = ", ".join(allowed)
-            reason = f"{config.kind} has no option {shorten(repr(name), 40)}; it has {shown}"
-            raise Unprocessable(reason, where="$.options")
+    if refused := sorted(_NOT_OPTIONS & config.options.keys()):
+        reason = f"{refused[0]} is no option here; most such options are fields beside options"
+        raise Unprocessable(reason, where="$.options")
     try:
-        make: Callable[..., AnyPolicy] = KINDS[config.kind]
+        make: Callable[..., Policy] = KINDS[config.kind]
         policy = make(
-            **_read_options(config),
+            **config.options,
             prior=None if config.bounds is None else read_bounds(config.bounds),
-            arms=None if config.arms is None else _read_arms(config),
+            arms=config.arms,
             context=config.context,
             reward_range=config.reward_range,
             seed=config.seed,
             explore=config.explore,
-            unseen=config.unseen,
-            remember=0,
+            unknown_levels=config.unseen,
+            id_window=0,
         )
         if config.default_reward is not None:
             policy.spec.read_reward(config.default_reward, "default_reward")
+    except UnknownOption as error:
+        raise Unprocessable(str(error), where="$.options") from None
+    except BadArm as error:
+        raise Unprocessable(str(error), where="$.arms") from None
     except BounditError as error:
         if isinstance(error, Unprocessable):
             raise
@@ -178,49 +175,6 @@ def make_policy(config: PolicyConfig) -> AnyPolicy:
     if not policy.spec.arms:
         raise Unprocessable("give the policy arms, or bounds that have some", where="$.arms")
     return policy
-
-
-@cache
-def _list_options(kind: str) -> tuple[str, ...]:
-    """List the options of a kind of policy that a configuration may set."""
-    names = inspect.signature(KINDS[kind]).parameters
-    return tuple(name for name in names if name not in _OWN_FIELDS | _NO_JSON)
-
-
-def _read_options(config: PolicyConfig) -> dict[str, Any]:
-    """Read the options of the policy's class; ``watch`` may be an object of its fields."""
-    found = dict(config.options)
-    watch = found.get("watch")
-    if isinstance(watch, Mapping):
-        known = {"alpha", "plays"}
-        if not known >= watch.keys():
-            reason = "watch has alpha and plays, or is true or false"
-            raise Unprocessable(reason, where="$.options.watch")
-        found["watch"] = Watch(**watch)
-    for name, value in found.items():
-        if isinstance(value, float) and not math.isfinite(value):
-            raise Unprocessable(f"{name} must be finite", where=f"$.options.{name}")
-    return found
-
-
-def _read_arms(config: PolicyConfig) -> list[object]:
-    """Read the arms of a configuration: scalars, lists, or objects by the table's treatments."""
-    names = config.bounds.get("treatments") if config.bounds else None
-    return [read_arm_values(arm, names) for arm in config.arms or ()]
-
-
-def read_arm_values(arm: Values, names: Any) -> object:
-    """Read one arm as JSON has it into what policies take: a tuple, or a scalar as it is.
-
-    An object needs the ``names`` of the treatments.
-    """
-    if isinstance(arm, dict):
-        if not isinstance(names, list | tuple) or set(names) != arm.keys():
-            known = ", ".join(map(str, names or ())) or "none, so give a list"
-            reason = f"an arm has the treatments {known}; found {', '.join(arm)}"
-            raise Unprocessable(shorten(reason, 200), where="$.arms")
-        return tuple(arm[name] for name in names)
-    return tuple(arm) if isinstance(arm, list) else arm
 
 
 def read_bounds(record: Mapping[str, Any]) -> BoundTable:

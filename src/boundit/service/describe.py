@@ -18,7 +18,7 @@ def show_policy(fold: Fold, head: Head) -> PolicyAnswer:
         None if names.treatments is None else list(names.treatments),
         names.outcome,
         policy.spec.reward_range,
-        list(policy.observes),
+        list(policy.auxiliary_variables),
         config.explore,
         "at_once" if config.learns_at_once else "window",
         config.window,

@@ -9,13 +9,15 @@ from typing import Any
 
 import msgspec
 
-from boundit.bandit.serialization import decode_values, encode_values
-from boundit.bandit.spec import PLAIN
-from boundit.service.config import AnyPolicy, Values
+from boundit.bandit.policy import Policy
+from boundit.service.config import Values
 from boundit.service.errors import Unprocessable
 from boundit.terms.bound import Arm, Context, Value
 from boundit.terms.errors import BounditError, shorten
+from boundit.terms.saving.codec import decode, encode
 
+PLAIN = frozenset({int, float, str, bool, type(None)})
+"""Types whose values JSON has as they are."""
 _MOST_KEPT = 4096
 
 
@@ -25,9 +27,9 @@ class VariableNames:
     Made anew when the bounds are refreshed, which may add levels.
     """
 
-    def __init__(self, policy: AnyPolicy) -> None:
-        table, self.spec = policy.monitor.prior.table, policy.spec
-        self.treatments = table.treatments if table else None
+    def __init__(self, policy: Policy) -> None:
+        table, self.spec = policy.prior.table, policy.spec
+        self.treatments = self.spec.treatments or None
         self.context = self.spec.context
         self.outcome = table.outcome if table else None
         self._arm_levels = _list_levels(self.spec.arm_levels)
@@ -106,14 +108,16 @@ def encode_level_list(values: Sequence[Value]) -> list[Any]:
     """
     if PLAIN.issuperset(map(type, values)):
         return list(values)
-    return encode_values(values)
+    found: list[Any] = encode(tuple(values), Arm)
+    return found
 
 
 def decode_level_list(record: Sequence[Any]) -> tuple[Value, ...]:
     """Read an arm or a context of an event; called wherever an event is read."""
     if PLAIN.issuperset(map(type, record)):
         return tuple(record)
-    return decode_values(record)
+    found: tuple[Value, ...] = decode(Arm, record)
+    return found
 
 
 def write_value(value: Value) -> Any:

@@ -1,1 +1,5 @@
-"""A world to try it in: discrete models that are sampled, selected, and answered exactly."""
+"""Models with exact answers, environments, and simulations of policies in them."""
+
+from boundit.terms.public_names import attach_names
+
+__getattr__, __dir__, __all__ = attach_names(__name__, __file__)

@@ -1,4 +1,4 @@
-"""A pharmacy that reminds patients: the model with a story that examples are drawn from."""
+"""The pharmacy of the examples: reminders to refill a prescription, and their biased log."""
 
 from collections.abc import Iterator
 from random import Random
@@ -8,7 +8,7 @@ PATIENTS, SEED = 20_000, 7
 AGES, ILLNESSES = ("younger", "older"), ("mild", "serious")
 REMINDERS = ("letter", "text", "call")
 
-# The model of the story: chances as the README of the example states them.
+# Probabilities, as the README of the example states them.
 OLDER = 0.5
 SERIOUS = {"younger": 0.3, "older": 0.6}
 CHOSEN = {"mild": (0.35, 0.45, 0.2), "serious": (0.2, 0.2, 0.6)}
@@ -41,7 +41,7 @@ Illness -> [Kept]           # files of serious cases are kept more carefully
 
 
 def draw_kept_rows() -> Iterator[tuple[str, str, str, int, int]]:
-    """Draw the patients of the example one by one; keep the rows that the pharmacy logs."""
+    """Draw the patients of the example one by one; return the rows that are logged."""
     rng = Random(SEED)
     for _ in range(PATIENTS):
         draws = [rng.random() for _ in range(7)]

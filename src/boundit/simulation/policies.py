@@ -1,115 +1,97 @@
-"""The policies that online studies compare: each without bounds and with them."""
+"""Policies by name, each with and without the bounds of a log."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from boundit.bandit.fused.policy import Fused
-from boundit.bandit.learned.warm_start import WarmStart
+from boundit.bandit.lin_ts import LinTS
+from boundit.bandit.lin_ucb import LinUCB
 from boundit.bandit.oam.policy import OAM
-from boundit.bandit.policies.kl_ucb import KLUCB
-from boundit.bandit.policies.lin_ts import LinTS
-from boundit.bandit.policies.lin_ucb import LinUCB
-from boundit.bandit.policies.ts import TS
-from boundit.bandit.policies.ucb import UCB
 from boundit.bandit.policy import Policy
+from boundit.bandit.ridge import WarmStart
+from boundit.bandit.ts import TS
+from boundit.bandit.ucb import UCB
 from boundit.bounds.derive import derive_bounds
 from boundit.bounds.paper import adjust_for_confounding_only, condition_only
 from boundit.counts.log import Log
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
-from boundit.simulation.world import World
+from boundit.simulation.environment import Environment
+from boundit.simulation.errors import InvalidSimulation
 from boundit.terms.bound_table import BoundTable
-from boundit.terms.errors import BounditError
+from boundit.terms.message import Option, Placeholder
 
 KINDS: Mapping[str, Callable[[BoundTable | None], Policy]] = {
-    "LinUCB": lambda prior: LinUCB(prior=prior),
-    "LinUCB-shared": lambda prior: LinUCB(prior=prior, shared=True),
-    "UCB": lambda prior: UCB(prior=prior),
-    "KL-UCB": lambda prior: KLUCB(prior=prior),
-    "TS": lambda prior: TS(prior=prior, propensities=False),
-    "LinTS": lambda prior: LinTS(prior=prior, propensities=False),
-    "OAM": lambda prior: OAM(prior=prior),
+    "LinUCB": LinUCB,
+    "LinUCB-shared": lambda prior: LinUCB(prior, shared=True),
+    "UCB": UCB,
+    "TS": TS,
+    "LinTS": LinTS,
+    "OAM": OAM,
 }
-"""Each policy by its name, to be given bounds or none."""
+"""Policies that start with bounds or without."""
 FUSED: Mapping[str, Callable[[BoundTable | None], Policy]] = {
-    "Fused": lambda table: Fused(prior=table, propensities=False),
-    "Fused-trusting": lambda table: Fused(prior=table, doubt=0.0, propensities=False),
+    "Fused": Fused,
+    "Fused-trusting": lambda prior: Fused(prior, doubt=0.0),
 }
-"""The policy that we recommend, and the same without doubt; both count the rows of a log."""
+"""Policies that pool the logged rows."""
 PCB = "-PCB"
-"""What the name of a policy gets when it starts from bounds."""
+"""Suffix of a policy that starts from bounds."""
 WEIGHTS: tuple[float | str, ...] = (1, 10, 100, "counts")
-"""How many rows an estimate of a warm start may stand for."""
-
-
-class UnknownPolicy(BounditError):
-    """A name that no policy of the studies has."""
-
-    def __init__(self, name: str, known: Sequence[str]) -> None:
-        self.name, self.known = name, tuple(known)
-        near = get_close_matches(name, self.known, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(self.known)}"
-        super().__init__(f"there is no policy {name!r}; {hint}")
+"""Number of rows that an estimate of a warm start stands for."""
 
 
 @dataclass(frozen=True, slots=True)
 class OfflineTables:
-    """What a log gives a policy to start from: bounds, and the two biased estimates.
+    """What policies start from: the bounds of a log, and the two biased estimates.
 
-    ``exact`` are the bounds of endless logging, ``logged`` those of a drawn log, which hold for
-    every arm and context at once with confidence 0.95; the estimates are of the same log. The
-    paper's algorithms know intervals alone, so the bounds have no contrasts. ``counted`` is all
-    that the drawn log gives: its bounds, and the plan of its rows, which ``Fused`` counts.
+    ``exact`` are bounds without sampling error, ``logged`` those of a log at 95% confidence,
+    both as intervals only. ``pooled`` is the whole table, with the plan that ``Fused`` uses.
     """
 
     exact: BoundTable
     logged: BoundTable
-    counted: BoundTable
+    pooled: BoundTable
     cp: BoundTable
     biased: BoundTable
 
     @classmethod
-    def from_world(
-        cls, world: World, *, points: int = 30_000, seed: int = 0
+    def from_environment(
+        cls, environment: Environment, *, size: int = 30_000, seed: int = 0
     ) -> "OfflineTables":
-        """Draw a log of a world, and make the bounds and estimates that policies start from.
-
-        It has ``points`` rows before selection.
-        """
-        asked, log = (world.graph, world.query), world.log(points, seed=seed)
-        domain = {name: world.list_levels(name) for name in world.graph.observed}
-        counted = derive_bounds(*asked, log, confidence=0.95, domain=domain)
-        return cls(
-            derive_bounds(*asked, world.exact_log(), confidence=None).intervals_only(),
-            counted.intervals_only(),
-            counted,
-            condition_only(*asked, log),
-            adjust_for_confounding_only(*asked, log),
-        )
+        """Draw a log of ``size`` rows before selection, and derive bounds and estimates."""
+        asked, log = (environment.graph, environment.query), environment.log(size, seed=seed)
+        names = environment.graph.observed
+        domain = {name: environment.list_levels(name) for name in names}
+        values = _declare(environment.outcome_range)
+        pooled = derive_bounds(*asked, log, domain=domain, outcome_range=values)
+        whole = environment.exact_log()
+        exact = derive_bounds(*asked, whole, confidence=None, outcome_range=values)
+        return replace(cls.from_log(*asked, log, pooled), exact=exact.intervals_only())
 
     @classmethod
     def from_log(
         cls, graph: CausalGraph, query: EffectQuery | str, log: Log, bounds: BoundTable
     ) -> "OfflineTables":
-        """Take a user's own log: its bounds, which are both kinds, and the biased estimates."""
-        return cls(
-            bounds.intervals_only(),
-            bounds.intervals_only(),
-            bounds,
-            condition_only(graph, query, log),
-            adjust_for_confounding_only(graph, query, log),
-        )
+        """Take a user's log: its bounds, which are both kinds, and the biased estimates."""
+        plain, values = bounds.intervals_only(), _declare(bounds.outcome_range)
+        cp = condition_only(graph, query, log, outcome_range=values)
+        biased = adjust_for_confounding_only(graph, query, log, outcome_range=values)
+        return cls(plain, plain, bounds, cp, biased)
+
+
+def _declare(outcome_range: tuple[float, float]) -> tuple[float, float] | None:
+    """Write a range as the option that declares it: an outcome of 0 and 1 needs none."""
+    return None if outcome_range == (0, 1) else outcome_range
 
 
 def make_policies(
     kinds: Sequence[str], priors: Mapping[str, BoundTable], estimates: Mapping[str, BoundTable]
 ) -> dict[str, Policy]:
-    """Make each kind of policy without bounds and with each prior, and LinUCB's warm starts.
+    """Make policies without bounds and with each prior, and warm starts of LinUCB.
 
-    Gives them by name. A prior is a table of bounds, a warm start begins with an estimate. The
-    keys of ``priors`` are put behind the name of a kind, those of ``estimates`` behind
-    ``LinUCB_``.
+    The keys of ``priors`` are suffixes of a kind's name, those of ``estimates`` of ``LinUCB_``.
 
     >>> list(make_policies(["UCB", "TS"], {}, {}))
     ['UCB', 'TS']
@@ -129,16 +111,20 @@ def make_policies(
 def pick_policies(
     names: Sequence[str], offline: OfflineTables, *, exact: bool
 ) -> dict[str, Policy]:
-    """Make the policies that a user named, such as ``LinUCB-PCB``, in their order.
+    """Make the policies with these names, such as ``LinUCB-PCB``.
 
-    Their bounds are of the world's exact law, or of the drawn log. ``Fused`` counts rows, so
-    that it always starts from the drawn log.
+    With ``exact`` they start from bounds without sampling error; ``Fused`` needs rows, so that
+    it always starts from the log.
     """
     prior = offline.exact if exact else offline.logged
     estimates = {"CP": offline.cp, "Biased": offline.biased}
     known = make_policies(list(KINDS), {PCB: prior}, estimates)
-    known |= {name: make(offline.counted) for name, make in FUSED.items()}
+    known |= {name: make(offline.pooled) for name, make in FUSED.items()}
     for name in names:
         if name not in known:
-            raise UnknownPolicy(name, list(known))
+            near = get_close_matches(name, known, n=1)
+            hint = f"Did you mean {near[0]!r}?" if near else f"Use one of {', '.join(known)}."
+            raise InvalidSimulation(
+                Option("policies", Placeholder(name)), f" is not a policy. {hint}"
+            )
     return {name: known[name] for name in names}

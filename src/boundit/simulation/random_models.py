@@ -1,4 +1,4 @@
-"""Random graphs and models, for claims that begin "for every model such that"."""
+"""Random graphs and models, for properties that must hold for every model."""
 
 from itertools import combinations
 
@@ -7,7 +7,7 @@ from numpy.random import Generator
 
 from boundit.counts.named_array import Floats
 from boundit.graph.causal_graph import CausalGraph
-from boundit.simulation.model import Model
+from boundit.simulation.scm import SCM
 from boundit.terms.names import Names
 
 
@@ -21,9 +21,9 @@ def draw_graph(
 ) -> CausalGraph:
     """Draw a graph over ``V1 .. Vn``, and ``S`` when there is selection.
 
-    Each pair gets an arrow with chance ``directed``, in an order that is drawn first, and a
-    bidirected edge with chance ``bidirected``. The selection node takes part in both, always as
-    an effect, and has at least one cause or hidden companion.
+    Each pair gets a directed edge with probability ``directed``, in a random order, and a
+    bidirected edge with probability ``bidirected``. The selection node is always an effect and
+    has at least one edge.
 
     >>> graph = draw_graph(4, np.random.default_rng(0), selection=True)
     >>> sorted(graph.observed), graph.selection
@@ -50,18 +50,18 @@ def draw_model(
     zeros: float = 0.0,
     binary: Names = (),
     binary_hidden: bool = False,
-) -> Model:
+) -> SCM:
     """Draw a model of ``graph`` with one hidden cause for each bidirected edge.
 
     Every variable has one of these numbers of ``levels``; the selection node has two, and so
     have ``binary`` nodes and, with ``binary_hidden``, the hidden causes. Each row of a table is
-    drawn evenly from all distributions (Dirichlet) and then lifted, so that no chance is below
-    ``floor``: every law of the model is positive. With ``zeros``, each chance but one of its
-    row is then struck out with this probability; it may happen that none is logged.
+    uniform over all distributions (Dirichlet) and then mixed, so that no probability is below
+    ``floor``. With ``zeros``, each probability but one of its row is then set to 0 with this
+    probability; it may happen that no row is logged.
 
     >>> bow = CausalGraph.of(directed=[("X", "Y")], bidirected=[("X", "Y")])
     >>> model = draw_model(bow, np.random.default_rng(0), levels=(2,))
-    >>> sorted(model.hidden), model.law().values.shape
+    >>> sorted(model.hidden), model.distribution().values.shape
     (['X<->Y'], (2, 2))
     """
     hidden = {f"{a}<->{b}": (a, b) for a, b in sorted(graph.bidirected)}
@@ -80,13 +80,12 @@ def draw_model(
     for node, above in parents.items():
         shape = [n_levels[parent] for parent in above]
         tables[node] = (above, _draw_table(shape, n_levels[node], rng, floor, zeros))
-    return Model(graph, tables)
+    return SCM(graph, tables)
 
 
 def _draw_table(shape: list[int], n: int, rng: Generator, floor: float, zeros: float) -> Floats:
-    """Draw the probability table of one node given its parents."""
-    chances = floor + (1 - n * floor) * rng.dirichlet(np.ones(n), size=shape)
+    table = floor + (1 - n * floor) * rng.dirichlet(np.ones(n), size=shape)
     spared = rng.integers(n, size=[*shape, 1]) == np.arange(n)
-    struck = (rng.random(chances.shape) < zeros) & ~spared
-    chances[struck] = 0
-    return np.asarray(chances / chances.sum(axis=-1, keepdims=True))
+    struck = (rng.random(table.shape) < zeros) & ~spared
+    table[struck] = 0
+    return np.asarray(table / table.sum(axis=-1, keepdims=True))

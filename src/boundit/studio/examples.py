@@ -8,8 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from boundit.graph.read import draft_graph
+from boundit.simulation.environments import paper_environment
 from boundit.simulation.pharmacy import COLUMNS, GRAPH, draw_kept_rows
-from boundit.simulation.worlds import paper_world
 from boundit.studio.drawing import PlacedDrawing, draw_draft, lay_out_drawing
 from boundit.studio.errors import NoSuchPart
 from boundit.studio.folder import Folder
@@ -108,8 +108,8 @@ def _write_pharmacy() -> str:
 
 
 def _write_paper() -> str:
-    """Draw rows of the paper's world and write those that were kept as CSV."""
-    columns = paper_world().draw_columns(PAPER_ROWS, PAPER_SEED)
+    """Draw rows of the paper's environment and write those that were kept as CSV."""
+    columns = paper_environment().draw_columns(PAPER_ROWS, PAPER_SEED)
     return _write_csv([tuple(columns), *zip(*columns.values(), strict=True)])
 
 

@@ -103,16 +103,16 @@ def _write_simulate(project: Project, graph: str) -> str | None:
     plain = Project()
     data, settings = project.data, project.settings
     if (
-        (data.columns, data.bins, data.levels) != ({}, {}, {})
-        or settings.missing != plain.settings.missing
+        data.levels
         or settings.confidence != plain.settings.confidence
         or settings.selection_rate is not None
     ):
         return None
     how = project.simulate
-    words = ["boundit", "simulate", "--log", str(data.file), "--graph", graph]
-    words += ["--query", _ask(project)]
-    words += ["--weight", data.weight] if data.weight else []
+    words = ["boundit", "simulate", graph, _ask(project), str(data.file)]
+    words += _list_data_flags(project)
+    if settings.outcome_range is not None:
+        words += ["--outcome-range", *map(_write_number, settings.outcome_range)]
     words += ["--policies", ",".join(how.policies)]
     words += ["--rounds", str(how.rounds), "--runs", str(how.runs)]
     return shlex.join(words)
@@ -284,22 +284,23 @@ def _list_external_columns(project: Project, folder: Folder) -> list[list[str]]:
 
 
 def _write_play(project: Project) -> Iterable[str]:
-    """Write the lines that play policies in worlds that fit the log."""
+    """Write the lines that play policies in environments that fit the log."""
     settings, how = project.settings, project.simulate
     options: dict[str, object] = {
         "selection_rate": settings.selection_rate,
+        "outcome_range": settings.outcome_range,
         "domain": {n: list(levels) for n, levels in project.data.levels.items()} or None,
     }
     said = _write_given(options)
     if settings.confidence != Project().settings.confidence:
         said = f", confidence={settings.confidence!r}{said}"
-    yield f"worlds = bd.fit_worlds(graph, query, log, n=5{said})"
+    yield f"environments = bd.fit_environments(graph, query, log, n=5{said})"
     yield "policies = {"
     for name in how.policies:
         yield f"    {name!r}: {_write_policy(name)},"
     yield "}"
-    yield "for world in worlds:"
-    yield f"    print(bd.simulate(world, policies, rounds={how.rounds}, runs={how.runs}))"
+    asked = f"rounds={how.rounds}, runs={how.runs}"
+    yield f"print(bd.simulate(environments, policies, {asked}))"
     yield ""
 
 
@@ -307,12 +308,11 @@ _POLICIES = {
     "LinUCB": "bd.LinUCB({})",
     "LinUCB-shared": "bd.LinUCB({}shared=True)",
     "UCB": "bd.UCB({})",
-    "KL-UCB": "bd.KLUCB({})",
-    "TS": "bd.TS({}propensities=False)",
-    "LinTS": "bd.LinTS({}propensities=False)",
+    "TS": "bd.TS({})",
+    "LinTS": "bd.LinTS({})",
     "OAM": "bd.OAM({})",
-    "Fused": "bd.Fused(prior=worlds.bounds, propensities=False)",
-    "Fused-trusting": "bd.Fused(prior=worlds.bounds, doubt=0.0, propensities=False)",
+    "Fused": "bd.Fused(prior=environments.bounds)",
+    "Fused-trusting": "bd.Fused(prior=environments.bounds, doubt=0.0)",
 }
 
 
@@ -321,5 +321,5 @@ def _write_policy(name: str) -> str:
     bare = name.removesuffix("-PCB")
     if bare not in _POLICIES:
         raise RefusedRequest(f"there is no policy {name!r}", where="simulate.policies")
-    prior = "prior=worlds.bounds.intervals_only(), " if bare != name else ""
+    prior = "prior=environments.bounds.intervals_only(), " if bare != name else ""
     return _POLICIES[bare].format(prior).replace(", )", ")")

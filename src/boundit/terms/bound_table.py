@@ -447,6 +447,8 @@ class BoundTable:
         found: dict[str, object] = encode(self)
         if not self.models:
             del found["models"]  # so that releases without models read the file
+        if self.goal == "max":
+            del found["goal"]
         return found
 
     def save(self, path: str | PathLike[str], *, counts: bool = True) -> None:

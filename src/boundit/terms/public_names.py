@@ -32,12 +32,12 @@ def find_forwarded(method: str) -> Callable[..., Any]:
 
 
 def attach_names(
-    package: str, file: str, *, renamed: Mapping[str, str] = _NONE
+    package: str, file: str, *, hints: Mapping[str, str] = _NONE
 ) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
     """Make ``__getattr__``, ``__dir__`` and ``__all__`` of a package from its stub.
 
-    So public names load their modules on first use. ``renamed`` are old names, which are
-    refused, and the new ones. The rooms themselves load on first use too.
+    So public names load their modules on first use. ``hints`` are old names, which are refused,
+    and what to use instead. The rooms themselves load on first use too.
     """
     folder = Path(file).parent
     homes = _read_stub(folder / "__init__.pyi", package)
@@ -47,8 +47,8 @@ def attach_names(
             return getattr(import_module(homes[name]), name)
         if (folder / name / "__init__.py").exists():
             return import_module(f"{package}.{name}")
-        now = f"; it is now {package}.{renamed[name]}" if name in renamed else ""
-        raise AttributeError(f"module {package!r} has no attribute {name!r}{now}")
+        hint = f"; {hints[name]}" if name in hints else ""
+        raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}")
 
     names = sorted(homes)
     rooms = sorted(init.parent.name for init in folder.glob("*/__init__.py"))

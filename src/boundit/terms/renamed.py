@@ -10,7 +10,12 @@ _Asked = ParamSpec("_Asked")
 _Answer = TypeVar("_Answer")
 
 NAMES: Mapping[str, str] = {
+    "FittedWorlds": "simulation.FittedEnvironments",
+    "Model": "SCM",
     "Recovery": "estimand.Identification",
+    "Regret": "simulation.Regret",
+    "WarmStart": "bandit.WarmStart",
+    "World": "Environment",
     "adjust_for_confounding_only": "bounds.adjust_for_confounding_only",
     "adjusts": "is_adjustment_set",
     "bound_rivals": "derive_bounds",
@@ -19,17 +24,27 @@ NAMES: Mapping[str, str] = {
     "exchanges": "estimand.exchanges",
     "find_adjustment": "adjustment_sets",
     "find_substitutes": "estimand.find_substitutes",
+    "fit_worlds": "fit_environments",
+    "flipped_world": "simulation.flipped_environment",
     "format_graph": "CausalGraph.format",
     "from_networkx": "CausalGraph.from_networkx",
     "list_adjustments": "adjustment_sets",
     "minimal_separator": "graph.minimal_separator",
     "nearest_separator": "graph.nearest_separator",
     "open_walk": "graph.open_walk",
+    "paper_world": "simulation.paper_environment",
     "project": "graph.project",
+    "random_world": "simulation.random_environment",
     "recover": "identify",
     "to_networkx": "CausalGraph.to_networkx",
 }
 """Names of ``boundit``."""
+HINTS: Mapping[str, str] = {
+    **{old: f"it is now boundit.{new}" for old, new in NAMES.items()},
+    "KLUCB": "use UCB, TS or Fused",
+    "Watch": "write monitor=0.05 where the policy is made",
+}
+"""What to write instead of a name that ``boundit`` no longer has."""
 ATTRIBUTES: Mapping[str, str] = {
     "contrast": "effect",
     "confounding": "confounding_limit",
@@ -39,6 +54,15 @@ ATTRIBUTES: Mapping[str, str] = {
     "reward_range": "outcome_range",
 }
 """What a table of bounds has; files of 0.2.0 use the old names of parts."""
+POLICY_ATTRIBUTES: Mapping[str, str] = {
+    "capped": "truncated",
+    "fresh": "clone",
+    "index": "scores",
+    "merged": "merge",
+    "observes": "auxiliary_variables",
+    "plan_reason": "pooling_reason",
+}
+"""What policies and decisions have."""
 OPTIONS: Mapping[str, str] = {
     "confounding": "confounding_limit",
     "nulls": "missing",

@@ -1,4 +1,4 @@
-"""The fused policy by its formulas, one leaf at a time: what kernels are held against."""
+"""Fused by its formulas, one leaf at a time: what compiled code is held against."""
 
 import math
 from collections.abc import Sequence
@@ -6,25 +6,25 @@ from itertools import product
 
 import numpy as np
 
-from boundit.bandit.fused.arrays import SHIFTS
 from boundit.terms.fused_plan import Factor, FusedPlan
+
+TAUS = (0.0, 0.025, 0.05, 0.1, 0.2, math.inf)
+SHIFTS = (0.5, 1.0, 2.0)
 
 
 class PlainFused:
     """Counts in dictionaries, and every formula written out."""
 
-    def __init__(
-        self, plan: FusedPlan, taus: Sequence[float], prior: Sequence[float], kappa: float
-    ) -> None:
-        self.plan, self.taus, self.kappa, self.t = plan, taus, kappa, 0
-        self.weights = list(prior)
+    def __init__(self, plan: FusedPlan, *, trusting: bool = False) -> None:
+        self.plan, self.taus = plan, TAUS[:1] if trusting else TAUS
+        self.weights = [1.0] if trusting else [0.7, *[0.06] * 5]
         self.seen: dict[int, list[float]] = {}
         self.guessed: dict[int, list[float]] = {}
         self.pools: dict[tuple[int, int, int], list[float]] = {}
         self.own: dict[tuple[int, int, int, int], float] = {}
         self.rewards = {pair: [0.0, 0.0] for pair in range(len(plan.pairs))}
-        self.lb = dict.fromkeys(range(len(plan.pairs)), 0.0)
-        self.lp = dict.fromkeys(range(len(plan.pairs)), 0.0)
+        self.bias = dict.fromkeys(range(len(plan.pairs)), 0.0)
+        self.evidence = dict.fromkeys(range(len(plan.pairs)), 0.0)
         self.shifts = {of: [0.0] * len(SHIFTS) for of in (*plan.pairs, *plan.arms)}
 
     def list_path(self, leaf: int) -> list[tuple[int, int, int]]:
@@ -50,7 +50,22 @@ class PlainFused:
         gs, gf = self.guessed.get(cell, (0.0, 0.0)) if guesses else (0.0, 0.0)
         return a + s + gs, b + f + gf
 
-    def count_law(
+    def start_pool(self, j: int, pool: int) -> list[float]:
+        """What a pool has before rows and rounds: ones, or the average over logistic tilts."""
+        factor = self.plan.factors[j]
+        if factor.shares is None or any(factor.counts[pool]):
+            return [1.0] * len(factor.cells)
+        assert len(factor.cells) == 2
+        q = [share + 0.5 for share in factor.shares[pool]]
+        us = [(i + 0.5) / 400 for i in range(400)]
+        tilts = [(u / (1 - u)) ** 1.5 for u in us]
+        ones = [q[1] * tilt / (q[0] + q[1] * tilt) for tilt in tilts]
+        mean = sum(ones) / 400
+        variance = sum((one - mean) ** 2 for one in ones) / 400
+        size = mean * (1 - mean) / variance - 1
+        return [size * (1 - mean), size * mean]
+
+    def count_pool(
         self, pair: int, j: int, prefix: int, tau: float, *, own: bool, guesses: bool = True
     ) -> list[float]:
         factor = self.plan.factors[j]
@@ -62,17 +77,17 @@ class PlainFused:
         q = (rows + 0.5) / (rows.sum() + size / 2)
         spread = size * tau**2 / (1 - (q**2).sum())
         rows = 0 * rows if math.isinf(tau) else rows / (1 + rows.sum() * spread)
-        found = []
+        found, start = [], self.start_pool(j, pool)
         for k in range(size):
             s, g = self.pools.get((j, pool, k), (0.0, 0.0))
-            found.append(1 + rows[k] + s + (g if guesses else 0.0))
+            found.append(start[k] + rows[k] + s + (g if guesses else 0.0))
         return found
 
     def chance(self, pair: int, leaf: int, tau: float, *, own: bool, guesses: bool) -> float:
         found = 1.0
         for j, prefix, k in self.list_path(leaf):
-            law = self.count_law(pair, j, prefix, tau, own=own, guesses=guesses)
-            found *= law[k] / sum(law)
+            counts = self.count_pool(pair, j, prefix, tau, own=own, guesses=guesses)
+            found *= counts[k] / sum(counts)
         return found
 
     def moments(
@@ -83,13 +98,13 @@ class PlainFused:
             a, b = self.count_cell(self.plan.cells[pair][prefix], tau, guesses=True)
             x = a / (a + b)
             return x, x * (1 - x) / (a + b + 1)
-        law = self.count_law(pair, j, prefix, tau, own=own)
-        n, size = sum(law), len(law)
+        counts = self.count_pool(pair, j, prefix, tau, own=own)
+        n, size = sum(counts), len(counts)
         below = [
             self.moments(pair, tau, own=own, j=j + 1, prefix=prefix * size + k)
             for k in range(size)
         ]
-        p = [count / n for count in law]
+        p = [count / n for count in counts]
         mean = sum(q * x for q, (x, _) in zip(p, below, strict=True))
         spread = sum(
             (q * q + q * (1 - q) / (n + 1)) * v for q, (_, v) in zip(p, below, strict=True)
@@ -97,28 +112,27 @@ class PlainFused:
         square = sum(q * x * x for q, (x, _) in zip(p, below, strict=True))
         return mean, spread + (square - mean * mean) / (n + 1)
 
-    def index(self, pair: int, tau: float, *, own: bool) -> float:
-        mean, variance = self.moments(pair, tau, own=own)
-        return mean + self.kappa * math.sqrt(2 * math.log(self.t + 2)) * math.sqrt(variance)
-
     def expect(self, pair: int) -> float:
         """The mean of a pair over all taus."""
         means = [self.moments(pair, tau, own=False)[0] for tau in self.taus]
         return sum(w * mean for w, mean in zip(self.weights, means, strict=True))
 
-    def learn(self, pair: int, y: float, leaf: int | None, open_leaves: Sequence[int]) -> None:
-        n_leaves = self.plan.n_leaves
-        s, f = self.rewards[pair]
-        parts = [
+    def predict_leaves(self, pair: int, y: float) -> list[float]:
+        """How likely each leaf and a reward are together, over all taus."""
+        return [
             sum(
                 w
                 * self.chance(pair, i, tau, own=False, guesses=True)
                 * predict(y, *self.count_cell(self.plan.cells[pair][i], tau, guesses=True))
                 for w, tau in zip(self.weights, self.taus, strict=True)
             )
-            for i in range(n_leaves)
+            for i in range(self.plan.n_leaves)
         ]
-        self.lb[pair] += math.log(predict(y, 1 + s, 1 + f)) - math.log(sum(parts))
+
+    def learn(self, pair: int, y: float, leaf: int | None) -> None:
+        s, f = self.rewards[pair]
+        parts = self.predict_leaves(pair, y)
+        self.bias[pair] += math.log(predict(y, 1 + s, 1 + f)) - math.log(sum(parts))
         mean = self.expect(pair)
         for i, shift in enumerate(SHIFTS):
             odds = mean / (1 - mean) * math.exp(shift)
@@ -129,18 +143,15 @@ class PlainFused:
         if leaf is not None:
             self._learn_seen(pair, y, leaf)
         else:
-            whole = sum(parts[i] for i in open_leaves)
-            for i in open_leaves:
-                self._add(pair, y, i, parts[i] / whole, seen=False)
+            self._guess(pair, y, [part / sum(parts) for part in parts])
         self.rewards[pair] = [s + y, f + 1 - y]
-        self.t += 1
 
     def _learn_seen(self, pair: int, y: float, leaf: int) -> None:
         cell = self.plan.cells[pair][leaf]
         paths = [self.chance(pair, leaf, tau, own=False, guesses=False) for tau in self.taus]
         pooled = sum(w * path for w, path in zip(self.weights, paths, strict=True))
         own = self.chance(pair, leaf, 0.0, own=True, guesses=False)
-        self.lp[pair] += math.log(own) - math.log(pooled)
+        self.evidence[pair] += math.log(own) - math.log(pooled)
         raised = [
             w * path * predict(y, *self.count_cell(cell, tau, guesses=False))
             for w, path, tau in zip(self.weights, paths, self.taus, strict=True)
@@ -149,16 +160,44 @@ class PlainFused:
         for j, prefix, k in self.list_path(leaf):
             key = pair, j, prefix, k
             self.own[key] = self.own.get(key, 0.0) + 1
-        self._add(pair, y, leaf, 1.0, seen=True)
+            at = j, self.plan.factors[j].pools[pair][prefix], k
+            one, two = self.pools.get(at, (0.0, 0.0))
+            self.pools[at] = [one + 1.0, two]
+        s, f = self.seen.get(cell, (0.0, 0.0))
+        self.seen[cell] = [s + y, f + 1 - y]
 
-    def _add(self, pair: int, y: float, leaf: int, share: float, *, seen: bool) -> None:
-        cell, kept = self.plan.cells[pair][leaf], self.seen if seen else self.guessed
-        s, f = kept.get(cell, (0.0, 0.0))
-        kept[cell] = [s + share * y, f + share * (1 - y)]
-        for j, prefix, k in self.list_path(leaf):
-            key = j, self.plan.factors[j].pools[pair][prefix], k
-            one, two = self.pools.get(key, (0.0, 0.0))
-            self.pools[key] = [one + share, two] if seen else [one, two + share]
+    def _guess(self, pair: int, y: float, shares: Sequence[float]) -> None:
+        """Match each distribution to the mixture over what the round may have shown."""
+        reached: dict[tuple[int, int, int], float] = {}
+        for leaf, share in enumerate(shares):
+            cell = self.plan.cells[pair][leaf]
+            s, f = self.guessed.get(cell, (0.0, 0.0))
+            self.guessed[cell] = [s + share * y, f + share * (1 - y)]
+            for at in self.list_path(leaf):
+                reached[at] = reached.get(at, 0.0) + share
+        for j, prefix in sorted({at[:2] for at in reached}):
+            size = len(self.plan.factors[j].cells)
+            pool = self.plan.factors[j].pools[pair][prefix]
+            counts = np.zeros(size)
+            for w, tau in zip(self.weights, self.taus, strict=True):
+                counts += w * np.array(self.count_pool(pair, j, prefix, tau, own=False))
+            mixture = [(1 - sum(reached[j, prefix, k] for k in range(size)), counts)]
+            mixture += [(reached[j, prefix, k], counts + np.eye(size)[k]) for k in range(size)]
+            mean, second = np.zeros(size), np.zeros(size)
+            for w, a in mixture:
+                mean += w * a / a.sum()
+                second += w * a * (a + 1) / (a.sum() * (a.sum() + 1))
+            n = (1 - (mean**2).sum()) / (second - mean**2).sum() - 1
+            least = [
+                self.count_pool(pair, j, prefix, tau, own=False, guesses=False)
+                for tau in self.taus
+            ]
+            for k in range(size):
+                one, two = self.pools.get((j, pool, k), (0.0, 0.0))
+                # No count falls to 0 under any tau.
+                floor = 0.02 - min(found[k] for found in least)
+                two = max(two + n * mean[k] - counts[k], floor)
+                self.pools[j, pool, k] = [one, two]
 
 
 def predict(y: float, a: float, b: float) -> float:
@@ -186,7 +225,7 @@ def draw_plan(
         pools = rng.integers(n_pools, size=(len(pairs), prefixes))
         _, pools = np.unique(pools, return_inverse=True)
         pools = pools.reshape(len(pairs), prefixes)
-        counts = rng.integers(rows, size=(pools.max() + 1, size))
+        counts = rng.integers(1, rows, size=(pools.max() + 1, size))
         factors.append(
             Factor(
                 (f"W{j}",),

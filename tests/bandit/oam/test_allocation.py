@@ -5,18 +5,27 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from boundit.bandit.kernels.dense import Numbers
-from boundit.bandit.oam.allocation import (
-    SMALLEST_GAP,
-    _reduce_dimension,
-    allocate,
-    solve_allocation,
-)
+from boundit.bandit.draws import Floats
+from boundit.bandit.oam import allocation
+from boundit.bandit.oam.allocation import SMALLEST_GAP, Allocation
 
 
-def random_pairs(rng: np.random.Generator, *, linear: bool = True) -> tuple[Numbers, Numbers]:
+def allocate(
+    x: Floats,
+    gaps: Floats,
+    *,
+    width: float,
+    cap: float = 100.0,
+    tested: NDArray[np.bool_] | None = None,
+) -> Allocation:
+    asked = np.ones(len(gaps), np.bool_) if tested is None else tested
+    return allocation.allocate(np.ascontiguousarray(x), gaps, asked, width, cap, SMALLEST_GAP)
+
+
+def random_pairs(rng: np.random.Generator, *, linear: bool = True) -> tuple[Floats, Floats]:
     """Up to 30 pairs in up to 6 dimensions, their gaps those of a random linear reward."""
     n_features, n_contexts = int(rng.integers(1, 7)), int(rng.integers(1, 4))
     n_arms = int(rng.integers(2, 30 // n_contexts + 1))
@@ -32,7 +41,7 @@ def random_pairs(rng: np.random.Generator, *, linear: bool = True) -> tuple[Numb
     return x, (means.max(axis=1, keepdims=True) - means).ravel()
 
 
-def slsqp(x: Numbers, gaps: Numbers, width: float, cap: float) -> float | None:
+def slsqp(x: Floats, gaps: Floats, width: float, cap: float) -> float | None:
     """The cost by a solver of another kind, derivatives given; None where it gives up."""
     worse = gaps > 1e-9
     floored = np.maximum(gaps[worse], SMALLEST_GAP)
@@ -40,7 +49,7 @@ def slsqp(x: Numbers, gaps: Numbers, width: float, cap: float) -> float | None:
     known = cap * x[~worse].T @ x[~worse]
     limits = (floored / floored.min()) ** 2
 
-    def products(pulls: Numbers) -> Numbers:
+    def products(pulls: Floats) -> Floats:
         metric = known + (x[worse].T * pulls) @ x[worse]
         # A little more than nothing, or a direction without pulls would stop the search.
         metric[np.diag_indices_from(metric)] += 1e-12
@@ -204,38 +213,3 @@ def test_a_gap_below_the_floor_counts_as_the_floor() -> None:
     found = allocate(np.eye(2), np.array([0.0, 1e-7]), width=1.0)
 
     assert found.pulls[1] == pytest.approx(SMALLEST_GAP**-2, rel=1e-5)
-
-
-def test_vectors_keep_their_products_in_fewer_coordinates() -> None:
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(9, 3)) @ rng.normal(size=(3, 6))
-    gaps = np.array([0.0, *rng.random(8)])
-
-    short, base = _reduce_dimension(x, gaps, 10.0)
-
-    scale = np.square(x).sum(axis=1).max()
-    assert short.shape == (9, 3)
-    np.testing.assert_allclose(short @ short.T, x @ x.T / scale, atol=1e-12)
-    np.testing.assert_allclose(base, 10.0 * np.outer(short[0], short[0]), atol=1e-12)
-
-
-def test_with_an_infinite_cap_what_the_best_arms_measure_is_taken_out() -> None:
-    x = np.array([[2.0, 0.0, 0.0], [1.0, 1.0, 0.0], [5.0, 0.0, 0.0]])
-
-    short, base = _reduce_dimension(x, np.array([0.0, 0.3, 0.2]), math.inf)
-
-    assert short.shape == (3, 1)
-    np.testing.assert_allclose(np.abs(short.ravel()), [0, 0.2, 0], atol=1e-12)
-    assert not base.any()
-
-
-def test_pulls_cost_and_ratio_come_back_in_the_programs_own_units() -> None:
-    """Two unit vectors, one best: f / gap^2 pulls, at the gap each."""
-    pulls, cost, proven, worst = solve_allocation(
-        np.eye(2), np.array([0.0, 0.5]), np.ones(2, np.bool_), 8.0, 100.0, 0.002
-    )
-
-    np.testing.assert_allclose(pulls, [3200, 32], rtol=2e-6)
-    assert 16.0 * (1 - 1e-9) <= cost <= 16.0 * (1 + 2e-6)
-    assert proven <= cost
-    assert worst <= 1.0

@@ -15,8 +15,8 @@ from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
-from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_model
+from boundit.simulation.scm import SCM
 from boundit.terms.names import Nodes
 from tests.bounds.core import read_exact
 
@@ -27,11 +27,11 @@ class Case:
 
     graph: CausalGraph
     query: EffectQuery
-    model: Model
+    model: SCM
     tables: tuple[Nodes, ...] = ()
 
     def run(self) -> Run:
-        distributions = [self.model.log(), *map(self.model.law, self.tables)]
+        distributions = [self.model.log(), *map(self.model.distribution, self.tables)]
         return make_run(self.graph, self.query, distributions)
 
     def know_rate(self) -> SelectionFacts:

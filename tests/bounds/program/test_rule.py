@@ -18,8 +18,8 @@ from boundit.counts.named_array import NamedArray
 from boundit.estimand.query import parse_query
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
-from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_model
+from boundit.simulation.scm import SCM
 from boundit_research.audits.problems import draw_problems
 from tests.bounds.program.problems import Case, assert_inside, draw_case, make_run
 
@@ -34,7 +34,7 @@ def choose_facts(case: Case, kind: str) -> SelectionFacts:
     if kind == "rate":
         return case.know_rate()
     blanket = case.graph.observed
-    everyone, logged = case.model.law(blanket).values, case.model.log(blanket).values
+    everyone, logged = case.model.distribution(blanket).values, case.model.log(blanket).values
     ratio = everyone[logged > 0] / logged[logged > 0]
     return SelectionFacts(None, float(max(ratio.max(), 1 / ratio.min())) * (1 + 1e-9))
 
@@ -144,7 +144,7 @@ def test_instruments_of_many_levels(n: int) -> None:
     """Types of X are too many to list: Y's or X's best answers are found by argument."""
     graph, rng = parse(INSTRUMENT), np.random.default_rng(n)
     hidden = CausalGraph.of(directed=[*graph.directed, ("U", "X"), ("U", "Y")])
-    model = Model(
+    model = SCM(
         hidden,
         {
             "U": ([], rng.dirichlet(np.ones(3))),
@@ -156,9 +156,9 @@ def test_instruments_of_many_levels(n: int) -> None:
     case = Case(hidden, parse_query("Y | do(X)"), model)
     found = find_program(graph, case.query)
     assert found is not None
-    ends = found.solve(make_run(graph, case.query, [model.law(["X", "Y", "Z"])]))
+    ends = found.solve(make_run(graph, case.query, [model.distribution(["X", "Y", "Z"])]))
     assert_inside(ends, case.truth)
-    given = model.law(["X", "Y", "Z"]).condition_on("Z").align(("Z", "X", "Y"))
+    given = model.distribution(["X", "Y", "Z"]).condition_on("Z").align(("Z", "X", "Y"))
     natural = given[:, :, 1].max(axis=0), (1 - given[:, :, 0]).min(axis=0)
     closed = ~ends.open
     assert closed.any()

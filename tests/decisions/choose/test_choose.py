@@ -146,7 +146,7 @@ def test_a_table_without_rows_has_nothing_to_choose() -> None:
 
 
 def test_the_paper_s_world_is_decided_and_the_truth_keeps_the_promise() -> None:
-    world = bd.paper_world()
+    world = bd.simulation.paper_environment()
     table = bd.derive_bounds(world.graph, world.query, world.log(1000, seed=1))
 
     for found in table.choose().values():

@@ -6,18 +6,18 @@ import pytest
 import boundit as bd
 from boundit.decisions.compare.compare import compare
 from boundit.decisions.compare.logged import bound_logged
-from boundit.simulation.law_source import open_endless_log
 from boundit.simulation.random_models import draw_model
 from boundit.terms.bound_table import BoundTable
+from boundit_research.expected_log import open_expected_log
 
 
 def test_without_selection_it_is_the_mean_of_the_rows() -> None:
     graph = bd.parse_graph("C -> X -> Y; C -> Y; X <-> Y")
     model = draw_model(graph, np.random.default_rng(0), levels=(2,))
-    log = open_endless_log(model)
+    log = open_expected_log(model)
     table = bd.derive_bounds(graph, "Y | do(X), C", log, confidence=None)
     found = bound_logged(graph, table, log, confidence=None)
-    law = model.law(("C", "Y")).align(("C", "Y"))
+    law = model.distribution(("C", "Y")).align(("C", "Y"))
     for c in (0, 1):
         assert found.find((c,)).lower == pytest.approx(law[c, 1] / law[c].sum())
         assert found.find((c,)).width == pytest.approx(0, abs=1e-9)
@@ -28,9 +28,9 @@ def test_without_selection_it_is_the_mean_of_the_rows() -> None:
 def test_under_selection_it_is_that_of_everyone() -> None:
     graph = bd.parse_graph("C -> X -> Y; C -> Y; X -> [S]")
     model = draw_model(graph, np.random.default_rng(1), levels=(2,))
-    log, rate = open_endless_log(model), model.selection_rate()
+    log, rate = open_expected_log(model), model.selection_rate()
     table = bd.derive_bounds(graph, "Y | do(X), C", log, confidence=None)
-    law = model.law(("C", "Y")).align(("C", "Y"))
+    law = model.distribution(("C", "Y")).align(("C", "Y"))
     plain = bound_logged(graph, table, log, confidence=None)
     told = bound_logged(graph, table, log, confidence=None, selection_rate=rate)
     assert plain.is_lottery
@@ -64,7 +64,7 @@ GROUPED = bd.parse_graph("Z -> X; C -> Z; X -> Y; Z -> Y; Z -> [S]")
 def test_groups_that_selection_goes_by_share_their_unknown_sizes(seed: int) -> None:
     """What is compared within groups holds the truth, and is no wider than subtracting."""
     model = draw_model(GROUPED, np.random.default_rng(seed), levels=(2, 3), binary=("Y",))
-    log = open_endless_log(model)
+    log = open_expected_log(model)
     table = bd.derive_bounds(GROUPED, "Y | do(X), C", log, confidence=None)
     found = bound_logged(GROUPED, table, log, confidence=None)
     assert found.groups is not None
@@ -72,7 +72,7 @@ def test_groups_that_selection_goes_by_share_their_unknown_sizes(seed: int) -> N
     assert len(found.groups.list_within((0,))) == model.n_levels["Z"]
     effect = model.effect(outcomes=("Y",), treatments=("X",), context=("C",))
     means = effect.at({"Y": 1}).align(("X", "C"))
-    law = model.law(("C", "Y")).align(("C", "Y"))
+    law = model.distribution(("C", "Y")).align(("C", "Y"))
     compared = compare(table, 0, bd.LOGGED, log=log, graph=GROUPED, confidence=None)
     for each in compared.differences:
         c = int(str(each.context[0]))

@@ -79,12 +79,6 @@ def test_a_choice_is_a_policy() -> None:
     assert str(found) == "the choice"
 
 
-def test_a_policy_without_propensities_is_refused() -> None:
-    table = make_table()
-    with pytest.raises(BadPolicy, match="propensities=True"):
-        read(bd.TS(prior=table, propensities=False), table)
-
-
 def test_a_policy_that_decides_by_numbers_has_no_one_answer_for_a_bin() -> None:
     rows = [
         {"X": x, "C": c, "lower": 0.1, "upper": 0.3}

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from boundit.counts.log import Log
 from boundit.decisions.stress.edges import MissingEdge, list_missing, set_apart
-from boundit.simulation.model import Model
+from boundit.simulation.scm import SCM
 from boundit.terms.bound import Key
 from boundit.terms.bound_table import BoundTable
 from boundit_research.audits.problems import Problem, draw_problem, read_levels
@@ -32,12 +32,12 @@ def list_tried(problem: Problem) -> Iterator[MissingEdge]:
             yield edge
 
 
-def open_log(problem: Problem, model: Model | None = None) -> Log:
+def open_log(problem: Problem, model: SCM | None = None) -> Log:
     """Open the exact law that is logged of a problem's model, or of another."""
     return as_log((model or problem.model).log())
 
 
-def find_truth(model: Model, problem: Problem, table: BoundTable) -> dict[Key, float]:
+def find_truth(model: SCM, problem: Problem, table: BoundTable) -> dict[Key, float]:
     """What every arm of a table truly earns in every context of a model."""
     query = problem.query
     law = model.effect(

@@ -8,14 +8,14 @@ from boundit.decisions.suggest.counted_log import hold_counts
 from boundit.decisions.suggest.evaluation import Evaluation
 from boundit.estimand.query import parse_query
 from boundit.graph.read import parse_graph
-from boundit.simulation.fitted.fit_worlds import count_relevant, find_relevant, fit_to_counts
-from boundit.simulation.fitted.world_set import FittedWorlds
-from boundit.simulation.model import Model
-from boundit.simulation.world import World
+from boundit.simulation.environment import Environment
+from boundit.simulation.fit import count_relevant, find_relevant, fit_to_counts
+from boundit.simulation.fitted import FittedEnvironments
+from boundit.simulation.scm import SCM
 from boundit.terms.long_work import FOR_EVER, TimeBudget
 
-SMALL = World(
-    Model(
+SMALL = Environment(
+    SCM(
         parse_graph("Z -> X -> Y; Z -> Y; Z -> [S]"),
         {
             "Z": ([], 0.4),
@@ -29,7 +29,7 @@ SMALL = World(
 
 
 def evaluate(
-    world: World, rows: int = 6_000, budget: TimeBudget = FOR_EVER, *, exact: bool = False
+    world: Environment, rows: int = 6_000, budget: TimeBudget = FOR_EVER, *, exact: bool = False
 ) -> Evaluation:
     """Bound a drawn log of a world, and make ready to change the request."""
     log = world.exact_log() if exact else world.log(rows, seed=1)
@@ -40,7 +40,7 @@ def evaluate(
     return Evaluation(request, counts, derive_table(request, {}), budget)
 
 
-def fit(evaluation: Evaluation, n: int = 2) -> FittedWorlds:
+def fit(evaluation: Evaluation, n: int = 2) -> FittedEnvironments:
     """Draw worlds that fit the log of an evaluation."""
     return fit_to_counts(
         evaluation.request, evaluation.counts, evaluation.table, n=n, seed=0, budget=FOR_EVER

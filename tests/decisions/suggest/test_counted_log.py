@@ -6,7 +6,7 @@ import pytest
 import boundit as bd
 from boundit.counts.errors import NotACategory
 from boundit.decisions.suggest.counted_log import CountedSource, hold_counts, split_by_reward
-from boundit.simulation.worlds import flipped_world
+from boundit.simulation.environments import flipped_environment
 
 ROWS = {
     "X": ["a", "b", "a", "b", "a"],
@@ -27,7 +27,7 @@ def test_parts_are_counted_as_from_rows(names: list[str]) -> None:
 
 
 def test_a_0_1_reward_may_be_counted_as_a_variable() -> None:
-    world = flipped_world()
+    world = flipped_environment()
     log = world.log(2_000, seed=1)
     names = sorted(world.graph.observed)
     held = hold_counts(log.count([n for n in names if n != "Y"], reward="Y"))
@@ -54,7 +54,7 @@ def test_a_log_may_be_taken_several_times() -> None:
 
 
 def test_an_exact_law_stays_exact() -> None:
-    law = flipped_world().exact_log().count(["Z"], reward="Y")
+    law = flipped_environment().exact_log().count(["Z"], reward="Y")
     held = hold_counts(law, times=4)
 
     assert held.exact

@@ -6,11 +6,11 @@ import boundit as bd
 from boundit.bounds.selection_facts import FactsRefuted
 from boundit.decisions.suggest import evaluation as room
 from boundit.decisions.suggest.evaluation import measure_width
-from boundit.simulation.worlds import flipped_world
+from boundit.simulation.environments import flipped_environment
 from boundit.terms.long_work import TimeBudget
 from tests.decisions.suggest.problems import evaluate
 
-WORLD = flipped_world()
+WORLD = flipped_environment()
 LOG = WORLD.log(6_000, seed=1)
 
 

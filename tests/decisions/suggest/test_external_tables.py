@@ -11,13 +11,13 @@ from boundit.decisions.suggest.external_tables import (
     open_external,
     suggest_external_tables,
 )
+from boundit.simulation.environment import Environment
+from boundit.simulation.environments import flipped_environment
 from boundit.simulation.random_models import draw_graph, draw_model
-from boundit.simulation.world import World
-from boundit.simulation.worlds import flipped_world
 from boundit.terms.long_work import say_nothing
 from tests.decisions.suggest.problems import SMALL, evaluate, fit
 
-WORLD = flipped_world()
+WORLD = flipped_environment()
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -28,7 +28,7 @@ def test_sets_that_recover_are_the_smallest_that_recover_says(seed: int) -> None
     order = [name for name in graph.order if name != "S"]
     query = bd.parse_query(f"{order[-1]} | do({order[0]})")
     model = draw_model(graph, rng, levels=(2,))
-    evaluation = evaluate(World(model, query), rows=500)
+    evaluation = evaluate(Environment(model, query), rows=500)
     found = find_recovering_sets(evaluation)
 
     names = sorted(evaluation.request.graph.observed - {order[-1]})
@@ -52,14 +52,16 @@ def test_the_table_of_a_world_is_of_everyone_and_has_the_levels_of_the_log() -> 
     counted = table.count(["Z"])
     assert table.columns == ("Z",)
     assert counted.rows == evaluation.rows
-    assert counted.n / counted.rows == pytest.approx(world.model.law("Z").values, abs=1e-3)
+    assert counted.n / counted.rows == pytest.approx(
+        world.model.distribution("Z").values, abs=1e-3
+    )
 
 
 def test_a_table_of_what_selects_makes_the_effect_recoverable_and_narrower() -> None:
     evaluation = evaluate(SMALL)
     heard: list[tuple[str, int, int]] = []
     found = suggest_external_tables(
-        evaluation, fit(evaluation).worlds, lambda *step: heard.append(step)
+        evaluation, fit(evaluation).environments, lambda *step: heard.append(step)
     )
     by = {each.variables: each for each in found}
 
@@ -72,6 +74,6 @@ def test_a_table_of_what_selects_makes_the_effect_recoverable_and_narrower() -> 
 def test_without_selection_a_table_of_everyone_is_the_log_itself() -> None:
     graph = bd.parse_graph("X -> Y; X <-> Y")
     model = draw_model(graph, np.random.default_rng(0), levels=(2,))
-    evaluation = evaluate(World(model, bd.parse_query("Y | do(X)")))
+    evaluation = evaluate(Environment(model, bd.parse_query("Y | do(X)")))
 
-    assert suggest_external_tables(evaluation, fit(evaluation).worlds, say_nothing) == []
+    assert suggest_external_tables(evaluation, fit(evaluation).environments, say_nothing) == []

@@ -5,13 +5,13 @@ import pytest
 import boundit as bd
 from boundit.decisions.suggest.evaluation import measure_width
 from boundit.decisions.suggest.graph_changes import suggest_edges
-from boundit.simulation.worlds import flipped_world
+from boundit.simulation.environments import flipped_environment
 from boundit.terms.long_work import say_nothing
 from tests.decisions.suggest.problems import evaluate
 
 
 def test_edges_are_ruled_out_one_by_one() -> None:
-    world = flipped_world()
+    world = flipped_environment()
     evaluation = evaluate(world)
     found, there = suggest_edges(evaluation, say_nothing)
     by = {each.what: each for each in found}

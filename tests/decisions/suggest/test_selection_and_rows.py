@@ -5,14 +5,14 @@ import pytest
 import boundit as bd
 from boundit.decisions.suggest.evaluation import Evaluation, measure_width
 from boundit.decisions.suggest.selection_and_rows import suggest_rows, suggest_selection_rate
-from boundit.simulation.worlds import flipped_world, random_world
+from boundit.simulation.environments import flipped_environment, random_environment
 from tests.decisions.suggest.problems import evaluate
 
-WORLD = flipped_world()
+WORLD = flipped_environment()
 
 
-@pytest.mark.parametrize("world", [WORLD, random_world(2, arms=3, contexts=1)])
-def test_four_times_the_rows_is_as_a_log_four_times_as_long(world: bd.World) -> None:
+@pytest.mark.parametrize("world", [WORLD, random_environment(2, arms=3, contexts=1)])
+def test_four_times_the_rows_is_as_a_log_four_times_as_long(world: bd.Environment) -> None:
     (found,) = suggest_rows(evaluate(world, rows=8_000))
     longer = bd.derive_bounds(world.graph, world.query, world.log(32_000, seed=7))
 
@@ -46,8 +46,8 @@ def test_the_largest_rate_that_is_not_refuted_is_looked_for(
 
 def test_without_selection_or_chance_there_is_nothing_to_ask() -> None:
     graph = bd.parse_graph("X -> Y")
-    model = bd.Model(graph, {"X": ([], 0.5), "Y": (["X"], [0.2, 0.8])})
-    plain = evaluate(bd.World(model, bd.parse_query("Y | do(X)")))
+    model = bd.SCM(graph, {"X": ([], 0.5), "Y": (["X"], [0.2, 0.8])})
+    plain = evaluate(bd.Environment(model, bd.parse_query("Y | do(X)")))
 
     assert suggest_selection_rate(plain) == []
     assert suggest_rows(evaluate(WORLD, exact=True)) == []

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from boundit.decisions.suggest.trial import count_rounds, find_trial_width, suggest_trial
-from boundit.simulation.worlds import flipped_world
+from boundit.simulation.environments import flipped_environment
 from tests.decisions.suggest.problems import evaluate, fit
 
 
@@ -45,8 +45,8 @@ def test_the_count_is_the_least_that_is_enough(mean: float) -> None:
 
 
 def test_a_trial_is_never_wider_than_the_bounds_it_adds_to() -> None:
-    evaluation = evaluate(flipped_world())
-    worlds = fit(evaluation, 1).worlds
+    evaluation = evaluate(flipped_environment())
+    worlds = fit(evaluation, 1).environments
     (few,) = suggest_trial(evaluation, worlds, 5)
     (many,) = suggest_trial(evaluation, worlds, 2_000)
 

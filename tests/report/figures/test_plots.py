@@ -17,7 +17,9 @@ TABLE = bd.BoundTable.from_rows(
     ROWS, outcome="Click", treatments=["Ad"], context=["Age"], outcome_range=(0, 1)
 )
 CURVE = bd.SensitivityCurve((1.5, 3.0), (TABLE, TABLE))
-REGRET = bd.simulate(bd.flipped_world(), {"UCB": bd.UCB(), "TS": bd.TS()}, rounds=20, runs=3)
+REGRET = bd.simulate(
+    bd.simulation.flipped_environment(), {"UCB": bd.UCB(), "TS": bd.TS()}, rounds=20, runs=3
+)
 
 
 @pytest.fixture(autouse=True)

@@ -22,7 +22,7 @@ def make_odd_bounds() -> bd.BoundTable:
 @cache
 def make_results() -> dict[str, object]:
     """Everything that has a ``_repr_html_``."""
-    world = bd.flipped_world()
+    world = bd.simulation.flipped_environment()
     graph, query, log = world.graph, world.query, world.log(2000, seed=1)
     bounds = bd.derive_bounds(graph, query, log)
     policies: dict[str, bd.Policy] = {"LinUCB": bd.LinUCB(), "Fused": bd.Fused(prior=bounds)}
@@ -40,7 +40,7 @@ def make_results() -> dict[str, object]:
         "stress": bd.stress(graph, query, log),
         "suggestions": bd.suggest(graph, query, log, worlds=1, trial=100),
         "breakdown": bd.breakdown(graph, query, log, of="selection", most=4),
-        "worlds": bd.fit_worlds(graph, query, log, n=1),
+        "worlds": bd.fit_environments(graph, query, log, n=1),
         "sensitivity": bd.sensitivity_curve(
             lambda limit: bd.derive_bounds(graph, query, log, selection_limit=limit),
             (1.5, 3, 6),

@@ -16,7 +16,7 @@ def test_every_result_is_a_short_line_and_a_small_piece_of_html(name: str) -> No
 
 
 def test_other_public_values_are_short_too() -> None:
-    world = bd.flipped_world()
+    world = bd.simulation.flipped_environment()
     bounds = make_results()["bounds"]
     assert isinstance(bounds, bd.BoundTable)
     key = next(iter(bounds.bounds))

@@ -8,7 +8,7 @@ from boundit.bounds.derive import derive_bounds
 from boundit.estimand.query import EffectQuery
 from boundit.report.pages.bound_answer import MOST_GROUPS, make_bound_answer
 from boundit.report.pages.page_answer import PageAnswer
-from boundit.simulation.worlds import paper_world
+from boundit.simulation.environments import paper_environment
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.message import Caveat
 from tests.report.examples import large_table, small_table
@@ -101,7 +101,7 @@ def test_it_says_what_it_rests_on_and_what_to_heed_first() -> None:
 
 
 def test_an_exact_law_and_the_printed_method_are_called_so() -> None:
-    world = paper_world()
+    world = paper_environment()
     asked = world.graph, world.query, world.exact_log()
     law = answer(derive_bounds(*asked, confidence=None))
     printed = answer(derive_bounds(*asked, confidence=None, profile="paper"))

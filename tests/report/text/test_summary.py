@@ -41,7 +41,7 @@ def test_without_a_context_it_speaks_of_the_arms() -> None:
 
 
 def test_a_table_of_a_log_says_how_sure_it_is_and_what_rows_would_take_away() -> None:
-    world = bd.flipped_world()
+    world = bd.simulation.flipped_environment()
     said = bd.derive_bounds(world.graph, world.query, world.log(2000, seed=1)).summary()
 
     assert "would stay with endless rows" in said

@@ -16,9 +16,9 @@ def test_decisions_are_those_of_the_library(store: Store, kind: str) -> None:
         for i in range(12):
             found = decide(engine, f"{i}", i % 3)
             made = policy.decide({"Age": i % 3}, id=f"{i}")
-            assert (found.arm, found.propensity) == ({"Ad": made.arm[0]}, made.propensity)
+            assert (found.arm, found.propensity) == ({"Ad": made.arm}, made.propensity)
             assert [one.propensity for one in found.propensities] == list(
-                (made.propensities or {}).values()
+                made.propensities.values()
             )
             reward(engine, f"{i}", i % 2)
             policy.learn(made, i % 2)
@@ -32,7 +32,7 @@ def test_a_batch_decides_as_its_rows_alone(store: Store, kind: str) -> None:
         found = engine.run(Decide("ads", requests)).decisions
 
     made = [policy.decide((i % 3,), id=f"{i}") for i in range(30)]
-    assert [one.arm["Ad"] for one in found] == [one.arm[0] for one in made]
+    assert [one.arm["Ad"] for one in found] == [one.arm for one in made]
     assert [one.position for one in found] == list(range(2, 32))
     assert {one.state_position for one in found} == {1}
 

@@ -87,7 +87,7 @@ def test_two_commands_with_one_new_id_follow_each_other(store: Store) -> None:
 
 
 def test_a_refutation_is_an_event_once(store: Store) -> None:
-    rows = make_config(kind="UCB", options={"watch": {"alpha": 0.2}}, arms=["C"])
+    rows = make_config(kind="UCB", options={"monitor": 0.2}, arms=["C"])
     with run_engine(store, rows) as engine:
         for i in range(60):
             decide(engine, f"{i}", 0)
@@ -109,7 +109,7 @@ def test_logs_tell_of_a_refutation_without_the_context(
     cells = [{"Ad": "C", "Age": age, "lower": 0, "upper": 0.5} for age in (0, secret)]
     names = {"outcome": "Click", "treatments": ["Ad"], "context": ["Age"]}
     table = BoundTable.from_rows(cells, **names, outcome_range=(0, 1))  # type: ignore[arg-type]
-    config = make_config(kind="UCB", options={"watch": True}, bounds=save(table))
+    config = make_config(kind="UCB", options={"monitor": 0.05}, bounds=save(table))
     with caplog.at_level(logging.INFO), run_engine(store, config) as engine:
         for i in range(60):
             decide(engine, f"{i}", secret)

@@ -10,9 +10,16 @@ from boundit.service.commands import (
 from boundit.service.config import PolicyConfig
 from boundit.service.errors import NoSuchDecision, RewardDiffers, Unprocessable
 from boundit.service.store.store import Store
-from tests.bandit.all_policies import planned_table
 from tests.service.http.served import run_server
-from tests.service.kit import SetClock, decide, make_config, reward, run_engine, save
+from tests.service.kit import (
+    SetClock,
+    decide,
+    make_config,
+    make_planned_table,
+    reward,
+    run_engine,
+    save,
+)
 
 
 def test_an_equal_repeat_changes_nothing_and_another_is_refused(store: Store) -> None:
@@ -172,16 +179,18 @@ def test_the_arm_played_is_told_once(store: Store) -> None:
 def test_a_variable_that_the_policy_does_not_know_is_refused_and_nothing_changes(
     store: Store, clock: SetClock, *, late: bool
 ) -> None:
-    config = PolicyConfig(name="ads", kind="Fused", bounds=save(planned_table()), window=60.0)
+    config = PolicyConfig(
+        name="ads", kind="Fused", bounds=save(make_planned_table()), window=60.0
+    )
     with run_engine(store, config) as engine:
-        asked = [DecideRequest(name, {"U1": 0, "U2": 0}) for name in "ab"]
+        asked = [DecideRequest(name, {"Age": 0}) for name in "ab"]
         engine.run(Decide("ads", asked))
         if late:
             clock.move(61)
             engine.run(CloseWindows("ads"))
         before = engine.show_policy("ads").position
         slip = RewardRequest("b", 1.0, observed={"WW": 0})
-        with pytest.raises(Unprocessable, match=r"'WW'.*did you mean 'W'\? it observes W"):
+        with pytest.raises(Unprocessable, match=r"'WW'.*did you mean 'W'\? it uses W"):
             engine.run(GiveRewards("ads", [RewardRequest("a", 1.0), slip]))
         assert engine.show_policy("ads").position == before
         told = [reward(engine, "b", 1.0, observed={"W": 0}).status]
@@ -191,9 +200,9 @@ def test_a_variable_that_the_policy_does_not_know_is_refused_and_nothing_changes
 
 
 def test_over_http_it_is_422_for_one_reward_and_for_many(store: Store) -> None:
-    config = PolicyConfig(name="ads", kind="Fused", bounds=save(planned_table()))
+    config = PolicyConfig(name="ads", kind="Fused", bounds=save(make_planned_table()))
     with run_engine(store, config) as engine, run_server(engine) as served:
-        context = {"U1": 0, "U2": 0}
+        context = {"Age": 0}
         served.post("/v1/policies/ads/decide", {"id": "a", "context": context})
         slip = {"id": "a", "reward": 1, "observed": {"WW": 1}}
         answers = [

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from boundit.simulation.policies import UnknownPolicy
+from boundit.simulation.errors import InvalidSimulation
 from boundit.studio.errors import RefusedRequest
 from boundit.studio.project import SimulateSettings
 from tests.studio.projects import answer, make_small
@@ -29,7 +29,7 @@ def test_curves_have_bands_and_the_best_is_named(
     best = min(found["policies"], key=lambda one: one["mean"])
     assert found["sentence"].startswith(f"{best['policy']} loses least")
     assert found["caveats"] == [
-        "limits on hidden confounding: not used here, worlds are fitted to the log alone"
+        "the confounding limits: not used here; environments are fitted to the log alone"
     ]
 
 
@@ -41,5 +41,5 @@ def test_unknown_policies_and_none_are_refused(
     with pytest.raises(RefusedRequest):
         answer(replace(project, simulate=SimulateSettings(policies=())), "simulate", tmp_path)
     asked = replace(project, simulate=SimulateSettings(policies=("UBC",)))
-    with pytest.raises(UnknownPolicy):
+    with pytest.raises(InvalidSimulation):
         answer(asked, "simulate", tmp_path)

@@ -28,9 +28,9 @@ from boundit.bounds.inference.forms import SumForm
 from boundit.bounds.plan import BoundPlan, plan_bounds
 from boundit.bounds.program.rule import Program
 from boundit.counts.named_array import Floats, NamedArray
+from boundit.simulation.environment import Environment
 from boundit.simulation.policies import FUSED, KINDS
 from boundit.simulation.simulate import simulate
-from boundit.simulation.world import World
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.rounding import ROUNDING
 from boundit_research.audits.coverage_problems import draw_coverage_problems
@@ -274,14 +274,14 @@ def _without(rule: Rule, off: set[str]) -> Rule | None:
     return replace(rule, links=(*rule.links[:-1], replace(last, distribution=Meet(members))))
 
 
-def _make_world(problem: Problem) -> World | None:
+def _make_world(problem: Problem) -> Environment | None:
     """Make the world of a problem, if policies can play in it: the reward is 0 or 1."""
     if problem.pay != BINARY or problem.model.n_levels[problem.outcome] != len(BINARY):
         return None
-    return World(problem.model, problem.query)
+    return Environment(problem.model, problem.query)
 
 
-def _play(world: World, policies: Mapping[str, Any], *, runs: int = RUNS) -> Floats:
+def _play(world: Environment, policies: Mapping[str, Any], *, runs: int = RUNS) -> Floats:
     """Play policies in a world, all with the same draws; give final regrets by policy and run."""
     regret = simulate(world, policies, rounds=ROUNDS, runs=runs, workers=1)
     return np.asarray(regret.curves[:, :, -1])

@@ -24,8 +24,8 @@ from boundit.decisions.stress.edges import add_edges, list_missing, set_apart
 from boundit.decisions.stress.rival_tables import RivalTables
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
-from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_model
+from boundit.simulation.scm import SCM
 from boundit.terms.bound import Arm, Context, Key
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.choices.choice import Choice
@@ -145,19 +145,19 @@ def _draw_choice(rng: Generator) -> Problem:
             return problem
 
 
-def _sharpen(model: Model, query: EffectQuery) -> Model:
+def _sharpen(model: SCM, query: EffectQuery) -> SCM:
     """Make arms matter more, so that more verdicts are told: outcomes are nearly sure."""
     tables = {name: (table.axes[:-1], table.values) for name, table in model.tables.items()}
     axes, chances = tables[query.outcomes[0]]
     clearer = chances**4
     tables[query.outcomes[0]] = (axes, clearer / clearer.sum(axis=-1, keepdims=True))
-    return Model(model.graph, tables)
+    return SCM(model.graph, tables)
 
 
 def _judge_exact(
     problem: Problem,
     grown: CausalGraph,
-    model: Model,
+    model: SCM,
     rate: float | None,
     report: AddedEdgeReport,
 ) -> list[str]:
@@ -212,7 +212,7 @@ def _judge_drawn(
     graph: CausalGraph,
     grown: CausalGraph,
     query: EffectQuery,
-    model: Model,
+    model: SCM,
     rate: float | None,
     rng: Generator,
     report: AddedEdgeReport,
@@ -248,10 +248,10 @@ def _judge_drawn(
 
 
 def _make_request(
-    graph: CausalGraph, problem: Problem, model: Model, rate: float | None
+    graph: CausalGraph, problem: Problem, model: SCM, rate: float | None
 ) -> BoundRequest:
     """Ask a problem's question under the smaller graph, of the exact law of another model."""
-    external = [problem.open(model.law(table), exact=True) for table in problem.tables]
+    external = [problem.open(model.distribution(table), exact=True) for table in problem.tables]
     return read_request(
         graph,
         problem.query,

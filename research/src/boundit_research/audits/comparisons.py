@@ -27,14 +27,14 @@ from boundit.decisions.compare.measured import LOGGED, Logged
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
-from boundit.simulation.law_source import open_endless_log
-from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_model
+from boundit.simulation.scm import SCM
 from boundit.terms.bound import Arm, Context, Key
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.rounding import ROUNDING
 from boundit_research.audits.problems import Problem, bound_problem, draw_problem, find_means
 from boundit_research.audits.report import Claims, Report, judge_each
+from boundit_research.expected_log import open_expected_log
 
 PAIRS = 4
 """How many pairs of random policies are compared on one problem."""
@@ -137,11 +137,11 @@ class _Truth:
     shares: Mapping[Context, float]
 
     @classmethod
-    def of(cls, model: Model, table: BoundTable) -> "_Truth":
+    def of(cls, model: SCM, table: BoundTable) -> "_Truth":
         """Ask a model for all that a comparison may need."""
         outcome = table.outcome
         means = find_means(model, EffectQuery((outcome,), table.treatments, table.context))
-        law = model.law((*table.context, outcome))
+        law = model.distribution((*table.context, outcome))
         shares = _list_cells(law.marginalize(table.context), table.context)
         paid = _list_cells(law.at({outcome: 1}), table.context)
         logged = {where: paid[where] / share for where, share in shares.items() if share}
@@ -168,7 +168,7 @@ def _judge_exact(problem: Problem, rng: Generator, report: ComparisonReport) -> 
     truth = _Truth.of(model, table)
     selected = model.graph.selection is not None
     rate = model.selection_rate() if selected and rate_known else None
-    external = [problem.open(model.law(names), exact=True) for names in problem.tables]
+    external = [problem.open(model.distribution(names), exact=True) for names in problem.tables]
     for new, old in _list_pairs(table, rng):
         shares, contexts = _draw_shares(truth, table, rng)
         found = compare(
@@ -176,7 +176,7 @@ def _judge_exact(problem: Problem, rng: Generator, report: ComparisonReport) -> 
             new,
             old,
             contexts=contexts,
-            log=open_endless_log(model) if isinstance(old, Logged) else None,
+            log=open_expected_log(model) if isinstance(old, Logged) else None,
             graph=model.graph if isinstance(old, Logged) else None,
             confidence=None,
             external=external,
@@ -257,7 +257,7 @@ def _judge_trial(rng: Generator, report: ComparisonReport) -> None:
     graph = parse(_TRIAL)
     model = draw_model(graph, rng, levels=(2, 3), floor=0.05, binary=("Y",))
     rows = model.sample_log(int(rng.choice(SIZES)), rng)
-    chances = model.law(("C", "X")).align(("C", "X"))
+    chances = model.distribution(("C", "X")).align(("C", "X"))
     chances = chances / chances.sum(axis=1, keepdims=True)
     columns = {name: column.tolist() for name, column in rows.items()}
     columns["p"] = chances[rows["C"], rows["X"]].tolist()
@@ -307,7 +307,7 @@ def _judge_selected(rng: Generator, report: ComparisonReport) -> None:
     _count_drawn(report, graph, found, truth.find_difference(new, LOGGED, truth.shares), log)
 
 
-def _bound_log(model: Model, log: Log, *, selection_rate: float | None = None) -> BoundTable:
+def _bound_log(model: SCM, log: Log, *, selection_rate: float | None = None) -> BoundTable:
     """Bound all arms of a model from a drawn log, its unseen levels declared."""
     names = model.graph.observed - {"Y"}
     return derive_bounds(

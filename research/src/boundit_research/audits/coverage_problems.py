@@ -15,8 +15,8 @@ from numpy.random import Generator, SeedSequence, default_rng
 
 from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.text import parse
-from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_graph, draw_model
+from boundit.simulation.scm import SCM
 from boundit.terms.names import Nodes, sort_names
 from boundit_research.audits.problems import BINARY, Problem, draw_query
 
@@ -89,7 +89,7 @@ def draw_coverage_problem(rng: Generator) -> Problem:
     return Problem(model, query, tables, facts, pay, tuple(map(int, sizes)))
 
 
-def _draw_question(rng: Generator) -> tuple[Model, EffectQuery]:
+def _draw_question(rng: Generator) -> tuple[SCM, EffectQuery]:
     """Draw a model and a question, on a random graph or on one of the list."""
     floor = 0.002 if rng.random() < 0.5 else 0.05
     if rng.random() < 0.5:
@@ -109,7 +109,7 @@ def _draw_question(rng: Generator) -> tuple[Model, EffectQuery]:
     ), query
 
 
-def _draw_selected(rng: Generator) -> tuple[Model, EffectQuery]:
+def _draw_selected(rng: Generator) -> tuple[SCM, EffectQuery]:
     """Draw a model and a question whose bounds are means of a reweighted log."""
     text, asked = _SELECTED[int(rng.integers(len(_SELECTED)))]
     graph, query = parse(text), parse_query(asked)
@@ -120,7 +120,7 @@ def _draw_selected(rng: Generator) -> tuple[Model, EffectQuery]:
     ), query
 
 
-def _draw_facts(model: Model, rng: Generator, *, always: bool) -> dict[str, object]:
+def _draw_facts(model: SCM, rng: Generator, *, always: bool) -> dict[str, object]:
     """Draw what is stated about selection, all of it true: mostly nothing, unless ``always``."""
     kind, rate = rng.random() * (0.4 if always else 1.0), model.selection_rate()
     if kind < 0.15:
@@ -128,7 +128,7 @@ def _draw_facts(model: Model, rng: Generator, *, always: bool) -> dict[str, obje
     if kind < 0.25:
         return {"selection_rate": (0.8 * rate, min(1.2 * rate, 1.0))}
     if kind < 0.4:
-        everyone, logged = model.law(), model.log()
+        everyone, logged = model.distribution(), model.log()
         ratio = everyone.values / logged.align(everyone.axes)
         return {"selection_limit": float(np.exp(np.abs(np.log(ratio)).max()) * 1.01)}
     return {}

@@ -81,7 +81,7 @@ def _ask_question(rng: Generator, report: FormulaReport) -> None:
     report.found += 1
     model = draw_model(graph, rng, levels=(2, 3))
     log = model.log()
-    external = [model.law(table) for table in tables] if graph.selection else [log]
+    external = [model.distribution(table) for table in tables] if graph.selection else [log]
     truth = model.effect(
         outcomes=query.outcomes, treatments=query.treatments, context=query.context
     )

@@ -18,12 +18,12 @@ from numpy.random import Generator, SeedSequence, default_rng
 
 from boundit.bounds.derive import derive_bounds
 from boundit.counts.log import Log, read_log
+from boundit.simulation.environment import Environment
 from boundit.simulation.errors import ModelTooLarge
-from boundit.simulation.law_source import open_endless_log
-from boundit.simulation.world import World
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.rounding import ROUNDING
 from boundit_research.audits.report import Report, judge_each
+from boundit_research.expected_log import open_expected_log
 from boundit_research.large_models import WorldShape, draw_large_log, draw_large_world
 from boundit_research.simulated_do import TrueMeans, compute_true_means
 
@@ -161,7 +161,7 @@ def _judge_world(rng: Generator, report: LargeReport) -> None:
     truth = compute_true_means(world, rng)
     report.simulated += not truth.exact
     rate = world.model.selection_rate() if shape.selection and rng.random() < 0.3 else None
-    drawn, endless = _open_columns(log), open_endless_log(world.model)
+    drawn, endless = _open_columns(log), open_expected_log(world.model)
     for kind, tally in report.tallies.items():
         try:
             table = derive_bounds(
@@ -201,7 +201,7 @@ def _open_columns(columns: dict[str, np.ndarray]) -> Log:
     return read_log(connection.table("columns"))
 
 
-def list_levels(world: World) -> dict[str, range]:
+def list_levels(world: Environment) -> dict[str, range]:
     """List the levels of every variable but the reward, since a log may lack some."""
     levels, asked = world.model.n_levels, world.graph.observed.difference(world.query.outcomes)
     return {name: range(levels[name]) for name in asked}

@@ -14,8 +14,8 @@ from numpy.random import Generator, SeedSequence, default_rng
 
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph, Edge
-from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_graph, draw_model
+from boundit.simulation.scm import SCM
 from boundit.terms.names import sort_names
 from boundit_research.audits.problems import REFUTED, Problem, list_missed
 from boundit_research.audits.report import Claims, Report, judge_each
@@ -131,7 +131,7 @@ def _may_have_limit(edge: Edge, graph: CausalGraph, query: EffectQuery) -> bool:
     return bool(ends & arms) and not ends <= arms | {*query.context, str(graph.selection)}
 
 
-def _measure_edge(model: Model, query: EffectQuery, edge: Edge) -> float:
+def _measure_edge(model: SCM, query: EffectQuery, edge: Edge) -> float:
     """Measure the least limit of an edge between a treatment and something else."""
     one, other = edge if edge[0] in query.treatments else edge[::-1]
     return measure_limit(model, one, other)
@@ -160,7 +160,7 @@ def _draw_question(rng: Generator) -> tuple[CausalGraph, EffectQuery]:
     return drawn, query
 
 
-def measure_limit(model: Model, treatment: str, target: str) -> float:
+def measure_limit(model: SCM, treatment: str, target: str) -> float:
     """Measure by what factor a hidden cause of both moves the odds of a treatment at most.
 
     Given all that was observed before treatment and target. The cause is that of their edge, as
@@ -169,15 +169,15 @@ def measure_limit(model: Model, treatment: str, target: str) -> float:
     >>> bow = CausalGraph.of(directed=[("X", "Y")], bidirected=[("X", "Y")])
     >>> tables = {"X<->Y": ([], 0.5), "X": (["X<->Y"], [0.2, 0.5]), "Y": (["X", "X<->Y"],
     ...     [[0.1, 0.5], [0.3, 0.6]])}
-    >>> round(measure_limit(Model(bow, tables), "X", "Y"), 4)
+    >>> round(measure_limit(SCM(bow, tables), "X", "Y"), 4)
     2.1538
     """
     graph = model.graph
     hidden = "<->".join(sorted((treatment, target)))
     tables = {name: (t.axes[:-1], t.values) for name, t in model.tables.items()}
-    shown = Model.of(tables, hidden=model.hidden - {hidden}, selection=graph.selection)
+    shown = SCM.of(tables, hidden=model.hidden - {hidden}, selection=graph.selection)
     early = graph.observed - graph.descendants({treatment, target})
-    law = shown.law(early | {treatment, hidden})
+    law = shown.distribution(early | {treatment, hidden})
     own = law.condition_on(early | {hidden}).align((treatment, hidden, *sort_names(early)))
     joint = law.marginalize(early | {treatment})
     plain = joint.condition_on(early).align((treatment, *sort_names(early)))[:, None]

@@ -15,7 +15,7 @@ from numpy.random import Generator, default_rng
 
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.question import Question, lighten
-from boundit.simulation.model import Model
+from boundit.simulation.scm import SCM
 from boundit.terms.bound import Bound
 from boundit.terms.names import join_names
 from boundit.terms.rounding import ROUNDING
@@ -221,7 +221,7 @@ class _RivalRange:
         )
         return low < bound.lower - _SLACK or high > bound.upper + _SLACK
 
-    def _make_starts(self, rng: Generator) -> Iterator[Model]:
+    def _make_starts(self, rng: Generator) -> Iterator[SCM]:
         """Give the models that a search for rivals starts from, one after another.
 
         First the problem's own, then the same with twice the levels of every hidden cause.
@@ -246,17 +246,20 @@ class _RivalRange:
         self.lowest = np.minimum(self.lowest, effect.values)
         self.highest = np.maximum(self.highest, effect.values)
 
-    def _measure_gap(self, model: Model) -> float:
+    def _measure_gap(self, model: SCM) -> float:
         """Measure how far a rival's data are from the problem's: the worst relative error.
 
         The data are the log and the unbiased tables.
         """
         ours, tables = self.problem.model, self.problem.tables
-        laws = [(model.log(), ours.log()), *((model.law(t), ours.law(t)) for t in tables)]
+        laws = [
+            (model.log(), ours.log()),
+            *((model.distribution(t), ours.distribution(t)) for t in tables),
+        ]
         return max(float(np.abs(one.values / other.values - 1).max()) for one, other in laws)
 
-    def _compute_effect(self, model: Model) -> NamedArray:
-        """Compute a rival's chance of reward in every row by ``Model.effect``.
+    def _compute_effect(self, model: SCM) -> NamedArray:
+        """Compute a rival's chance of reward in every row by ``SCM.effect``.
 
         That is another way than the search has it, and so checks it.
         """

@@ -21,8 +21,8 @@ from boundit.counts.log import Log, read_log
 from boundit.counts.named_array import NamedArray
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
-from boundit.simulation.model import Model
 from boundit.simulation.random_models import draw_graph, draw_model
+from boundit.simulation.scm import SCM
 from boundit.terms.bound import Key
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.names import Nodes, sort_names
@@ -43,7 +43,7 @@ class Problem:
     numbers of rows of log and tables.
     """
 
-    model: Model
+    model: SCM
     query: EffectQuery
     tables: tuple[Nodes, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class Problem:
 
     def list_distributions(self) -> list[NamedArray]:
         """List the distributions of logged rows and of every external table."""
-        return [self.model.log(), *map(self.model.law, self.tables)]
+        return [self.model.log(), *map(self.model.distribution, self.tables)]
 
     def bound_exactly(self, **options: Any) -> BoundTable:
         """Bound all arms from the exact distributions; options add to the stated facts."""
@@ -159,7 +159,7 @@ def bound_problem(
 
 
 def find_means(
-    model: Model, query: EffectQuery, pay: tuple[float, ...] = BINARY
+    model: SCM, query: EffectQuery, pay: tuple[float, ...] = BINARY
 ) -> dict[Key, float]:
     """Find the true mean of every arm in every context of a model."""
     effect = model.effect(

@@ -19,7 +19,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.query import EffectQuery
-from boundit.simulation.model import Model
+from boundit.simulation.scm import SCM
 from boundit.terms.names import Nodes, sort_names
 from boundit_research.audits.table_slopes import LawSlopes, ModelPoints, Tables
 
@@ -40,7 +40,7 @@ class Rival:
     ``flat`` says that the climb ended where the gradient vanishes: it was not just slow.
     """
 
-    model: Model
+    model: SCM
     effect: float
     flat: bool
 
@@ -71,23 +71,25 @@ class ModelSurface:
 
     The data are the log of ``model`` and unbiased ``tables`` of some variables.
 
-    >>> model = Model.of({"X": ([], 0.5), "S": (["X"], [0.2, 0.8])}, selection="S")
+    >>> model = SCM.of({"X": ([], 0.5), "S": (["X"], [0.2, 0.8])}, selection="S")
     >>> surface = ModelSurface(model)
     >>> rival = surface.find_furthest(EffectQuery(("X",)), {}, towards=1, until=0.999)
     >>> rival.effect > 0.999, bool(rival.model.log().measure_gap(model.log()) < 1e-9)
     (True, True)
     """
 
-    def __init__(self, model: Model, tables: Sequence[Nodes] = ()) -> None:
+    def __init__(self, model: SCM, tables: Sequence[Nodes] = ()) -> None:
         self.model = model
         self.points = ModelPoints(model.tables)
         self.start = self.points.to_point(model.tables)
         selection = model.graph.selection
         log = model.log()
         self._log = LawSlopes(self.points, log.axes, seen={selection: 1} if selection else {})
-        self._others = [LawSlopes(self.points, model.law(names).axes) for names in tables]
+        self._others = [
+            LawSlopes(self.points, model.distribution(names).axes) for names in tables
+        ]
         self._logged = log.values.ravel()
-        self._known = [model.law(names).values.ravel() for names in tables]
+        self._known = [model.distribution(names).values.ravel() for names in tables]
 
     @property
     def is_large(self) -> bool:
@@ -117,7 +119,7 @@ class ModelSurface:
         top, flat = self._climb(goal, sign * float(np.log(until / (1 - until))))
         specs = {node: (table.axes[:-1], table.values) for node, table in top.tables.items()}
         effect = float(1 / (1 + np.exp(-sign * top.odds)))
-        return Rival(Model(self.model.graph, specs), effect, flat)
+        return Rival(SCM(self.model.graph, specs), effect, flat)
 
     def _climb(self, goal: Goal, until: float) -> tuple[_SurfacePoint, bool]:
         """Climb to models with ever greater log-odds of the reward whose data stay the same.
@@ -197,7 +199,7 @@ class ModelSurface:
         return np.concatenate(off), np.vstack(moves)
 
 
-def split_hidden_levels(model: Model, rng: Generator) -> Model:
+def split_hidden_levels(model: SCM, rng: Generator) -> SCM:
     """Give each hidden cause twice its levels; nothing that can be seen or done changes.
 
     Each level becomes two. One of the nodes it moves depends on which, the more on one side the
@@ -205,9 +207,9 @@ def split_hidden_levels(model: Model, rng: Generator) -> Model:
     hidden.
 
     >>> bow = {"C": ([], 0.5), "X": (["C"], [0.2, 0.8]), "Y": (["X", "C"], [[0.1, 0.3]] * 2)}
-    >>> model = Model.of(bow, hidden="C")
+    >>> model = SCM.of(bow, hidden="C")
     >>> wide = split_hidden_levels(model, np.random.default_rng(0))
-    >>> wide.n_levels["C"], round(wide.law().measure_gap(model.law()), 9)
+    >>> wide.n_levels["C"], round(wide.distribution().measure_gap(model.distribution()), 9)
     (4, 0.0)
     """
     tables = dict(model.tables)
@@ -220,7 +222,7 @@ def split_hidden_levels(model: Model, rng: Generator) -> Model:
         feels = str(rng.choice(moved))
         tables[feels] = _tilt_copies(tables[feels], cause, rng)
     specs = {node: (table.axes[:-1], table.values) for node, table in tables.items()}
-    return Model(model.graph, specs)
+    return SCM(model.graph, specs)
 
 
 def _tilt_copies(table: NamedArray, cause: str, rng: Generator) -> NamedArray:

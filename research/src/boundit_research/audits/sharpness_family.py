@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from boundit.counts.named_array import Floats
 from boundit.graph.causal_graph import CausalGraph
-from boundit.simulation.model import Model
+from boundit.simulation.scm import SCM
 
 Places: TypeAlias = NDArray[np.int64]
 """Where entries stand in the vector of all tables."""
@@ -182,9 +182,9 @@ class ModelFamily:
         top = np.repeat(np.maximum.reduceat(logits, starts, axis=-1), lengths, axis=-1)
         return np.asarray(np.maximum(logits - top, -span))
 
-    def make_model(self, tables: Floats) -> Model:
-        """Make a ``Model`` of one vector of table chances, so that its laws can be checked."""
-        return Model(
+    def make_model(self, tables: Floats) -> SCM:
+        """Make a ``SCM`` of one vector of table chances, so that its laws can be checked."""
+        return SCM(
             self.graph,
             {slot.node: (slot.axes[:-1], tables[slot.places]) for slot in self.slots},
         )

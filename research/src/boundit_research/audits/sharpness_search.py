@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.query import EffectQuery
-from boundit.simulation.model import Model
+from boundit.simulation.scm import SCM
 from boundit_research.audits.sharpness_family import ModelFamily, TableProduct
 
 MATCH = 1e-6
@@ -117,15 +117,15 @@ class SearchTarget:
         slope = won_slope[:, 0] * other - other_slope[:, 0] * won
         return (won / total)[:, 0], slope / total**2
 
-    def is_matched_by(self, model: Model) -> bool:
-        """Tell whether a model has the given log and selection rate, computed by ``Model``."""
+    def is_matched_by(self, model: SCM) -> bool:
+        """Tell whether a model has the given log and selection rate, computed by ``SCM``."""
         law = model.log()
         off = np.abs(law.align(self.log.axes) - self.log.values).sum() / 2
         rate = model.selection_rate()
         return bool(off <= MATCH and abs(rate - (self.rate or rate)) <= MATCH)
 
-    def compute_effect(self, model: Model) -> float:
-        """Compute a model's ``P(y=1 | do(arm), context)`` by ``Model.effect``."""
+    def compute_effect(self, model: SCM) -> float:
+        """Compute a model's ``P(y=1 | do(arm), context)`` by ``SCM.effect``."""
         query = self.query
         effect = model.effect(
             outcomes=query.outcomes, treatments=query.treatments, context=query.context

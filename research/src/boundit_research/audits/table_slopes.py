@@ -78,8 +78,8 @@ class ModelPoints:
 class LawSlopes:
     """The law of some variables where others are seen or set at values, and its slopes.
 
-    >>> from boundit.simulation.model import Model
-    >>> tables = Model.of({"X": ([], [0.2, 0.8]), "Y": (["X"], [0.5, 0.75])}).tables
+    >>> from boundit.simulation.scm import SCM
+    >>> tables = SCM.of({"X": ([], [0.2, 0.8]), "Y": (["X"], [0.5, 0.75])}).tables
     >>> law, slopes = LawSlopes(ModelPoints(tables), ["Y"], seen={"X": 1})(tables)
     >>> law, slopes[1].round(3)
     (array([0.2, 0.6]), array([-0.2 ,  0.2 ,  0.  ,  0.  , -0.25,  0.25]))

@@ -29,7 +29,7 @@ STUDIES = (
     "paper",
     "flip",
     "suite",
-    "watch",
+    "monitor",
     "theorem6",
     "ceilings",
     "logs",
@@ -124,7 +124,7 @@ def study(
 ) -> None:
     """Play one of our own studies, at the size we report unless told.
 
-    NAME is paper, flip, suite, watch, theorem6, ceilings, logs or rivals. Ctrl-C keeps
+    NAME is paper, flip, suite, monitor, theorem6, ceilings, logs or rivals. Ctrl-C keeps
     the runs that are done.
 
     The study of logs draws a fresh log for each run, in the worlds paper, flipped, random and
@@ -136,12 +136,12 @@ def study(
 
     \b
     Examples:
-      boundit study watch --plot watch.svg
+      boundit study monitor --plot monitor.svg
       boundit study logs --world wrong --log-points 30000 --out logs.json
       boundit study rivals --worlds 5 --out rivals.json --report rivals.html
       boundit study rivals --world paper,wrong --log-points 1000,30000 --runs 5
     """
-    # A watch that drops its bounds says so each time; here that is what is being counted.
+    # A monitor that drops its bounds says so each time; here that is what is being counted.
     logging.getLogger("boundit").addHandler(logging.NullHandler())
     _refuse_options(context, study)
     curves, asked = None, 0

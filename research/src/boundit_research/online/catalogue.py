@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
+from boundit.simulation.environment import Environment
+from boundit.simulation.environments import flipped_environment, paper_environment
 from boundit.simulation.regret import Regret
-from boundit.simulation.world import World
-from boundit.simulation.worlds import flipped_world, paper_world
 from boundit_research.online.ceilings import run_ceiling_study
+from boundit_research.online.monitor import run_monitor_study
 from boundit_research.online.study import Progress, play_world
 from boundit_research.online.suite import run_suite_study
 from boundit_research.online.theorem6 import run_theorem6
-from boundit_research.online.watch import run_watch_study
 
 
 class StudyResult(Protocol):
@@ -37,7 +37,7 @@ class StudySize:
 RunStudy: TypeAlias = Callable[[StudySize, Progress], tuple[StudyResult, Regret | None]]
 
 
-def _make_world_run(world: World, few: int) -> RunStudy:
+def _make_world_run(world: Environment, few: int) -> RunStudy:
     """Make the function that runs the study of one world, for the catalogue ``STUDIES``.
 
     It plays all policies there and gives their regrets; OAM (optimal allocation matching, slow)
@@ -70,12 +70,12 @@ def _run_suite(size: StudySize, progress: Progress) -> tuple[StudyResult, Regret
     ), None
 
 
-def _run_watch(size: StudySize, progress: Progress) -> tuple[StudyResult, Regret | None]:
-    """Run the study of what wrong bounds cost, with and without a watch that drops them.
+def _run_monitor(size: StudySize, progress: Progress) -> tuple[StudyResult, Regret | None]:
+    """Run the study of what wrong bounds cost, with and without a monitor that drops them.
 
     An entry of ``STUDIES``, from where ``run_study`` calls it.
     """
-    found = run_watch_study(
+    found = run_monitor_study(
         runs=size.runs, rounds=size.rounds, seed=size.seed, progress=progress
     )
     return found, found.regret
@@ -102,10 +102,10 @@ def _run_ceilings(size: StudySize, progress: Progress) -> tuple[StudyResult, Reg
 
 
 STUDIES: Mapping[str, tuple[RunStudy, StudySize]] = {
-    "paper": (_make_world_run(paper_world(), 500), StudySize(2_000, 15_000)),
-    "flip": (_make_world_run(flipped_world(), 500), StudySize(2_000, 15_000)),
+    "paper": (_make_world_run(paper_environment(), 500), StudySize(2_000, 15_000)),
+    "flip": (_make_world_run(flipped_environment(), 500), StudySize(2_000, 15_000)),
     "suite": (_run_suite, StudySize(1_000, 5_000)),
-    "watch": (_run_watch, StudySize(30, 6_000)),
+    "monitor": (_run_monitor, StudySize(30, 6_000)),
     "theorem6": (_run_theorem6, StudySize(200_000, 200)),
     "ceilings": (_run_ceilings, StudySize(100, 15_000)),
 }

@@ -11,14 +11,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from boundit.bandit.lin_ucb import LinUCB
 from boundit.bandit.oam.policy import OAM
-from boundit.bandit.policies.lin_ucb import LinUCB
-from boundit.bandit.policies.ucb import UCB
+from boundit.bandit.ucb import UCB
 from boundit.bounds.derive import derive_bounds
+from boundit.simulation.environment import Environment
+from boundit.simulation.environments import (
+    flipped_environment,
+    paper_environment,
+    random_environment,
+)
 from boundit.simulation.simulate import simulate
 from boundit.simulation.summary import format_runs
-from boundit.simulation.world import World
-from boundit.simulation.worlds import flipped_world, paper_world, random_world
 from boundit.terms.bound_table import BoundTable
 from boundit_research.online.study import require_all_runs
 from boundit_research.theory import (
@@ -86,7 +90,7 @@ def run_ceiling_study(
     rounds: int = 15_000,
     oam_runs: int = 10,
     seed: int = 0,
-    worlds: tuple[World, ...] | None = None,
+    worlds: tuple[Environment, ...] | None = None,
     progress: Callable[[int, int], None] = lambda _, __: None,
 ) -> CeilingStudy:
     """Play the policies that have a regret theorem, with and without exact bounds.
@@ -108,14 +112,17 @@ def run_ceiling_study(
     return CeilingStudy(tuple(rows), rounds, runs, seed)
 
 
-def _make_worlds() -> tuple[World, ...]:
+def _make_worlds() -> tuple[Environment, ...]:
     """List the worlds of the study of ceilings: the paper's, the flipped, two random ones."""
-    random = (random_world(4, arms=4, contexts=1), random_world(7, arms=8, contexts=2))
-    return (paper_world(), flipped_world(), *random)
+    random = (
+        random_environment(4, arms=4, contexts=1),
+        random_environment(7, arms=8, contexts=2),
+    )
+    return (paper_environment(), flipped_environment(), *random)
 
 
 def _play_world(
-    world: World,
+    world: Environment,
     suffix: str,
     bounds: BoundTable | None,
     rounds: int,
@@ -148,14 +155,14 @@ def _play_world(
 
 
 def _make_features(
-    world: World,
+    world: Environment,
 ) -> Mapping[tuple[tuple[int, ...], tuple[int, ...]], list[float]]:
     """Make LinUCB's feature vector of every arm and context."""
     return {(arm, context): [1.0, *context, *arm] for arm, context in world.means()}
 
 
 def _apply_theorem5(
-    world: World,
+    world: Environment,
     x: Mapping[tuple[tuple[int, ...], tuple[int, ...]], list[float]],
     bounds: BoundTable | None,
     rounds: int,
@@ -165,7 +172,7 @@ def _apply_theorem5(
     Gives the exploration weight and the ridge that its proof needs, and the most regret it
     allows; each arm has a model of its own.
     """
-    means, arms = world.means(), world.environment.arms
+    means, arms = world.means(), world.finite.arms
     length = 0.0
     for arm in arms:
         own = [key for key in means if key[0] == arm]

@@ -16,10 +16,14 @@ from itertools import groupby
 from pathlib import Path
 from typing import Self
 
-from boundit.simulation.errors import DamagedResult
-from boundit.simulation.options import PolicySource
+from boundit.simulation.block import PolicySource
+from boundit.simulation.environments import (
+    flipped_environment,
+    paper_environment,
+    random_environment,
+)
+from boundit.simulation.errors import InvalidSimulation
 from boundit.simulation.simulate import simulate
-from boundit.simulation.worlds import flipped_world, paper_world, random_world
 from boundit.terms.errors import BounditError, UnreadableFile
 from boundit.terms.saving.files import write_page
 from boundit_research.online.log_study_rows import FIRST, LogRegrets, LogRow, summarize_logs
@@ -212,8 +216,12 @@ def _list_worlds(group: str, worlds: int) -> tuple[AssumedWorld, ...]:
     if group == "wrong":
         return make_wrong_worlds()
     if group == "random":
-        return tuple(AssumedWorld.right(random_world(i)) for i in range(worlds))
-    return (AssumedWorld.right({"paper": paper_world, "flipped": flipped_world}[group]()),)
+        return tuple(AssumedWorld.right(random_environment(i)) for i in range(worlds))
+    return (
+        AssumedWorld.right(
+            {"paper": paper_environment, "flipped": flipped_environment}[group]()
+        ),
+    )
 
 
 _Kept = dict[tuple[str, str, int, int], dict[str, list[float]]]
@@ -272,9 +280,9 @@ def _load(path: Path | None, settings: LogStudySettings) -> _Kept:
     except OSError as error:
         raise UnreadableFile(path, error.strerror or str(error)) from None
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise DamagedResult(path, "it keeps no study of logs") from None
+        raise InvalidSimulation(f"{path} keeps no study of logs") from None
     if said != FORMAT:
-        raise DamagedResult(path, f"it is a {said}, and this release reads {FORMAT}")
+        raise InvalidSimulation(f"{path} is a {said}, and this release reads {FORMAT}")
     if of != settings:
         raise OtherStudy(path, of, settings)
     return kept

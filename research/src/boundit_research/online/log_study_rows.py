@@ -6,8 +6,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from scipy import stats
 
-from boundit.simulation.intervals import LEVEL, choose_level, compute_half_width
-from boundit.simulation.summary import HIGH
+from boundit.simulation.summary import HIGH, LEVEL, choose_level, compute_half_width
 from boundit_research.online.study import write_interval
 
 FIRST = "LinUCB"

@@ -8,7 +8,7 @@ unknown.
 from dataclasses import dataclass
 
 from boundit.bounds.derive import derive_bounds
-from boundit.simulation.world import World
+from boundit.simulation.environment import Environment
 from boundit.terms.bound_table import BoundTable
 from boundit_research.theory import count_ruled_out
 
@@ -22,14 +22,14 @@ class PrunedPairs:
     of: int
 
 
-def count_pruned(world: World) -> tuple[PrunedPairs, ...]:
+def count_pruned(world: Environment) -> tuple[PrunedPairs, ...]:
     """Count the pairs of arm and context that bounds of a world's exact law rule out.
 
     Four counts: by the best mean, by other intervals, by contrasts, and with the selection rate
     known.
 
-    >>> from boundit.simulation.worlds import paper_world
-    >>> [found.pairs for found in count_pruned(paper_world())]
+    >>> from boundit.simulation.environments import paper_environment
+    >>> [found.pairs for found in count_pruned(paper_environment())]
     [8, 0, 8, 12]
     """
     asked, log, means = (world.graph, world.query), world.exact_log(), world.means()

@@ -2,21 +2,23 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property, lru_cache
 from typing import TypeAlias
 
 import numpy as np
 from numpy.random import SeedSequence, default_rng
 
-from boundit.bandit.policies.lin_ucb import LinUCB
-from boundit.bandit.policies.ts import TS
+from boundit.bandit.lin_ucb import LinUCB
 from boundit.bandit.policy import Policy
+from boundit.bandit.ts import TS
 from boundit.bounds.derive import derive_bounds
 from boundit.bounds.paper import condition_only
 from boundit.bounds.table import EndsCross
 from boundit.counts.log import Log, read_log
-from boundit.simulation.options import PolicySource
-from boundit.simulation.policies import FUSED, UnknownPolicy
+from boundit.simulation.block import PolicySource
+from boundit.simulation.errors import InvalidSimulation
+from boundit.simulation.policies import FUSED
 from boundit.terms.bound_table import BoundTable
 from boundit_research.online.wrong_graphs import AssumedWorld
 from boundit_research.rivals.catalogue import RIVALS, RunStart, is_rival, make_rival
@@ -30,13 +32,13 @@ FromTable: TypeAlias = Callable[[BoundTable | None], Policy]
 
 FRESH: Mapping[str, FromTable] = {
     "LinUCB-PCB": lambda table: LinUCB(prior=table and table.intervals_only()),
-    "TS-PCB": lambda table: TS(prior=table and table.intervals_only(), propensities=False),
+    "TS-PCB": lambda table: TS(prior=table and table.intervals_only()),
     **FUSED,
 }
 """Policies that start from a log's table, or from nothing where the log refutes the graph."""
 PLAIN: Mapping[str, Callable[[], Policy]] = {
     "LinUCB": LinUCB,
-    "TS": lambda: TS(propensities=False),
+    "TS": TS,
 }
 """Policies that take nothing from a log."""
 UNSEEN: Mapping[str, FromTable] = {"Fused-unseen": FUSED["Fused"]}
@@ -133,5 +135,7 @@ def make_sources(names: tuple[str, ...], tables: RunTables) -> dict[str, PolicyS
         elif is_rival(name):
             found[name] = start_rival(name)
         else:
-            raise UnknownPolicy(name, [*PLAIN, *fresh, *RIVALS])
+            known = (*PLAIN, *fresh, *RIVALS)
+            near = ", ".join(map(repr, get_close_matches(name, known, n=1) or known))
+            raise InvalidSimulation(f"no policy is called {name!r}; did you mean {near}?")
     return found

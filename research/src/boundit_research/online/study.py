@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from boundit.simulation.environment import Environment
+from boundit.simulation.environments import flipped_environment, paper_environment
 from boundit.simulation.policies import KINDS, PCB, OfflineTables, make_policies
 from boundit.simulation.regret import Regret
 from boundit.simulation.simulate import simulate
 from boundit.simulation.summary import Line
-from boundit.simulation.world import World
-from boundit.simulation.worlds import flipped_world, paper_world
 from boundit_research.online.run_tables import RunTables, make_sources
 from boundit_research.online.wrong_graphs import AssumedWorld
 
@@ -100,7 +100,7 @@ def run_online_study(
     own = min(some, OWN_LOG_RUNS)
     each = some + few + 2 * own
 
-    def play(world: World, before: int) -> WorldRegret:
+    def play(world: Environment, before: int) -> WorldRegret:
         return play_world(
             world,
             runs=some,
@@ -114,11 +114,13 @@ def run_online_study(
             progress=lambda done, of: progress(before + done, 2 * of),
         )
 
-    return OnlineStudy(play(paper_world(), 0), play(flipped_world(), each), points, seed)
+    return OnlineStudy(
+        play(paper_environment(), 0), play(flipped_environment(), each), points, seed
+    )
 
 
 def play_world(
-    world: World,
+    world: Environment,
     *,
     runs: int,
     oam_runs: int = OAM_RUNS,
@@ -134,7 +136,7 @@ def play_world(
 
     Those in ``logged`` also play with bounds of a drawn log.
     """
-    offline = OfflineTables.from_world(world, points=points, seed=seed)
+    offline = OfflineTables.from_environment(world, size=points, seed=seed)
     of = runs + oam_runs + 2 * own_log_runs
     exact, both = {PCB: offline.exact}, {PCB: offline.exact, LOGGED: offline.logged}
     policies: dict[str, Policy] = {}
@@ -180,7 +182,7 @@ def _play_own_logs(
     Visitors and luck are those of the other simulations with this seed.
     """
 
-    def play(names: tuple[str, ...], before: int, *, observed: bool) -> Regret:
+    def play(names: tuple[str, ...], before: int, *, observed: float) -> Regret:
         found = simulate(
             tables.assumed.world,
             make_sources(names, tables),
@@ -192,7 +194,7 @@ def _play_own_logs(
         )
         return require_all_runs(found, runs)
 
-    seeing, blind = play(OWN_LOGS, 0, observed=True), play(OWN_LOGS[-1:], runs, observed=False)
+    seeing, blind = play(OWN_LOGS, 0, observed=1.0), play(OWN_LOGS[-1:], runs, observed=0.0)
     curves = np.concatenate([seeing.curves, blind.curves])
     return replace(seeing, policies=(*seeing.policies, BLIND), curves=curves)
 

@@ -9,19 +9,19 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from boundit.bandit.policies.lin_ucb import LinUCB
+from boundit.bandit.lin_ucb import LinUCB
 from boundit.bounds.derive import derive_bounds
-from boundit.simulation.intervals import (
+from boundit.simulation.environment import Environment
+from boundit.simulation.environments import make_suite
+from boundit.simulation.regret import Regret
+from boundit.simulation.simulate import simulate
+from boundit.simulation.summary import (
     choose_level,
     compute_half_width,
     compute_paired_p,
     correct_p_values,
+    format_runs,
 )
-from boundit.simulation.regret import Regret
-from boundit.simulation.simulate import simulate
-from boundit.simulation.summary import format_runs
-from boundit.simulation.world import World
-from boundit.simulation.worlds import make_suite
 from boundit_research.online.study import require_all_runs, write_interval
 from boundit_research.theory import count_ruled_out
 
@@ -104,7 +104,7 @@ def run_suite_study(
     runs: int = 1_000,
     rounds: int = 5_000,
     seed: int = 0,
-    worlds: tuple[World, ...] | None = None,
+    worlds: tuple[Environment, ...] | None = None,
     progress: Callable[[int, int], None] = lambda _, __: None,
 ) -> SuiteStudy:
     """Play LinUCB with and without exact bounds in every world of a fixed suite.
@@ -141,14 +141,14 @@ def _subtract_regrets(regret: Regret) -> np.ndarray:
 
 
 def _summarize_world(
-    world: World, ruled_out: int, regret: Regret, level: float, p: float
+    world: Environment, ruled_out: int, regret: Regret, level: float, p: float
 ) -> SuiteRow:
     """Sum up the regrets in one world; the interval of their difference has chance ``level``."""
     less_by_run, lines = _subtract_regrets(regret), regret.summary()
     less, error = float(less_by_run.mean()), float(compute_half_width(less_by_run, level))
     return SuiteRow(
         world.name,
-        world.environment.means.size,
+        world.finite.means.size,
         ruled_out,
         lines[0].mean,
         lines[0].median,

@@ -7,26 +7,26 @@ the bad arm too.
 
 from collections.abc import Callable
 
-from boundit.bandit.policies.lin_ucb import LinUCB
+from boundit.bandit.lin_ucb import LinUCB
 from boundit.estimand.query import parse_query
-from boundit.simulation.model import Model
+from boundit.simulation.environment import Environment
 from boundit.simulation.regret import Regret
+from boundit.simulation.scm import SCM
 from boundit.simulation.simulate import simulate
-from boundit.simulation.world import World
 from boundit.terms.bound import Arm, Context
 from boundit.terms.bound_table import BoundTable
 
 MEANS, CAP, ALPHA, ROUNDS = (0.5, 0.499, 0.05), 0.4995, 2.0, 200
 
 
-def make_near_tie_world() -> World:
+def make_near_tie_world() -> Environment:
     """Make a world of three arms, two of them nearly alike, in which a valid bound does harm.
 
     >>> list(make_near_tie_world().means().values())
     [0.5, 0.499, 0.05]
     """
     tables = {"X": ([], [1 / 3] * 3), "Y": (["X"], list(MEANS))}
-    return World(Model.of(tables), parse_query("Y | do(X)"), "the near tie")
+    return Environment(SCM.of(tables), parse_query("Y | do(X)"), "the near tie")
 
 
 def make_near_tie_bound() -> BoundTable:

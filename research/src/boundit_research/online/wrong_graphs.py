@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from boundit.estimand.query import parse_query
 from boundit.graph.causal_graph import CausalGraph
-from boundit.simulation.model import Model
-from boundit.simulation.world import World
-from boundit.simulation.worlds import PAPER_TABLES, make_paper_model
+from boundit.simulation.environment import Environment
+from boundit.simulation.environments import PAPER_TABLES, make_paper_model
+from boundit.simulation.scm import SCM
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 class AssumedWorld:
     """A world, and the graph that a learner assumes of it, which may be wrong."""
 
-    world: World
+    world: Environment
     graph: CausalGraph
 
     @classmethod
-    def right(cls, world: World) -> "AssumedWorld":
+    def right(cls, world: Environment) -> "AssumedWorld":
         """Take a world whose own graph is assumed."""
         return cls(world, world.graph)
 
@@ -49,12 +49,12 @@ def make_wrong_worlds() -> tuple[AssumedWorld, ...]:
     )
 
 
-def _change_paper(name: str, changes: "Mapping[str, TableSpec]") -> World:
+def _change_paper(name: str, changes: "Mapping[str, TableSpec]") -> Environment:
     """Make the paper's world with other tables for some variables."""
     tables = {**PAPER_TABLES, **changes}
     hidden = [node for node in ("C1", "C2") if node in tables]
-    model = Model.of(tables, hidden=hidden, selection="S")
-    return World(model, parse_query("Y | do(X1, X2), U1, U2"), name)
+    model = SCM.of(tables, hidden=hidden, selection="S")
+    return Environment(model, parse_query("Y | do(X1, X2), U1, U2"), name)
 
 
 def _keep_rows(i1: int, y: int, against: float) -> float:

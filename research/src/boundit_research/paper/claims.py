@@ -7,10 +7,10 @@ from boundit.bounds.derive import derive_bounds
 from boundit.estimand.query import parse_query
 from boundit.estimand.substitutes import find_substitutes
 from boundit.report.records import JudgedClaim
-from boundit.simulation.model import Model
+from boundit.simulation.environment import Environment
+from boundit.simulation.environments import paper_environment
 from boundit.simulation.regret import Regret
-from boundit.simulation.world import World
-from boundit.simulation.worlds import paper_world
+from boundit.simulation.scm import SCM
 from boundit.terms.interval import Interval
 from boundit.terms.rounding import ROUNDING
 from boundit_research.online.claims import OnlineClaim, judge_online_claims
@@ -45,7 +45,7 @@ def judge_paper_claims(
     )
 
 
-def make_substitute_world() -> World:
+def make_substitute_world() -> Environment:
     """Make a world in which Theorem 4 of the paper is misled (D-16).
 
     There it takes setting W for a substitute of an intervention, which it is not. Z is a fair
@@ -55,7 +55,7 @@ def make_substitute_world() -> World:
     >>> make_substitute_world().mean(arm=0)
     0.9
     """
-    model = Model.of(
+    model = SCM.of(
         {
             "X": ([], 0.5),
             "Z": ([], 0.5),
@@ -63,7 +63,7 @@ def make_substitute_world() -> World:
             "Y": (["W", "Z"], [[1.0, 0.0], [0.0, 1.0]]),
         }
     )
-    return World(model, parse_query("Y | do(X)"), "the substitute")
+    return Environment(model, parse_query("Y | do(X)"), "the substitute")
 
 
 def _judge_printed_method() -> JudgedClaim:
@@ -71,7 +71,7 @@ def _judge_printed_method() -> JudgedClaim:
 
     Counts the arms and contexts whose interval says more than [0, 1].
     """
-    world = paper_world()
+    world = paper_environment()
     log, asked = world.exact_log(), (world.graph, world.query)
     found = derive_bounds(*asked, log, profile="paper", confidence=None).bounds.values()
     useful = sum(bound.interval.width < 1 for bound in found)
@@ -93,7 +93,7 @@ def _judge_theorem4() -> JudgedClaim:
         world.graph, outcomes="Y", treatments="X", context=(), form="paper", tables=()
     )
     accepted = any(substitute.variables == frozenset("W") for substitute in found)
-    both = World(world.model, parse_query("Y | do(X, W)")).means().values()
+    both = Environment(world.model, parse_query("Y | do(X, W)")).means().values()
     span, truth = Interval(min(both), max(both)), world.mean(arm=0)
     missed = accepted and not span.lower - ROUNDING <= truth <= span.upper + ROUNDING
     return JudgedClaim(

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from boundit.bounds.derive import derive_bounds
 from boundit.bounds.paper import adjust_for_confounding_only, condition_only
-from boundit.simulation.worlds import paper_world
+from boundit.simulation.environments import paper_environment
 from boundit.terms.bound import Key
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.interval import Interval
@@ -61,7 +61,7 @@ def run_offline_study(*, points: int = POINTS, seed: int = 0) -> OfflineStudy:
 
     Gives a row for each arm and context.
     """
-    world = paper_world()
+    world = paper_environment()
     graph, query, log = world.graph, world.query, world.log(points, seed=seed)
     ours = derive_bounds(graph, query, log)
     plug_in = derive_bounds(graph, query, log, confidence=None)

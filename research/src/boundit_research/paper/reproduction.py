@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from boundit.report.records import JudgedClaim
+from boundit.simulation.environments import paper_environment
 from boundit.simulation.regret import Regret
-from boundit.simulation.worlds import paper_world
 from boundit_research.online.pruning import PrunedPairs, count_pruned
 from boundit_research.online.study import ROUNDS, RUNS, OnlineStudy, run_online_study
 from boundit_research.online.theorem6 import run_theorem6
@@ -47,5 +47,5 @@ def reproduce_paper(
     )
     near_tie = run_theorem6(runs=TIES // 3 if quick else TIES, seed=seed)
     claims = judge_paper_claims(offline, online, near_tie)
-    pruned = count_pruned(paper_world())
+    pruned = count_pruned(paper_environment())
     return Reproduction(offline, online, near_tie, pruned, claims, seed)

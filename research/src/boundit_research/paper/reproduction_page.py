@@ -22,9 +22,9 @@ from boundit.report.pages.sections import (
     make_table_section,
 )
 from boundit.report.records import Grid, IntervalSeries, PointEstimates, TruthComparison
+from boundit.simulation.environments import paper_environment
 from boundit.simulation.regret import Regret
 from boundit.simulation.summary import Line
-from boundit.simulation.worlds import paper_world
 from boundit.terms.bound_errors import CannotWrite
 from boundit.terms.saving.files import write_page
 from boundit_research.online.study import WorldRegret
@@ -79,7 +79,7 @@ def make_reproduction_page(found: Reproduction, *, command: str) -> str:
 
     What the method achieves comes first, then which claims hold, then everything else.
     """
-    world, offline, online = paper_world(), found.offline, found.online
+    world, offline, online = paper_environment(), found.offline, found.online
     query = world.query
     misses = sum(row.truth not in row.ours for row in offline.rows)
     printed_misses = sum(row.printed_misses for row in offline.rows)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from boundit.estimand.factors import factorize, recover_factor
 from boundit.estimand.identify import identify
 from boundit.estimand.substitutes import find_substitutes
-from boundit.simulation.worlds import paper_world
+from boundit.simulation.environments import paper_environment
 from boundit.terms.names import join_names, sort_names
 
 
@@ -27,7 +27,7 @@ def check_worked_example() -> tuple[ExampleClaim, ...]:
     >>> [claim.holds for claim in check_worked_example()]
     [False, False, False, False]
     """
-    world = paper_world()
+    world = paper_environment()
     graph, query = world.graph, world.query
     wanted = frozenset(query.outcomes + query.context)
     whole = factorize(graph, outcomes=wanted, treatments=frozenset(query.treatments))

@@ -1,30 +1,30 @@
 """The rivals by name, as their papers have them and with a tuned constant.
 
 ``GLUE`` is the paper's, ``GLUE*`` has the constant that did best of several on the two worlds
-on which ours were chosen too, and ``GLUE@0.5`` any other. What the constant is, the kernel of
-each rival says; of LinUCB it is ``alpha``, and of its warm start how many rows an estimate
-counts for, all that were logged unless told.
+on which ours were chosen too, and ``GLUE@0.5`` any other. What the constant is, the file of each
+rival says; of LinUCB it is ``alpha``, and of its warm start how many rows an estimate counts for,
+all that were logged unless told.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 
-from boundit.bandit.learned.warm_start import WarmStart
-from boundit.bandit.policies.lin_ucb import LinUCB
+from boundit.bandit.lin_ucb import LinUCB
 from boundit.bandit.policy import Policy
+from boundit.bandit.ridge import WarmStart
 from boundit.terms.bound_table import BoundTable
-from boundit_research.rivals.facts import PairFacts
-from boundit_research.rivals.play import KINDS
-from boundit_research.rivals.policy import RivalPolicy
+from boundit_research.rivals.kl_ucb import KLUCB
+from boundit_research.rivals.r_oful import ROFUL
+from boundit_research.rivals.tables import KINDS, Rival
 
 WARM = "Warm start"
 """LinUCB from the log's means, biased as they are: the paper's LinUCB_CP."""
-_LIN_UCB = "LinUCB"
+_LIN_UCB, _KL_UCB, _R_OFUL = "LinUCB", "B-kl-UCB", "R-OFUL"
+_NAMES = (_KL_UCB, _R_OFUL, *KINDS, WARM)
 TUNED = {
-    "B-kl-UCB": 0.2,
+    _KL_UCB: 0.2,
     "B-TS": 0.7,
     "GLUE": 0.5,
-    "R-OFUL": 0.35,
+    _R_OFUL: 0.35,
     "MIN-UCB": 0.15,
     "EXP3-IX": 1.41,
     WARM: 1.0,
@@ -32,12 +32,7 @@ TUNED = {
 }
 """The constant that did best, where it is not the paper's own; research/docs/rivals.md has
 the commands."""
-RIVALS = tuple(
-    name + mark
-    for name in (*KINDS, WARM, _LIN_UCB)
-    for mark in ("", "*")
-    if (name in TUNED if mark else name != _LIN_UCB)
-)
+RIVALS = (*_NAMES, *(f"{name}*" for name in TUNED))
 """All rivals, as they are and tuned; LinUCB as it is stands beside them in every study."""
 
 
@@ -48,11 +43,6 @@ class RunStart:
     bounds: BoundTable | None
     logged: BoundTable
 
-    @cached_property
-    def facts(self) -> PairFacts:
-        """What rivals are told of both, pair by pair."""
-        return PairFacts.of(self.bounds, self.logged)
-
 
 def is_rival(name: str) -> bool:
     """Tell whether a name is that of a rival, tuned or with a constant behind it or not.
@@ -62,18 +52,23 @@ def is_rival(name: str) -> bool:
     """
     base, constant = _split_name(name)
     if base != name:
-        return constant is not None and constant > 0 and base in (*KINDS, WARM, _LIN_UCB)
-    return base in (*KINDS, WARM)
+        return constant is not None and constant > 0 and base in (*_NAMES, _LIN_UCB)
+    return base in _NAMES
 
 
 def make_rival(name: str, start: RunStart) -> Policy:
     """Make a rival by its name for one run."""
     base, constant = _split_name(name)
+    scale, bounds = constant or 1.0, start.bounds and start.bounds.intervals_only()
     if base == _LIN_UCB:
-        return LinUCB(alpha=constant or 1.0)
+        return LinUCB(alpha=scale)
     if base == WARM:
         return LinUCB(warm_start=WarmStart(start.logged, constant or "counts"))
-    return RivalPolicy(base, facts=start.facts, scale=constant or 1.0)
+    if base == _KL_UCB:
+        return KLUCB(bounds, scale=scale)
+    if base == _R_OFUL:
+        return ROFUL(bounds, scale=scale)
+    return Rival(bounds, kind=base, logged=start.logged, scale=scale)
 
 
 def _split_name(name: str) -> tuple[str, float | None]:

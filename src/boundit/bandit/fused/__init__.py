@@ -1,1 +1,1 @@
-"""The policy that counts rows of the log and its own rounds in the same cells."""
+"""Fused: rows of the log and rewards counted in the same cells."""

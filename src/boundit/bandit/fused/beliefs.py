@@ -1,502 +1,446 @@
-"""What a fused policy has learned: rounds in the cells of its plan, guesses, and evidence.
+r"""What Fused expects of a pair of arm and context, and what a round teaches it, compiled.
 
-What was seen is kept by pair and leaf too, so that it can be counted anew in the cells and
-pools of another plan, or together with what another policy has seen.
+A mean is :math:`\mu = \sum_w p_w x_w`, weights p from a Dirichlet with N counts, x_w from Betas.
+Its variance is exactly
+
+.. math:: \sum_w (p_w^2 + p_w (1-p_w)/(N+1)) var(x_w) + (\sum_w p_w x_w^2 - \mu^2)/(N+1),
+
+and a chain of factors applies this backwards. All predictions are made before a round is counted.
 """
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, final
+import math
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import betaln, gammaln, logsumexp
 
-from boundit.bandit.decision import Decision
-from boundit.bandit.fused.arrays import (
-    BIAS_EVIDENCE,
+from boundit.bandit.best_arm import (
+    COLUMNS,
+    LOWER,
+    MEAN,
+    MEAN2,
+    UPPER,
+    find_best_arm_probabilities,
+    write_beta,
+    write_bounds,
+)
+from boundit.bandit.best_arm import (
+    WEIGHT as SECOND,
+)
+from boundit.bandit.compiled import kernel, step
+from boundit.bandit.draws import Floats, Ints, pick_arm
+from boundit.bandit.fused.layout import (
+    BIAS,
     GUESSED,
+    GUESSED_LOSSES,
     GUESSED_WINS,
+    LOG_WEIGHT,
     LOSSES,
     N_LEARNED,
     N_SEEN,
-    OWN_EVIDENCE,
+    OWN,
     SEEN,
     SEEN_LOSSES,
     SEEN_WINS,
+    SHIFT,
+    SHIFTS,
     WEIGHT,
     WINS,
-    FusedCounts,
-    FusedLayout,
-    make_counts,
+    FusedArrays,
 )
-from boundit.bandit.fused.layout import PRIOR, TAUS, lay_out_plan
-from boundit.bandit.fused.learn import learn_particles, learn_round, weigh_particles
-from boundit.bandit.fused.linear import LinearCells, make_encoding
-from boundit.bandit.fused.observation import LeafReader
-from boundit.bandit.fused.particles import ParticleCounts, Particles, make_no_particles
-from boundit.bandit.fused.refutation import LogEvidence
-from boundit.bandit.fused.runs import is_blind, learn_blind_rounds
-from boundit.bandit.kernels.arrays import Floats
-from boundit.bandit.kernels.score_table import STATISTICS
-from boundit.bandit.learned.features import FeatureEncoding
-from boundit.bandit.many.rewards import RewardBatch
-from boundit.bandit.many.rows import name_row
-from boundit.bandit.ranked_arms import RankedArms
-from boundit.bandit.serialization import Record, decode_values, encode_values
-from boundit.bandit.spec import BanditSpec
-from boundit.terms.bound import Arm, Context, Key
-from boundit.terms.errors import BounditError
-from boundit.terms.fused_plan import FusedPlan
+from boundit.bandit.fused.unobserved import (
+    copy_particles,
+    is_blind,
+    predict_reward,
+    predict_unit,
+    sum_unit,
+    weigh_unit,
+)
+from boundit.bandit.runs import register_runs
 
-if TYPE_CHECKING:
-    from boundit.bandit.fused.particles import ParticleLaws
-
-NO_PLAN = FusedPlan((), (), (), (), ())
-"""The plan of a policy that has none: every pair learns by itself."""
+_SPREAD = 0.7
+"""Arms are drawn from beliefs so much narrower than the posterior: ``kappa`` of an index."""
+_NEGLIGIBLE = 1e-3
+"""Parts of a mixture of less weight are left out."""
+LEAST_COUNT = 0.02
+_SHIFTS = np.array(SHIFTS)
 
 
-@final
-class FusedBeliefs:
-    """Counts of a plan's cells and pools, and of pairs it does not know.
+@step
+def _weigh_edge(
+    a: FusedArrays, c: int, k: int, tau: int, node: int, edge: int, own: bool
+) -> float:
+    """The Dirichlet count of an edge: by its pool, or by the pair's own rounds alone."""
+    at = a.places[c, k, node] + edge - a.starts[node]
+    n = a.log_pools[tau, at] + a.pools[at, SEEN] + a.pools[at, GUESSED]
+    return float(1.0 + a.own[c, k, edge] if own else n)
 
-    ``trusting`` takes the log for unbiased. With an ``encoding`` of contexts, models stand for
-    cells (``linear``). ``laws`` and ``learned`` are empty until a round shows too little.
+
+@kernel
+def find_moments(
+    a: FusedArrays, c: int, k: int, tau: int, own: bool, scratch: Floats
+) -> tuple[float, float]:
+    """Mean and variance of what a pair earns under one tau, from the leaves of its tree on.
+
+    Rows of ``scratch``: means, variances, counts of edges, counts of nodes, reach, slopes.
     """
-
-    def __init__(
-        self,
-        plan: FusedPlan,
-        reward_range: tuple[float, float],
-        *,
-        trusting: bool,
-        encoding: FeatureEncoding | None = None,
-    ) -> None:
-        self.plan, self.reward_range, self.trusting = plan, reward_range, trusting
-        self.taus: tuple[float, ...] = (0.0,) if trusting else TAUS
-        prior: tuple[float, ...] = (1.0,) if trusting else PRIOR
-        self.layout = lay_out_plan(plan, self.taus, prior)
-        self.encoding = encoding
-        self.linear = LinearCells(plan, encoding, self.taus, prior) if encoding else None
-        self.reader = LeafReader(plan)
-        self.places: dict[Key, int] = {pair: i for i, pair in enumerate(plan.pairs)}
-        self.counts = make_counts(self.layout, len(self.places) + 1)
-        self.laws: ParticleLaws
-        self.learned: ParticleCounts
-        self.laws, self.learned = make_no_particles()
-        self.evidence = LogEvidence(plan)
-        self._scratch = np.empty((6, self.layout.starts.size + plan.n_leaves))
-        self._score_tables: dict[Context, tuple[RankedArms, int, Floats]] = {}
-        self._indices: dict[Context, tuple[RankedArms, Floats]] = {}
-
-    @property
-    def is_blind(self) -> bool:
-        """Whether so few rounds showed the plan's variables that particles decide."""
-        return self.has_particles and bool(is_blind(self.counts.totals))
-
-    @property
-    def has_particles(self) -> bool:
-        """Whether some round showed too little, so that particles stand for the weights."""
-        return self.learned.taus.size > 0
-
-    @cached_property
-    def particles(self) -> Particles:
-        """The particles of the plan, made when they are first needed."""
-        layout = self.linear.by_log if self.linear else self.layout
-        return Particles.of(self.plan, layout, self.taus)
-
-    def spread_particles(self) -> None:
-        """Let particles stand for the weights, weighed by all rewards so far."""
-        self._indices.clear()
-        self.laws, self.learned = self.particles.laws, self.particles.make_counts()
-        weigh_particles(self.laws, self.learned, self.counts.pairs, self.layout.log_prior)
-
-    def find_cell(self, context: Context) -> Context:
-        """Find the context of the plan that a visitor is in, who may bring numbers to models."""
-        return self.linear.find_cell(context) if self.linear else context
-
-    def make_score_table(self, context: Context, ranked_arms: RankedArms) -> Floats:
-        """Make the score table of a context's arms, each with the place of its pair."""
-        context = self.find_cell(context)
-        known = self._score_tables.get(context)
-        if known and known[0] is ranked_arms and known[1] == len(self.places):
-            return known[2]
-        score_table = ranked_arms.blank_table.copy()
-        score_table[:, STATISTICS] = [
-            self.places.get((ranked.arm, context), -1) for ranked in ranked_arms
-        ]
-        # Contexts of which nothing is known may be new with every visitor.
-        if (score_table[:, STATISTICS] >= 0).any():
-            self._score_tables[context] = ranked_arms, len(self.places), score_table
-        return score_table
-
-    def find_indices(self, context: Context, ranked_arms: RankedArms) -> Floats | None:
-        """Find the indices of a context's arms, None if they are not known since it learned."""
-        known = self._indices.get(context)
-        return known[1] if known and known[0] is ranked_arms else None
-
-    def keep_indices(self, context: Context, ranked_arms: RankedArms, indices: Floats) -> None:
-        """Keep the indices of a context's arms until something is learned.
-
-        Only of contexts whose score table is kept too: there are few of those, and numbers that
-        models take are no context of the plan.
-        """
-        if self.linear is None and context in self._score_tables:
-            self._indices[context] = ranked_arms, indices
-
-    def show(self, context: Context, pairs: Floats) -> tuple[FusedLayout, FusedCounts]:
-        """Give plan and counts as a decision on some pairs for a visitor reads them."""
-        if self.linear is None:
-            return self.layout, self.counts
-        return self.linear.show(context, pairs), self.linear.hide_cells(self.counts)
-
-    def take(
-        self,
-        decision: Decision,
-        reward: float,
-        observed: Mapping[str, object] | None = None,
-    ) -> None:
-        """Learn the reward of a decision, and what else its round showed."""
-        leaf, may_be = self.reader.read(observed)
-        low, high = self.reward_range
-        pair = self.find_place((decision.arm, self.find_cell(decision.context)))
-        x = self._find_row(decision.context, pair)
-        self._learn(x, pair, (reward - low) / (high - low), leaf, may_be)
-
-    def _find_row(self, context: Context, pair: int) -> Floats | None:
-        """Find the features of a visitor of a pair; None where counts stand for cells."""
-        if self.linear is None or pair >= len(self.plan.pairs):
-            return None
-        return self.linear.encode(context)
-
-    def take_many(self, batch: RewardBatch) -> None:
-        """Learn several rewards in their order, and what else their rounds showed.
-
-        All that was shown is read before the first is learned.
-        """
-        shown, nothing = list[tuple[int, NDArray[np.bool_]]](), self.reader.read(None)
-        for row, observed in zip(batch.rows, batch.observed, strict=True):
-            try:
-                shown.append(nothing if observed is None else self.reader.read(observed))
-            except BounditError as error:
-                raise name_row(error, row) from None
-        low, high = self.reward_range
-        pairs = [
-            self.find_place((kind.arm, self.find_cell(kind.context))) for kind in batch.kinds
-        ]
-        rows = [
-            self._find_row(kind.context, pair)
-            for kind, pair in zip(batch.kinds, pairs, strict=True)
-        ]
-        rewards = (batch.rewards - low) / (high - low)
-        self._indices.clear()
-        if self.linear is None and self.has_particles and all(leaf < 0 for leaf, _ in shown):
-            learn_blind_rounds(
-                self.layout,
-                self.counts,
-                self.laws,
-                self.learned,
-                np.array(pairs, np.int64)[batch.places],
-                rewards,
-                np.array([may_be for _, may_be in shown]),
-                self._scratch,
-            )
-            return
-        for place, reward, (leaf, may_be) in zip(
-            batch.places.tolist(), rewards.tolist(), shown, strict=True
-        ):
-            self._learn(rows[place], pairs[place], reward, leaf, may_be)
-
-    def _learn(
-        self,
-        x: Floats | None,
-        pair: int,
-        reward: float,
-        leaf: int,
-        may_be: NDArray[np.bool_],
-    ) -> None:
-        """Learn a round of a pair by its place: particles first, if there are any.
-
-        ``x`` are features of the visitor where models stand for cells.
-        """
-        self._indices.clear()
-        known = pair < len(self.plan.pairs)
-        predicted, blind = (-1.0, -1.0), self.is_blind
-        if leaf < 0 and not self.has_particles:
-            self.spread_particles()
-        if self.has_particles and known:
-            found = learn_particles(self.laws, self.learned, pair, reward)
-            predicted = found if blind else predicted
-        rest = pair, reward, leaf, may_be, predicted, self._scratch
-        if self.linear and x is not None:
-            self.linear.learn(self.layout, self.counts, x, *rest)
-        else:
-            learn_round(self.layout, self.counts, *rest)
-        if leaf >= 0 and known:
-            self.evidence.judge(self.counts, self.layout, pair, leaf)
-
-    def find_place(self, pair: Key) -> int:
-        """Find the place of a pair's rewards; one that was never met gets a place of its own."""
-        place = self.places.get(pair)
-        if place is None:
-            place = self.places[pair] = len(self.places)
-            if place == len(self.counts.pairs):
-                more = np.zeros_like(self.counts.pairs)
-                pairs = np.concatenate([self.counts.pairs, more])
-                self.counts = self.counts._replace(pairs=pairs)
-        return place
-
-    def find_features(self, context: Context, arm: Arm) -> tuple[float, ...]:  # noqa: ARG002
-        """Give no features, as cells need none; called by ``BasePolicy._explore_arms``."""
-        return ()
-
-    def settings(self) -> Record:
-        """Give no options, as the policy has them; called by ``BasePolicy.state``."""
-        return {}
-
-    def fresh(self, spec: BanditSpec) -> "FusedBeliefs":
-        """Make beliefs of the same plan that have learned nothing."""
-        encoding = make_encoding(spec) if self.encoding else None
-        return FusedBeliefs(
-            self.plan, spec.reward_range, trusting=self.trusting, encoding=encoding
-        )
-
-    def widen(self, spec: BanditSpec) -> "FusedBeliefs":  # noqa: ARG002, pairs are pairs
-        """Give the same beliefs, as new arms and levels have none of their own yet."""
-        return self
-
-    def join(self, other: "FusedBeliefs", shared: "FusedBeliefs") -> "FusedBeliefs":
-        """Add up what two policies learned; what is in ``shared`` counts once.
-
-        Evidence against the fused cells is made of the sum of what they predicted, held against
-        all rewards of a pair at once; evidence against a pool is weighed anew, and that of
-        shifts, which are not learned, adds up.
-        """
-        made = FusedBeliefs(
-            self.plan, self.reward_range, trusting=self.trusting, encoding=self.encoding
-        )
-        if (shared.plan, shared.encoding) != (self.plan, self.encoding):
-            shared = shared.refit(self.plan, self.reward_range, self.encoding)
-        leaves, totals, shifts = made.counts.leaves, made.counts.totals, made.counts.shifts
-        predicted = dict[Key, float]()
-        for part, sign in ((self, 1.0), (other, 1.0), (shared, -1.0)):
-            leaves += sign * part.counts.leaves
-            totals += sign * part.counts.totals
-            shifts += sign * part.counts.shifts
-            if made.linear and part.linear:
-                made.linear.moments += sign * part.linear.moments
-            sums = part.sum_predicted()
-            for pair, place in part.places.items():
-                row = made.find_place(pair)
-                made.counts.pairs[row, :2] += sign * part.counts.pairs[place, :2]
-                predicted[pair] = predicted.get(pair, 0.0) + sign * float(sums[place])
-        made._count_anew()
-        plain, evidence = made._sum_plain(), made.counts.pairs
-        for pair, total in predicted.items():
-            row = made.places[pair]
-            known = row < len(made.plan.pairs)
-            evidence[row, BIAS_EVIDENCE] = plain[row] - total if known else 0.0
-        evidence[: len(leaves), OWN_EVIDENCE] = made._weigh_pools()
-        if self.has_particles or other.has_particles:
-            made.spread_particles()
-        return made
-
-    def refit(
-        self,
-        plan: FusedPlan,
-        reward_range: tuple[float, float],
-        encoding: FeatureEncoding | None,
-    ) -> "FusedBeliefs":
-        """Count what was learned anew in the cells and pools of another plan.
-
-        Rows of the log are those of the new plan alone. Rewards of pairs and the evidence
-        against them stay; what rounds showed stays where the new plan asks for the same
-        variables. Where it asks for others, rounds count as unseen, and where it asks for none,
-        all of them count.
-        """
-        made = FusedBeliefs(plan, reward_range, trusting=self.trusting, encoding=encoding)
-        for pair, place in self.places.items():
-            row = made.find_place(pair)
-            made.counts.pairs[row] = self.counts.pairs[place]
-        for row, place in _match(
-            (*plan.pairs, *plan.arms), (*self.plan.pairs, *self.plan.arms)
-        ):
-            made.counts.shifts[row] = self.counts.shifts[place]
-        if plan.variables:
-            self._move_seen(made)
-        else:
-            made.counts.leaves[:, 0, [SEEN_WINS, SEEN_LOSSES]] = made.counts.pairs[
-                : len(plan.pairs), [WINS, LOSSES]
-            ]
-            self._move_models(made, [] if self.plan.variables else [(0, 0)])
-        made.counts.totals[:] = self.counts.totals
-        if self.plan.variables != plan.variables:
-            n_learned = self.counts.totals[N_LEARNED]
-            made.counts.totals[N_SEEN] = 0.0 if plan.variables else n_learned
-            made.counts.pairs[:, OWN_EVIDENCE] = 0.0
-        made._count_anew()
-        if plan.variables and made.counts.totals[N_SEEN] < made.counts.totals[N_LEARNED]:
-            made.spread_particles()
-        return made
-
-    def _move_seen(self, made: "FusedBeliefs") -> None:
-        """Take over what rounds showed, where another plan asks for the same variables."""
-        moved = [
-            (self.reader.leaves[cells], leaf)
-            for cells, leaf in made.reader.leaves.items()
-            if cells in self.reader.leaves
-        ]
-        if self.plan.variables != made.plan.variables or not moved:
-            return
-        old, new = map(list, zip(*moved, strict=True))
-        for pair, row in made.places.items():
-            place = self.places.get(pair, len(self.plan.pairs))
-            if place < len(self.plan.pairs) and row < len(made.plan.pairs):
-                made.counts.leaves[row, new] = self.counts.leaves[place, old]
-        self._move_models(made, moved)
-
-    def _move_models(self, made: "FusedBeliefs", moved: Sequence[tuple[int, int]]) -> None:
-        """Take over what models learned, or count it anew where there are no such models.
-
-        ``moved`` has the leaves of both plans, old and new.
-        """
-        if made.linear is None:
-            return
-        taken = moved and self.linear and made.linear.take_over(self.linear, moved)
-        if not taken:
-            made.linear.count_leaves(made.counts.leaves)
-
-    def _sum_plain(self) -> Floats:
-        """Sum up the log chance of all rewards of each pair, by these rewards alone."""
-        pairs = self.counts.pairs
-        found: Floats = betaln(1.0 + pairs[:, WINS], 1.0 + pairs[:, LOSSES])
-        return found
-
-    def sum_predicted(self) -> Floats:
-        """Sum up the log of all that cells and pools predicted of the rewards of each pair."""
-        found: Floats = self._sum_plain() - self.counts.pairs[:, BIAS_EVIDENCE]
-        return found
-
-    def _weigh_pools(self) -> Floats:
-        """Weigh for each pair whether its weights are its own, or those of others in a pool.
-
-        All others of the pool are taken to come first, as workers that parted learned a pool
-        each from the start.
-        """
-        counts, layout = self.counts, self.layout
-        found = np.zeros((len(counts.taus), len(counts.own)))
-        for node in range(layout.starts.size - 1):
-            first, last = layout.starts[node : node + 2]
-            own = counts.own[:, first:last]
-            place = layout.pools[:, [node]] + np.arange(last - first)
-            others = layout.weights[:, place] + (counts.pools[place, SEEN] - own)
-            found += _log_dirichlet(others, np.broadcast_to(own, others.shape))
-            found -= _log_dirichlet(np.ones_like(own), own)
-        weighed: Floats = -logsumexp(found, axis=0, b=counts.taus[:, WEIGHT][:, None])
-        return weighed
-
-    def _count_anew(self) -> None:
-        """Count cells, pools and own weights from what is kept by leaf, and weigh the taus."""
-        counts, layout = self.counts, self.layout
-        leaves, n_nodes = counts.leaves, layout.starts.size - 1
-        np.add.at(counts.cells, layout.cells, leaves)
-        sums = np.zeros((len(leaves), n_nodes + layout.cells.shape[1], 2))
-        sums[:, n_nodes:, SEEN] = leaves[:, :, :GUESSED_WINS].sum(axis=2)
-        sums[:, n_nodes:, GUESSED] = leaves[:, :, GUESSED_WINS:].sum(axis=2)
-        for edge in range(layout.parents.size - 1, -1, -1):
-            node = layout.parents[edge]
-            sums[:, node] += sums[:, edge + 1]
-            place = layout.pools[:, node] + edge - layout.starts[node]
-            np.add.at(counts.pools, place, sums[:, edge + 1])
-            counts.own[:, edge] = sums[:, edge + 1, SEEN]
-        self._weigh_taus()
-        self.evidence.judge_all(counts)
-
-    def _weigh_taus(self) -> None:
-        """Weigh the taus by all that was seen at once."""
-        counts, layout = self.counts, self.layout
-        if not counts.leaves[:, :, :GUESSED_WINS].any():
-            return
-        if self.linear:
-            logs = layout.log_prior + self.linear.weigh_taus()
-        else:
-            won, lost = counts.cells[:, SEEN_WINS], counts.cells[:, SEEN_LOSSES]
-            gained = betaln(layout.wins + won, layout.losses + lost)
-            gained -= betaln(layout.wins, layout.losses)
-            logs = layout.log_prior + gained.sum(axis=1)
-        at = 0
-        for factor in self.plan.factors:
-            size = len(factor.cells)
-            to = at + size * factor.n_pools
-            prior = layout.weights[:, at:to].reshape(-1, factor.n_pools, size)
-            seen = counts.pools[at:to, SEEN].reshape(factor.n_pools, size)
-            logs = logs + _log_dirichlet(prior, np.broadcast_to(seen, prior.shape)).sum(axis=1)
-            at = to
-        logs -= logs.max()
-        counts.taus[:, 0], counts.taus[:, 1] = logs, np.exp(logs) / np.exp(logs).sum()
-
-    def to_record(self) -> list[list[object]]:
-        """Write all that was learned for JSON, by name; called by ``BasePolicy.state``."""
-        extra = list(self.places)[len(self.plan.pairs) :]
-        counts = {name: part.tolist() for name, part in self.counts._asdict().items()}
-        counts["pairs"] = self.counts.pairs[: len(self.places)].tolist()
-        particles = {name: part.tolist() for name, part in self.learned._asdict().items()}
-        return [
-            ["extra_pairs", [[encode_values(arm), encode_values(c)] for arm, c in extra]],
-            ["counts", counts],
-            ["particles", particles if self.has_particles else None],
-            ["evidence", self.evidence.to_record()],
-            ["moments", self.linear.moments.tolist() if self.linear else None],
-        ]
-
-    def restore(self, record: list[list[object]], spec: BanditSpec) -> "FusedBeliefs":
-        """Read the beliefs that ``to_record`` wrote, for the plan of this object."""
-        made, parts = self.fresh(spec), Record((str(name), part) for name, part in record)
-        for arm, context in parts["extra_pairs"]:
-            made.find_place((decode_values(arm), decode_values(context)))
-        for name, part in made.counts._asdict().items():
-            numbers = np.array(parts["counts"][name], np.float64)
-            room = part[: len(made.places)] if name == "pairs" else part
-            _fill(room, numbers, name)
-        if parts["particles"] is not None:
-            made.spread_particles()
-            for name, part in made.learned._asdict().items():
-                _fill(part, np.array(parts["particles"][name], np.float64), name)
-        if made.linear:
-            _fill(made.linear.moments, np.array(parts["moments"], np.float64), "moments")
-        made.evidence.restore(parts["evidence"], made.counts)
-        return made
-
-    def __getstate__(self) -> dict[str, object]:
-        return {**vars(self), "_score_tables": {}}
+    n_nodes = a.starts.size - 1
+    for element in range(n_nodes, a.places.shape[2]):
+        at = a.places[c, k, element]
+        wins = a.log_cells[tau, at, WINS] + a.cells[at, SEEN_WINS] + a.cells[at, GUESSED_WINS]
+        losses = a.log_cells[tau, at, LOSSES] + a.cells[at, SEEN_LOSSES]
+        n = wins + losses + a.cells[at, GUESSED_LOSSES]
+        x = wins / n
+        scratch[0, element], scratch[1, element] = x, x * (1.0 - x) / (n + 1.0)
+    for node in range(n_nodes - 1, -1, -1):
+        n, mean, square, inner = 0.0, 0.0, 0.0, 0.0
+        for e in range(a.starts[node], a.starts[node + 1]):
+            scratch[2, e] = _weigh_edge(a, c, k, tau, node, e, own)
+            n += scratch[2, e]
+        for e in range(a.starts[node], a.starts[node + 1]):
+            p, x = scratch[2, e] / n, scratch[0, e + 1]
+            mean += p * x
+            square += p * x * x
+            inner += (p * p + p * (1.0 - p) / (n + 1.0)) * scratch[1, e + 1]
+        scratch[0, node], scratch[3, node] = mean, n
+        scratch[1, node] = inner + max(square - mean * mean, 0.0) / (n + 1.0)
+    if n_nodes > 0 and a.twins.size > 0:
+        scratch[1, 0] += _share_variance(a, c, k, own, scratch)
+    return scratch[0, 0], scratch[1, 0]
 
 
-def _match(new: Sequence[object], old: Sequence[object]) -> list[tuple[int, int]]:
-    """Match the places of what two lists share.
+@kernel
+def _share_variance(a: FusedArrays, c: int, k: int, own: bool, scratch: Floats) -> float:
+    """What a variance gains where two branches share a cell or distribution, and vary together.
 
-    >>> _match(["a", "b"], ["b", "c"])
-    [(1, 0)]
+    By the slopes of the mean (delta method): all of one cell or distribution together less each
+    by itself. Own weights are never shared.
     """
-    places = {one: i for i, one in enumerate(old)}
-    return [(i, places[one]) for i, one in enumerate(new) if one in places]
+    n_nodes, size = a.starts.size - 1, a.twins.shape[2]
+    reach, slopes, more = scratch[4], scratch[5], 0.0
+    reach[0] = 1.0
+    slopes[:size] = 0.0
+    for node in range(n_nodes):
+        n, to = scratch[3, node], node if own else a.twins[c, k, node]
+        mean, square = 0.0, 0.0
+        for e in range(a.starts[node], a.starts[node + 1]):
+            p, slope = scratch[2, e] / n, reach[node] * scratch[0, e + 1]
+            reach[e + 1] = reach[node] * p
+            slopes[a.starts[to] + e - a.starts[node]] += slope
+            mean += p * slope
+            square += p * slope * slope
+        more -= (square - mean * mean) / (n + 1.0)
+    for node in range(n_nodes):
+        if own or a.twins[c, k, node] == node:
+            n, mean, square = scratch[3, node], 0.0, 0.0
+            for e in range(a.starts[node], a.starts[node + 1]):
+                p = scratch[2, e] / n
+                mean += p * slopes[e]
+                square += p * slopes[e] * slopes[e]
+            more += (square - mean * mean) / (n + 1.0)
+    slopes[:size] = 0.0
+    for leaf in range(n_nodes, size):
+        slopes[a.twins[c, k, leaf]] += reach[leaf]
+        more -= reach[leaf] * reach[leaf] * scratch[1, leaf]
+    for leaf in range(n_nodes, size):
+        more += slopes[leaf] * slopes[leaf] * scratch[1, leaf]
+    return more
 
 
-def _fill(room: Floats, numbers: Floats, name: str) -> None:
-    """Put numbers of a state where they belong, or raise where they do not fit the plan."""
-    if numbers.size != room.size:
-        raise ValueError(f"{name} does not fit the plan of the table")
-    room[...] = numbers.reshape(room.shape)
+@step
+def _average(evidence: Floats, start: int) -> float:
+    """The log of the mean of numbers given by their logs, from ``start`` on."""
+    top, total = evidence[start], 0.0
+    for i in range(start + 1, evidence.size):
+        top = max(top, evidence[i])
+    for i in range(start, evidence.size):
+        total += math.exp(evidence[i] - top)
+    return float(top + math.log(total / (evidence.size - start)))
 
 
-def _log_dirichlet(prior: Floats, counts: Floats) -> Floats:
-    """Compute the log chance of seeing cells in some order so often, by a Dirichlet law.
+@kernel
+def find_doubts(a: FusedArrays, c: int, k: int, doubt: float) -> tuple[float, float]:
+    """The probabilities that what is fused is wrong for a pair, and that its weights are its own.
 
-    ``prior`` are the law's numbers; the last axis are cells.
-
-    >>> _log_dirichlet(np.ones((1, 2)), np.array([[1.0, 1.0]])).round(6).tolist()
-    [-1.791759]
+    It may be wrong for the pair alone, or for its arm everywhere; and that a pair is wrong has two
+    forms: its mean is anything, or higher by a shift.
     """
-    each = (gammaln(prior + counts) - gammaln(prior)).sum(axis=-1)
-    whole = gammaln((prior + counts).sum(axis=-1)) - gammaln(prior.sum(axis=-1))
-    found: Floats = each - whole
-    return found
+    if doubt <= 0.0:
+        return 0.0, 0.0
+    base, pair = math.log(doubt / (1.0 - doubt)), a.pairs[c, k]
+    one, two = pair[BIAS], _average(pair, SHIFT)
+    either = max(one, two) + math.log(0.5 + 0.5 * math.exp(-abs(one - two)))
+    alone = 1.0 / (1.0 + math.exp(-(base + either)))
+    whole = 1.0 / (1.0 + math.exp(-(base + _average(a.arm_shifts[k], 0))))
+    own = 1.0 / (1.0 + math.exp(-(base + pair[OWN]))) if a.starts.size > 1 else 0.0
+    return alone + (1.0 - alone) * whole, own
+
+
+@kernel
+def _fuse(
+    a: FusedArrays, c: int, k: int, own: float, blind: bool, scratch: Floats
+) -> tuple[float, float]:
+    """Mean and variance of a pair over all taus, by pool and with the weight ``own`` by itself."""
+    taus, at = (a.unseen.taus, 1) if blind else (a.taus, WEIGHT)
+    total, first, second = 0.0, 0.0, 0.0
+    for tau in range(taus.shape[0]):
+        for part in range(2):
+            weight = taus[tau, at] * (own if part else 1.0 - own)
+            if weight > _NEGLIGIBLE:
+                if blind:
+                    mean, variance = sum_unit(a.unseen, a.unseen.units[c, k], tau)
+                else:
+                    mean, variance = find_moments(a, c, k, tau, part == 1, scratch)
+                total += weight
+                first += weight * mean
+                second += weight * (mean * mean + variance)
+    mean = first / total
+    return mean, second / total - mean * mean
+
+
+@kernel
+def believe(a: FusedArrays, c: int, columns: Ints) -> Floats:
+    """Write the distribution of each arm's mean: what is fused and, if in doubt, its own rewards.
+
+    A pair without a plan has its own rewards alone, truncated to its bounds.
+    """
+    belief, scratch = np.empty((columns.size, COLUMNS)), np.empty((6, a.places.shape[2]))
+    doubt, blind = a.numbers[0] / columns.size, is_blind(a)
+    for i in range(columns.size):
+        k = columns[i]
+        wins, losses = 1.0 + a.pairs[c, k, WINS], 1.0 + a.pairs[c, k, LOSSES]
+        if a.places[c, k, 0] >= 0:
+            belief[i, SECOND], own = find_doubts(a, c, k, doubt)
+            mean, variance = _fuse(a, c, k, 0.0 if blind else own, blind, scratch)
+            belief[i, LOWER], belief[i, UPPER] = -np.inf, np.inf
+            write_beta(belief, i, MEAN2, wins, losses)
+        else:
+            mean = wins / (wins + losses)
+            variance = mean * (1.0 - mean) / (wins + losses + 1.0)
+            belief[i, SECOND] = 0.0
+            bounds = a.bounds[c, k]
+            write_bounds(belief, i, bounds[0], bounds[1], a.numbers[1], a.numbers[2])
+        n = mean * (1.0 - mean) / (_SPREAD * _SPREAD * max(variance, 1e-12)) - 1.0
+        n = max(n, 1e-2)
+        write_beta(belief, i, MEAN, mean * n, (1.0 - mean) * n)
+    return belief
+
+
+@kernel
+def _predict(a: FusedArrays, c: int, k: int, reward: float, scratch: Floats) -> float:
+    """Predict a reward of a pair by cells and pools.
+
+    Leaves in ``scratch[1]`` what each leaf adds.
+    """
+    n_nodes, total, size = a.starts.size - 1, 0.0, a.places.shape[2]
+    scratch[1, n_nodes:] = 0.0
+    for tau in range(a.taus.shape[0]):
+        by_tau, scratch[0, 0] = 0.0, 1.0
+        for node in range(n_nodes):
+            n = 0.0
+            for e in range(a.starts[node], a.starts[node + 1]):
+                scratch[0, e + 1] = _weigh_edge(a, c, k, tau, node, e, False)
+                n += scratch[0, e + 1]
+            for e in range(a.starts[node], a.starts[node + 1]):
+                scratch[0, e + 1] *= scratch[0, node] / n
+        for element in range(n_nodes, size):
+            at = a.places[c, k, element]
+            won = a.cells[at, SEEN_WINS] + a.cells[at, GUESSED_WINS]
+            lost = a.cells[at, SEEN_LOSSES] + a.cells[at, GUESSED_LOSSES]
+            rows = a.log_cells[tau, at]
+            chance = predict_reward(reward, rows[WINS] + won, rows[LOSSES] + lost)
+            part = scratch[0, element] * chance
+            by_tau += part
+            scratch[1, element] += a.taus[tau, WEIGHT] * part
+        total += a.taus[tau, WEIGHT] * by_tau
+    return total
+
+
+@step
+def _judge_shifts(evidence: Floats, start: int, reward: float, mean: float) -> None:
+    """Weigh whether a mean is higher by each shift; if not, each factor averages to at most 1."""
+    for i in range(_SHIFTS.size):
+        odds = 1.0 - mean + mean * math.exp(_SHIFTS[i])
+        evidence[start + i] += _SHIFTS[i] * reward - math.log(odds)
+
+
+@kernel
+def learn_fused(
+    a: FusedArrays,
+    c: int,
+    k: int,
+    reward: float,
+    leaf: int,
+    open_leaves: Floats,
+    by_particles: tuple[float, float],
+) -> None:
+    """Learn one round: its reward from 0 to 1, and its leaf, -1 where that was not seen.
+
+    Then ``open_leaves`` are those (1, else 0) that it may have ended in. ``by_particles`` are
+    what ``predict_unit`` gave where particles decide; else the second is below 0.
+    """
+    pair, blind, seen = a.pairs[c, k], by_particles[1] >= 0.0, leaf >= 0 or a.starts.size == 1
+    if a.places[c, k, 0] >= 0:
+        scratch = np.empty((6, a.places.shape[2]))
+        predicted, mean = by_particles
+        if not blind:
+            mean = _predict(a, c, k, 1.0, scratch)
+            predicted = mean if reward == 1.0 else 1.0 - mean
+            if 0.0 < reward < 1.0 or (reward < 1.0 and not seen):
+                predicted = _predict(a, c, k, reward, scratch)
+        plain = predict_reward(reward, 1.0 + pair[WINS], 1.0 + pair[LOSSES])
+        pair[BIAS] += math.log(plain) - math.log(predicted)
+        _judge_shifts(pair, SHIFT, reward, mean)
+        _judge_shifts(a.arm_shifts[k], 0, reward, mean)
+        if seen:
+            _learn_seen(a, c, k, reward, max(leaf, 0))
+        elif not blind:
+            _learn_guessed(a, c, k, reward, open_leaves, scratch)
+    pair[WINS] += reward
+    pair[LOSSES] += 1.0 - reward
+    a.totals[N_LEARNED] += 1.0
+    a.totals[N_SEEN] += 1.0 if seen else 0.0
+
+
+@kernel
+def _learn_seen(a: FusedArrays, c: int, k: int, reward: float, leaf: int) -> None:
+    """Count a round that showed its leaf, and weigh taus and pool by it, by seen counts alone."""
+    n_nodes, by_pool, by_own, top, total = a.starts.size - 1, 0.0, 1.0, -np.inf, 0.0
+    at, taus = a.places[c, k, n_nodes + leaf], a.taus
+    for tau in range(taus.shape[0]):
+        path, element, by_own = 1.0, n_nodes + leaf, 1.0
+        while element > 0:
+            edge, node, n, n_own = element - 1, a.parents[element - 1], 0.0, 0.0
+            first = a.places[c, k, node] - a.starts[node]
+            for e in range(a.starts[node], a.starts[node + 1]):
+                n += a.log_pools[tau, first + e] + a.pools[first + e, SEEN]
+                n_own += 1.0 + a.own[c, k, e]
+            path *= (a.log_pools[tau, first + edge] + a.pools[first + edge, SEEN]) / n
+            by_own *= (1.0 + a.own[c, k, edge]) / n_own
+            element = node
+        by_pool += taus[tau, WEIGHT] * path
+        wins = a.log_cells[tau, at, WINS] + a.cells[at, SEEN_WINS]
+        losses = a.log_cells[tau, at, LOSSES] + a.cells[at, SEEN_LOSSES]
+        taus[tau, LOG_WEIGHT] += math.log(path * predict_reward(reward, wins, losses))
+        top = max(top, taus[tau, LOG_WEIGHT])
+    a.pairs[c, k, OWN] += math.log(by_own) - math.log(by_pool)
+    for tau in range(taus.shape[0]):
+        taus[tau, LOG_WEIGHT] -= top
+        taus[tau, WEIGHT] = math.exp(taus[tau, LOG_WEIGHT])
+        total += taus[tau, WEIGHT]
+    for tau in range(taus.shape[0]):
+        taus[tau, WEIGHT] /= total
+    element = n_nodes + leaf
+    while element > 0:
+        edge, node = element - 1, a.parents[element - 1]
+        a.pools[a.places[c, k, node] + edge - a.starts[node], SEEN] += 1.0
+        a.own[c, k, edge] += 1.0
+        element = node
+    a.cells[at, SEEN_WINS] += reward
+    a.cells[at, SEEN_LOSSES] += 1.0 - reward
+    a.leaves[c, k, leaf, 0] += 1.0
+    a.leaves[c, k, leaf, 1] += reward
+
+
+@kernel
+def _learn_guessed(
+    a: FusedArrays, c: int, k: int, reward: float, open_leaves: Floats, scratch: Floats
+) -> None:
+    """Learn a round that did not show its leaf.
+
+    The exact posterior of each distribution is a mixture over the leaves that it may have ended
+    in; it is replaced by the Dirichlet of the same mean and total variance (assumed-density
+    filtering: Maybeck 1982, Minka 2001). To count a guess as if it were seen would claim far too
+    much.
+    """
+    n_nodes, size, share, total = a.starts.size - 1, a.places.shape[2], scratch[1], 0.0
+    for element in range(n_nodes, size):
+        share[element] *= open_leaves[element - n_nodes]
+        total += share[element]
+    for element in range(size - 1, -1, -1):
+        if element >= n_nodes:
+            share[element] /= total
+            at = a.places[c, k, element]
+            a.cells[at, GUESSED_WINS] += share[element] * reward
+            a.cells[at, GUESSED_LOSSES] += share[element] * (1.0 - reward)
+        else:
+            share[element] = 0.0
+            for e in range(a.starts[element], a.starts[element + 1]):
+                share[element] += share[e + 1]
+    for node in range(n_nodes):
+        _match_node(a, c, k, node, share, scratch)
+
+
+@step
+def _match_node(
+    a: FusedArrays, c: int, k: int, node: int, share: Floats, scratch: Floats
+) -> None:
+    """Move the guessed counts of a node's distribution to the moments of the mixture."""
+    first, n, rest = a.places[c, k, node] - a.starts[node], 0.0, 1.0 - share[node]
+    for e in range(a.starts[node], a.starts[node + 1]):
+        scratch[2, e] = a.pools[first + e, SEEN] + a.pools[first + e, GUESSED]
+        for tau in range(a.taus.shape[0]):
+            scratch[2, e] += a.taus[tau, WEIGHT] * a.log_pools[tau, first + e]
+        n += scratch[2, e]
+    squares, spread = 0.0, 0.0
+    for e in range(a.starts[node], a.starts[node + 1]):
+        count, q = scratch[2, e], share[e + 1]
+        mean = rest * count / n + ((1.0 - rest) * count + q) / (n + 1.0)
+        second = ((1.0 - rest) * count + 2.0 * q) * (count + 1.0) / ((n + 1.0) * (n + 2.0))
+        second += rest * count * (count + 1.0) / (n * (n + 1.0))
+        scratch[3, e] = mean
+        squares += mean * mean
+        spread += second - mean * mean
+    new = (1.0 - squares) / max(spread, 1e-300) - 1.0
+    for e in range(a.starts[node], a.starts[node + 1]):
+        least = -np.inf
+        for tau in range(a.taus.shape[0]):
+            least = max(least, LEAST_COUNT - a.log_pools[tau, first + e])
+        guessed = a.pools[first + e, GUESSED] + new * scratch[3, e] - scratch[2, e]
+        a.pools[first + e, GUESSED] = max(guessed, least - a.pools[first + e, SEEN])
+
+
+@kernel
+def _choose(
+    arrays: FusedArrays, c: int, columns: Ints, start: int, stop: int, uniform: float
+) -> int:
+    found = find_best_arm_probabilities(believe(arrays, c, columns[start:stop]))
+    return int(columns[start + pick_arm(found, uniform, 0.0)])
+
+
+@kernel
+def _learn(arrays: FusedArrays, c: int, k: int, reward: float, leaf: int) -> None:
+    a, low, high = arrays, arrays.numbers[1], arrays.numbers[2]
+    scaled, by_particles, has_particles = (reward - low) / (high - low), (-1.0, -1.0), False
+    if a.unseen.counts.size > 0:
+        has_particles = a.unseen.units[c, k] >= 0
+        if has_particles and is_blind(a):
+            by_particles = predict_unit(a.unseen, a.unseen.units[c, k], scaled)
+    learn_fused(a, c, k, scaled, leaf, np.ones(a.leaves.shape[2]), by_particles)
+    if has_particles:
+        weigh_unit(a, c, k, True)
+
+
+@kernel
+def _copy(arrays: FusedArrays) -> FusedArrays:
+    a = arrays
+    return FusedArrays(
+        a.starts,
+        a.parents,
+        a.places,
+        a.twins,
+        a.log_cells,
+        a.log_pools,
+        a.bounds,
+        a.numbers,
+        a.pairs.copy(),
+        a.arm_shifts.copy(),
+        a.leaves.copy(),
+        a.own.copy(),
+        a.cells.copy(),
+        a.pools.copy(),
+        a.taus.copy(),
+        a.totals.copy(),
+        copy_particles(a.unseen),
+    )
+
+
+register_runs(FusedArrays, choose=_choose, learn=_learn, copy=_copy)

@@ -1,77 +1,193 @@
-"""From a plan to arrays: trees of cells, and what rows of the log count for under each tau."""
+"""A plan as arrays: which cells and weights each pair of arm and context has, and what rows say.
+
+The mean of a pair is a sum over a tree. Its first node is the first factor of the plan,
+P(w_1 | do(x), c); every value leads to a node of the next factor, those of the last factor to
+*leaves*, where rewards are. Nodes and leaves are numbered level by level, so that edge e leads to
+element e + 1. A plan without factors is a single leaf.
+"""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logit
 
-from boundit.bandit.fused.arrays import FusedLayout
-from boundit.bandit.kernels.arrays import Floats, Places
+from boundit.bandit.draws import Floats, Ints
+from boundit.bandit.errors import BadObservation
+from boundit.bandit.spec import find_bin
+from boundit.terms.bound import Arm, Context, Value
+from boundit.terms.bound_errors import OutsideDomain
 from boundit.terms.fused_plan import Factor, FusedPlan
+from boundit.terms.scalars import unwrap_scalar
 
 TAUS = (0.0, 0.025, 0.05, 0.1, 0.2, math.inf)
-"""The sizes that the log's bias may have."""
-PRIOR = (0.7, 0.06, 0.06, 0.06, 0.06, 0.06)
-"""How likely each of them is at first."""
+"""The sizes that the bias of the log may have, one for the whole log."""
+_PRIOR = (0.7, 0.06, 0.06, 0.06, 0.06, 0.06)
+SHIFTS = (0.5, 1.0, 2.0)
+"""By how much better a pair or an arm may be than the log says, in log odds: what looks too good
+is played, and found out."""
+_TILT_SCALE = 1.5
+"""Scale of the logistic prior of a log tilt: how much selection prefers one w over another."""
+NO_PLAN = FusedPlan((), (), (), (), ())
+
+SEEN_WINS, SEEN_LOSSES, GUESSED_WINS, GUESSED_LOSSES = range(4)
+SEEN, GUESSED = 0, 1
+WINS, LOSSES, BIAS, OWN, SHIFT = range(5)
+LOG_PRIOR, LOG_WEIGHT, WEIGHT = range(3)
+N_LEARNED, N_SEEN = 0, 1
 
 
-def lay_out_plan(plan: FusedPlan, taus: Sequence[float], prior: Sequence[float]) -> FusedLayout:
-    """Put a plan into arrays for kernels, with what its rows count for under each tau.
+class Unseen(NamedTuple):
+    """Particles for weights that no round shows (``unobserved``); without rows until needed.
 
-    ``taus`` are the sizes that the log's bias may have, ``prior`` how likely each is.
+    units          contexts x arms: pairs with the same cells and distributions are one unit; -1
+    members        the pairs of all units, one unit after the other
+    spans          units x (first member, end of members, group): units that hang on the same
+                   unknown distributions are a group
+    betas          units x taus x (wins, losses) x particles: a unit's mean before any reward
+    counts         units x (wins, losses, whether ``betas`` are there)
+    logs           units x taus x particles: the likelihood of a unit's rewards, as whole numbers
+    sums           groups x taus x particles: their sums, which no order changes
+    weights        groups x taus x particles
+    evidence       (groups, and one for their sum) x taus: log of the mean likelihood, whole
+    taus           taus x (log weight, weight)
     """
-    sizes = [len(factor.cells) for factor in plan.factors]
-    starts, parents = _number_edges(sizes)
-    offsets, weights = _lay_out_pools(plan.factors, taus)
-    n_pairs = len(plan.pairs)
-    rows = [
-        np.array(factor.pools, np.int64).reshape(n_pairs, -1) * len(factor.cells) + offset
-        for factor, offset in zip(plan.factors, offsets, strict=True)
-    ]
-    pools = np.concatenate([np.zeros((n_pairs, 0), np.int64), *rows], axis=1)
-    cells = np.array(plan.cells, np.int64).reshape(n_pairs, plan.n_leaves)
-    n, sums = np.array(plan.n, np.float64), np.array(plan.sums, np.float64)
-    means = np.divide(sums, n, out=np.zeros_like(n), where=n > 0)
-    arms = {arm: i for i, arm in enumerate(plan.arms, n_pairs)}
-    effective = np.array([count_discounted(n, sums, tau) for tau in taus])
-    return FusedLayout(
+
+    units: Ints
+    members: Ints
+    spans: Ints
+    betas: NDArray[np.float32]
+    counts: Floats
+    logs: Ints
+    sums: Ints
+    weights: Floats
+    evidence: Ints
+    taus: Floats
+
+
+class FusedArrays(NamedTuple):
+    """What the compiled loops read, which the plan says, and write, which was learned.
+
+    starts, parents  edges of each node; node of each edge
+    places           contexts x arms x (nodes, leaves): where the counts of a node's distribution
+                     begin, and the cell of each leaf; -1: no plan
+    twins            the same: first element of the same distribution or cell; empty if none
+    log_cells        taus x cells x (wins, losses): what rows of the log count for, prior included
+    log_pools        taus x entries: the same for distributions of w
+    bounds           contexts x arms x (lower, upper), used only where a pair has no plan
+    numbers          (doubt, lowest reward, highest reward)
+
+    pairs            contexts x arms x (wins, losses: all rewards on the scale from 0 to 1;
+                     log Bayes factors: what is fused is wrong here, weights are own, SHIFTS)
+    arm_shifts       arms x SHIFTS: the same for an arm in all contexts
+    leaves           contexts x arms x leaves x (rounds, wins) that showed all
+    own              contexts x arms x edges: values of w in these, which ``leaves`` tell
+    cells            cells x (seen wins, seen losses, guessed wins, guessed losses)
+    pools            entries x (seen, guessed)
+    taus             taus x (log prior, log weight, weight)
+    totals           (rounds learned, rounds that showed all of w)
+    """
+
+    starts: Ints
+    parents: Ints
+    places: Ints
+    twins: Ints
+    log_cells: Floats
+    log_pools: Floats
+    bounds: Floats
+    numbers: Floats
+    pairs: Floats
+    arm_shifts: Floats
+    leaves: Floats
+    own: Floats
+    cells: Floats
+    pools: Floats
+    taus: Floats
+    totals: Floats
+    unseen: Unseen
+
+
+def lay_out(
+    plan: FusedPlan | None,
+    rows: Mapping[Context, int],
+    columns: Mapping[Arm, int],
+    bounds: Floats,
+    numbers: Sequence[float],
+    *,
+    flip: bool,
+) -> FusedArrays:
+    """Put a plan into arrays by context and arm, with nothing learned.
+
+    ``flip`` counts rewards from the other end of their range. Without doubt, ``numbers[0]``, the
+    log has no bias.
+    """
+    trusting = plan is None or not numbers[0]
+    taus, prior = ((0.0,), (1.0,)) if trusting else (TAUS, _PRIOR)
+    plan, shape = plan or NO_PLAN, bounds.shape[:2]
+    starts, parents = number_edges([len(factor.cells) for factor in plan.factors])
+    n_nodes, n_leaves = starts.size - 1, plan.n_leaves
+    offsets, log_pools = _lay_out_pools(plan.factors, taus)
+    places = np.full((*shape, n_nodes + n_leaves), -1)
+    for i, (arm, context) in enumerate(plan.pairs):
+        c, k = rows.get(context), columns.get(arm)
+        if c is not None and k is not None:
+            pools = (
+                pool * len(factor.cells) + offset
+                for factor, offset in zip(plan.factors, offsets, strict=True)
+                for pool in factor.pools[i]
+            )
+            places[c, k] = [*pools, *plan.cells[i]]
+    n, wins = np.array(plan.n, np.float64), np.array(plan.sums, np.float64)
+    wins = n - wins if flip else wins
+    means = np.divide(wins, n, out=np.zeros_like(n), where=n > 0)
+    counted = np.array([discount_rows(n, wins, tau) for tau in taus]).reshape(len(taus), n.size)
+    log_prior = np.log(np.array(prior))
+    return FusedArrays(
         starts,
         parents,
-        np.ascontiguousarray(pools),
-        cells,
-        *_find_shared(starts, pools, cells),
-        1.0 + means * effective,
-        1.0 + (1.0 - means) * effective,
-        weights,
-        np.log(np.array(prior)),
-        np.array([arms[arm] for arm, _ in plan.pairs], np.int64),
+        places,
+        _find_twins(places, n_nodes),
+        1.0 + np.stack([means * counted, (1.0 - means) * counted], axis=2),
+        log_pools,
+        bounds,
+        np.array(numbers, np.float64),
+        np.zeros((*shape, SHIFT + len(SHIFTS))),
+        np.zeros((shape[1], len(SHIFTS))),
+        np.zeros((*shape, n_leaves, 2)),
+        np.zeros((*shape, parents.size)),
+        np.zeros((n.size, 4)),
+        np.zeros((log_pools.shape[1], 2)),
+        np.stack([log_prior, log_prior, np.exp(log_prior)], axis=1),
+        np.zeros(2),
+        make_no_particles(),
     )
 
 
-def count_discounted(n: Floats, sums: Floats, tau: float) -> Floats:
-    """Count for how many rows those of a cell stand, if their mean may be off by about tau.
+def make_no_particles() -> Unseen:
+    """Make empty arrays, for a policy whose rounds show what its plan asks for."""
+    two, three = np.zeros((0, 0), np.int64), np.zeros((0, 0, 0), np.int64)
+    betas, cube = np.zeros((0, 0, 0, 0), np.float32), np.zeros((0, 0, 0))
+    counts, taus = np.zeros((0, 3)), np.zeros((0, 2))
+    return Unseen(two, two, two, betas, counts, three, three, cube, two, taus)
 
-    ``1 / (1/n + tau^2 / (v (1 - v)))``, where ``v`` is their mean: never more than ``n``, and
-    none where tau is infinite.
 
-    >>> count_discounted(np.array([100.0, 1e9]), np.array([50.0, 5e8]), 0.05).round(2).tolist()
-    [50.0, 100.0]
+def discount_rows(n: Floats, wins: Floats, tau: float) -> Floats:
+    """Count how many draws the rows of a cell are worth if their mean may be off by about tau.
+
+    ``1 / (1/n + tau^2 / (v (1 - v)))``, where v is their mean: never more than n.
     """
     if math.isinf(tau):
         return np.zeros_like(n)
-    v = (sums + 0.5) / (n + 1.0)
+    v = (wins + 0.5) / (n + 1.0)
     found: Floats = n / (1.0 + n * tau**2 / (v * (1.0 - v)))
     return found
 
 
-def discount_weights(counts: Floats, tau: float) -> Floats:
-    """Count for how many rows those of a law stand, if its shares may be off by about tau.
-
-    Shares stay as they are; with two cells this is what ``count_discounted`` does.
-
-    >>> discount_weights(np.array([[50.0, 50.0]]), 0.05).round(2).tolist()
-    [[25.0, 25.0]]
-    """
+def _discount_weights(counts: Floats, tau: float) -> Floats:
+    """Do the same for distributions of w; with two values it is what ``discount_rows`` does."""
     if math.isinf(tau):
         return np.zeros_like(counts)
     n = counts.sum(axis=1, keepdims=True)
@@ -81,15 +197,8 @@ def discount_weights(counts: Floats, tau: float) -> Floats:
     return found
 
 
-def _number_edges(sizes: Sequence[int]) -> tuple[Places, Places]:
-    """Number the edges of the tree that factors of some sizes make, level by level.
-
-    Gives where the edges of every node begin, and the node of every edge.
-
-    >>> starts, parents = _number_edges([2, 3])
-    >>> starts.tolist(), parents.tolist()
-    ([0, 2, 5, 8], [0, 0, 1, 1, 1, 2, 2, 2])
-    """
+def number_edges(sizes: Sequence[int]) -> tuple[Ints, Ints]:
+    """Number the edges of the tree of factors of some sizes: where a node's begin, and whose."""
     widths, prefixes = list[int](), 1
     for size in sizes:
         widths += [size] * prefixes
@@ -101,36 +210,120 @@ def _number_edges(sizes: Sequence[int]) -> tuple[Places, Places]:
 def _lay_out_pools(
     factors: Sequence[Factor], taus: Sequence[float]
 ) -> tuple[list[int], Floats]:
-    """Put the counts of all laws of all factors after each other, under each tau.
+    """Dirichlet counts of all distributions of all factors, under each tau, one after the other.
 
-    Gives where those of each factor begin, and the counts with one more for each cell.
+    Rows of the log count where they are draws of the factor. Where they tell it up to a tilt, the
+    prior is the average over tilts; else it is uniform.
     """
     offsets, size, parts = list[int](), 0, [np.zeros((len(taus), 0))]
     for factor in factors:
         counts = np.array(factor.counts, np.float64).reshape(-1, len(factor.cells))
+        start = np.ones_like(counts)
+        if factor.shares is not None:
+            unknown = ~counts.any(axis=1)
+            start[unknown] = average_tilts(np.array(factor.shares, np.float64)[unknown])
         offsets.append(size)
         size += counts.size
-        parts.append(1.0 + np.array([discount_weights(counts, tau).ravel() for tau in taus]))
+        parts.append(np.array([(start + _discount_weights(counts, t)).ravel() for t in taus]))
     return offsets, np.concatenate(parts, axis=1)
 
 
-def _find_shared(starts: Places, pools: Places, cells: Places) -> tuple[Places, Places]:
-    """Find for every pair which parts of its tree go by the same law or end in the same cell.
+def average_tilts(shares: Floats, n: int = 400) -> Floats:
+    """Dirichlets with mean and total variance of what selection may have left of ``shares``.
 
-    Gives a mark for every node two branches of which do, and for every node and leaf the first
-    one of the same law or cell.
+    Pools x values in, the same out. If w affects selection and arm and context affect it through
+    w alone, the log's shares are those of w times 1 / P(selected | w), the same in all pools.
     """
-    n_nodes, n_pairs = starts.size - 1, len(cells)
-    tied = np.zeros((n_pairs, n_nodes), np.int64)
-    twins = np.zeros((n_pairs, n_nodes + cells.shape[1]), np.int64)
-    for pair in range(n_pairs):
-        # Laws get negative names, so that they are never mistaken for cells.
-        names = [*(-1 - pools[pair]).tolist(), *cells[pair].tolist()]
-        twins[pair] = [names.index(name) for name in names]
-        below = [{name} for name in names]
-        for node in range(n_nodes - 1, -1, -1):
-            branches = below[starts[node] + 1 : starts[node + 1] + 1]
-            whole = set[int]().union(*branches)
-            tied[pair, node] = len(whole) < sum(map(len, branches))
-            below[node] = below[node] | whole
-    return tied, twins
+    tilts = draw_tilts(spread_points(n, shares.shape[1] - 1))
+    made = np.empty_like(shares)
+    for at in range(0, len(shares), 1024):  # a part at a time, to save memory
+        found = (shares[at : at + 1024, None, :] + 0.5) * tilts
+        found /= found.sum(axis=2, keepdims=True)
+        mean = found.mean(axis=1)
+        size = (1.0 - (mean**2).sum(axis=1)) / found.var(axis=1).sum(axis=1) - 1.0
+        made[at : at + 1024] = size[:, None] * mean
+    return made
+
+
+def draw_tilts(points: Floats) -> Floats:
+    """Turn points of a cube into tilts of one more value, logistic in their logs, the first 1."""
+    tilts: Floats = np.exp(_TILT_SCALE * logit(points))
+    return np.concatenate([np.ones((len(points), 1)), tilts], axis=1)
+
+
+def spread_points(n: int, d: int) -> Floats:
+    """Spread points evenly in a cube by an additive recurrence (Roberts 2018).
+
+    On a line they are equally far from each other.
+
+    >>> spread_points(4, 1).ravel().tolist(), spread_points(3, 2).shape
+    ([0.125, 0.375, 0.625, 0.875], (3, 2))
+    """
+    if d <= 1:
+        return ((np.arange(n) + 0.5) / n)[:, None][:, :d]
+    ratio = 2.0
+    for _ in range(64):
+        ratio = (1.0 + ratio) ** (1.0 / (d + 1))
+    steps = ratio ** -np.arange(1.0, d + 1)
+    found: Floats = (0.5 + np.outer(np.arange(1, n + 1), steps)) % 1.0
+    return np.clip(found, 1e-6, 1.0 - 1e-6)
+
+
+def _find_twins(places: Ints, n_nodes: int) -> Ints:
+    """Find for every element the first of the same distribution or cell; none if all differ."""
+    names = places.copy()
+    names[:, :, :n_nodes] = -2 - names[:, :, :n_nodes]
+    size = names.shape[2]
+    found = np.broadcast_to(np.arange(size), names.shape).copy()
+    for i in range(size):
+        for j in range(i):
+            same = (names[:, :, i] == names[:, :, j]) & (found[:, :, i] == i)
+            found[:, :, i][same] = found[:, :, j][same]
+    known = places[:, :, -1] >= 0
+    return found if (found != np.arange(size))[known].any() else np.zeros((0, 0, 0), np.int64)
+
+
+class LeafReader:
+    """Finds the leaf of what a round showed of the plan's variables.
+
+    ``leaves`` has the place of each combination of their values; ``bins`` has the edges of what
+    was cut into bins.
+    """
+
+    def __init__(
+        self, plan: FusedPlan | None, bins: Mapping[str, tuple[float, ...]] | None = None
+    ) -> None:
+        self.plan, self.variables = plan, plan.variables if plan else ()
+        self._edges = [(bins or {}).get(name, ()) for name in self.variables]
+        cells = product(*(factor.cells for factor in (plan.factors if plan else ())))
+        joined = (tuple(value for cell in path for value in cell) for path in cells)
+        self.leaves: dict[tuple[Value, ...], int] = {path: i for i, path in enumerate(joined)}
+        self._levels = [
+            tuple(dict.fromkeys(path[i] for path in self.leaves))
+            for i in range(len(self.variables))
+        ]
+        self.anything = np.ones(len(self.leaves))
+
+    def read(self, observed: Mapping[str, object] | None) -> tuple[int, Floats]:
+        """Find the leaf, -1 where that is not all known; and 1 for leaves that remain open."""
+        if observed is None or not self.variables:
+            return (-1 if self.variables else 0), self.anything
+        if not isinstance(observed, Mapping):
+            raise BadObservation(observed)
+        for name in observed:
+            if name not in self.variables:
+                raise BadObservation(name, self.variables)
+        seen: dict[int, Value] = {
+            i: find_bin(self._edges[i], unwrap_scalar(observed[name]))
+            for i, name in enumerate(self.variables)
+            if observed.get(name) is not None
+        }
+        for i, value in seen.items():
+            if value not in self._levels[i]:
+                raise OutsideDomain(self.variables[i], value, self._levels[i])
+        if len(seen) == len(self.variables):
+            leaf = self.leaves.get(tuple(seen.values()), -1)
+            if leaf >= 0:
+                return leaf, self.anything
+        fits = [all(path[i] == value for i, value in seen.items()) for path in self.leaves]
+        return -1, np.array(fits, np.float64)

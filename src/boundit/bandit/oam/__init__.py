@@ -1,1 +1,1 @@
-"""Optimal allocation matching (Algorithm 5): the policy, its rounds and its program."""
+"""Optimal allocation matching: its program and its policy."""

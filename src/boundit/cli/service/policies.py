@@ -41,7 +41,7 @@ def policies() -> None:
 )
 @click.option(
     "--kind",
-    type=click.Choice(["Fused", "LinUCB", "UCB", "KLUCB", "TS", "LinTS", "OAM"]),
+    type=click.Choice(["Fused", "LinUCB", "UCB", "TS", "LinTS", "OAM"]),
     default="Fused",
     show_default=True,
     help="Which policy.",

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol, TypeAlias, final, runtime_checkable
+from typing import Any, Literal, TypeAlias, final
 
-from boundit.bandit.decision import Decision
+from boundit.bandit.policy import Policy
 from boundit.decisions.compare.measured import LOGGED, Logged, Measured
 from boundit.terms.bound import Arm, Context
 from boundit.terms.bound_errors import InvalidBounds
@@ -27,15 +27,6 @@ class BadPolicy(BounditError):
         self.role = role
         named = "the policy" if role == "policy" else f"the {role} policy"
         super().__init__(f"{named}: {reason}")
-
-
-@runtime_checkable
-class Decides(Protocol):
-    """A policy that can be asked for a decision, as those of the bandit room can."""
-
-    def decide(self, context: object = (), *, id: str | None = None) -> Decision:  # noqa: A002
-        """Choose an arm for a visitor of a context."""
-        ...
 
 
 @final
@@ -75,7 +66,7 @@ def read_side(
         lotteries = {where: found.lottery for where, found in given.choices.items()}
         read = _read_mapping(lotteries, table, contexts, role, name="the choice")
         return replace(read, looked=True)
-    if isinstance(given, Decides):
+    if isinstance(given, Policy):
         asked = {where: _ask_policy(given, table, where, role) for where in contexts}
         return ReadPolicy(type(given).__name__, asked, looked=True)
     if isinstance(given, Mapping) and given.keys() != set(table.treatments):
@@ -163,22 +154,16 @@ def _read_arm(given: object, table: BoundTable, role: Role) -> Arm:
     return arm
 
 
-def _ask_policy(policy: Decides, table: BoundTable, where: Context, role: Role) -> Chances:
+def _ask_policy(policy: Policy, table: BoundTable, where: Context, role: Role) -> Chances:
     """Ask a fitted policy for the chances of all its arms in a context, changing nothing.
 
     With an id of ours no decision is counted.
     """
-    if getattr(policy, "sees_numbers", False) and not table.bins.keys().isdisjoint(
-        table.context
-    ):
+    if policy.sees_numbers and not table.bins.keys().isdisjoint(table.context):
         raise BadPolicy(
             role, "it decides by numbers that the bounds have in bins; a bin has no one answer"
         )
     chances = policy.decide(where, id="compare").propensities
-    if chances is None:
-        raise BadPolicy(
-            role, "it was told not to work out propensities; make it with propensities=True"
-        )
     return _read_chances(chances, table, where, role)
 
 

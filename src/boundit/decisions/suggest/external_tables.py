@@ -6,8 +6,7 @@ from itertools import combinations, islice
 from boundit.counts.log import Log
 from boundit.decisions.suggest.evaluation import Evaluation
 from boundit.decisions.suggest.report import Suggestion
-from boundit.simulation.fitted.world_set import FittedWorld
-from boundit.simulation.law_source import open_expected_log
+from boundit.simulation.fitted import FittedEnvironment
 from boundit.terms.long_work import Progress
 from boundit.terms.names import Nodes, join_names, sort_names
 
@@ -20,11 +19,11 @@ MOST_EXACT, MOST_OTHERS = 4, 8
 
 
 def suggest_external_tables(
-    evaluation: Evaluation, worlds: Sequence[FittedWorld], progress: Progress
+    evaluation: Evaluation, environments: Sequence[FittedEnvironment], progress: Progress
 ) -> list[Suggestion]:
     """Ask which tables of everyone would narrow the bounds, and by how much.
 
-    What they would hold is taken from worlds that fit the log.
+    What they would hold is taken from environments that fit the log.
     """
     if evaluation.request.graph.selection is None:
         return []
@@ -38,8 +37,12 @@ def suggest_external_tables(
         progress("try external tables", i, len(tried))
         widths = [
             width
-            for world in worlds
-            if (width := evaluation.measure_external([open_external(evaluation, world, names)]))
+            for environment in environments
+            if (
+                width := evaluation.measure_external(
+                    [open_external(evaluation, environment, names)]
+                )
+            )
             is not None
         ]
         if widths:
@@ -73,14 +76,12 @@ def find_recovering_sets(evaluation: Evaluation) -> dict[Nodes, str]:
     return {}
 
 
-def open_external(evaluation: Evaluation, world: FittedWorld, names: Nodes) -> Log:
-    """Open the table of some variables that a world's whole population would give.
+def open_external(evaluation: Evaluation, environment: FittedEnvironment, names: Nodes) -> Log:
+    """Open the table of some variables that an environment's whole population would give.
 
     It has as many rows as the log.
     """
-    return open_expected_log(
-        world.model, evaluation.rows, selected=False, names=names, levels=world.levels
-    )
+    return environment.expected_table(names, evaluation.rows)
 
 
 def _list_sets(evaluation: Evaluation, *, with_reward: bool) -> Iterator[Nodes]:
@@ -124,7 +125,7 @@ def _list_others(evaluation: Evaluation, exact: Sequence[Nodes]) -> list[Nodes]:
 def _write_suggestion(
     evaluation: Evaluation, names: Nodes, widths: Sequence[float], formula: str
 ) -> Suggestion:
-    """Write what a table of some variables would give, by its widths in several worlds."""
+    """Write what a table of some variables would give, by its widths in several environments."""
     shown = join_names(names)
     rewarded = bool(names & set(evaluation.request.query.outcomes))
     rows = "as exact" if evaluation.rows is None else f"{evaluation.rows:,} rows"
@@ -136,7 +137,7 @@ def _write_suggestion(
         max(widths),
         f"{shown}{' together' * (len(names) > 1)}, in a sample of everyone"
         + (", the reward among them" if rewarded else "; no reward is needed"),
-        f"mean over {len(widths)} worlds that fit the log, with a table of {rows}",
+        f"mean over {len(widths)} environments that fit the log, with a table of {rows}",
         exact=bool(formula),
         formula=formula,
         variables=tuple(sort_names(names)),

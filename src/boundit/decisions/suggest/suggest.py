@@ -14,16 +14,16 @@ from boundit.decisions.suggest.selection_and_rows import suggest_rows, suggest_s
 from boundit.decisions.suggest.trial import suggest_trial
 from boundit.estimand.query import EffectQuery
 from boundit.graph.read import GraphLike
-from boundit.simulation.errors import ModelTooLarge, NoWorldFits, RewardNotBinary
-from boundit.simulation.fitted.fit_worlds import count_relevant, find_relevant, fit_to_counts
-from boundit.simulation.fitted.world_set import FittedWorld
+from boundit.simulation.errors import ModelTooLarge, NoEnvironmentFits
+from boundit.simulation.fit import count_relevant, find_relevant, fit_to_counts
+from boundit.simulation.fitted import FittedEnvironment
 from boundit.simulation.options import read_seed, read_whole
 from boundit.terms.long_work import Progress, TimeBudget, follow_progress
 from boundit.terms.renamed import refuse_renamed
 from boundit.terms.sampling import Inference
 
 FITTING = 0.3
-"""Which part of the time that is left the worlds may take that tables are drawn from."""
+"""Part of the time that is left for the environments that tables are drawn from."""
 
 
 @refuse_renamed
@@ -58,20 +58,20 @@ def suggest(
     graph, query, log
         As ``derive_bounds`` takes them, and the options of that name too.
     worlds
-        From how many worlds that fit the log the contents of tables are taken; widths are
+        From how many environments that fit the log the contents of tables are taken; widths are
         means over them.
     trial
         How many rounds of each arm in each context a randomised trial would have.
     seed
-        Of the worlds.
+        Of the environments.
     time_limit
         Seconds for everything; notes say what was not tried.
 
     Examples
     --------
-    >>> from boundit.simulation.worlds import flipped_world
-    >>> world = flipped_world()
-    >>> report = suggest(world.graph, world.query, world.log(4000, seed=1), worlds=1)
+    >>> from boundit.simulation.environments import flipped_environment
+    >>> mine = flipped_environment()
+    >>> report = suggest(mine.graph, mine.query, mine.log(4000, seed=1), worlds=1)
     >>> [each.variables for each in report.suggestions if each.kind == "external table"]
     [('Z',)]
     """
@@ -112,14 +112,14 @@ def suggest_in_turn(
 ) -> Iterator[SuggestReport]:
     """Yield what would narrow the bounds as far as it is known, and last of all the whole.
 
-    What takes a moment comes before what needs worlds that fit the log, which take longest.
+    What takes a moment comes before what needs environments that fit the log, which take longest.
     """
     evaluation = _start_evaluation(asked, progress)
     found = [*suggest_rows(evaluation), *suggest_selection_rate(evaluation)]
     edges, there = suggest_edges(evaluation, progress)
     found += edges
     yield _rank(evaluation, found, ())
-    drawn, notes = _fit_worlds(evaluation, worlds, seed, progress)
+    drawn, notes = _fit_environments(evaluation, worlds, seed, progress)
     found += suggest_trial(evaluation, drawn, trial)
     yield _rank(evaluation, found, ())
     found += suggest_external_tables(evaluation, drawn, progress)
@@ -150,10 +150,10 @@ def _start_evaluation(asked: BoundRequest, progress: Progress) -> Evaluation:
     return Evaluation(request, counts, derive_table(request, {}, progress), budget)
 
 
-def _fit_worlds(
+def _fit_environments(
     evaluation: Evaluation, n: int, seed: int, progress: Progress
-) -> tuple[Sequence[FittedWorld], list[str]]:
-    """Draw worlds that fit the log, or say in a note why there are none."""
+) -> tuple[Sequence[FittedEnvironment], list[str]]:
+    """Draw environments that fit the log, or say in a note why there are none."""
     try:
         fitted = fit_to_counts(
             evaluation.request,
@@ -164,9 +164,9 @@ def _fit_worlds(
             budget=evaluation.budget.share(FITTING),
             progress=progress,
         )
-    except (ModelTooLarge, NoWorldFits, RewardNotBinary) as error:
+    except (ModelTooLarge, NoEnvironmentFits) as error:
         return (), [f"no tables of everyone were tried: {error}"]
-    return fitted.worlds, []
+    return fitted.environments, []
 
 
 def _rank(

@@ -13,7 +13,7 @@ import numpy as np
 
 from boundit.decisions.suggest.evaluation import Evaluation
 from boundit.decisions.suggest.report import Suggestion
-from boundit.simulation.fitted.world_set import FittedWorld
+from boundit.simulation.fitted import FittedEnvironment
 from boundit.terms.bound_table import BoundTable
 
 SURE = 0.95
@@ -53,7 +53,7 @@ def count_rounds(mean: float, width: float, *, error: float) -> int:
 
 
 def suggest_trial(
-    evaluation: Evaluation, worlds: Sequence[FittedWorld], rounds: int
+    evaluation: Evaluation, environments: Sequence[FittedEnvironment], rounds: int
 ) -> list[Suggestion]:
     """Ask what a randomised trial of so many rounds of each arm in each context would tell.
 
@@ -79,7 +79,7 @@ def suggest_trial(
         f"about the middle of today's bounds; {ceil(float(np.median(same))):,} rounds of an "
         "arm in a context are as narrow as the bounds are today"
     )
-    if decide := _count_to_decide(worlds, table, error):
+    if decide := _count_to_decide(environments, table, error):
         basis += f"; to tell the highest mean from the next takes about {decide:,}"
     return [
         Suggestion(
@@ -95,15 +95,15 @@ def suggest_trial(
 
 
 def _count_to_decide(
-    worlds: Sequence[FittedWorld], table: BoundTable, error: float
+    environments: Sequence[FittedEnvironment], table: BoundTable, error: float
 ) -> int | None:
     """Count the rounds of an arm in a context that tell the best from the next, in the median.
 
-    Over all worlds that fit the log, and the contexts that the bounds do not settle already.
+    Over all environments that fit the log, and the contexts that the bounds do not settle already.
     """
     counts = list[int]()
-    for world in worlds:
-        means = world.means()
+    for environment in environments:
+        means = environment.means()
         for context in table.contexts:
             gone = table.find_dominations(context)
             left = [

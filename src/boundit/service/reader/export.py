@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import msgspec
 
-from boundit.bandit.learned.features import FeatureEncoding
+from boundit.bandit.features import FeatureEncoding
 from boundit.service.errors import NoSuchPolicy, Unprocessable
 from boundit.service.events import (
     CLOSED,
@@ -329,7 +329,7 @@ def _write_obp(store: Store, head: Head, fold: Fold) -> Iterator[bytes]:
         for arm in fold.held[version]:
             numbers.setdefault(decode_level_list(arm), len(numbers))
     spec = fold.policy.spec
-    encoding = FeatureEncoding.of(spec, None, sees_numbers=True)
+    encoding = FeatureEncoding.of(spec)
 
     def write_all() -> Iterator[object]:
         for closed, arms, chances, place in _list_scored(store, head, fold):

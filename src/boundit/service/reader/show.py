@@ -96,9 +96,12 @@ def tabulate_chances(fold: Fold) -> ChanceTable:
     except BounditError as error:  # its visitors had contexts that nobody declared
         raise Unprocessable(f"there is no table: {error}") from None
     for decision in decisions:
-        chances = decision.propensities or {}
-        arms = [ArmChance(fold.names.write_arm(arm), chance) for arm, chance in chances.items()]
-        rows.append(ChanceRow(fold.names.write_context(decision.context), arms))
+        scores, write = decision.reasons, fold.names.write_arm
+        arms = [
+            ArmChance(write(scores.arms[place]), scores.find_propensity(place))
+            for place in scores.order
+        ]
+        rows.append(ChanceRow(fold.names.write_context(decision.context_values), arms))
     return ChanceTable(fold.config.name, fold.state_position, fold.bounds_version, rows)
 
 

@@ -196,7 +196,7 @@ class SqliteStore:
         if found != str(SCHEMA_VERSION):
             reason = (
                 f"the store has form {found}, and this release reads {SCHEMA_VERSION}; "
-                "export its logs with the release that wrote it"
+                "export its logs with the release that wrote it: boundit policies export"
             )
             raise StoreUnavailable(reason)
 

@@ -9,13 +9,13 @@ import msgspec
 from msgspec import structs
 
 from boundit import __version__
+from boundit.bandit.policy import Policy
+from boundit.bandit.spec import read_arms
 from boundit.service.commands import CreatePolicy, RefreshAnswer, RefreshBounds
 from boundit.service.config import (
-    AnyPolicy,
     PolicyConfig,
     describe_config,
     make_policy,
-    read_arm_values,
     read_bounds,
 )
 from boundit.service.errors import PolicyExists, StoreUnavailable, Unprocessable
@@ -59,9 +59,9 @@ class NewPolicy:
         """What a repeated request is compared with."""
 
 
-def _require_names(policy: AnyPolicy) -> None:
+def _require_names(policy: Policy) -> None:
     """Refuse variables whose names cannot be columns of a log."""
-    names, table = policy.spec.context or (), policy.monitor.prior.table
+    names, table = policy.spec.context or (), policy.prior.table
     if table is not None:
         names = (*names, *table.treatments, table.outcome)
     for name in names:
@@ -114,13 +114,9 @@ def refresh_policy(changes: PolicyChanges, new: NewBounds) -> RefreshAnswer:
     if fold.names.outcome not in (None, table.outcome):
         reason = f"the policy's reward is {fold.names.outcome}, that of the bounds"
         raise Unprocessable(f"{reason} {table.outcome}", where="$.bounds")
-    names = table.treatments
-    arms = None
-    if new.arms is not None:
-        given = [read_arm_values(arm, names) for arm in new.arms]
-        arms = [arm if isinstance(arm, tuple) else (arm,) for arm in given]
-    trial = fold.policy.copy_locked()
+    trial = fold.copy().policy
     try:
+        arms = None if new.arms is None else read_arms(new.arms, table.treatments)
         trial.refresh(table, arms=arms)
     except BounditError as error:
         raise Unprocessable(str(error), where="$.bounds") from None

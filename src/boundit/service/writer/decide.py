@@ -1,15 +1,14 @@
 """Decisions of a group: read, looked up, decided together, and written as events."""
 
 import logging
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
 from os import urandom
 from time import time_ns
 from typing import Any, NamedTuple
 
 import msgspec
 
-from boundit.bandit.decision import Decision
+from boundit.bandit.decision import Decision, Scores
 from boundit.service.commands import (
     ArmChance,
     Decide,
@@ -25,8 +24,8 @@ from boundit.service.errors import (
     ServiceError,
     Unprocessable,
 )
-from boundit.service.events import DECIDED, Decided
-from boundit.service.fold import Chances, Fold
+from boundit.service.events import DECIDED, Decided, write_body
+from boundit.service.fold import Fold
 from boundit.service.moments import to_datetime
 from boundit.service.values import decode_level_list, encode_level_list, is_same
 from boundit.service.writer.changes import Draft, KnownDecision, PolicyChanges
@@ -49,6 +48,17 @@ class Visit(NamedTuple):
     arms: tuple[Arm, ...] | None
     played: Arm | None
     propensity: float | None
+
+
+class Chances(NamedTuple):
+    """The chances of all arms of a call in one context, in the forms that they are needed in.
+
+    ``written`` is what an answer has, ``body`` what an event has.
+    """
+
+    by_arm: Mapping[Arm, float]
+    written: list[ArmChance]
+    body: msgspec.Raw
 
 
 class Chosen(NamedTuple):
@@ -160,7 +170,7 @@ def read_visit(fold: Fold, request: DecideRequest, id: str) -> Visit:  # noqa: A
 def require_playable(fold: Fold, arm: Arm, passed: Sequence[Arm] | None) -> None:
     """Refuse an arm that the policy neither holds nor was passed."""
     spec = fold.policy.spec
-    if arm not in (spec.held_arms if passed is None else passed) and arm not in spec.retired:
+    if arm not in (spec.held if passed is None else passed) and arm not in spec.retired:
         raise Unprocessable(f"{shorten(repr(arm), 60)} is no arm of the call", where="$.played")
 
 
@@ -183,12 +193,11 @@ def require_arms(requests: Sequence[DecideRequest]) -> None:
 
 
 def _read_arms(fold: Fold, given: Sequence[Values]) -> tuple[Arm, ...]:
-    """Read the arms of one call, those held first."""
-    found = [fold.names.read_arm(arm, "$.arms") for arm in given]
-    try:
-        return fold.policy.spec.read_arms(found)
-    except BounditError as error:
-        raise Unprocessable(str(error), where="$.arms") from None
+    """Read the arms of one call, each once."""
+    found = tuple(dict.fromkeys(fold.names.read_arm(arm, "$.arms") for arm in given))
+    if not found:
+        raise Unprocessable("give an arm at least", where="$.arms")
+    return found
 
 
 def decide_group(
@@ -257,32 +266,27 @@ def _choose_together(
 def choose_arms(fold: Fold, visits: Sequence[Visit]) -> list[Chosen]:
     """Let the policy choose for visitors, the same as one by one."""
     policy = fold.policy
+    made: Sequence[Decision]
     if len(visits) <= _FEW or any(visit.arms is not None for visit in visits):
-        return [
-            _keep(fold, visit, policy.decide(visit.context, id=visit.id, arms=visit.arms))
-            for visit in visits
-        ]
-    contexts = [visit.context for visit in visits]
-    made = policy.decide_many(contexts, [visit.id for visit in visits])
-    if fold.needs_branch:
-        return [_keep(fold, visit, made[i]) for i, visit in enumerate(visits)]
-    found: list[Chosen] = []
-    known: dict[int, Chances] = {}
-    for i, (context, arm) in enumerate(zip(contexts, made.arms, strict=True)):
-        # Most visitors of a context share one object: to find it costs less than to compare.
-        chances = known.get(id(context))
-        if chances is None:
-            chances = fold.find_chances(context, None, partial(made.__getitem__, i))
-            known[id(context)] = chances
-        found.append(Chosen(arm, chances, None))
+        made = [policy.decide(one.context, id=one.id, arms=one.arms) for one in visits]
+    else:
+        contexts = [visit.context for visit in visits]
+        made = policy.decide_many(contexts, [visit.id for visit in visits])
+    found, known = list[Chosen](), dict[int, Chances]()
+    for decision in made:
+        scores = decision.reasons  # visitors of a context share them
+        chances = known.get(id(scores)) or _write_chances(fold, scores)
+        known[id(scores)] = chances
+        branch = decision.branch if fold.needs_branch else None
+        found.append(Chosen(decision.arm_values, chances, branch))
     return found
 
 
-def _keep(fold: Fold, visit: Visit, decision: Decision) -> Chosen:
-    """Keep of a decision what is stored and answered; called by ``choose_arms``."""
-    branch = decision.branch if fold.needs_branch else None
-    chances = fold.find_chances(visit.context, visit.arms, lambda: decision)
-    return Chosen(decision.arm, chances, branch)
+def _write_chances(fold: Fold, scores: Scores) -> Chances:
+    by_arm = {scores.arms[place]: scores.find_propensity(place) for place in scores.order}
+    write = fold.names.write_arm
+    written = [ArmChance(write(arm), chance) for arm, chance in by_arm.items()]
+    return Chances(by_arm, written, msgspec.Raw(write_body(list(by_arm.values()))))
 
 
 def _write(draft: Draft, plan: DecidePlan, chosen: Sequence[Chosen]) -> DecideBatchAnswer:

@@ -182,7 +182,7 @@ def _tell_observed(draft: Draft, outcome: Outcome, request: RewardRequest) -> bo
         reason = f"more than {MOST_OBSERVED:,} variables of one decision were observed"
         raise Unprocessable(reason, where="$.observed")
     try:
-        draft.changes.fold.policy.check_observed(new)
+        draft.changes.fold.policy.read_observed(new)
     except BounditError as error:
         raise Unprocessable(str(error), where="$.observed") from None
     outcome.observed = {**outcome.observed, **new}

@@ -1,20 +1,20 @@
-"""Policies with and without bounds, in worlds that fit the log: curves of their regret."""
+"""Regret of policies with and without bounds, in environments that fit the log."""
 
 from collections.abc import Iterator
 
 from msgspec import Struct
 
-from boundit.simulation.fitted.fit_worlds import fit_worlds
-from boundit.simulation.fitted.play import play_fitted
+from boundit.simulation.fit import fit_environments
 from boundit.simulation.policies import OfflineTables, pick_policies
+from boundit.simulation.simulate import simulate
 from boundit.simulation.summary import Line
 from boundit.studio.answers.bound import CountKeeper
 from boundit.studio.asked import AskedProject
 from boundit.studio.errors import RefusedRequest
 from boundit.terms.long_work import Progress
 
-WORLDS, SEED = 5, 0
-"""In how many worlds that fit the log everyone plays, and the seed of all draws."""
+ENVIRONMENTS, SEED = 5, 0
+"""Number of environments that fit the log, and the seed of all draws."""
 MOST_POINTS = 200
 """How many points of a curve are sent."""
 
@@ -47,13 +47,13 @@ class SimulateAnswer(Struct, frozen=True):
     sentence: str
     curves: dict[str, RegretCurve]
     policies: tuple[PlayedPolicy, ...]
-    worlds: str
+    environments: str
     caption: str
     caveats: tuple[str, ...]
 
 
 def answer_simulate(asked: AskedProject, _: CountKeeper, progress: Progress) -> SimulateAnswer:
-    """Play policies in worlds that fit the log, started from its bounds.
+    """Play policies in environments that fit the log, started from its bounds.
 
     A worker finds it in ``ANSWERS`` for the kind "simulate".
     """
@@ -62,30 +62,29 @@ def answer_simulate(asked: AskedProject, _: CountKeeper, progress: Progress) -> 
         raise RefusedRequest("no policy is chosen", where="simulate.policies")
     graph, query, log = asked.graph, asked.query, asked.open_log()
     options = asked.options
-    worlds = fit_worlds(
+    environments = fit_environments(
         graph,
         query,
         log,
-        n=WORLDS,
+        n=ENVIRONMENTS,
         seed=SEED,
         confidence=options["confidence"],
         selection_rate=options["selection_rate"],
+        outcome_range=options["outcome_range"],
         domain=options["domain"],
         progress=progress,
     )
-    offline = OfflineTables.from_log(graph, query, log, worlds.bounds)
+    offline = OfflineTables.from_log(graph, query, log, environments.bounds)
     players = pick_policies(how.policies, offline, exact=False)
-    all_runs = how.runs * len(worlds)
-    progress("play runs", 0, all_runs)
-    played = play_fitted(
-        worlds,
+    progress("play runs", 0, how.runs * len(environments))
+    pooled = simulate(
+        environments,
         players,
         rounds=how.rounds,
         runs=how.runs,
         seed=SEED,
         progress=progress,
     )
-    pooled = played.pooled
     bands = {band.policy: band for band in pooled.bands()}
     curves = dict[str, RegretCurve]()
     for name, band in bands.items():
@@ -102,26 +101,26 @@ def answer_simulate(asked: AskedProject, _: CountKeeper, progress: Progress) -> 
     best = min(finals, key=lambda one: one.mean)
     return SimulateAnswer(
         f"{best.policy} loses least: {best.mean:,.1f} over {how.rounds:,} rounds on average, "
-        f"in {len(played.regrets)} worlds that fit the log.",
+        f"in {len(environments)} environments that fit the log.",
         curves,
         finals,
-        str(worlds),
+        str(environments),
         pooled.caption,
         tuple(_list_unused(asked)),
     )
 
 
 def _list_unused(asked: AskedProject) -> Iterator[str]:
-    """List the settings that worlds are not fitted to; called by ``answer_simulate``."""
+    """List the settings that environments are not fitted to; called by ``answer_simulate``."""
     settings = asked.project.settings
     for name, given in (
         ("tables of everyone", settings.external),
-        ("the limit G", settings.selection_limit),
-        ("limits on hidden confounding", settings.confounding_limit),
+        ("the selection limit", settings.selection_limit),
+        ("the confounding limits", settings.confounding_limit),
         ("approximate inference", settings.inference == "approximate"),
     ):
         if given:
-            yield f"{name}: not used here, worlds are fitted to the log alone"
+            yield f"{name}: not used here; environments are fitted to the log alone"
 
 
 def _thin(n: int) -> list[int]:

@@ -23,7 +23,7 @@ import { showWhatIf } from "./whatif.js";
 
 const PANELS = ["data", "ask", "whatif", "policy", "take"];
 const POLICIES = [
-  "Fused", ...["LinUCB", "UCB", "KL-UCB", "TS", "LinTS", "OAM"].flatMap((name) => [`${name}-PCB`, name]),
+  "Fused", ...["LinUCB", "UCB", "TS", "LinTS", "OAM"].flatMap((name) => [`${name}-PCB`, name]),
 ];
 
 /** @type {Project} */

@@ -1,5 +1,5 @@
 // @ts-check
-/** Try a policy: play it with and without the bounds, on worlds that fit the log. */
+/** Try a policy: play it with and without the bounds, in environments that fit the log. */
 
 /** @import { SimulateResult } from "./types.js" */
 /** @import { Studio } from "./studio.js" */
@@ -41,7 +41,7 @@ export function showPolicy(root, studio, answers, policies) {
       element("h3", {}, "Regret: what was lost to not knowing the best arm"),
       drawCurves(curves, Math.max(300, shown.clientWidth || 560)),
       element("p", { class: "quiet" }, result.caption), drawCurveTable(curves),
-      ...[result.worlds, ...result.caveats].filter(Boolean).map((each) => element("p", { class: "quiet" }, each)));
+      ...[result.environments, ...result.caveats].filter(Boolean).map((each) => element("p", { class: "quiet" }, each)));
   };
   /** @param {SimulateResult | null} found @param {Node} [instead] */
   const settle = (found, instead) => {

@@ -10,7 +10,7 @@ const STEPS = [
   ["panel-data", "data", "Bring the log", "Drop a file. Each column finds its node; what does not fit is said beside it. Nothing leaves this machine."],
   ["panel-ask", "ask", "Ask", "Choose the arm, the reward and what is known before choosing. The answer is a sentence, an interval for each arm, and its reason: choose an interval, then a line of its reason, and its paths light up."],
   ["panel-whatif", "whatif", "What if", "Move what you are unsure of and see the intervals move. Ask what would narrow the answer and what would overturn it."],
-  ["panel-policy", "policy", "Try a policy", "Play bandits with and without the bounds, in worlds that fit the log."],
+  ["panel-policy", "policy", "Try a policy", "Play bandits with and without the bounds, in environments that fit the log."],
   ["panel-take", "take", "Take it away", "A report, a project file, a link, and the command that gives the same numbers. Undo (Ctrl Z) takes back anything you did."],
 ];
 

@@ -69,7 +69,7 @@
  * @typedef {{rounds: number[], mean: number[], low: number[], high: number[]}} Curve
  * @typedef {{
  *   sentence: string, curves: Record<string, Curve>, policies: {policy: string, words: string}[],
- *   worlds: string, caption: string, caveats: string[],
+ *   environments: string, caption: string, caveats: string[],
  * }} SimulateResult
  *
  * @typedef {{

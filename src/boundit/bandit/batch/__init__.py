@@ -1,1 +1,0 @@
-"""Whole runs at once: a finite environment, and the arrays that kernels play it on."""

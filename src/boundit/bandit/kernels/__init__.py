@@ -1,1 +1,0 @@
-"""Compiled loops on arrays: how each algorithm scores, draws and learns."""

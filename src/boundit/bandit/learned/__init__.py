@@ -1,1 +1,0 @@
-"""What policies learn from rewards: counts of arms, ridge models, and their features."""

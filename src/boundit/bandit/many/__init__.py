@@ -1,1 +1,0 @@
-"""Many visitors at once: their contexts read, their decisions kept, their rewards checked."""

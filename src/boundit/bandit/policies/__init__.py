@@ -1,1 +1,0 @@
-"""The policies that score arms one by one, a file each."""

@@ -1,1 +1,0 @@
-"""The bounds a policy starts from: how they are read, watched and dropped."""

@@ -1,1 +1,0 @@
-"""When rewards come back in a simulation: late, in batches, or never."""
