@@ -10,7 +10,7 @@ from boundit.bandit.errors import BadOption
 from boundit.bandit.lin_ucb import LinUCB
 from boundit.bandit.ucb import UCB
 from boundit.simulation.environments import paper_environment
-from boundit.terms.bound import Arm, Key
+from boundit.terms.bound import Key
 from boundit.terms.bound_table import BoundTable
 from boundit_research.theory import (
     OutsideTheorem,
@@ -151,9 +151,7 @@ def test_the_coefficients_stay_in_the_ellipsoid() -> None:
 def test_linear_optimism_regrets_less_than_its_ceiling() -> None:
     """Theorem 5, one shared regression, alpha as the proof has it, features of length 1."""
     theta, rounds = np.array([0.6, 0.5]), 300
-    arms: dict[Arm, tuple[float, float]] = {
-        (i,): (math.cos(i / 5), math.sin(i / 5)) for i in range(8)
-    }
+    arms = {i: (math.cos(i / 5), math.sin(i / 5)) for i in range(8)}
     means = {arm: float(np.dot(theta, x)) for arm, x in arms.items()}
     ceiling = compute_lin_ucb_ceiling(
         horizon=rounds, n_features=2, norm=1.0, theta_norm=0.8, delta=0.05
@@ -163,7 +161,7 @@ def test_linear_optimism_regrets_less_than_its_ceiling() -> None:
     )
     rng = np.random.default_rng(3)
     for _ in range(3):
-        policy = LinUCB(alpha=alpha, shared=True, arms=arms, features=lambda _, a: arms[a])
+        policy = LinUCB(alpha=alpha, shared=True, arms=[*arms], features=lambda _, a: arms[a])
         regret = 0.0
         for _ in range(rounds):
             decision = policy.decide()
@@ -261,7 +259,7 @@ def test_optimism_regrets_less_than_its_ceiling(uppers: dict[Key, float]) -> Non
         policy, regret = UCB(horizon=300, prior=table), 0.0
         for _ in range(300):
             decision = policy.decide()
-            mean = means[decision.arm, ()]
+            mean = means[decision.arm_values, ()]
             policy.learn(decision, float(rng.random() < mean))
             regret += 0.8 - mean
         regrets.append(regret)

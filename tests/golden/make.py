@@ -215,7 +215,7 @@ FILES: Mapping[str, Callable[[Path], None]] = {
     "bounds_3_full.json": lambda path: make_full_bounds().save(path),
     "bounds_3_limited.json": lambda path: make_limited_bounds().save(path),
     "bounds_3_modelled.json": lambda path: make_modelled_bounds().save(path),
-    "log_study_1.json": write_study,
+    "log_study_2.json": write_study,
     "graph.txt": lambda path: write_graph(path, "text"),
     "graph.dot": lambda path: write_graph(path, "dot"),
     "graph.dagitty": lambda path: write_graph(path, "dagitty"),

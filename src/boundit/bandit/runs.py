@@ -85,7 +85,7 @@ def can_play(arrays: type) -> bool:
 
 
 @step
-def _find_leaf(rounds: Rounds, run: int, t: int, c: int, k: int, level: int) -> int:
+def _find_leaf(rounds: Rounds, run: int, t: int, c: int, k: int, level: np.uint64) -> int:
     if rounds.shown_uniforms.size == 0 or np.isnan(rounds.shown_uniforms[run, t]):
         return -1
     cell, uniform = 0, rounds.shown_uniforms[run, t]

@@ -38,11 +38,9 @@ LONGEST_WINDOW = 10 * 366 * 86_400.0
 """Ten years, in seconds."""
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
 _NOT_OPTIONS = frozenset(
-    {*CommonOptions.__annotations__, "prior", "features", "warm_start"}
-) - {
-    "goal",
-    "monitor",
-}
+    (CommonOptions.__annotations__.keys() - {"goal", "monitor"})
+    | {"prior", "features", "warm_start"}
+)
 """Options that are fields of the configuration, or the service's own, or no JSON."""
 _NEED_CONTEXT = frozenset(["LinUCB", "LinTS", "OAM"])
 """Kinds whose features have one length, which the context must be known for."""

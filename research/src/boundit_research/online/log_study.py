@@ -38,7 +38,7 @@ from boundit_research.online.study import Progress, require_all_runs
 from boundit_research.online.wrong_graphs import AssumedWorld, make_wrong_worlds
 
 POLICIES = (FIRST, *(name for name in (*PLAIN, *FRESH) if name != FIRST))
-ROUNDS, FORMAT = 15_000, "boundit log study 1"
+ROUNDS, FORMAT = 15_000, "boundit log study 2"
 RUNS = {"paper": 200, "flipped": 200, "random": 40, "wrong": 100}
 """The groups of worlds, and how many runs each world of them has unless told."""
 POINTS = (1_000, 10_000, 30_000, 300_000)

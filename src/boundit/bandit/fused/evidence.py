@@ -90,7 +90,7 @@ class LogEvidence:
                     self._pools[at] = place, np.array(counts, np.float64)
                     self._factors.append((j, pool))
                 at += len(factor.cells)
-        self._logs = np.zeros(len(self._rows) + len(self._factors))
+        self._logs, self._top = np.zeros(len(self._rows) + len(self._factors)), 0.0
 
     def judge(self, a: FusedArrays, row: int, column: int, leaf: int) -> None:
         """Weigh what one round changed: its cell, and the distributions of its pair."""
@@ -111,17 +111,19 @@ class LogEvidence:
         self._conclude()
 
     def _weigh_cell(self, a: FusedArrays, cell: int) -> None:
-        self._logs[cell] = measure_evidence(self._rows[cell], a.cells[cell, : SEEN_LOSSES + 1])
+        found = measure_evidence(self._rows[cell], a.cells[cell, : SEEN_LOSSES + 1])
+        self._logs[cell], self._top = found, max(self._top, found)
 
     def _weigh_pool(self, a: FusedArrays, at: int) -> None:
         place, rows = self._pools[at]
-        self._logs[place] = measure_evidence(rows, a.pools[at : at + rows.size, SEEN])
+        found = measure_evidence(rows, a.pools[at : at + rows.size, SEEN])
+        self._logs[place], self._top = found, max(self._top, found)
 
     def _conclude(self) -> None:
         """Keep a refutation once the mean of all evidence is as high as the level needs."""
         needed = self.plan.n_ways / LEVEL
-        # No mean is above its largest part.
-        if self.refutation or self._logs.max(initial=0.0) < math.log(needed):
+        # No mean is above the largest part there ever was.
+        if self.refutation or self._top < math.log(needed):
             return
         evidence = float(np.exp(np.minimum(self._logs, _HIGHEST)).mean())
         if evidence >= needed:

@@ -206,10 +206,9 @@ class Fused(Policy):
         """Compute the probability that each arm is the best; scores are the expected rewards."""
         belief = believe(self._get_ready(row), row, columns)
         low, high = self.spec.reward_range
-        mean = expit(belief[:, MEAN])
-        held = expit(np.clip(belief[:, MEAN], belief[:, LOWER], belief[:, UPPER]))
-        index, free = (low + (high - low) * part for part in (held, mean))
-        return -1, find_best_arm_probabilities(belief), np.array([free, index]).T
+        scores = belief[:, [MEAN, MEAN]]  # before truncation to the bounds, and after
+        scores[:, 1] = np.minimum(np.maximum(scores[:, 0], belief[:, LOWER]), belief[:, UPPER])
+        return -1, find_best_arm_probabilities(belief), low + (high - low) * expit(scores)
 
     def read_observed(self, observed: Mapping[str, object]) -> Any:
         """Find the leaf of what a round showed, or refuse what the plan does not know."""

@@ -39,7 +39,9 @@ def read_policy(text: str, table: "BoundTable") -> object:
         return _read_arm(text, table)
     found = _read_file(text)
     if isinstance(found, dict) and found.get("format") == "boundit policy":
-        return _restore_policy(found, text)
+        from boundit.bandit.policy import Policy  # noqa: PLC0415, keeps --help quick
+
+        return Policy.from_state(found)
     if isinstance(found, list):
         return _read_policy_rows(found, table, text)
     if isinstance(found, dict):
@@ -111,17 +113,6 @@ def _read_file(path: str) -> Any:
         return list(csv.DictReader(text.splitlines()))
     except (OSError, ValueError) as error:
         raise UnreadableFile(path, shorten(str(error))) from None
-
-
-def _restore_policy(state: Mapping[str, object], path: str) -> object:
-    """Restore the policy whose state a file has."""
-    import boundit  # noqa: PLC0415, keeps --help quick
-
-    name = str(state.get("policy"))
-    if name not in boundit.__all__ or not hasattr(getattr(boundit, name), "from_state"):
-        raise click.UsageError(f"{path!r} is the state of {name!r}, which is no policy of ours")
-    found: object = getattr(boundit, name).from_state(state)
-    return found
 
 
 def _read_policy_rows(
