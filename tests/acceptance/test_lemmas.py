@@ -104,7 +104,7 @@ def make_oam(
 ) -> OAM:
     """OAM for arms that tell nothing of each other: unit vectors."""
     units = np.eye(n_arms)
-    return OAM(prior=prior, sigma2=sigma2, features=lambda _, arm: units[arm])
+    return OAM(prior=prior, sigma2=sigma2, features=lambda _, arm: units[arm].tolist())
 
 
 def split_regret(
@@ -158,9 +158,12 @@ def test_exploiting_costs_next_to_nothing_while_estimates_stay_in_their_bands() 
 def make_arms(n: int) -> OAMArrays:
     """What OAM holds of so many arms that tell nothing of each other, for a horizon of 1,000."""
     units = np.eye(n)
-    policy = OAM(arms=range(n), context=(), horizon=1_000, features=lambda _, arm: units[arm])
+    policy = OAM(
+        arms=range(n), context=(), horizon=1_000, features=lambda _, arm: units[arm].tolist()
+    )
     policy.decide()
-    return policy.arrays
+    arrays: OAMArrays = policy.arrays
+    return arrays
 
 
 def draw_exploiting_round(rng: np.random.Generator, *, drop: bool) -> tuple[bool, bool] | None:

@@ -1,6 +1,7 @@
 """Algorithms against plain versions of them, and probabilities against draws."""
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -178,6 +179,11 @@ def test_ts_and_lin_ts_know_their_beliefs() -> None:
 # -- features, warm start, growing levels -----------------------------------------------------
 
 
+def _give(features: object, _: object, arm: object) -> Any:
+    """Features of a user's own that are wrong for B."""
+    return features if arm == "B" else [1.0, 0.0]
+
+
 def test_features_of_users_are_asked_and_judged() -> None:
     asked: list[Any] = []
 
@@ -194,9 +200,7 @@ def test_features_of_users_are_asked_and_judged() -> None:
     back = Policy.from_state(state, features=features)
     assert back.decide(3, id="x") == policy.decide(3, id="x")
     for bad in ([1.0], [math.nan, 1.0], [[1.0, 2.0]], ["a", "b"], [1e9, 1.0]):
-        other = LinUCB(
-            arms=["A", "B"], features=lambda _, a, b=bad: b if a == "B" else [1.0, 0.0]
-        )
+        other = LinUCB(arms=["A", "B"], features=partial(_give, bad))
         other.learn(other.decide(arms=["A"]), 1.0)
         with pytest.raises(BadFeatures):
             other.decide()

@@ -551,7 +551,7 @@ def test_foreign_and_damaged_states_are_refused(name: str, tmp_path: Any) -> Non
     ]
     for state, line in cases:
         with pytest.raises(BounditError, match=line):
-            (Policy if state == "text" else type(policy)).from_state(state)
+            (Policy if state == "text" else type(policy)).from_state(state)  # type: ignore[arg-type]
     with pytest.raises(BounditError, match="this is not a state of"):
         KINDS[other][0].from_state(good)
     (tmp_path / "broken.json").write_text(json.dumps(good)[:-20])

@@ -87,7 +87,11 @@ def test_shares_are_rows_or_an_object(tmp_path: Path) -> None:
         ("p.csv", "C,X,Z,chance\nnew,a,true,half\n", "where a number is needed"),
         ("p.csv", "C,X,Z\nnew,q,true\n", "X has no level 'q'"),
         ("p.json", 3, "holds no policy"),
-        ("p.json", {"format": "boundit policy", "policy": "Model"}, "no policy is called 'Model'"),
+        (
+            "p.json",
+            {"format": "boundit policy", "policy": "Model"},
+            "no policy is called 'Model'",
+        ),
     ],
 )
 def test_files_that_hold_no_policy_are_refused(

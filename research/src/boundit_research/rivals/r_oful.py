@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, NoReturn, Unpack
 import numpy as np
 from scipy.optimize import linprog
 
-from boundit.bandit.compiled import kernel, step
+from boundit.bandit.compiled import kernel
 from boundit.bandit.draws import Floats, Ints
 from boundit.bandit.errors import CannotMerge
 from boundit.bandit.index import FREE, INDEX, is_ahead
@@ -54,13 +54,14 @@ def score_r_oful(
 ) -> tuple[int, Floats]:
     """Compute the index of each arm, nan where bounds rule it out; also the winner's row."""
     table, p, best, least = np.full((stop - start, 2), np.nan), x.shape[1], -1, -np.inf
+    scratch = np.empty(p)
     for i in range(start, stop):
         least = max(least, a.ends[c, columns[i], 0])
     for i in range(stop - start):
         k = columns[start + i]
         if a.ends[c, k, 1] < least:
             continue
-        model, spread = a.models[k], find_spread(a.models[k], x[k], a.d)
+        model, spread = a.models[k], find_spread(a.models[k], x[k], a.d, scratch)
         surprise = model[p + 1, 1] + 2.0 * math.log(x.shape[0] / _DELTA)
         radius = a.scale * (a.noise[c, k] * math.sqrt(surprise) + _NORM)
         free = predict(model, x[k]) + radius * spread
@@ -77,12 +78,6 @@ def score_r_oful(
     return best, table
 
 
-@step
-def _learn_row(models: Floats, x: Floats, k: int, d: int, reward: float) -> None:
-    models[k, x.size + 1, 1] += math.log(1.0 + find_spread(models[k], x, d) ** 2)
-    update(models[k], x, d, reward)
-
-
 @kernel
 def _choose(
     arrays: ROFULArrays, c: int, columns: Ints, start: int, stop: int, uniform: float
@@ -93,14 +88,16 @@ def _choose(
 
 
 @kernel
-def _learn(arrays: ROFULArrays, c: int, k: int, reward: float, leaf: int) -> None:
-    _learn_row(arrays.models, arrays.x[c, k], k, arrays.d, reward)
+def learn_row(models: Floats, x: Floats, k: int, d: int, reward: float) -> None:
+    """Let the model of an arm learn a reward, with its determinant."""
+    scratch = np.empty(x.size)
+    models[k, x.size + 1, 1] += math.log(1.0 + find_spread(models[k], x, d, scratch) ** 2)
+    update(models[k], x, d, reward, scratch)
 
 
 @kernel
-def learn_row(models: Floats, x: Floats, k: int, d: int, reward: float) -> None:
-    """Let the model of an arm learn a reward, with its determinant."""
-    _learn_row(models, x, k, d, reward)
+def _learn(arrays: ROFULArrays, c: int, k: int, reward: float, leaf: int) -> None:
+    learn_row(arrays.models, arrays.x[c, k], k, arrays.d, reward)
 
 
 @kernel
