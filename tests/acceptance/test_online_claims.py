@@ -64,7 +64,7 @@ def test_an_arm_ruled_out_is_not_pulled_while_the_best_has_its_due(
     policy = LinUCB(prior=bounds, shared=shared).clone(
         arms=world.finite.arms, context=world.query.context
     )
-    chunk, kept = RunBlock.draw(world, 3, range(1), 800), 0
+    chunk, kept = RunBlock(world, 3, range(1), 800), 0
     for visitor, luck in zip(chunk.contexts[0], chunk.uniforms[0], strict=True):
         context, means = world.finite.contexts[visitor], world.finite.means[visitor]
         decision = policy.decide(context)
