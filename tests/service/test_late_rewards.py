@@ -42,10 +42,11 @@ def test_with_a_window_every_pull_is_that_of_the_simulator(
     clock: SetClock,
 ) -> None:
     feedback = bd.Feedback(delay=WINDOW, window=WINDOW, missing=LOST, default_reward=0.0)
-    chunk = RunBlock.draw(world, 5, range(1), ROUNDS, feedback=feedback)
+    chunk = RunBlock(world, 5, range(1), ROUNDS, feedback=feedback)
+    assert chunk._arrivals is not None
     simulated = chunk.play(kind, KINDS[kind](prior=bounds), Event())[0]
     rng = np.random.default_rng(1)
-    lost = ~np.isnan(chunk._schedule_run(0).defaults)
+    lost = ~np.isnan(chunk._arrivals.defaults[0])
     # Who is lost is told too late, or never; the others come at any time before it closes.
     soon = rng.integers(0, WINDOW, ROUNDS, endpoint=True)
     late = np.where(rng.random(ROUNDS) < 0.5, WINDOW + 5, NEVER)
@@ -74,7 +75,7 @@ def test_learned_at_once_what_comes_sooner_counts_more(
     world: bd.Environment, tmp_path: Path
 ) -> None:
     """Half of the rewards are successes; with failures 100 rounds late, most of those known."""
-    chunk = RunBlock.draw(world, 5, range(1), ROUNDS)
+    chunk = RunBlock(world, 5, range(1), ROUNDS)
     heard = Heard([0] * ROUNDS, [100] * ROUNDS)
     common = {
         "kind": "UCB",
