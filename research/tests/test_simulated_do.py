@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from boundit.simulation import elimination
+from boundit.simulation import tables
 from boundit.simulation.environments import paper_environment
 from boundit_research.large_models import WorldShape, draw_large_world
 from boundit_research.simulated_do import compute_true_means, simulate_means
@@ -26,7 +26,7 @@ def test_simulated_means_agree_with_exact_ones(seed: int) -> None:
 
 
 def test_what_elimination_cannot_do_is_simulated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(elimination, "LARGEST", 2)
+    monkeypatch.setattr(tables, "LARGEST", 2)
     found = compute_true_means(paper_environment(), np.random.default_rng(0), people=5000)
 
     assert not found.exact

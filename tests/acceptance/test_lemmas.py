@@ -103,8 +103,8 @@ def make_oam(
     n_arms: int, prior: BoundTable | None = None, *, sigma2: float | None = None
 ) -> OAM:
     """OAM for arms that tell nothing of each other: unit vectors."""
-    units = np.eye(n_arms)
-    return OAM(prior=prior, sigma2=sigma2, features=lambda _, arm: units[arm].tolist())
+    units = np.eye(n_arms).tolist()
+    return OAM(prior=prior, sigma2=sigma2, features=lambda _, arm: units[arm])
 
 
 def split_regret(
@@ -157,10 +157,8 @@ def test_exploiting_costs_next_to_nothing_while_estimates_stay_in_their_bands() 
 @cache
 def make_arms(n: int) -> OAMArrays:
     """What OAM holds of so many arms that tell nothing of each other, for a horizon of 1,000."""
-    units = np.eye(n)
-    policy = OAM(
-        arms=range(n), context=(), horizon=1_000, features=lambda _, arm: units[arm].tolist()
-    )
+    units = np.eye(n).tolist()
+    policy = OAM(arms=range(n), context=(), horizon=1_000, features=lambda _, arm: units[arm])
     policy.decide()
     arrays: OAMArrays = policy.arrays
     return arrays

@@ -1,7 +1,9 @@
 import ast
 import json
 import re
+import sqlite3
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any, get_args
 
@@ -13,10 +15,10 @@ import boundit_research
 from boundit.graph.read import GraphFormat
 from boundit.service import events
 from boundit.service.commands import CloseWindows
-from boundit.service.errors import DecisionPruned
+from boundit.service.errors import DecisionPruned, StoreUnavailable
 from boundit.service.keys import list_keys
 from boundit.service.store.schema import SCHEMA_VERSION
-from boundit.service.store.sqlite import SqliteStore
+from boundit.service.store.sqlite import FILE_NAME, SqliteStore
 from boundit.terms.fused_plan import FusedPlan
 from boundit_research.online import log_study
 from boundit_research.online.log_study import run_log_study
@@ -176,6 +178,18 @@ def test_a_policy_goes_on_where_its_state_was_kept(kind: str) -> None:
         again = bd.Decision.from_json(before)
         assert again.id == before["id"]
         assert sum(again.propensities.values()) == pytest.approx(1)
+
+
+def test_what_release_0_2_0_kept_is_refused_in_a_line_that_says_how_to_go_on(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(bd.BounditError, match=r"release 0\.2\.0 .*boundit policies export"):
+        bd.Policy.load(FOLDER / "policy_3.json")
+    with closing(sqlite3.connect(tmp_path / FILE_NAME)) as connection, connection:
+        connection.execute("CREATE TABLE boundit_store (name TEXT PRIMARY KEY, value TEXT)")
+        connection.execute("INSERT INTO boundit_store VALUES ('schema', '1')")
+    with pytest.raises(StoreUnavailable, match=r"form 1, .*boundit policies export"):
+        SqliteStore(tmp_path)
 
 
 def _list_chances(record: Mapping[str, Any]) -> list[tuple[object, float]]:

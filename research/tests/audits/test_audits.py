@@ -12,13 +12,13 @@ from boundit.bounds.pooling import Pooled, RowReader
 from boundit.decisions.choose.choose import choose
 from boundit.decisions.compare.compare import compare
 from boundit.graph.text import parse
-from boundit.simulation import law_source
 from boundit.simulation.environment import Environment
 from boundit.simulation.policies import FUSED, KINDS
 from boundit.simulation.scm import SCM
 from boundit.terms.bound_table import BoundTable
 from boundit.terms.fused_plan import FusedPlan
 from boundit.terms.interval import Interval
+from boundit_research import expected_log
 from boundit_research.audits import (
     added_edges,
     choices,
@@ -268,7 +268,7 @@ def test_on_large_graphs_only_the_error_of_the_truth_excuses_a_miss(
         report = large_worlds.audit_large_worlds(1, seed=1, nodes=(10, 13), rows=1000)
         assert bool(report) == bool(error)
         assert bool(report.misses) != bool(error)
-    monkeypatch.setattr(law_source, "MOST_CELLS", 1)
+    monkeypatch.setattr(expected_log, "MOST_CELLS", 1)
     report = large_worlds.audit_large_worlds(1, nodes=(10, 10), rows=1000)
     assert (report.tallies["exact"].tables, report.tallies["exact"].left_out) == (0, 1)
     tally = large_worlds.LogTally
