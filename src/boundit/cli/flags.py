@@ -105,7 +105,6 @@ OPTIONS = frozenset(
         "selection_limit",
         "selection_rate",
         "time_limit",
-        "tolerance",
         "weight",
     }
 )
