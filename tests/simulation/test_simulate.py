@@ -219,7 +219,7 @@ def test_many_arms_and_contexts_are_played() -> None:
             "needs 192GB of memory. Raise memory_limit",
         ),
     ],
-    ids=repr,
+    ids=lambda given: str(list(given)) if isinstance(given, dict) else str(given),
 )
 def test_what_cannot_be_asked_is_refused(wrong: dict[str, Any], says: str) -> None:
     asked = {"environment": PAPER, "policies": {"a": UCB()}, "rounds": 2, "runs": 1, **wrong}

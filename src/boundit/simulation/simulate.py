@@ -239,10 +239,10 @@ def _await_result(future: Future[_T], budget: TimeBudget | None = None) -> _T | 
 
     With a timeout: a wait without one does not hear Ctrl-C.
     """
-    while wait([future], timeout=_POLL_SECONDS).not_done:
-        if budget is not None and budget.is_over():
-            return None
-    return future.result()
+    while budget is None or not budget.is_over():
+        if wait([future], timeout=_POLL_SECONDS).done:
+            return future.result()
+    return None
 
 
 def _read_environments(given: object) -> tuple[Environment, ...]:
