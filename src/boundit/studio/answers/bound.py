@@ -183,7 +183,7 @@ def answer_bound(asked: AskedProject, keeper: CountKeeper, progress: Progress) -
         table.inference,
         table.promise,
         describe_answer(asked, table, choice, sum(map(len, dominations.values()))),
-        table.caveats,
+        tuple(map(str, table.caveats)),
         min(MOST_EXPLAINED, len(table.bounds)),
     )
 

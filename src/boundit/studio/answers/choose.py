@@ -22,4 +22,4 @@ def answer_choose(asked: AskedProject, keeper: CountKeeper, progress: Progress) 
     """
     table = derive(asked, keeper, progress)
     found = table.choose()
-    return ChooseAnswer(describe_choice(found), found.sure, table.caveats)
+    return ChooseAnswer(describe_choice(found), found.sure, tuple(map(str, table.caveats)))

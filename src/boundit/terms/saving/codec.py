@@ -130,7 +130,7 @@ def _find_codec(kind: Any) -> _Codec:
 def _make_class(origin: type, kind: Any) -> _Codec:
     """Make the codec of a class: a dataclass, mapping, tuple, list, set or kind of text."""
     if issubclass(origin, str):
-        return _SCALARS[str]
+        return _Codec("text", str, _SCALARS[str].read)
     if is_dataclass(origin):
         return _make_object(origin)
     if issubclass(origin, Mapping):
