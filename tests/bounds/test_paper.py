@@ -57,7 +57,7 @@ def test_the_worked_example_loses_the_factors_of_the_outcome_and_of_u1() -> None
     assert {"U2", "I1"} <= rule.needs
     assert rule.rank({"U1": 2, "U2": 2}) == (2, 4 + 2)
     assert rule.count_cells(dict.fromkeys(("X1", "X2", "U1", "U2"), 2)) == 16
-    assert [note.split()[0] for note in notes] == ["profile", "P(context)"]
+    assert [note.split()[1] for note in notes] == ["profile", "P(context)"]
 
 
 def test_the_context_is_read_from_a_table_that_has_it() -> None:

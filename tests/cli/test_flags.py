@@ -256,8 +256,8 @@ CAVEATS: list[tuple[Callable[[], Iterable[Note]], str, str]] = [
     ),
     (
         lambda: bounded("X -> M -> Y; X <-> Y; M -> [S]").caveats,
-        "M has no values besides 0 and 1; selection could hide others (domain)",
-        "M has no values besides 0 and 1; selection could hide others (--domain)",
+        "M has no values besides 0, 1; selection could hide others (domain=)",
+        "M has no values besides 0, 1; selection could hide others (--domain)",
     ),
     (
         lambda: bounded("X -> Y; Y -> [S]", time_limit=0.0).caveats,

@@ -11,7 +11,7 @@ from boundit.bounds.request import BoundRequest
 from boundit.bounds.reward import is_binary
 from boundit.checks.contradictions import note_contradictions
 from boundit.terms.long_work import TimeBudget
-from boundit.terms.message import SOME, Caveat, Note, Option, sort_caveats
+from boundit.terms.message import ANY, SOME, Caveat, Note, Option, sort_caveats
 from boundit.terms.names import Nodes, join_names, sort_names, write_name
 
 MOST_LEVELS = 6
@@ -88,7 +88,7 @@ def note_levels(plan: BoundPlan, request: BoundRequest, counts: PlanCounts) -> I
     if graph.selection is not None and guessed:
         yield Caveat(
             f"{_write_levels(guessed, counts.log.levels)}; selection could hide others (",
-            Option("domain"),
+            Option("domain", ANY),
             ")",
             kind="assumes",
             code="observed-levels",
@@ -165,7 +165,7 @@ def note_learning(plan: BoundPlan, request: BoundRequest) -> Iterator[Caveat]:
         yield Caveat(
             f"{join_names(guessed)} {'has' if len(guessed) == 1 else 'have'} no values besides "
             "those in the data, which may depend on what the policy learned (",
-            Option("domain"),
+            Option("domain", ANY),
             ")",
             kind="assumes",
             code="adaptive-levels",

@@ -1,6 +1,7 @@
 """``boundit bound``: from a graph, a question and a log to intervals with reasons."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -338,7 +339,7 @@ def _print_table(table: "BoundTable", *, explained: bool, as_json: bool) -> None
     elif explained:
         click.echo("\n\n".join([*reasons, f"What a policy can count:\n{table.pooling}"]))
     else:
-        click.echo(str(table))
+        click.echo(str(replace(table, caveats=())))  # critical ones follow on stderr
         for note in table.caveats:
             notify(note.kind, note.text)
 

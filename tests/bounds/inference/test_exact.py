@@ -182,7 +182,7 @@ def test_a_rule_without_time_is_named() -> None:
     found = Exact().bound(rules, evidence)
 
     assert measure(found) == [1.0, 1.0]
-    assert any("no time left" in str(note) for note in found.notes)
+    assert any("time_limit was reached" in str(note) for note in found.notes)
 
 
 @pytest.mark.parametrize("inference", [Exact(), Approximate(), PlugIn()])

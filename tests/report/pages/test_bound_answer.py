@@ -96,7 +96,7 @@ def test_it_says_what_it_rests_on_and_what_to_heed_first() -> None:
     assert "on each arrow that is missing" in str(basis["Rests on"])
     assert "12,004 logged rows" in str(basis["Rests on"])
     assert "hidden confounding of X1 <-> Y up to 1.5" in str(basis["Rests on"])
-    assert basis["Heed"] == "one. 1 more under “What to heed”."
+    assert basis["Heed"] == "note: one. 1 more under “What to heed”."
     assert str(basis["Asked"]).startswith("P(Y | do(X1, X2), U1), 4 arms in 2 contexts, on")
 
 

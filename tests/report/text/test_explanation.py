@@ -22,7 +22,7 @@ def test_an_explanation_is_rendered_part_by_part() -> None:
     assert found[2] == ("claim", (str(RULE.claim),))
     assert found[3] == ("numbers", ("I1=0: 0.2 (40 rows)", "I1=1: 0.3 (60 rows)"))
     assert found[5] == ("steps", tuple(map(str, RULE.steps)))
-    assert found[-1] == ("steps", (CAVEAT,))
+    assert found[-1] == ("steps", (f"note: {CAVEAT}",))
 
 
 def test_the_page_says_every_line_that_the_text_says() -> None:
@@ -44,7 +44,7 @@ def test_each_line_is_drawn() -> None:
 
     *_, last = render_blocks(small_table().explanation((0, 0), (0,)), shout, light_nothing)
 
-    assert last.lines == (PageLine(CAVEAT.upper()),)
+    assert last.lines == (PageLine(f"note: {CAVEAT}".upper()),)
 
 
 def test_steps_alone_are_asked_what_they_light_up() -> None:
