@@ -117,7 +117,10 @@ def test_policies_that_a_study_proposes_are_there(
     proposed = STUDIED[asked].split(",")
     small = ("--world", "paper", "--log-points", "600", "--runs", "1", "--rounds", "5")
 
-    assert (code, f"names nobody; write {STUDIED[asked]} or such" in err) == (2, True)
+    assert (code, f"--policies is empty. Write for example {STUDIED[asked]}" in err) == (
+        2,
+        True,
+    )
     code, out, err = answer(capsys, asked, *small, "--policies", ",".join(proposed), "--json")
     assert code == 0, err
     assert {row["policy"] for row in json.loads(out)["rows"]} >= set(proposed) - {"LinUCB"}

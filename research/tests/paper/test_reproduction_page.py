@@ -41,7 +41,7 @@ def test_the_page_has_every_part_and_says_what_made_it() -> None:
 def test_every_figure_of_curves_says_what_its_bands_are() -> None:
     page = make_reproduction_page(reproduce_small(), command="x")
 
-    band = "Bands are pointwise 95 % intervals of the paired difference from LinUCB"
+    band = "Bands are pointwise 95% intervals of the paired difference from LinUCB"
     assert page.count(band) == 6
 
 
@@ -53,7 +53,7 @@ def test_a_caption_says_no_more_than_the_figure_shows(tmp_path: Path) -> None:
     assert "paired difference from UCB" in regret.only("UCB", "TS").caption
     assert (
         regret.only("UCB").caption
-        == "Means of 3 runs of 150 rounds; the thin lines are their medians."
+        == "Means of 3 runs of 150 rounds; the thin lines are medians."
     )
     assert alone.caption == "One run of 150 rounds."
     regret.plot(tmp_path / "one.svg")

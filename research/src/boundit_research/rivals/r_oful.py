@@ -147,6 +147,15 @@ class ROFUL(LinearPolicy):
             models, ends, noise, np.zeros((0, 0, 0)), self.d, self.options["scale"]
         )
 
+    def record_arrays(self, places: Mapping[str, slice]) -> dict[str, Any]:
+        found = super().record_arrays(places)
+        return {**found, "log_determinants": self.arrays.models[:, -2, 1:2].tolist()}
+
+    def restore_arrays(self, record: Mapping[str, Any], rows: Ints, columns: Ints) -> None:
+        super().restore_arrays(record, rows, columns)
+        if self.d:
+            self.arrays.models[columns, -2, 1:2] = record["log_determinants"]
+
     def score(self, context: Context, row: int, columns: Ints) -> tuple[int, None, Floats]:
         x = self.find_features(context, columns).x
         place, table = score_r_oful(self.arrays, x, row, columns, 0, columns.size)

@@ -412,7 +412,7 @@ def compute_noise(bounds: Floats) -> Floats:
 
     >>> compute_noise(np.array([[[0.3, 0.6], [0.1, 0.4]], [[0.8, 0.9], [0.0, 0.0]]])).round(3)
     array([[0.5  , 0.497],
-           [0.4  , 0.   ]])
+           [0.465, 0.   ]])
     """
     nearest = np.clip(_HALF, bounds[..., 0], bounds[..., 1])
     best = np.maximum(bounds[..., 0].max(axis=1, initial=0.0), _HALF)
