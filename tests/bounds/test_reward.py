@@ -86,22 +86,21 @@ def test_values_between_that_were_not_seen_do_no_harm(
 ) -> None:
     """All logs of ``n`` rewards 0, middle or 1: a share if all are 0 or 1, else a mean."""
     counts = [(k, b) for k in range(n + 1) for b in range(n + 1 - k)]
+    ends = []
+    for k, b in counts:
+        total, squared = np.array(float(k + middle * b)), np.array(k + middle**2 * b)
+        rows = np.array(float(n))
+        ends.append(
+            bound_mean(rows, total, squared, alpha)
+            if b
+            else clopper_pearson(total, rows, alpha)
+        )
+    lows, highs = np.array(ends, dtype=float).T
+    tops, middles = np.array(counts).T
+    shown = np.stack([tops, middles, n - tops - middles], axis=-1)
     for between in (0.001, 0.02, 0.1, 0.5):
         for top in np.linspace(0.01, 0.99 - between, 9):
             mean = top + middle * between
-            missed_below = missed_above = 0.0
-            for k, b in counts:
-                chance = multinomial.pmf(
-                    [k, b, n - k - b], n, [top, between, 1 - top - between]
-                )
-                sums, squares = k + middle * b, k + middle**2 * b
-                total, squared, rows = (np.array(float(x)) for x in (sums, squares, n))
-                low, high = (
-                    bound_mean(rows, total, squared, alpha)
-                    if b
-                    else clopper_pearson(total, rows, alpha)
-                )
-                missed_below += chance * (low > mean)
-                missed_above += chance * (high < mean)
-            assert missed_below <= alpha / 2
-            assert missed_above <= alpha / 2
+            chances = multinomial.pmf(shown, n, [top, between, 1 - top - between])
+            assert chances[lows > mean].sum() <= alpha / 2
+            assert chances[highs < mean].sum() <= alpha / 2

@@ -119,13 +119,19 @@ def holds(graph: CausalGraph, answer: Identification) -> bool:
     )
 
 
-def test_every_equivalent_is_the_effect_and_its_separations_hold() -> None:
+@pytest.mark.parametrize(
+    ("share", "at_least", "deeper"),
+    [(6, 50, 1), pytest.param(1, 301, 6, marks=pytest.mark.full)],
+)
+def test_every_equivalent_is_the_effect_and_its_separations_hold(
+    share: int, at_least: int, deeper: int
+) -> None:
     """Selection, contexts, hidden causes, up to two external tables; depths 0 to 2."""
     compared = deep = 0
     cases = chain(
-        draw_cases(300, seed=31, selection=False),
-        draw_cases(600, seed=32),
-        draw_cases(400, seed=33, tables=2),
+        draw_cases(300 // share, seed=31, selection=False),
+        draw_cases(600 // share, seed=32),
+        draw_cases(400 // share, seed=33, tables=2),
     )
     for i, case in enumerate(cases):
         asked = Question(case.outcomes, case.treatments, case.context)
@@ -138,8 +144,8 @@ def test_every_equivalent_is_the_effect_and_its_separations_hold() -> None:
             assert holds(case.graph, answer)
             compared += 1
             deep += answer not in shallow
-    assert compared > 300
-    assert deep > 5
+    assert compared >= at_least
+    assert deep >= deeper
 
 
 def test_a_wide_back_door_is_closed_by_one_covariate() -> None:

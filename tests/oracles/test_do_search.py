@@ -121,7 +121,12 @@ def test_its_separation_is_the_package_s(seed: int) -> None:
 
 @pytest.mark.parametrize(
     "kind",
-    ["selection_unconditional", "selection_conditional", "selection_external", "id_idc"],
+    [
+        pytest.param("selection_unconditional", marks=pytest.mark.full),
+        pytest.param("id_idc", marks=pytest.mark.full),
+        pytest.param("selection_conditional", marks=pytest.mark.full),
+        "selection_external",
+    ],
 )
 def test_it_gives_the_labelled_verdicts(kind: str) -> None:
     lines = (VERDICTS / f"{kind}.jsonl").read_text().splitlines()

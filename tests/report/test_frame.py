@@ -70,5 +70,7 @@ def test_results_that_have_rows_have_frames() -> None:
     assert curve.frame("polars")["limit"].unique().to_list() == [2.0, 3.0]
     assert regret.frame("polars", final=True)["policy"].to_list() == ["UCB", "TS"]
     assert len(regret.frame()) == 2 * len(regret.at)
-    stress = bd.stress(graph, query, log)
+    stress = bd.stress(
+        "X -> Y; X -> [S]", "Y | do(X)", {"X": [0, 1] * 50, "Y": [0, 1, 1, 0] * 25}
+    )
     assert stress.frame("polars")["edges"].to_list() == [each.name for each in stress.tried]

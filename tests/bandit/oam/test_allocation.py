@@ -159,7 +159,7 @@ def test_what_the_best_arms_measure_need_not_be_explored() -> None:
 
 def test_a_higher_cap_never_costs_more_and_tends_to_the_infinite_one() -> None:
     rng = np.random.default_rng(3)
-    for _ in range(40):
+    for _ in range(15):
         x, gaps = random_pairs(rng)
         costs = [allocate(x, gaps, width=1.0, cap=cap).cost for cap in (10, 1e3, 1e6, math.inf)]
         unit = 1.0 / max(float(gaps[gaps > 1e-9].min(initial=1.0)), SMALLEST_GAP)

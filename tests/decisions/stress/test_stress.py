@@ -10,6 +10,7 @@ from boundit.bounds.derive import derive_bounds
 from boundit.checks.check import NoLevel
 from boundit.decisions.compare.measured import LOGGED
 from boundit.decisions.stress.edges import add_edges, list_missing, set_apart
+from boundit.decisions.stress.report import StressReport
 from boundit.decisions.stress.standing import compare_standings, find_standing
 from boundit.decisions.stress.stress import stress
 from boundit.estimand.query import EffectQuery, parse_query
@@ -27,8 +28,12 @@ LOG = {
 }
 
 
-def test_what_survives_survives_when_derived_again() -> None:
-    report = stress(GRAPH, QUERY, LOG)
+@pytest.fixture(scope="module")
+def report() -> StressReport:
+    return stress(GRAPH, QUERY, LOG)
+
+
+def test_what_survives_survives_when_derived_again(report: StressReport) -> None:
     before = find_standing(derive_bounds(GRAPH, QUERY, LOG), "minimax-regret", None)
     edges = {str(edge): edge for edge in list_missing(GRAPH)}
     assert report.standing == before
@@ -56,8 +61,7 @@ def test_an_edge_that_undoes_the_adjustment_of_models_undoes_the_choice() -> Non
         assert tried.table[arm, ()].lower <= truth[arm] <= tried.table[arm, ()].upper
 
 
-def test_every_missing_edge_is_tried_set_apart_or_named() -> None:
-    report = stress(GRAPH, QUERY, LOG)
+def test_every_missing_edge_is_tried_set_apart_or_named(report: StressReport) -> None:
     apart = {str(e) for e in list_missing(GRAPH) if set_apart(GRAPH, report_query(), e)}
 
     assert {str(each.edge) for each in report.apart} == apart
@@ -73,8 +77,7 @@ def report_query() -> EffectQuery:
     return parse_query(QUERY)
 
 
-def test_the_report_says_it_in_a_sentence_in_text_and_in_json() -> None:
-    report = stress(GRAPH, QUERY, LOG)
+def test_the_report_says_it_in_a_sentence_in_text_and_in_json(report: StressReport) -> None:
     fallen = sum(bool(each.fallen) for each in report.tried)
 
     assert report.summary.startswith(
@@ -88,8 +91,7 @@ def test_the_report_says_it_in_a_sentence_in_text_and_in_json() -> None:
     assert json.loads(json.dumps(report.record()))["summary"] == report.summary
 
 
-def test_the_union_of_all_single_edges_holds_each_table() -> None:
-    report = stress(GRAPH, QUERY, LOG)
+def test_the_union_of_all_single_edges_holds_each_table(report: StressReport) -> None:
     united = report.unite()
 
     for tried in report.tried:
@@ -187,7 +189,6 @@ def test_of_a_wide_graph_no_edge_tells_less_than_when_derived_again(seed: int) -
             assert tried.table.bounds[key].upper <= max(bound.upper, own.upper) + ROUNDING
 
 
-def test_a_graph_that_the_log_does_not_refute_says_nothing_of_it() -> None:
-    report = stress(GRAPH, QUERY, LOG)
+def test_a_graph_that_the_log_does_not_refute_says_nothing_of_it(report: StressReport) -> None:
     assert report.refutation == ""
     assert not any(each.rescues for each in report.tried)
