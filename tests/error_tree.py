@@ -6,7 +6,7 @@ import pkgutil
 import click
 
 import boundit
-from boundit.terms.errors import BounditError
+from boundit.core.errors import BounditError
 
 HEAD = """# Errors
 

@@ -1,6 +1,6 @@
 """Sets of variables, as tests write them."""
 
-from boundit.terms.names import Nodes
+from boundit.core.names import Nodes
 
 
 def make_nodes(*names: str) -> Nodes:

@@ -5,9 +5,9 @@ from itertools import combinations
 
 from hypothesis import strategies as st
 
+from boundit.core.names import is_name
 from boundit.estimand.expression import Expression, P, Product, Ratio, Sum
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.names import is_name
 
 plain_names = st.sampled_from(
     [f"V{i}" for i in range(12)] + ["a.b", "X_1", "hidden", "do", "dag"]

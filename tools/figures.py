@@ -37,7 +37,7 @@ from tools import ROOT
 
 if TYPE_CHECKING:
     from boundit.bandit.policy import Policy
-    from boundit.terms.bound import Key
+    from boundit.results.bound import Key
 
 FIGURES = ROOT / "docs" / "figures"
 GALLERY = ROOT / "docs" / "guides" / "identification.md"

@@ -41,7 +41,8 @@ _CHAPTERS: dict[str, str] = {
     "service": "Service: policies that outlive the process",
     "simulation": "Simulation: worlds whose truth is known",
     "report": "Reports: what to tell",
-    "terms": "Values every part shares",
+    "results": "Results: bounds, effects, explanations",
+    "core": "Values every part shares",
 }
 _SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
 _EXAMPLE = re.compile(r"^>>> .*\n(?:.*\S.*\n)*", re.MULTILINE)

@@ -28,9 +28,9 @@ from boundit.bandit.oam.policy import OAM
 from boundit.bandit.policy import Policy
 from boundit.bandit.ts import TS
 from boundit.bandit.ucb import UCB
+from boundit.results.bound import Arm, Context
+from boundit.results.bound_table import BoundTable
 from boundit.simulation.environments import paper_environment
-from boundit.terms.bound import Arm, Context
-from boundit.terms.bound_table import BoundTable
 
 
 class PolicyOptions(TypedDict):

@@ -24,13 +24,13 @@ from research.benchmarks.peers import (
     within,
 )
 
+from boundit.core.names import Nodes
 from boundit.estimand.adjustment import find_adjustment
 from boundit.estimand.identify import identify
 from boundit.estimand.query import EffectQuery
 from boundit.estimand.question import Question
 from boundit.estimand.solver import Solver
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.names import Nodes
 
 SIZES = (10, 20, 50, 100, 200)
 GRAPHS = 20

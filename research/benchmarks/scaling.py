@@ -33,8 +33,8 @@ import numpy as np
 import pandas as pd
 
 from boundit.bounds.derive import derive_bounds
+from boundit.core.rounding import ROUNDING
 from boundit.graph.text import parse
-from boundit.terms.rounding import ROUNDING
 from boundit_research.large_models import WorldShape, draw_large_log, draw_large_world
 
 SIZES = (10, 20, 30, 40, 60, 100, 150, 200)

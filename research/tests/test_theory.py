@@ -9,9 +9,9 @@ import pytest
 from boundit.bandit.errors import BadOption
 from boundit.bandit.lin_ucb import LinUCB
 from boundit.bandit.ucb import UCB
+from boundit.results.bound import Key
+from boundit.results.bound_table import BoundTable
 from boundit.simulation.environments import paper_environment
-from boundit.terms.bound import Key
-from boundit.terms.bound_table import BoundTable
 from boundit_research.theory import (
     OutsideTheorem,
     bound_log_volume,

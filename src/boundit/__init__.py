@@ -5,8 +5,8 @@ The public names stand in ``__init__.pyi``, and load their room when first used,
 ``boundit.graph.open_walk``, ``boundit.estimand.exchanges``, ...
 """
 
-from boundit.terms.public_names import attach_names, forward
-from boundit.terms.renamed import HINTS
+from boundit.core.public_names import attach_names, forward
+from boundit.core.renamed import HINTS
 
 __version__ = "0.2.0"
 

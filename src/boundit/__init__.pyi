@@ -21,6 +21,9 @@ from boundit.bounds.sensitivity import SensitivityCurve as SensitivityCurve
 from boundit.bounds.sensitivity import sensitivity_curve as sensitivity_curve
 from boundit.checks.check import check as check
 from boundit.checks.report import CheckReport as CheckReport
+from boundit.core.errors import BounditError as BounditError
+from boundit.core.interval import Interval as Interval
+from boundit.core.verdict import Verdict as Verdict
 from boundit.counts.log import Log as Log
 from boundit.counts.log import read_log as read_log
 from boundit.decisions.breakdown.claims import Best as Best
@@ -50,17 +53,14 @@ from boundit.graph.implications import Independence as Independence
 from boundit.graph.implications import implications as implications
 from boundit.graph.read import parse_graph as parse_graph
 from boundit.graph.read import read_graph as read_graph
+from boundit.results.bound_table import BoundTable as BoundTable
+from boundit.results.choice import Choice as Choice
 from boundit.service.client import Client as Client
 from boundit.simulation.environment import Environment as Environment
 from boundit.simulation.feedback import Feedback as Feedback
 from boundit.simulation.fit import fit_environments as fit_environments
 from boundit.simulation.scm import SCM as SCM
 from boundit.simulation.simulate import simulate as simulate
-from boundit.terms.bound_table import BoundTable as BoundTable
-from boundit.terms.choices.choice import Choice as Choice
-from boundit.terms.errors import BounditError as BounditError
-from boundit.terms.interval import Interval as Interval
-from boundit.terms.verdict import Verdict as Verdict
 
 __version__: str
 __all__: list[str]

@@ -9,6 +9,7 @@ from typing import TypedDict
 import numpy as np
 import pytest
 
+from boundit.core.names import Nodes
 from boundit.counts.evaluate import evaluate
 from boundit.counts.named_array import NamedArray
 from boundit.estimand.adjustment import adjusts, find_adjustment, write_adjustment
@@ -22,7 +23,6 @@ from boundit.simulation.environments import make_paper_model
 from boundit.simulation.random_models import draw_model
 from boundit.simulation.scm import SCM
 from boundit.simulation.tables import sum_product
-from boundit.terms.names import Nodes
 from tests.estimand.truth import recover_sets
 from tests.nodes import make_nodes
 from tests.paper import (

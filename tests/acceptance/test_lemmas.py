@@ -18,14 +18,14 @@ from boundit.bandit.finite import FiniteEnvironment
 from boundit.bandit.oam.allocation import SMALLEST_GAP
 from boundit.bandit.oam.policy import OAM, Branch, OAMArrays, compute_width, match
 from boundit.bandit.ucb import UCB
+from boundit.results.bound_table import BoundTable
 from boundit.simulation.environments import flipped_environment
 from boundit.simulation.policies import OfflineTables
 from boundit.simulation.simulate import simulate
-from boundit.terms.bound_table import BoundTable
 from boundit_research.theory import compute_oam_rate, count_ruled_out
 
 if TYPE_CHECKING:
-    from boundit.terms.bound import Key
+    from boundit.results.bound import Key
 
 NOISE = 0.25
 """The variance proxy of rewards from 0 to 1, for which OAM plays unless told otherwise."""

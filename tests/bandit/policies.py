@@ -9,8 +9,8 @@ import numpy as np
 from boundit.bandit import OAM, TS, UCB, Fused, LinTS, LinUCB
 from boundit.bandit.decision import Decision
 from boundit.bandit.finite import FiniteEnvironment
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.fused_plan import Factor, FusedPlan
+from boundit.results.bound_table import BoundTable
+from boundit.results.fused_plan import Factor, FusedPlan
 
 ARMS = tuple(product((0, 1), repeat=2))
 CONTEXTS = tuple(product((0, 1), repeat=2))

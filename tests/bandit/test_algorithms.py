@@ -24,8 +24,8 @@ from boundit.bandit.best_arm import (
 )
 from boundit.bandit.errors import BadFeatures, BadOption
 from boundit.bandit.policy import Policy
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.errors import BounditError
+from boundit.core.errors import BounditError
+from boundit.results.bound_table import BoundTable
 from tests.bandit.policies import ARMS, CONTEXTS, make, mean, table
 
 

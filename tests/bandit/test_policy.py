@@ -23,9 +23,8 @@ from boundit.bandit.errors import (
     UnknownOption,
 )
 from boundit.bandit.policy import Policy
-from boundit.terms.bound_errors import OutsideDomain, WrongLength
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.errors import BounditError
+from boundit.core.errors import BounditError, OutsideDomain, WrongLength
+from boundit.results.bound_table import BoundTable
 from tests.bandit.policies import (
     ARMS,
     CONTEXTS,

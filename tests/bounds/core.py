@@ -9,12 +9,12 @@ from boundit.bounds.chain import Chain, Run
 from boundit.bounds.evidence import Counts, Evidence, Probabilities
 from boundit.bounds.search import find_chains
 from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
+from boundit.core.names import Nodes
 from boundit.counts.memory import Workspace
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.counts.table import CountTable
 from boundit.estimand.query import EffectQuery
 from boundit.simulation.scm import SCM
-from boundit.terms.names import Nodes
 from tests.bounds.exact import Asked, questions
 
 SLACK = 1e-8

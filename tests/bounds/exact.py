@@ -7,14 +7,14 @@ import numpy as np
 from numpy.random import Generator, default_rng
 
 from boundit.bounds.derive import derive_bounds
+from boundit.core.names import Nodes, sort_names
 from boundit.counts.log import Log, read_log
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.query import EffectQuery
+from boundit.results.bound_table import BoundTable
 from boundit.simulation.errors import InvalidModel
 from boundit.simulation.random_models import draw_graph, draw_model
 from boundit.simulation.scm import SCM
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.names import Nodes, sort_names
 
 HALVES = (0, 0.5, 1)
 """What a reward of three levels is worth."""

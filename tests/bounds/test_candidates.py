@@ -6,12 +6,12 @@ import pytest
 import boundit as bd
 from boundit.bounds.candidates import InvalidCandidates, unite_tables
 from boundit.bounds.derive import derive_bounds
+from boundit.core.errors import UnknownNode
+from boundit.core.rounding import ROUNDING
 from boundit.counts.errors import MissingColumn
 from boundit.decisions.stress.edges import add_edges
 from boundit.graph.text import parse
 from boundit.simulation.random_models import draw_model
-from boundit.terms.errors import UnknownNode
-from boundit.terms.rounding import ROUNDING
 from tests.decisions.stress.worlds import (
     NUMBERS,
     draw_small,

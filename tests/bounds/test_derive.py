@@ -15,19 +15,18 @@ from boundit.bounds.request import NoConfidence, read_request
 from boundit.bounds.search import find_chains
 from boundit.bounds.selection_facts import FactsRefuted, InvalidFact
 from boundit.bounds.table import CROSSED, EndsCross
+from boundit.core.errors import BounditError, OutsideDomain
+from boundit.core.interval import Interval
+from boundit.core.names import Nodes
 from boundit.counts.log import Log, read_log
 from boundit.counts.table import CountTable
 from boundit.estimand.query import parse_query
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
+from boundit.results.bound_table import BoundTable
+from boundit.results.explanation import NEVER_LOGGED
 from boundit.simulation.environments import make_paper_model, paper_environment
 from boundit.simulation.scm import SCM
-from boundit.terms.bound_errors import OutsideDomain
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.errors import BounditError
-from boundit.terms.explanation import NEVER_LOGGED
-from boundit.terms.interval import Interval
-from boundit.terms.names import Nodes
 from tests.bounds.core import make_run
 from tests.bounds.exact import as_log, ends, questions
 from tests.paper import TABLE_1_ROWS

@@ -9,9 +9,9 @@ from numpy.random import default_rng
 from boundit.bounds.derive import derive_bounds
 from boundit.counts.log import read_log
 from boundit.graph.text import parse
+from boundit.results.bound_table import BoundTable
 from boundit.simulation.random_models import draw_model
 from boundit.simulation.scm import SCM
-from boundit.terms.bound_table import BoundTable
 from tests.bounds.core import draw_selected
 
 SLACK = 1e-7

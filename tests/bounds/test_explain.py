@@ -3,7 +3,7 @@
 from boundit.bounds.derive import derive_bounds
 from boundit.counts.log import read_log
 from boundit.graph.text import parse
-from boundit.terms.sampling import EndSampling, HeavyCell
+from boundit.results.sampling import EndSampling, HeavyCell
 
 ROWS = {
     "Plan": ["a", "a", "b", "b"],

@@ -10,7 +10,7 @@ import pytest
 import boundit as bd
 from boundit.counts.log import Log, read_log
 from boundit.counts.named_array import NamedArray
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound_table import BoundTable
 from tests.bounds.exact import Asked, questions
 
 MAIL = "Email -> Opened -> Purchase; Opened -> [Kept]"

@@ -14,6 +14,7 @@ from boundit.bounds.paper import (
     factorize_effect,
     plan_paper,
 )
+from boundit.core.interval import Interval
 from boundit.counts.formula import Pair
 from boundit.counts.memory import Workspace
 from boundit.counts.named_array import NamedArray
@@ -23,7 +24,6 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
 from boundit.simulation.environments import make_paper_model, paper_environment
 from boundit.simulation.scm import SCM
-from boundit.terms.interval import Interval
 from tests.bounds.exact import as_log, questions
 from tests.nodes import make_nodes
 from tests.paper import FIGURE_2

@@ -25,6 +25,8 @@ from boundit.bounds.pooling import (
     plan_pooling,
     weigh_split,
 )
+from boundit.core.long_work import TimeBudget
+from boundit.core.names import Nodes
 from boundit.counts.log import Log, read_log
 from boundit.counts.memory import Workspace
 from boundit.counts.named_array import Floats, NamedArray
@@ -34,12 +36,10 @@ from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
 from boundit.graph.text import parse
+from boundit.results.fused_plan import FusedPlan, NoFusedPlan
 from boundit.simulation.environment import Environment
 from boundit.simulation.environments import flipped_environment, paper_environment
 from boundit.simulation.scm import SCM
-from boundit.terms.fused_plan import FusedPlan, NoFusedPlan
-from boundit.terms.long_work import TimeBudget
-from boundit.terms.names import Nodes
 from tests.bounds.exact import Asked, questions
 
 SAME = 1e-9

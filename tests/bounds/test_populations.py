@@ -12,10 +12,10 @@ from boundit.bounds.chain import require_possible
 from boundit.bounds.population import Population, Reweighting
 from boundit.bounds.search import find_chains
 from boundit.bounds.selection_facts import NOTHING_KNOWN, FactsRefuted, SelectionFacts
+from boundit.core.names import sort_names
 from boundit.counts.named_array import Floats
 from boundit.simulation.random_models import draw_model
 from boundit.simulation.scm import SCM
-from boundit.terms.names import sort_names
 from tests.bounds.core import draw_selected, find_misses, make_run, read_exact
 
 GRAPH = bd.parse_graph("A -> B -> Y; A -> Y; M -> B; M -> [S]; B -> [S]")

@@ -9,8 +9,8 @@ import pytest
 
 import boundit as bd
 from boundit.counts.log import read_log
+from boundit.results.bound_table import BoundTable
 from boundit.simulation.scm import SCM
-from boundit.terms.bound_table import BoundTable
 from tests.bounds.exact import Asked, as_log, questions
 
 SLACK = 1e-8

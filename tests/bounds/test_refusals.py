@@ -1,6 +1,6 @@
 from boundit.bounds.refusals import name_rules, note_refused
+from boundit.core.errors import OutOfTime
 from boundit.counts.errors import TooLarge
-from boundit.terms.errors import OutOfTime
 
 
 def test_names_are_quoted_and_many_are_counted() -> None:

@@ -15,12 +15,17 @@ from boundit.bounds.request import (
     read_bandit_query,
     read_request,
 )
+from boundit.core.errors import (
+    InvalidLimit,
+    NotText,
+    OverlappingRoles,
+    ReservedName,
+    UnknownNode,
+)
 from boundit.counts.log import read_log
 from boundit.estimand.query import parse_query
 from boundit.graph.separation import open_walk
 from boundit.graph.text import parse
-from boundit.terms.bound_errors import ReservedName
-from boundit.terms.errors import InvalidLimit, NotText, OverlappingRoles, UnknownNode
 from tests.bounds.exact import questions
 
 GRAPH = parse("Z -> X -> Y; Z -> Y; n -> Y")

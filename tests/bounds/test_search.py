@@ -10,11 +10,11 @@ from boundit.bounds.chain import Known, Natural
 from boundit.bounds.confounding.limits import ConfoundingLimits
 from boundit.bounds.search import COUNTED, find_chains
 from boundit.bounds.selection_facts import NOTHING_KNOWN
+from boundit.core.long_work import TimeBudget
+from boundit.core.message import Caveat
+from boundit.core.names import sort_names
 from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.random_models import draw_graph, draw_model
-from boundit.terms.long_work import TimeBudget
-from boundit.terms.message import Caveat
-from boundit.terms.names import sort_names
 from tests.bounds.core import bound, make_run, state_rate
 from tests.bounds.exact import questions
 

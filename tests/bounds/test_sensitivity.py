@@ -2,7 +2,7 @@ import pytest
 
 from boundit.bounds.selection_facts import FactsRefuted
 from boundit.bounds.sensitivity import sensitivity_curve
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound_table import BoundTable
 
 
 def table(lower: float, upper: float) -> BoundTable:

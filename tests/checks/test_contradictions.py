@@ -9,10 +9,10 @@ from boundit.checks.contradictions import (
     find_contradictions,
     note_contradictions,
 )
+from boundit.core.long_work import TimeBudget
 from boundit.counts.log import read_log
 from boundit.counts.table import CountTable
 from boundit.graph.read import parse_graph
-from boundit.terms.long_work import TimeBudget
 from boundit_research.audits.check_power import measure_check_power
 
 EACH = parse_graph("Age -> T; Age -> Y; Income -> T; Income -> Y; Sex -> T; Sex -> Y; T -> Y")

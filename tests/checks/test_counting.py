@@ -5,12 +5,12 @@ import pytest
 
 from boundit.checks import counting
 from boundit.checks.counting import TableRoom, count_statements, find_columns, group_statements
+from boundit.core.long_work import TimeBudget
 from boundit.counts.errors import HasNulls, NotAllSelected, TooManyCells
 from boundit.counts.log import Log, read_log
 from boundit.counts.sources import estimate_memory
 from boundit.counts.table import CountTable
 from boundit.graph.implications import Independence
-from boundit.terms.long_work import TimeBudget
 
 
 def make_statement(one: str, other: str, given: str = "") -> Independence:

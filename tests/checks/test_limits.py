@@ -7,9 +7,9 @@ from boundit.checks import counting
 from boundit.checks.check import check
 from boundit.checks.limits import CheckLimits
 from boundit.checks.report import CheckReport
+from boundit.core import long_work
+from boundit.core.errors import InvalidLimit
 from boundit.graph.read import parse_graph
-from boundit.terms import long_work
-from boundit.terms.errors import InvalidLimit
 
 CHAIN = parse_graph("A -> B -> C -> D -> E -> F; A -> [S]")
 

@@ -6,7 +6,7 @@ import pytest
 
 from boundit.bounds import derive
 from boundit.cli.main import main
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound_table import BoundTable
 from tests.cli.pharmacy import bound_pharmacy, write_pharmacy
 
 GRAPH = "Z -> X -> Y; Z -> Y; Z -> [S]"

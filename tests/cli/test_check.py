@@ -7,8 +7,8 @@ from click.testing import CliRunner
 
 from boundit.checks.check import RowsHangTogether
 from boundit.cli.check import check
+from boundit.core.errors import InvalidLimit
 from boundit.counts.errors import NoFiles
-from boundit.terms.errors import InvalidLimit
 
 RIGHT, WRONG = "X -> Z -> Y; X -> Y", "X -> Z -> Y"
 

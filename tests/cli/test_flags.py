@@ -13,6 +13,8 @@ from boundit.bounds.reward import NeedsRange, NoRange, OutsideRange
 from boundit.checks.check import NoLevel, check
 from boundit.cli.flags import OPTIONS, name_flag, write_with_flags
 from boundit.cli.main import app
+from boundit.core.errors import BounditError, OutsideDomain, ReservedName
+from boundit.core.message import Message, Note, Option
 from boundit.counts.caveats import warn_of_many_levels
 from boundit.counts.errors import (
     BadWeight,
@@ -26,11 +28,8 @@ from boundit.counts.log import read_log
 from boundit.counts.table import warn_of_strange_levels
 from boundit.estimand.adjustment import NotACovariate
 from boundit.graph.text import parse
-from boundit.terms.bound import MEASURES
-from boundit.terms.bound_errors import OutsideDomain, ReservedName
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.errors import BounditError
-from boundit.terms.message import Message, Note, Option
+from boundit.results.bound import MEASURES
+from boundit.results.bound_table import BoundTable
 
 ROWS = {"X": [0, 1, 0, 1], "Y": [0, 1, 1, 1], "n": [1, 2, 1, 0.5]}
 

@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from boundit.cli.logs import LogFiles, log_argument, node_option, read_levels
+from boundit.core.errors import BounditError
 from boundit.graph.text import parse
-from boundit.terms.errors import BounditError
 
 
 @click.command()

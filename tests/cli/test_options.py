@@ -8,8 +8,8 @@ import pytest
 
 from boundit.cli.options import load_graph
 from boundit.cli.outputs import notify, print_json
+from boundit.core.errors import EmptyGraph, MalformedText, UnreadableFile
 from boundit.graph.text import parse
-from boundit.terms.errors import EmptyGraph, MalformedText, UnreadableFile
 
 
 def test_a_graph_comes_from_text_or_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:

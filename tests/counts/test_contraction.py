@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from boundit.core.errors import OutOfTime
+from boundit.core.long_work import TimeBudget
 from boundit.counts.contraction import (
     ProductTable,
     eliminate,
@@ -16,8 +18,6 @@ from boundit.counts.contraction import (
 from boundit.counts.errors import TooLarge
 from boundit.counts.memory import Workspace
 from boundit.estimand.size import order_elimination
-from boundit.terms.errors import OutOfTime
-from boundit.terms.long_work import TimeBudget
 
 LEVELS = {name: 2 + i % 3 for i, name in enumerate("ABCDEF")}
 ROOM = Workspace(2**30)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from boundit.core.names import Nodes
 from boundit.counts.errors import TooLarge
 from boundit.counts.evaluate import evaluate
 from boundit.counts.formula import NeedsPopulation, NotLogged, NotRecovered
@@ -16,7 +17,6 @@ from boundit.counts.log import read_log
 from boundit.counts.memory import Workspace
 from boundit.counts.named_array import LevelsDiffer, NamedArray
 from boundit.estimand.expression import ONE, CFactor, Expression, P, Product, Ratio, Sum
-from boundit.terms.names import Nodes
 from tests.nodes import make_nodes
 from tests.strategies import formulas
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from boundit.core.errors import BounditError, UnreadableFile
 from boundit.counts.faults import is_cut_short
 from boundit.counts.log import read_log
-from boundit.terms.errors import BounditError, UnreadableFile
 from tests.cli.test_bound import answer
 from tests.counts.backends import pack
 

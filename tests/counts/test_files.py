@@ -11,6 +11,7 @@ import pyarrow.dataset as pa_dataset
 import pyarrow.parquet as pa_parquet
 import pytest
 
+from boundit.core.errors import BounditError, MissingExtra, UnreadableFile
 from boundit.counts.errors import (
     EmptyLog,
     InvalidLog,
@@ -24,7 +25,6 @@ from boundit.counts.files import find_files, open_arrow, write_json_reader
 from boundit.counts.log import read_log
 from boundit.counts.paths import FileFormat
 from boundit.counts.sources import ColumnKind, GroupBy
-from boundit.terms.errors import BounditError, MissingExtra, UnreadableFile
 from tests.counts.backends import arrow, arrow_stream
 
 

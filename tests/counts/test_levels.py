@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from boundit.core.scalars import name_bins
 from boundit.counts.errors import LevelsClash, NotACategory
 from boundit.counts.levels import encode_column, join_levels, sort_levels, to_native
-from boundit.terms.scalars import name_bins
 
 NOON = dt.datetime(2024, 2, 29, 12)  # noqa: DTZ001 - without a zone on purpose
 

@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from boundit.core.errors import InvalidLimit, OutOfTime
+from boundit.core.long_work import TimeBudget
 from boundit.counts import memory
 from boundit.counts.errors import TooLarge
 from boundit.counts.memory import (
@@ -17,8 +19,6 @@ from boundit.counts.memory import (
     read_memory_limit,
     write_size,
 )
-from boundit.terms.errors import InvalidLimit, OutOfTime
-from boundit.terms.long_work import TimeBudget
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ import fsspec
 import pyarrow.parquet as pa_parquet
 import pytest
 
+from boundit.core.errors import MissingExtra, UnreadableFile
 from boundit.counts.errors import InvalidLog, NoFiles
 from boundit.counts.log import read_log
 from boundit.counts.paths import ENDINGS, FileFormat, find_format, list_files
-from boundit.terms.errors import MissingExtra, UnreadableFile
 from tests.counts.backends import BACKENDS, arrow, shown
 
 

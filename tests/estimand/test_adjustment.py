@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import boundit as bd
+from boundit.core.errors import BounditError, OverlappingRoles, UnknownNode
+from boundit.core.names import Nodes
 from boundit.counts.evaluate import evaluate
 from boundit.estimand.adjustment import (
     Adjustment,
@@ -27,8 +29,6 @@ from boundit.graph.paths import find_proper_causal_effects, make_back_door_graph
 from boundit.graph.separation import open_walk
 from boundit.graph.text import parse
 from boundit.simulation.random_models import draw_model
-from boundit.terms.errors import BounditError, OverlappingRoles, UnknownNode
-from boundit.terms.names import Nodes
 from tests.nodes import make_nodes
 
 LABELS = Path(__file__).parents[1] / "verdicts"

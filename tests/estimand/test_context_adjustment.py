@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from boundit.core.errors import OverlappingRoles
+from boundit.core.names import Nodes
 from boundit.counts.evaluate import evaluate
 from boundit.estimand.adjustment import adjusts
 from boundit.estimand.context_adjustment import (
@@ -20,8 +22,6 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
 from boundit.graph.text import parse
 from boundit.simulation.random_models import draw_graph, draw_model
-from boundit.terms.errors import OverlappingRoles
-from boundit.terms.names import Nodes
 from tests.nodes import make_nodes
 
 

@@ -1,8 +1,8 @@
 """Answers say what they are worth, and no more."""
 
+from boundit.core.formula import StepRecord
 from boundit.estimand.derivation import Identification, SeparationFact, Step
 from boundit.estimand.expression import P
-from boundit.terms.bound import StepRecord
 from tests.nodes import make_nodes
 
 

@@ -7,6 +7,8 @@ from typing import TypedDict
 import numpy as np
 import pytest
 
+from boundit.core.errors import OverlappingRoles
+from boundit.core.names import Nodes
 from boundit.counts.named_array import NamedArray
 from boundit.estimand.exchange import exchanges
 from boundit.graph.causal_graph import CausalGraph
@@ -14,8 +16,6 @@ from boundit.graph.separation import open_walk
 from boundit.graph.text import parse
 from boundit.simulation.random_models import draw_graph, draw_model
 from boundit.simulation.scm import SCM
-from boundit.terms.errors import OverlappingRoles
-from boundit.terms.names import Nodes
 from tests.nodes import make_nodes
 
 

@@ -5,6 +5,7 @@ from random import Random
 import numpy as np
 import pytest
 
+from boundit.core.names import Nodes
 from boundit.counts.evaluate import evaluate
 from boundit.counts.named_array import NamedArray
 from boundit.estimand.expression import (
@@ -24,7 +25,6 @@ from boundit.estimand.expression import (
     simplify,
     sum_out,
 )
-from boundit.terms.names import Nodes
 from tests.nodes import make_nodes
 
 

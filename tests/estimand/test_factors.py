@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from boundit.core.names import Nodes
 from boundit.counts.evaluate import evaluate
 from boundit.estimand.derivation import Identification, Step
 from boundit.estimand.factors import (
@@ -17,7 +18,6 @@ from boundit.estimand.question import Question, find_selection_walk, lighten
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
 from boundit.simulation.random_models import draw_model
-from boundit.terms.names import Nodes
 from tests.estimand.truth import gap, random_cases
 from tests.nodes import make_nodes
 from tests.paper import ARM, CONTEXT, FIGURE_2, OUTCOME

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from boundit.core.errors import MalformedQuery, OverlappingRoles, UnknownNode
 from boundit.estimand.derivation import Identification
 from boundit.estimand.expression import CFactor, Expression, P, Product, Ratio, Sum
 from boundit.estimand.identify import identify
@@ -13,14 +14,13 @@ from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
 from boundit.graph.text import parse
-from boundit.terms.errors import MalformedQuery, OverlappingRoles, UnknownNode
 from tests.estimand.truth import Case, gap, labelled, random_cases, recover_sets
 from tests.nodes import make_nodes
 from tests.oracles.do_search import is_derivable
 from tests.paper import ARM, CONTEXT, FIGURE_2, OUTCOME
 
 if TYPE_CHECKING:
-    from boundit.terms.names import Nodes
+    from boundit.core.names import Nodes
 
 
 def recovered(case: Case) -> Identification:

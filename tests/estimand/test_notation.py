@@ -3,9 +3,9 @@
 import json
 from random import Random
 
+from boundit.core.formula import Fraction, Over, Term, Variable
 from boundit.estimand.expression import ONE, CFactor, P, Product, Ratio, Sum
 from boundit.estimand.notation import make_sentence, to_record, write_latex, write_text
-from boundit.terms.formula import Fraction, Over, Term, Variable
 from tests.estimand.test_expression import random_formula
 from tests.nodes import make_nodes
 

@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from boundit.core.errors import BounditError, OverlappingRoles, UnknownNode
 from boundit.estimand.query import EffectQuery, NoOutcome, parse_query, read_roles
 from boundit.graph.text import parse
-from boundit.terms.errors import BounditError, OverlappingRoles, UnknownNode
 from tests.nodes import make_nodes
 from tests.strategies import odd_names, plain_names
 

@@ -9,6 +9,8 @@ from typing import TypedDict
 import numpy as np
 import pytest
 
+from boundit.core.names import Nodes
+from boundit.core.verdict import Verdict
 from boundit.counts.evaluate import evaluate
 from boundit.counts.named_array import NamedArray
 from boundit.estimand.expression import P
@@ -24,8 +26,6 @@ from boundit.graph.text import parse
 from boundit.simulation.environments import make_paper_model
 from boundit.simulation.random_models import draw_graph, draw_model
 from boundit.simulation.scm import SCM
-from boundit.terms.names import Nodes
-from boundit.terms.verdict import Verdict
 from tests.nodes import make_nodes
 
 # A long chain of causes of Y, and a shorter one by which X acts on it; B confounds the two.

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from boundit.core.names import Nodes
 from boundit.counts.evaluate import evaluate
 from boundit.estimand.derivation import Identification
 from boundit.estimand.expression import Expression
@@ -15,7 +16,6 @@ from boundit.estimand.identify import identify
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.random_models import draw_model
-from boundit.terms.names import Nodes
 from tests.strategies import random_graph
 
 LABELS = Path(__file__).parents[1] / "verdicts"

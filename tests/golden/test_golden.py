@@ -13,13 +13,13 @@ import pytest
 import boundit as bd
 import boundit_research
 from boundit.graph.read import GraphFormat
+from boundit.results.fused_plan import FusedPlan
 from boundit.service import events
 from boundit.service.commands import CloseWindows
 from boundit.service.errors import DecisionPruned, StoreUnavailable
 from boundit.service.keys import list_keys
 from boundit.service.store.schema import SCHEMA_VERSION
 from boundit.service.store.sqlite import FILE_NAME, SqliteStore
-from boundit.terms.fused_plan import FusedPlan
 from boundit_research.online import log_study
 from boundit_research.online.log_study import run_log_study
 from boundit_research.online.rival_study import run_rival_study

@@ -5,10 +5,7 @@ import networkx as nx
 import pytest
 from hypothesis import given
 
-from boundit.graph.causal_graph import CausalGraph, order_causally, project
-from boundit.graph.separation import open_walk
-from boundit.graph.text import parse
-from boundit.terms.errors import (
+from boundit.core.errors import (
     EmptyGraph,
     HasCycle,
     HiddenSelection,
@@ -18,6 +15,9 @@ from boundit.terms.errors import (
     SelfLoop,
     UnknownNode,
 )
+from boundit.graph.causal_graph import CausalGraph, order_causally, project
+from boundit.graph.separation import open_walk
+from boundit.graph.text import parse
 from tests.strategies import graphs, random_graph, some_of
 
 FIGURE_2 = CausalGraph.of(

@@ -2,10 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boundit.graph.draft import GraphDraft
-from boundit.graph.read import draft_graph, write_draft
-from boundit.graph.text import parse
-from boundit.terms.errors import (
+from boundit.core.errors import (
     EmptyGraph,
     HiddenSelection,
     MalformedText,
@@ -13,6 +10,9 @@ from boundit.terms.errors import (
     UnknownFormat,
     UnknownNode,
 )
+from boundit.graph.draft import GraphDraft
+from boundit.graph.read import draft_graph, write_draft
+from boundit.graph.text import parse
 from tests.strategies import odd_names, plain_names
 
 

@@ -4,11 +4,11 @@ import pydot
 import pytest
 from hypothesis import given
 
+from boundit.core.errors import InvalidGraph
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.formats import draft_dagitty, draft_dot, draft_json, from_record, to_record
 from boundit.graph.read import format_graph
 from boundit.graph.text import parse
-from boundit.terms.errors import InvalidGraph
 from tests.strategies import graphs, odd_names
 
 

@@ -4,11 +4,11 @@ import networkx as nx
 import pytest
 from hypothesis import given
 
+from boundit.core.errors import BounditError, InvalidGraph, NotCausal
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.nx import draft_gml, from_networkx, to_networkx
 from boundit.graph.read import parse_graph, read_graph, require_graph
 from boundit.graph.text import parse
-from boundit.terms.errors import BounditError, InvalidGraph, NotCausal
 from tests.strategies import graphs, odd_names
 
 

@@ -7,6 +7,8 @@ from random import Random
 import networkx as nx
 import pytest
 
+from boundit.core.errors import OverlappingRoles, UnknownNode
+from boundit.core.names import Nodes
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.paths import (
     find_proper_causal_effects,
@@ -15,8 +17,6 @@ from boundit.graph.paths import (
     make_back_door_graph,
 )
 from boundit.graph.text import parse
-from boundit.terms.errors import OverlappingRoles, UnknownNode
-from boundit.terms.names import Nodes
 from tests.nodes import make_nodes
 from tests.strategies import random_graph
 

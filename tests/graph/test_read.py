@@ -10,6 +10,13 @@ from hypothesis import strategies as st
 from tools.reference import list_public_names
 
 import boundit as bd
+from boundit.core.errors import (
+    BounditError,
+    NotAGraph,
+    NotText,
+    UnknownFormat,
+    UnreadableFile,
+)
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.read import (
     GraphFormat,
@@ -18,13 +25,6 @@ from boundit.graph.read import (
     parse_graph,
     read_graph,
     require_graph,
-)
-from boundit.terms.errors import (
-    BounditError,
-    NotAGraph,
-    NotText,
-    UnknownFormat,
-    UnreadableFile,
 )
 from tests.strategies import graphs, odd_names
 

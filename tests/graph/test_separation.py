@@ -8,10 +8,10 @@ import networkx as nx
 import pytest
 from hypothesis import given
 
+from boundit.core.errors import OverlappingRoles, UnknownNode
 from boundit.graph.causal_graph import CausalGraph, Links
 from boundit.graph.separation import find_boundary, find_causes, open_walk
 from boundit.graph.text import parse
-from boundit.terms.errors import OverlappingRoles, UnknownNode
 from tests.estimand.truth import random_cases
 from tests.strategies import graphs, random_graph, some_of
 

@@ -8,6 +8,8 @@ from typing import NamedTuple
 import networkx as nx
 import pytest
 
+from boundit.core.errors import OverlappingRoles, UnknownNode
+from boundit.core.names import Nodes
 from boundit.graph.causal_graph import CausalGraph, Links
 from boundit.graph.separation import find_connected_nodes, open_walk
 from boundit.graph.separators import (
@@ -20,8 +22,6 @@ from boundit.graph.separators import (
     nearest_separator,
     smallest_separator,
 )
-from boundit.terms.errors import OverlappingRoles, UnknownNode
-from boundit.terms.names import Nodes
 from tests.nodes import make_nodes
 from tests.strategies import random_graph
 

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from boundit.core.errors import BounditError, InvalidGraph, MalformedText
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
 from boundit.graph.tokens import END, Tokens, unquote
-from boundit.terms.errors import BounditError, InvalidGraph, MalformedText
 from tests.strategies import graphs, odd_names
 
 

@@ -5,9 +5,9 @@ from math import prod
 
 import numpy as np
 
+from boundit.core.names import Nodes, sort_names
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.expression import Expression, P, Product, Ratio, Sum, find_variables
-from boundit.terms.names import Nodes, sort_names
 
 Ends = tuple[Floats, Floats]
 ReadTerm = Callable[[P], tuple[NamedArray, NamedArray]]

@@ -7,18 +7,18 @@ from itertools import product
 import numpy as np
 from matplotlib.lines import Line2D
 
+from boundit.core.formula import Over, Sentence, StepRecord, Variable
+from boundit.core.interval import Interval
+from boundit.core.message import Caveat
 from boundit.estimand.expression import P
 from boundit.estimand.notation import make_sentence
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.report.records import Curve, IntervalSeries, PointEstimates
-from boundit.terms.bound import Bound, Key, RuleRecord, StepRecord
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.explanation import RANGE
-from boundit.terms.formula import Over, Sentence, Variable
-from boundit.terms.interval import Interval
-from boundit.terms.message import Caveat
-from boundit.terms.sampling import EndSampling, HeavyCell, RowSampling
+from boundit.results.bound import Bound, Key, RuleRecord
+from boundit.results.bound_table import BoundTable
+from boundit.results.explanation import RANGE
+from boundit.results.sampling import EndSampling, HeavyCell, RowSampling
 from tests.nodes import make_nodes
 
 RULE = RuleRecord(

@@ -6,9 +6,9 @@ import pyarrow as pa
 import pytest
 
 import boundit as bd
+from boundit.core.errors import MissingExtra
+from boundit.core.frames import FrameKind
 from boundit.report.frame import CannotFrame, UnknownFrame, make_frame
-from boundit.terms.errors import MissingExtra
-from boundit.terms.saving.frames import FrameKind
 
 ROWS = [{"Ad": "A", "n": 1, "lower": 0, "p": None}, {"Ad": "B", "n": 2, "lower": 0.5, "p": 0.1}]
 TABLE = bd.BoundTable.from_rows(

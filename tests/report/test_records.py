@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from boundit.core.interval import Interval
 from boundit.report.errors import UnevenCurve
 from boundit.report.records import Curve, IntervalSeries, Ladder, TruthComparison
-from boundit.terms.interval import Interval
 
 KEY = ((1,), ())
 

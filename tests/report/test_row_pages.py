@@ -10,8 +10,8 @@ from playwright.sync_api import Browser, Page
 from boundit.report.pages.bound_page import write_bound_page
 from boundit.report.pages.sections import MOST_ROWS
 from boundit.report.text.lettering import format_n
-from boundit.terms.bound import Key
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound import Key
+from boundit.results.bound_table import BoundTable
 from tests.paper import FIGURE_2
 from tests.report.browser import DESKTOP, PHONE, Scheme, opened
 from tests.report.examples import large_table, random_table

@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from boundit.results.bound_table import BoundTable
+from boundit.results.fused_plan import Factor, FusedPlan
 from boundit.service.commands import (
     CreatePolicy,
     Decide,
@@ -20,8 +22,6 @@ from boundit.service.commands import (
 from boundit.service.config import PolicyConfig
 from boundit.service.engine import Engine
 from boundit.service.store.store import Store
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.fused_plan import Factor, FusedPlan
 
 SECOND = 1_000_000
 NOON = 1_700_000_000 * SECOND

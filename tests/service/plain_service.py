@@ -7,8 +7,8 @@ must answer, and what the policy must have learned.
 from dataclasses import dataclass, field
 from typing import Any
 
+from boundit.results.bound_table import BoundTable
 from boundit.service.config import PolicyConfig, make_policy
-from boundit.terms.bound_table import BoundTable
 
 
 @dataclass

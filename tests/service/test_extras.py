@@ -3,8 +3,8 @@ import sys
 
 import pytest
 
+from boundit.core.errors import MissingExtra
 from boundit.service.extras import name_extra
-from boundit.terms.errors import MissingExtra
 
 
 @pytest.mark.parametrize(

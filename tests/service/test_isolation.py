@@ -321,7 +321,7 @@ def test_a_store_that_cannot_be_written_keeps_the_event_loop_free(
 def test_decisions_go_on_while_new_bounds_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from boundit.terms.bound_table import BoundTable  # noqa: PLC0415
+    from boundit.results.bound_table import BoundTable  # noqa: PLC0415
 
     begun, go, read = threading.Event(), threading.Event(), BoundTable.from_record
 

@@ -3,6 +3,7 @@ from datetime import date
 import pytest
 
 from boundit.bandit.ucb import UCB
+from boundit.results.bound_table import BoundTable
 from boundit.service.errors import Unprocessable
 from boundit.service.values import (
     VariableNames,
@@ -10,7 +11,6 @@ from boundit.service.values import (
     encode_level_list,
     write_value,
 )
-from boundit.terms.bound_table import BoundTable
 from tests.service.kit import make_table
 
 DAYS = (date(2024, 2, 29), date(2024, 3, 1))

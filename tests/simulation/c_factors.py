@@ -1,8 +1,8 @@
 """C-factors by definition, from the tables of a model: an oracle."""
 
+from boundit.core.names import Names
 from boundit.counts.named_array import NamedArray
 from boundit.simulation.scm import SCM
-from boundit.terms.names import Names
 
 
 def c_factor(model: SCM, component: Names) -> NamedArray:

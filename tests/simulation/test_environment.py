@@ -11,6 +11,13 @@ import numpy as np
 import pytest
 
 from boundit.bounds.request import NotABanditQuestion
+from boundit.core.errors import (
+    BounditError,
+    OutsideDomain,
+    UnknownNode,
+    UnreadableFile,
+    WrongLength,
+)
 from boundit.simulation.environment import Environment, read_environment, share_out
 from boundit.simulation.environments import (
     make_paper_model,
@@ -19,8 +26,6 @@ from boundit.simulation.environments import (
 )
 from boundit.simulation.errors import InvalidEnvironment, InvalidModel
 from boundit.simulation.scm import SCM
-from boundit.terms.bound_errors import OutsideDomain, WrongLength
-from boundit.terms.errors import BounditError, UnknownNode, UnreadableFile
 
 PAPER = paper_environment()
 LEVELS = {"X1": ("a", "b"), "U2": ("old", "young"), "I1": ("no", "yes")}

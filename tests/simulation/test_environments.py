@@ -8,6 +8,7 @@ from boundit.bounds.paper import adjust_for_confounding_only, condition_only
 from boundit.counts.evaluate import evaluate
 from boundit.estimand.expression import P
 from boundit.graph.read import parse_graph
+from boundit.results.bound_table import BoundTable
 from boundit.simulation.environment import Environment
 from boundit.simulation.environments import (
     flipped_environment,
@@ -16,7 +17,6 @@ from boundit.simulation.environments import (
     random_environment,
 )
 from boundit.simulation.errors import InvalidSimulation
-from boundit.terms.bound_table import BoundTable
 from tests.nodes import make_nodes
 
 # The offline table at u2 = 0, which changes nothing: (x1, x2, u1), then the effect, the logged mean

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from boundit.core.errors import CannotWrite, UnreadableFile
 from boundit.simulation import regret
 from boundit.simulation.errors import InvalidSimulation
 from boundit.simulation.regret import Regret
 from boundit.simulation.summary import Line
-from boundit.terms.bound_errors import CannotWrite
-from boundit.terms.errors import UnreadableFile
 
 
 def result(runs: int = 40, seed: int = 0) -> Regret:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from boundit.core.errors import OverlappingRoles, SelectionHasChildren, UnknownNode
 from boundit.counts.named_array import NoSuchLevel
 from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.errors import (
@@ -12,7 +13,6 @@ from boundit.simulation.errors import (
 from boundit.simulation.random_models import draw_graph, draw_model
 from boundit.simulation.scm import SCM
 from boundit.simulation.tables import TableSpec
-from boundit.terms.errors import OverlappingRoles, SelectionHasChildren, UnknownNode
 from tests.simulation.c_factors import c_factor
 from tests.simulation.enumeration import compute_probability, list_points
 

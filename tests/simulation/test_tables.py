@@ -6,10 +6,10 @@ from typing import cast
 import numpy as np
 import pytest
 
+from boundit.core.errors import HasCycle, InvalidName
 from boundit.counts.named_array import LevelsDiffer, NamedArray
 from boundit.simulation.errors import InvalidModel, ModelTooLarge
 from boundit.simulation.tables import LARGEST, TableSpec, read_tables, sum_product
-from boundit.terms.errors import HasCycle, InvalidName
 
 FULL = [[0.9, 0.1], [0.4, 0.6]]
 

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from boundit.core.long_work import say_nothing
 from boundit.studio.answers.bound import CountKeeper
 from boundit.studio.asked import AskedProject
 from boundit.studio.drawing import read_drawing
@@ -21,7 +22,6 @@ from boundit.studio.project import (
     ProjectQuery,
     Settings,
 )
-from boundit.terms.long_work import say_nothing
 
 
 def answer(project: Project, kind: JobKind, folder: Path) -> Any:

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from boundit.core.errors import BounditError
 from boundit.graph.draft import GraphDraft
 from boundit.graph.read import parse_graph
 from boundit.studio.drawing import (
@@ -20,7 +21,6 @@ from boundit.studio.drawing import (
 )
 from boundit.studio.errors import MalformedProject, RefusedRequest
 from boundit.studio.project import Drawing, DrawnEdge, DrawnNode, Project, ProjectQuery
-from boundit.terms.errors import BounditError
 from tests.graph.test_draft import drafts
 from tests.strategies import odd_names
 

@@ -1,6 +1,6 @@
+from boundit.core.formula import StepRecord
 from boundit.studio.drawing import make_draft, make_graph, read_drawing
 from boundit.studio.lit import join_lit, light_edge, light_walk, make_lighter
-from boundit.terms.bound import StepRecord
 
 
 def show(lit: object) -> set[str]:

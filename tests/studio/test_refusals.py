@@ -1,8 +1,8 @@
+from boundit.core.errors import HasCycle, OutOfTime, RepeatedVariable
+from boundit.core.message import ANY, Message, Option, Placeholder
 from boundit.counts.errors import InvalidOption, MissingColumn, NoFiles, NotNumeric
 from boundit.studio.errors import NoSuchPart
 from boundit.studio.refusals import refuse, write_for_page
-from boundit.terms.errors import HasCycle, OutOfTime, RepeatedVariable
-from boundit.terms.message import ANY, Message, Option, Placeholder
 
 
 def test_errors_name_the_part_of_the_project() -> None:

@@ -9,11 +9,11 @@ from math import prod
 
 import numpy as np
 
+from boundit.core.names import sort_names
 from boundit.counts.log import Log
 from boundit.counts.sources import Cells, ColumnKind, GroupBy, Oddity, choose_aggregates
 from boundit.simulation.errors import ModelTooLarge
 from boundit.simulation.scm import SCM
-from boundit.terms.names import sort_names
 
 WEIGHT = "share of rows"
 """Column with the probability of a row."""

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from boundit.core.names import Nodes, sort_names
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.environment import Environment
 from boundit.simulation.random_models import draw_model
 from boundit.simulation.scm import SCM
-from boundit.terms.names import Nodes, sort_names
 
 MOST_PARENTS = 4
 """A variable has no more observed causes, so that its table stays small."""

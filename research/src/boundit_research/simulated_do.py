@@ -13,9 +13,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from boundit.results.bound import Key
 from boundit.simulation.environment import Environment
 from boundit.simulation.errors import ModelTooLarge
-from boundit.terms.bound import Key
 
 PEOPLE = 200_000
 """So many are drawn for every arm."""

@@ -16,10 +16,10 @@ import numpy as np
 
 from boundit.bandit.errors import BadOption
 from boundit.bandit.oam.allocation import allocate
-from boundit.terms.bound import Context, Key
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.errors import BounditError
-from boundit.terms.rounding import EXACT_ROUNDING
+from boundit.core.errors import BounditError
+from boundit.core.rounding import EXACT_ROUNDING
+from boundit.results.bound import Context, Key
+from boundit.results.bound_table import BoundTable
 
 K = TypeVar("K", bound=Key)
 

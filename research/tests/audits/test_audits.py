@@ -9,15 +9,15 @@ from numpy.random import Generator
 
 from boundit.bounds import chain
 from boundit.bounds.pooling import Pooled, RowReader
+from boundit.core.interval import Interval
 from boundit.decisions.choose.choose import choose
 from boundit.decisions.compare.compare import compare
 from boundit.graph.text import parse
+from boundit.results.bound_table import BoundTable
+from boundit.results.fused_plan import FusedPlan
 from boundit.simulation.environment import Environment
 from boundit.simulation.policies import FUSED, KINDS
 from boundit.simulation.scm import SCM
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.fused_plan import FusedPlan
-from boundit.terms.interval import Interval
 from boundit_research import expected_log
 from boundit_research.audits import (
     added_edges,

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
+from boundit.core.names import Nodes, sort_names
 from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.text import parse
 from boundit.simulation.random_models import draw_graph, draw_model
 from boundit.simulation.scm import SCM
-from boundit.terms.names import Nodes, sort_names
 from boundit_research.audits.rivals import SAME, ModelSurface, Rival, split_hidden_levels
 
 

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
+from boundit.core.names import sort_names
 from boundit.simulation.random_models import draw_graph, draw_model
 from boundit.simulation.scm import SCM
-from boundit.terms.names import sort_names
 from boundit_research.audits.table_slopes import LawSlopes, ModelPoints
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from research.tests.small_reproduction import reproduce_small
 
+from boundit.core.errors import CannotWrite
 from boundit.report.figures.canvas import save_figure
 from boundit.report.figures.curves import draw_curves
-from boundit.terms.bound_errors import CannotWrite
 from boundit_research.paper.reproduction_page import (
     FIGURES,
     make_reproduction_page,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from boundit.bandit.draws import draw_uniform, wrap_seed
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound_table import BoundTable
 
 WEIGHTS = 8
 

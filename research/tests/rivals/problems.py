@@ -4,13 +4,13 @@ from functools import cache
 
 from boundit.bounds.derive import derive_bounds
 from boundit.bounds.paper import condition_only
+from boundit.results.bound_table import BoundTable
 from boundit.simulation.environment import Environment
 from boundit.simulation.environments import (
     flipped_environment,
     paper_environment,
     random_environment,
 )
-from boundit.terms.bound_table import BoundTable
 
 
 @cache

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound_table import BoundTable
 from boundit_research.rivals.kl_ucb import KLUCB, compute_kl, invert_kl
 
 

@@ -13,8 +13,8 @@ from research.tests.rivals.problems import make_problem
 from boundit.bandit.errors import BadOption, CannotMerge
 from boundit.bandit.policy import Policy
 from boundit.bandit.ts import TS
+from boundit.results.bound_table import BoundTable
 from boundit.simulation.block import RunBlock
-from boundit.terms.bound_table import BoundTable
 from boundit_research.rivals.catalogue import RIVALS, TUNED, RunStart, is_rival, make_rival
 from boundit_research.rivals.r_oful import restrict_linear
 from boundit_research.rivals.tables import KINDS, Rival, compute_noise

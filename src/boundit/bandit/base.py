@@ -37,10 +37,10 @@ from boundit.bandit.states import (
     write_array,
     write_file,
 )
-from boundit.terms.bound import Arm, Context
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.errors import BounditError
-from boundit.terms.saving.codec import decode, encode
+from boundit.core.codec import decode, encode
+from boundit.core.errors import BounditError
+from boundit.results.bound import Arm, Context
+from boundit.results.bound_table import BoundTable
 
 Open = tuple[tuple[Arm, ...], tuple[int, ...], Ints]
 """Arms of a call, those ruled out last; their places in the order of the call; columns to score."""

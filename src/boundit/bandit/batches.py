@@ -7,8 +7,8 @@ import narwhals as nw
 import numpy as np
 
 from boundit.bandit.errors import BadContext, BadOption
-from boundit.terms.errors import BounditError
-from boundit.terms.message import Message
+from boundit.core.errors import BounditError
+from boundit.core.message import Message
 
 E = TypeVar("E", bound=BounditError)
 T = TypeVar("T")

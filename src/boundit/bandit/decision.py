@@ -13,10 +13,10 @@ from boundit.bandit.draws import Floats, Ints
 from boundit.bandit.errors import NotADecision
 from boundit.bandit.index import FREE, INDEX
 from boundit.bandit.spec import show
-from boundit.terms.bound import Arm, Context, Value
-from boundit.terms.public_names import find_forwarded
-from boundit.terms.renamed import POLICY_ATTRIBUTES
-from boundit.terms.saving.codec import decode, encode
+from boundit.core.codec import decode, encode
+from boundit.core.public_names import find_forwarded
+from boundit.core.renamed import POLICY_ATTRIBUTES
+from boundit.results.bound import Arm, Context, Value
 
 EXPLORED = "explore"
 Chances = Mapping[Arm, float]

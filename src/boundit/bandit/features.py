@@ -10,7 +10,7 @@ import numpy as np
 from boundit.bandit.draws import Floats
 from boundit.bandit.errors import BadFeatures, ForeignBounds
 from boundit.bandit.spec import Edges, Levels, Spec, find_bin, list_bins, show
-from boundit.terms.bound import Arm, Context, Value
+from boundit.results.bound import Arm, Context, Value
 
 Features: TypeAlias = Callable[[Any, Any], Sequence[float]]
 """A user's own features: a function of context and arm as users write them."""

@@ -8,7 +8,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.terms.bound import Arm, Context, Value
+from boundit.results.bound import Arm, Context, Value
 
 
 @final

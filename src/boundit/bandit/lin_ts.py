@@ -22,7 +22,7 @@ from boundit.bandit.features import Features
 from boundit.bandit.options import CommonOptions
 from boundit.bandit.ridge import LinearPolicy, WarmStart, find_spread, predict, update
 from boundit.bandit.runs import register_runs
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound_table import BoundTable
 
 _LEAST_SPREAD = 1e-9
 

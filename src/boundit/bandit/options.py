@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeAlias, TypedDict
 
 from boundit.bandit.errors import BadOption, UnknownOption
 from boundit.bandit.ids import IdStore
-from boundit.terms.bound import Value
+from boundit.results.bound import Value
 
 UnknownLevels: TypeAlias = Literal["error", "range"]
 Goal: TypeAlias = Literal["max", "min"]

@@ -23,8 +23,8 @@ from boundit.bandit.finite import FiniteEnvironment
 from boundit.bandit.options import Arms
 from boundit.bandit.runs import ARM, Rounds, can_play, play_runs
 from boundit.bandit.spec import read_arms, show
-from boundit.terms.bound import Arm, Context
-from boundit.terms.errors import BounditError
+from boundit.core.errors import BounditError
+from boundit.results.bound import Arm, Context
 
 _MOST_KEPT = 2**14
 """Of so many contexts the scores are kept until something is learned."""

@@ -19,10 +19,10 @@ from scipy.special import betaincc, betaln
 
 from boundit.bandit.draws import Floats, Ints
 from boundit.bandit.spec import Spec, show
-from boundit.terms.bound import Arm, Context
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.interval import Interval
-from boundit.terms.saving.codec import decode, encode
+from boundit.core.codec import decode, encode
+from boundit.core.interval import Interval
+from boundit.results.bound import Arm, Context
+from boundit.results.bound_table import BoundTable
 
 log = logging.getLogger(__name__)
 

@@ -22,8 +22,8 @@ from boundit.bandit.options import CommonOptions
 from boundit.bandit.policy import Policy
 from boundit.bandit.spec import Spec, show
 from boundit.bandit.states import read_array, write_array
-from boundit.terms.bound import Arm, Context
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound import Arm, Context
+from boundit.results.bound_table import BoundTable
 
 LANES = 8
 _1, _2, _3, _4, _5, _6, _7 = (np.uint64(i) for i in range(1, 8))

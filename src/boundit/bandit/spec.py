@@ -18,10 +18,10 @@ from boundit.bandit.errors import (
     OtherArms,
 )
 from boundit.bandit.options import Arms, CommonOptions, ContextNames, Goal, UnknownLevels
-from boundit.terms.bound import Arm, Context, Value
-from boundit.terms.bound_errors import OutsideDomain, WrongLength
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.scalars import name_bins, unwrap_scalar
+from boundit.core.errors import OutsideDomain, WrongLength
+from boundit.core.scalars import name_bins, unwrap_scalar
+from boundit.results.bound import Arm, Context, Value
+from boundit.results.bound_table import BoundTable
 
 Levels: TypeAlias = tuple[Value, ...]
 Edges: TypeAlias = tuple[float, ...]

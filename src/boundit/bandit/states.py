@@ -12,9 +12,9 @@ import numpy as np
 
 from boundit.bandit.draws import Floats
 from boundit.bandit.errors import DamagedState
-from boundit.terms.errors import BounditError, UnreadableFile
-from boundit.terms.saving.bound_file import compute_checksum
-from boundit.terms.saving.files import write_page
+from boundit.core.errors import BounditError, UnreadableFile
+from boundit.core.files import write_page
+from boundit.results.bound_file import compute_checksum
 
 FORMAT, VERSION = "boundit policy", 4
 _HEAD = ("format", "version", "policy", "checksum")

@@ -23,7 +23,7 @@ from boundit.bandit.options import CommonOptions
 from boundit.bandit.policy import Policy
 from boundit.bandit.runs import register_runs
 from boundit.bandit.ucb import TOTAL, N, count_reward
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound_table import BoundTable
 
 
 class TSArrays(NamedTuple):

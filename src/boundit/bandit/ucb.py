@@ -11,7 +11,7 @@ from boundit.bandit.index import FREE, INDEX, is_ahead
 from boundit.bandit.options import CommonOptions
 from boundit.bandit.policy import Policy
 from boundit.bandit.runs import register_runs
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound_table import BoundTable
 
 N, TOTAL = 0, 1
 

@@ -19,9 +19,9 @@ from boundit.bandit.oam.policy import OAM
 from boundit.bandit.policy import Policy
 from boundit.bandit.ts import TS
 from boundit.bandit.ucb import UCB
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.fused_plan import Factor, FusedPlan
-from boundit.terms.long_work import Progress, follow_progress
+from boundit.core.long_work import Progress, follow_progress
+from boundit.results.bound_table import BoundTable
+from boundit.results.fused_plan import Factor, FusedPlan
 
 _ROUNDS = 24
 """After so many rewards every branch of an algorithm was taken."""

@@ -8,17 +8,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import permutations
 
+from boundit.core.errors import BounditError
+from boundit.core.interval import Interval
+from boundit.core.message import Message, sort_caveats
+from boundit.core.rounding import ROUNDING
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.nx import is_networkx
 from boundit.graph.read import require_graph
-from boundit.terms.bound import Bound, Key, RuleRecord
-from boundit.terms.bound_table import PLAIN, BoundTable
-from boundit.terms.contrast import Pair
-from boundit.terms.errors import BounditError
-from boundit.terms.explanation import RANGE
-from boundit.terms.interval import Interval
-from boundit.terms.message import Message, sort_caveats
-from boundit.terms.rounding import ROUNDING
+from boundit.results.bound import Bound, Key, RuleRecord
+from boundit.results.bound_table import PLAIN, BoundTable
+from boundit.results.contrast import Pair
+from boundit.results.explanation import RANGE
 
 
 class InvalidCandidates(BounditError):

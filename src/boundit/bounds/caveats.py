@@ -10,9 +10,9 @@ from boundit.bounds.plan import BoundPlan
 from boundit.bounds.request import BoundRequest
 from boundit.bounds.reward import is_binary
 from boundit.checks.contradictions import note_contradictions
-from boundit.terms.long_work import TimeBudget
-from boundit.terms.message import ANY, SOME, Caveat, Note, Option, sort_caveats
-from boundit.terms.names import Nodes, join_names, sort_names, write_name
+from boundit.core.long_work import TimeBudget
+from boundit.core.message import ANY, SOME, Caveat, Note, Option, sort_caveats
+from boundit.core.names import Nodes, join_names, sort_names, write_name
 
 MOST_LEVELS = 6
 """Up to how many levels of a variable a caveat names."""

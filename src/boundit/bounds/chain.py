@@ -36,15 +36,15 @@ from boundit.bounds.evidence import SUCCESS, Probabilities
 from boundit.bounds.population import Population, Reweighting
 from boundit.bounds.refusals import LIMITS
 from boundit.bounds.selection_facts import FactsRefuted
+from boundit.core.formula import Group, Over, Sentence, Sign, StepRecord, Term, Variable
+from boundit.core.long_work import FOR_EVER, TimeBudget
+from boundit.core.names import Nodes, join_names, sort_names
 from boundit.counts.formula import Formula, Normaliser, Pair, normalise
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.expression import Expression, P
 from boundit.estimand.notation import make_sentence
 from boundit.estimand.query import EffectQuery
-from boundit.terms.bound import RuleRecord, StepRecord
-from boundit.terms.formula import Group, Over, Sentence, Sign, Term, Variable
-from boundit.terms.long_work import FOR_EVER, TimeBudget
-from boundit.terms.names import Nodes, join_names, sort_names
+from boundit.results.bound import RuleRecord
 
 Axes = tuple[str, ...]
 MAX_SHOWN = 3  # how many claims are written out where the best of many counts

@@ -11,13 +11,13 @@ from boundit.bounds.plan import MOST_RULES, BoundPlan, keep_smallest
 from boundit.bounds.refusals import name_rules
 from boundit.bounds.request import BoundRequest
 from boundit.bounds.reward import has_two_values, is_binary, settle_outcome_range
+from boundit.core.message import ANY, Caveat, Option
+from boundit.core.names import Nodes, sort_names
 from boundit.counts.errors import TooManyCells
 from boundit.counts.memory import Workspace
 from boundit.counts.table import CountTable, share_levels
 from boundit.counts.unmarked import find_possible_selection
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.message import ANY, Caveat, Option
-from boundit.terms.names import Nodes, sort_names
 
 
 @dataclass(frozen=True, eq=False)

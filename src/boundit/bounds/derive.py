@@ -28,17 +28,17 @@ from boundit.bounds.program.rule import Program
 from boundit.bounds.refusals import note_late
 from boundit.bounds.request import BoundRequest, Profile, hide_reward, read_request
 from boundit.bounds.table import EndsCross, NoModelFits, make_table
+from boundit.core.errors import BounditError
+from boundit.core.long_work import Progress, TimeBudget, follow_progress, say_nothing
+from boundit.core.message import Caveat
+from boundit.core.renamed import refuse_renamed
 from boundit.counts.memory import Workspace
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph, project
 from boundit.graph.read import GraphLike
-from boundit.terms.bound import Goal
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.errors import BounditError
-from boundit.terms.long_work import Progress, TimeBudget, follow_progress, say_nothing
-from boundit.terms.message import Caveat
-from boundit.terms.renamed import refuse_renamed
-from boundit.terms.sampling import Inference as InferenceName
+from boundit.results.bound import Goal
+from boundit.results.bound_table import BoundTable
+from boundit.results.sampling import Inference as InferenceName
 
 _log = logging.getLogger(__name__)
 PLANNING = 0.4

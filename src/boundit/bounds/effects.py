@@ -26,14 +26,14 @@ from boundit.bounds.inference.base import Rule
 from boundit.bounds.lp.program import SolveStatus
 from boundit.bounds.population import Population, Row, make_program
 from boundit.bounds.refusals import LIMITS
+from boundit.core.interval import Interval
+from boundit.core.names import Nodes
+from boundit.core.rounding import ROUNDING
 from boundit.counts.named_array import Floats
 from boundit.estimand.question import Question, lighten
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.bound import Key
-from boundit.terms.contrast import Pair
-from boundit.terms.interval import Interval
-from boundit.terms.names import Nodes
-from boundit.terms.rounding import ROUNDING
+from boundit.results.bound import Key
+from boundit.results.contrast import Pair
 
 ACCURACY, ROUGH, FINEST = 1e-4, 2e-3, 1e-6
 CELL_SHARE = 0.8  # of the error, for the cell intervals that differences are made of

@@ -11,6 +11,8 @@ from math import prod
 
 import numpy as np
 
+from boundit.core.names import Nodes, sort_names
+from boundit.core.rounding import EXACT_ROUNDING
 from boundit.counts.contraction import ProductTable
 from boundit.counts.errors import TooLarge
 from boundit.counts.formula import Formula, NeedsPopulation, NotLogged, Pair, evaluate
@@ -21,8 +23,6 @@ from boundit.counts.table import CountTable, merge_cells
 from boundit.estimand.expression import P
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.names import Nodes, sort_names
-from boundit.terms.rounding import EXACT_ROUNDING
 
 SUCCESS = 1
 _EPS = float(np.finfo(np.float64).eps)

@@ -15,11 +15,11 @@ from boundit.bounds.inference.base import Rule
 from boundit.bounds.lp.program import SolveStatus
 from boundit.bounds.models.rule import ModelRule
 from boundit.bounds.refusals import LIMITS
+from boundit.core.formula import Line, Sentence, Term, Variable
+from boundit.core.message import format_count
+from boundit.core.names import Nodes, sort_names
 from boundit.counts.named_array import NamedArray
-from boundit.terms.explanation import format_count
-from boundit.terms.formula import Line, Sentence, Term, Variable
-from boundit.terms.names import Nodes, sort_names
-from boundit.terms.sampling import EndSampling, HeavyCell, RowSampling
+from boundit.results.sampling import EndSampling, HeavyCell, RowSampling
 
 Place = tuple[int, ...]
 MOST_EXPLAINED, MOST_SAMPLED = 5_000, 1_000

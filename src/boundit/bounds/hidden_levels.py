@@ -9,10 +9,10 @@ its levels, and so does a variable that is independent of selection.
 
 from collections.abc import Collection, Iterable, Mapping
 
+from boundit.core.names import Nodes
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
-from boundit.terms.names import Nodes
 
 
 def find_hidden(

@@ -24,6 +24,18 @@ from boundit.bounds.evidence import SUCCESS, Counts, Evidence, Probabilities
 from boundit.bounds.population import Reweighting
 from boundit.bounds.request import read_bandit_query
 from boundit.bounds.reward import has_two_values, settle_outcome_range
+from boundit.core.formula import (
+    Group,
+    Over,
+    Part,
+    Sentence,
+    Sign,
+    StepRecord,
+    Variable,
+    make_factor,
+)
+from boundit.core.message import Caveat
+from boundit.core.names import Nodes, join_names, sort_names
 from boundit.counts.contraction import ProductTable, eliminate, multiply_out
 from boundit.counts.formula import Formula, Pair, normalise
 from boundit.counts.log import read_log
@@ -37,12 +49,9 @@ from boundit.estimand.query import EffectQuery
 from boundit.estimand.substitutes import Substitute, find_substitutes
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.read import GraphLike, require_graph
-from boundit.terms.bound import Bound, RuleRecord, StepRecord
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.explanation import RANGE
-from boundit.terms.formula import Group, Over, Part, Sentence, Sign, Variable, make_factor
-from boundit.terms.message import Caveat
-from boundit.terms.names import Nodes, join_names, sort_names
+from boundit.results.bound import Bound, RuleRecord
+from boundit.results.bound_table import BoundTable
+from boundit.results.explanation import RANGE
 
 MAX_SETS = 200  # sets of variables that are tried as substitutes
 CP, BIASED = "condition only", "adjust for confounding only"

@@ -15,14 +15,14 @@ from boundit.bounds.refusals import name_rules, note_refused
 from boundit.bounds.request import Profile
 from boundit.bounds.search import find_chains
 from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
+from boundit.core.long_work import FOR_EVER, TimeBudget
+from boundit.core.message import Caveat, Note
+from boundit.core.names import Nodes
 from boundit.counts.errors import TooLarge
 from boundit.counts.memory import Workspace
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.bound import RuleRecord
-from boundit.terms.long_work import FOR_EVER, TimeBudget
-from boundit.terms.message import Caveat, Note
-from boundit.terms.names import Nodes
+from boundit.results.bound import RuleRecord
 
 FEW_COLUMNS = 12
 """Up to so many columns a log is counted for all rules, whatever their levels."""

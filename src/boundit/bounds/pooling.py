@@ -30,6 +30,8 @@ from scipy.special import gammaln
 
 from boundit.bounds.evidence import SUCCESS, Evidence
 from boundit.bounds.refusals import LIMITS
+from boundit.core.long_work import FOR_EVER, TimeBudget
+from boundit.core.names import Nodes, join_names, sort_names
 from boundit.counts.named_array import Floats
 from boundit.estimand.derivation import Step
 from boundit.estimand.query import EffectQuery
@@ -43,10 +45,8 @@ from boundit.estimand.question import (
 from boundit.estimand.substitutes import shortlist
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
-from boundit.terms.bound import Key
-from boundit.terms.fused_plan import Factor, FusedPlan, NoFusedPlan
-from boundit.terms.long_work import FOR_EVER, TimeBudget
-from boundit.terms.names import Nodes, join_names, sort_names
+from boundit.results.bound import Key
+from boundit.results.fused_plan import Factor, FusedPlan, NoFusedPlan
 
 MAX_VARIABLES = 3  # as many as a chain has by default
 MAX_LEAVES = 64  # combinations of their levels for one arm and context

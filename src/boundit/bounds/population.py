@@ -24,14 +24,14 @@ from numpy.typing import NDArray
 from boundit.bounds.evidence import Probabilities
 from boundit.bounds.lp.program import Optimum, Program, SolveStatus, SparseMatrix
 from boundit.bounds.selection_facts import SelectionFacts
+from boundit.core.long_work import FOR_EVER, TimeBudget
+from boundit.core.names import Nodes, join_names, sort_names
+from boundit.core.rounding import EXACT_ROUNDING
 from boundit.counts.formula import Formula, Pair, normalise
 from boundit.counts.named_array import Floats, divide
 from boundit.estimand.expression import P
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import find_boundary
-from boundit.terms.long_work import FOR_EVER, TimeBudget
-from boundit.terms.names import Nodes, join_names, sort_names
-from boundit.terms.rounding import EXACT_ROUNDING
 
 MAX_CELLS = 1_024  # the most cells that programs are made for; beyond, nothing is said
 SUMS = 3  # the total, the masses of the shield and the cells: none exceeds the total

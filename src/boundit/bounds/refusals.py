@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from boundit.core.errors import OutOfTime
+from boundit.core.message import Caveat, Option
 from boundit.counts.errors import TooLarge
-from boundit.terms.errors import OutOfTime
-from boundit.terms.message import Caveat, Option
 
 LIMITS: Final = (TooLarge, OutOfTime, MemoryError)
 """What is raised where memory or time do not suffice; who meets it does without."""

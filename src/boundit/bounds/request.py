@@ -11,18 +11,17 @@ from boundit.bounds.models.estimators import load_scikit_learn
 from boundit.bounds.models.options import InvalidModels, Models, read_models
 from boundit.bounds.reward import may_be_binary
 from boundit.bounds.selection_facts import SelectionFacts
+from boundit.core.errors import BounditError, InvalidLimit, InvalidQuery, ReservedName, shorten
+from boundit.core.long_work import read_time_limit
+from boundit.core.message import ANY, Option
+from boundit.core.names import Nodes, join_names, sort_names
 from boundit.counts.log import Log, read_log
 from boundit.counts.memory import read_memory_limit
 from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.causal_graph import CausalGraph, project
 from boundit.graph.read import GraphLike, require_graph
-from boundit.terms.bound import MEASURES, Goal, read_goal
-from boundit.terms.bound_errors import ReservedName
-from boundit.terms.errors import BounditError, InvalidLimit, InvalidQuery, shorten
-from boundit.terms.long_work import read_time_limit
-from boundit.terms.message import ANY, Option
-from boundit.terms.names import Nodes, join_names, sort_names
-from boundit.terms.sampling import ROWS, Inference
+from boundit.results.bound import MEASURES, Goal, read_goal
+from boundit.results.sampling import ROWS, Inference
 
 Profile: TypeAlias = Literal["sound", "paper"]
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from boundit.core.errors import BounditError
+from boundit.core.message import Option, Placeholder
 from boundit.counts.table import CountTable
-from boundit.terms.errors import BounditError
-from boundit.terms.message import Option, Placeholder
 
 _NEAR = 1e-12
 """How far a sum of numbers that are no binary fractions may be off, for each of them."""

@@ -37,6 +37,10 @@ from boundit.bounds.confounding.limits import (
 )
 from boundit.bounds.population import Reweighting
 from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
+from boundit.core.formula import Sentence, StepRecord, Term, name_variables
+from boundit.core.long_work import FOR_EVER, TimeBudget
+from boundit.core.message import Caveat, Note, Option
+from boundit.core.names import Nodes, join_names, sort_names
 from boundit.estimand.derivation import Step
 from boundit.estimand.expression import simplify
 from boundit.estimand.query import EffectQuery
@@ -47,11 +51,6 @@ from boundit.estimand.substitutes import shortlist
 from boundit.graph.causal_graph import CausalGraph, Edge
 from boundit.graph.separation import find_boundary, open_walk
 from boundit.graph.separators import smallest_separator
-from boundit.terms.bound import StepRecord
-from boundit.terms.formula import Sentence, Term, name_variables
-from boundit.terms.long_work import FOR_EVER, TimeBudget
-from boundit.terms.message import Caveat, Note, Option
-from boundit.terms.names import Nodes, join_names, sort_names
 
 MAX_CONDITION = 3  # how many variables a chain goes over, unless the caller says otherwise
 MAX_SETS = 200  # on wide graphs only the most relevant variables are combined

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from math import inf, isnan
 from typing import Self, TypeGuard
 
+from boundit.core.errors import BounditError
+from boundit.core.message import Option
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.errors import BounditError
-from boundit.terms.message import Option
 
 
 class InvalidFact(BounditError):

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from boundit.bounds.selection_facts import FactsRefuted
 from boundit.bounds.table import EndsCross, NoModelFits
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.interval import Interval
-from boundit.terms.public_names import find_forwarded
-from boundit.terms.saving.frames import FrameKind
+from boundit.core.frames import FrameKind
+from boundit.core.interval import Interval
+from boundit.core.public_names import find_forwarded
+from boundit.results.bound_table import BoundTable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -19,17 +19,17 @@ from boundit.bounds.pooling import plan_pooling
 from boundit.bounds.program.rule import Program
 from boundit.bounds.request import BoundRequest
 from boundit.bounds.selection_facts import FactsRefuted
+from boundit.core.errors import BounditError, shorten
+from boundit.core.interval import Interval
+from boundit.core.message import Caveat, Note, Option
+from boundit.core.names import join_names
+from boundit.core.rounding import ROUNDING
 from boundit.counts.named_array import Floats
-from boundit.terms.bound import Bound, Key
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.contrast import Pair
-from boundit.terms.errors import BounditError, shorten
-from boundit.terms.explanation import EMPTY, NEVER_LOGGED, RANGE
-from boundit.terms.fused_plan import FusedPlan, NoFusedPlan
-from boundit.terms.interval import Interval
-from boundit.terms.message import Caveat, Note, Option
-from boundit.terms.names import join_names
-from boundit.terms.rounding import ROUNDING
+from boundit.results.bound import Bound, Key
+from boundit.results.bound_table import BoundTable
+from boundit.results.contrast import Pair
+from boundit.results.explanation import EMPTY, NEVER_LOGGED, RANGE
+from boundit.results.fused_plan import FusedPlan, NoFusedPlan
 
 CROSSED = "the rules contradict each other here; this is the narrowest single one"
 NO_FIT = "by chance no model of the graph fits the estimates here; the program was left out"

@@ -15,6 +15,11 @@ from boundit.checks.independence import (
 from boundit.checks.limits import CheckLimits
 from boundit.checks.report import CheckReport, Finding, Status, rank_findings
 from boundit.checks.strata import stratify
+from boundit.core.errors import BounditError
+from boundit.core.long_work import Progress, TimeBudget, follow_progress
+from boundit.core.message import Message, Note, Option
+from boundit.core.names import Nodes, join_names, sort_names
+from boundit.core.renamed import refuse_renamed
 from boundit.counts.errors import TooManyCells
 from boundit.counts.log import read_log
 from boundit.counts.table import CountTable
@@ -22,11 +27,6 @@ from boundit.counts.unmarked import find_possible_selection
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.implications import Independence, list_apart, state_independence
 from boundit.graph.read import GraphLike, require_graph
-from boundit.terms.errors import BounditError
-from boundit.terms.long_work import Progress, TimeBudget, follow_progress
-from boundit.terms.message import Message, Note, Option
-from boundit.terms.names import Nodes, join_names, sort_names
-from boundit.terms.renamed import refuse_renamed
 
 _ONE_SIDED = "In no group of alike rows do both take two values often enough."
 

@@ -13,10 +13,10 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from boundit.core.names import Nodes, sort_names
 from boundit.counts.levels import Codes, Levels
 from boundit.counts.named_array import Floats
 from boundit.counts.table import CountTable
-from boundit.terms.names import Nodes, sort_names
 
 Whole: TypeAlias = NDArray[np.integer[Any]]
 DENSE = 2**20

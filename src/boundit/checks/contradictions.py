@@ -14,13 +14,13 @@ import numpy as np
 from boundit.checks.coded_rows import CodedRows
 from boundit.checks.independence import TestOutcome, correct_by_holm, judge_independence
 from boundit.checks.strata import stratify
+from boundit.core.long_work import FOR_EVER, TimeBudget
+from boundit.core.message import Caveat
+from boundit.core.names import Nodes, sort_names, write_name
 from boundit.counts.table import CountTable
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.groups import NodeGroup
 from boundit.graph.implications import Independence, list_apart, state_independence
-from boundit.terms.long_work import FOR_EVER, TimeBudget
-from boundit.terms.message import Caveat
-from boundit.terms.names import Nodes, sort_names, write_name
 
 LEVEL = 0.001
 """The chance of any false alarm on one table."""

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field, replace
 from math import inf, prod
 from typing import TypeAlias
 
+from boundit.core.long_work import FOR_EVER, TimeBudget
+from boundit.core.names import Nodes, sort_names
 from boundit.counts.errors import TooManyCells
 from boundit.counts.log import Log
 from boundit.counts.sources import GroupBy, estimate_memory
 from boundit.counts.table import CountTable
 from boundit.graph.implications import Independence
-from boundit.terms.long_work import FOR_EVER, TimeBudget
-from boundit.terms.names import Nodes, sort_names
 
 ONE_PASS = 2 * 10**6
 """A log of so many rows is brought back whole: its table has no more cells than it has rows."""

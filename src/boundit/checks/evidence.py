@@ -7,9 +7,9 @@ import numpy as np
 from boundit.checks.coded_rows import CodedRows
 from boundit.checks.pooled import PooledTable
 from boundit.checks.strata import Strata
+from boundit.core.names import sort_names
 from boundit.counts.named_array import Floats
 from boundit.graph.implications import Independence
-from boundit.terms.names import sort_names
 
 
 @dataclass(frozen=True, slots=True)

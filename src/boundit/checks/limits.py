@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Self
 
+from boundit.core.long_work import TimeBudget, read_time_limit
+from boundit.core.message import Message, Option
 from boundit.counts.memory import read_memory_limit, write_size
-from boundit.terms.long_work import TimeBudget, read_time_limit
-from boundit.terms.message import Message, Option
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from typing import Self
 import numpy as np
 
 from boundit.checks.strata import Strata
+from boundit.core.rounding import ROUNDING
 from boundit.counts.levels import Codes
 from boundit.counts.named_array import Floats
-from boundit.terms.rounding import ROUNDING
 
 MOST_LEVELS = 20
 """So many levels of each variable are told apart; from the rarest on, others are joined."""

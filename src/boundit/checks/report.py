@@ -8,12 +8,11 @@ from typing import Any, Literal, TypeAlias
 from boundit.checks.evidence import Evidence
 from boundit.checks.independence import TestOutcome
 from boundit.checks.words import write_evidence, write_question, write_silence, write_statement
+from boundit.core.frames import FrameKind
+from boundit.core.message import Note, format_count
+from boundit.core.names import sort_names
+from boundit.core.public_names import find_forwarded
 from boundit.graph.implications import Independence
-from boundit.terms.explanation import format_count
-from boundit.terms.message import Note
-from boundit.terms.names import sort_names
-from boundit.terms.public_names import find_forwarded
-from boundit.terms.saving.frames import FrameKind
 
 Status: TypeAlias = Literal["contradicted", "consistent", "untestable"]
 _ORDER: dict[Status, int] = {"contradicted": 0, "consistent": 1, "untestable": 2}

@@ -3,9 +3,9 @@
 from math import isinf
 
 from boundit.checks.evidence import Evidence
+from boundit.core.message import format_count
+from boundit.core.names import sort_names
 from boundit.graph.implications import Independence
-from boundit.terms.explanation import format_count
-from boundit.terms.names import sort_names
 
 MEDIUM = 0.3
 """Cohen's medium effect: a test that can miss it says little."""

@@ -33,16 +33,16 @@ from boundit.cli.outputs import (
 )
 from boundit.cli.progress import show_steps
 from boundit.cli.sensitivity_plot import choose_edge, derive_ladders, draw_ladders
-from boundit.terms.errors import BounditError
-from boundit.terms.names import ADAPTIVE_COLUMN
+from boundit.core.errors import BounditError
+from boundit.core.names import ADAPTIVE_COLUMN
 
 if TYPE_CHECKING:
     from boundit.bounds.count import KeptCounts
     from boundit.bounds.request import BoundRequest
     from boundit.graph.causal_graph import CausalGraph
     from boundit.report.records import Ladder
-    from boundit.terms.bound_table import BoundTable
-    from boundit.terms.choices.choice import Choice
+    from boundit.results.bound_table import BoundTable
+    from boundit.results.choice import Choice
 
 MOST_CHOSEN = 10_000
 """For how many contexts a page says what to use; that takes about a second for 5,000."""
@@ -291,8 +291,8 @@ def _write_report(
     ladders: "tuple[Ladder, ...]",
 ) -> None:
     """Write the HTML page of a bound table, with the command that repeats it."""
+    from boundit.core.files import write_page  # noqa: PLC0415
     from boundit.report.pages.bound_page import write_bound_page  # noqa: PLC0415
-    from boundit.terms.saving.files import write_page  # noqa: PLC0415
 
     page = write_bound_page(
         table,
@@ -349,7 +349,7 @@ def _write_rows(table: "BoundTable") -> list[dict[str, object]]:
 
     Where it is known why chance widens a row as it does, that is part of it.
     """
-    from boundit.terms.saving.codec import encode  # noqa: PLC0415, keeps --help quick
+    from boundit.core.codec import encode  # noqa: PLC0415, keeps --help quick
 
     plain = int | float | str | None
     rows: list[dict[str, object]] = [

@@ -9,10 +9,10 @@ from dataclasses import replace
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from boundit.terms.message import Caveat, Message, Note, Option, Placeholder
+from boundit.core.message import Caveat, Message, Note, Option, Placeholder
 
 if TYPE_CHECKING:
-    from boundit.terms.bound_table import BoundTable
+    from boundit.results.bound_table import BoundTable
 
 
 def write_with_flags(note: Note) -> str:

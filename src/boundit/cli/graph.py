@@ -6,12 +6,12 @@ import click
 
 from boundit.cli.options import graph_argument, json_option, read_names
 from boundit.cli.outputs import notify, print_json
+from boundit.core.names import join_names, sort_names
 from boundit.counts.unmarked import ask_by_name, find_possible_selection
 from boundit.graph.formats import to_record
 from boundit.graph.implications import implications as testable
 from boundit.graph.read import GraphFormat, format_graph
 from boundit.graph.separation import open_walk
-from boundit.terms.names import join_names, sort_names
 
 if TYPE_CHECKING:
     from boundit.graph.causal_graph import CausalGraph

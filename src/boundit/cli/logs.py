@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 import click
 
-from boundit.terms.errors import UnknownNode
+from boundit.core.errors import UnknownNode
 
 if TYPE_CHECKING:
     from boundit.counts.log import Log

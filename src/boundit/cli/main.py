@@ -32,8 +32,8 @@ from boundit.cli.service.replay import replay
 from boundit.cli.service.serve import serve
 from boundit.cli.simulate import simulate
 from boundit.cli.studio import studio
-from boundit.terms.errors import BounditError
-from boundit.terms.renamed import OPTIONS
+from boundit.core.errors import BounditError
+from boundit.core.renamed import OPTIONS
 
 NONSENSE, BUG = 2, 3
 ADDED = "boundit.commands"

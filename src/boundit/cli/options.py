@@ -10,9 +10,9 @@ import click
 
 from boundit.cli.flags import write_with_flags
 from boundit.cli.outputs import INPUTS, OutputFile
+from boundit.core.errors import InvalidGraph, UnreadableFile
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.read import parse_graph, read_graph
-from boundit.terms.errors import InvalidGraph, UnreadableFile
 
 # What a graph has and hardly any path: arrows, braces, blanks, statements.
 _SAYS_GRAPH = re.compile(r"[-=<>]{2}|[{}\[\];\s]")

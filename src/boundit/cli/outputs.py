@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from boundit.terms.errors import hide_password
+from boundit.core.errors import hide_password
 
 if TYPE_CHECKING:
     from boundit.report.pages.answer_page import AnswerPage
@@ -94,8 +94,8 @@ def spell_command() -> str:
 
 def write_answer(path: Path, page: "AnswerPage") -> None:
     """Write the page of an answer, with the command that repeats it, and say where it is."""
+    from boundit.core.files import write_page  # noqa: PLC0415
     from boundit.report.pages.answer_page import write_answer_page  # noqa: PLC0415, quick --help
-    from boundit.terms.saving.files import write_page  # noqa: PLC0415
 
     write_page(path, write_answer_page(page, command=spell_command()))
     notify_written(path)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
 
-from boundit.terms.long_work import Progress, say_nothing
+from boundit.core.long_work import Progress, say_nothing
 
 Advance: TypeAlias = Callable[[int, int], None]
 """Hears how much is done, and of how much."""

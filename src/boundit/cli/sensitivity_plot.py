@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from boundit.bounds.count import KeptCounts
     from boundit.bounds.request import BoundRequest
     from boundit.report.records import Ladder
-    from boundit.terms.bound_table import BoundTable
+    from boundit.results.bound_table import BoundTable
 
 LIMITS = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
 """The limits of a plot."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from boundit.cli.outputs import notify
-from boundit.terms.errors import MissingExtra
+from boundit.core.errors import MissingExtra
 
 
 @click.command(short_help="Draw, ask and see why in the browser.")

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from boundit.core.message import ANY, SOME, Message, Note, Option
 from boundit.counts.levels import Levels
 from boundit.counts.table import CountTable
-from boundit.terms.message import ANY, SOME, Message, Note, Option
 
 MANY_LEVELS = 32
 """With more levels than this, a whole number is often a measurement, such as an age."""

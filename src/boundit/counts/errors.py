@@ -3,9 +3,9 @@
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 
-from boundit.terms.errors import BounditError, shorten
-from boundit.terms.message import ANY, SOME, Message, Option
-from boundit.terms.names import join_names, sort_names, write_name
+from boundit.core.errors import BounditError, shorten
+from boundit.core.message import ANY, SOME, Message, Option
+from boundit.core.names import join_names, sort_names, write_name
 
 # Of an engine's message: the data, and its plans.
 _ECHOES = (

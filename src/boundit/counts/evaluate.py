@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from math import prod
 from typing import Protocol
 
+from boundit.core.errors import InvalidQuery
+from boundit.core.names import Nodes, sort_names
 from boundit.counts.contraction import ProductTable
 from boundit.counts.formula import NeedsPopulation, NotLogged, normalise
 from boundit.counts.formula import evaluate as evaluate_formula
@@ -12,8 +14,6 @@ from boundit.counts.memory import Workspace
 from boundit.counts.named_array import MOST_AXES, NamedArray, agree_on_levels, divide
 from boundit.estimand.derivation import Identification
 from boundit.estimand.expression import Expression, P, find_variables
-from boundit.terms.errors import InvalidQuery
-from boundit.terms.names import Nodes, sort_names
 
 
 class CountSource(Protocol):

@@ -10,8 +10,8 @@ from os import SEEK_END
 from pathlib import Path
 from typing import BinaryIO
 
+from boundit.core.errors import shorten
 from boundit.counts.paths import FileFormat
-from boundit.terms.errors import shorten
 
 DAMAGED = "it is damaged or was cut short: it cannot be unpacked"
 _MOST_LINES = 10**7

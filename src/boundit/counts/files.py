@@ -12,6 +12,7 @@ from typing import Any, TypeAlias, TypeVar
 import duckdb
 from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
+from boundit.core.errors import BounditError, MissingExtra, UnreadableFile, hide_password
 from boundit.counts.errors import EmptyLog, NotNumeric, SameName, shorten_error
 from boundit.counts.faults import DAMAGED, find_fault, is_cut_parquet, is_cut_short
 from boundit.counts.paths import FileFormat, list_files
@@ -26,7 +27,6 @@ from boundit.counts.relations import (
     read_kinds,
 )
 from boundit.counts.sources import Cells, ColumnKind, GroupBy, Oddity
-from boundit.terms.errors import BounditError, MissingExtra, UnreadableFile, hide_password
 
 Paths: TypeAlias = str | Path | Sequence[str | Path]
 Read = TypeVar("Read")

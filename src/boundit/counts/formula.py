@@ -25,6 +25,8 @@ from typing import Protocol, assert_never
 
 import numpy as np
 
+from boundit.core.errors import BounditError
+from boundit.core.names import Nodes, join_names, sort_names
 from boundit.counts.contraction import (
     ProductTable,
     contract,
@@ -35,8 +37,6 @@ from boundit.counts.contraction import (
 from boundit.counts.memory import Workspace
 from boundit.counts.named_array import Floats, divide
 from boundit.estimand.expression import CFactor, Expression, P, Product, Ratio, Sum
-from boundit.terms.errors import BounditError
-from boundit.terms.names import Nodes, join_names, sort_names
 
 Pair = tuple[Floats, Floats]
 """Lower and upper endpoints of the same numbers."""

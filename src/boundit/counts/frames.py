@@ -14,6 +14,8 @@ import numpy as np
 from narwhals.exceptions import NarwhalsError
 from narwhals.typing import IntoLazyFrame, IntoSeries
 
+from boundit.core.errors import MissingExtra
+from boundit.core.names import join_names
 from boundit.counts.errors import (
     InvalidLog,
     NotACategory,
@@ -32,8 +34,6 @@ from boundit.counts.sources import (
     derive_columns,
     list_numbers,
 )
-from boundit.terms.errors import MissingExtra
-from boundit.terms.names import join_names
 
 # What pandas turns into a float, its missing values included.
 _NUMBERS = (int, float, Decimal, np.number, np.bool_, type(None))

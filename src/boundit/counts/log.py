@@ -10,6 +10,9 @@ from typing import get_args
 
 from duckdb import DuckDBPyRelation
 
+from boundit.core.message import ANY, Option
+from boundit.core.names import ADAPTIVE_COLUMN, sort_names
+from boundit.core.renamed import refuse_renamed
 from boundit.counts.errors import (
     EmptyLog,
     InvalidOption,
@@ -24,9 +27,6 @@ from boundit.counts.sources import ColumnKind, GroupBy, Source, limit_cells, rea
 from boundit.counts.table import CountTable
 from boundit.counts.tabulate import Missing, Request, tabulate
 from boundit.counts.unmarked import ask_by_name
-from boundit.terms.message import ANY, Option
-from boundit.terms.names import ADAPTIVE_COLUMN, sort_names
-from boundit.terms.renamed import refuse_renamed
 
 
 @dataclass(frozen=True, eq=False, repr=False)

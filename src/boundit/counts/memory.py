@@ -8,11 +8,11 @@ from math import isfinite
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from boundit.core.errors import InvalidLimit, OutOfTime, shorten
+from boundit.core.long_work import FOR_EVER, TimeBudget
+from boundit.core.message import Option
+from boundit.core.scalars import unwrap_scalar
 from boundit.counts.errors import TooLarge
-from boundit.terms.errors import InvalidLimit, OutOfTime, shorten
-from boundit.terms.long_work import FOR_EVER, TimeBudget
-from boundit.terms.message import Option
-from boundit.terms.scalars import unwrap_scalar
 
 LEAST = 10**6
 """Nobody works in less than a megabyte."""

@@ -11,9 +11,9 @@ from typing import Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from boundit.core.errors import BounditError
+from boundit.core.names import Names, Nodes, join_names, read_nodes, sort_names
 from boundit.counts.levels import Codes
-from boundit.terms.errors import BounditError
-from boundit.terms.names import Names, Nodes, join_names, read_nodes, sort_names
 
 Floats = NDArray[np.float64]
 MOST_AXES = 32

@@ -6,8 +6,8 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
 
+from boundit.core.errors import MissingExtra, hide_password
 from boundit.counts.errors import MixedFiles, NoFiles, shorten_error
-from boundit.terms.errors import MissingExtra, hide_password
 
 _PACKED = ("", ".gz", ".zst")
 _DATABASES = {"duckdb", "mssql", "mysql", "postgres", "postgresql", "sqlite"}

@@ -19,10 +19,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from boundit.core.names import Nodes, sort_names
 from boundit.counts.memory import Workspace
 from boundit.counts.named_array import Floats, NamedArray, SeenCells, find_distinct
 from boundit.estimand.expression import P
-from boundit.terms.names import Nodes, sort_names
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from boundit.core.errors import shorten
+from boundit.core.message import ANY, Message, Note, Option
+from boundit.core.names import Names, Nodes, read_nodes, sort_names
 from boundit.counts.errors import ClustersDiffer, NoReward, TooLarge
 from boundit.counts.levels import Codes, Levels, join_levels
 from boundit.counts.named_array import Floats, MissingAxis, NamedArray, SeenCells, find_distinct
-from boundit.terms.errors import shorten
-from boundit.terms.message import ANY, Message, Note, Option
-from boundit.terms.names import Names, Nodes, read_nodes, sort_names
 
 DENSE_LIMIT = 2**24
 """The most cells a dense table may have: 128 MiB of numbers."""

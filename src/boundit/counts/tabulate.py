@@ -7,6 +7,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from boundit.core.message import Message, Note, Option
+from boundit.core.scalars import name_bins
 from boundit.counts.caveats import (
     warn_of_averages,
     warn_of_dropped_rows,
@@ -29,8 +31,6 @@ from boundit.counts.named_array import Floats
 from boundit.counts.sources import CELL_LIMIT, Cells
 from boundit.counts.table import ClusterLines, CountTable, cut_by_cluster, merge_cells
 from boundit.counts.unmarked import ask_if_always_one
-from boundit.terms.message import Message, Note, Option
-from boundit.terms.scalars import name_bins
 
 Missing: TypeAlias = Literal["drop", "level", "error"]
 Keys: TypeAlias = dict[str, tuple[Levels, Codes]]

@@ -7,8 +7,8 @@ it is 1 in every row, the log agrees. Without a column, its name has to do.
 
 from collections.abc import Collection
 
+from boundit.core.names import Names, Nodes, read_nodes, sort_names, write_name
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.names import Names, Nodes, read_nodes, sort_names, write_name
 
 _CALLED = {"s", "included", "kept", "logged", "observed", "recorded", "sampled"}
 _CALLED |= {"selected", "selection"}

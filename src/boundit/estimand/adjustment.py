@@ -30,6 +30,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from boundit.core.errors import InvalidQuery
+from boundit.core.names import Names, Nodes, join_names, sort_names
+from boundit.core.verdict import Verdict
 from boundit.estimand.context_adjustment import adjusts_in_context, list_context_adjustments
 from boundit.estimand.expression import Expression, P, Product, Sum
 from boundit.estimand.query import EffectQuery, parse_query, read_roles
@@ -44,9 +47,6 @@ from boundit.graph.separators import (
     list_sets_between,
     minimal_separator,
 )
-from boundit.terms.errors import InvalidQuery
-from boundit.terms.names import Names, Nodes, join_names, sort_names
-from boundit.terms.verdict import Verdict
 
 
 class NotACovariate(InvalidQuery):

@@ -21,13 +21,13 @@ Since selection causes nothing, (a) and (b) together are one separation, namely
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from boundit.core.names import Names, Nodes, join_names, sort_names
+from boundit.core.verdict import Verdict
 from boundit.estimand.expression import Expression, P, Product, Sum
 from boundit.estimand.query import read_roles
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import find_connected_nodes, open_walk
 from boundit.graph.separators import find_needed_nodes, list_separators, minimal_separator
-from boundit.terms.names import Names, Nodes, join_names, sort_names
-from boundit.terms.verdict import Verdict
 
 CRITERION = "adjustment in context"
 

@@ -4,13 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from boundit.core.errors import shorten
+from boundit.core.formula import Line, StepRecord, join_line
+from boundit.core.names import Nodes, sort_names, write_name
+from boundit.core.public_names import find_forwarded
 from boundit.estimand.expression import Expression
 from boundit.estimand.notation import write_latex, write_text
-from boundit.terms.bound import StepRecord
-from boundit.terms.errors import shorten
-from boundit.terms.formula import Line, join_line
-from boundit.terms.names import Nodes, sort_names, write_name
-from boundit.terms.public_names import find_forwarded
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,11 +30,11 @@ does not affect Y, which depends on z.
 
 from typing import Literal, TypeAlias
 
+from boundit.core.names import Names
+from boundit.core.verdict import Verdict
 from boundit.estimand.query import read_roles
 from boundit.graph.read import GraphLike, require_graph
 from boundit.graph.separation import open_walk
-from boundit.terms.names import Names
-from boundit.terms.verdict import Verdict
 
 Reading: TypeAlias = Literal["sound", "paper"]
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import permutations
 from typing import NamedTuple, TypeAlias, assert_never
 
-from boundit.terms.names import Nodes
+from boundit.core.names import Nodes
 
 Rank: TypeAlias = tuple[object, ...]
 """Sorts formulas: probabilities by what they speak of, then sums, then what is left. Found once

@@ -31,6 +31,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from boundit.core.formula import Sentence, make_factor
+from boundit.core.names import Nodes, join_names
 from boundit.estimand.derivation import Identification, Step
 from boundit.estimand.expression import (
     CFactor,
@@ -46,8 +48,6 @@ from boundit.estimand.notation import write_text
 from boundit.estimand.question import Question
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import find_boundary
-from boundit.terms.formula import Sentence, make_factor
-from boundit.terms.names import Nodes, join_names
 
 _IDENTIFY, _PRODUCT = "Identify", "c-factors"
 

@@ -7,6 +7,8 @@ that they had to, a search of the whole do-calculus; then the formula in its sim
 from collections.abc import Iterable
 from dataclasses import replace
 
+from boundit.core.errors import OverlappingRoles
+from boundit.core.names import Names
 from boundit.estimand.derivation import Identification, Step
 from boundit.estimand.expression import simplify
 from boundit.estimand.query import EffectQuery, parse_query
@@ -15,8 +17,6 @@ from boundit.estimand.search import search
 from boundit.estimand.smaller import compact
 from boundit.estimand.solver import Solver
 from boundit.graph.read import GraphLike, require_graph
-from boundit.terms.errors import OverlappingRoles
-from boundit.terms.names import Names
 
 SEARCH_LIMIT = 7
 """Up to how many relevant variables the whole do-calculus is searched: about 0.2 s."""

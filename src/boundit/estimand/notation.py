@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import assert_never
 
+from boundit.core.formula import Fraction, Group, Over, Part, Sentence, Term, Variable
+from boundit.core.names import Nodes, sort_names
 from boundit.estimand.expression import CFactor, Expression, P, Product, Ratio, Sum
-from boundit.terms.formula import Fraction, Group, Over, Part, Sentence, Term, Variable
-from boundit.terms.names import Nodes, sort_names
 
 _SHORT = re.compile(r"[A-Za-z]\d*")
 _SPECIAL = str.maketrans({c: f"\\{c}" for c in "#$%&_{}"} | {"\\": r"\backslash "})

@@ -5,10 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
-from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.separation import require_roles
-from boundit.graph.tokens import END, Tokens
-from boundit.terms.errors import (
+from boundit.core.errors import (
     InvalidName,
     InvalidQuery,
     MalformedQuery,
@@ -17,8 +14,11 @@ from boundit.terms.errors import (
     OverlappingRoles,
     RepeatedVariable,
 )
-from boundit.terms.formula import Term, Variable
-from boundit.terms.names import Names, Nodes, is_name, sort_names
+from boundit.core.formula import Term, Variable
+from boundit.core.names import Names, Nodes, is_name, sort_names
+from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.separation import require_roles
+from boundit.graph.tokens import END, Tokens
 
 _PATTERN = re.compile(
     r"""
@@ -196,7 +196,7 @@ def read_roles(graph: CausalGraph, roles: Mapping[str, Names]) -> list[Nodes]:
     >>> read_roles(graph, {"an outcome": "Y", "a covariate": "S"})
     Traceback (most recent call last):
     ...
-    boundit.terms.errors.OverlappingRoles: 'S' is the selection node and a covariate at once; \
+    boundit.core.errors.OverlappingRoles: 'S' is the selection node and a covariate at once; \
 it can only be one of them
     """
     parts = dict(zip(roles, require_roles(graph, roles), strict=True))

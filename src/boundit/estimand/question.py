@@ -9,11 +9,11 @@ IDC, which turns conditions into interventions first.
 
 from dataclasses import dataclass, replace
 
+from boundit.core.formula import Term, Variable, name_variables
+from boundit.core.names import Nodes, sort_names, write_name
 from boundit.estimand.derivation import SeparationFact, Step
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import find_boundary, find_causes, open_walk
-from boundit.terms.formula import Term, Variable, name_variables
-from boundit.terms.names import Nodes, sort_names, write_name
 
 _MOVES = {
     "Rule 1": "drop the condition {}",

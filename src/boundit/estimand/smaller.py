@@ -24,6 +24,7 @@ from dataclasses import replace
 from math import inf
 from typing import final
 
+from boundit.core.names import Nodes, join_names
 from boundit.estimand.derivation import Identification, Step
 from boundit.estimand.expression import Expression, find_variables, multiply, sum_out
 from boundit.estimand.question import Question
@@ -32,7 +33,6 @@ from boundit.estimand.solver import Solver
 from boundit.graph.causal_graph import CausalGraph, project
 from boundit.graph.separation import find_connected_nodes
 from boundit.graph.separators import smallest_separator
-from boundit.terms.names import Nodes, join_names
 
 WORK = 150_000
 """How much all trials may cost; one costs the square of the nodes it leaves in sight."""

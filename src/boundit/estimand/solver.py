@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import final
 
+from boundit.core.formula import Sentence
+from boundit.core.names import Nodes, join_names, sort_names
 from boundit.estimand.derivation import Identification, Step
 from boundit.estimand.expression import Expression, P, divide, multiply, sum_out
 from boundit.estimand.factors import recover_by_factors, recover_factor
@@ -27,8 +29,6 @@ from boundit.estimand.question import (
 from boundit.graph.causal_graph import CausalGraph, project
 from boundit.graph.separation import find_boundary, open_walk
 from boundit.graph.separators import find_separator, minimal_separator, nearest_separator
-from boundit.terms.formula import Sentence
-from boundit.terms.names import Nodes, join_names, sort_names
 
 _DEPTH = 2
 """How many sums may be nested; each level tries a handful of separators."""

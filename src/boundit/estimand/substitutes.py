@@ -31,6 +31,8 @@ from itertools import combinations
 from math import comb
 from typing import Literal, TypeAlias
 
+from boundit.core.names import Names, Nodes, join_names, sort_names
+from boundit.core.verdict import Verdict
 from boundit.estimand.adjustment import adjusts, find_adjustment, write_adjustment
 from boundit.estimand.context_adjustment import (
     adjusts_in_context,
@@ -43,8 +45,6 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.read import GraphLike, require_graph
 from boundit.graph.separation import open_walk
 from boundit.graph.separators import minimal_separator
-from boundit.terms.names import Names, Nodes, join_names, sort_names
-from boundit.terms.verdict import Verdict
 
 Form: TypeAlias = Literal["paper", "guarded", "conditioning"]
 

@@ -14,6 +14,27 @@ from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypeAlias
 
+from boundit.core.errors import (
+    EmptyGraph,
+    HasCycle,
+    HiddenSelection,
+    InvalidName,
+    NotAnEdge,
+    SelectionHasChildren,
+    SelfLoop,
+    UnknownNode,
+    shorten,
+)
+from boundit.core.names import (
+    Names,
+    Nodes,
+    is_name,
+    join_names,
+    read_nodes,
+    sort_names,
+    write_name,
+)
+from boundit.core.public_names import find_forwarded
 from boundit.graph.groups import (
     Groups,
     InvalidGroup,
@@ -25,27 +46,6 @@ from boundit.graph.groups import (
     restrict_groups,
     sort_groups,
 )
-from boundit.terms.errors import (
-    EmptyGraph,
-    HasCycle,
-    HiddenSelection,
-    InvalidName,
-    NotAnEdge,
-    SelectionHasChildren,
-    SelfLoop,
-    UnknownNode,
-    shorten,
-)
-from boundit.terms.names import (
-    Names,
-    Nodes,
-    is_name,
-    join_names,
-    read_nodes,
-    sort_names,
-    write_name,
-)
-from boundit.terms.public_names import find_forwarded
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 
+from boundit.core.errors import EmptyGraph, HiddenSelection, TwoSelectionNodes
+from boundit.core.names import write_name
 from boundit.graph.causal_graph import CausalGraph, project
 from boundit.graph.groups import InvalidGroup, NodeGroup
-from boundit.terms.errors import EmptyGraph, HiddenSelection, TwoSelectionNodes
-from boundit.terms.names import write_name
 
 FORWARD, BACKWARD, BIDIRECTED = "->", "<-", "<->"
 RELATED, INDEPENDENT = "related", "independent"

@@ -25,6 +25,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import final
 
+from boundit.core.errors import (
+    InvalidName,
+    MalformedRecord,
+    MalformedText,
+    TwoSelectionNodes,
+    UnknownKey,
+)
+from boundit.core.names import is_name, quote, sort_names, write_name
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.draft import (
     BACKWARD,
@@ -37,14 +45,6 @@ from boundit.graph.draft import (
 )
 from boundit.graph.groups import InvalidGroup, sort_groups
 from boundit.graph.tokens import Token, Tokens, unquote
-from boundit.terms.errors import (
-    InvalidName,
-    MalformedRecord,
-    MalformedText,
-    TwoSelectionNodes,
-    UnknownKey,
-)
-from boundit.terms.names import is_name, quote, sort_names, write_name
 
 _HINT = "edges are written ->, other names in double quotes"
 _DOT = re.compile(

@@ -20,8 +20,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from boundit.terms.errors import InvalidGraph, shorten
-from boundit.terms.names import Nodes, is_name, sort_names, write_name
+from boundit.core.errors import InvalidGraph, shorten
+from boundit.core.names import Nodes, is_name, sort_names, write_name
 
 Edges = frozenset[tuple[str, str]]
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
+from boundit.core.names import Names, Nodes, read_nodes, sort_names, write_name
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.read import GraphLike, require_graph
 from boundit.graph.separators import minimal_separator
-from boundit.terms.names import Names, Nodes, read_nodes, sort_names, write_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ networkx is imported when first needed; pgmpy and dowhy never are.
 import re
 from typing import TYPE_CHECKING, TypeGuard
 
+from boundit.core.errors import MalformedText, NotCausal, shorten
+from boundit.core.names import sort_names
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.draft import BIDIRECTED, FORWARD, GraphDraft, is_flag_set
-from boundit.terms.errors import MalformedText, NotCausal, shorten
-from boundit.terms.names import sort_names
 
 if TYPE_CHECKING:
     import networkx as nx

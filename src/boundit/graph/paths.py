@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from heapq import heappop, heappush
 from typing import TypeAlias
 
+from boundit.core.names import Names, Nodes
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import require_roles
-from boundit.terms.names import Names, Nodes
 
 _Hop: TypeAlias = tuple[str, str]
 """The sign of an edge and the node it leads to; at the start of a path the sign is empty."""

@@ -6,6 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, Union, get_args
 
+from boundit.core.errors import BounditError, NotAGraph, NotText, UnknownFormat, UnreadableFile
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.draft import GraphDraft
 from boundit.graph.formats import (
@@ -18,7 +19,6 @@ from boundit.graph.formats import (
 )
 from boundit.graph.nx import draft_gml, find_networkx, from_networkx
 from boundit.graph.text import draft_text, list_lines
-from boundit.terms.errors import BounditError, NotAGraph, NotText, UnknownFormat, UnreadableFile
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -15,10 +15,10 @@ from collections import deque
 from collections.abc import Mapping
 from itertools import combinations
 
+from boundit.core.errors import OverlappingRoles
+from boundit.core.names import Names, Nodes, read_nodes, sort_names
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.read import GraphLike, require_graph
-from boundit.terms.errors import OverlappingRoles
-from boundit.terms.names import Names, Nodes, read_nodes, sort_names
 
 _NONE = Nodes()
 _Reached = dict[str, tuple[str, bool, str] | None]

@@ -30,10 +30,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
+from boundit.core.names import Names, Nodes, sort_names
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.read import GraphLike, require_graph
 from boundit.graph.separation import find_reached, require_roles
-from boundit.terms.names import Names, Nodes, sort_names
 
 
 def find_separator(

@@ -17,11 +17,11 @@ import re
 from collections.abc import Collection, Iterator
 from itertools import permutations, product
 
+from boundit.core.names import sort_names, write_name
 from boundit.graph.causal_graph import CausalGraph, Edge
 from boundit.graph.draft import INDEPENDENT, GraphDraft
 from boundit.graph.groups import Groups, sort_groups
 from boundit.graph.tokens import END, Tokens
-from boundit.terms.names import sort_names, write_name
 
 _PATTERN = re.compile(
     r"""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
-from boundit.terms.errors import MalformedText, shorten
+from boundit.core.errors import MalformedText, shorten
 
 END = "end"
 

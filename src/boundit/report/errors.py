@@ -1,6 +1,6 @@
 """What can be wrong with something to be drawn."""
 
-from boundit.terms.errors import BounditError, shorten
+from boundit.core.errors import BounditError, shorten
 
 
 class CannotDraw(BounditError):

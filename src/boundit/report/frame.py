@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
-from boundit.terms.errors import BounditError, MissingExtra, shorten
-from boundit.terms.saving.frames import FrameKind
+from boundit.core.errors import BounditError, MissingExtra, shorten
+from boundit.core.frames import FrameKind
 
 _PACKAGES: Mapping[FrameKind, Literal["pandas", "polars", "pyarrow"]] = {
     "pandas": "pandas",

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from boundit.core.interval import Interval
+from boundit.core.rounding import ROUNDING
 from boundit.report.errors import UnevenCurve
-from boundit.terms.bound import Key
-from boundit.terms.interval import Interval
-from boundit.terms.rounding import ROUNDING
+from boundit.results.bound import Key
 
 Judgement: TypeAlias = Literal["holds", "holds under a condition", "does not hold"]
 

@@ -4,8 +4,8 @@ The public names stand in ``__init__.pyi`` and load their modules when first use
 need the packages of the extra ``service``.
 """
 
+from boundit.core.public_names import attach_names
 from boundit.service.extras import name_extra
-from boundit.terms.public_names import attach_names
 
 _find, __dir__, __all__ = attach_names(__name__, __file__)
 

@@ -12,9 +12,9 @@ from typing import Any, Self, TypeAlias
 from urllib.parse import quote, urlsplit
 from uuid import uuid4
 
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.errors import BounditError
-from boundit.terms.saving.bound_file import seal_record
+from boundit.core.errors import BounditError
+from boundit.results.bound_file import seal_record
+from boundit.results.bound_table import BoundTable
 
 Arm: TypeAlias = object
 Answer: TypeAlias = dict[str, Any]

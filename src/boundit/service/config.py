@@ -15,10 +15,10 @@ from boundit.bandit.options import CommonOptions
 from boundit.bandit.policy import Policy
 from boundit.bandit.ts import TS
 from boundit.bandit.ucb import UCB
+from boundit.core.errors import BounditError, shorten
+from boundit.results import bound_file
+from boundit.results.bound_table import BoundTable
 from boundit.service.errors import NoSuchPolicy, Unprocessable
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.errors import BounditError, shorten
-from boundit.terms.saving import bound_file
 
 Scalar: TypeAlias = str | int | float | bool | None
 """One value of a variable, as JSON has it."""

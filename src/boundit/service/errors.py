@@ -27,7 +27,7 @@ request the fault lies (``$.context``), and the row of a batch.
 
 from typing import ClassVar
 
-from boundit.terms.errors import BounditError, shorten
+from boundit.core.errors import BounditError, shorten
 
 
 class ServiceError(BounditError):

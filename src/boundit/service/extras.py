@@ -1,6 +1,6 @@
 """Which extra to install for a package that the service needs and that is not there."""
 
-from boundit.terms.errors import MissingExtra
+from boundit.core.errors import MissingExtra
 
 _EXTRAS = {
     "httptools": "service",

@@ -11,6 +11,8 @@ import msgspec
 
 from boundit.bandit.decision import EXPLORED
 from boundit.bandit.policy import Policy
+from boundit.core.errors import BounditError
+from boundit.results.bound_table import BoundTable
 from boundit.service.config import KINDS, PolicyConfig, read_bounds
 from boundit.service.errors import StoreUnavailable
 from boundit.service.events import (
@@ -25,8 +27,6 @@ from boundit.service.events import (
 )
 from boundit.service.store.store import EventRow, Head, Transaction
 from boundit.service.values import VariableNames, decode_level_list
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.errors import BounditError
 
 _log = logging.getLogger(__name__)
 _AT_ONCE = 2048

@@ -11,10 +11,10 @@ from typing import Literal, TypeAlias, get_args
 
 from msgspec import Struct
 
+from boundit.core.errors import shorten
 from boundit.service.errors import NoSuchKey, Unprocessable
 from boundit.service.moments import to_datetime
 from boundit.service.store.store import KeyRow, Store
-from boundit.terms.errors import shorten
 
 Role: TypeAlias = Literal["decide", "reward", "read", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)

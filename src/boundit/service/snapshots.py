@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from hashlib import sha256
 
 from boundit import __version__
+from boundit.core.errors import BounditError
 from boundit.service.fold import Fold, restore_policy
 from boundit.service.store.store import SnapshotRow, Transaction
-from boundit.terms.errors import BounditError
 
 _log = logging.getLogger(__name__)
 KEPT = 2

@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 
 from boundit.bandit.policy import Policy
+from boundit.core.codec import decode, encode
+from boundit.core.errors import BounditError, shorten
+from boundit.results.bound import Arm, Context, Value
 from boundit.service.config import Values
 from boundit.service.errors import Unprocessable
-from boundit.terms.bound import Arm, Context, Value
-from boundit.terms.errors import BounditError, shorten
-from boundit.terms.saving.codec import decode, encode
 
 PLAIN = frozenset({int, float, str, bool, type(None)})
 """Types whose values JSON has as they are."""

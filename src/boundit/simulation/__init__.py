@@ -1,5 +1,5 @@
 """Models with exact answers, environments, and simulations of policies in them."""
 
-from boundit.terms.public_names import attach_names
+from boundit.core.public_names import attach_names
 
 __getattr__, __dir__, __all__ = attach_names(__name__, __file__)

@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 from boundit.bandit.decision import Decision
 from boundit.bandit.finite import FiniteEnvironment
 from boundit.bandit.policy import Policy
+from boundit.core.errors import shorten
 from boundit.counts.named_array import Floats
 from boundit.simulation.environment import Environment
 from boundit.simulation.errors import InvalidSimulation
 from boundit.simulation.feedback import Arrivals, Feedback, Ints, schedule_rewards
 from boundit.simulation.options import refuse
-from boundit.terms.errors import shorten
 
 PolicySource: TypeAlias = Policy | Callable[[int], Policy]
 """A policy, or a function that makes one for a run from the run's number."""

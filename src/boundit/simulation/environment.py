@@ -13,16 +13,15 @@ from numpy.typing import NDArray
 
 from boundit.bandit.finite import FiniteEnvironment, SideObservation
 from boundit.bounds.request import read_bandit_query
+from boundit.core.errors import OutsideDomain, UnreadableFile, WrongLength, shorten
+from boundit.core.names import Names, sort_names
 from boundit.counts.log import Log, read_log
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
+from boundit.results.bound import Value
 from boundit.simulation.errors import InvalidEnvironment
 from boundit.simulation.scm import SCM
-from boundit.terms.bound import Value
-from boundit.terms.bound_errors import OutsideDomain, WrongLength
-from boundit.terms.errors import UnreadableFile, shorten
-from boundit.terms.names import Names, sort_names
 
 _TINY, _HUGE = 1e-300, 1e300
 

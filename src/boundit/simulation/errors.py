@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from boundit.terms.errors import BounditError, shorten
-from boundit.terms.message import Option
-from boundit.terms.names import join_names, sort_names
+from boundit.core.errors import BounditError, shorten
+from boundit.core.message import Option
+from boundit.core.names import join_names, sort_names
 
 
 class InvalidModel(BounditError):

@@ -7,9 +7,9 @@ from typing import Literal, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
+from boundit.core.scalars import unwrap_scalar
 from boundit.counts.named_array import Floats
 from boundit.simulation.options import LONGEST, read_number, read_whole, refuse
-from boundit.terms.scalars import unwrap_scalar
 
 Ints: TypeAlias = NDArray[np.int64]
 DelayFunction: TypeAlias = Callable[[Floats], Floats | Ints]

@@ -12,20 +12,20 @@ from scipy.optimize import minimize
 from boundit.bounds.derive import derive_table
 from boundit.bounds.request import BoundRequest, RequestOptions, read_request
 from boundit.bounds.reward import has_two_values
+from boundit.core.long_work import Progress, TimeBudget, follow_progress, say_nothing
+from boundit.core.names import sort_names
+from boundit.core.renamed import refuse_renamed
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.counts.table import CountTable
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.read import GraphLike
+from boundit.results.bound import Value
+from boundit.results.bound_table import BoundTable
 from boundit.simulation.errors import NoEnvironmentFits
 from boundit.simulation.fitted import FittedEnvironment, FittedEnvironments
 from boundit.simulation.latent import FitObjective, LatentDesign, MeanPull
 from boundit.simulation.options import read_number, read_seed, read_whole
-from boundit.terms.bound import Value
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.long_work import Progress, TimeBudget, follow_progress, say_nothing
-from boundit.terms.names import sort_names
-from boundit.terms.renamed import refuse_renamed
 
 _log = logging.getLogger(__name__)
 TRIES = 4

@@ -13,10 +13,10 @@ from boundit.report.notebook.snippet import (
     write_table,
     write_words,
 )
+from boundit.results.bound import Key, Value
+from boundit.results.bound_table import BoundTable
 from boundit.simulation.environment import Environment
 from boundit.simulation.scm import SCM
-from boundit.terms.bound import Key, Value
-from boundit.terms.bound_table import BoundTable
 
 
 class FittedEnvironment(Environment):

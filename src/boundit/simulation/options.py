@@ -2,10 +2,10 @@
 
 from operator import index
 
+from boundit.core.errors import shorten
+from boundit.core.message import Option, Placeholder
+from boundit.core.scalars import unwrap_scalar
 from boundit.simulation.errors import InvalidSimulation
-from boundit.terms.errors import shorten
-from boundit.terms.message import Option, Placeholder
-from boundit.terms.scalars import unwrap_scalar
 
 LONGEST = 2**31 - 1
 """Most rounds, runs or rounds of delay."""

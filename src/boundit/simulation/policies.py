@@ -14,13 +14,13 @@ from boundit.bandit.ts import TS
 from boundit.bandit.ucb import UCB
 from boundit.bounds.derive import derive_bounds
 from boundit.bounds.paper import adjust_for_confounding_only, condition_only
+from boundit.core.message import Option, Placeholder
 from boundit.counts.log import Log
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
+from boundit.results.bound_table import BoundTable
 from boundit.simulation.environment import Environment
 from boundit.simulation.errors import InvalidSimulation
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.message import Option, Placeholder
 
 KINDS: Mapping[str, Callable[[BoundTable | None], Policy]] = {
     "LinUCB": LinUCB,

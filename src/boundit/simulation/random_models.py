@@ -5,10 +5,10 @@ from itertools import combinations
 import numpy as np
 from numpy.random import Generator
 
+from boundit.core.names import Names
 from boundit.counts.named_array import Floats
 from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.scm import SCM
-from boundit.terms.names import Names
 
 
 def draw_graph(

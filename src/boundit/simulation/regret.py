@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from boundit.core.errors import UnreadableFile, shorten
+from boundit.core.files import write_whole
+from boundit.core.frames import FrameKind
 from boundit.counts.named_array import Floats
 from boundit.report.figures.canvas import give_figure
 from boundit.report.figures.curves import draw_curves
@@ -31,9 +34,6 @@ from boundit.simulation.summary import (
     summarize_final,
     write_cells,
 )
-from boundit.terms.errors import UnreadableFile, shorten
-from boundit.terms.saving.files import write_whole
-from boundit.terms.saving.frames import FrameKind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from boundit.core.errors import OverlappingRoles, shorten
+from boundit.core.names import Names, Nodes, join_names, sort_names, write_name
 from boundit.counts.named_array import NamedArray, read_level
 from boundit.graph.causal_graph import CausalGraph, project
 from boundit.graph.read import GraphLike, require_graph
 from boundit.simulation.errors import InvalidModel
 from boundit.simulation.tables import TableSpec, read_tables, sum_product
-from boundit.terms.errors import OverlappingRoles, shorten
-from boundit.terms.names import Names, Nodes, join_names, sort_names, write_name
 
 Rows: TypeAlias = dict[str, NDArray[np.int64]]
 """One column of levels for each variable."""

@@ -13,18 +13,18 @@ import numpy as np
 
 from boundit import __version__
 from boundit.bandit.policy import Policy
+from boundit.core.long_work import Progress, TimeBudget, follow_progress, read_time_limit
+from boundit.core.message import Option
+from boundit.core.renamed import refuse_renamed
 from boundit.counts.memory import read_memory_limit, write_size
 from boundit.counts.named_array import Floats
+from boundit.results.bound_file import compute_checksum
 from boundit.simulation.block import PolicySource, RunBlock, make_policy
 from boundit.simulation.environment import Environment
 from boundit.simulation.errors import InvalidSimulation
 from boundit.simulation.feedback import Feedback, Ints
 from boundit.simulation.options import read_number, read_seed, read_whole, refuse
 from boundit.simulation.regret import Regret
-from boundit.terms.long_work import Progress, TimeBudget, follow_progress, read_time_limit
-from boundit.terms.message import Option
-from boundit.terms.renamed import refuse_renamed
-from boundit.terms.saving.bound_file import compute_checksum
 
 _T = TypeVar("_T")
 _log = logging.getLogger(__name__)

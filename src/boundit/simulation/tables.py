@@ -8,15 +8,15 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boundit.core.errors import InvalidName, shorten
+from boundit.core.names import Nodes, is_name, join_names, sort_names
+from boundit.core.rounding import ROUNDING
 from boundit.counts.named_array import Floats, NamedArray, agree_on_levels
 from boundit.graph.causal_graph import order_causally
 from boundit.simulation.errors import (
     InvalidModel,
     ModelTooLarge,
 )
-from boundit.terms.errors import InvalidName, shorten
-from boundit.terms.names import Nodes, is_name, join_names, sort_names
-from boundit.terms.rounding import ROUNDING
 
 TableSpec: TypeAlias = tuple[Sequence[str], ArrayLike | Callable[..., ArrayLike]]
 """Parents, and the probabilities given them.

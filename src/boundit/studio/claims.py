@@ -5,13 +5,7 @@ from itertools import islice
 
 from msgspec import Struct
 
-from boundit.decisions.stress.edges import MissingEdge, list_missing
-from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.draft import GraphDraft
-from boundit.report.graph.highlights import write_edge
-from boundit.studio.drawing import make_draft
-from boundit.studio.project import Drawing, DrawnEdge, EdgeSign, ProjectQuery
-from boundit.terms.errors import (
+from boundit.core.errors import (
     BounditError,
     EmptyGraph,
     HasCycle,
@@ -19,7 +13,13 @@ from boundit.terms.errors import (
     SelfLoop,
     UnknownNode,
 )
-from boundit.terms.names import Nodes, sort_names, write_name
+from boundit.core.names import Nodes, sort_names, write_name
+from boundit.decisions.stress.edges import MissingEdge, list_missing
+from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.draft import GraphDraft
+from boundit.report.graph.highlights import write_edge
+from boundit.studio.drawing import make_draft
+from boundit.studio.project import Drawing, DrawnEdge, EdgeSign, ProjectQuery
 
 MOST_CLAIMS = 20_000
 """How many sentences are written at most; a drawing that large is read by nobody."""

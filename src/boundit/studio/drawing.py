@@ -7,6 +7,8 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
+from boundit.core.errors import BounditError, HasCycle, InvalidName, MalformedText
+from boundit.core.names import is_name, sort_names
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.draft import GraphDraft
@@ -23,8 +25,6 @@ from boundit.studio.project import (
     Project,
     ProjectQuery,
 )
-from boundit.terms.errors import BounditError, HasCycle, InvalidName, MalformedText
-from boundit.terms.names import is_name, sort_names
 
 DrawnFormat: TypeAlias = Literal["boundit", "dagitty", "dot", "json", "svg"]
 _LONG, _BETWEEN_COLUMNS = 1600.0, 60.0

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from boundit.core.errors import shorten
+from boundit.core.files import write_page
 from boundit.counts.paths import KINDS, find_format
 from boundit.studio.errors import NoSuchPart, OutsideFolder, StudioError, UploadRefused
-from boundit.terms.errors import shorten
-from boundit.terms.saving.files import write_page
 
 OWN = ".boundit-studio"
 """The folder in the folder that is ours: the draft lies there."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
+from boundit.core.formula import StepRecord
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.draft import GraphDraft
 from boundit.graph.text import draft_text
@@ -10,7 +11,6 @@ from boundit.report.graph.highlights import find_highlight, write_edge
 from boundit.studio.claims import LitParts
 from boundit.studio.drawing import make_draft
 from boundit.studio.project import Drawing, DrawnEdge
-from boundit.terms.bound import StepRecord
 
 
 def make_lighter(drawing: Drawing, graph: CausalGraph) -> Callable[[StepRecord], LitParts]:

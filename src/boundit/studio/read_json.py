@@ -7,9 +7,9 @@ from typing import Any, TypeVar, get_args, get_origin
 import msgspec
 from msgspec import Struct
 
+from boundit.core.errors import shorten
 from boundit.service.commands import has_repeated_keys
 from boundit.studio.errors import MalformedProject
-from boundit.terms.errors import shorten
 
 T = TypeVar("T")
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`$", re.DOTALL)

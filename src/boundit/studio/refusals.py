@@ -4,17 +4,17 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from boundit.counts.errors import InvalidLog, MissingColumn, NoFiles, NotNumeric
-from boundit.service.errors import ServiceError
-from boundit.studio.errors import RefusedRequest, StudioError
-from boundit.terms.errors import (
+from boundit.core.errors import (
     BounditError,
     InvalidGraph,
     InvalidQuery,
     UnreadableFile,
     shorten,
 )
-from boundit.terms.message import Caveat, Message, Note, Option, Placeholder
+from boundit.core.message import Caveat, Message, Note, Option, Placeholder
+from boundit.counts.errors import InvalidLog, MissingColumn, NoFiles, NotNumeric
+from boundit.service.errors import ServiceError
+from boundit.studio.errors import RefusedRequest, StudioError
 
 _LONGEST = 1_000
 """How long a line of an error is at most: it may show what was sent."""

@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
+from boundit.core.errors import BounditError
 from boundit.counts.log import read_log
 from boundit.graph.text import list_lines
 from boundit.studio.asked import choose_fitting
@@ -15,7 +16,6 @@ from boundit.studio.drawing import make_draft, without_edges
 from boundit.studio.errors import RefusedRequest
 from boundit.studio.folder import Folder
 from boundit.studio.project import Project
-from boundit.terms.errors import BounditError
 
 TakePart: TypeAlias = Literal[
     "graph", "bound", "identify", "check", "choose", "stress", "suggest", "simulate", "report"

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from boundit.terms.fused_plan import Factor, FusedPlan
+from boundit.results.fused_plan import Factor, FusedPlan
 
 TAUS = (0.0, 0.025, 0.05, 0.1, 0.2, math.inf)
 SHIFTS = (0.5, 1.0, 2.0)

@@ -12,7 +12,7 @@ from boundit.bandit.fused.unobserved import (
     spread_particles,
     weigh_unit,
 )
-from boundit.terms.fused_plan import FusedPlan
+from boundit.results.fused_plan import FusedPlan
 
 
 def make_arrays(plan: FusedPlan, *, doubt: float = 0.08, blind: bool = False) -> FusedArrays:

@@ -5,7 +5,7 @@ import pytest
 
 from boundit.bandit.fused.beliefs import find_doubts, find_moments
 from boundit.bandit.fused.layout import BIAS, OWN, SHIFT, WEIGHT, FusedArrays
-from boundit.terms.fused_plan import Factor, FusedPlan
+from boundit.results.fused_plan import Factor, FusedPlan
 from tests.bandit.fused.plain_fused import PlainFused, draw_plan
 from tests.bandit.fused.plans import learn, list_pairs, make_arrays
 

@@ -10,9 +10,9 @@ from boundit.bandit.errors import BadObservation, BadOption
 from boundit.bandit.finite import FiniteEnvironment, SideObservation
 from boundit.bandit.fused.layout import BIAS, OWN, WEIGHT
 from boundit.bandit.fused.policy import Fused
-from boundit.terms.bound_errors import OutsideDomain
-from boundit.terms.bound_table import NO_LOG, BoundTable
-from boundit.terms.fused_plan import Factor, FusedPlan
+from boundit.core.errors import OutsideDomain
+from boundit.results.bound_table import NO_LOG, BoundTable
+from boundit.results.fused_plan import Factor, FusedPlan
 from tests.bandit.fused.plain_fused import draw_plan
 
 

@@ -13,7 +13,7 @@ from boundit.bandit.fused.unobserved import (
     spread_particles,
     sum_unit,
 )
-from boundit.terms.fused_plan import FusedPlan
+from boundit.results.fused_plan import FusedPlan
 from tests.bandit.fused.plain_fused import PlainFused, draw_plan, predict
 from tests.bandit.fused.plans import add_particles, learn, list_columns, list_pairs, make_arrays
 

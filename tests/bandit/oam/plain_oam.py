@@ -9,7 +9,7 @@ import numpy as np
 from boundit.bandit.draws import Floats
 from boundit.bandit.oam.allocation import allocate
 from boundit.bandit.oam.policy import Branch
-from boundit.terms.bound import Arm, Context
+from boundit.results.bound import Arm, Context
 
 ANY = (-math.inf, math.inf)
 

@@ -11,8 +11,8 @@ import pytest
 from boundit.bandit.errors import BadFeatures, BadOption, DamagedState
 from boundit.bandit.finite import FiniteEnvironment
 from boundit.bandit.oam.policy import OAM, Branch, compute_width
-from boundit.terms.bound import Arm, Context, Key
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound import Arm, Context, Key
+from boundit.results.bound_table import BoundTable
 from tests.bandit.oam.plain_oam import PlainOAM
 
 AGES, ARMS = ((0,), (1,)), (("A",), ("B",), ("C",))

@@ -10,13 +10,13 @@ from boundit.bounds.request import hide_reward, open_external_logs
 from boundit.bounds.reward import has_two_values, is_binary, settle_outcome_range
 from boundit.bounds.search import find_chains
 from boundit.bounds.selection_facts import SelectionFacts
+from boundit.core.long_work import TimeBudget
+from boundit.core.names import sort_names
 from boundit.counts.log import read_log
 from boundit.counts.memory import Workspace, read_memory_limit
 from boundit.counts.table import CountTable, share_levels
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
-from boundit.terms.long_work import TimeBudget
-from boundit.terms.names import sort_names
 
 
 def pose(

@@ -18,9 +18,9 @@ from boundit.bounds.models.aipw import (
 )
 from boundit.bounds.models.estimators import ARM, EXTERNAL, REWARD, Learner
 from boundit.bounds.models.features import ModelRows
+from boundit.core.errors import OutOfTime
+from boundit.core.long_work import TimeBudget, say_nothing
 from boundit.counts.memory import Workspace
-from boundit.terms.errors import OutOfTime
-from boundit.terms.long_work import TimeBudget, say_nothing
 from tests.bounds.models.examples import Array, CellMeans
 
 ROOM = Workspace(10**9)

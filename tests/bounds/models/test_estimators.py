@@ -19,7 +19,7 @@ from boundit.bounds.models.estimators import (
     load_scikit_learn,
 )
 from boundit.bounds.models.options import ModelKind
-from boundit.terms.errors import MissingExtra
+from boundit.core.errors import MissingExtra
 from tests.bounds.models.examples import Array, CellMeans, Constant
 
 KINDS: tuple[ModelKind, ...] = ("boosting", "forest", "linear")

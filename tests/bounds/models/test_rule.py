@@ -24,14 +24,15 @@ from boundit.bounds.models.rule import (
 )
 from boundit.bounds.reward import has_two_values
 from boundit.bounds.search import find_chains
+from boundit.core.formula import StepRecord
+from boundit.core.long_work import TimeBudget
+from boundit.core.names import Nodes
 from boundit.counts.log import read_log
 from boundit.counts.memory import Workspace
 from boundit.counts.table import share_levels
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
-from boundit.terms.bound import RuleRecord, StepRecord
-from boundit.terms.long_work import TimeBudget
-from boundit.terms.names import Nodes
+from boundit.results.bound import RuleRecord
 from tests.bounds.models.examples import BACK_DOOR, SATURATED, Constant, draw_back_door
 from tests.bounds.models.test_aipw import draw_log, saturate, score
 

@@ -10,6 +10,7 @@ from boundit.bounds.chain import Run
 from boundit.bounds.evidence import Evidence, Probabilities
 from boundit.bounds.program.rule import ProgramEndpoints, find_program
 from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
+from boundit.core.names import Nodes
 from boundit.counts.memory import Workspace
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.query import EffectQuery, parse_query
@@ -17,7 +18,6 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
 from boundit.simulation.random_models import draw_model
 from boundit.simulation.scm import SCM
-from boundit.terms.names import Nodes
 from tests.bounds.core import read_exact
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from boundit.bounds.derive import derive_bounds
 from boundit.graph.text import parse
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound_table import BoundTable
 from tests.cli.test_bound import GRAPH, QUERY, answer
 from tests.cli.test_bound import log as log
 

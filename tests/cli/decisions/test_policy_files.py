@@ -6,9 +6,9 @@ import pytest
 
 from boundit.bandit.errors import DamagedState
 from boundit.cli.decisions.policy_files import read_contexts, read_policy
+from boundit.core.errors import UnreadableFile
 from boundit.decisions.compare.measured import LOGGED, Measured
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.errors import UnreadableFile
+from boundit.results.bound_table import BoundTable
 
 TABLE = BoundTable.from_rows(
     [

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from boundit.decisions.breakdown.claims import Best, Better, Earns, NotAClaim, Regrets
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound_table import BoundTable
 
 TABLE = BoundTable.from_rows(
     [

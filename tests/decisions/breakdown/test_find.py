@@ -7,10 +7,10 @@ import pytest
 
 from boundit.bounds.derive import derive_bounds
 from boundit.bounds.selection_facts import InvalidFact
+from boundit.core.errors import BounditError, InvalidLimit
 from boundit.decisions.breakdown.claims import Best, Better, Earns, NotAClaim, Regrets
 from boundit.decisions.breakdown.find import PRECISION, breakdown
 from boundit.graph.text import parse
-from boundit.terms.errors import BounditError, InvalidLimit
 from tests.decisions.breakdown.logs import BOW, make_law
 
 LAW = make_law([0.6, 0.4], [0.3, 0.6])

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import boundit as bd
+from boundit.core.interval import Interval
 from boundit.decisions.choose.choose import NoChoice, choose, explain_use
 from boundit.decisions.choose.mean_set import DROPPED
-from boundit.terms.bound import Key
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.interval import Interval
+from boundit.results.bound import Key
+from boundit.results.bound_table import BoundTable
 
 A, B, C = ("A",), ("B",), ("C",)
 

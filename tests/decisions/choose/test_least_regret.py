@@ -15,7 +15,7 @@ from boundit.decisions.choose.least_regret import (
     find_single,
 )
 from boundit.decisions.choose.mean_set import MeanSet
-from boundit.terms.bound import Arm
+from boundit.results.bound import Arm
 from tests.decisions.choose.test_mean_set import ARMS, list_corners, sets
 
 SetParts = tuple[np.ndarray, np.ndarray, dict[Arm, dict[Arm, float]]]

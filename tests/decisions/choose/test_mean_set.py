@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from boundit.decisions.choose.mean_set import DROPPED, MeansContradict, MeanSet
-from boundit.terms.bound import Arm
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound import Arm
+from boundit.results.bound_table import BoundTable
 
 ARMS: tuple[Arm, ...] = tuple((name,) for name in "abcde")
 

@@ -2,7 +2,7 @@
 
 from boundit.decisions.choose.choose import choose
 from boundit.decisions.choose.page import make_choice_page
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound_table import BoundTable
 
 
 def make_table(contexts: int) -> BoundTable:

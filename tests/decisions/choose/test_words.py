@@ -1,6 +1,6 @@
 from boundit.decisions.choose.words import describe_choice
-from boundit.terms.bound import Arm
-from boundit.terms.choices.choice import ContextChoice
+from boundit.results.bound import Arm
+from boundit.results.choice import ContextChoice
 
 A, B, C = ("A",), ("B",), ("C",)
 

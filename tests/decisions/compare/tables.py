@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.random import Generator
 
-from boundit.terms.bound import Context
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound import Context
+from boundit.results.bound_table import BoundTable
 
 ROWS = [
     {"X": "a", "C": 0, "lower": 0.1, "upper": 0.3},

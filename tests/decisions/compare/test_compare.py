@@ -9,8 +9,8 @@ from scipy.optimize import linprog
 import boundit as bd
 from boundit.decisions.compare.compare import compare
 from boundit.decisions.compare.one_context import AnswersContradict
-from boundit.terms.bound import Arm, Context
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound import Arm, Context
+from boundit.results.bound_table import BoundTable
 from tests.decisions.compare.tables import draw_policy, draw_table, make_table
 
 Lotteries = dict[Context, dict[Arm, float]]

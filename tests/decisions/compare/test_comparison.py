@@ -2,8 +2,8 @@
 
 import json
 
+from boundit.core.interval import Interval
 from boundit.decisions.compare.comparison import Comparison, ContextDifference
-from boundit.terms.interval import Interval
 
 
 def make_comparison(low: float, high: float, n: int = 1) -> Comparison:

@@ -8,10 +8,10 @@ import pytest
 
 import boundit as bd
 from boundit.bounds.request import NoConfidence, NotABanditQuestion
+from boundit.core.errors import InvalidLimit
 from boundit.decisions.compare.estimate import Estimator, estimate_value
 from boundit.decisions.compare.policies import BadPolicy
 from boundit.decisions.compare.weighted_rewards import BadPropensity
-from boundit.terms.errors import InvalidLimit
 
 QUERY = "Y | do(X), C"
 CHANCES = {0: {0: 0.8, 1: 0.2}, 1: {0: 0.4, 1: 0.6}}

@@ -6,8 +6,8 @@ import pytest
 import boundit as bd
 from boundit.decisions.compare.compare import compare
 from boundit.decisions.compare.logged import bound_logged
+from boundit.results.bound_table import BoundTable
 from boundit.simulation.random_models import draw_model
-from boundit.terms.bound_table import BoundTable
 from boundit_research.expected_log import open_expected_log
 
 

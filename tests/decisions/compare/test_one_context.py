@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from boundit.core.interval import EmptyInterval, Interval
 from boundit.decisions.compare.logged import LoggedMeans
 from boundit.decisions.compare.measured import LOGGED, Measured
 from boundit.decisions.compare.one_context import (
@@ -12,8 +13,7 @@ from boundit.decisions.compare.one_context import (
     make_interval,
 )
 from boundit.decisions.compare.policies import read_side
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.interval import EmptyInterval, Interval
+from boundit.results.bound_table import BoundTable
 from tests.decisions.compare.tables import make_table
 
 WHOLE = Interval(1, 1)

@@ -8,7 +8,7 @@ import pytest
 import boundit as bd
 from boundit.decisions.compare.measured import LOGGED
 from boundit.decisions.compare.policies import BadPolicy, ReadPolicy, read_side, write_values
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound_table import BoundTable
 from tests.decisions.compare.tables import make_table
 
 

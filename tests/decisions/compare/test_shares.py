@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from boundit.core.errors import OutsideDomain
 from boundit.counts.log import read_log
 from boundit.decisions.compare.shares import (
     AnyShares,
@@ -14,7 +15,6 @@ from boundit.decisions.compare.shares import (
     is_sample,
     read_shares,
 )
-from boundit.terms.bound_errors import OutsideDomain
 from tests.decisions.compare.tables import make_table
 
 TABLE = make_table()

@@ -23,7 +23,7 @@ from boundit.decisions.compare.weighted_rewards import (
     spread_bets,
     weigh_rewards,
 )
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound_table import BoundTable
 
 N_ARMS, N_CONTEXTS = 3, 2
 

@@ -3,9 +3,9 @@
 import numpy as np
 
 from boundit.bounds.request import read_request
+from boundit.core.long_work import FOR_EVER
 from boundit.decisions.stress.edge_tests import find_tests
 from boundit.graph.text import parse
-from boundit.terms.long_work import FOR_EVER
 
 GRAPH = parse("Z -> X -> Y; W")
 RNG = np.random.default_rng(0)

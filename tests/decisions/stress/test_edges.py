@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from boundit.core.errors import HasCycle, InvalidGraph
 from boundit.decisions.stress.edges import add_edges, list_missing, rank_by_place, set_apart
 from boundit.estimand.query import parse_query
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
 from boundit.simulation.random_models import draw_graph
-from boundit.terms.errors import HasCycle, InvalidGraph
 
 GRAPH = parse("C -> X -> Y; C -> Y; Y -> [S]; Z")
 QUERY = parse_query("Y | do(X), C")

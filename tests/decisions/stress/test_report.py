@@ -5,7 +5,7 @@ from dataclasses import replace
 from boundit.decisions.stress.edges import ApartEdge, MissingEdge
 from boundit.decisions.stress.report import StressReport, TriedEdges, rank_by_harm
 from boundit.decisions.stress.standing import find_standing
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound_table import BoundTable
 
 TABLE = BoundTable.from_rows(
     [{"X": 0, "lower": 0.1, "upper": 0.3}, {"X": 1, "lower": 0.4, "upper": 0.5}],

@@ -11,15 +11,15 @@ from boundit.bounds import derive
 from boundit.bounds.derive import derive_bounds
 from boundit.bounds.plan import BoundPlan
 from boundit.bounds.request import BoundRequest, read_request
+from boundit.core.errors import BounditError
+from boundit.core.long_work import FOR_EVER
+from boundit.core.rounding import ROUNDING
 from boundit.decisions.stress import rival_tables
 from boundit.decisions.stress.edges import add_edges, list_missing, set_apart
 from boundit.decisions.stress.rival_tables import RivalTables
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
 from boundit.simulation.random_models import draw_model
-from boundit.terms.errors import BounditError
-from boundit.terms.long_work import FOR_EVER
-from boundit.terms.rounding import ROUNDING
 from tests.decisions.stress.worlds import draw_small, find_truth, list_tried, open_log
 
 

@@ -6,7 +6,7 @@ from boundit.decisions.stress.standing import (
     list_widened,
     measure_widths,
 )
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound_table import BoundTable
 
 A, B = ("A",), ("B",)
 

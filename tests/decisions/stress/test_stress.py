@@ -8,6 +8,7 @@ import pytest
 
 from boundit.bounds.derive import derive_bounds
 from boundit.checks.check import NoLevel
+from boundit.core.rounding import ROUNDING
 from boundit.decisions.compare.measured import LOGGED
 from boundit.decisions.stress.edges import add_edges, list_missing, set_apart
 from boundit.decisions.stress.report import StressReport
@@ -16,7 +17,6 @@ from boundit.decisions.stress.stress import stress
 from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.text import parse
 from boundit.simulation.random_models import draw_graph, draw_model
-from boundit.terms.rounding import ROUNDING
 from tests.decisions.stress.worlds import NUMBERS, REFUTED, draw_refuting, draw_unseen
 
 GRAPH = parse("Age -> Ad -> Click; Age -> Click; Age -> [S]; Mood -> Click")

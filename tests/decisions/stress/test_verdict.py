@@ -3,13 +3,13 @@
 import pytest
 
 from boundit.bounds.request import read_request
+from boundit.core.long_work import FOR_EVER
 from boundit.decisions.compare.compare import compare
 from boundit.decisions.compare.measured import LOGGED
 from boundit.decisions.stress.edges import add_edges
 from boundit.decisions.stress.stress import stress
 from boundit.decisions.stress.verdict import ComparedPolicies, OnePolicy
 from boundit.graph.text import parse
-from boundit.terms.long_work import FOR_EVER
 
 GRAPH = parse("Age -> Ad -> Click; Age -> Click")
 LOG = {

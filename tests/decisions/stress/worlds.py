@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from boundit.counts.log import Log
 from boundit.decisions.stress.edges import MissingEdge, list_missing, set_apart
+from boundit.results.bound import Key
+from boundit.results.bound_table import BoundTable
 from boundit.simulation.scm import SCM
-from boundit.terms.bound import Key
-from boundit.terms.bound_table import BoundTable
 from boundit_research.audits.problems import Problem, draw_problem, read_levels
 from tests.bounds.exact import as_log
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from boundit.bounds.derive import derive_table
 from boundit.bounds.request import read_request
+from boundit.core.long_work import FOR_EVER, TimeBudget
 from boundit.decisions.suggest.counted_log import hold_counts
 from boundit.decisions.suggest.evaluation import Evaluation
 from boundit.estimand.query import parse_query
@@ -12,7 +13,6 @@ from boundit.simulation.environment import Environment
 from boundit.simulation.fit import count_relevant, find_relevant, fit_to_counts
 from boundit.simulation.fitted import FittedEnvironments
 from boundit.simulation.scm import SCM
-from boundit.terms.long_work import FOR_EVER, TimeBudget
 
 SMALL = Environment(
     SCM(

@@ -4,10 +4,10 @@ import pytest
 
 import boundit as bd
 from boundit.bounds.selection_facts import FactsRefuted
+from boundit.core.long_work import TimeBudget
 from boundit.decisions.suggest import evaluation as room
 from boundit.decisions.suggest.evaluation import measure_width
 from boundit.simulation.environments import flipped_environment
-from boundit.terms.long_work import TimeBudget
 from tests.decisions.suggest.problems import evaluate
 
 WORLD = flipped_environment()

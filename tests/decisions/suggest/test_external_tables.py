@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import boundit as bd
+from boundit.core.long_work import say_nothing
 from boundit.decisions.suggest.external_tables import (
     find_recovering_sets,
     open_external,
@@ -14,7 +15,6 @@ from boundit.decisions.suggest.external_tables import (
 from boundit.simulation.environment import Environment
 from boundit.simulation.environments import flipped_environment
 from boundit.simulation.random_models import draw_graph, draw_model
-from boundit.terms.long_work import say_nothing
 from tests.decisions.suggest.problems import SMALL, evaluate, fit
 
 WORLD = flipped_environment()

@@ -3,10 +3,10 @@
 import pytest
 
 import boundit as bd
+from boundit.core.long_work import say_nothing
 from boundit.decisions.suggest.evaluation import measure_width
 from boundit.decisions.suggest.graph_changes import suggest_edges
 from boundit.simulation.environments import flipped_environment
-from boundit.terms.long_work import say_nothing
 from tests.decisions.suggest.problems import evaluate
 
 

@@ -7,6 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from boundit.core.errors import MissingExtra
 from boundit.report.errors import UnknownSuffix
 from boundit.report.figures.canvas import (
     add_axes,
@@ -17,7 +18,6 @@ from boundit.report.figures.canvas import (
     write_inline_svg,
 )
 from boundit.report.palette import get_light_colour
-from boundit.terms.errors import MissingExtra
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,7 +9,7 @@ from boundit.report.figures.canvas import use_style
 from boundit.report.figures.intervals import draw_intervals
 from boundit.report.figures.whiskers import Whiskers
 from boundit.report.palette import get_light_colour
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound_table import BoundTable
 from tests.report.examples import (
     large_table,
     naive,

@@ -8,7 +8,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
 import boundit as bd
-from boundit.terms.errors import MissingExtra
+from boundit.core.errors import MissingExtra
 
 ROWS = [
     {"Ad": ad, "Age": age, "lower": 0.1, "upper": 0.6} for ad in "AB" for age in ("old", "new")

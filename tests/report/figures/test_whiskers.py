@@ -2,7 +2,7 @@ import pytest
 
 from boundit.report.errors import NothingToDraw
 from boundit.report.figures.whiskers import MOST_LINES, Whiskers
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound_table import BoundTable
 from tests.report.examples import large_table, naive, printed, small_table, truth_of
 
 

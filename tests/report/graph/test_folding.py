@@ -1,8 +1,8 @@
+from boundit.core.formula import StepRecord
 from boundit.graph.text import parse
 from boundit.report.graph.folding import LONGEST_LINE, fold_groups
 from boundit.report.graph.highlights import find_highlight
 from boundit.report.graph.svg import draw_graph
-from boundit.terms.bound import StepRecord
 
 MANY = [f"Covariate {i}" for i in range(15)]
 WIDE = parse(

@@ -4,11 +4,11 @@ from random import Random
 
 import pytest
 
+from boundit.core.formula import StepRecord
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
 from boundit.report.graph.highlights import MOST_PATHS, find_highlight, write_edge
 from boundit.report.graph.svg import draw_graph
-from boundit.terms.bound import StepRecord
 from tests.strategies import random_graph
 
 

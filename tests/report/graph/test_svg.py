@@ -3,10 +3,10 @@ from xml.etree import ElementTree as ET
 import pytest
 from hypothesis import given
 
+from boundit.core.errors import UnknownNode
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
 from boundit.report.graph.svg import draw_graph
-from boundit.terms.errors import UnknownNode
 from tests.paper import FIGURE_2
 from tests.strategies import graphs, odd_names
 

@@ -3,7 +3,7 @@ import re
 import pytest
 
 from boundit.report.notebook.bars import choose_scale, draw_interval_bar
-from boundit.terms.bound import Bound
+from boundit.results.bound import Bound
 
 
 def test_a_bar_has_its_ends_where_the_numbers_are() -> None:

@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from boundit.bounds.derive import derive_bounds
+from boundit.core.message import Caveat
 from boundit.estimand.query import EffectQuery
 from boundit.report.pages.bound_answer import MOST_GROUPS, make_bound_answer
 from boundit.report.pages.page_answer import PageAnswer
+from boundit.results.bound_table import BoundTable
 from boundit.simulation.environments import paper_environment
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.message import Caveat
 from tests.report.examples import large_table, small_table
 from tests.report.pages.test_use_groups import make_table
 

@@ -5,8 +5,8 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
 from boundit.report.pages.bound_page import write_bound_page
 from boundit.report.records import Ladder
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.fused_plan import NoFusedPlan
+from boundit.results.bound_table import BoundTable
+from boundit.results.fused_plan import NoFusedPlan
 from tests.paper import FIGURE_2
 from tests.report.examples import CAVEAT, RULE, large_table, naive, small_table, truth_of
 from tests.report.pages.test_page import checked

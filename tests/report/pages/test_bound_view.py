@@ -15,8 +15,8 @@ from boundit.report.pages.bound_view import (
     place_bar,
 )
 from boundit.report.text.mathml import draw_line
-from boundit.terms.bound import Bound, RuleRecord
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound import Bound, RuleRecord
+from boundit.results.bound_table import BoundTable
 from tests.paper import FIGURE_2
 from tests.report.examples import RULE, small_table
 

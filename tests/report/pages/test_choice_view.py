@@ -2,8 +2,8 @@
 
 from boundit.report.pages.bound_page import write_bound_page
 from boundit.report.pages.choice_view import make_choice_section
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.choices.choice import MOST_SENTENCES
+from boundit.results.bound_table import BoundTable
+from boundit.results.choice import MOST_SENTENCES
 from tests.report.pages.test_bound_page import headings
 from tests.report.pages.test_page import checked
 

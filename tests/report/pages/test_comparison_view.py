@@ -1,3 +1,4 @@
+from boundit.core.interval import Interval
 from boundit.report.pages.comparison_view import (
     PointCell,
     SpanCell,
@@ -5,7 +6,6 @@ from boundit.report.pages.comparison_view import (
     list_comparison_rows,
 )
 from boundit.report.records import IntervalSeries, PointEstimates, TruthComparison
-from boundit.terms.interval import Interval
 
 A, B = ((0,), (1,)), ((1,), (1,))
 

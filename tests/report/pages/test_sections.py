@@ -1,5 +1,6 @@
 import pytest
 
+from boundit.core.formula import Sentence, Term, Variable
 from boundit.graph.text import parse
 from boundit.report.figures.whiskers import Whiskers
 from boundit.report.pages.sections import (
@@ -19,7 +20,6 @@ from boundit.report.pages.sections import (
     make_table_section,
 )
 from boundit.report.records import Grid, JudgedClaim, Ladder, TruthComparison
-from boundit.terms.formula import Sentence, Term, Variable
 from tests.report.examples import curves, large_table, printed, small_table, truth_of
 
 

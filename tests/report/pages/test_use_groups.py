@@ -5,7 +5,7 @@ import random
 import pytest
 
 from boundit.report.pages.use_groups import MOST_NAMED, group_uses, name_arms
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound_table import BoundTable
 
 
 def make_table(rows: dict[str, dict[str, tuple[float, float]]]) -> BoundTable:

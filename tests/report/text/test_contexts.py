@@ -1,5 +1,5 @@
 from boundit.report.text.contexts import describe_common, name_contexts
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound_table import BoundTable
 from tests.report.examples import large_table, small_table
 
 

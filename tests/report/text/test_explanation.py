@@ -1,7 +1,6 @@
+from boundit.core.formula import Line, StepRecord
 from boundit.report.records import PageLine, PathHighlight
 from boundit.report.text.explanation import render_blocks
-from boundit.terms.bound import StepRecord
-from boundit.terms.formula import Line
 from tests.report.examples import CAVEAT, RULE, small_table
 
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from boundit.core.formula import Group, Line, Over, Sentence, Sign, Term, Variable
 from boundit.estimand.expression import ONE, CFactor, Expression, P, Product, Ratio, Sum
 from boundit.estimand.notation import make_sentence, write_text
 from boundit.report.text.mathml import draw_line
-from boundit.terms.formula import Group, Line, Over, Sentence, Sign, Term, Variable
 from tests.estimand.test_expression import random_formula
 from tests.nodes import make_nodes
 from tests.report.examples import RULE

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from boundit.core.formula import Variable
 from boundit.report.text.symbols import draw_letter, draw_operator, draw_variable, draw_words
-from boundit.terms.formula import Variable
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import re
 
+from boundit.results.bound_table import BoundTable
 from boundit.service.http.page_pictures import draw_intervals, draw_shares
-from boundit.terms.bound_table import BoundTable
 from tests.service.kit import make_table
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from boundit.results.bound_table import BoundTable
 from boundit.service.commands import (
     CloseWindows,
     CreatePolicy,
@@ -22,7 +23,6 @@ from boundit.service.store.sqlite import SqliteStore
 from boundit.service.store.store import Store
 from boundit.service.writer.create import NewBounds, prepare_policy
 from boundit.service.writer.group import GroupWriter
-from boundit.terms.bound_table import BoundTable
 from tests.service.kit import (
     decide,
     make_config,

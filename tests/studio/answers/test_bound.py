@@ -3,12 +3,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from boundit.core.long_work import say_nothing
 from boundit.studio.answers.bound import CountKeeper, choose_arms, derive, write_values
 from boundit.studio.asked import AskedProject
 from boundit.studio.drawing import read_drawing
 from boundit.studio.folder import Folder
 from boundit.studio.project import Project
-from boundit.terms.long_work import say_nothing
 from tests.studio.projects import answer, list_projects, make_small
 
 

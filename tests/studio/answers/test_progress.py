@@ -1,7 +1,7 @@
 from msgspec import Struct
 
+from boundit.core.long_work import say_nothing
 from boundit.studio.answers.progress import JobProgress, show_part
-from boundit.terms.long_work import say_nothing
 
 
 class Part(Struct, frozen=True):

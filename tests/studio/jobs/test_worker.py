@@ -6,13 +6,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from boundit.core.long_work import Progress
 from boundit.studio.answers.bound import CountKeeper
 from boundit.studio.asked import AskedProject
 from boundit.studio.examples import open_example
 from boundit.studio.folder import Folder
 from boundit.studio.jobs import worker as module
 from boundit.studio.jobs.worker import ANSWERS, JobMessage, JobOrder, Worker
-from boundit.terms.long_work import Progress
 
 
 def answer(folder: Folder, order: JobOrder) -> tuple[JobMessage, list[JobMessage]]:

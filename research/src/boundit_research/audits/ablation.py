@@ -27,12 +27,12 @@ from boundit.bounds.inference.base import Rule
 from boundit.bounds.inference.forms import SumForm
 from boundit.bounds.plan import BoundPlan, plan_bounds
 from boundit.bounds.program.rule import Program
+from boundit.core.rounding import ROUNDING
 from boundit.counts.named_array import Floats, NamedArray
+from boundit.results.bound_table import BoundTable
 from boundit.simulation.environment import Environment
 from boundit.simulation.policies import FUSED, KINDS
 from boundit.simulation.simulate import simulate
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.rounding import ROUNDING
 from boundit_research.audits.coverage_problems import draw_coverage_problems
 from boundit_research.audits.limits import draw_limit_problems
 from boundit_research.audits.problems import BINARY, REFUTED, Problem

@@ -17,6 +17,10 @@ from numpy.random import Generator, SeedSequence, default_rng
 
 from boundit.bounds.candidates import unite_tables
 from boundit.bounds.request import BoundRequest, read_request
+from boundit.core.errors import BounditError
+from boundit.core.long_work import FOR_EVER
+from boundit.core.names import sort_names
+from boundit.core.rounding import ROUNDING
 from boundit.decisions.choose.choose import choose
 from boundit.decisions.compare.compare import compare
 from boundit.decisions.compare.comparison import Comparison
@@ -24,15 +28,11 @@ from boundit.decisions.stress.edges import add_edges, list_missing, set_apart
 from boundit.decisions.stress.rival_tables import RivalTables
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
+from boundit.results.bound import Arm, Context, Key
+from boundit.results.bound_table import BoundTable
+from boundit.results.choice import Choice
 from boundit.simulation.random_models import draw_model
 from boundit.simulation.scm import SCM
-from boundit.terms.bound import Arm, Context, Key
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.choices.choice import Choice
-from boundit.terms.errors import BounditError
-from boundit.terms.long_work import FOR_EVER
-from boundit.terms.names import sort_names
-from boundit.terms.rounding import ROUNDING
 from boundit_research.audits.choices import list_broken
 from boundit_research.audits.problems import Problem, draw_problem, find_means, list_missed
 from boundit_research.audits.report import Claims, Report, judge_each

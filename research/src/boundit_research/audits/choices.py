@@ -12,12 +12,12 @@ from typing import Final
 
 from numpy.random import Generator
 
+from boundit.core.rounding import ROUNDING
 from boundit.decisions.choose.choose import choose
 from boundit.decisions.choose.mean_set import MeansContradict
-from boundit.terms.bound import Key
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.choices.choice import Choice, ContextChoice
-from boundit.terms.rounding import ROUNDING
+from boundit.results.bound import Key
+from boundit.results.bound_table import BoundTable
+from boundit.results.choice import Choice, ContextChoice
 from boundit_research.audits.coverage_problems import draw_coverage_problems
 from boundit_research.audits.problems import REFUTED, Problem, bound_problem, draw_problems
 from boundit_research.audits.report import Claims, Report, judge_each

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
 
 from boundit.bounds.derive import derive_bounds
+from boundit.core.rounding import ROUNDING
 from boundit.counts.log import Log, read_log
 from boundit.counts.named_array import NamedArray
 from boundit.decisions.choose.choose import choose
@@ -27,11 +28,10 @@ from boundit.decisions.compare.measured import LOGGED, Logged
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
+from boundit.results.bound import Arm, Context, Key
+from boundit.results.bound_table import BoundTable
 from boundit.simulation.random_models import draw_model
 from boundit.simulation.scm import SCM
-from boundit.terms.bound import Arm, Context, Key
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.rounding import ROUNDING
 from boundit_research.audits.problems import Problem, bound_problem, draw_problem, find_means
 from boundit_research.audits.report import Claims, Report, judge_each
 from boundit_research.expected_log import open_expected_log

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import bdtr
 
-from boundit.terms.bound import Key
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.explanation import RANGE
-from boundit.terms.rounding import ROUNDING
-from boundit.terms.sampling import Inference
+from boundit.core.rounding import ROUNDING
+from boundit.results.bound import Key
+from boundit.results.bound_table import BoundTable
+from boundit.results.explanation import RANGE
+from boundit.results.sampling import Inference
 from boundit_research.audits.coverage_problems import draw_coverage_problems
 from boundit_research.audits.problems import BINARY, REFUTED, Problem, classify_rule
 from boundit_research.audits.report import Report, judge_each

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
 
+from boundit.core.names import Nodes, sort_names
 from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.text import parse
 from boundit.simulation.random_models import draw_graph, draw_model
 from boundit.simulation.scm import SCM
-from boundit.terms.names import Nodes, sort_names
 from boundit_research.audits.problems import BINARY, Problem, draw_query
 
 FEWEST, MOST = 50, 200_000

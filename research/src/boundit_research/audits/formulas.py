@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from numpy.random import Generator, SeedSequence, default_rng
 
+from boundit.core.names import Nodes, sort_names
+from boundit.core.rounding import ROUNDING
 from boundit.counts.evaluate import evaluate
 from boundit.estimand.identify import identify
 from boundit.estimand.query import EffectQuery
 from boundit.simulation.random_models import draw_graph, draw_model
-from boundit.terms.names import Nodes, sort_names
-from boundit.terms.rounding import ROUNDING
 from boundit_research.audits.report import Report, judge_each
 
 

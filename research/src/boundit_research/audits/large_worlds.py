@@ -17,11 +17,11 @@ import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
 
 from boundit.bounds.derive import derive_bounds
+from boundit.core.rounding import ROUNDING
 from boundit.counts.log import Log, read_log
+from boundit.results.bound_table import BoundTable
 from boundit.simulation.environment import Environment
 from boundit.simulation.errors import ModelTooLarge
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.rounding import ROUNDING
 from boundit_research.audits.report import Report, judge_each
 from boundit_research.expected_log import open_expected_log
 from boundit_research.large_models import WorldShape, draw_large_log, draw_large_world

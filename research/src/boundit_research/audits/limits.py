@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
 
+from boundit.core.names import sort_names
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph, Edge
 from boundit.simulation.random_models import draw_graph, draw_model
 from boundit.simulation.scm import SCM
-from boundit.terms.names import sort_names
 from boundit_research.audits.problems import REFUTED, Problem, list_missed
 from boundit_research.audits.report import Claims, Report, judge_each
 

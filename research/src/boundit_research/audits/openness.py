@@ -13,12 +13,12 @@ from itertools import product
 import numpy as np
 from numpy.random import Generator, default_rng
 
+from boundit.core.names import join_names
+from boundit.core.rounding import ROUNDING
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.question import Question, lighten
+from boundit.results.bound import Bound
 from boundit.simulation.scm import SCM
-from boundit.terms.bound import Bound
-from boundit.terms.names import join_names
-from boundit.terms.rounding import ROUNDING
 from boundit_research.audits.problems import (
     Problem,
     bound_problem,

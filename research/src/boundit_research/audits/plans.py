@@ -17,7 +17,7 @@ from boundit.bounds.plan import BoundPlan
 from boundit.bounds.pooling import plan_pooling
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.counts.table import CountTable
-from boundit.terms.fused_plan import Factor, FusedPlan, NoFusedPlan
+from boundit.results.fused_plan import Factor, FusedPlan, NoFusedPlan
 from boundit_research.audits.problems import Problem, draw_problems
 from boundit_research.audits.report import Report, judge_each
 

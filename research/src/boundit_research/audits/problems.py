@@ -17,17 +17,17 @@ from boundit.bounds.derive import derive_bounds
 from boundit.bounds.request import Profile
 from boundit.bounds.selection_facts import FactsRefuted
 from boundit.bounds.table import EndsCross, NoModelFits
+from boundit.core.names import Nodes, sort_names
+from boundit.core.rounding import ROUNDING
 from boundit.counts.log import Log, read_log
 from boundit.counts.named_array import NamedArray
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
+from boundit.results.bound import Key
+from boundit.results.bound_table import BoundTable
+from boundit.results.sampling import Inference
 from boundit.simulation.random_models import draw_graph, draw_model
 from boundit.simulation.scm import SCM
-from boundit.terms.bound import Key
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.names import Nodes, sort_names
-from boundit.terms.rounding import ROUNDING
-from boundit.terms.sampling import Inference
 
 BINARY = (0.0, 1.0)
 REFUTED = (EndsCross, NoModelFits, FactsRefuted)

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.random import Generator
 from scipy.linalg import cho_factor, cho_solve
 
+from boundit.core.names import Nodes, sort_names
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.query import EffectQuery
 from boundit.simulation.scm import SCM
-from boundit.terms.names import Nodes, sort_names
 from boundit_research.audits.table_slopes import LawSlopes, ModelPoints, Tables
 
 SAME = 1e-11

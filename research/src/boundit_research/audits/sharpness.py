@@ -20,7 +20,7 @@ from numpy.random import Generator, SeedSequence, default_rng
 from boundit.counts.named_array import Floats
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
-from boundit.terms.bound import Key
+from boundit.results.bound import Key
 from boundit_research.audits.problems import Problem, bound_problem, name_row, read_levels
 from boundit_research.audits.report import Report, judge_each
 from boundit_research.audits.sharpness_family import ModelFamily

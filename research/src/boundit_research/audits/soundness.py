@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from boundit.terms.rounding import ROUNDING
+from boundit.core.rounding import ROUNDING
 from boundit_research.audits.problems import (
     REFUTED,
     Problem,

@@ -15,8 +15,8 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from boundit.core.names import Nodes, sort_names
 from boundit.counts.named_array import Floats, NamedArray
-from boundit.terms.names import Nodes, sort_names
 
 Tables = Mapping[str, NamedArray]
 LARGEST = 2**18

@@ -222,7 +222,7 @@ def _read_groups(place: str) -> tuple[str, ...]:
 
 def _write_rival_page(report: Path, found: "RivalStudy") -> None:
     """Write the page of the study of rivals, or its text, to --report."""
-    from boundit.terms.saving.files import write_page  # noqa: PLC0415
+    from boundit.core.files import write_page  # noqa: PLC0415
     from boundit_research.online.rival_page import (  # noqa: PLC0415
         make_rival_page,
         write_rival_text,
@@ -268,7 +268,7 @@ def _is_positive(text: str) -> bool:
 def _save_record(out: Path | None, record: dict[str, object]) -> None:
     """Write what a study found to the JSON file of --out, where one is given."""
     from boundit import __version__  # noqa: PLC0415
-    from boundit.terms.saving.files import write_page  # noqa: PLC0415
+    from boundit.core.files import write_page  # noqa: PLC0415
 
     if out is not None:
         write_page(out, write_json({**record, "version": __version__}))

@@ -15,6 +15,7 @@ from boundit.bandit.lin_ucb import LinUCB
 from boundit.bandit.oam.policy import OAM
 from boundit.bandit.ucb import UCB
 from boundit.bounds.derive import derive_bounds
+from boundit.results.bound_table import BoundTable
 from boundit.simulation.environment import Environment
 from boundit.simulation.environments import (
     flipped_environment,
@@ -23,7 +24,6 @@ from boundit.simulation.environments import (
 )
 from boundit.simulation.simulate import simulate
 from boundit.simulation.summary import format_runs
-from boundit.terms.bound_table import BoundTable
 from boundit_research.online.study import require_all_runs
 from boundit_research.theory import (
     compute_confidence_radius,

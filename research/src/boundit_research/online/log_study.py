@@ -16,6 +16,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Self
 
+from boundit.core.errors import BounditError, UnreadableFile
+from boundit.core.files import write_page
 from boundit.simulation.block import PolicySource
 from boundit.simulation.environments import (
     flipped_environment,
@@ -24,8 +26,6 @@ from boundit.simulation.environments import (
 )
 from boundit.simulation.errors import InvalidSimulation
 from boundit.simulation.simulate import simulate
-from boundit.terms.errors import BounditError, UnreadableFile
-from boundit.terms.saving.files import write_page
 from boundit_research.online.log_study_rows import FIRST, LogRegrets, LogRow, summarize_logs
 from boundit_research.online.run_tables import (
     FRESH,

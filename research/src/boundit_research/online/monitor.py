@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from boundit.bandit.lin_ucb import LinUCB
 from boundit.bounds.derive import derive_bounds
+from boundit.results.bound_table import BoundTable
 from boundit.simulation.environment import Environment
 from boundit.simulation.environments import flipped_environment
 from boundit.simulation.regret import Regret
 from boundit.simulation.simulate import simulate
-from boundit.terms.bound_table import BoundTable
 
 if TYPE_CHECKING:
     from boundit.bandit.policy import Policy

@@ -8,8 +8,8 @@ unknown.
 from dataclasses import dataclass
 
 from boundit.bounds.derive import derive_bounds
+from boundit.results.bound_table import BoundTable
 from boundit.simulation.environment import Environment
-from boundit.terms.bound_table import BoundTable
 from boundit_research.theory import count_ruled_out
 
 

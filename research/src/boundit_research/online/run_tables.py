@@ -16,10 +16,10 @@ from boundit.bounds.derive import derive_bounds
 from boundit.bounds.paper import condition_only
 from boundit.bounds.table import EndsCross
 from boundit.counts.log import Log, read_log
+from boundit.results.bound_table import BoundTable
 from boundit.simulation.block import PolicySource
 from boundit.simulation.errors import InvalidSimulation
 from boundit.simulation.policies import FUSED
-from boundit.terms.bound_table import BoundTable
 from boundit_research.online.wrong_graphs import AssumedWorld
 from boundit_research.rivals.catalogue import RIVALS, RunStart, is_rival, make_rival
 

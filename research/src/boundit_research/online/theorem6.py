@@ -9,12 +9,12 @@ from collections.abc import Callable
 
 from boundit.bandit.lin_ucb import LinUCB
 from boundit.estimand.query import parse_query
+from boundit.results.bound import Arm, Context
+from boundit.results.bound_table import BoundTable
 from boundit.simulation.environment import Environment
 from boundit.simulation.regret import Regret
 from boundit.simulation.scm import SCM
 from boundit.simulation.simulate import simulate
-from boundit.terms.bound import Arm, Context
-from boundit.terms.bound_table import BoundTable
 
 MEANS, CAP, ALPHA, ROUNDS = (0.5, 0.499, 0.05), 0.4995, 2.0, 200
 

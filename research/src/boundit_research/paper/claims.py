@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from boundit.bounds.derive import derive_bounds
+from boundit.core.interval import Interval
+from boundit.core.rounding import ROUNDING
 from boundit.estimand.query import parse_query
 from boundit.estimand.substitutes import find_substitutes
 from boundit.report.records import JudgedClaim
@@ -11,8 +13,6 @@ from boundit.simulation.environment import Environment
 from boundit.simulation.environments import paper_environment
 from boundit.simulation.regret import Regret
 from boundit.simulation.scm import SCM
-from boundit.terms.interval import Interval
-from boundit.terms.rounding import ROUNDING
 from boundit_research.online.claims import OnlineClaim, judge_online_claims
 from boundit_research.online.study import OnlineStudy
 from boundit_research.paper.offline_bounds import OfflineStudy

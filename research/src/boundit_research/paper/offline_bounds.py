@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from boundit.bounds.derive import derive_bounds
 from boundit.bounds.paper import adjust_for_confounding_only, condition_only
+from boundit.core.interval import Interval
+from boundit.results.bound import Key
+from boundit.results.bound_table import BoundTable
 from boundit.simulation.environments import paper_environment
-from boundit.terms.bound import Key
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.interval import Interval
 from boundit_research.paper.printed_table import PRINTED, PrintedRow
 
 POINTS = 30_000

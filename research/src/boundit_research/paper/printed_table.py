@@ -6,7 +6,7 @@ its CP column agrees with its own probabilities up to sampling noise.
 
 from typing import NamedTuple
 
-from boundit.terms.interval import Interval
+from boundit.core.interval import Interval
 
 
 class PrintedRow(NamedTuple):

@@ -5,6 +5,8 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from boundit.core.errors import CannotWrite
+from boundit.core.files import write_page
 from boundit.report.figures.canvas import save_figure
 from boundit.report.figures.curves import draw_curves
 from boundit.report.figures.intervals import draw_intervals
@@ -25,8 +27,6 @@ from boundit.report.records import Grid, IntervalSeries, PointEstimates, TruthCo
 from boundit.simulation.environments import paper_environment
 from boundit.simulation.regret import Regret
 from boundit.simulation.summary import Line
-from boundit.terms.bound_errors import CannotWrite
-from boundit.terms.saving.files import write_page
 from boundit_research.online.study import WorldRegret
 from boundit_research.paper.achieved import describe_achieved
 from boundit_research.paper.offline_bounds import DIGIT, OfflineStudy

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
+from boundit.core.names import join_names, sort_names
 from boundit.estimand.factors import factorize, recover_factor
 from boundit.estimand.identify import identify
 from boundit.estimand.substitutes import find_substitutes
 from boundit.simulation.environments import paper_environment
-from boundit.terms.names import join_names, sort_names
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from boundit.bandit.lin_ucb import LinUCB
 from boundit.bandit.policy import Policy
 from boundit.bandit.ridge import WarmStart
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound_table import BoundTable
 from boundit_research.rivals.kl_ucb import KLUCB
 from boundit_research.rivals.r_oful import ROFUL
 from boundit_research.rivals.tables import KINDS, Rival

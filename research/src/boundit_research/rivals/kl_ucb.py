@@ -20,8 +20,8 @@ from boundit.bandit.options import CommonOptions
 from boundit.bandit.policy import Policy
 from boundit.bandit.runs import register_runs
 from boundit.bandit.ucb import TOTAL, N, learn_ucb
-from boundit.terms.bound import Context
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound import Context
+from boundit.results.bound_table import BoundTable
 
 _STEPS = 100
 """Newton needs about five; this only ends what rounding might keep alive."""

@@ -24,8 +24,8 @@ from boundit.bandit.index import FREE, INDEX, is_ahead
 from boundit.bandit.options import CommonOptions
 from boundit.bandit.ridge import LinearPolicy, find_spread, predict, update
 from boundit.bandit.runs import Rounds, register_runs
-from boundit.terms.bound import Context
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound import Context
+from boundit.results.bound_table import BoundTable
 from boundit_research.rivals.tables import compute_noise
 
 _DELTA = 0.01

@@ -54,8 +54,8 @@ from boundit.bandit.policy import Policy
 from boundit.bandit.runs import register_runs
 from boundit.bandit.ts import believe_ts
 from boundit.bandit.ucb import TOTAL, N, learn_ucb
-from boundit.terms.bound import Context
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound import Context
+from boundit.results.bound_table import BoundTable
 
 KINDS = ("GLUE", "MIN-UCB", "VirUCB", "B-TS", "ARRoW-CB", "EXP3-IX")
 _GLUE, _MIN_UCB, _VIR_UCB, _B_TS, _ARROW, _EXP3_IX = range(6)

@@ -18,9 +18,9 @@ import numpy as np
 from boundit.bandit.compiled import kernel
 from boundit.bandit.draws import Floats
 from boundit.bandit.fused.layout import SEEN, SEEN_LOSSES, FusedArrays
-from boundit.terms.bound import Arm, Context, Value
-from boundit.terms.fused_plan import FusedPlan
-from boundit.terms.names import join_names
+from boundit.core.names import join_names
+from boundit.results.bound import Arm, Context, Value
+from boundit.results.fused_plan import FusedPlan
 
 LEVEL = 0.05
 _HIGHEST = 600.0

@@ -18,10 +18,10 @@ from scipy.special import logit
 from boundit.bandit.draws import Floats, Ints
 from boundit.bandit.errors import BadObservation
 from boundit.bandit.spec import find_bin
-from boundit.terms.bound import Arm, Context, Value
-from boundit.terms.bound_errors import OutsideDomain
-from boundit.terms.fused_plan import Factor, FusedPlan
-from boundit.terms.scalars import unwrap_scalar
+from boundit.core.errors import OutsideDomain
+from boundit.core.scalars import unwrap_scalar
+from boundit.results.bound import Arm, Context, Value
+from boundit.results.fused_plan import Factor, FusedPlan
 
 TAUS = (0.0, 0.025, 0.05, 0.1, 0.2, math.inf)
 """The sizes that the bias of the log may have, one for the whole log."""

@@ -48,10 +48,10 @@ from boundit.bandit.fused.unobserved import (
 from boundit.bandit.options import CommonOptions
 from boundit.bandit.policy import Policy
 from boundit.bandit.runs import Rounds
-from boundit.terms.bound import Arm, Context
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.fused_plan import FusedPlan
-from boundit.terms.saving.codec import decode, encode
+from boundit.core.codec import decode, encode
+from boundit.results.bound import Arm, Context
+from boundit.results.bound_table import BoundTable
+from boundit.results.fused_plan import FusedPlan
 
 _SHOWN_DOUBT = 0.2
 _BY_CELLS = (-1.0, -1.0)

@@ -34,7 +34,7 @@ from boundit.bandit.fused.layout import (
     draw_tilts,
     spread_points,
 )
-from boundit.terms.fused_plan import FusedPlan
+from boundit.results.fused_plan import FusedPlan
 
 N_PARTICLES = 400
 _MOST_CORNERS = 64

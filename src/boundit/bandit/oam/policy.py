@@ -28,8 +28,8 @@ from boundit.bandit.options import CommonOptions
 from boundit.bandit.policy import Policy
 from boundit.bandit.runs import ARM, Rounds, register_runs
 from boundit.bandit.spec import show
-from boundit.terms.bound import Arm, Context
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound import Arm, Context
+from boundit.results.bound_table import BoundTable
 
 _EXPLORATIONS, _EVENTS, _DUE = 0, 1, 2
 _OUTSIDE = 1e-3

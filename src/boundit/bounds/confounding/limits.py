@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Self
 
+from boundit.core.errors import BounditError, InvalidGraph, shorten
+from boundit.core.message import Option
+from boundit.core.names import write_name
 from boundit.graph.causal_graph import CausalGraph, Edge
 from boundit.graph.text import parse
-from boundit.terms.errors import BounditError, InvalidGraph, shorten
-from boundit.terms.message import Option
-from boundit.terms.names import write_name
 
 
 class InvalidConfounding(BounditError):

@@ -39,6 +39,7 @@ from boundit.bounds.inference.exact import Exact, choose_rules, find_sum
 from boundit.bounds.inference.forms import find_form, term_of
 from boundit.bounds.inference.sampling import make_sampler
 from boundit.bounds.refusals import LIMITS
+from boundit.core.message import Note
 from boundit.counts.contraction import ProductTable, contract
 from boundit.counts.errors import ClustersDiffer, TooLarge
 from boundit.counts.formula import (
@@ -50,8 +51,7 @@ from boundit.counts.formula import (
 )
 from boundit.counts.named_array import Floats
 from boundit.estimand.expression import P
-from boundit.terms.message import Note
-from boundit.terms.sampling import EndSampling
+from boundit.results.sampling import EndSampling
 
 EXACT_SHARE, MIXED_SHARE = 1 / 20, 1 / 2  # the error of exact endpoints beside approximate ones
 LEAST_ROWS, LEAST_FREEDOM = 15.0, 12.0

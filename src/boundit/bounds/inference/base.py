@@ -14,16 +14,16 @@ from boundit.bounds.pooling import POLICY, draw_policy
 from boundit.bounds.population import Reweighting
 from boundit.bounds.program.rule import Program
 from boundit.bounds.refusals import LIMITS, name_rules, note_refused
+from boundit.core.message import Caveat, Note, Option
+from boundit.core.names import Nodes
 from boundit.counts.formula import Formula, Pair
 from boundit.counts.named_array import Floats
 from boundit.estimand.expression import P
 from boundit.estimand.notation import write_text
 from boundit.estimand.query import EffectQuery
 from boundit.graph.separation import open_walk
-from boundit.terms.bound import RuleRecord
-from boundit.terms.message import Caveat, Note, Option
-from boundit.terms.names import Nodes
-from boundit.terms.sampling import EndSampling
+from boundit.results.bound import RuleRecord
+from boundit.results.sampling import EndSampling
 
 Mask = NDArray[np.bool_]
 Place = tuple[int, ...]

@@ -19,10 +19,10 @@ from scipy.special import betainc, betaincinv, logsumexp
 from boundit.bounds.evidence import SUCCESS, Counts, Evidence, Probabilities
 from boundit.bounds.inference.base import Rule
 from boundit.bounds.intervals.time_uniform import bound_mean_adaptively, bound_share_adaptively
+from boundit.core.names import Nodes
 from boundit.counts.formula import Formula, Pair
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.expression import P
-from boundit.terms.names import Nodes
 
 CAP = 0.9  # how near a bet may come to losing everything
 _DEVIATIONS = 0.5 ** np.arange(1, 9)  # of outcomes: for each a scale that suits it

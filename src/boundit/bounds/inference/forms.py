@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from boundit.bounds.chain import Axes, FlatChain
+from boundit.core.names import Nodes, sort_names
 from boundit.counts.formula import Factor
 from boundit.estimand.expression import P
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
-from boundit.terms.names import Nodes, sort_names
 
 MAX_FACTORS = 12
 MAX_STEPS = 4_000

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.random import Generator, SeedSequence
 
 from boundit.bounds.evidence import Counts, Evidence
+from boundit.core.names import Nodes
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.counts.table import CountTable
-from boundit.terms.names import Nodes
 
 PILOT_SEED = 20240226  # fixed: who tries seeds and keeps the best has no guarantee
 _PRIOR_ROWS = 2.0

@@ -8,9 +8,9 @@ from boundit.bounds.inference.forms import SumForm
 from boundit.bounds.inference.pilot import Split
 from boundit.bounds.inference.sums import FormReader
 from boundit.bounds.refusals import LIMITS
+from boundit.core.names import sort_names
 from boundit.counts.named_array import Floats
-from boundit.terms.names import sort_names
-from boundit.terms.sampling import MOST_HEAVY, EndSampling, HeavyCell
+from boundit.results.sampling import MOST_HEAVY, EndSampling, HeavyCell
 
 ERRORS = 2.0  # standard errors that are allowed for where the worst level is sought
 _NOTHING = 1e-9

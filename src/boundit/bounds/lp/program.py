@@ -19,8 +19,8 @@ import highspy
 import numpy as np
 from numpy.typing import NDArray
 
+from boundit.core.rounding import EXACT_ROUNDING, SOLVER_ROUNDING
 from boundit.counts.named_array import Floats
-from boundit.terms.rounding import EXACT_ROUNDING, SOLVER_ROUNDING
 
 _Positions = NDArray[np.intp]
 _EPS = float(np.finfo(np.float64).eps)

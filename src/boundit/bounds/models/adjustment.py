@@ -8,12 +8,12 @@ What only rewards depend on stays, as it makes them narrow.
 
 from collections.abc import Iterable, Iterator
 
+from boundit.core.names import Nodes, sort_names
 from boundit.estimand.context_adjustment import ContextAdjustment, adjusts_in_context
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import find_connected_nodes, open_walk
 from boundit.graph.separators import find_separator
-from boundit.terms.names import Nodes, sort_names
 
 
 def find_model_adjustment(

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from boundit.bounds.inference.approximate import MAX_ENDPOINTS, Side, Support
 from boundit.bounds.models.estimators import Learner
 from boundit.bounds.models.features import ModelRows
+from boundit.core.long_work import Progress
 from boundit.counts.levels import Codes
 from boundit.counts.memory import Workspace
 from boundit.counts.named_array import Floats
-from boundit.terms.long_work import Progress
 
 Mask = NDArray[np.bool_]
 

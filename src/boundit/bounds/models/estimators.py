@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundit.bounds.models.options import InvalidModels, ModelKind
+from boundit.core.errors import BounditError, MissingExtra, shorten
+from boundit.core.message import Option
 from boundit.counts.named_array import Floats
-from boundit.terms.errors import BounditError, MissingExtra, shorten
-from boundit.terms.message import Option
 
 
 class BadEstimator(InvalidModels):

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundit.bounds.models.options import InvalidModels
+from boundit.core.message import Note, Option
+from boundit.core.names import sort_names
 from boundit.counts.errors import NotFinite
 from boundit.counts.levels import Codes, Levels, sort_levels
 from boundit.counts.log import Log
@@ -21,8 +23,6 @@ from boundit.counts.named_array import Floats
 from boundit.counts.sources import ColumnKind
 from boundit.counts.table import CountTable
 from boundit.estimand.query import EffectQuery
-from boundit.terms.message import Note, Option
-from boundit.terms.names import sort_names
 
 FEW_LEVELS = 10  # up to so many levels, each has a feature of its own, also those of a number
 MAX_LEVELS = 50  # so many of the commonest levels of a text have features of their own

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
-from boundit.terms.errors import BounditError, shorten
-from boundit.terms.message import Option
+from boundit.core.errors import BounditError, shorten
+from boundit.core.message import Option
 
 ModelKind: TypeAlias = Literal["boosting", "forest", "linear"]
 """The models that come with the extra ``ml``."""

@@ -20,6 +20,12 @@ from boundit.bounds.models.features import count_rows, find_numbers, make_rows
 from boundit.bounds.models.options import Models
 from boundit.bounds.population import Reweighting
 from boundit.bounds.refusals import LIMITS
+from boundit.core.errors import OutOfTime
+from boundit.core.formula import Sentence, StepRecord
+from boundit.core.long_work import Progress, say_nothing
+from boundit.core.message import ANY, Message, Note, Option
+from boundit.core.names import Nodes, join_names
+from boundit.core.rounding import ROUNDING
 from boundit.counts.errors import TooManyCells
 from boundit.counts.formula import Formula, Pair
 from boundit.counts.log import Log
@@ -29,14 +35,8 @@ from boundit.estimand.expression import P, Product, Sum
 from boundit.estimand.notation import make_sentence
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.bound import RuleRecord, StepRecord
-from boundit.terms.errors import OutOfTime
-from boundit.terms.formula import Sentence
-from boundit.terms.long_work import Progress, say_nothing
-from boundit.terms.message import ANY, Message, Note, Option
-from boundit.terms.names import Nodes, join_names
-from boundit.terms.rounding import ROUNDING
-from boundit.terms.sampling import EndSampling
+from boundit.results.bound import RuleRecord
+from boundit.results.sampling import EndSampling
 
 NAME = "adjustment by models"
 OTHERS_SHARE = 1 / 10  # of the error, for all other rules beside the models

@@ -13,7 +13,7 @@ from math import inf
 from typing import Any, NamedTuple, TypeAlias
 
 from boundit.bounds.program.types import TypeBlock, Variable
-from boundit.terms.rounding import EXACT_ROUNDING
+from boundit.core.rounding import EXACT_ROUNDING
 
 CONSTANT = 1e-10  # two forms whose ratio moves by less are taken as proportional
 

@@ -32,14 +32,14 @@ from boundit.bounds.program.types import (
     World,
 )
 from boundit.bounds.selection_facts import SelectionFacts
+from boundit.core.names import Nodes
+from boundit.core.rounding import EXACT_ROUNDING
 from boundit.counts.formula import Formula, Pair, normalise
 from boundit.counts.named_array import Floats
 from boundit.estimand.expression import P
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
-from boundit.terms.names import Nodes
-from boundit.terms.rounding import EXACT_ROUNDING
 
 MAX_EXTRA = 2_000  # types beside one variable's, where a block only limits the reweighting
 MAX_JOINT = 300  # joint types of variables without a common hidden cause

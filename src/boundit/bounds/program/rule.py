@@ -15,15 +15,15 @@ from boundit.bounds.program.compile import Compiler, Question, Shares
 from boundit.bounds.program.solve import EMPTY, EndpointSearch, Solver
 from boundit.bounds.program.types import Variable
 from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
+from boundit.core.formula import Sentence, StepRecord
+from boundit.core.names import Nodes, join_names, sort_names
+from boundit.core.rounding import ROUNDING
 from boundit.counts.formula import Formula, Pair
 from boundit.counts.named_array import Floats
 from boundit.estimand.expression import P
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph, project
-from boundit.terms.bound import RuleRecord, StepRecord
-from boundit.terms.formula import Sentence
-from boundit.terms.names import Nodes, join_names, sort_names
-from boundit.terms.rounding import ROUNDING
+from boundit.results.bound import RuleRecord
 
 MAX_CELLS = 128  # of all variables together; of more, some are projected out
 MAX_BOXES = 100  # an endpoint

@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 from boundit.bounds.program.bilinear import BilinearProgram
 from boundit.bounds.program.ratios import bound_ratios
 from boundit.bounds.program.types import Variable
+from boundit.core.long_work import FOR_EVER, TimeBudget
+from boundit.core.rounding import EXACT_ROUNDING, ROUNDING, SOLVER_ROUNDING
 from boundit.counts.named_array import Floats
-from boundit.terms.long_work import FOR_EVER, TimeBudget
-from boundit.terms.rounding import EXACT_ROUNDING, ROUNDING, SOLVER_ROUNDING
 
 NEAR = 1e-4  # an endpoint is final if products that are off could move it by less
 EMPTY = 1e-7  # a contradiction must be larger than this to refute

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from boundit.counts.log import Log
     from boundit.counts.tabulate import Missing
     from boundit.decisions.compare.estimate import Estimator
-    from boundit.terms.bound_table import BoundTable
+    from boundit.results.bound_table import BoundTable
 
 
 @click.command(short_help="Tell whether the mean of one policy is surely higher.")
@@ -132,7 +132,7 @@ def compare(
     """
     from boundit.decisions.compare.compare import compare as ask  # noqa: PLC0415, keeps --help quick
     from boundit.decisions.compare.page import make_comparison_page  # noqa: PLC0415
-    from boundit.terms.bound_table import BoundTable  # noqa: PLC0415
+    from boundit.results.bound_table import BoundTable  # noqa: PLC0415
 
     named = filter(None, (bounds, new, old, contexts, graph, *log, *external))
     refuse_overwriting(context, filter(is_path, named))

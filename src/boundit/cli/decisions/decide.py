@@ -18,7 +18,7 @@ from boundit.cli.progress import show_steps
 if TYPE_CHECKING:
     from boundit.bounds.request import BoundRequest
     from boundit.graph.causal_graph import CausalGraph
-    from boundit.terms.bound_table import BoundTable
+    from boundit.results.bound_table import BoundTable
 
 _ANSWERS = ("explained", "as_json", "no_counts")
 
@@ -131,7 +131,7 @@ def _is_given(context: click.Context, name: str) -> bool:
 
 def _load_table(context: click.Context, path: str) -> "BoundTable":
     """Load a saved table; refuse options that only a log can use."""
-    from boundit.terms.bound_table import BoundTable  # noqa: PLC0415, keeps --help quick
+    from boundit.results.bound_table import BoundTable  # noqa: PLC0415, keeps --help quick
 
     for option in filter(_is_asked, bound.params):
         if option.name != "goal" and _is_given(context, str(option.name)):

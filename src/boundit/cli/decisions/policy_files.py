@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from boundit.cli.options import is_path
-from boundit.terms.errors import UnreadableFile, shorten
+from boundit.core.errors import UnreadableFile, shorten
 
 if TYPE_CHECKING:
-    from boundit.terms.bound import Arm, Context
-    from boundit.terms.bound_table import BoundTable
+    from boundit.results.bound import Arm, Context
+    from boundit.results.bound_table import BoundTable
 
 CHANCE, SHARE = "chance", "share"
 """The columns of a file that say how often an arm is chosen, or a context comes."""

@@ -13,12 +13,12 @@ from boundit.cli.numbers import Number
 from boundit.cli.options import graph_argument, json_option, report_option
 from boundit.cli.outputs import notify, print_json, write_answer
 from boundit.cli.progress import show_steps
-from boundit.terms.message import Caveat
+from boundit.core.message import Caveat
 
 if TYPE_CHECKING:
     from boundit.decisions.stress.verdict import ComparedPolicies
     from boundit.graph.causal_graph import CausalGraph
-    from boundit.terms.bound_table import BoundTable
+    from boundit.results.bound_table import BoundTable
 
 
 @bound_options

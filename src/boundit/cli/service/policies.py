@@ -18,8 +18,8 @@ from boundit.cli.service.stores import (
     run_engine,
     store_options,
 )
-from boundit.terms.errors import UnreadableFile
-from boundit.terms.saving.files import write_pieces
+from boundit.core.errors import UnreadableFile
+from boundit.core.files import write_pieces
 
 _FILE = click.Path(dir_okay=False, exists=True, path_type=Path)
 

@@ -12,12 +12,12 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
+from boundit.core.errors import BounditError, shorten
+from boundit.core.rounding import ROUNDING
 from boundit.decisions.choose.least_regret import bound_regret
 from boundit.decisions.choose.mean_set import MeanSet
-from boundit.terms.bound import Arm, Context
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.errors import BounditError, shorten
-from boundit.terms.rounding import ROUNDING
+from boundit.results.bound import Arm, Context
+from boundit.results.bound_table import BoundTable
 
 
 class NotAClaim(BounditError):

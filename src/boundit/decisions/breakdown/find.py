@@ -13,17 +13,17 @@ from typing import Unpack
 import numpy as np
 
 from boundit.bounds.request import RequestOptions, read_request
+from boundit.core.errors import InvalidLimit
+from boundit.core.long_work import Progress, follow_progress
+from boundit.core.renamed import refuse_renamed
 from boundit.decisions.breakdown.claims import Claim, NotAClaim, Regrets
 from boundit.decisions.breakdown.limited_tables import LimitedClaim, LimitedTables
 from boundit.decisions.breakdown.result import Breakdown, ChoiceChange, CurvePoint
 from boundit.decisions.choose.choose import choose
 from boundit.estimand.query import EffectQuery
 from boundit.graph.read import GraphLike
-from boundit.terms.bound import Arm, Context
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.errors import InvalidLimit
-from boundit.terms.long_work import Progress, follow_progress
-from boundit.terms.renamed import refuse_renamed
+from boundit.results.bound import Arm, Context
+from boundit.results.bound_table import BoundTable
 
 COARSE, FINE = 9, 25
 """At how many limits a claim, and a choice, are looked at before the search is refined."""

@@ -15,9 +15,9 @@ from boundit.bounds.derive import derive_table
 from boundit.bounds.request import BoundRequest
 from boundit.bounds.selection_facts import FactsRefuted, SelectionFacts
 from boundit.bounds.table import EndsCross, NoModelFits
+from boundit.core.long_work import Progress, TimeBudget, say_nothing
 from boundit.decisions.breakdown.claims import Claim
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.long_work import Progress, TimeBudget, say_nothing
+from boundit.results.bound_table import BoundTable
 
 SELECTION = "selection"
 """What is limited by the selection limit G, instead of an edge."""

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from boundit.core.codec import encode
+from boundit.core.errors import shorten
+from boundit.core.public_names import find_forwarded
 from boundit.report.notebook.answer import show_answer
-from boundit.terms.bound import Arm, Context
-from boundit.terms.choices.choice import write_at_least, write_at_most
-from boundit.terms.errors import shorten
-from boundit.terms.public_names import find_forwarded
-from boundit.terms.saving.codec import encode
+from boundit.results.bound import Arm, Context
+from boundit.results.choice import write_at_least, write_at_most
 
 
 @dataclass(frozen=True, slots=True)

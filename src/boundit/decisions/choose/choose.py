@@ -6,6 +6,9 @@ from typing import get_args
 
 import numpy as np
 
+from boundit.core.errors import BounditError
+from boundit.core.message import Option
+from boundit.core.rounding import EXACT_ROUNDING, ROUNDING
 from boundit.counts.named_array import Floats
 from boundit.decisions.choose.least_regret import (
     bound_regret,
@@ -15,12 +18,9 @@ from boundit.decisions.choose.least_regret import (
 )
 from boundit.decisions.choose.mean_set import MeansContradict, MeanSet
 from boundit.decisions.choose.words import EXTREME, describe_choice
-from boundit.terms.bound import Arm, Context, Goal, read_goal
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.choices.choice import Choice, ChoiceRule, ContextChoice
-from boundit.terms.errors import BounditError
-from boundit.terms.message import Option
-from boundit.terms.rounding import EXACT_ROUNDING, ROUNDING
+from boundit.results.bound import Arm, Context, Goal, read_goal
+from boundit.results.bound_table import BoundTable
+from boundit.results.choice import Choice, ChoiceRule, ContextChoice
 
 MOST_CERTIFIED = 2000
 """Up to how many rows of a table choices carry a proof that no lottery regrets less."""

@@ -17,9 +17,9 @@ import math
 import numpy as np
 
 from boundit.bounds.lp.program import Program, SparseMatrix
+from boundit.core.rounding import ROUNDING
 from boundit.counts.named_array import Floats
 from boundit.decisions.choose.mean_set import MeanSet
-from boundit.terms.rounding import ROUNDING
 
 _EPS = float(np.finfo(np.float64).eps)
 

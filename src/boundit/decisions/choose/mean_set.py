@@ -18,11 +18,11 @@ from typing import Self
 import numpy as np
 
 from boundit.bounds.lp.program import Program, SparseMatrix
+from boundit.core.errors import BounditError, shorten
+from boundit.core.rounding import ROUNDING
 from boundit.counts.named_array import Floats
-from boundit.terms.bound import Arm, Context
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.errors import BounditError, shorten
-from boundit.terms.rounding import ROUNDING
+from boundit.results.bound import Arm, Context
+from boundit.results.bound_table import BoundTable
 
 DROPPED = (
     "The differences between arms contradict the intervals here, as they may where chance is "

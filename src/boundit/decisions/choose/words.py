@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from boundit.terms.bound import Arm, Goal
-from boundit.terms.choices.choice import (
+from boundit.results.bound import Arm, Goal
+from boundit.results.choice import (
     MOST_DRAWN,
     ChoiceRule,
     ContextChoice,

@@ -16,6 +16,9 @@ that do not hold all at once.
 
 from collections.abc import Iterable, Sequence
 
+from boundit.core.interval import Interval
+from boundit.core.renamed import refuse_renamed
+from boundit.core.rounding import ROUNDING
 from boundit.decisions.compare.comparison import Comparison, ContextDifference
 from boundit.decisions.compare.estimate import (
     Estimator,
@@ -34,11 +37,8 @@ from boundit.decisions.compare.policies import Side, read_side
 from boundit.decisions.compare.question import read_question
 from boundit.decisions.compare.shares import ContextShares, read_shares
 from boundit.graph.read import GraphLike
-from boundit.terms.bound import Context
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.interval import Interval
-from boundit.terms.renamed import refuse_renamed
-from boundit.terms.rounding import ROUNDING
+from boundit.results.bound import Context
+from boundit.results.bound_table import BoundTable
 
 _DECIDING = 3
 """How many contexts are named as those that decide."""

@@ -3,16 +3,16 @@
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from boundit.core.codec import encode
+from boundit.core.frames import FrameKind
+from boundit.core.interval import Interval
+from boundit.core.public_names import find_forwarded
+from boundit.core.rounding import ROUNDING
 from boundit.decisions.compare.policies import write_values
 from boundit.report.frame import make_frame
 from boundit.report.notebook.answer import show_answer
-from boundit.terms.bound import Context, Goal
-from boundit.terms.choices.choice import write_at_least, write_at_most
-from boundit.terms.interval import Interval
-from boundit.terms.public_names import find_forwarded
-from boundit.terms.rounding import ROUNDING
-from boundit.terms.saving.codec import encode
-from boundit.terms.saving.frames import FrameKind
+from boundit.results.bound import Context, Goal
+from boundit.results.choice import write_at_least, write_at_most
 
 Finding: TypeAlias = Literal["surely better", "surely worse", "not told"]
 """What a comparison says of the new policy beside the old one."""

@@ -7,6 +7,12 @@ import numpy as np
 
 from boundit.bounds.request import NoConfidence, NotABanditQuestion, require_confidence
 from boundit.bounds.reward import settle_outcome_range
+from boundit.core.codec import encode
+from boundit.core.errors import InvalidLimit
+from boundit.core.interval import Interval
+from boundit.core.message import Option
+from boundit.core.renamed import refuse_renamed
+from boundit.core.rounding import ROUNDING
 from boundit.counts.log import Log, read_log
 from boundit.counts.named_array import Floats
 from boundit.decisions.compare.measured import Logged, Measured
@@ -24,15 +30,9 @@ from boundit.decisions.compare.weighted_rewards import (
     weigh_rewards,
 )
 from boundit.estimand.query import EffectQuery, parse_query
-from boundit.terms.bound import Bound
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.errors import InvalidLimit
-from boundit.terms.explanation import RANGE
-from boundit.terms.interval import Interval
-from boundit.terms.message import Option
-from boundit.terms.renamed import refuse_renamed
-from boundit.terms.rounding import ROUNDING
-from boundit.terms.saving.codec import encode
+from boundit.results.bound import Bound
+from boundit.results.bound_table import BoundTable
+from boundit.results.explanation import RANGE
 
 Estimator: TypeAlias = Literal["ips", "dr"]
 """Inverse propensity scoring, or the doubly robust estimator."""

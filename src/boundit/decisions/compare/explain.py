@@ -8,8 +8,8 @@ from boundit.decisions.compare.logged import LoggedMeans
 from boundit.decisions.compare.measured import Measured
 from boundit.decisions.compare.policies import ReadPolicy, Side
 from boundit.decisions.compare.shares import ContextShares
-from boundit.terms.bound_table import EXPERT, BoundTable
-from boundit.terms.sampling import ROWS
+from boundit.results.bound_table import EXPERT, BoundTable
+from boundit.results.sampling import ROWS
 
 
 def explain_comparison(

@@ -24,14 +24,14 @@ from typing import final
 from boundit.bounds.derive import derive_table
 from boundit.bounds.hidden_levels import find_hidden
 from boundit.bounds.request import BoundRequest, read_request
+from boundit.core.interval import Interval
+from boundit.core.names import sort_names
 from boundit.counts.log import Log
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
-from boundit.terms.bound import Context
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.interval import Interval
-from boundit.terms.names import sort_names
+from boundit.results.bound import Context
+from boundit.results.bound_table import BoundTable
 
 MOST_GROUPS = 32
 """Into how many groups a context may fall; of more, each has too few rows."""

@@ -4,9 +4,9 @@ import math
 from dataclasses import dataclass
 from typing import Final, final
 
-from boundit.terms.errors import BounditError, shorten
-from boundit.terms.interval import Interval
-from boundit.terms.message import Option
+from boundit.core.errors import BounditError, shorten
+from boundit.core.interval import Interval
+from boundit.core.message import Option
 
 
 class BadMeasurement(BounditError):

@@ -3,16 +3,16 @@
 from dataclasses import dataclass
 from typing import final
 
+from boundit.core.errors import BounditError
+from boundit.core.interval import Interval
+from boundit.core.rounding import ROUNDING
 from boundit.decisions.choose.mean_set import MeanSet
 from boundit.decisions.compare.comparison import ContextDifference
 from boundit.decisions.compare.logged import LoggedMeans
 from boundit.decisions.compare.measured import Logged
 from boundit.decisions.compare.policies import ReadPolicy, Side
-from boundit.terms.bound import Arm, Context
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.errors import BounditError
-from boundit.terms.interval import Interval
-from boundit.terms.rounding import ROUNDING
+from boundit.results.bound import Arm, Context
+from boundit.results.bound_table import BoundTable
 
 
 class AnswersContradict(BounditError):

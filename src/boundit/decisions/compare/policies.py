@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, final
 
 from boundit.bandit.policy import Policy
+from boundit.core.errors import BounditError, InvalidBounds, shorten
 from boundit.decisions.compare.measured import LOGGED, Logged, Measured
-from boundit.terms.bound import Arm, Context
-from boundit.terms.bound_errors import InvalidBounds
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.choices.choice import Choice
-from boundit.terms.errors import BounditError, shorten
+from boundit.results.bound import Arm, Context
+from boundit.results.bound_table import BoundTable
+from boundit.results.choice import Choice
 
 Role: TypeAlias = Literal["new", "old", "policy"]
 """Which side of a comparison a policy is, as errors name it."""

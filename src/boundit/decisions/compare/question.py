@@ -4,15 +4,15 @@ from dataclasses import dataclass
 from typing import final
 
 from boundit.bounds.request import require_confidence
+from boundit.core.errors import BounditError
+from boundit.core.message import ANY, Option
 from boundit.counts.log import Log, read_log
 from boundit.decisions.compare.measured import Logged
 from boundit.decisions.compare.shares import ANY_CONTEXTS, is_sample
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.read import GraphLike, require_graph
 from boundit.graph.separation import open_walk
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.errors import BounditError
-from boundit.terms.message import ANY, Option
+from boundit.results.bound_table import BoundTable
 
 LOG_CONTEXTS = "log"
 """What users write for the log's own shares of contexts, and for what the log did."""

@@ -20,13 +20,13 @@ import numpy as np
 
 from boundit.bounds.inference.cells import clopper_pearson
 from boundit.bounds.intervals.time_uniform import bound_share_adaptively
+from boundit.core.errors import BounditError, shorten
+from boundit.core.interval import Interval
+from boundit.core.message import Option, Placeholder
 from boundit.counts.log import Log, read_log
 from boundit.counts.named_array import Floats
-from boundit.terms.bound import Context
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.errors import BounditError, shorten
-from boundit.terms.interval import Interval
-from boundit.terms.message import Option, Placeholder
+from boundit.results.bound import Context
+from boundit.results.bound_table import BoundTable
 
 ANY_CONTEXTS = "any"
 """What users write for contexts that come as often as they may."""

@@ -32,15 +32,15 @@ import numpy as np
 from numpy.random import Generator
 
 from boundit.bounds.reward import OutsideRange
+from boundit.core.errors import BounditError
+from boundit.core.message import Note, Option
 from boundit.counts.errors import InvalidOption
 from boundit.counts.log import Log
 from boundit.counts.named_array import Floats
 from boundit.counts.table import CountTable
 from boundit.decisions.compare.policies import Chances, ReadPolicy
-from boundit.terms.bound import Arm, Context
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.errors import BounditError
-from boundit.terms.message import Note, Option
+from boundit.results.bound import Arm, Context
+from boundit.results.bound_table import BoundTable
 
 _HALVINGS = 50
 _GREATEST_SHARE = 0.98

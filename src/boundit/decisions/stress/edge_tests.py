@@ -6,10 +6,10 @@ from math import isinf
 from boundit.bounds.request import BoundRequest
 from boundit.checks.check import check
 from boundit.checks.report import Finding, Status
+from boundit.core.errors import BounditError
+from boundit.core.long_work import TimeBudget
+from boundit.core.message import Message, Note
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.errors import BounditError
-from boundit.terms.long_work import TimeBudget
-from boundit.terms.message import Message, Note
 
 CHECKING = 0.2
 """Which part of the time the tests of missing edges may take."""

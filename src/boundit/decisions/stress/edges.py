@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from itertools import combinations, permutations
 from typing import Literal, TypeAlias
 
+from boundit.core.names import join_names, sort_names, write_name
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.names import join_names, sort_names, write_name
 
 EdgeKind: TypeAlias = Literal["->", "<->"]
 _LOGGED = "which rows were logged"

@@ -5,21 +5,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from boundit.bounds.candidates import unite_tables
+from boundit.core.codec import encode
+from boundit.core.errors import shorten
+from boundit.core.frames import FrameKind
+from boundit.core.message import Note
+from boundit.core.public_names import find_forwarded
 from boundit.decisions.compare.comparison import Comparison
 from boundit.decisions.stress.edge_tests import EdgeTest
 from boundit.decisions.stress.edges import ApartEdge, MissingEdge
 from boundit.decisions.stress.standing import ContextStanding
 from boundit.report.frame import make_frame
 from boundit.report.notebook.answer import show_answer
-from boundit.terms.bound import Arm, Context, Key
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.bound_text import align_columns
-from boundit.terms.choices.choice import ChoiceRule, write_arm, write_levels, write_promise
-from boundit.terms.errors import shorten
-from boundit.terms.message import Note
-from boundit.terms.public_names import find_forwarded
-from boundit.terms.saving.codec import encode
-from boundit.terms.saving.frames import FrameKind
+from boundit.results.bound import Arm, Context, Key
+from boundit.results.bound_table import BoundTable
+from boundit.results.bound_text import align_columns
+from boundit.results.choice import ChoiceRule, write_arm, write_levels, write_promise
 
 AS_IT_IS = "the graph as it is"
 """What the reasons of united bounds call the graph to which nothing was added."""

@@ -13,16 +13,16 @@ from boundit.bounds.derive import derive_planned, plan_request
 from boundit.bounds.plan import BoundPlan
 from boundit.bounds.request import BoundRequest, hide_reward
 from boundit.bounds.reward import is_binary, may_be_binary
+from boundit.core.errors import BounditError
+from boundit.core.long_work import TimeBudget, say_nothing
+from boundit.core.names import Nodes, sort_names
+from boundit.core.rounding import ROUNDING
 from boundit.counts.log import Log
 from boundit.counts.memory import Workspace
 from boundit.decisions.stress.held import hold_log
 from boundit.graph.causal_graph import CausalGraph, project
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.errors import BounditError
-from boundit.terms.explanation import RANGE
-from boundit.terms.long_work import TimeBudget, say_nothing
-from boundit.terms.names import Nodes, sort_names
-from boundit.terms.rounding import ROUNDING
+from boundit.results.bound_table import BoundTable
+from boundit.results.explanation import RANGE
 
 
 @final

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from boundit.core.rounding import ROUNDING
 from boundit.decisions.choose.choose import choose
 from boundit.decisions.choose.mean_set import MeanSet
-from boundit.terms.bound import Arm, Context, Key
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.choices.choice import ChoiceRule, ContextChoice
-from boundit.terms.rounding import ROUNDING
+from boundit.results.bound import Arm, Context, Key
+from boundit.results.bound_table import BoundTable
+from boundit.results.choice import ChoiceRule, ContextChoice
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,9 @@ from boundit.bounds.request import BoundRequest, RequestOptions, read_request
 from boundit.bounds.selection_facts import FactsRefuted
 from boundit.bounds.table import EndsCross, NoModelFits
 from boundit.checks.check import NoLevel
+from boundit.core.errors import BounditError
+from boundit.core.long_work import Progress, TimeBudget, follow_progress
+from boundit.core.renamed import refuse_renamed
 from boundit.decisions.choose.choose import choose
 from boundit.decisions.choose.mean_set import MeansContradict
 from boundit.decisions.compare.comparison import Comparison
@@ -34,14 +37,11 @@ from boundit.decisions.stress.verdict import ComparedPolicies
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.read import GraphLike, require_graph
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.choices.choice import ChoiceRule
-from boundit.terms.errors import BounditError
-from boundit.terms.long_work import Progress, TimeBudget, follow_progress
-from boundit.terms.renamed import refuse_renamed
+from boundit.results.bound_table import BoundTable
+from boundit.results.choice import ChoiceRule
 
 if TYPE_CHECKING:
-    from boundit.terms.message import Note
+    from boundit.core.message import Note
 
 REFUTED = (EndsCross, NoModelFits, FactsRefuted, MeansContradict, AnswersContradict)
 """How bounds, choices and comparisons say that the log refutes a graph, or what is stated."""

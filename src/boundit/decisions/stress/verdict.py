@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from typing import final
 
 from boundit.bounds.request import BoundRequest
+from boundit.core.errors import BounditError
+from boundit.core.long_work import TimeBudget
+from boundit.core.message import Option
 from boundit.decisions.compare.compare import compare
 from boundit.decisions.compare.comparison import Comparison
 from boundit.decisions.compare.measured import Logged
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.errors import BounditError
-from boundit.terms.long_work import TimeBudget
-from boundit.terms.message import Option
+from boundit.results.bound_table import BoundTable
 
 BESIDE = 0.99
 """The confidence of what is read beside the bounds, as ``compare`` has it by itself."""

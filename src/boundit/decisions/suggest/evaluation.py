@@ -9,14 +9,14 @@ from boundit.bounds.derive import derive_table
 from boundit.bounds.request import BoundRequest
 from boundit.bounds.selection_facts import FactsRefuted, SelectionFacts
 from boundit.bounds.table import EndsCross, NoModelFits
+from boundit.core.long_work import TimeBudget
+from boundit.core.names import Nodes
 from boundit.counts.log import Log
 from boundit.counts.table import CountTable
 from boundit.decisions.suggest.counted_log import hold_counts
 from boundit.estimand.identify import identify
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.long_work import TimeBudget
-from boundit.terms.names import Nodes
+from boundit.results.bound_table import BoundTable
 
 REFUSALS = (EndsCross, NoModelFits, FactsRefuted)
 """How derived bounds say that a change does not go together with the log."""

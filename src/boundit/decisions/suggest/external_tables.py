@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from itertools import combinations, islice
 
+from boundit.core.long_work import Progress
+from boundit.core.names import Nodes, join_names, sort_names
 from boundit.counts.log import Log
 from boundit.decisions.suggest.evaluation import Evaluation
 from boundit.decisions.suggest.report import Suggestion
 from boundit.simulation.fitted import FittedEnvironment
-from boundit.terms.long_work import Progress
-from boundit.terms.names import Nodes, join_names, sort_names
 
 LARGEST = 3
 """Tables of more variables are not tried, unless they are all that selection goes by."""

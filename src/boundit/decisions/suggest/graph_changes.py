@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from boundit.checks.check import check
+from boundit.core.long_work import Progress
 from boundit.counts.errors import InvalidLog
 from boundit.decisions.suggest.evaluation import Evaluation, measure_width
 from boundit.decisions.suggest.report import NARROWER, Suggestion
 from boundit.graph.causal_graph import CausalGraph
-from boundit.terms.long_work import Progress
 
 CHECKING = 0.2
 """Which part of the time that is left one check of the log may take."""

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from boundit.core.codec import encode
+from boundit.core.errors import shorten
+from boundit.core.frames import FrameKind
+from boundit.core.public_names import find_forwarded
 from boundit.report.frame import make_frame
 from boundit.report.notebook.answer import show_answer
-from boundit.terms.errors import shorten
-from boundit.terms.public_names import find_forwarded
-from boundit.terms.saving.codec import encode
-from boundit.terms.saving.frames import FrameKind
 
 Kind: TypeAlias = Literal["selection rate", "external table", "edge", "rows", "trial"]
 """What sort of thing would have to be had."""

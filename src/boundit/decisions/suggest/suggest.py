@@ -5,6 +5,8 @@ from dataclasses import replace
 
 from boundit.bounds.derive import derive_table
 from boundit.bounds.request import BoundRequest, read_request
+from boundit.core.long_work import Progress, TimeBudget, follow_progress
+from boundit.core.renamed import refuse_renamed
 from boundit.decisions.suggest.counted_log import hold_counts
 from boundit.decisions.suggest.evaluation import Evaluation, measure_width
 from boundit.decisions.suggest.external_tables import suggest_external_tables
@@ -14,13 +16,11 @@ from boundit.decisions.suggest.selection_and_rows import suggest_rows, suggest_s
 from boundit.decisions.suggest.trial import suggest_trial
 from boundit.estimand.query import EffectQuery
 from boundit.graph.read import GraphLike
+from boundit.results.sampling import Inference
 from boundit.simulation.errors import ModelTooLarge, NoEnvironmentFits
 from boundit.simulation.fit import count_relevant, find_relevant, fit_to_counts
 from boundit.simulation.fitted import FittedEnvironment
 from boundit.simulation.options import read_seed, read_whole
-from boundit.terms.long_work import Progress, TimeBudget, follow_progress
-from boundit.terms.renamed import refuse_renamed
-from boundit.terms.sampling import Inference
 
 FITTING = 0.3
 """Part of the time that is left for the environments that tables are drawn from."""

@@ -13,8 +13,8 @@ import numpy as np
 
 from boundit.decisions.suggest.evaluation import Evaluation
 from boundit.decisions.suggest.report import Suggestion
+from boundit.results.bound_table import BoundTable
 from boundit.simulation.fitted import FittedEnvironment
-from boundit.terms.bound_table import BoundTable
 
 SURE = 0.95
 """The confidence of a trial where the bounds themselves have none."""

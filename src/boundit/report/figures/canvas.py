@@ -17,11 +17,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from boundit.core.errors import MissingExtra
+from boundit.core.files import write_whole
 from boundit.report.errors import UnknownSuffix
 from boundit.report.palette import get_light_colour, use_colour_variables
 from boundit.report.text.fitting import wrap_words
-from boundit.terms.errors import MissingExtra
-from boundit.terms.saving.files import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

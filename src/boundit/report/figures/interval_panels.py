@@ -16,7 +16,7 @@ from boundit.report.records import Panel
 from boundit.report.text.contexts import name_contexts
 from boundit.report.text.fitting import shorten_distinctly
 from boundit.report.text.lettering import estimate_width, label_values
-from boundit.terms.bound import Context, Key
+from boundit.results.bound import Context, Key
 
 _WIDTH, _GAP, _EDGE = 340.0, 12.0, 14.0
 _LINE, _STEP, _AXIS = 22.0, 8.0, 30.0

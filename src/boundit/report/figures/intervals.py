@@ -20,7 +20,7 @@ from boundit.report.palette import get_light_colour
 from boundit.report.text.contexts import name_contexts
 from boundit.report.text.fitting import shorten_distinctly, wrap_headings
 from boundit.report.text.lettering import estimate_width, label_values
-from boundit.terms.bound import Arm, Context, Key
+from boundit.results.bound import Arm, Context, Key
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

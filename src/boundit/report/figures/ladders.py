@@ -2,8 +2,8 @@
 
 from boundit.bounds.sensitivity import SensitivityCurve
 from boundit.report.records import Ladder
-from boundit.terms.bound import Key
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound import Key
+from boundit.results.bound_table import BoundTable
 
 
 def make_ladders(curve: SensitivityCurve) -> tuple[Ladder, ...]:

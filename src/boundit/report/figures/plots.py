@@ -9,7 +9,7 @@ from boundit.report.figures.intervals import draw_intervals
 from boundit.report.figures.ladders import make_ladders
 from boundit.report.figures.sensitivity import draw_sensitivity
 from boundit.report.figures.whiskers import Whiskers
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound_table import BoundTable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

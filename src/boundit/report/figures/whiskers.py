@@ -15,8 +15,8 @@ from boundit.report.figures.marks import (
     make_span_marks,
 )
 from boundit.report.records import IntervalSeries, PointEstimates
-from boundit.terms.bound import Arm, Context, Key
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound import Arm, Context, Key
+from boundit.results.bound_table import BoundTable
 
 MOST_CONTEXTS, MOST_ARMS, MOST_LINES = 12, 40, 120
 _PAD = 0.04

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from boundit.core.names import sort_names
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.groups import NodeGroup
-from boundit.terms.names import sort_names
 
 LONGEST_LINE = 30
 """After how many characters the members of a group break."""

@@ -1,11 +1,11 @@
 """What a step of an explanation speaks of, as parts of the drawn graph that can be lit up."""
 
+from boundit.core.formula import StepRecord
+from boundit.core.names import join_names, write_name
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.paths import list_shortest_paths
 from boundit.report.graph.folding import FoldedGraph, fold_groups
 from boundit.report.records import PathHighlight
-from boundit.terms.bound import StepRecord
-from boundit.terms.names import join_names, write_name
 
 MOST_PATHS = 5
 """How many paths are lit up for one step: the shortest."""

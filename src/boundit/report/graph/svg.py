@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import TypeAlias
 
+from boundit.core.names import Names, join_names, read_nodes
 from boundit.graph.causal_graph import CausalGraph
 from boundit.report.graph.folding import fold_groups
 from boundit.report.graph.layout import FONT, LINE, NodeBox, Point, lay_out_graph
@@ -11,7 +12,6 @@ from boundit.report.graph.placed import place_graph
 from boundit.report.graph.strokes import draw_edge, draw_stroke
 from boundit.report.palette import write_colour_variable
 from boundit.report.text.lettering import estimate_width
-from boundit.terms.names import Names, join_names, read_nodes
 
 Roles: TypeAlias = dict[str, str]
 """Which nodes are treatment, context, outcome or selection."""

@@ -1,5 +1,6 @@
 """An answer of sentences, tables and notes in a notebook."""
 
+from boundit.core.formula import join_line
 from boundit.report.notebook.snippet import (
     MOST_ROWS,
     describe_cut,
@@ -10,7 +11,6 @@ from boundit.report.notebook.snippet import (
 )
 from boundit.report.pages.answer_page import AnswerPage, AnswerTable
 from boundit.report.pages.sections import make_table_section
-from boundit.terms.formula import join_line
 
 
 def show_answer(page: AnswerPage) -> str:

@@ -2,7 +2,7 @@
 
 from boundit.report.notebook.snippet import Drawn
 from boundit.report.palette import write_colour_variable
-from boundit.terms.bound import Bound
+from boundit.results.bound import Bound
 
 _WIDE, _HIGH = 200.0, 14.0
 

@@ -16,8 +16,8 @@ from boundit.report.notebook.snippet import (
 )
 from boundit.report.pages.bound_view import format_ends
 from boundit.report.text.lettering import format_level, format_n, label_values
-from boundit.terms.bound import Bound, Key
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound import Bound, Key
+from boundit.results.bound_table import BoundTable
 
 
 def show_bounds(table: BoundTable) -> str:

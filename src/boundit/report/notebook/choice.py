@@ -9,7 +9,7 @@ from boundit.report.notebook.snippet import (
     write_words,
 )
 from boundit.report.text.lettering import format_level
-from boundit.terms.choices.choice import (
+from boundit.results.choice import (
     MOST_DRAWN,
     Choice,
     ContextChoice,

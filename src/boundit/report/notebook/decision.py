@@ -11,7 +11,7 @@ from boundit.report.notebook.snippet import (
     write_words,
 )
 from boundit.report.text.lettering import format_level
-from boundit.terms.bound import Value
+from boundit.results.bound import Value
 
 
 def show_decision(decision: Decision) -> str:

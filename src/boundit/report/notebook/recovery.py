@@ -1,10 +1,10 @@
 """What can be known exactly, in a notebook: the formula as it is written by hand."""
 
+from boundit.core.names import join_names
 from boundit.estimand.derivation import Identification
 from boundit.estimand.notation import make_sentence
 from boundit.report.notebook.snippet import write_notes, write_snippet, write_words
 from boundit.report.text.mathml import draw_line
-from boundit.terms.names import join_names
 
 
 def show_recovery(found: Identification) -> str:

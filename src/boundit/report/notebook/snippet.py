@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from html import escape
 from typing import NamedTuple, TypeAlias
 
+from boundit.core.formula import Line
 from boundit.report.palette import SHADES, blend_shades
 from boundit.report.text.mathml import draw_line
-from boundit.terms.formula import Line
 
 MOST_ROWS = 30
 """How many rows of a table a notebook shows; frames have all."""

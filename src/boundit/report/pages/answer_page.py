@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from boundit.core.formula import Line
 from boundit.report.pages.origin import describe_origin
 from boundit.report.pages.page import render_page
 from boundit.report.pages.page_answer import PageAnswer
 from boundit.report.pages.sections import Section, make_notes, make_table_section
 from boundit.report.records import Grid
-from boundit.terms.formula import Line
 
 MOST_ROWS = 200
 """How many rows of a table a page has; a record for programs has all."""

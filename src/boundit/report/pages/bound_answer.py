@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from boundit.core.formula import Line, Sentence
 from boundit.estimand.query import EffectQuery
 from boundit.report.pages.page_answer import PageAnswer, UseGroup, write_first, write_sentence
 from boundit.report.pages.use_groups import (
@@ -13,9 +14,8 @@ from boundit.report.pages.use_groups import (
     name_arms,
 )
 from boundit.report.text.lettering import choose_decimals
-from boundit.terms.bound_table import EXPERT, BoundTable
-from boundit.terms.choices.choice import Choice
-from boundit.terms.formula import Line, Sentence
+from boundit.results.bound_table import EXPERT, BoundTable
+from boundit.results.choice import Choice
 
 MOST_GROUPS = 4
 """How many different answers are told at once; the others open with a click."""

@@ -23,9 +23,9 @@ from boundit.report.pages.sections import (
 )
 from boundit.report.records import Ladder, PointEstimates
 from boundit.report.text.small_counts import describe_small_counts
-from boundit.terms.bound import Key
-from boundit.terms.bound_table import NO_LOG, BoundTable
-from boundit.terms.choices.choice import Choice
+from boundit.results.bound import Key
+from boundit.results.bound_table import NO_LOG, BoundTable
+from boundit.results.choice import Choice
 
 MOST_NODES = 60
 """Up to how many nodes a drawing helps; larger graphs are written down instead."""

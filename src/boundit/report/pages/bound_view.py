@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from statistics import median
 
+from boundit.core.formula import Line, StepRecord
 from boundit.graph.causal_graph import CausalGraph
 from boundit.report.graph.highlights import find_highlight
 from boundit.report.records import PageLine, PathHighlight
@@ -12,9 +13,8 @@ from boundit.report.text.contexts import name_contexts
 from boundit.report.text.explanation import ExplanationBlock, render_blocks, render_line
 from boundit.report.text.lettering import choose_decimals, format_n, label_values
 from boundit.report.text.mathml import draw_line
-from boundit.terms.bound import Bound, Context, Key, StepRecord
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.formula import Line
+from boundit.results.bound import Bound, Context, Key
+from boundit.results.bound_table import BoundTable
 
 _LONG = 34
 """From how many letters on a name may stand on several lines."""

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from boundit.report.text.lettering import format_level
 from boundit.report.text.mathml import draw_line
-from boundit.terms.choices.choice import MOST_SENTENCES, Choice, write_promise
+from boundit.results.choice import MOST_SENTENCES, Choice, write_promise
 
 _MEANING = (
     "How far an arm is below the highest mean is its regret. Where arms are drawn, it is the "

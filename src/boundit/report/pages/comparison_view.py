@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from boundit.report.records import IntervalSeries, PointEstimates, TruthComparison
 from boundit.report.text.lettering import choose_decimals, label_values
-from boundit.terms.bound import Key
+from boundit.results.bound import Key
 
 
 @dataclass(frozen=True, slots=True)

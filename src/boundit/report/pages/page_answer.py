@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from boundit.terms.formula import Line
+from boundit.core.formula import Line
 
 Standing: TypeAlias = Literal["known", "open"]
 """Whether the best arm of a context is known, or stays open."""

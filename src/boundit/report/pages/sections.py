@@ -7,6 +7,8 @@ from functools import cache
 from html import escape
 from typing import ClassVar, TypeAlias
 
+from boundit.core.formula import Line
+from boundit.core.names import Names
 from boundit.graph.causal_graph import CausalGraph
 from boundit.report.figures.curves import write_curve_svgs
 from boundit.report.figures.interval_panels import draw_interval_panels
@@ -44,9 +46,7 @@ from boundit.report.records import (
 from boundit.report.text.contexts import describe_common
 from boundit.report.text.lettering import format_level
 from boundit.report.text.mathml import draw_line
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.formula import Line
-from boundit.terms.names import Names
+from boundit.results.bound_table import BoundTable
 
 FILTERED = 20
 """From how many rows on a table can be searched."""

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from boundit.report.pages.page_answer import UseGroup
 from boundit.report.text.contexts import name_contexts
 from boundit.report.text.lettering import format_level
-from boundit.terms.bound import Arm
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.choices.choice import Choice, ChoiceRule, ContextChoice, write_promise
+from boundit.results.bound import Arm
+from boundit.results.bound_table import BoundTable
+from boundit.results.choice import Choice, ChoiceRule, ContextChoice, write_promise
 
 MOST_NAMED = 4
 """How many arms or contexts a line names; the others are counted, or behind a click."""

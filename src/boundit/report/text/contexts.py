@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from boundit.report.text.lettering import format_level
-from boundit.terms.bound import Context
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound import Context
+from boundit.results.bound_table import BoundTable
 
 
 def name_contexts(table: BoundTable, contexts: Sequence[Context]) -> list[str]:

@@ -4,10 +4,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from boundit.core.formula import Line, StepRecord
 from boundit.report.records import PageLine, PathHighlight
-from boundit.terms.bound import StepRecord
-from boundit.terms.explanation import EndExplanation, Explanation
-from boundit.terms.formula import Line
+from boundit.results.explanation import EndExplanation, Explanation
 
 
 @dataclass(frozen=True, slots=True)

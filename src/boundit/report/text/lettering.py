@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import floor, isfinite, log10
 from unicodedata import combining, east_asian_width
 
-from boundit.terms.rounding import ROUNDING
+from boundit.core.rounding import ROUNDING
 
 _NARROW, _BROAD = frozenset("iljtfrI.,:;|!'()[] "), frozenset("mwMW@%&—")
 _DIGITS = 3

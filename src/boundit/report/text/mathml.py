@@ -10,8 +10,7 @@ from html import escape
 from itertools import accumulate
 from typing import assert_never
 
-from boundit.report.text.symbols import draw_letter, draw_operator, draw_variable, draw_words
-from boundit.terms.formula import (
+from boundit.core.formula import (
     Formula,
     Fraction,
     Group,
@@ -22,6 +21,7 @@ from boundit.terms.formula import (
     Term,
     Variable,
 )
+from boundit.report.text.symbols import draw_letter, draw_operator, draw_variable, draw_words
 
 LONG = 30
 """How long a term may be before lines may break between its parts."""
@@ -35,7 +35,7 @@ def draw_line(line: Line) -> str:
 
     Called for every line of a page: by ``group_rows``, ``render_page`` and the sections.
 
-    >>> from boundit.terms.formula import Sentence
+    >>> from boundit.core.formula import Sentence
     >>> draw_line(Sentence.of("half of ", Term("P", (Variable("Y"),))))
     'half of <math alttext="P(Y)"><mi>P</mi><mo ...>(</mo><mi>Y</mi><mo ...>)</mo></math>'
     >>> draw_line("a < b")

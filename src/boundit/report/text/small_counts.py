@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from boundit.terms.bound import Bound
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound import Bound
+from boundit.results.bound_table import BoundTable
 
 FEW_ROWS = 10
 """Below how many rows a count is worth a word before it is handed on."""

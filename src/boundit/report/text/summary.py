@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from boundit.report.text.lettering import choose_decimals, label_values
 from boundit.report.text.small_counts import describe_small_counts
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.choices.choice import write_levels
-from boundit.terms.explanation import is_proved
+from boundit.results.bound_table import BoundTable
+from boundit.results.choice import write_levels
+from boundit.results.explanation import is_proved
 
 MOST_NAMED = 3
 """How many contexts a sentence names; of more it says how many."""

@@ -3,7 +3,7 @@
 import re
 from html import escape
 
-from boundit.terms.formula import Variable
+from boundit.core.formula import Variable
 
 _SUBSCRIPT = re.compile(r"([A-Za-z])_?(\d+)")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")

@@ -8,9 +8,9 @@ from msgspec import Struct
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from boundit.core.errors import shorten
 from boundit.service.errors import ServiceError
 from boundit.service.http.errors import NotAuthorized, WrongMethod
-from boundit.terms.errors import shorten
 
 JSON = "application/json"
 _LONGEST = 1000

@@ -12,11 +12,11 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from starlette.requests import Request
 from starlette.responses import Response
 
+from boundit.core.errors import shorten
+from boundit.core.names import join_names
 from boundit.service.engine import Engine
 from boundit.service.errors import MalformedRequest
 from boundit.service.keys import Role
-from boundit.terms.errors import shorten
-from boundit.terms.names import join_names
 
 Schema: TypeAlias = dict[str, Any]
 

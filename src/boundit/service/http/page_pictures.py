@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from boundit.terms.bound import Arm, Context
-from boundit.terms.bound_table import BoundTable
+from boundit.results.bound import Arm, Context
+from boundit.results.bound_table import BoundTable
 
 _LEFT, _WIDTH, _ROW = 170, 640, 26
 _MOST_CONTEXTS, _MOST_ARMS = 12, 30

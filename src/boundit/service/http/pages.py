@@ -13,12 +13,12 @@ import msgspec
 from starlette.responses import Response
 
 from boundit.report.stylesheet import write_stylesheet
+from boundit.results.bound_table import BoundTable
 from boundit.service.commands import CloseWindows, PolicyAnswer, TallyRow
 from boundit.service.config import read_bounds
 from boundit.service.http.answers import write_json
 from boundit.service.http.operation import Call, Operation, Parameter
 from boundit.service.http.page_pictures import draw_intervals, draw_shares
-from boundit.terms.bound_table import BoundTable
 
 HTML = "text/html"
 _HEAD = (

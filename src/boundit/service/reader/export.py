@@ -14,6 +14,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import msgspec
 
 from boundit.bandit.features import FeatureEncoding
+from boundit.core.errors import BounditError, shorten
+from boundit.core.names import ADAPTIVE_COLUMN
+from boundit.results.bound import Arm
 from boundit.service.errors import NoSuchPolicy, Unprocessable
 from boundit.service.events import (
     CLOSED,
@@ -28,9 +31,6 @@ from boundit.service.load import load_fold
 from boundit.service.moments import to_datetime
 from boundit.service.store.store import Head, Store
 from boundit.service.values import decode_level_list, write_value
-from boundit.terms.bound import Arm
-from boundit.terms.errors import BounditError, shorten
-from boundit.terms.names import ADAPTIVE_COLUMN
 
 Format: TypeAlias = Literal["csv", "jsonl", "parquet", "dsjson", "obp"]
 FORMATS: tuple[Format, ...] = get_args(Format)

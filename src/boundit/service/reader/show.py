@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from boundit.core.errors import BounditError
+from boundit.results.bound import Context
 from boundit.service.commands import (
     ArmChance,
     ChanceRow,
@@ -29,8 +31,6 @@ from boundit.service.moments import to_datetime
 from boundit.service.store.store import DecisionRow, EventRow
 from boundit.service.writer.changes import KnownDecision
 from boundit.service.writer.decide import show_decided
-from boundit.terms.bound import Context
-from boundit.terms.errors import BounditError
 
 MOST_CHANCES = 100_000
 """How many chances a table may have."""

@@ -11,6 +11,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from boundit.results.bound import Arm
+from boundit.results.bound_table import BoundTable
 from boundit.service.events import (
     CLOSED,
     Closed,
@@ -23,8 +25,6 @@ from boundit.service.fold import Fold
 from boundit.service.moments import to_datetime, write_day
 from boundit.service.store.store import Head, Transaction
 from boundit.service.values import write_value
-from boundit.terms.bound import Arm
-from boundit.terms.bound_table import BoundTable
 
 _DECIDED, _LEARNED, _SUM, _DEFAULTS, _UNLEARNED, _LATE = range(6)
 

@@ -11,6 +11,8 @@ from msgspec import structs
 from boundit import __version__
 from boundit.bandit.policy import Policy
 from boundit.bandit.spec import read_arms
+from boundit.core.errors import BounditError, shorten
+from boundit.results.bound_file import compute_checksum
 from boundit.service.commands import CreatePolicy, RefreshAnswer, RefreshBounds
 from boundit.service.config import (
     PolicyConfig,
@@ -24,8 +26,6 @@ from boundit.service.fold import Fold
 from boundit.service.store.store import EventRow, Head, Transaction
 from boundit.service.values import encode_level_list
 from boundit.service.writer.changes import Draft, PolicyChanges
-from boundit.terms.errors import BounditError, shorten
-from boundit.terms.saving.bound_file import compute_checksum
 
 _LONGEST_NAME = 200
 

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from boundit.bandit.decision import Decision, Scores
+from boundit.core.errors import BounditError, shorten
+from boundit.results.bound import Arm, Context
 from boundit.service.commands import (
     ArmChance,
     Decide,
@@ -29,8 +31,6 @@ from boundit.service.fold import Fold
 from boundit.service.moments import to_datetime
 from boundit.service.values import decode_level_list, encode_level_list, is_same
 from boundit.service.writer.changes import Draft, KnownDecision, PolicyChanges
-from boundit.terms.bound import Arm, Context
-from boundit.terms.errors import BounditError, shorten
 
 _log = logging.getLogger(__name__)
 LONGEST_ID = 200

@@ -3,6 +3,7 @@
 from math import isfinite
 from typing import Any
 
+from boundit.core.errors import BounditError, shorten
 from boundit.service.commands import (
     GiveRewards,
     RewardAnswer,
@@ -33,7 +34,6 @@ from boundit.service.writer.decide import (
     require_playable,
     require_propensity,
 )
-from boundit.terms.errors import BounditError, shorten
 
 MOST_REWARDS = 1000
 """How many rewards of one decision are kept."""

@@ -9,19 +9,20 @@ from msgspec import Struct
 
 from boundit.bounds.count import KeptCounts
 from boundit.bounds.derive import derive_table
+from boundit.core.errors import BounditError
+from boundit.core.formula import StepRecord
+from boundit.core.long_work import Progress
 from boundit.report.pages.bound_answer import make_bound_answer
 from boundit.report.pages.page_answer import PageAnswer, UseGroup
+from boundit.results.bound import Arm, Bound, Context
+from boundit.results.bound_table import BoundTable
+from boundit.results.choice import Choice
+from boundit.results.explanation import RANGE, EndExplanation
+from boundit.results.sampling import EndSampling
 from boundit.studio.asked import AskedProject
 from boundit.studio.claims import LitParts
 from boundit.studio.lit import join_lit, make_lighter
 from boundit.studio.refusals import spell_caveat
-from boundit.terms.bound import Arm, Bound, Context, StepRecord
-from boundit.terms.bound_table import BoundTable
-from boundit.terms.choices.choice import Choice
-from boundit.terms.errors import BounditError
-from boundit.terms.explanation import RANGE, EndExplanation
-from boundit.terms.long_work import Progress
-from boundit.terms.sampling import EndSampling
 
 MOST_ROWS, MOST_EXPLAINED, MOST_CHOSEN = 5_000, 400, 10_000
 """How many rows are sent, for how many of them the reasons too, and contexts to choose in."""

@@ -2,9 +2,9 @@
 
 from msgspec import Struct
 
+from boundit.core.long_work import Progress
 from boundit.studio.answers.bound import ContextUse, CountKeeper, derive, describe_choice
 from boundit.studio.asked import AskedProject
-from boundit.terms.long_work import Progress
 
 
 class ChooseAnswer(Struct, frozen=True):

@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from boundit.core.long_work import Progress
 from boundit.estimand.derivation import Step
 from boundit.estimand.identify import identify
 from boundit.studio.answers.bound import CountKeeper, ReasonStep
@@ -9,7 +10,6 @@ from boundit.studio.asked import AskedProject
 from boundit.studio.claims import LitParts
 from boundit.studio.drawing import make_draft
 from boundit.studio.lit import light_walk, make_lighter
-from boundit.terms.long_work import Progress
 
 
 class IdentifyAnswer(Struct, frozen=True):

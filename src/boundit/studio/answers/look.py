@@ -5,6 +5,8 @@ from difflib import get_close_matches
 
 from msgspec import Struct
 
+from boundit.core.errors import BounditError
+from boundit.core.long_work import Progress
 from boundit.counts.memory import read_memory_limit
 from boundit.counts.relations import ColumnLook
 from boundit.counts.sources import ColumnKind
@@ -12,8 +14,6 @@ from boundit.studio.answers.bound import CountKeeper, Plain
 from boundit.studio.asked import AskedProject
 from boundit.studio.project import Project
 from boundit.studio.refusals import lack_column, refuse
-from boundit.terms.errors import BounditError
-from boundit.terms.long_work import Progress
 
 FEW_NUMBERS = 12
 """Up to how many different numbers a column holds levels rather than amounts."""

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from boundit.terms.long_work import Progress
+from boundit.core.long_work import Progress
 
 
 class JobProgress:

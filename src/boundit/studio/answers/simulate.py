@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from boundit.core.long_work import Progress
 from boundit.simulation.fit import fit_environments
 from boundit.simulation.policies import OfflineTables, pick_policies
 from boundit.simulation.simulate import simulate
@@ -11,7 +12,6 @@ from boundit.simulation.summary import Line
 from boundit.studio.answers.bound import CountKeeper
 from boundit.studio.asked import AskedProject
 from boundit.studio.errors import RefusedRequest
-from boundit.terms.long_work import Progress
 
 ENVIRONMENTS, SEED = 5, 0
 """Number of environments that fit the log, and the seed of all draws."""

@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from boundit.core.long_work import Progress
 from boundit.decisions.stress.report import TriedEdges
 from boundit.decisions.stress.standing import measure_widths
 from boundit.decisions.stress.stress import stress_request
@@ -9,7 +10,6 @@ from boundit.studio.answers.bound import CountKeeper
 from boundit.studio.asked import AskedProject
 from boundit.studio.project import DrawnEdge
 from boundit.studio.refusals import write_for_page
-from boundit.terms.long_work import Progress
 
 
 class OverturnItem(Struct, frozen=True):

@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from boundit.core.long_work import Progress
 from boundit.decisions.suggest.report import Suggestion, SuggestReport
 from boundit.decisions.suggest.suggest import suggest_in_turn
 from boundit.graph.causal_graph import CausalGraph
@@ -14,7 +15,6 @@ from boundit.studio.claims import LitParts
 from boundit.studio.drawing import make_draft
 from boundit.studio.lit import light_edge
 from boundit.studio.project import DrawnEdge
-from boundit.terms.long_work import Progress
 
 
 class NarrowItem(Struct, frozen=True):

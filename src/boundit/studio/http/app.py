@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from boundit.core.errors import BounditError
 from boundit.service.errors import FailedCommand, ServiceError
 from boundit.service.http.errors import WrongMethod
 from boundit.service.http.limits import Limits, read_body
@@ -20,7 +21,6 @@ from boundit.studio.http.calls import CALLS, PageCall, Studio
 from boundit.studio.http.gate import Gate, StartToken
 from boundit.studio.http.pages import show_file, show_index
 from boundit.studio.read_json import read_json
-from boundit.terms.errors import BounditError
 
 _log = logging.getLogger(__name__)
 

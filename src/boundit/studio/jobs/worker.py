@@ -16,6 +16,8 @@ from typing import Any, BinaryIO, Literal, TypeAlias
 import msgspec
 from msgspec import Raw, Struct
 
+from boundit.core.errors import BounditError
+from boundit.core.long_work import Progress
 from boundit.studio.answers.bound import CountKeeper, answer_bound
 from boundit.studio.answers.check import answer_check
 from boundit.studio.answers.choose import answer_choose
@@ -31,8 +33,6 @@ from boundit.studio.errors import StudioError
 from boundit.studio.folder import Folder
 from boundit.studio.project import Project
 from boundit.studio.refusals import Refusal, make_refusal, refuse
-from boundit.terms.errors import BounditError
-from boundit.terms.long_work import Progress
 
 JobKind: TypeAlias = Literal[
     "look", "bound", "identify", "check", "choose", "stress", "suggest", "simulate", "report"

@@ -1,0 +1,1 @@
+"""What the bounds say: the table, effects, explanations, choices and the plan of pooling."""

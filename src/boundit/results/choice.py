@@ -1,0 +1,242 @@
+"""Which arm, or which lottery over arms, to use in each context, with the promise and why.
+
+A choice carries finished words and numbers, so that a page or a service can show it without the
+room that made it.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, final
+
+from boundit.core.codec import encode
+from boundit.core.errors import shorten
+from boundit.core.frames import FrameKind
+from boundit.core.public_names import find_forwarded
+from boundit.results.bound import Arm, Context, Goal, Value
+from boundit.results.bound_text import align_columns
+
+ChoiceRule: TypeAlias = Literal["minimax-regret", "maximin", "optimism"]
+"""By what arms are chosen: least worst-case regret, greatest lower end, or a stated mixture."""
+MOST_DRAWN = 5
+"""How many arms of a lottery texts name; of the others they say how many, and their chance."""
+MOST_SENTENCES = 20
+"""Of how many contexts the text of a choice has sentences; others have a line of the table."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextChoice:
+    """What to use in one context.
+
+    ``lottery`` has the chance of every arm that is drawn at all. Its mean reward, over the draw
+    too, is below that of the best arm by at most ``regret``, and by that much only where
+    ``against`` is the best; that is None where nothing but rounding is lost. ``single`` is the
+    one arm that regrets least, or scores most by the rule; ``ties`` are arms that do as well as
+    it. ``floor`` is the mean that the lottery has at least, or at most where less is better.
+    ``ruled_out`` maps arms that are worse than another in every case to that one.
+    ``by_differences`` tells whether differences between arms promise more than intervals alone.
+    ``marks`` is what a reader must know of this context, ``says`` the answer in words.
+    ``certified`` is a regret that no lottery is below at worst, by a proof of its own: where it
+    equals ``regret``, none does better. None where none was asked for: other rules, single
+    arms, very large tables.
+    """
+
+    context: Context
+    lottery: Mapping[Arm, float]
+    regret: float
+    against: Arm | None
+    floor: float
+    single: Arm
+    single_regret: float
+    single_against: Arm | None
+    ties: tuple[Arm, ...]
+    ruled_out: Mapping[Arm, Arm]
+    by_differences: bool
+    marks: tuple[str, ...]
+    says: str
+    certified: float | None = None
+
+    @property
+    def arm(self) -> Arm | None:
+        """The arm to use where no lottery is needed; None where arms are drawn."""
+        return next(iter(self.lottery)) if len(self.lottery) == 1 else None
+
+    def __repr__(self) -> str:
+        return f"<ContextChoice {shorten(self.says, 200)}>"
+
+    def __str__(self) -> str:
+        return self.says
+
+
+@final
+@dataclass(frozen=True)
+class Choice(Mapping[Context, ContextChoice]):
+    """What to use in every context of a table of bounds: maps contexts to their choice.
+
+    Regrets hold at the ``confidence`` in all contexts at once. It is below that of the table
+    where differences of arms, which hold one at a time, were used.
+
+    >>> from boundit.results.bound_table import BoundTable
+    >>> bounds = BoundTable.from_rows(
+    ...     [{"Ad": "A", "lower": 0.1, "upper": 0.4}, {"Ad": "B", "lower": 0.3, "upper": 0.6}],
+    ...     outcome="Click", treatments=["Ad"], outcome_range=(0, 1),
+    ... )
+    >>> choice = bounds.choose(lottery=False)
+    >>> choice[()].arm, round(choice[()].regret, 9)
+    (('B',), 0.1)
+    """
+
+    outcome: str
+    treatments: tuple[str, ...]
+    context: tuple[str, ...]
+    rule: ChoiceRule
+    optimism: float | None
+    choices: Mapping[Context, ContextChoice]
+    confidence: float | None = None
+    goal: Goal = "max"
+
+    def __getitem__(self, context: object) -> ContextChoice:
+        if isinstance(context, Mapping) and context.keys() == set(self.context):
+            context = tuple(context[name] for name in self.context)
+        found = context if isinstance(context, tuple) else (context,)
+        return self.choices[found]
+
+    def __iter__(self) -> Iterator[Context]:
+        return iter(self.choices)
+
+    def __len__(self) -> int:
+        return len(self.choices)
+
+    @property
+    def sure(self) -> str:
+        """How surely the regrets hold, in words."""
+        if self.confidence is None:
+            return "as sure as the intervals are: chance is not allowed for"
+        return f"confidence {self.confidence:.6g} for all contexts at once"
+
+    def rows(self) -> list[dict[str, object]]:
+        """Write the choice as a list of mappings, one for each context. For users."""
+        return [
+            {
+                **dict(zip(self.context, where, strict=True)),
+                "use": self.write_lottery(found.lottery, most=len(found.lottery)),
+                "regret": found.regret,
+                "earns_at_least": found.floor,
+                "single": write_arm(self.treatments, found.single),
+                "single_regret": found.single_regret,
+            }
+            for where, found in self.choices.items()
+        ]
+
+    def frame(self, to: FrameKind = "pandas") -> Any:
+        """Give the rows as a frame of pandas, ``"polars"`` or ``"arrow"``. For users."""
+        return find_forwarded("make_frame")(self.rows(), to)
+
+    def record(self) -> dict[str, object]:
+        """Write the choice as an object for JSON."""
+        found: dict[str, object] = encode(self)
+        return found
+
+    def __repr__(self) -> str:
+        n = len(self.choices)
+        return f"<Choice by {self.rule} in {n:,} context{'s' * (n != 1)}; {self.sure}>"
+
+    def _repr_html_(self) -> str:
+        """Show what to use in a notebook, a row for each context."""
+        shown: str = find_forwarded("show_choice")(self)
+        return shown
+
+    def __str__(self) -> str:
+        found = list(self.choices.values())
+        columns = [
+            *zip(*(map(str, one.context) for one in found), strict=True),
+            [self.write_lottery(one.lottery) for one in found],
+            [write_promise(one.regret) for one in found],
+            [write_arm(self.treatments, one.single) for one in found],
+            [write_promise(one.single_regret) for one in found],
+        ]
+        head = [*self.context, "arm", "regret", "single arm", "its regret"]
+        lines = [align_columns(head, columns), self.sure]
+        if len(found) <= MOST_SENTENCES:
+            lines += ["", *map(self.write_answer, found)]
+        return "\n".join(lines)
+
+    def write_answer(self, found: ContextChoice) -> str:
+        """Write the answer of one context in words, with the context before it."""
+        where = write_levels(self.context, found.context)
+        said = " ".join([found.says, *found.marks])
+        return f"{where}: {said}" if where else said
+
+    def write_lottery(self, lottery: Mapping[Arm, float], *, most: int = MOST_DRAWN) -> str:
+        """Write a lottery for a table: one arm, or arms with their chances.
+
+        Of more than ``most`` arms those with the greatest chances are named.
+        """
+        shown, left = cut_lottery(lottery, most)
+        named = [(write_arm(self.treatments, arm), chance) for arm, chance in shown.items()]
+        if len(lottery) == 1:
+            return named[0][0]
+        more = [f"{len(left)} more {sum(left.values()):.3g}"] if left else []
+        return ", ".join([*(f"{name} {chance:.3g}" for name, chance in named), *more])
+
+
+def cut_lottery(
+    lottery: Mapping[Arm, float], most: int
+) -> tuple[dict[Arm, float], dict[Arm, float]]:
+    """Cut the lottery over many arms: those to name, and the others, with their chances.
+
+    >>> cut_lottery({("a",): 0.2, ("b",): 0.5, ("c",): 0.3}, 2)
+    ({('b',): 0.5, ('c',): 0.3}, {('a',): 0.2})
+    """
+    if len(lottery) <= most:
+        return dict(lottery), {}
+    ranked = sorted(lottery.items(), key=lambda drawn: -drawn[1])
+    return dict(ranked[:most]), dict(ranked[most:])
+
+
+def write_arm(treatments: Sequence[str], arm: Arm) -> str:
+    """Write an arm in a sentence: its name, where one treatment has names, else ``X=1, Z=0``.
+
+    >>> write_arm(["Ad"], ("A",)), write_arm(["Dose"], (2,)), write_arm(["X", "Z"], ("a", 1))
+    ('A', 'Dose=2', 'X=a, Z=1')
+    """
+    if len(arm) == 1 and isinstance(arm[0], str):
+        return arm[0]
+    return write_levels(treatments, arm)
+
+
+def write_levels(names: Sequence[str], values: Sequence[Value]) -> str:
+    """Write variables with their levels, as ``Age=old, Sex=f``."""
+    return ", ".join(f"{name}={value}" for name, value in zip(names, values, strict=True))
+
+
+def write_promise(number: float) -> str:
+    """Write what is lost at most with three digits, rounded up: a promise is not cut short.
+
+    >>> write_promise(0.03014), write_promise(0.0), write_promise(0.25), write_promise(1234.5)
+    ('0.0302', '0', '0.25', '1235')
+    """
+    return write_at_most(number, digits=3) if number > 0 else f"{number:g}"
+
+
+def write_at_most(number: float, *, digits: int = 4) -> str:
+    """Write a number that is an upper end with a few digits, rounded up.
+
+    >>> write_at_most(0.30141), write_at_most(-0.30149), write_at_most(0.0), write_at_most(0.25)
+    ('0.3015', '-0.3014', '0', '0.25')
+    """
+    if not math.isfinite(number) or number == 0:
+        return f"{number:g}"
+    unit = 10.0 ** min(math.floor(math.log10(abs(number))) + 1 - digits, 0)
+    # What rounding left of a number that has so few digits is no reason for the next one up.
+    return f"{math.ceil(number / unit - 1e-6) * unit:.{digits + 3}g}"
+
+
+def write_at_least(number: float) -> str:
+    """Write a number that is a lower end with four digits, rounded down.
+
+    >>> write_at_least(0.30149), write_at_least(-0.30141), write_at_least(0.0)
+    ('0.3014', '-0.3015', '0')
+    """
+    turned = write_at_most(-number)
+    return turned[1:] if turned.startswith("-") else f"-{turned}" if number else turned

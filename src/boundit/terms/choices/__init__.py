@@ -1,1 +1,0 @@
-"""What was chosen where, as finished words and numbers."""

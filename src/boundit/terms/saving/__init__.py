@@ -1,1 +1,0 @@
-"""Values as text that a file keeps: records of JSON, checksums, files written whole."""
