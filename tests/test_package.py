@@ -16,7 +16,14 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 def test_all_is_exactly_what_can_be_imported() -> None:
     """A name is listed once, in the stub of the package or of its part."""
-    parts = (boundit.bandit, boundit.bounds, boundit.estimand, boundit.graph, boundit.service)
+    parts = (
+        boundit.bandit,
+        boundit.bounds,
+        boundit.decisions,
+        boundit.estimand,
+        boundit.graph,
+        boundit.service,
+    )
     for package in (boundit, *parts):
         assert sorted(package.__all__) == package.__all__
         for name in package.__all__:

@@ -13,8 +13,7 @@ __version__ = "0.2.0"
 __getattr__, __dir__, __all__ = attach_names(__name__, __file__, hints=HINTS)
 
 # What values of the lower rooms hand to later ones, which are loaded when first asked for.
-forward("choose", "boundit.decisions.choose.choose")
-forward("explain_use", "boundit.decisions.choose.choose")
+forward("choose", "boundit.decisions.choose")
 forward("evaluate_identified", "boundit.counts.evaluate")
 forward("format_graph", "boundit.graph.read")
 forward("from_networkx", "boundit.graph.nx")
@@ -31,6 +30,5 @@ forward("show_graph", "boundit.report.notebook.graph")
 forward("show_recovery", "boundit.report.notebook.recovery")
 forward("show_sensitivity", "boundit.report.notebook.sensitivity")
 forward("make_breakdown_page", "boundit.decisions.breakdown.page")
-forward("make_comparison_page", "boundit.decisions.compare.page")
 forward("make_stress_page", "boundit.decisions.stress.page")
 forward("make_suggest_page", "boundit.decisions.suggest.page")

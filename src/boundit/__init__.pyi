@@ -2,6 +2,7 @@
 
 from boundit import bandit as bandit
 from boundit import bounds as bounds
+from boundit import decisions as decisions
 from boundit import estimand as estimand
 from boundit import graph as graph
 from boundit import service as service
@@ -32,13 +33,9 @@ from boundit.decisions.breakdown.claims import Earns as Earns
 from boundit.decisions.breakdown.claims import Regrets as Regrets
 from boundit.decisions.breakdown.find import breakdown as breakdown
 from boundit.decisions.breakdown.result import Breakdown as Breakdown
-from boundit.decisions.choose.choose import choose as choose
-from boundit.decisions.compare.compare import compare as compare
-from boundit.decisions.compare.comparison import Comparison as Comparison
-from boundit.decisions.compare.estimate import Estimate as Estimate
-from boundit.decisions.compare.estimate import estimate_value as estimate_value
-from boundit.decisions.compare.measured import LOGGED as LOGGED
-from boundit.decisions.compare.measured import Measured as Measured
+from boundit.decisions.compare import compare as compare
+from boundit.decisions.evaluation import evaluate_policy as evaluate_policy
+from boundit.decisions.policies import LOGGED as LOGGED
 from boundit.decisions.stress.report import StressReport as StressReport
 from boundit.decisions.stress.stress import stress as stress
 from boundit.decisions.suggest.report import SuggestReport as SuggestReport
@@ -54,7 +51,6 @@ from boundit.graph.implications import implications as implications
 from boundit.graph.read import parse_graph as parse_graph
 from boundit.graph.read import read_graph as read_graph
 from boundit.results.bound_table import BoundTable as BoundTable
-from boundit.results.choice import Choice as Choice
 from boundit.service.client import Client as Client
 from boundit.simulation.environment import Environment as Environment
 from boundit.simulation.feedback import Feedback as Feedback

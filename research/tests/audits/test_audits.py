@@ -10,8 +10,8 @@ from numpy.random import Generator
 from boundit.bounds import chain
 from boundit.bounds.pooling import Pooled, RowReader
 from boundit.core.interval import Interval
-from boundit.decisions.choose.choose import choose
-from boundit.decisions.compare.compare import compare
+from boundit.decisions.choose import choose
+from boundit.decisions.compare import compare, compare_by
 from boundit.graph.text import parse
 from boundit.results.bound_table import BoundTable
 from boundit.results.fused_plan import FusedPlan
@@ -169,23 +169,30 @@ def boast(*arguments: Any, **options: Any) -> Any:
     return replace(found, interval=Interval(high, high + 0.1))
 
 
+def boast_by(*arguments: Any, **options: Any) -> Any:
+    found = compare_by(*arguments, **options)
+    high = found.interval.upper + 0.1
+    return replace(found, interval=Interval(high, high + 0.1))
+
+
 def test_verdicts_that_are_too_sure_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (comparisons, added_edges):
         monkeypatch.setattr(module, "compare", boast)
+    monkeypatch.setattr(comparisons, "compare_by", boast_by)
     pairs = comparisons.audit_comparisons(2, seed=3)
     edges = added_edges.audit_added_edges(3, seed=3)
 
     assert not pairs
     assert pairs.wrong > 0
     assert not edges
-    assert "is called surely better" in edges.misses[0].row
+    assert "is called better" in edges.misses[0].row
     assert edges.comparisons.failed == edges.comparisons.made
 
 
 def test_promises_that_are_too_small_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     def promise_nothing(*arguments: Any, **options: Any) -> Any:
         made = choose(*arguments, **options)
-        low = {at: replace(one, regret=-1.0) for at, one in made.choices.items()}
+        low = {at: replace(one, max_regret=-1.0) for at, one in made.choices.items()}
         return replace(made, choices=low)
 
     monkeypatch.setattr(choices, "choose", promise_nothing)

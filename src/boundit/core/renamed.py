@@ -10,7 +10,11 @@ _Asked = ParamSpec("_Asked")
 _Answer = TypeVar("_Answer")
 
 NAMES: Mapping[str, str] = {
+    "Choice": "decisions.Choice",
+    "Comparison": "decisions.Comparison",
+    "Estimate": "decisions.Estimate",
     "FittedWorlds": "simulation.FittedEnvironments",
+    "Measured": "decisions.Measured",
     "Model": "SCM",
     "Recovery": "estimand.Identification",
     "Regret": "simulation.Regret",
@@ -19,7 +23,9 @@ NAMES: Mapping[str, str] = {
     "adjust_for_confounding_only": "bounds.adjust_for_confounding_only",
     "adjusts": "is_adjustment_set",
     "bound_rivals": "derive_bounds",
+    "choose": "BoundTable.choose",
     "condition_only": "bounds.condition_only",
+    "estimate_value": "evaluate_policy",
     "evaluate": "identify(...).evaluate",
     "exchanges": "estimand.exchanges",
     "find_adjustment": "adjustment_sets",

@@ -296,19 +296,33 @@ class BoundTable:
         rule: ChoiceRule = "minimax-regret",
         *,
         optimism: float | None = None,
-        lottery: bool = True,
+        randomize: bool = False,
+        costs: Mapping[object, float] | None = None,
         goal: Goal | None = None,
     ) -> Choice:
-        """Choose an arm, or a lottery over arms, for every context.
+        """Choose an arm for every context.
 
-        ``minimax-regret`` takes the lottery that falls least short of the best arm, whatever is
-        true; with ``lottery=False`` the single arm that does. ``maximin`` takes the arm that
-        earns most at least, ``optimism`` the one with the largest ``(1 - h) lower + h upper``,
-        where ``h`` is the number ``optimism`` from 0 to 1. ``goal`` says whether a greater
-        ("max") or a smaller ("min") outcome is better; None for that of the table.
+        Parameters
+        ----------
+        rule : {"minimax-regret", "maximin", "optimism"}
+            Least maximum regret; greatest lower endpoint; or greatest
+            ``(1 - optimism) * lower + optimism * upper``.
+        optimism : float, optional
+            A number from 0 to 1, for the rule ``"optimism"`` alone.
+        randomize : bool
+            With minimax regret, whether arms may be drawn with probabilities.
+        costs : mapping, optional
+            Cost of arms, in units of the outcome; arms that are not named cost nothing.
+        goal : {"max", "min"}, optional
+            Whether a greater or a smaller outcome is better. Default: the goal of the table.
+
+        Returns
+        -------
+        Choice
+            The arm of every context, its maximum regret and the arms that are ruled out.
         """
         made: Choice = find_forwarded("choose")(
-            self, rule=rule, optimism=optimism, lottery=lottery, goal=goal
+            self, rule=rule, optimism=optimism, randomize=randomize, costs=costs, goal=goal
         )
         return made
 
@@ -389,15 +403,8 @@ class BoundTable:
         return said
 
     def explain(self, arm: object, context: object = ()) -> str:
-        """Say in text how one interval came about, and what to use in its context.
-
-        First the ends, formulas with numbers, steps and caveats; then the arm or lottery that
-        ``choose`` takes there, what it regrets at worst and why.
-        """
-        where = self.read_context(context)
-        if where not in self._uses:
-            self._uses[where] = find_forwarded("explain_use")(self, where)
-        return str(replace(self.explanation(arm, where), use=self._uses[where]))
+        """Say in text how one interval came about."""
+        return str(self.explanation(arm, context))
 
     def explanation(self, arm: object, context: object = ()) -> Explanation:
         """How one interval came about, as a record that text and pages render.
@@ -418,11 +425,6 @@ class BoundTable:
             dominated=self._find_domination(*key, self._find_leads(key[1])),
             complete=self.complete,
         )
-
-    @cached_property
-    def _uses(self) -> dict[Context, tuple[str, ...]]:
-        """What to use in contexts that were asked about; ``BoundTable.explain`` fills it."""
-        return {}
 
     @property
     def promise(self) -> str:

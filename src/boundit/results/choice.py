@@ -1,8 +1,4 @@
-"""Which arm, or which lottery over arms, to use in each context, with the promise and why.
-
-A choice carries finished words and numbers, so that a page or a service can show it without the
-room that made it.
-"""
+"""Which arm, or which randomized arm, is chosen in each context, with its maximum regret."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,31 +15,27 @@ from boundit.results.bound_text import align_columns
 ChoiceRule: TypeAlias = Literal["minimax-regret", "maximin", "optimism"]
 """By what arms are chosen: least worst-case regret, greatest lower end, or a stated mixture."""
 MOST_DRAWN = 5
-"""How many arms of a lottery texts name; of the others they say how many, and their chance."""
+"""How many arms of a randomized choice texts name."""
 MOST_SENTENCES = 20
 """Of how many contexts the text of a choice has sentences; others have a line of the table."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContextChoice:
-    """What to use in one context.
+    """What is chosen in one context.
 
-    ``lottery`` has the chance of every arm that is drawn at all. Its mean reward, over the draw
-    too, is below that of the best arm by at most ``regret``, and by that much only where
-    ``against`` is the best; that is None where nothing but rounding is lost. ``single`` is the
-    one arm that regrets least, or scores most by the rule; ``ties`` are arms that do as well as
-    it. ``floor`` is the mean that the lottery has at least, or at most where less is better.
+    ``probabilities`` has every arm that may be drawn. The mean, over the draw too, is worse than
+    that of the best arm by at most ``max_regret``, attained only if ``against`` is the best;
+    that is None where nothing but rounding is lost. ``floor`` is the guaranteed mean. ``single``
+    is the best non-randomized choice by the rule and ``ties`` are arms that do as well.
     ``ruled_out`` maps arms that are worse than another in every case to that one.
-    ``by_differences`` tells whether differences between arms promise more than intervals alone.
-    ``marks`` is what a reader must know of this context, ``says`` the answer in words.
-    ``certified`` is a regret that no lottery is below at worst, by a proof of its own: where it
-    equals ``regret``, none does better. None where none was asked for: other rules, single
-    arms, very large tables.
+    ``by_differences`` tells whether bounds on differences of arms lowered the regret. ``marks``
+    is what a reader must know of this context, ``summary`` the choice in words.
     """
 
     context: Context
-    lottery: Mapping[Arm, float]
-    regret: float
+    probabilities: Mapping[Arm, float]
+    max_regret: float
     against: Arm | None
     floor: float
     single: Arm
@@ -52,37 +44,35 @@ class ContextChoice:
     ties: tuple[Arm, ...]
     ruled_out: Mapping[Arm, Arm]
     by_differences: bool
-    marks: tuple[str, ...]
-    says: str
-    certified: float | None = None
+    marks: tuple[str, ...] = ()
+    summary: str = ""
 
     @property
     def arm(self) -> Arm | None:
-        """The arm to use where no lottery is needed; None where arms are drawn."""
-        return next(iter(self.lottery)) if len(self.lottery) == 1 else None
+        """The arm that is chosen; None where arms are drawn."""
+        return next(iter(self.probabilities)) if len(self.probabilities) == 1 else None
 
     def __repr__(self) -> str:
-        return f"<ContextChoice {shorten(self.says, 200)}>"
+        return f"<ContextChoice {shorten(self.summary, 200)}>"
 
     def __str__(self) -> str:
-        return self.says
+        return self.summary
 
 
 @final
 @dataclass(frozen=True)
 class Choice(Mapping[Context, ContextChoice]):
-    """What to use in every context of a table of bounds: maps contexts to their choice.
+    """What is chosen in every context of a table of bounds: maps contexts to their choice.
 
-    Regrets hold at the ``confidence`` in all contexts at once. It is below that of the table
-    where differences of arms, which hold one at a time, were used.
+    Regrets hold at the ``confidence`` in all contexts at once.
 
     >>> from boundit.results.bound_table import BoundTable
     >>> bounds = BoundTable.from_rows(
     ...     [{"Ad": "A", "lower": 0.1, "upper": 0.4}, {"Ad": "B", "lower": 0.3, "upper": 0.6}],
     ...     outcome="Click", treatments=["Ad"], outcome_range=(0, 1),
     ... )
-    >>> choice = bounds.choose(lottery=False)
-    >>> choice[()].arm, round(choice[()].regret, 9)
+    >>> choice = bounds.choose()
+    >>> choice[()].arm, round(choice[()].max_regret, 9)
     (('B',), 0.1)
     """
 
@@ -111,17 +101,17 @@ class Choice(Mapping[Context, ContextChoice]):
     def sure(self) -> str:
         """How surely the regrets hold, in words."""
         if self.confidence is None:
-            return "as sure as the intervals are: chance is not allowed for"
-        return f"confidence {self.confidence:.6g} for all contexts at once"
+            return "plug-in estimates, without sampling error"
+        return f"{100 * self.confidence:.6g}% confidence that all regrets are valid"
 
     def rows(self) -> list[dict[str, object]]:
         """Write the choice as a list of mappings, one for each context. For users."""
         return [
             {
                 **dict(zip(self.context, where, strict=True)),
-                "use": self.write_lottery(found.lottery, most=len(found.lottery)),
-                "regret": found.regret,
-                "earns_at_least": found.floor,
+                "arm": self.write_draw(found.probabilities, most=len(found.probabilities)),
+                "max_regret": found.max_regret,
+                "floor": found.floor,
                 "single": write_arm(self.treatments, found.single),
                 "single_regret": found.single_regret,
             }
@@ -138,8 +128,17 @@ class Choice(Mapping[Context, ContextChoice]):
         return found
 
     def __repr__(self) -> str:
-        n = len(self.choices)
-        return f"<Choice by {self.rule} in {n:,} context{'s' * (n != 1)}; {self.sure}>"
+        rule = "minimax regret" if self.rule == "minimax-regret" else self.rule
+        shown = [
+            f"{', '.join(map(str, where))} {self.write_draw(one.probabilities)}".lstrip()
+            for where, one in self.choices.items()
+        ]
+        more = f", and {len(shown) - 4:,} more" if len(shown) > 4 else ""
+        worst = write_promise(max(one.max_regret for one in self.choices.values()))
+        return (
+            f"<Choice by {rule}, {self.goal}imize {self.outcome}: {', '.join(shown[:4])}{more} "
+            f"(max regret {worst})>"
+        )
 
     def _repr_html_(self) -> str:
         """Show what to use in a notebook, a row for each context."""
@@ -150,12 +149,12 @@ class Choice(Mapping[Context, ContextChoice]):
         found = list(self.choices.values())
         columns = [
             *zip(*(map(str, one.context) for one in found), strict=True),
-            [self.write_lottery(one.lottery) for one in found],
-            [write_promise(one.regret) for one in found],
+            [self.write_draw(one.probabilities) for one in found],
+            [write_promise(one.max_regret) for one in found],
             [write_arm(self.treatments, one.single) for one in found],
             [write_promise(one.single_regret) for one in found],
         ]
-        head = [*self.context, "arm", "regret", "single arm", "its regret"]
+        head = [*self.context, "arm", "max regret", "single arm", "its max regret"]
         lines = [align_columns(head, columns), self.sure]
         if len(found) <= MOST_SENTENCES:
             lines += ["", *map(self.write_answer, found)]
@@ -164,33 +163,30 @@ class Choice(Mapping[Context, ContextChoice]):
     def write_answer(self, found: ContextChoice) -> str:
         """Write the answer of one context in words, with the context before it."""
         where = write_levels(self.context, found.context)
-        said = " ".join([found.says, *found.marks])
+        said = " ".join([found.summary, *found.marks])
         return f"{where}: {said}" if where else said
 
-    def write_lottery(self, lottery: Mapping[Arm, float], *, most: int = MOST_DRAWN) -> str:
-        """Write a lottery for a table: one arm, or arms with their chances.
-
-        Of more than ``most`` arms those with the greatest chances are named.
-        """
-        shown, left = cut_lottery(lottery, most)
-        named = [(write_arm(self.treatments, arm), chance) for arm, chance in shown.items()]
-        if len(lottery) == 1:
+    def write_draw(self, probabilities: Mapping[Arm, float], *, most: int = MOST_DRAWN) -> str:
+        """Write an arm, or arms with their probabilities; of more than ``most`` the likeliest."""
+        shown, left = cut_draw(probabilities, most)
+        named = [(write_arm(self.treatments, arm), p) for arm, p in shown.items()]
+        if len(probabilities) == 1:
             return named[0][0]
         more = [f"{len(left)} more {sum(left.values()):.3g}"] if left else []
-        return ", ".join([*(f"{name} {chance:.3g}" for name, chance in named), *more])
+        return ", ".join([*(f"{name} {p:.3g}" for name, p in named), *more])
 
 
-def cut_lottery(
-    lottery: Mapping[Arm, float], most: int
+def cut_draw(
+    probabilities: Mapping[Arm, float], most: int
 ) -> tuple[dict[Arm, float], dict[Arm, float]]:
-    """Cut the lottery over many arms: those to name, and the others, with their chances.
+    """Cut probabilities of many arms: those to name, and the others.
 
-    >>> cut_lottery({("a",): 0.2, ("b",): 0.5, ("c",): 0.3}, 2)
+    >>> cut_draw({("a",): 0.2, ("b",): 0.5, ("c",): 0.3}, 2)
     ({('b',): 0.5, ('c',): 0.3}, {('a',): 0.2})
     """
-    if len(lottery) <= most:
-        return dict(lottery), {}
-    ranked = sorted(lottery.items(), key=lambda drawn: -drawn[1])
+    if len(probabilities) <= most:
+        return dict(probabilities), {}
+    ranked = sorted(probabilities.items(), key=lambda drawn: -drawn[1])
     return dict(ranked[:most]), dict(ranked[most:])
 
 

@@ -165,7 +165,6 @@ class Explanation:
     ``estimate`` are the ends that the best rules give on the estimates, without sampling error,
     ``split`` how much of the width that error is, where there is a confidence; ``promise`` says
     how often such tables hold, and ``sampling`` in sentences why chance widens this row so.
-    ``use`` says what to use in the row's context, a heading and sentences, where that is told.
     """
 
     question: Sentence
@@ -179,7 +178,6 @@ class Explanation:
     dominated: Domination | None = None
     promise: str = ""
     sampling: tuple[str, ...] = ()
-    use: tuple[str, ...] = ()
 
     @property
     def opening(self) -> Sentence:
@@ -296,9 +294,6 @@ def _write_lines(found: Explanation) -> Iterator[str]:
         yield from (f"  - {caveat}" for caveat in found.caveats)
     if found.dominated is not None:
         yield from ("", str(found.dominated))
-    if found.use:
-        heading, *said = found.use
-        yield from ("", heading, *(f"  {line}" for line in said))
 
 
 def _write_end_lines(end: EndExplanation) -> Iterator[str]:

@@ -3,11 +3,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from boundit.decisions.compare.question import CannotCompare
 from click.testing import CliRunner, Result
 
 import boundit as bd
 from boundit.cli.decisions.compare import compare
-from boundit.decisions.compare.question import CannotCompare
 
 GRAPH = "C -> X -> Y; C -> Y"
 

@@ -3,11 +3,11 @@ from pathlib import Path
 
 import click
 import pytest
+from boundit.decisions.compare.measured import LOGGED, Measured
 
 from boundit.bandit.errors import DamagedState
 from boundit.cli.decisions.policy_files import read_contexts, read_policy
 from boundit.core.errors import UnreadableFile
-from boundit.decisions.compare.measured import LOGGED, Measured
 from boundit.results.bound_table import BoundTable
 
 TABLE = BoundTable.from_rows(

@@ -78,7 +78,7 @@ def test_a_choice_may_change_and_the_step_of_the_search_is_said() -> None:
     back = derive_bounds(
         BOW, "Y | do(X)", law, confidence=None, confounding_limit={"X <-> Y": 40}
     )
-    assert back.choose(lottery=False)[()].single == (1,)
+    assert back.choose()[()].single == (1,)
     assert found.step == pytest.approx(100 ** (1 / 24))
     assert "from 1 to 0 at a limit of 1.7" in str(found)
     regrets = [point.number for point in found.curve]

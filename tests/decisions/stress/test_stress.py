@@ -9,7 +9,7 @@ import pytest
 from boundit.bounds.derive import derive_bounds
 from boundit.checks.check import NoLevel
 from boundit.core.rounding import ROUNDING
-from boundit.decisions.compare.measured import LOGGED
+from boundit.decisions.policies import LOGGED
 from boundit.decisions.stress.edges import add_edges, list_missing, set_apart
 from boundit.decisions.stress.report import StressReport
 from boundit.decisions.stress.standing import compare_standings, find_standing

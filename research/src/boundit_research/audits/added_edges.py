@@ -21,9 +21,8 @@ from boundit.core.errors import BounditError
 from boundit.core.long_work import FOR_EVER
 from boundit.core.names import sort_names
 from boundit.core.rounding import ROUNDING
-from boundit.decisions.choose.choose import choose
-from boundit.decisions.compare.compare import compare
-from boundit.decisions.compare.comparison import Comparison
+from boundit.decisions.choose import choose
+from boundit.decisions.compare import Comparison, compare
 from boundit.decisions.stress.edges import add_edges, list_missing, set_apart
 from boundit.decisions.stress.rival_tables import RivalTables
 from boundit.estimand.query import EffectQuery
@@ -180,30 +179,28 @@ def _list_wrong(
     table: BoundTable, truth: Mapping[Key, float], report: AddedEdgeReport
 ) -> Iterator[str]:
     """List what is promised or told wrongly by what a table chooses, in words."""
-    choice = choose(table)
+    choice = choose(table, randomize=True)
     report.choices += len(choice)
     yield from list_broken(choice, table, truth)
     for arm, where in product(table.arms, table.contexts):
-        found = _compare_in(table, choice, arm, where, confidence=None)
-        report.verdicts += found.verdict != "not told"
+        found = _compare_in(table, choice, arm, where)
+        report.verdicts += found.verdict != "inconclusive"
         if _is_wrong(found, choice, arm, where, truth):
             yield f"the choice is called {found.verdict} than {arm} in {where}"
 
 
-def _compare_in(
-    table: BoundTable, choice: Choice, arm: Arm, where: Context, *, confidence: float | None
-) -> Comparison:
+def _compare_in(table: BoundTable, choice: Choice, arm: Arm, where: Context) -> Comparison:
     """Compare what a table chooses with an arm, where all visitors have one context."""
-    shares = {where: 1.0} if table.context else None
+    shares = {where: 1.0} if table.context else "any"
     old = dict.fromkeys(table.contexts, arm)
-    return compare(table, choice, old, contexts=shares, confidence=confidence)
+    return compare(table, choice, old, shares=shares)
 
 
 def _is_wrong(
     found: Comparison, choice: Choice, arm: Arm, where: Context, truth: Mapping[Key, float]
 ) -> bool:
     """Tell whether a comparison leaves out how much more the choice earns in a context."""
-    used = choice[where].lottery.items()
+    used = choice[where].probabilities.items()
     more = sum(chance * truth[each, where] for each, chance in used) - truth[arm, where]
     return not found.interval.lower - ROUNDING <= more <= found.interval.upper + ROUNDING
 
@@ -231,9 +228,9 @@ def _judge_drawn(
         tables.derive(graph, FOR_EVER)
     try:
         table = tables.derive(grown, FOR_EVER)
-        choice = choose(table)
+        choice = choose(table, randomize=True)
         keys = list(table.bounds)
-        found = [_compare_in(table, choice, *key, confidence=0.99) for key in keys]
+        found = [_compare_in(table, choice, *key) for key in keys]
     except BounditError:  # which refutes the graph that is right
         report.promises.count(CONFIDENCE, failed=True)
         return
@@ -244,7 +241,7 @@ def _judge_drawn(
         min(each.confidence or 0.0 for each in found),
         failed=any(_is_wrong(each, choice, *key, truth) for each, key in pairs),
     )
-    report.drawn_verdicts += sum(each.verdict != "not told" for each in found)
+    report.drawn_verdicts += sum(each.verdict != "inconclusive" for each in found)
 
 
 def _make_request(

@@ -13,8 +13,8 @@ from typing import Final
 from numpy.random import Generator
 
 from boundit.core.rounding import ROUNDING
-from boundit.decisions.choose.choose import choose
-from boundit.decisions.choose.mean_set import MeansContradict
+from boundit.decisions.choose import choose
+from boundit.decisions.means import MeansContradict
 from boundit.results.bound import Key
 from boundit.results.bound_table import BoundTable
 from boundit.results.choice import Choice, ContextChoice
@@ -25,8 +25,8 @@ from boundit_research.audits.report import Claims, Report, judge_each
 CONFIDENCE: Final = 0.8
 """Of bounds by finite logs: low, so that promises which are exceeded too often are seen."""
 WAYS: Final[Mapping[str, Mapping[str, object]]] = {
+    "minimax regret, randomized": {"randomize": True},
     "minimax regret": {},
-    "minimax regret, one arm": {"lottery": False},
     "maximin": {"rule": "maximin"},
     "optimism 0.3": {"rule": "optimism", "optimism": 0.3},
 }
@@ -116,7 +116,7 @@ def _judge_exact(problem: Problem, report: ChoiceReport, *, rate_known: bool) ->
         if not options:
             for found in choice.values():
                 report.regret += find_regret(found, truth, table)[0]
-                report.promised += found.regret
+                report.promised += found.max_regret
                 report.single += found.single_regret
                 report.settled += found.against is None
                 report.sharpened += found.by_differences
@@ -126,9 +126,9 @@ def list_broken(choice: Choice, table: BoundTable, truth: Mapping[Key, float]) -
     """List the contexts whose regret is more, or whose worth is less, than promised."""
     for found in choice.values():
         regret, earned = find_regret(found, truth, table)
-        if regret > found.regret + ROUNDING or earned < found.floor - ROUNDING:
+        if regret > found.max_regret + ROUNDING or earned < found.floor - ROUNDING:
             yield (
-                f"the choice in {found.context} regrets {regret:.6g} of {found.regret:.6g} and "
+                f"the choice in {found.context} regrets {regret:.6g} of {found.max_regret:.6g} and "
                 f"earns {earned:.6g}"
             )
 
@@ -138,7 +138,7 @@ def find_regret(
 ) -> tuple[float, float]:
     """Find what a lottery truly regrets and earns on average in its context."""
     where = found.context
-    earned = sum(chance * truth[arm, where] for arm, chance in found.lottery.items())
+    earned = sum(chance * truth[arm, where] for arm, chance in found.probabilities.items())
     return max(truth[arm, where] for arm in table.arms) - earned, earned
 
 
@@ -147,7 +147,7 @@ def _judge_drawn(problem: Problem, rng: Generator, report: ChoiceReport) -> None
     truth = problem.find_truth()
     try:
         table = problem.bound_counts(problem.draw_counts(rng), confidence=CONFIDENCE)
-        choices = [choose(table), choose(table, lottery=False)]
+        choices = [choose(table, randomize=True), choose(table)]
     except (*REFUTED, MeansContradict):
         report.drawn.count(CONFIDENCE, failed=True)
         return

@@ -17,14 +17,14 @@ import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
 
 from boundit.bounds.derive import derive_bounds
+from boundit.bounds.request import read_request
 from boundit.core.rounding import ROUNDING
 from boundit.counts.log import Log, read_log
 from boundit.counts.named_array import NamedArray
-from boundit.decisions.choose.choose import choose
-from boundit.decisions.compare.compare import compare
-from boundit.decisions.compare.comparison import Comparison, Finding
-from boundit.decisions.compare.estimate import estimate_value
-from boundit.decisions.compare.measured import LOGGED, Logged
+from boundit.decisions.choose import choose
+from boundit.decisions.compare import Comparison, ComparisonVerdict, compare, compare_by
+from boundit.decisions.evaluation import evaluate_policy
+from boundit.decisions.policies import LOGGED, Logged
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
@@ -40,7 +40,7 @@ PAIRS = 4
 """How many pairs of random policies are compared on one problem."""
 CONFIDENCE = 0.9
 """Of bounds by finite logs: low, so that intervals which miss too often are seen."""
-BESIDE = 0.05
+BESIDE = 0.02
 """The chance of missing that a comparison may add to the bounds' own."""
 _TRIAL = "C -> X; C -> Y; X -> Y"
 _SELECTED = "C -> Z; Z -> X; C -> Y; Z -> Y; X -> Y; Z -> [S]"
@@ -70,7 +70,7 @@ class ComparisonReport(Report):
     """
 
     comparisons: int = 0
-    verdicts: dict[Finding, int] = field(default_factory=dict)
+    verdicts: dict[ComparisonVerdict, int] = field(default_factory=dict)
     wrong: int = 0
     outside: int = 0
     width: float = 0.0
@@ -169,25 +169,23 @@ def _judge_exact(problem: Problem, rng: Generator, report: ComparisonReport) -> 
     selected = model.graph.selection is not None
     rate = model.selection_rate() if selected and rate_known else None
     external = [problem.open(model.distribution(names), exact=True) for names in problem.tables]
+    request = read_request(
+        model.graph,
+        problem.query,
+        open_expected_log(model),
+        confidence=None,
+        external=external,
+        selection_rate=rate,
+    )
     for new, old in _list_pairs(table, rng):
         shares, contexts = _draw_shares(truth, table, rng)
-        found = compare(
-            table,
-            new,
-            old,
-            contexts=contexts,
-            log=open_expected_log(model) if isinstance(old, Logged) else None,
-            graph=model.graph if isinstance(old, Logged) else None,
-            confidence=None,
-            external=external,
-            selection_rate=rate if isinstance(old, Logged) else None,
-        )
+        found = compare_by(table, new, old, shares=contexts, log=request.log, request=request)
         value = truth.find_difference(new, old, shares)
         report.comparisons += 1
         report.verdicts[found.verdict] = report.verdicts.get(found.verdict, 0) + 1
         report.width += found.interval.width
         if not isinstance(old, Logged):
-            plain = compare(table.intervals_only(), new, old, contexts=contexts)
+            plain = compare(table.intervals_only(), new, old, shares=contexts)
             report.subtracted_width += plain.interval.width
         else:
             report.subtracted_width += found.interval.width
@@ -208,7 +206,10 @@ def _list_pairs(table: BoundTable, rng: Generator) -> Iterator[tuple[_Lottery, _
 
 def _read_choice(table: BoundTable) -> _Lottery:
     """Read the lotteries that the bounds choose."""
-    return {where: dict(found.lottery) for where, found in choose(table).items()}
+    return {
+        where: dict(found.probabilities)
+        for where, found in choose(table, randomize=True).items()
+    }
 
 
 def _draw_side(table: BoundTable, rng: Generator) -> _Side:
@@ -267,18 +268,16 @@ def _judge_trial(rng: Generator, report: ComparisonReport) -> None:
     new = _read_choice(table) if rng.random() < 0.5 else _draw_lottery(table, rng)
     old: _Side = LOGGED if rng.random() < 0.3 else _draw_arm(table, rng)
     weighed = "p" if rng.random() < 0.5 else None
-    found = compare(
-        table, new, old, log=log, graph=graph, confidence=1 - BESIDE, propensity=weighed
-    )
+    found = compare(table, new, old, shares="log", log=log, graph=graph, propensity=weighed)
     _count_drawn(report, graph, found, truth.find_difference(new, old, truth.shares), log)
-    estimate = estimate_value(
-        log,
+    estimate = evaluate_policy(
         "Y | do(X), C",
+        log,
         new,
         propensity="p",
         confidence=CONFIDENCE,
         estimator="dr" if rng.random() < 0.5 else "ips",
-        least_propensity=float(chances.min()),
+        min_propensity=float(chances.min()),
     )
     value = sum(share * truth.find_value(new, c) for c, share in truth.shares.items())
     report.estimates.count(CONFIDENCE, failed=value not in estimate.interval)
@@ -294,16 +293,9 @@ def _judge_selected(rng: Generator, report: ComparisonReport) -> None:
     table = _bound_log(model, log, selection_rate=rate)
     truth = _Truth.of(model, table)
     new = _read_choice(table) if rng.random() < 0.5 else _draw_lottery(table, rng)
-    found = compare(
-        table,
-        new,
-        LOGGED,
-        contexts=dict(truth.shares),
-        log=log,
-        graph=graph,
-        confidence=1 - BESIDE,
-        selection_rate=rate,
-    )
+    request = read_request(graph, "Y | do(X), C", log, selection_rate=rate)
+    shares = dict(truth.shares)
+    found = compare_by(table, new, LOGGED, shares=shares, log=log, request=request)
     _count_drawn(report, graph, found, truth.find_difference(new, LOGGED, truth.shares), log)
 
 
@@ -326,7 +318,7 @@ def _count_drawn(
     """Count a comparison on a drawn log, and whether it misses the truth."""
     misses = _misses(found, value)
     report.drawn.count(CONFIDENCE - BESIDE, failed=misses)
-    report.drawn_told += found.verdict != "not told"
+    report.drawn_told += found.verdict != "inconclusive"
     report.drawn_wrong += _is_wrong(found, value)
     if misses:
         _note_miss(report, graph, "Y | do(X), C", found, value, str(log))
@@ -340,9 +332,9 @@ def _misses(found: Comparison, value: float) -> bool:
 
 def _is_wrong(found: Comparison, value: float) -> bool:
     """Tell whether a verdict is contradicted by the truth."""
-    if found.verdict == "not told":
+    if found.verdict == "inconclusive":
         return False
-    signed = value if found.verdict == "surely better" else -value
+    signed = value if found.verdict == "better" else -value
     return bool(signed < -ROUNDING)
 
 
@@ -355,7 +347,7 @@ def _note_miss(
     log: str,
 ) -> None:
     """Note where a true difference lies outside its interval."""
-    what = f"{found.new} against {found.old}: {value:.6g} outside {found.interval}"
+    what = f"{found.policy} against {found.baseline}: {value:.6g} outside {found.interval}"
     report.misses.append(ComparisonMiss(str(graph), str(query), what, log))
 
 

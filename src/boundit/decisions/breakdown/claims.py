@@ -14,8 +14,8 @@ import numpy as np
 
 from boundit.core.errors import BounditError, shorten
 from boundit.core.rounding import ROUNDING
-from boundit.decisions.choose.least_regret import bound_regret
-from boundit.decisions.choose.mean_set import MeanSet
+from boundit.decisions.choose import bound_regret
+from boundit.decisions.means import MeanSet
 from boundit.results.bound import Arm, Context
 from boundit.results.bound_table import BoundTable
 
@@ -122,7 +122,7 @@ class Regrets:
             chances[means.arms.index(_find_arm(table, arm))] += chance
         if (chances < 0).any() or abs(chances.sum() - 1) > ROUNDING:
             raise NotAClaim(f"chances of a lottery add up to 1, found {chances.sum():g}")
-        regret, _ = bound_regret(means.find_leads(), chances)
+        regret, _ = bound_regret(means.leads, chances)
         return -regret
 
     def __post_init__(self) -> None:

@@ -19,7 +19,7 @@ from boundit.core.renamed import refuse_renamed
 from boundit.decisions.breakdown.claims import Claim, NotAClaim, Regrets
 from boundit.decisions.breakdown.limited_tables import LimitedClaim, LimitedTables
 from boundit.decisions.breakdown.result import Breakdown, ChoiceChange, CurvePoint
-from boundit.decisions.choose.choose import choose
+from boundit.decisions.choose import choose
 from boundit.estimand.query import EffectQuery
 from boundit.graph.read import GraphLike
 from boundit.results.bound import Arm, Context
@@ -179,7 +179,7 @@ def _choose_arms(table: BoundTable | None) -> Mapping[Context, Arm]:
     """Choose the arm of least regret in every context; none where the log says no."""
     if table is None:
         return {}
-    return {context: found.single for context, found in choose(table, lottery=False).items()}
+    return {context: found.single for context, found in choose(table).items()}
 
 
 def _list_curve(limited: LimitedClaim) -> tuple[CurvePoint, ...]:

@@ -10,7 +10,7 @@ from boundit.core.errors import shorten
 from boundit.core.frames import FrameKind
 from boundit.core.message import Note
 from boundit.core.public_names import find_forwarded
-from boundit.decisions.compare.comparison import Comparison
+from boundit.decisions.compare import Comparison
 from boundit.decisions.stress.edge_tests import EdgeTest
 from boundit.decisions.stress.edges import ApartEdge, MissingEdge
 from boundit.decisions.stress.standing import ContextStanding
@@ -293,8 +293,8 @@ def _summarize_choice(report: StressReport, judged: Sequence[TriedEdges]) -> str
 
 def _summarize_verdict(comparison: Comparison, judged: Sequence[TriedEdges]) -> str:
     """Say how many single edges the verdict on two policies survives, and which it does not."""
-    answer, edges = comparison.answer(), _count_edges(len(judged))
-    if comparison.verdict == "not told" or not judged:
+    answer, edges = comparison.summary, _count_edges(len(judged))
+    if comparison.verdict == "inconclusive" or not judged:
         return answer
     fallen = [each for each in judged if each.unsettled]
     if not fallen:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from boundit.core.rounding import ROUNDING
-from boundit.decisions.choose.choose import choose
-from boundit.decisions.choose.mean_set import MeanSet
+from boundit.decisions.choose import choose
+from boundit.decisions.means import MeanSet
 from boundit.results.bound import Arm, Context, Key
 from boundit.results.bound_table import BoundTable
 from boundit.results.choice import ChoiceRule, ContextChoice
@@ -39,7 +39,7 @@ def find_standing(
     table: BoundTable, rule: ChoiceRule, optimism: float | None
 ) -> tuple[ContextStanding, ...]:
     """Find in every context of a table the arms that do best by a rule, and what is sure."""
-    found = choose(table, rule=rule, optimism=optimism, lottery=False)
+    found = choose(table, rule=rule, optimism=optimism)
     return tuple(_judge_context(table, each) for each in found.values())
 
 
@@ -50,7 +50,7 @@ def _judge_context(table: BoundTable, found: ContextChoice) -> ContextStanding:
     """
     means = MeanSet.from_table(table, found.context)
     means = means if table.goal == "max" else means.turn()
-    worst = means.find_leads().max(axis=0)
+    worst = means.leads.max(axis=0)
     left = [arm for arm in means.arms if arm not in found.ruled_out]
     return ContextStanding(
         found.context,

@@ -11,10 +11,9 @@ from boundit.checks.check import NoLevel
 from boundit.core.errors import BounditError
 from boundit.core.long_work import Progress, TimeBudget, follow_progress
 from boundit.core.renamed import refuse_renamed
-from boundit.decisions.choose.choose import choose
-from boundit.decisions.choose.mean_set import MeansContradict
-from boundit.decisions.compare.comparison import Comparison
-from boundit.decisions.compare.one_context import AnswersContradict
+from boundit.decisions.choose import choose
+from boundit.decisions.compare import AnswersContradict, Comparison
+from boundit.decisions.means import MeansContradict
 from boundit.decisions.stress.edge_tests import EdgeTest, find_tests
 from boundit.decisions.stress.edges import (
     ApartEdge,
@@ -164,7 +163,7 @@ def stress_request(
         str(graph),
         str(request.query),
         rule,
-        choose(table, rule=rule, optimism=optimism, lottery=False).sure,
+        choose(table, rule=rule, optimism=optimism).sure,
         table,
         start,
         rank_by_harm(tried),
@@ -259,7 +258,7 @@ class StressRun:
     def _is_unsettled(self, verdict: Comparison) -> bool:
         """Tell whether a verdict that was told before is another one now."""
         before = self.comparison
-        return before is not None and before.verdict not in {"not told", verdict.verdict}
+        return before is not None and before.verdict not in {"inconclusive", verdict.verdict}
 
 
 def _list_not_varied(graph: CausalGraph) -> Iterator[str]:

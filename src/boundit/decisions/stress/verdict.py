@@ -1,20 +1,16 @@
 """Two policies whose comparison is asked again under every larger graph."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 from boundit.bounds.request import BoundRequest
 from boundit.core.errors import BounditError
 from boundit.core.long_work import TimeBudget
 from boundit.core.message import Option
-from boundit.decisions.compare.compare import compare
-from boundit.decisions.compare.comparison import Comparison
-from boundit.decisions.compare.measured import Logged
+from boundit.decisions.compare import Comparison, compare_by
+from boundit.decisions.policies import Logged
 from boundit.graph.causal_graph import CausalGraph
 from boundit.results.bound_table import BoundTable
-
-BESIDE = 0.99
-"""The confidence of what is read beside the bounds, as ``compare`` has it by itself."""
 
 
 class OnePolicy(BounditError):
@@ -52,22 +48,12 @@ class ComparedPolicies:
 
         What the log did is asked of the log again, under that graph.
         """
-        beside = None if request.confidence is None else BESIDE
+        shares = "any" if self.contexts is None else self.contexts
         if not self._asks_log:
-            return compare(table, self.new, self.old, contexts=self.contexts, confidence=beside)
-        return compare(
-            table,
-            self.new,
-            self.old,
-            contexts=self.contexts,
-            log=request.log,
-            graph=graph,
-            confidence=beside,
-            external=request.external,
-            selection_rate=request.facts.rate,
-            selection_limit=request.facts.limit,
-            time_limit=budget.count_seconds(),
-            memory_limit=request.memory_limit,
+            return compare_by(table, self.new, self.old, shares=shares)
+        asked = replace(request.under(graph), time_limit=budget.count_seconds())
+        return compare_by(
+            table, self.new, self.old, shares=shares, log=request.log, request=asked
         )
 
     @property

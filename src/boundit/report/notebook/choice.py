@@ -13,7 +13,7 @@ from boundit.results.choice import (
     MOST_DRAWN,
     Choice,
     ContextChoice,
-    cut_lottery,
+    cut_draw,
     write_arm,
     write_promise,
 )
@@ -26,7 +26,7 @@ def show_choice(choice: Choice) -> str:
         (
             *map(format_level, one.context),
             _write_lottery(choice, one),
-            write_promise(one.regret),
+            write_promise(one.max_regret),
             write_arm(choice.treatments, one.single),
             write_promise(one.single_regret),
         )
@@ -45,9 +45,9 @@ def show_choice(choice: Choice) -> str:
 
 def _write_lottery(choice: Choice, one: ContextChoice) -> str:
     """Write the arm to use, or arms with their chances."""
-    shown, left = cut_lottery(one.lottery, MOST_DRAWN)
+    shown, left = cut_draw(one.probabilities, MOST_DRAWN)
     named = [(write_arm(choice.treatments, arm), chance) for arm, chance in shown.items()]
-    if len(one.lottery) == 1:
+    if len(one.probabilities) == 1:
         return named[0][0]
     more = [(f"{len(left)} more", sum(left.values()))] if left else []
     return "; ".join(f"{name} with chance {chance:.3g}" for name, chance in [*named, *more])

@@ -37,7 +37,7 @@ class ChoiceSection:
 def make_choice_section(choice: Choice, *, title: str = "Highest mean") -> ChoiceSection:
     """Make the section that says what to use in each context, or in most where there are many."""
     found = list(choice.values())
-    worst = sorted(found, key=lambda one: -one.regret)
+    worst = sorted(found, key=lambda one: -one.max_regret)
     shown = found if len(found) <= MOST_SENTENCES else worst[:MOST_SENTENCES]
     answers = tuple(
         ContextAnswer(
@@ -45,7 +45,7 @@ def make_choice_section(choice: Choice, *, title: str = "Highest mean") -> Choic
                 f"{format_level(name)}={format_level(value)}"
                 for name, value in zip(choice.context, one.context, strict=True)
             ),
-            str(draw_line(" ".join([one.says, *one.marks]))),
+            str(draw_line(" ".join([one.summary, *one.marks]))),
         )
         for one in shown
     )
@@ -64,7 +64,7 @@ def _summarise(choice: Choice) -> str:
         f"In {settled:,} of {len(found):,} contexts one arm has the highest mean, whatever is "
         "true.",
         f"In {drawn:,} a lottery is nearer to it at worst than any one arm." if drawn else "",
-        f"The largest regret at worst is {write_promise(max(one.regret for one in found))}.",
+        f"The largest regret at worst is {write_promise(max(one.max_regret for one in found))}.",
     ]
     if len(found) > MOST_SENTENCES:
         said.append(f"Listed are the {MOST_SENTENCES} contexts with the largest.")

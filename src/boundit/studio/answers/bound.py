@@ -298,8 +298,8 @@ def describe_choice(choice: Choice) -> tuple[ContextUse, ...]:
     return tuple(
         ContextUse(
             write_values(found.context),
-            tuple((write_values(arm), chance) for arm, chance in found.lottery.items()),
-            found.regret,
+            tuple((write_values(arm), chance) for arm, chance in found.probabilities.items()),
+            found.max_regret,
             found.single_against is None,
             tuple(map(write_values, found.ruled_out)),
             choice.write_answer(found),

@@ -1,42 +1,44 @@
-"""How often contexts come."""
+"""Shares of contexts."""
 
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+import boundit as bd
 from boundit.core.errors import OutsideDomain
-from boundit.counts.log import read_log
-from boundit.decisions.compare.shares import (
-    AnyShares,
-    BadShares,
-    KnownShares,
-    SampledShares,
-    count_shares,
-    is_sample,
-    read_shares,
-)
-from tests.decisions.compare.tables import make_table
+from boundit.decisions.shares import BadShares, Shares, is_sample, read_shares
+from boundit.results.bound_table import BoundTable
+from tests.decisions.tables import make_table
 
 TABLE = make_table()
 
 
+def sample(n: np.ndarray, error: float, *, adaptive: bool = False) -> Shares:
+    """Shares of contexts 0, 1, ... that a sample with these counts gives."""
+    k = len(n)
+    rows = [{"X": 0, "C": c, "lower": 0, "upper": 1} for c in range(k)]
+    table = BoundTable.from_rows(
+        rows, outcome="Y", treatments=["X"], context=["C"], outcome_range=(0, 1)
+    )
+    log = bd.read_log({"C": np.repeat(np.arange(k), n).tolist()}, adaptive=adaptive)
+    return read_shares(log, table, error=error)
+
+
 def test_given_weights_are_divided_by_their_sum() -> None:
-    found = read_shares({0: 1, (1,): 3}, TABLE, chance=0)
-    assert isinstance(found, KnownShares)
-    assert found.find_largest([0.0, 1.0]) == pytest.approx(0.75)
+    found = read_shares({0: 1, (1,): 3}, TABLE, error=0)
+    assert found.largest([0.0, 1.0]) == pytest.approx(0.75)
     assert not is_sample({0: 1, 1: 3}, TABLE)
 
 
 def test_a_context_without_a_share_does_not_count() -> None:
-    found = read_shares({0: 1}, TABLE, chance=0)
+    found = read_shares({0: 1}, TABLE, error=0)
     assert found.contexts == ((0,),)
-    assert "1 of the bounds have no share" in found.sentence
+    assert "1 contexts of the bounds have no share" in found.sentence
 
 
 def test_whatever_they_are_is_the_worst_context() -> None:
-    found = read_shares("any", TABLE, chance=0)
-    assert isinstance(found, AnyShares)
-    assert found.find_largest([0.2, -0.1]) == 0.2
+    found = read_shares("any", TABLE, error=0)
+    assert found.largest([0.2, -0.1]) == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize(
@@ -46,32 +48,31 @@ def test_whatever_they_are_is_the_worst_context() -> None:
         ({0: 0, 1: 0}, "all shares are 0"),
         ({0: 1, (0,): 1}, "two shares"),
         ({0: float("inf"), 1: 1}, "share of"),
-        (3, "says nothing"),
+        (3, "not a distribution of contexts"),
     ],
 )
 def test_what_is_no_share_is_refused(given: object, said: str) -> None:
     with pytest.raises(BadShares, match=said):
-        read_shares(given, TABLE, chance=0)
+        read_shares(given, TABLE, error=0)
 
 
 def test_contexts_that_the_bounds_lack_are_refused() -> None:
     with pytest.raises(OutsideDomain):
-        read_shares({0: 1, 7: 1}, TABLE, chance=0)
+        read_shares({0: 1, 7: 1}, TABLE, error=0)
     with pytest.raises(OutsideDomain):
-        count_shares(read_log({"C": [0, 7]}), TABLE, chance=0.1)
+        read_shares({"C": [0, 7]}, TABLE, error=0.1)
 
 
 def test_a_sample_is_counted_with_its_error() -> None:
     rows = {"C": [0] * 30 + [1] * 70}
     assert is_sample(rows, TABLE)
-    found = read_shares(rows, TABLE, chance=0.05)
-    assert isinstance(found, SampledShares)
-    assert 0.7 < found.find_largest([0.0, 1.0]) < 0.9
-    plain = read_shares(rows, TABLE, chance=0)
-    assert plain.find_largest([0.0, 1.0]) == pytest.approx(0.7)
-    law = read_log({"C": [0, 1], "w": [0.3, 0.7]}, weight="w", exact=True)
+    found = read_shares(rows, TABLE, error=0.05)
+    assert 0.7 < found.largest([0.0, 1.0]) < 0.9
+    plain = read_shares(rows, TABLE, error=0)
+    assert plain.largest([0.0, 1.0]) == pytest.approx(0.7)
+    law = bd.read_log({"C": [0, 1], "w": [0.3, 0.7]}, weight="w", exact=True)
     assert not is_sample(law, TABLE)
-    assert read_shares(law, TABLE, chance=0.05).find_largest([0.0, 1.0]) == pytest.approx(0.7)
+    assert read_shares(law, TABLE, error=0.05).largest([0.0, 1.0]) == pytest.approx(0.7)
 
 
 def test_the_box_of_shares_is_filled_as_a_program_would() -> None:
@@ -79,12 +80,11 @@ def test_the_box_of_shares_is_filled_as_a_program_would() -> None:
     for _ in range(30):
         k = int(rng.integers(2, 7))
         n = rng.multinomial(int(rng.integers(20, 2_000)), rng.dirichlet(np.ones(k)))
-        contexts = tuple((i,) for i in range(k))
-        found = SampledShares.count(contexts, n.astype(float), 0.1, adaptive=True, sentence="")
+        found = sample(n, 0.1, adaptive=True)
         f = rng.normal(size=k)
         box = list(zip(found.lowers, found.uppers, strict=True))
         best = linprog(-f, A_eq=np.ones((1, k)), b_eq=[1], bounds=box)
-        assert found.find_largest(f.tolist()) == pytest.approx(-best.fun, abs=1e-9)
+        assert found.largest(f.tolist()) == pytest.approx(-best.fun, abs=1e-9)
 
 
 def test_both_bounds_of_a_sample_hold_and_the_better_counts() -> None:
@@ -92,10 +92,7 @@ def test_both_bounds_of_a_sample_hold_and_the_better_counts() -> None:
     rng = np.random.default_rng(1)
     for _ in range(20):
         k = int(rng.integers(2, 9))
-        n = rng.multinomial(500, rng.dirichlet(np.ones(k))).astype(float)
-        found = SampledShares.count(
-            tuple((i,) for i in range(k)), n, 0.1, adaptive=False, sentence=""
-        )
+        found = sample(rng.multinomial(500, rng.dirichlet(np.ones(k))), 0.1)
         f = rng.normal(size=k)
         # p = shown + up - down, with up and down adding up to the distance at most.
         bounds = [(0, None)] * (2 * k)
@@ -103,19 +100,19 @@ def test_both_bounds_of_a_sample_hold_and_the_better_counts() -> None:
         best = linprog(
             np.concatenate([-f, f]),
             A_ub=np.vstack([down, np.ones((1, 2 * k))]),
-            b_ub=[*found.shown, found.distance],
+            b_ub=[*found.estimate, found.distance],
             A_eq=np.hstack([np.ones((1, k)), -np.ones((1, k))]),
             b_eq=[0],
             bounds=bounds,
         )
-        within = float(found.shown @ f) - best.fun
+        within = float(found.estimate @ f) - best.fun
         box = linprog(
             -f,
             A_eq=np.ones((1, k)),
             b_eq=[1],
             bounds=list(zip(found.lowers, found.uppers, strict=True)),
         )
-        assert found.find_largest(f.tolist()) == pytest.approx(min(within, -box.fun), abs=1e-9)
+        assert found.largest(f.tolist()) == pytest.approx(min(within, -box.fun), abs=1e-9)
 
 
 def test_shares_of_samples_miss_no_more_often_than_they_say() -> None:
@@ -123,15 +120,13 @@ def test_shares_of_samples_miss_no_more_often_than_they_say() -> None:
     rng = np.random.default_rng(2)
     missed, n, shares = 0, 400, np.array([0.5, 0.3, 0.15, 0.05])
     for _ in range(300):
-        counts = rng.multinomial(n, shares).astype(float)
-        found = SampledShares.count(
-            ((0,), (1,), (2,), (3,)), counts, 0.1, adaptive=False, sentence=""
-        )
+        counts = rng.multinomial(n, shares)
+        found = sample(counts, 0.1)
         f = np.sign(shares - counts / n)
-        missed += found.find_largest(f.tolist()) < float(shares @ f)
+        missed += found.largest(f.tolist()) < float(shares @ f)
     assert missed <= 30
 
 
 def test_a_single_context_has_all_visitors() -> None:
-    found = SampledShares.count(((0,),), np.array([10.0]), 0.1, adaptive=False, sentence="")
-    assert found.find_largest([0.4]) == pytest.approx(0.4)
+    found = sample(np.array([10]), 0.1)
+    assert found.largest([0.4]) == pytest.approx(0.4)

@@ -1,0 +1,8 @@
+"""The public names of this package, each listed once, with the file it is in."""
+
+from boundit.decisions.compare import Comparison as Comparison
+from boundit.decisions.evaluation import Estimate as Estimate
+from boundit.decisions.policies import Measured as Measured
+from boundit.results.choice import Choice as Choice
+
+__all__: list[str]

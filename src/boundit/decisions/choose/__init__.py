@@ -1,1 +1,0 @@
-"""Which arm, or which lottery over arms, to use in each context."""
