@@ -42,7 +42,9 @@ def test_the_report_reads_from_top_to_bottom() -> None:
     assert lines[2] == "contradicted: X2 and Y are independent among logged rows."
     assert lines[3].startswith("  Y = ")
     assert lines[4].startswith("  V = ")
-    assert lines[5].startswith("  Can X2 affect Y, or Y affect X2, or have they an unmeasured common cause?")
+    assert lines[5].startswith(
+        "  Can X2 affect Y, or Y affect X2, or have they an unmeasured common cause?"
+    )
     assert "  The log has no column for Other." in lines
 
 
@@ -93,7 +95,9 @@ def test_what_contradicts_is_shown_as_shares_of_rows() -> None:
         "Over all groups: Income = high in 51.2% of the 1,234 rows with Ad = yes; "
         "under independence it would be 48.5%."
     )
-    assert explain(AD, 0.1, inside).startswith("Where Age = 3: Income = 0 in 20.0% of the 50 rows")
+    assert explain(AD, 0.1, inside).startswith(
+        "Where Age = 3: Income = 0 in 20.0% of the 50 rows"
+    )
 
 
 def test_a_test_says_what_it_could_have_found() -> None:

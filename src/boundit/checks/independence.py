@@ -7,7 +7,7 @@ say as much as a few large ones, of whatever dependence is alike in them.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf, isfinite, sqrt
 from typing import Any, Self, TypeAlias
@@ -170,12 +170,13 @@ class Strata:
             line = np.full(len(rows), len(own) - 1)
             line[own[own >= 0]] = np.flatnonzero(own >= 0)
             at = self.group * len(own) + line[level]
-            margin = np.bincount(at, self.n, n_groups * len(own)).reshape(n_groups, -1)
+            margin: Floats = np.bincount(at, self.n, n_groups * len(own)).astype(float)
             codes.append(own)
             lines.append(line[level])
-            margins.append(margin)
+            margins.append(margin.reshape(n_groups, -1))
         shape = len(codes[0]), len(codes[1])
-        counts = np.bincount(lines[0] * shape[1] + lines[1], self.n, shape[0] * shape[1])
+        pair = lines[0] * shape[1] + lines[1]
+        counts: Floats = np.bincount(pair, self.n, shape[0] * shape[1]).astype(float)
         return PooledTable(
             (codes[0], codes[1]), (margins[0], margins[1]), counts.reshape(shape)
         )
@@ -184,7 +185,10 @@ class Strata:
     def expected(self) -> Floats:
         """What each cell would have if the variables were independent in its group."""
         table = self.pool(None)
-        at = [np.searchsorted(c, v) for c, v in zip(table.codes, (self.one, self.other))]
+        at = [
+            np.searchsorted(c, v)
+            for c, v in zip(table.codes, (self.one, self.other), strict=True)
+        ]
         first, second = (m[self.group, i] for m, i in zip(table.margins, at, strict=True))
         return np.asarray(first * second / table.totals[self.group])
 
@@ -391,7 +395,9 @@ def find_evidence(
     if exact:
         worst = int(_measure_surprise(strata.n, strata.expected).argmax())
         own = strata.place == strata.place[worst]
-        strata = Strata(*(each[own] for each in (strata.place, strata.one, strata.other, strata.n)))
+        strata = Strata(
+            *(each[own] for each in (strata.place, strata.one, strata.other, strata.n))
+        )
     table = strata.pool()
     surprise = _measure_surprise(table.counts, table.expected)
     surprise[table.codes[0] < 0] = surprise[:, table.codes[1] < 0] = -np.inf
