@@ -4,16 +4,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Unpack, final
 
-from boundit.bounds.request import BoundRequest, RequestOptions, read_request
+from boundit.bounds.options import Options, accept_options
+from boundit.bounds.request import BoundRequest, read_request
 from boundit.bounds.selection_facts import FactsRefuted
 from boundit.bounds.table import EndsCross, NoModelFits
 from boundit.checks.check import NoLevel
 from boundit.core.errors import BounditError
 from boundit.core.long_work import Progress, TimeBudget, follow_progress
-from boundit.core.renamed import refuse_renamed
 from boundit.decisions.choose import choose
-from boundit.decisions.compare import AnswersContradict, Comparison
 from boundit.decisions.means import MeansContradict
+from boundit.decisions.compare import AnswersContradict, Comparison
 from boundit.decisions.stress.edge_tests import EdgeTest, find_tests
 from boundit.decisions.stress.edges import (
     ApartEdge,
@@ -46,7 +46,7 @@ REFUTED = (EndsCross, NoModelFits, FactsRefuted, MeansContradict, AnswersContrad
 """How bounds, choices and comparisons say that the log refutes a graph, or what is stated."""
 
 
-@refuse_renamed
+@accept_options
 def stress(
     graph: GraphLike,
     query: EffectQuery | str,
@@ -58,8 +58,7 @@ def stress(
     new: object = None,
     old: object = None,
     contexts: object = None,
-    progress: Progress | bool | None = None,
-    **facts: Unpack[RequestOptions],
+    **options: Unpack[Options],
 ) -> StressReport:
     """Say what would overturn the answer: each edge that the graph leaves out, added in turn.
 
@@ -82,11 +81,8 @@ def stress(
     new, old, contexts
         Two policies, and how often contexts come, as for ``compare``: what becomes of the
         verdict on them is said too.
-    progress
-        True for a bar on stderr, or a function of (message, done, total).
-    facts
-        The other options of ``derive_bounds``; ``time_limit`` holds for everything, and the
-        report names the edges that were not reached.
+    **options
+        As for ``derive_bounds``; the report names edges that no time was left for.
 
     Examples
     --------
@@ -98,8 +94,8 @@ def stress(
     """
     graph = require_graph(graph)
     compared = ComparedPolicies.read(new, old, contexts)
-    request = read_request(graph, query, log, **facts)
-    with follow_progress(progress) as tell:
+    request = read_request(graph, query, log, **options)
+    with follow_progress(options.get("progress")) as tell:
         return stress_request(
             graph,
             request,
