@@ -7,14 +7,14 @@ import pytest
 
 from boundit.cli.bound import bound
 from boundit.cli.decisions.breakdown import breakdown
+from boundit.cli.decisions.choose import choose
 from boundit.cli.decisions.compare import compare
-from boundit.cli.decisions.decide import decide
 from boundit.cli.decisions.stress import stress
 from boundit.cli.decisions.suggest import suggest
 from tests.cli.test_bound import GRAPH, QUERY, answer
 from tests.cli.test_bound import log as log
 
-COMMANDS = (bound, breakdown, compare, decide, stress, suggest)
+COMMANDS = (bound, breakdown, choose, compare, stress, suggest)
 # Another sentence is meant: a chance of what stands beside bounds.
 OWN = {("compare", "--confidence")}
 SHARED = [
@@ -45,7 +45,7 @@ def test_a_shared_option_says_the_same_everywhere(flag: str) -> None:
     assert len({(option.help, option.metavar, str(option.default)) for option in found}) == 1
 
 
-@pytest.mark.parametrize("command", ["bound", "breakdown", "decide", "stress", "suggest"])
+@pytest.mark.parametrize("command", ["bound", "breakdown", "choose", "stress", "suggest"])
 @pytest.mark.parametrize("flag", [("--inference", "approximate"), ("--confidence", "0.9")])
 def test_plug_in_is_refused_beside_what_allows_for_sampling_error(
     command: str, flag: tuple[str, str], log: str, capsys: pytest.CaptureFixture[str]

@@ -330,7 +330,7 @@ def test_facts_that_make_no_sense_are_refused_in_one_line(
     assert said in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["bound", "decide", "stress"])
+@pytest.mark.parametrize("command", ["bound", "choose", "stress"])
 @pytest.mark.parametrize("inference", [(), ("--inference", "approximate")])
 @pytest.mark.parametrize("flag", ["--adaptive", "--plug-in", "--exact"])
 def test_what_models_never_go_with_is_said_at_once(
@@ -365,7 +365,7 @@ def test_models_are_refused_where_the_log_says_that_a_policy_learned(
 
 
 @pytest.mark.parametrize(
-    "command", ["bound", "breakdown --of selection", "check", "decide", "stress", "suggest"]
+    "command", ["bound", "breakdown --of selection", "check", "choose", "stress", "suggest"]
 )
 def test_a_column_renamed_to_no_node_is_told_by_the_name_of_the_node(
     command: str, pharmacy: Path, capsys: pytest.CaptureFixture[str]

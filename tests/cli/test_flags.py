@@ -230,8 +230,8 @@ ERRORS: list[tuple[BounditError | Callable[[], object], str, str | None, str | N
     (
         NoLevel(2),
         "level",
-        "level=2 is no chance of a false alarm; use 0.05 or such",
-        "--level 2 is no chance of a false alarm; use 0.05 or such",
+        "level=2 is not a probability of a false alarm; use 0.05 or such",
+        "--level 2 is not a probability of a false alarm; use 0.05 or such",
     ),
     (BadOption("seed", "text", 3), "seed", "seed must be text, found 3", None),
     (NeedsArms(), "arms", "give the policy arms=[...] or prior=, or pass arms=[...] to", None),

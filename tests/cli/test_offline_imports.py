@@ -15,7 +15,7 @@ COMMANDS = [
     ["check", "graph.txt", "log.csv"],
     ["bound", "graph.txt", QUERY, "log.csv", "--report", "page.html", "--out", "bounds.json"],
     ["compare", "bounds.json", "call", "letter"],
-    ["decide", "graph.txt", QUERY, "log.csv"],
+    ["choose", "graph.txt", QUERY, "log.csv"],
     ["stress", "graph.txt", QUERY, "log.csv", "--time-limit", "1"],
     ["suggest", "graph.txt", QUERY, "log.csv", "--time-limit", "1"],
 ]

@@ -19,8 +19,8 @@ COMMANDS = {
     "bound": ("bound", *BASE, "--out", "bounds.json", "--confounding-plot", "limits.svg"),
     "stress": ("stress", *BASE, "--time-limit", "60"),
     "suggest": ("suggest", *BASE, "--worlds", "1"),
-    "compare": ("compare", "bounds.json", "1", "0"),
-    "decide": ("decide", "bounds.json"),
+    "compare": ("compare", "bounds.json", "--policy", "1", "--baseline", "0"),
+    "choose": ("choose", "bounds.json"),
     "breakdown": (
         "breakdown",
         *BASE,

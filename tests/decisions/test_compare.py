@@ -243,16 +243,16 @@ BIASED = bd.parse_graph("C -> X -> Y; C -> [S]")
 @pytest.mark.parametrize(
     ("baseline", "options", "said"),
     [
-        (bd.LOGGED, {}, "Give log="),
-        ("log", {"log": LOG}, "and graph="),
+        (bd.LOGGED, {}, "Give both beside the bounds"),
+        ("log", {"log": LOG}, "Give both"),
         ("log", {"log": bd.read_log(LOG, adaptive=True), "graph": GRAPH}, "has no single mean"),
-        ("log", {"log": LOG, "graph": GRAPH, "costs": {"a": 1}}, "not known. Leave out costs"),
-        ("a", {"propensity": "p"}, "Give log="),
+        ("log", {"log": LOG, "graph": GRAPH, "costs": {"a": 1}}, "not known. Leave them out"),
+        ("a", {"propensity": "p"}, "Give the log too"),
         ("a", {"propensity": "p", "log": LOG, "graph": BIASED}, "do not undo selection"),
         ("a", {"propensity": "p", "log": LOG, "shares": {0: 1}}, "Leave out shares"),
-        ("a", {"propensity": "p", "log": LOG, "costs": {"a": 1}}, "Leave out costs"),
-        ("a", {"shares": "log"}, "needs log= and graph="),
-        ("a", {"shares": "log", "log": LOG}, "needs log= and graph="),
+        ("a", {"propensity": "p", "log": LOG, "costs": {"a": 1}}, "Leave out either"),
+        ("a", {"shares": "log"}, "needs the log and its graph"),
+        ("a", {"shares": "log", "log": LOG}, "needs the log and its graph"),
         ("a", {"shares": "log", "log": LOG, "graph": BIASED}, "selection may change how"),
     ],
 )
@@ -361,7 +361,7 @@ def test_a_measured_mean_is_an_interval_with_a_confidence() -> None:
     assert Measured(0.4, 0.6, confidence=0.75).error == 0.25
     for wrong in ((float("nan"),), (True,), (0.6, 0.4), (0.4, 0.6, 1.5), (0.4, "x")):
         with pytest.raises(InvalidPolicy, match="Measured: "):
-            Measured(*wrong)  # type: ignore[arg-type]
+            Measured(*wrong)
 
 
 def test_the_logging_policy_stays_the_same_in_copies() -> None:

@@ -31,7 +31,7 @@ def make_table(contexts: int = 2) -> BoundTable:
 
 
 def test_a_context_is_looked_up_as_users_write_it() -> None:
-    choice = make_table().choose()
+    choice = make_table().choose(randomize=True)
 
     assert choice[(1,)] is choice[1] is choice[{"Age": 1}]
     assert (list(choice), len(choice)) == ([(0,), (1,)], 2)
@@ -41,41 +41,54 @@ def test_a_context_is_looked_up_as_users_write_it() -> None:
 
 
 def test_rows_have_the_context_and_what_is_promised() -> None:
-    (first, _) = make_table().choose().rows()
+    (first, _) = make_table().choose(randomize=True).rows()
 
     assert list(first) == [
-        "Age", "use", "regret", "earns_at_least", "single", "single_regret",
+        "Age", "arm", "max_regret", "floor", "single", "single_regret",
     ]  # fmt: skip
-    assert (first["use"], first["single"]) == ("A 0.2, B 0.8", "B")
+    assert (first["arm"], first["single"]) == ("A 0.2, B 0.8", "B")
 
 
 def test_the_record_is_json_with_the_words() -> None:
-    choice = make_table().choose()
+    choice = make_table().choose(randomize=True)
 
     record = json.loads(json.dumps(choice.record()))
 
     (context, first), _ = record["choices"]
     assert (context, record["rule"]) == ([0], "minimax-regret")
-    assert first["lottery"] == [[["A"], pytest.approx(0.2)], [["B"], pytest.approx(0.8)]]
-    assert first["says"] == choice[0].says == str(choice[0])
+    assert first["probabilities"] == [[["A"], pytest.approx(0.2)], [["B"], pytest.approx(0.8)]]
+    assert first["summary"] == choice[0].summary == str(choice[0])
 
 
 def test_text_is_a_table_and_sentences_for_a_few_contexts() -> None:
-    few, many = make_table().choose(), make_table(MOST_SENTENCES + 1).choose()
+    few, many = (
+        make_table().choose(randomize=True),
+        make_table(MOST_SENTENCES + 1).choose(randomize=True),
+    )
 
     head, line, *_ = str(few).splitlines()
-    assert head.split() == ["Age", "arm", "regret", "single", "arm", "its", "regret"]
+    assert head.split() == [
+        "Age",
+        "arm",
+        "max",
+        "regret",
+        "single",
+        "arm",
+        "its",
+        "max",
+        "regret",
+    ]
     assert line.split() == ["0", "A", "0.2,", "B", "0.8", "0.16", "B", "0.2"]
-    assert "draw A with chance 0.2" in str(few)
-    assert "Draw" not in str(many)
+    assert "Draw with probabilities A 0.2" in str(few)
+    assert "Draw with" not in str(many)
 
 
 def test_it_says_how_sure_it_is() -> None:
     table = make_table()
 
-    assert "chance is not allowed for" in str(table.choose())
+    assert "without sampling error" in str(table.choose())
     sure = replace(table, confidence=0.9).choose()
-    assert "confidence 0.9 for all contexts at once" in str(sure)
+    assert "90% confidence that all regrets are valid" in str(sure)
 
 
 def test_a_promise_is_rounded_up_and_an_arm_named_shortly() -> None:

@@ -17,8 +17,8 @@ from boundit.cli.bound import bound
 from boundit.cli.check import check
 from boundit.cli.completion import completion
 from boundit.cli.decisions.breakdown import breakdown
+from boundit.cli.decisions.choose import choose
 from boundit.cli.decisions.compare import compare
-from boundit.cli.decisions.decide import decide
 from boundit.cli.decisions.stress import stress
 from boundit.cli.decisions.suggest import suggest
 from boundit.cli.flags import write_with_flags
@@ -42,7 +42,7 @@ ADDED = "boundit.commands"
 
 
 _FLAGS = {name_flag(old): name_flag(new) for old, new in OPTIONS.items()}
-_COMMANDS = {"recover": "identify"}
+_COMMANDS = {"decide": "choose", "recover": "identify"}
 """Commands of 0.2.0 that have another name now."""
 
 
@@ -99,7 +99,7 @@ for command in (
     check,
     compare,
     completion,
-    decide,
+    choose,
     graph,
     identify,
     init,

@@ -112,9 +112,7 @@ def read_costs(
     for arm, cost in (costs or {}).items():
         number = isinstance(cost, int | float) and not isinstance(cost, bool)
         if not (number and math.isfinite(cost)):
-            raise InvalidChoice(
-                Option("costs"), f" has {cost!r} for {arm!r}. Write a finite number."
-            )
+            raise InvalidChoice(f"the cost of {arm!r} is {cost!r}. Write a finite number")
         found[bounds.read_arm(arm)] = float(cost) if goal == "max" else -float(cost)
     return found
 
@@ -150,12 +148,12 @@ def _find_arm(means: MeanSet, rule: ChoiceRule, optimism: float | None) -> Float
 
 def _score(means: MeanSet, rule: ChoiceRule, optimism: float | None) -> Floats:
     if rule == "minimax-regret":
-        return -means.leads.max(axis=0)
+        least: Floats = -means.leads.max(axis=0)
+        return least
     if rule == "maximin" or not optimism:
         return means.lowers
-    if optimism == 1:
-        return means.uppers
-    return means.lowers + optimism * (means.uppers - means.lowers)
+    found: Floats = means.lowers + optimism * (means.uppers - means.lowers)
+    return means.uppers if optimism == 1 else found
 
 
 def find_single(means: MeanSet) -> Floats:

@@ -12,7 +12,7 @@ sample of units, the logging policy and an estimate from propensities have error
 which add up with that of the table.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
@@ -29,7 +29,7 @@ from boundit.decisions.choose import read_costs
 from boundit.decisions.evaluation import Estimator, estimate_difference, require_estimator
 from boundit.decisions.logged import LoggedMeans, bound_logged
 from boundit.decisions.means import MeanSet
-from boundit.decisions.pages import AnswerPage, make_page, show_answer
+from boundit.decisions.pages import make_page, show_answer
 from boundit.decisions.policies import (
     Logged,
     Measured,
@@ -43,6 +43,7 @@ from boundit.estimand.query import EffectQuery
 from boundit.graph.read import GraphLike
 from boundit.graph.separation import open_walk
 from boundit.report.frame import make_frame
+from boundit.report.pages.answer_page import AnswerPage
 from boundit.results.bound import Arm, Context, Goal, read_goal
 from boundit.results.bound_table import EXPERT, BoundTable
 from boundit.results.choice import write_at_least, write_at_most
@@ -244,6 +245,9 @@ def compare(
     propensity: object = None,
     estimator: Estimator = "ips",
     min_propensity: float | None = None,
+    external: Iterable[object] = (),
+    selection_rate: float | tuple[float, float] | None = None,
+    selection_limit: float | None = None,
     seed: int = 0,
     time_limit: float | None = None,
     memory_limit: int | str | None = None,
@@ -274,7 +278,7 @@ def compare(
         are intersected. The log must be unselected.
     estimator, min_propensity, seed
         As for ``evaluate_policy``.
-    time_limit, memory_limit, progress
+    external, selection_rate, selection_limit, time_limit, memory_limit, progress
         As for ``derive_bounds``, for the logging policy.
 
     Returns
@@ -305,6 +309,9 @@ def compare(
             opened,
             outcome_range=bounds.outcome_range,
             confidence=None,
+            external=external,
+            selection_rate=selection_rate,
+            selection_limit=selection_limit,
             time_limit=time_limit,
             memory_limit=memory_limit,
         )
@@ -433,15 +440,11 @@ def _require(
     if asks_logged == 2:
         raise CannotCompare("both policies are the logging policy")
     if asks_logged and costs:
-        raise CannotCompare(
-            "the costs of the logging policy are not known. Leave out ", Option("costs")
-        )
+        raise CannotCompare("the costs of the logging policy are not known. Leave them out")
     if propensity is not None and log is None:
-        raise CannotCompare("propensities weigh the rows of a log. Give ", Option("log", ANY))
+        raise CannotCompare("propensities weigh the rows of a log. Give the log too")
     if propensity is not None and costs:
-        raise CannotCompare(
-            "propensities estimate outcomes, not costs. Leave out ", Option("costs")
-        )
+        raise CannotCompare("propensities estimate outcomes, not costs. Leave out either")
     if propensity is not None and request is not None and request.graph.selection is not None:
         raise CannotCompare(
             "propensities do not undo selection. Leave out ", Option("propensity")
@@ -450,9 +453,8 @@ def _require(
         return
     if log is None or request is None:
         raise CannotCompare(
-            "the logging policy is bounded from its log and graph. Give ", Option("log", ANY),
-            " and ", Option("graph", ANY),
-        )  # fmt: skip
+            "the logging policy is bounded from its log and graph. Give both beside the bounds"
+        )
     if log.adaptive:
         raise CannotCompare(
             "a logging policy that learned has no single mean. Compare with a fixed policy or a "
@@ -480,13 +482,7 @@ def _choose_shares(
             Option("shares"),
         )
     if log is None or (request is None and not has_propensity):
-        raise CannotCompare(
-            Option("shares", "log"),
-            " needs ",
-            Option("log", ANY),
-            " and ",
-            Option("graph", ANY),
-        )
+        raise CannotCompare(Option("shares", "log"), " needs the log and its graph. Give both")
     graph = None if request is None else request.graph
     if graph and graph.selection and open_walk(graph, table.context, graph.selection):
         raise CannotCompare(

@@ -46,9 +46,9 @@ class Measured:
     def __post_init__(self) -> None:
         if not _is_number(self.lower):
             raise InvalidPolicy("Measured", f"{self.lower!r} is not a number")
-        if self.upper is None:
-            object.__setattr__(self, "upper", self.lower)
-        if not (_is_number(self.upper) and self.lower <= self.upper):
+        upper = self.lower if self.upper is None else self.upper
+        object.__setattr__(self, "upper", upper)
+        if not (_is_number(upper) and self.lower <= upper):
             raise InvalidPolicy(
                 "Measured", f"[{self.lower!r}, {self.upper!r}] is not an interval of numbers"
             )

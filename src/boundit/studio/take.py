@@ -21,7 +21,7 @@ from boundit.studio.project import Project
 TakePart: TypeAlias = Literal[
     "graph", "bound", "identify", "check", "choose", "stress", "suggest", "simulate", "report"
 ]
-_COMMANDS = {"choose": "decide", "report": "bound"}
+_COMMANDS = {"report": "bound"}
 _NEEDS_QUERY = frozenset(
     {"bound", "identify", "choose", "stress", "suggest", "simulate", "report"}
 )

@@ -3,11 +3,11 @@ from pathlib import Path
 
 import click
 import pytest
-from boundit.decisions.compare.measured import LOGGED, Measured
 
 from boundit.bandit.errors import DamagedState
-from boundit.cli.decisions.policy_files import read_contexts, read_policy
+from boundit.cli.decisions.policy_files import read_policy, read_shares
 from boundit.core.errors import UnreadableFile
+from boundit.decisions.policies import LOGGED, Measured
 from boundit.results.bound_table import BoundTable
 
 TABLE = BoundTable.from_rows(
@@ -37,9 +37,9 @@ def test_arms_are_levels_with_commas_and_keep_their_types() -> None:
 
 
 def test_a_measured_value_has_its_error_and_the_confidence_of_that() -> None:
-    assert read_policy("0.33+-0.02", TABLE) == Measured(0.33, error=0.02)
+    assert read_policy("0.33+-0.02", TABLE) == Measured(0.31, 0.33 + 0.02)
     assert read_policy("0.33 +- 0.02 @ 0.99", TABLE) == Measured(
-        0.33, error=0.02, confidence=0.99
+        0.31, 0.33 + 0.02, confidence=0.99
     )
 
 
@@ -53,7 +53,7 @@ def test_what_is_no_arm_is_refused(text: str, said: str) -> None:
 
 
 def test_files_have_rows_or_contexts_with_their_arms(tmp_path: Path) -> None:
-    rows = "C,X,Z,chance\nnew,a,true,0.5\nnew,b,true,0.5\nold,a,false,1\n"
+    rows = "C,X,Z,probability\nnew,a,true,0.5\nnew,b,true,0.5\nold,a,false,1\n"
     found = {
         ("new",): {("a", True): 0.5, ("b", True): 0.5},
         ("old",): {("a", False): 1.0},
@@ -74,17 +74,17 @@ def test_files_have_rows_or_contexts_with_their_arms(tmp_path: Path) -> None:
 def test_shares_are_rows_or_an_object(tmp_path: Path) -> None:
     shares = {("new",): 0.25, ("old",): 0.75}
     rows = "C,share\nnew,0.25\nold,0.75\n"
-    assert read_contexts(write(tmp_path / "s.csv", rows), TABLE) == shares
+    assert read_shares(write(tmp_path / "s.csv", rows), TABLE) == shares
     named = {"new": 0.25, "old": 0.75}
-    assert read_contexts(write(tmp_path / "s.json", named), TABLE) == shares
-    assert read_contexts("any", TABLE) == "any"
+    assert read_shares(write(tmp_path / "s.json", named), TABLE) == shares
+    assert read_shares("any", TABLE) == "any"
 
 
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
         ("p.csv", "C,X\nnew,a\n", "without 'Z'"),
-        ("p.csv", "C,X,Z,chance\nnew,a,true,half\n", "where a number is needed"),
+        ("p.csv", "C,X,Z,probability\nnew,a,true,half\n", "where a number is needed"),
         ("p.csv", "C,X,Z\nnew,q,true\n", "X has no level 'q'"),
         ("p.json", 3, "holds no policy"),
         (

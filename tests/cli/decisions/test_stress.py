@@ -62,7 +62,7 @@ def test_two_policies_are_compared_under_every_edge(
     arms = ("--new", "choice", "--old", "0")
     record = json.loads(answer(capsys, "stress", GRAPH, QUERY, log, "--json", *arms)[1])
 
-    assert record["comparison"]["new"] == "the choice"
+    assert record["comparison"]["policy"] == "the choice"
     assert {"verdict", "difference", "unsettled"} <= record["tried"][0].keys()
 
     code, _, err = answer(capsys, "stress", GRAPH, QUERY, log, "--new", "choice")

@@ -27,12 +27,9 @@ def test_every_context_has_its_answer_in_words() -> None:
     section = make_choice_section(make_table(3).choose())
 
     assert [answer.where for answer in section.answers] == ["Age=0", "Age=1", "Age=2"]
-    assert section.answers[0].words == (
-        "Highest mean of Click: B, whatever is true. &lt;A&gt; is ruled out: the mean "
-        "of B is surely higher."
-    )
+    assert section.answers[0].words == ("B is best. &lt;A&gt; is ruled out: B is better.")
     assert section.summary == ""
-    assert section.sure.startswith("As sure as the intervals are: chance is not allowed for. ")
+    assert section.sure.startswith("Plug-in estimates, without sampling error. ")
 
 
 def test_of_many_contexts_those_with_the_largest_regret_are_listed() -> None:
@@ -43,7 +40,6 @@ def test_of_many_contexts_those_with_the_largest_regret_are_listed() -> None:
     assert section.summary.startswith(
         "In 11 of 25 contexts one arm has the highest mean, whatever is true."
     )
-    assert "In 14 a lottery is nearer to it at worst than any one arm." in section.summary
     assert "Listed are the 20 contexts with the largest." in section.summary
 
 

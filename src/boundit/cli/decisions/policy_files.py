@@ -1,6 +1,7 @@
-"""Policies and shares of contexts as a shell gives them: text, or rows of a file."""
+"""Policies and shares of contexts on the command line: text, or rows of a file."""
 
 import csv
+import io
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,21 +15,22 @@ from boundit.core.errors import UnreadableFile, shorten
 if TYPE_CHECKING:
     from boundit.results.bound import Arm, Context
     from boundit.results.bound_table import BoundTable
+    from boundit.results.choice import Choice
 
-CHANCE, SHARE = "chance", "share"
-"""The columns of a file that say how often an arm is chosen, or a context comes."""
+PROBABILITY, SHARE = "probability", "share"
+"""The columns of a file with the probability of an arm, or the share of a context."""
 
 
 def read_policy(text: str, table: "BoundTable") -> object:
     """Read a policy: ``log``, ``choice``, a measured value, a file, or an arm's levels.
 
-    A file is the state of a policy (JSON), or rows of contexts and arms, with a column
-    ``chance`` where an arm is not always chosen (CSV, or JSON); in JSON also an object from
+    A file is a saved policy (JSON), or rows of contexts and arms, with a column
+    ``probability`` where an arm is not always chosen (CSV, or JSON); in JSON also an object from
     contexts to arms. A measured value is its number, ``+-`` its error, and ``@`` the confidence
     of that.
     """
     if text == "log":
-        from boundit.decisions.compare.measured import LOGGED  # noqa: PLC0415, as above
+        from boundit.decisions.policies import LOGGED  # noqa: PLC0415, as above
 
         return LOGGED
     if text == "choice":
@@ -36,7 +38,7 @@ def read_policy(text: str, table: "BoundTable") -> object:
     if "+-" in text and not is_path(text):
         return _read_measured(text)
     if not is_path(text):
-        return _read_arm(text, table)
+        return read_arm(text, table)
     found = _read_file(text)
     if isinstance(found, dict) and found.get("format") == "boundit policy":
         from boundit.bandit.policy import Policy  # noqa: PLC0415, keeps --help quick
@@ -52,8 +54,8 @@ def read_policy(text: str, table: "BoundTable") -> object:
     raise click.UsageError(f"{text!r} holds no policy; write rows, or contexts and their arms")
 
 
-def read_contexts(text: str, table: "BoundTable") -> object:
-    """Read how often contexts come: ``any``, ``log``, shares in a file, or a log of visitors.
+def read_shares(text: str, table: "BoundTable") -> object:
+    """Read how common contexts are: ``any``, ``log``, shares in a file, or a log of units.
 
     A file with a column ``share`` is a table of shares, and so is a JSON object; other files
     are logs.
@@ -73,7 +75,7 @@ def read_contexts(text: str, table: "BoundTable") -> object:
 
 def _read_measured(text: str) -> object:
     """Read a measured value with its error, as in ``0.33+-0.02@0.99``."""
-    from boundit.decisions.compare.measured import Measured  # noqa: PLC0415, keeps --help quick
+    from boundit.decisions.policies import Measured  # noqa: PLC0415, keeps --help quick
 
     value, _, rest = text.partition("+-")
     error, _, confidence = rest.partition("@")
@@ -85,7 +87,7 @@ def _read_measured(text: str) -> object:
             f"{text!r} is no measured value; write it as 0.33+-0.02, or with the confidence of "
             "its error as 0.33+-0.02@0.99"
         ) from None
-    return Measured(numbers[0], error=numbers[1], confidence=chance)
+    return Measured(numbers[0] - numbers[1], numbers[0] + numbers[1], confidence=chance)
 
 
 def _read_share_file(
@@ -118,30 +120,30 @@ def _read_file(path: str) -> Any:
 def _read_policy_rows(
     rows: Sequence[Mapping[str, object]], table: "BoundTable", path: str
 ) -> object:
-    """Read rows of contexts and arms, with a chance or not, as a policy."""
+    """Read rows of contexts and arms, with a probability or not, as a policy."""
     found: dict[Context, dict[Arm, float]] = {}
     for row in rows:
         where = _pick(row, table, table.context, path)
         arm = _pick(row, table, table.treatments, path)
-        chance = _read_number(row[CHANCE], path) if CHANCE in row else 1.0
+        share = _read_number(row[PROBABILITY], path) if PROBABILITY in row else 1.0
         arms = found.setdefault(where, {})
-        arms[arm] = arms.get(arm, 0.0) + chance
+        arms[arm] = arms.get(arm, 0.0) + share
     return found
 
 
 def _read_choice(value: object, table: "BoundTable", path: str) -> object:
-    """Read what a JSON object says of one context: an arm, or chances of arms."""
+    """Read what a JSON object says of one context: an arm, or probabilities of arms."""
     if isinstance(value, dict):
         return {
-            _read_values(str(arm), table, table.treatments, path): chance
-            for arm, chance in value.items()
+            _read_values(str(arm), table, table.treatments, path): share
+            for arm, share in value.items()
         }
     if isinstance(value, list):
         value = ",".join(map(str, value))
     return _read_values(str(value), table, table.treatments, path)
 
 
-def _read_arm(text: str, table: "BoundTable") -> "Arm":
+def read_arm(text: str, table: "BoundTable") -> "Arm":
     """Read an arm from an argument."""
     return _read_values(text, table, table.treatments, "")
 
@@ -191,8 +193,28 @@ def _find_level(table: "BoundTable", name: str, text: str, path: str) -> object:
 
 
 def _read_number(value: object, path: str) -> float:
-    """Read a chance or a share of a file."""
+    """Read a probability or a share of a file."""
     try:
         return float(str(value))
     except ValueError:
         raise click.UsageError(f"{path!r} has {value!r} where a number is needed") from None
+
+
+def write_policy(choice: "Choice", path: Path) -> None:
+    """Write a choice as a file that ``read_policy`` reads: contexts, arms and probabilities."""
+    from boundit.core.files import write_whole  # noqa: PLC0415, keeps --help quick
+
+    names = (*choice.context, *choice.treatments, PROBABILITY)
+    rows = [
+        dict(zip(names, (*where, *arm, share), strict=True))
+        for where, found in choice.choices.items()
+        for arm, share in found.probabilities.items()
+    ]
+    if path.suffix.lower() == ".json":
+        write_whole(path, (json.dumps(rows, indent=1, default=str) + "\n").encode())
+        return
+    text = io.StringIO()
+    writer = csv.DictWriter(text, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_whole(path, text.getvalue().encode())

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boundit.cli.decisions.decide import bound_options, read_asked
-from boundit.cli.decisions.policy_files import read_contexts, read_policy
+from boundit.cli.decisions.answer import bound_options, read_asked
+from boundit.cli.decisions.policy_files import read_policy, read_shares
 from boundit.cli.flags import write_with_flags
 from boundit.cli.numbers import Number
 from boundit.cli.options import graph_argument, json_option, report_option
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     type=click.Choice(["minimax-regret", "maximin", "optimism"]),
     default="minimax-regret",
     show_default=True,
-    help="By what the arm of each context is chosen, as for 'boundit decide --single'.",
+    help="By what the arm of each context is chosen, as for 'boundit choose'.",
 )
 @click.option(
     "--optimism",
@@ -127,5 +127,5 @@ def _read_compared(
     return ComparedPolicies.read(
         None if new is None else read_policy(new, table),
         None if old is None else read_policy(old, table),
-        None if contexts is None else read_contexts(contexts, table),
+        None if contexts is None else read_shares(contexts, table),
     )

@@ -12,8 +12,8 @@ from boundit.checks.check import NoLevel
 from boundit.core.errors import BounditError
 from boundit.core.long_work import Progress, TimeBudget, follow_progress
 from boundit.decisions.choose import choose
-from boundit.decisions.means import MeansContradict
 from boundit.decisions.compare import AnswersContradict, Comparison
+from boundit.decisions.means import MeansContradict
 from boundit.decisions.stress.edge_tests import EdgeTest, find_tests
 from boundit.decisions.stress.edges import (
     ApartEdge,

@@ -25,7 +25,7 @@ def show_choice(choice: Choice) -> str:
     rows = [
         (
             *map(format_level, one.context),
-            _write_lottery(choice, one),
+            _write_draw(choice, one),
             write_promise(one.max_regret),
             write_arm(choice.treatments, one.single),
             write_promise(one.single_regret),
@@ -43,11 +43,13 @@ def show_choice(choice: Choice) -> str:
     )
 
 
-def _write_lottery(choice: Choice, one: ContextChoice) -> str:
-    """Write the arm to use, or arms with their chances."""
+def _write_draw(choice: Choice, one: ContextChoice) -> str:
+    """Write the arm to use, or arms with their probabilities."""
     shown, left = cut_draw(one.probabilities, MOST_DRAWN)
     named = [(write_arm(choice.treatments, arm), chance) for arm, chance in shown.items()]
     if len(one.probabilities) == 1:
         return named[0][0]
     more = [(f"{len(left)} more", sum(left.values()))] if left else []
-    return "; ".join(f"{name} with chance {chance:.3g}" for name, chance in [*named, *more])
+    return "; ".join(
+        f"{name} with probability {chance:.3g}" for name, chance in [*named, *more]
+    )

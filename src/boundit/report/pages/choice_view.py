@@ -63,7 +63,9 @@ def _summarise(choice: Choice) -> str:
     said = [
         f"In {settled:,} of {len(found):,} contexts one arm has the highest mean, whatever is "
         "true.",
-        f"In {drawn:,} a lottery is nearer to it at worst than any one arm." if drawn else "",
+        f"In {drawn:,} a randomized choice has a smaller maximum regret than any one arm."
+        if drawn
+        else "",
         f"The largest regret at worst is {write_promise(max(one.max_regret for one in found))}.",
     ]
     if len(found) > MOST_SENTENCES:

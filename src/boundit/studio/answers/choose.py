@@ -1,4 +1,4 @@
-"""Which arm, or which lottery, to use in each context: what ``boundit decide`` says."""
+"""Which arm to choose in each context: what ``boundit choose`` says."""
 
 from msgspec import Struct
 
@@ -16,7 +16,7 @@ class ChooseAnswer(Struct, frozen=True):
 
 
 def answer_choose(asked: AskedProject, keeper: CountKeeper, progress: Progress) -> ChooseAnswer:
-    """Choose an arm or a lottery in every context.
+    """Choose an arm in every context.
 
     A worker finds it in ``ANSWERS`` for the kind "choose".
     """
