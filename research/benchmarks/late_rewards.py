@@ -43,8 +43,8 @@ class Way(NamedTuple):
 
 WAYS = {
     "window, default 0": Way({"window": WINDOW + 1, "default_reward": 0.0}, NEVER),
-    "at once, failures 500 later": Way({"learn": "at_once"}, WINDOW),
-    "at once, failures never": Way({"learn": "at_once"}, NEVER),
+    "at once, failures 500 later": Way({"learn": "immediately"}, WINDOW),
+    "at once, failures never": Way({"learn": "immediately"}, NEVER),
 }
 
 

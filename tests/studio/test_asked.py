@@ -36,15 +36,15 @@ def test_no_file_and_a_file_elsewhere_are_refused_with_their_place(tmp_path: Pat
     asked = AskedProject(Project(), Folder(tmp_path))
     with pytest.raises(RefusedRequest) as caught:
         asked.open_log()
-    assert caught.value.where == "data.file"
+    assert caught.value.field == "data.file"
     away = Project(data=DataSource(file="../log.csv"))
     with pytest.raises(OutsideFolder) as outside:
         AskedProject(away, Folder(tmp_path)).open_log()
-    assert outside.value.where == "data.file"
+    assert outside.value.field == "data.file"
     settings = replace(Project().settings, external=("gone.csv",))
     with pytest.raises(NoSuchPart) as gone:
         AskedProject(Project(settings=settings), Folder(tmp_path)).open_external()
-    assert gone.value.where == "settings.external[0]"
+    assert gone.value.field == "settings.external[0]"
 
 
 def test_counts_hang_on_the_file_as_it_is(shop: AskedProject) -> None:

@@ -87,7 +87,7 @@ def test_a_fault_of_the_text_has_line_and_column() -> None:
         read_drawing("X -> Y\nX -> -> Z")
 
     error = caught.value
-    assert (error.where, error.line, error.column) == ("text", 2, 6)
+    assert (error.field, error.line, error.column) == ("text", 2, 6)
 
 
 def test_a_cycle_can_be_drawn_and_laid_out_but_is_no_graph() -> None:
@@ -141,7 +141,7 @@ def test_a_drawing_that_cannot_be_is_refused_with_its_place(
     with pytest.raises(MalformedProject) as caught:
         make_draft(drawing)
 
-    assert caught.value.where == where
+    assert caught.value.field == where
 
 
 def test_a_picture_has_a_legend_and_roles() -> None:
@@ -168,10 +168,10 @@ def test_a_picture_keeps_where_nodes_stand() -> None:
 def test_a_question_says_what_it_lacks() -> None:
     with pytest.raises(RefusedRequest) as caught:
         make_query(Project())
-    assert caught.value.where == "query.outcome"
+    assert caught.value.field == "query.outcome"
     with pytest.raises(RefusedRequest) as caught:
         make_query(Project(query=ProjectQuery(outcome="Y")))
-    assert caught.value.where == "query.treatments"
+    assert caught.value.field == "query.treatments"
     with pytest.raises(RefusedRequest, match="once"):
         make_query(Project(query=ProjectQuery(outcome="Y", treatments=("Y",))))
     asked = make_query(

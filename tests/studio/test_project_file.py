@@ -84,7 +84,7 @@ def test_what_is_no_project_is_refused_in_one_line(
     with pytest.raises(MalformedProject, match=said) as caught:
         read_project(text)
 
-    assert caught.value.where == where
+    assert caught.value.field == where
     assert "\n" not in str(caught.value)
 
 

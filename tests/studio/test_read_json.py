@@ -32,6 +32,6 @@ def test_what_does_not_fit_is_named_with_its_place(
     with pytest.raises(MalformedProject) as caught:
         read_json(Project, body.encode("utf-8", "surrogatepass"))
 
-    assert caught.value.where == where
+    assert caught.value.field == where
     assert str(caught.value).startswith(said)
     assert "\n" not in str(caught.value)

@@ -192,7 +192,7 @@ def test_a_part_that_is_missing_is_refused_with_its_place(tmp_path: Path) -> Non
     for part, where in cases:
         with pytest.raises(RefusedRequest) as caught:
             take_part(Project(), part, Folder(tmp_path))
-        assert caught.value.where == where
+        assert caught.value.field == where
 
 
 def test_names_are_quoted_as_queries_read_them() -> None:

@@ -118,7 +118,7 @@ class AskedProject:
         try:
             self.folder.find(file)
         except StudioError as error:
-            error.where = where
+            error.field = where
             raise
         return file
 

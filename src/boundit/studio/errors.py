@@ -34,7 +34,7 @@ class StudioError(ServiceError):
         column: int | None = None,
     ) -> None:
         self.hint, self.line, self.column = hint, line, column
-        super().__init__(message, where=where)
+        super().__init__(message, field=where)
 
 
 class MalformedProject(StudioError):

@@ -71,7 +71,7 @@ def make_refusal(error: ServiceError) -> Refusal:
     return Refusal(
         error.code,
         shorten(str(error), _LONGEST),
-        None if error.where is None else shorten(_name_place(error.where), _LONGEST),
+        None if error.field is None else shorten(_name_place(error.field), _LONGEST),
         getattr(error, "hint", None),
         getattr(error, "line", None),
         getattr(error, "column", None),

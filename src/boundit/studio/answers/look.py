@@ -158,7 +158,7 @@ def _list_problems(
         asked.open_log()
     except BounditError as error:
         found = refuse(error)
-        if found.where not in {f"data.columns.{name}" for name in unmatched}:  # told below
-            yield DataProblem(found.where, str(found), getattr(found, "hint", None))
+        if found.field not in {f"data.columns.{name}" for name in unmatched}:  # told below
+            yield DataProblem(found.field, str(found), getattr(found, "hint", None))
     for lack in map(lack_column, unmatched):
-        yield DataProblem(lack.where, str(lack), lack.hint)
+        yield DataProblem(lack.field, str(lack), lack.hint)

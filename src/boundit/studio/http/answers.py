@@ -7,7 +7,7 @@ from msgspec import Struct
 from starlette.responses import PlainTextResponse, Response
 
 from boundit.service.errors import ServiceError
-from boundit.service.http.answers import JSON
+from boundit.service.http.openapi import JSON
 from boundit.studio.refusals import Refusal, make_refusal
 
 _encode = msgspec.json.Encoder().encode

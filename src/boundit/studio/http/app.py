@@ -12,9 +12,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from boundit.core.errors import BounditError
-from boundit.service.errors import FailedCommand, ServiceError
-from boundit.service.http.errors import WrongMethod
-from boundit.service.http.limits import Limits, read_body
+from boundit.service.errors import FailedCommand, RequestRefused, ServiceError
+from boundit.service.http.access import Limits, read_body
 from boundit.studio.errors import NoSuchPart, RefusedRequest
 from boundit.studio.http.answers import write_answer, write_refusal
 from boundit.studio.http.calls import CALLS, PageCall, Studio
@@ -80,5 +79,6 @@ async def _refuse_path(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         allowed = (error.headers or {}).get("Allow", "another method")
-        return write_refusal(WrongMethod(allowed.split(", ")))
+        reason = f"this path takes {allowed}"
+        return write_refusal(RequestRefused(405, "wrong_method", reason))
     return write_refusal(NoSuchPart("there is nothing here"))

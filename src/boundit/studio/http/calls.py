@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 import boundit
-from boundit.service.http.answers import JSON
+from boundit.service.http.openapi import JSON
 from boundit.studio.claims import make_claims
 from boundit.studio.drawing import (
     DrawnFormat,

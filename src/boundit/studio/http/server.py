@@ -6,7 +6,6 @@ from pathlib import Path
 
 import uvicorn
 
-from boundit.service.http.protocol import PatientProtocol
 from boundit.studio.errors import StudioError
 from boundit.studio.folder import Folder
 from boundit.studio.http.app import make_app
@@ -43,7 +42,7 @@ class StudioServer:
             uvicorn.Config(
                 make_app(self.studio, self.token),
                 loop="uvloop",
-                http=PatientProtocol,
+                http="httptools",
                 ws="none",
                 lifespan="off",
                 access_log=False,

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from starlette.requests import ClientDisconnect, Request
 
-from boundit.service.http.errors import TooSlow, WrongMediaType
+from boundit.service.errors import RequestRefused
 from boundit.studio.errors import MalformedProject, TooMuch, UploadRefused
 from boundit.studio.folder import Folder
 
@@ -24,7 +24,7 @@ async def save_upload(request: Request, folder: Folder, name: str, most: int) ->
     for ``/api/files/upload``.
     """
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != KIND:
-        raise WrongMediaType
+        raise RequestRefused(415, "wrong_media_type", f"send the file as {KIND}")
     length = request.headers.get("content-length", "")
     if length.isdigit() and int(length) > most:
         raise _describe_excess(most)
@@ -36,7 +36,8 @@ async def save_upload(request: Request, folder: Folder, name: str, most: int) ->
     except ClientDisconnect:
         raise MalformedProject("the connection ended within the file") from None
     except TimeoutError:
-        raise TooSlow(_SILENCE) from None
+        reason = f"no byte arrived within {_SILENCE:g} seconds"
+        raise RequestRefused(408, "timeout", reason) from None
     except OSError as error:
         raise UploadRefused(f"cannot write {name!r}: {error.strerror or error}") from None
     finally:
