@@ -1,11 +1,11 @@
-"""Seven worlds that the paper's graph gets wrong, by as much as is said of them."""
+"""Seven environments that the paper's graph gets wrong, by as much as is said of them."""
 
 import numpy as np
 import pytest
 
 from boundit.simulation.environment import Environment
 from boundit.simulation.environments import paper_environment
-from boundit_research.online.wrong_graphs import AssumedWorld, make_wrong_worlds
+from boundit_research.online.worlds import Assumed, make_wrong
 
 ARMS, CONTEXT = ("X1", "X2"), ("U1", "U2")
 
@@ -23,22 +23,22 @@ def mislead(world: Environment) -> np.ndarray:
     ("i", "error"), [*enumerate([0.25, 0.05, 0.03, 0.0, 0.28, 0.0, 0.0])], ids=str
 )
 def test_the_log_misleads_by_as_much_as_is_said(i: int, error: float) -> None:
-    wrong = make_wrong_worlds()[i]
+    wrong = make_wrong()[i]
 
-    assert wrong.graph == paper_environment().graph != wrong.world.graph
-    assert np.abs(mislead(wrong.world)).max() == pytest.approx(error, abs=0.006)
+    assert wrong.graph == paper_environment().graph != wrong.environment.graph
+    assert np.abs(mislead(wrong.environment)).max() == pytest.approx(error, abs=0.006)
 
 
 def test_no_extra_edge_no_error() -> None:
-    right = AssumedWorld.right(paper_environment())
+    right = Assumed.right(paper_environment())
 
-    assert right.graph == right.world.graph
-    assert np.abs(mislead(right.world)).max() < 1e-12
+    assert right.graph == right.environment.graph
+    assert np.abs(mislead(right.environment)).max() < 1e-12
 
 
 def test_best_arms_look_best_no_more() -> None:
     """X2 is flipped in every context; or the best arm alone looks bad."""
-    worlds = {wrong.world.name: wrong.world for wrong in make_wrong_worlds()}
+    worlds = {wrong.environment.name: wrong.environment for wrong in make_wrong()}
     flips, alone = worlds["Y -> S flips X2"], worlds["Y -> S best arm"]
     means = np.array(list(flips.means().values())).reshape(2, 2, 2, 2)
     seen = means + mislead(flips)
@@ -49,8 +49,8 @@ def test_best_arms_look_best_no_more() -> None:
 
 
 def test_arms_that_share_a_chance_of_the_middle_do_not() -> None:
-    for wrong in make_wrong_worlds():
-        if wrong.world.name.startswith("X2 -> I1"):
-            law = wrong.world.model.effect(outcomes=("I1",), treatments=ARMS, context=())
+    for wrong in make_wrong():
+        if wrong.environment.name.startswith("X2 -> I1"):
+            law = wrong.environment.model.effect(outcomes=("I1",), treatments=ARMS, context=())
             chances = law.align((*ARMS, "I1"))[..., 1]
             assert np.abs(chances[:, 0] - chances[:, 1]).max() > 0.15
