@@ -136,4 +136,4 @@ def test_a_late_reward_of_what_was_pruned_is_no_difference(tmp_path: Path) -> No
         report = engine.replay("ads", decisions=True)
 
     assert report.differences == []
-    assert f"position {report.position:,} against the server's" in describe_replay(report)
+    assert f"position {report.position:,} with the server's" in describe_replay(report)

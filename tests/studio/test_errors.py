@@ -6,7 +6,7 @@ def test_an_error_says_where_and_what_would_help() -> None:
     error = StudioError("no", where="graph.edges[3]", hint="Draw it.", line=2, column=5)
 
     assert isinstance(error, ServiceError)
-    assert (str(error), error.where, error.hint) == ("no", "graph.edges[3]", "Draw it.")
+    assert (str(error), error.field, error.hint) == ("no", "graph.edges[3]", "Draw it.")
     assert (error.line, error.column) == (2, 5)
 
 

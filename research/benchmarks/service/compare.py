@@ -22,9 +22,9 @@ from tests.service.kit import run_engine, save
 
 import boundit as bd
 from boundit.service.config import PolicyConfig
+from boundit.service.store.base import Store
 from boundit.service.store.postgres import PostgresStore
 from boundit.service.store.sqlite import SqliteStore
-from boundit.service.store.base import Store
 
 CONNECTIONS = (1, 16, 64, 256)
 OURS, EACH, GROUP, WABBIT = (

@@ -18,9 +18,8 @@ def test_a_name_is_taken_once(store: Store) -> None:
         first = transaction.add_policy("a", "TS", "{}", None)
         assert transaction.add_policy("a", "TS", "{}", None) is None
         head = transaction.lock_heads(["a", "b"])["a"]
-    assert head == Head(
-        first or 0, "a", "TS", transaction.now, 0, 0, transaction.now, 1, *[0] * 6, None
-    )
+    now = transaction.now
+    assert head == Head._make([first, "a", "TS", now, 0, 0, now, 1, *[0] * 6, None])
 
 
 def test_what_is_read_is_of_one_moment(store: Store) -> None:
