@@ -183,7 +183,7 @@ def test_what_release_0_2_0_kept_is_refused_in_a_line_that_says_how_to_go_on(
     with closing(sqlite3.connect(tmp_path / FILE_NAME)) as connection, connection:
         connection.execute("CREATE TABLE boundit_store (name TEXT PRIMARY KEY, value TEXT)")
         connection.execute("INSERT INTO boundit_store VALUES ('schema', '1')")
-    with pytest.raises(StoreUnavailable, match=r"form 1, .*boundit policies export"):
+    with pytest.raises(StoreUnavailable, match=r"form 1; .*boundit policies export"):
         SqliteStore(tmp_path)
 
 

@@ -8,18 +8,18 @@ from boundit.studio.refusals import refuse, write_for_page
 def test_errors_name_the_part_of_the_project() -> None:
     bins = InvalidOption(Option("bins", {"Age": [3, 1]}), " must increase")
 
-    assert refuse(bins).where == "data.bins.Age"
+    assert refuse(bins).field == "data.bins.Age"
     assert str(refuse(bins)) == "bins for Age must increase"
     lack = refuse(MissingColumn("Age", ["age"]))
-    assert (lack.where, str(lack)) == ("data.columns.Age", "Age has no column in the log.")
+    assert (lack.field, str(lack)) == ("data.columns.Age", "Age has no column in the log.")
     weight = refuse(MissingColumn("n", ["age"], is_node=False))
     assert str(weight) == "the log has no column 'n'; it has age"
-    assert refuse(NotNumeric("n", "weight", "text")).where == "data.weight"
-    assert refuse(NotNumeric("Age", "the binned column", "text")).where == "data.bins.Age"
-    assert refuse(NoFiles("x.csv", "gone")).where == "data.file"
-    assert refuse(HasCycle(["X", "Y", "X"])).where == "graph"
-    assert refuse(RepeatedVariable("X", "treatments")).where == "query"
-    assert refuse(OutOfTime()).where is None
+    assert refuse(NotNumeric("n", "weight", "text")).field == "data.weight"
+    assert refuse(NotNumeric("Age", "the binned column", "text")).field == "data.bins.Age"
+    assert refuse(NoFiles("x.csv", "gone")).field == "data.file"
+    assert refuse(HasCycle(["X", "Y", "X"])).field == "graph"
+    assert refuse(RepeatedVariable("X", "treatments")).field == "query"
+    assert refuse(OutOfTime()).field is None
     own = NoSuchPart("gone", where="data.file")
     assert refuse(own) is own
 

@@ -59,9 +59,6 @@ class Service:
     def __init__(self, engine: Engine, limits: Limits) -> None:
         self.engine, self.limits = engine, limits
         self.metrics = Metrics(engine)
-        self.document = write_document(boundit.__version__)
-        self.exporting = asyncio.Lock()
-        self.probes = ThreadPoolExecutor(1, "boundit probes")
         self._gatekeeper = Gatekeeper(KeyRing(engine.store))
         self._limiter = RateLimiter(limits.rate) if limits.rate else None
 
@@ -106,7 +103,7 @@ class Service:
             if self._limiter is not None:
                 rows = min(_count_rows(body), self.limits.batch)
                 self._limiter.take(caller, rows - 1)
-        found = await operation.handler(Call(self, request, body))
+        found = await operation.handler(Call(self.engine, request, body))
         if isinstance(found, Response):
             return found
         return write_answer(found, operation.statuses[0])
@@ -125,6 +122,10 @@ def make_app(engine: Engine, limits: Limits | None = None) -> Starlette:
     ]
     app = Starlette(routes=routes, exception_handlers={HTTPException: _refuse_path})
     app.router.redirect_slashes = False  # a path is what the document says
+    app.state.limits, app.state.metrics = service.limits, service.metrics
+    app.state.document = write_document(boundit.__version__)
+    app.state.exporting = asyncio.Lock()
+    app.state.probes = ThreadPoolExecutor(1, "boundit probes")
     return app
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -17,11 +17,9 @@ from starlette.responses import Response
 
 from boundit.core.errors import shorten
 from boundit.core.names import join_names
+from boundit.service.engine import Engine
 from boundit.service.errors import MalformedRequest, ServiceError
 from boundit.service.keys import Role
-
-if TYPE_CHECKING:
-    from boundit.service.http.app import Service
 
 JSON = "application/json"
 _LONGEST = 1000
@@ -50,11 +48,16 @@ class ErrorAnswer(Struct, frozen=True):
 
 
 class Call(NamedTuple):
-    """One request as a handler gets it: the service, the request, and its body if it has one."""
+    """One request as a handler gets it: the engine, the request, and its body if it has one."""
 
-    service: "Service"
+    engine: Engine
     request: Request
     body: Any
+
+    @property
+    def state(self) -> Any:
+        """What all requests of the app share."""
+        return self.request.app.state
 
     @property
     def policy(self) -> str:

@@ -112,8 +112,8 @@ async def decide(call: Call) -> DecideAnswer:
 async def decide_batch(call: Call) -> DecideBatchAnswer:
     """Decide for several contexts at one moment: all, or none, and the error names the row."""
     rows = call.body.decisions
-    _require_rows(count_decisions(rows), call.service.limits.batch)
-    answer: DecideBatchAnswer = await call.service.engine.ask(Decide(call.policy, rows))
+    _require_rows(count_decisions(rows), call.state.limits.batch)
+    answer: DecideBatchAnswer = await call.engine.ask(Decide(call.policy, rows))
     return answer
 
 
@@ -134,8 +134,8 @@ async def record_reward(call: Call) -> RewardAnswer:
 async def record_reward_batch(call: Call) -> RewardBatchAnswer:
     """Record the rewards of several decisions: all, or none, and the error names the row."""
     rows = call.body.rewards
-    _require_rows(len(rows), call.service.limits.batch)
-    answer: RewardBatchAnswer = await call.service.engine.ask(GiveRewards(call.policy, rows))
+    _require_rows(len(rows), call.state.limits.batch)
+    answer: RewardBatchAnswer = await call.engine.ask(GiveRewards(call.policy, rows))
     return answer
 
 
@@ -144,7 +144,7 @@ async def record_reward_batch(call: Call) -> RewardBatchAnswer:
 )
 async def get_decision(call: Call) -> DecisionView:
     """Get a decision with its rewards."""
-    return await _look(call, call.service.engine.get_decision, call.request.path_params["id"])
+    return await _look(call, call.engine.get_decision, call.request.path_params["id"])
 
 
 @operation(
@@ -155,13 +155,13 @@ async def get_decision(call: Call) -> DecisionView:
 )  # fmt: skip
 async def get_propensities(call: Call) -> Response:
     """Get the propensity of every arm in every context, to draw from without asking."""
-    shown = await _look(call, call.service.engine.show_policy)
+    shown = await _look(call, call.engine.show_policy)
     tag = f'"{shown.state_position}-{shown.bounds_version}"'
     headers = {"ETag": tag, "Cache-Control": "no-cache"}
     known = [part.strip() for part in call.request.headers.get("if-none-match", "").split(",")]
     if not {tag, f"W/{tag}", "*"}.isdisjoint(known):
         return Response(status_code=304, headers=headers)
-    table = await asyncio.to_thread(call.service.engine.make_table, call.policy)
+    table = await asyncio.to_thread(call.engine.make_table, call.policy)
     headers["ETag"] = f'"{table.state_position}-{table.bounds_version}"'
     answer = write_answer(table)
     answer.headers.update(headers)
@@ -174,7 +174,7 @@ async def get_propensities(call: Call) -> Response:
 async def erase_decision(call: Call) -> PruneAnswer:
     """Erase one decision with its rewards, at once; what was learned from it stays."""
     id_ = call.request.path_params["id"]
-    return await asyncio.to_thread(call.service.engine.erase, call.policy, id_)
+    return await asyncio.to_thread(call.engine.erase, call.policy, id_)
 
 
 @operation(
@@ -188,15 +188,13 @@ async def erase_decision(call: Call) -> PruneAnswer:
 async def get_effects(call: Call) -> EffectTable:
     """Get the effects of all arms relative to a baseline, by the bounds in force."""
     given = call.request.query_params.get("baseline")
-    return await _look(
-        call, call.service.engine.get_effects, *(() if given is None else (given,))
-    )
+    return await _look(call, call.engine.get_effects, *(() if given is None else (given,)))
 
 
 @operation("GET", "/v1/policies", role="read", gives=PolicyList)
 async def list_policies(call: Call) -> PolicyList:
     """List all policies as they are now."""
-    return PolicyList(await asyncio.to_thread(call.service.engine.list_policies))
+    return PolicyList(await asyncio.to_thread(call.engine.list_policies))
 
 
 @operation(
@@ -205,14 +203,14 @@ async def list_policies(call: Call) -> PolicyList:
 )  # fmt: skip
 async def create_policy(call: Call) -> PolicyAnswer:
     """Create a policy. The same configuration again changes nothing."""
-    answer: PolicyAnswer = await call.service.engine.ask(CreatePolicy(call.body))
+    answer: PolicyAnswer = await call.engine.ask(CreatePolicy(call.body))
     return answer
 
 
 @operation("GET", _POLICY, role="read", gives=PolicyAnswer, refuses=(404,))
 async def get_policy(call: Call) -> PolicyAnswer:
     """Show a policy as it is now."""
-    return await _look(call, call.service.engine.show_policy)
+    return await _look(call, call.engine.show_policy)
 
 
 @operation(
@@ -221,21 +219,21 @@ async def get_policy(call: Call) -> PolicyAnswer:
 async def update_policy(call: Call) -> PolicyAnswer:
     """Change the window, the retention, exploration or monitoring of a policy."""
     command = UpdatePolicy(call.policy, call.body)
-    answer: PolicyAnswer = await call.service.engine.ask(command)
+    answer: PolicyAnswer = await call.engine.ask(command)
     return answer
 
 
 @operation("DELETE", _POLICY, role="admin", refuses=(404,))
 async def delete_policy(call: Call) -> dict[str, str]:
     """Delete a policy with all its events, for good. Its name is free from then on."""
-    await asyncio.to_thread(call.service.engine.delete, call.policy)
+    await asyncio.to_thread(call.engine.delete, call.policy)
     return {"deleted": call.policy}
 
 
 @operation("GET", f"{_POLICY}/bounds", role="read", refuses=(404,))
 async def get_bounds(call: Call) -> Response:
     """Get the bounds in force, as a saved table of bounds; null without any."""
-    found = await asyncio.to_thread(call.service.engine.get_bounds, call.policy)
+    found = await asyncio.to_thread(call.engine.get_bounds, call.policy)
     return Response(found or b"null", media_type=JSON)
 
 
@@ -246,7 +244,7 @@ async def get_bounds(call: Call) -> Response:
 async def replace_bounds(call: Call) -> RefreshAnswer:
     """Replace the bounds of a policy, for all replicas at one position."""
     command = RefreshBounds(call.policy, call.body)
-    answer: RefreshAnswer = await call.service.engine.ask(command)
+    answer: RefreshAnswer = await call.engine.ask(command)
     return answer
 
 
@@ -256,7 +254,7 @@ async def replace_bounds(call: Call) -> RefreshAnswer:
 )  # fmt: skip
 async def prune(call: Call) -> PruneAnswer:
     """Erase what happened before a moment. Decisions whose window is open stay."""
-    engine = call.service.engine
+    engine = call.engine
     return await asyncio.to_thread(engine.prune, call.policy, call.body.before)
 
 
@@ -275,7 +273,7 @@ async def list_events(call: Call) -> EventList:
     after = _read_number(call, "after", 0, 0, 2**62)
     limit = _read_number(call, "limit", 1000, 1, MOST_EVENTS)
     found = await asyncio.to_thread(
-        call.service.engine.list_events, call.policy, after=after, limit=limit
+        call.engine.list_events, call.policy, after=after, limit=limit
     )
     return EventList(found, found[-1].position if len(found) == limit else None)
 
@@ -283,7 +281,7 @@ async def list_events(call: Call) -> EventList:
 @operation("GET", f"{_POLICY}/daily-counts", role="read", gives=DailyCountList, refuses=(404,))
 async def list_daily_counts(call: Call) -> DailyCountList:
     """List how often each arm was decided and learned, day by day."""
-    return DailyCountList(await _look(call, call.service.engine.list_daily_counts))
+    return DailyCountList(await _look(call, call.engine.list_daily_counts))
 
 
 @operation(
@@ -301,7 +299,7 @@ async def export_log(call: Call) -> Response:
     """Export the closed decisions as a log, marked as written by a policy that learned."""
     form = call.request.query_params.get("format", "csv")
     after = _read_number(call, "after", 0, 0, 2**62)
-    turn = call.service.exporting
+    turn = call.state.exporting
     try:
         # One at a time: each takes a thread and a part of the interpreter's time.
         async with asyncio.timeout(_EXPORT_PATIENCE):
@@ -321,7 +319,7 @@ async def export_log(call: Call) -> Response:
 
 def _write_export(call: Call, form: str, after: int) -> IO[bytes]:
     """Write an export to a file without a name, so that no slow caller holds the store."""
-    pieces = call.service.engine.export(call.policy, form, after=after)
+    pieces = call.engine.export(call.policy, form, after=after)
     written = tempfile.TemporaryFile()  # noqa: SIM115, whoever reads it closes it
     try:
         written.writelines(pieces)
@@ -349,22 +347,21 @@ async def get_health(_: Call) -> Health:
 @operation("GET", "/readyz", gives=Health, open=True)
 async def get_readiness(call: Call) -> Health:
     """Return whether decisions can be made: the store can be written to, and windows close."""
-    service = call.service
     loop = asyncio.get_running_loop()
-    await loop.run_in_executor(service.probes, service.engine.require_ready)
+    await loop.run_in_executor(call.state.probes, call.engine.require_ready)
     return Health("ready", datetime.now(UTC))
 
 
 async def _look(call: Call, read: Callable[..., T], *given: str) -> T:
     """Look at a policy as it is now; a policy that is locked is waited for in no thread."""
-    await call.service.engine.ask(CloseWindows(call.policy))
+    await call.engine.ask(CloseWindows(call.policy))
     return await asyncio.to_thread(read, call.policy, *given)
 
 
 async def _ask_one(call: Call, command: Decide | GiveRewards) -> Any:
     """Ask for a batch of one; an error then names no row."""
     try:
-        return await call.service.engine.ask(command)
+        return await call.engine.ask(command)
     except ServiceError as error:
         error.row = None
         raise

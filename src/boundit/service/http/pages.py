@@ -13,7 +13,6 @@ from typing import Any
 
 import msgspec
 from jinja2 import Environment, StrictUndefined, Template
-from markupsafe import Markup
 from starlette.responses import Response
 
 from boundit.report.stylesheet import write_stylesheet
@@ -36,21 +35,21 @@ _MOST_ROWS = 30
 @operation("GET", "/", role="read", media=("text/html",))
 async def get_home(call: Call) -> Response:
     """Show a page with all policies."""
-    policies = await asyncio.to_thread(call.service.engine.list_policies)
+    policies = await asyncio.to_thread(call.engine.list_policies)
     return _write_page(policy=None, policies=policies)
 
 
 @operation("GET", "/policies/{policy}", role="read", refuses=(404,), media=("text/html",))
 async def get_policy_page(call: Call) -> Response:
     """Show a page of one policy: its bounds, its decisions and rewards."""
-    engine = call.service.engine
+    engine = call.engine
     await engine.ask(CloseWindows(call.policy))
     policy, counts, bounds = await asyncio.gather(
         asyncio.to_thread(engine.show_policy, call.policy),
         asyncio.to_thread(engine.list_daily_counts, call.policy),
         asyncio.to_thread(engine.get_bounds, call.policy),
     )
-    drawn = None if bounds is None else await asyncio.to_thread(_draw_bounds, bounds)
+    drawn = None if bounds is None else await asyncio.to_thread(_list_intervals, bounds)
     return _write_page(policy=policy, counts=_add_up(counts), days=_DAYS, bounds=drawn)
 
 
@@ -64,15 +63,14 @@ async def get_style(_: Call) -> Response:
 @operation("GET", "/openapi.json", open=True)
 async def get_document(call: Call) -> Any:
     """Get this document."""
-    return call.service.document
+    return call.state.document
 
 
 @operation("GET", "/metrics", role="read", media=("text/plain",))
 async def get_metrics(call: Call) -> Response:
     """Get the metrics as Prometheus reads them."""
-    service = call.service
     loop = asyncio.get_running_loop()
-    text = await loop.run_in_executor(service.probes, service.metrics.write)
+    text = await loop.run_in_executor(call.state.probes, call.state.metrics.write)
     return Response(text, media_type="text/plain; version=0.0.4")
 
 
@@ -127,25 +125,17 @@ def _write_arm(arm: object) -> str:
     return ", ".join(one if isinstance(one, str) else json.dumps(one) for one in parts)
 
 
-def _draw_bounds(text: bytes) -> Markup:
-    """Draw the intervals of every arm in every context, of very many the first."""
+def _list_intervals(text: bytes) -> dict[str, Any]:
+    """List the intervals of every arm in every context, of very many the first."""
     table = read_bounds(msgspec.json.decode(text))
-    rows = list(table.intervals.items())
-    lines = [
-        Markup(
-            "<tr><th scope=row>{}</th><td>{}</td><td>{:.3f}</td><td>{:.3f}</td></tr>"
-        ).format(
+    rows = [
+        [
             ", ".join(map(str, context)) or "all",
             ", ".join(map(str, arm)),
-            interval.lower,
-            interval.upper,
-        )
-        for (arm, context), interval in rows[:_MOST_ROWS]
+            f"{interval.lower:.3f}",
+            f"{interval.upper:.3f}",
+        ]
+        for (arm, context), interval in list(table.intervals.items())[:_MOST_ROWS]
     ]
-    more = len(rows) - _MOST_ROWS
-    if more > 0:
-        lines.append(Markup("<tr><th scope=row>and {:,} more</th></tr>").format(more))
-    head = Markup("<tr><th>Context</th><th>{}</th><th>Lower</th><th>Upper</th></tr>")
-    return Markup(
-        '<div class="box" tabindex="0"><table><thead>{}</thead>{}</table></div>'
-    ).format(head.format(", ".join(table.treatments)), Markup("").join(lines))
+    more = len(table.intervals) - len(rows)
+    return {"arm": ", ".join(table.treatments), "rows": rows, "more": more}
