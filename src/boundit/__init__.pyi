@@ -18,8 +18,6 @@ from boundit.bandit.ucb import UCB as UCB
 from boundit.bandit.warm_up import warm_up as warm_up
 from boundit.bounds.derive import derive_bounds as derive_bounds
 from boundit.bounds.models.options import Models as Models
-from boundit.bounds.sensitivity import SensitivityCurve as SensitivityCurve
-from boundit.bounds.sensitivity import sensitivity_curve as sensitivity_curve
 from boundit.checks.check import check as check
 from boundit.checks.report import CheckReport as CheckReport
 from boundit.core.errors import BounditError as BounditError
@@ -27,15 +25,10 @@ from boundit.core.interval import Interval as Interval
 from boundit.core.verdict import Verdict as Verdict
 from boundit.counts.log import Log as Log
 from boundit.counts.log import read_log as read_log
-from boundit.decisions.breakdown.claims import Best as Best
-from boundit.decisions.breakdown.claims import Better as Better
-from boundit.decisions.breakdown.claims import Earns as Earns
-from boundit.decisions.breakdown.claims import Regrets as Regrets
-from boundit.decisions.breakdown.find import breakdown as breakdown
-from boundit.decisions.breakdown.result import Breakdown as Breakdown
 from boundit.decisions.compare import compare as compare
 from boundit.decisions.evaluation import evaluate_policy as evaluate_policy
 from boundit.decisions.policies import LOGGED as LOGGED
+from boundit.decisions.sensitivity import sensitivity as sensitivity
 from boundit.decisions.stress.report import StressReport as StressReport
 from boundit.decisions.stress.stress import stress as stress
 from boundit.decisions.suggest.report import SuggestReport as SuggestReport

@@ -6,15 +6,15 @@ import click
 import pytest
 
 from boundit.cli.bound import bound
-from boundit.cli.decisions.breakdown import breakdown
 from boundit.cli.decisions.choose import choose
 from boundit.cli.decisions.compare import compare
+from boundit.cli.decisions.sensitivity import sensitivity
 from boundit.cli.decisions.stress import stress
 from boundit.cli.decisions.suggest import suggest
 from tests.cli.test_bound import GRAPH, QUERY, answer
 from tests.cli.test_bound import log as log
 
-COMMANDS = (bound, breakdown, choose, compare, stress, suggest)
+COMMANDS = (bound, sensitivity, choose, compare, stress, suggest)
 # Another sentence is meant: a chance of what stands beside bounds.
 OWN = {("compare", "--confidence")}
 SHARED = [
@@ -45,12 +45,12 @@ def test_a_shared_option_says_the_same_everywhere(flag: str) -> None:
     assert len({(option.help, option.metavar, str(option.default)) for option in found}) == 1
 
 
-@pytest.mark.parametrize("command", ["bound", "breakdown", "choose", "stress", "suggest"])
+@pytest.mark.parametrize("command", ["bound", "sensitivity", "choose", "stress", "suggest"])
 @pytest.mark.parametrize("flag", [("--inference", "approximate"), ("--confidence", "0.9")])
 def test_plug_in_is_refused_beside_what_allows_for_sampling_error(
     command: str, flag: tuple[str, str], log: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    of = ("--of", "selection") if command == "breakdown" else ()
+    of = ("--limit", "selection") if command == "sensitivity" else ()
     code, _, err = answer(capsys, command, GRAPH, QUERY, log, *of, "--plug-in", *flag)
 
     assert (code, err) == (

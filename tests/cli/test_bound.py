@@ -365,7 +365,7 @@ def test_models_are_refused_where_the_log_says_that_a_policy_learned(
 
 
 @pytest.mark.parametrize(
-    "command", ["bound", "breakdown --of selection", "check", "choose", "stress", "suggest"]
+    "command", ["bound", "sensitivity --limit selection", "check", "choose", "stress", "suggest"]
 )
 def test_a_column_renamed_to_no_node_is_told_by_the_name_of_the_node(
     command: str, pharmacy: Path, capsys: pytest.CaptureFixture[str]

@@ -36,7 +36,7 @@ def test_help_comes_without_arguments_and_says_the_exit_codes() -> None:
         ),
         (["graph", "show", "X -> X"], "error: X has an edge to itself; remove it\n"),
         (
-            ["breakdown", "X -> Y; X <-> Y", "Y | do(X)", "log.csv"],
+            ["sensitivity", "X -> Y; X <-> Y", "Y | do(X)", "log.csv"],
             "error: Missing option '--of'. Write --of 'X <-> Y' for an edge that hides a "
             "cause, or --of selection\n",
         ),

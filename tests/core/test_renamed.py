@@ -41,7 +41,7 @@ def test_an_old_option_gives_the_new_one(old: str) -> None:
     ) as one:
         bd.derive_bounds(*asked, **given)
     assert one.value.option == OPTIONS[old]
-    for function in (bd.suggest, bd.stress, bd.breakdown):
+    for function in (bd.suggest, bd.stress, bd.sensitivity):
         with pytest.raises(TypeError, match=f"{function.__name__} has no option {old!r}"):
             function(*asked, **given)
     with pytest.raises(bd.BounditError, match=f"read_log has no option {old!r}"):

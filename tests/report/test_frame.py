@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 import boundit as bd
+from boundit.decisions.sensitivity import Sensitivity
 from boundit.core.errors import MissingExtra
 from boundit.core.frames import FrameKind
 from boundit.report.frame import CannotFrame, UnknownFrame, make_frame
@@ -62,7 +63,7 @@ def test_results_that_have_rows_have_frames() -> None:
     graph, query, log = world.graph, world.query, world.log(1000, seed=1)
     bounds = bd.derive_bounds(graph, query, log)
     regret = bd.simulate(world, {"UCB": bd.UCB(), "TS": bd.TS()}, rounds=9, runs=2)
-    curve = bd.SensitivityCurve((2.0, 3.0), (bounds, bounds))
+    curve = Sensitivity("selection", (2.0, 3.0), (bounds, bounds))
 
     assert bounds.choose().frame("polars").height == len(bounds.contexts)
     assert bd.check(graph, log).frame("polars").height == len(bd.check(graph, log).findings)

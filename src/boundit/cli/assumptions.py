@@ -45,7 +45,7 @@ def selection_rate_option(command: _Command) -> _Command:
 def selection_limit_option(command: _Command) -> _Command:
     """Give a command its --selection-limit option.
 
-    Decorates ``bound``, ``breakdown`` and ``compare``.
+    Decorates ``bound``.
     """
     return click.option(
         "--selection-limit",
@@ -57,7 +57,7 @@ def selection_limit_option(command: _Command) -> _Command:
 
 
 def confounding_limit_option(command: _Command) -> _Command:
-    """Give a command its --confounding-limit option. Decorates ``bound`` and ``breakdown``."""
+    """Give a command its --confounding-limit option."""
     return node_option(
         "--confounding-limit",
         metavar="'X <-> Y=LIMIT'",
@@ -88,7 +88,7 @@ def confidence_option(command: _Command) -> _Command:
 
 
 def inference_option(command: _Command) -> _Command:
-    """Give a command its --inference option. Decorates ``bound``, ``breakdown``."""
+    """Give a command its --inference option. Decorates ``bound``."""
     return click.option(
         "--inference",
         type=click.Choice(["exact", "approximate"]),

@@ -37,7 +37,6 @@ from boundit.core.errors import BounditError
 from boundit.core.names import ADAPTIVE_COLUMN
 
 if TYPE_CHECKING:
-    from boundit.bounds.count import KeptCounts
     from boundit.bounds.request import BoundRequest
     from boundit.graph.causal_graph import CausalGraph
     from boundit.report.records import Ladder
@@ -206,18 +205,17 @@ def bound(
         confounding_limit=confounding_limit,
         goal=goal,
     )
-    kept: KeptCounts = {}
     with show_steps() as tell:
-        table = derive_table(request, kept, tell)
+        table = derive_table(request, {}, tell)
     if out is not None:
         table.save(out, counts=not no_counts)
         notify_written(out)
     table = spell_caveats(table)
     ladders: tuple[Ladder, ...] = ()
     if sensitivity_plot is not None:
-        ladders += _draw_limits(request, kept, sensitivity_plot)
+        ladders += _draw_limits(request, sensitivity_plot)
     if confounding_plot is not None:
-        ladders += _draw_limits(request, kept, confounding_plot, choose_edge(request))
+        ladders += _draw_limits(request, confounding_plot, choose_edge(request))
     if report is not None:
         shared = table.drop_counts() if no_counts else table
         _write_report(report, shared, graph, query, ladders)
@@ -226,10 +224,10 @@ def bound(
 
 
 def _draw_limits(
-    request: "BoundRequest", kept: "KeptCounts", path: Path, edge: str = ""
+    request: "BoundRequest", path: Path, edge: str = ""
 ) -> "tuple[Ladder, ...]":
     """Draw bounds against limits on selection, or on an ``edge``; give what was drawn."""
-    ladders = derive_ladders(request, kept, edge=edge)
+    ladders = derive_ladders(request, edge=edge)
     draw_ladders(ladders, path)
     notify_written(path)
     return ladders

@@ -16,9 +16,9 @@ from boundit.bounds.options import name_flag
 from boundit.cli.bound import bound
 from boundit.cli.check import check
 from boundit.cli.completion import completion
-from boundit.cli.decisions.breakdown import breakdown
 from boundit.cli.decisions.choose import choose
 from boundit.cli.decisions.compare import compare
+from boundit.cli.decisions.sensitivity import sensitivity
 from boundit.cli.decisions.stress import stress
 from boundit.cli.decisions.suggest import suggest
 from boundit.cli.flags import write_with_flags
@@ -42,6 +42,7 @@ ADDED = "boundit.commands"
 
 _FLAGS = {name_flag(old): name_flag(new) for old, new in OPTIONS.items()}
 _COMMANDS = {
+    "breakdown": "sensitivity",
     "decide": "choose",
     "recover": "identify",
     "replay": "policies show --verify",
@@ -98,7 +99,7 @@ def app() -> None:
 
 for command in (
     bound,
-    breakdown,
+    sensitivity,
     check,
     compare,
     completion,

@@ -6,41 +6,28 @@ from typing import TYPE_CHECKING
 import click
 
 from boundit.cli.outputs import notify
-from boundit.cli.progress import show_progress
+from boundit.cli.progress import show_steps
 
 if TYPE_CHECKING:
-    from boundit.bounds.count import KeptCounts
     from boundit.bounds.request import BoundRequest
     from boundit.report.records import Ladder
-    from boundit.results.bound_table import BoundTable
 
 LIMITS = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
 """The limits of a plot."""
 
 
-def derive_ladders(
-    request: "BoundRequest", kept: "KeptCounts", *, edge: str = ""
-) -> "tuple[Ladder, ...]":
+def derive_ladders(request: "BoundRequest", *, edge: str = "") -> "tuple[Ladder, ...]":
     """Derive the bounds of every arm and context at growing limits.
 
     The limits are on hidden confounding by an ``edge``, or else limits G of the sensitivity,
     which say how unevenly rows were logged. Gives one ``Ladder``, bounds at all limits, for
-    each pair. ``kept`` holds what was counted for the table, so that no limit reads the rows
-    again.
+    each pair.
     """
-    from boundit.bounds.derive import derive_table  # noqa: PLC0415, keeps --help quick
-    from boundit.bounds.sensitivity import sensitivity_curve  # noqa: PLC0415
+    from boundit.decisions.sensitivity import SELECTION, vary_limit  # noqa: PLC0415
     from boundit.report.figures.ladders import make_ladders  # noqa: PLC0415
 
-    with show_progress("limits") as advance:
-
-        def bounded(limit: float) -> "BoundTable":
-            advance(len(LIMITS) - LIMITS.index(limit), len(LIMITS))
-            if edge:
-                return derive_table(request.with_confounding(edge, limit), kept)
-            return derive_table(request.with_sensitivity(limit), kept)
-
-        curve = sensitivity_curve(bounded, LIMITS)
+    with show_steps() as tell:
+        curve = vary_limit(request, edge or SELECTION, values=LIMITS, progress=tell)
     if curve.refuted:
         shown = ", ".join(f"{limit:g}" for limit in curve.refuted)
         notify("note", f"the log refutes the limits {shown}")

@@ -10,19 +10,26 @@ _Asked = ParamSpec("_Asked")
 _Answer = TypeVar("_Answer")
 
 NAMES: Mapping[str, str] = {
+    "Best": "sensitivity(arm=)",
+    "Better": "sensitivity(arm=, baseline=)",
+    "Breakdown": "decisions.Breakdown",
     "Choice": "decisions.Choice",
     "Comparison": "decisions.Comparison",
+    "Earns": "sensitivity(arm=, at_least=)",
     "Estimate": "decisions.Estimate",
     "FittedWorlds": "simulation.FittedEnvironments",
     "Measured": "decisions.Measured",
     "Model": "SCM",
+    "Regrets": "sensitivity(arm=, max_regret=)",
     "Recovery": "estimand.Identification",
     "Regret": "simulation.Regret",
+    "SensitivityCurve": "decisions.Sensitivity",
     "WarmStart": "bandit.WarmStart",
     "World": "Environment",
     "adjust_for_confounding_only": "bounds.adjust_for_confounding_only",
     "adjusts": "is_adjustment_set",
     "bound_rivals": "derive_bounds",
+    "breakdown": "sensitivity",
     "choose": "BoundTable.choose",
     "condition_only": "bounds.condition_only",
     "estimate_value": "evaluate_policy",
@@ -42,6 +49,7 @@ NAMES: Mapping[str, str] = {
     "project": "graph.project",
     "random_world": "simulation.random_environment",
     "recover": "identify",
+    "sensitivity_curve": "sensitivity",
     "to_networkx": "CausalGraph.to_networkx",
 }
 """Names of ``boundit``."""

@@ -3,6 +3,8 @@
 from boundit.decisions.compare import Comparison as Comparison
 from boundit.decisions.evaluation import Estimate as Estimate
 from boundit.decisions.policies import Measured as Measured
+from boundit.decisions.sensitivity import Breakdown as Breakdown
+from boundit.decisions.sensitivity import Sensitivity as Sensitivity
 from boundit.results.choice import Choice as Choice
 
 __all__: list[str]

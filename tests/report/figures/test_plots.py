@@ -8,6 +8,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
 import boundit as bd
+from boundit.decisions.sensitivity import Sensitivity
 from boundit.core.errors import MissingExtra
 
 ROWS = [
@@ -16,7 +17,7 @@ ROWS = [
 TABLE = bd.BoundTable.from_rows(
     ROWS, outcome="Click", treatments=["Ad"], context=["Age"], outcome_range=(0, 1)
 )
-CURVE = bd.SensitivityCurve((1.5, 3.0), (TABLE, TABLE))
+CURVE = Sensitivity("selection", (1.5, 3.0), (TABLE, TABLE))
 REGRET = bd.simulate(
     bd.simulation.flipped_environment(), {"UCB": bd.UCB(), "TS": bd.TS()}, rounds=20, runs=3
 )

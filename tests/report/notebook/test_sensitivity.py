@@ -1,10 +1,11 @@
 import boundit as bd
+from boundit.decisions.sensitivity import Sensitivity
 from tests.report.notebook.examples import make_results
 
 
 def test_each_arm_and_context_has_its_band_and_both_ends() -> None:
     curve = make_results()["sensitivity"]
-    assert isinstance(curve, bd.SensitivityCurve)
+    assert isinstance(curve, Sensitivity)
     shown = curve._repr_html_()
 
     assert shown.count('class="band"') == len(curve.tables[0].bounds)
@@ -15,7 +16,7 @@ def test_each_arm_and_context_has_its_band_and_both_ends() -> None:
 
 
 def test_limits_that_are_all_refuted_leave_words() -> None:
-    shown = bd.SensitivityCurve((), (), (1.1,))._repr_html_()
+    shown = Sensitivity("selection", (), (), (1.1,))._repr_html_()
 
     assert "The log contradicts the limits 1.1." in shown
     assert "<table" not in shown

@@ -3,10 +3,9 @@
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from boundit.bounds.sensitivity import SensitivityCurve
 from boundit.report.figures.canvas import give_figure
 from boundit.report.figures.intervals import draw_intervals
-from boundit.report.figures.ladders import make_ladders
+from boundit.report.figures.ladders import LimitCurve, make_ladders
 from boundit.report.figures.sensitivity import draw_sensitivity
 from boundit.report.figures.whiskers import Whiskers
 from boundit.results.bound_table import BoundTable
@@ -23,7 +22,7 @@ def plot_bounds(
 
 
 def plot_sensitivity(
-    curve: SensitivityCurve, path: str | PathLike[str] | None = None
+    curve: LimitCurve, path: str | PathLike[str] | None = None
 ) -> "tuple[Axes, ...]":
     """Draw bounds against the limit, a panel for each arm and context; give their axes."""
     return give_figure(draw_sensitivity(make_ladders(curve)), path)

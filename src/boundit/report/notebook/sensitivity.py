@@ -1,7 +1,6 @@
 """Bounds against a limit in a notebook: how far apart their ends move, drawn and in numbers."""
 
-from boundit.bounds.sensitivity import SensitivityCurve
-from boundit.report.figures.ladders import make_ladders
+from boundit.report.figures.ladders import LimitCurve, make_ladders
 from boundit.report.notebook.lines import draw_band
 from boundit.report.notebook.snippet import (
     MOST_ROWS,
@@ -14,7 +13,7 @@ from boundit.report.notebook.snippet import (
 from boundit.report.text.lettering import choose_decimals
 
 
-def show_sensitivity(curve: SensitivityCurve) -> str:
+def show_sensitivity(curve: LimitCurve) -> str:
     """Write bounds at growing limits as HTML for a notebook, a row for each arm and context."""
     ladders = make_ladders(curve)
     shown = ladders[:MOST_ROWS]

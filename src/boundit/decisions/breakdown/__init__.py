@@ -1,1 +1,0 @@
-"""From which limit on what is hidden a claim no longer holds, or a choice changes."""
