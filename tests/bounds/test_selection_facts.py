@@ -47,7 +47,7 @@ def test_nothing_known_says_so() -> None:
     "rate", [-0.1, 1.1, nan, True, "half", (0.6, 0.3), (0.1, 0.2, 0.3), (0.1, None), ()]
 )
 def test_a_rate_that_is_no_chance_is_refused(rate: object) -> None:
-    with pytest.raises(InvalidFact, match=r"selection_rate must be a chance such as 0\.4"):
+    with pytest.raises(InvalidFact, match=r"selection_rate must be a probability such as 0\.4"):
         read(rate)
 
 

@@ -70,8 +70,8 @@ ERRORS: list[tuple[BounditError | Callable[[], object], str, str | None, str | N
     (
         lambda: read_log(ROWS, weight="n").count("X"),
         "weight",
-        "for the probabilities of an exact law add exact=True",
-        "for the probabilities of an exact law add --exact",
+        "for the probabilities of an exact distribution add exact=True",
+        "for the probabilities of an exact distribution add --exact",
     ),
     (
         lambda: read_log({"X": [0, None]}, missing="error").count("X"),
@@ -94,8 +94,8 @@ ERRORS: list[tuple[BounditError | Callable[[], object], str, str | None, str | N
     (
         lambda: read_log(ROWS, missing="keep"),  # type: ignore[arg-type]
         "missing",
-        "missing='keep' is no rule; use 'drop', 'level' or 'error'",
-        "--missing keep is no rule; use 'drop', 'level' or 'error'",
+        "missing='keep' is not a rule; use 'drop', 'level' or 'error'",
+        "--missing keep is not a rule; use 'drop', 'level' or 'error'",
     ),
     (
         lambda: read_log(ROWS, exact=True),
@@ -181,8 +181,8 @@ ERRORS: list[tuple[BounditError | Callable[[], object], str, str | None, str | N
     (
         lambda: bounded("X -> Y", selection_rate=2),
         "selection_rate",
-        "selection_rate must be a chance such as 0.4 or a range such as (0.3, 0.6), found 2",
-        "--selection-rate must be a chance such as 0.4 or a range such as (0.3, 0.6), found 2",
+        "selection_rate must be a probability such as 0.4 or a range such as (0.3, 0.6), found 2",
+        "--selection-rate must be a probability such as 0.4 or a range such as (0.3, 0.6), found 2",
     ),
     (
         lambda: bounded("X -> Y", selection_rate=0),

@@ -80,7 +80,7 @@ def test_it_says_how_it_counts() -> None:
     log = read_log(ROWS, weight="n", exact=True, bins={"Y": [2]}, missing="error")
 
     assert str(log) == (
-        "a log of x, Y, t, l in the dict of columns, weighted by n, as an exact law, "
+        "a log of x, Y, t, l in the dict of columns, weighted by n, as an exact distribution, "
         "Y in bins, missing='error'"
     )
     assert log.caveats == log.count("Y").caveats
@@ -190,11 +190,11 @@ def test_what_is_no_log(source: object) -> None:
     ("options", "error", "message"),
     [
         ({"missing": "keep"}, InvalidOption,
-         "missing='keep' is no rule; use 'drop', 'level' or 'error'"),
+         "missing='keep' is not a rule; use 'drop', 'level' or 'error'"),
         ({"exact": True}, InvalidOption,
          "exact=True needs weight=, the column that holds the law"),
         ({"exact": True, "weight": "n", "adaptive": True}, InvalidOption,
-         "an exact law was not written row by row; leave out adaptive=True"),
+         "an exact distribution was not written row by row; leave out adaptive=True"),
         ({"weight": "m"}, MissingColumn, "the log has no column 'm'; it has X, n"),
         ({"columns": {"Y": "m"}}, MissingColumn, "the log has no column 'm'; it has X, n"),
         ({"columns": {"A": "X", "B": "X"}}, InvalidOption,
@@ -232,5 +232,5 @@ def test_a_log_that_says_so_was_written_by_a_policy_that_learned() -> None:
     assert read_log(rows).columns == ("X",)
     with pytest.raises(InvalidOption, match="a policy learned while it wrote"):
         read_log(rows, adaptive=False)
-    with pytest.raises(InvalidOption, match="exact law"):
+    with pytest.raises(InvalidOption, match="exact distribution"):
         read_log({**rows, "w": [0.5, 0.5]}, weight="w", exact=True)

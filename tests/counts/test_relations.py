@@ -13,7 +13,7 @@ from boundit.counts.relations import (
     BARS,
     MOST_LEVELS,
     RelationSource,
-    heed_interrupts,
+    follow_interrupts,
     look_at_relation,
     read_kinds,
 )
@@ -82,12 +82,12 @@ def test_ctrl_c_that_duckdb_tells_of_is_an_interruption(said: Exception) -> None
 
     These are the two errors by which it tells of one.
     """
-    with pytest.raises(KeyboardInterrupt), heed_interrupts():
+    with pytest.raises(KeyboardInterrupt), follow_interrupts():
         raise said
 
 
 def test_another_error_while_a_query_runs_is_no_interruption() -> None:
-    with pytest.raises(RuntimeError, match="out of luck"), heed_interrupts():
+    with pytest.raises(RuntimeError, match="out of luck"), follow_interrupts():
         raise RuntimeError("out of luck")
 
 

@@ -97,7 +97,7 @@ def test_it_says_what_it_is() -> None:
         str(TABLE) == "CountTable of A, B, C, D: 500 rows in 48 of 48 cells, with the reward Y"
     )
     law = read_log({"p": [1, 3]}, weight="p", exact=True).count([])
-    assert repr(law) == "CountTable of no variables: an exact law in 1 of 1 cells"
+    assert repr(law) == "CountTable of no variables: an exact distribution in 1 of 1 cells"
 
 
 CLUSTERED: dict[str, list[object]] = {
@@ -186,7 +186,7 @@ def test_what_is_no_cluster_is_refused() -> None:
     with pytest.raises(InvalidOption, match="a cluster is the name of a column, found 3"):
         log.count("X", cluster=3)  # type: ignore[arg-type]
     law = read_log({"X": [0, 1], "p": [0.5, 0.5], "u": [1, 2]}, weight="p", exact=True)
-    with pytest.raises(InvalidOption, match="no meaning for an exact law"):
+    with pytest.raises(InvalidOption, match="no meaning for an exact distribution"):
         law.count("X", cluster="u")
     with pytest.raises(HasNulls, match="'user' is null or NaN in 1 of 5 rows; give each row"):
         read_log(CLUSTERED | {"user": [1, None, 2, 3, 4]}).count("X", cluster="user")

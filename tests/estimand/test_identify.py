@@ -147,7 +147,7 @@ def test_figure_2_tells_why_its_effect_is_lost() -> None:
         "Rule 2: U1 may be set by hand",
         "c-factors: P(Y | do(U1, X1, X2)) needs Q[I1, Y]",
         "Algorithm 2, line 15: divide by Q of U2, X2",
-        "Algorithm 2, line 9: every c-component has a say in selection",
+        "Algorithm 2, line 9: every c-component affects selection",
         "c-factors: Q[I1, Y] is missing",
         "Rule 1: P(Y | do(U1, X1, X2)) is not the same given S=1 [Y <- I1 -> S]",
     ]

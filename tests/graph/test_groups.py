@@ -95,7 +95,7 @@ def test_a_graph_without_a_groups_edges_is_refused() -> None:
         CausalGraph(frozenset("AB"), frozenset(), frozenset(), None, (group,))
     with pytest.raises(InvalidGroup, match="printable text"):
         CausalGraph.of("A", groups=[NodeGroup("\n", frozenset("A"))])
-    with pytest.raises(InvalidGroup, match="is no node"):
+    with pytest.raises(InvalidGroup, match="is not a node"):
         CausalGraph(frozenset("A"), frozenset(), frozenset(), None, (group,))
 
 
@@ -114,6 +114,6 @@ def test_a_member_is_no_arm_and_a_group_no_variable() -> None:
 
     with pytest.raises(ArmInGroup, match="take 'A' out of the group"):
         parse_query("Y | do(A)").require_in(graph)
-    with pytest.raises(InvalidGroup, match="it is no variable; name its members, A, B"):
+    with pytest.raises(InvalidGroup, match="it is not a variable; name its members, A, B"):
         parse_query("Y | do(C), Z").require_in(graph)
     parse_query("Y | do(C), A, B").require_in(graph)

@@ -154,12 +154,12 @@ def test_edges_may_come_before_their_nodes_and_positions_are_passed_over() -> No
         ('graph [ node [ id 1 label "A" ] node [ id 2 label "A" ] ]', "the same label"),
         ("graph [ node [ x 1 ] ]", "has no 'id' attribute"),
         ("graph [ node [ id 1 ]", "expected ']', found EOF"),
-        ("graph [\nnode [ id ] ]", "this is no GML"),
+        ("graph [\nnode [ id ] ]", "this is not GML"),
         ("Version 1", "contains no graph"),
         ("graph [ node [ id 1 ] ] graph [ node [ id 1 ] ]", "more than one graph"),
         ("graph [ a " + "[ b " * 6_000, "too deep a nesting"),
         ("graph [ node { id 1 ]", "cannot tokenize"),
-        ('graph [ node [ id 1 label "X ]', "this is no GML"),
+        ('graph [ node [ id 1 label "X ]', "this is not GML"),
     ],
 )
 def test_what_is_no_gml_is_refused_in_one_line(text: str, message: str) -> None:

@@ -77,7 +77,7 @@ def note_levels(plan: BoundPlan, request: BoundRequest, counts: PlanCounts) -> I
     graph, (outcome,) = plan.graph, plan.query.outcomes
     asked = {*plan.query.outcomes, *plan.query.treatments, *plan.query.context}
     ranged = Nodes().union(
-        *(law.variables for rule in plan.rules for law in rule.reweightings),
+        *(own.variables for rule in plan.rules for own in rule.reweightings),
         *(
             {name.rstrip("'") for name in rule.variables}
             for rule in plan.rules

@@ -88,12 +88,12 @@ def derive_bounds(
         ``"sound"``: everything that holds, intersected. ``"paper"``: the printed method under
         its own name, which can miss the truth.
     confidence
-        The chance that *every* interval of the table holds, over logs drawn the same way. None
-        for plug-in ends, which neglect sampling error; an exact law and profile ``"paper"``
-        have no others.
+        The probability that *every* interval of the table holds, over logs drawn the same way.
+        None for plug-in endpoints, which neglect sampling error; an exact distribution and
+        profile ``"paper"`` have no others.
     inference
-        How chance is allowed for. ``"exact"``: the confidence holds whatever the size of the
-        log. ``"approximate"``: it holds nearly, where every arm has some dozen rows in the
+        How sampling error is allowed for. ``"exact"``: the confidence holds whatever the size of
+        the log. ``"approximate"``: it holds nearly, where every arm has some dozen rows in the
         strata that matter, and most intervals are narrower; not for policies that drop arms.
     external
         Unselected logs of some of the variables.

@@ -1,8 +1,8 @@
 """Variables of which selection left one value: the log cannot tell what was filtered out.
 
-No rule can reckon with levels that nobody named. Where a variable has two or more values in the
-log, that there are no others is an assumption. Where it has one and selection depends on it,
-the others were filtered out, or it is no variable: a rule that reads it would take the part of
+No rule can reckon with levels that were not declared. Where a variable has two or more values in
+the log, that there are no others is an assumption. Where it has one and selection depends on it,
+the others were filtered out, or it does not vary: a rule that reads it would take the part of
 the population that was kept for all of it. An unselected table that has the variable shows all
 its levels, and so does a variable that is independent of selection.
 """

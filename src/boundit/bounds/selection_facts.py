@@ -1,7 +1,7 @@
 """What a user may know about who was logged, checked before any row is read.
 
 Let ``r = P(S=1) / P(S=1 | m)`` say how much rarer a kind ``m`` of row is in the log than in the
-population. It averages to one over the log, and it is never below ``P(S=1)``, since no chance
+population. It averages to one over the log, and it is never below ``P(S=1)``, since no probability
 is above one. A selection rate therefore bounds ``r`` from below, of a range only its lower end
 does, and a limit ``G`` states ``1/G <= r <= G`` outright.
 """
@@ -99,7 +99,7 @@ NOTHING_KNOWN = SelectionFacts()
 
 
 def _read_rate(given: object) -> tuple[float, float] | None:
-    """Read the option ``selection_rate``, a chance or a range, as a range; None stays None."""
+    """Read the option ``selection_rate``, a probability or a range, as a range; None stays None."""
     if given is None:
         return None
     pair = tuple(given) if isinstance(given, tuple | list) else (given, given)
@@ -107,7 +107,7 @@ def _read_rate(given: object) -> tuple[float, float] | None:
     if len(numbers) != 2 or len(pair) != 2 or not 0 <= numbers[0] <= numbers[1] <= 1:
         raise InvalidFact(
             Option("selection_rate"),
-            f" must be a chance such as 0.4 or a range such as (0.3, 0.6), found {given!r}",
+            f" must be a probability such as 0.4 or a range such as (0.3, 0.6), found {given!r}",
         )
     low, high = map(float, numbers)
     if high == 0:

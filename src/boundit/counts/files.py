@@ -20,8 +20,8 @@ from boundit.counts.relations import (
     TableLook,
     count_relation_levels,
     find_first_oddity,
+    follow_interrupts,
     group_relation,
-    heed_interrupts,
     look_at_relation,
     quote_identifier,
     read_kinds,
@@ -107,7 +107,7 @@ class FileSource:
             return count_relation_levels(relation, columns)
 
     def find_oddity(self, column: str) -> Oddity | None:
-        """Find the first text in a column that is no number; its row, if there is but one file."""
+        """Find the first text in a column that is not a number; its row, if there is one file."""
         with self._open(sample_size=-1) as relation:
             found = find_first_oddity(relation, column)
         return found if found is None or len(self.paths) == 1 else Oddity(found.text)
@@ -215,12 +215,12 @@ class FileSource:
                 if path.lower().endswith(".zst") and is_cut_short(path):
                     raise UnreadableFile(path, DAMAGED)
         try:
-            with closing(connect()) as connection, heed_interrupts():
+            with closing(connect()) as connection, follow_interrupts():
                 if self.filesystem is not None:
                     connection.register_filesystem(self.filesystem)
                 if memory_limit is not None:
-                    room = max(memory_limit, _LEAST_MEMORY)
-                    connection.execute(f"SET memory_limit='{room}B'")
+                    size = max(memory_limit, _LEAST_MEMORY)
+                    connection.execute(f"SET memory_limit='{size}B'")
                 yield connection
         except duckdb.Error as error:
             raise self._explain_error(error) from error
@@ -294,7 +294,7 @@ def connect() -> DuckDBPyConnection:
     connection = duckdb.connect(
         config={"autoinstall_known_extensions": False, "temp_directory": temp}
     )
-    # On where there is no script file, and it writes to standard output.
+    # On without a script file, and it writes to standard output.
     connection.execute("SET enable_progress_bar = false")
     return connection
 

@@ -226,7 +226,7 @@ def find_shared_parts(expression: Expression) -> frozenset[int]:
 
 
 class TermReader(Protocol):
-    """Whoever holds the numbers of terms: two endpoints of each, or one array of estimates."""
+    """What holds the numbers of terms: two endpoints of each, or one array of estimates."""
 
     levels: Mapping[str, int]
     workspace: Workspace

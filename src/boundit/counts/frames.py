@@ -79,7 +79,7 @@ class FrameSource:
             return [int(found[name][0]) for name in columns]
 
     def find_oddity(self, column: str) -> Oddity | None:
-        """Find a text in a column that is no number; not every engine keeps rows in order."""
+        """Find a text in a column that is not a number; not every engine keeps rows in order."""
         with self._refuse_errors():
             known, text = ~nw.col(column).is_null(), nw.col(column).cast(nw.String)
             texts = self.frame.filter(known).select(text)
@@ -97,7 +97,7 @@ class FrameSource:
             raise InvalidLog(f"cannot read {self.label}: {shorten_error(error)}") from error
 
     def _check_objects(self, plan: GroupBy) -> None:
-        """Refuse Python objects that are no numbers where summed, or cannot be grouped by.
+        """Refuse Python objects that are not numbers where summed, or cannot be grouped by.
 
         Engines would fail on them late and unclearly; SQLite would take a text for 0.
         """
@@ -175,7 +175,7 @@ class FrameSource:
         if self._ibis is None:
             return key
         if of == nw.String:
-            # A column may be told to take "a" for "A"; what is put together is not.
+            # A column may be set to take "a" for "A"; what is put together is not.
             return nw.concat_str(key, nw.lit(""))
         return key.cast(nw.String) if self._is_spelled(column) or of == nw.Unknown else key
 

@@ -95,7 +95,7 @@ class Log:
         """
         rules = [
             f"weighted by {self.weight}" if self.weight else "",
-            "as an exact law" if self.exact else "",
+            "as an exact distribution" if self.exact else "",
             f"{', '.join(self.bins)} in bins" if self.bins else "",
             "written while a policy learned" if self.adaptive else "",
             f"missing={self.missing!r}" if self.missing != "drop" else "",
@@ -121,11 +121,11 @@ class Log:
 
         ``reward`` is a numeric or boolean column that is added up in the same pass, not
         counted. If the log has a column ``selection``, it must be 1 in every row. ``domain``
-        adds levels to those seen. ``unmarked`` are nodes that may be a selection node nobody
-        marked; the table's caveats ask about one that is 1 in every row. ``cluster`` is a
+        adds levels to those seen. ``unmarked`` are nodes that may be an unmarked
+        selection node; the table's caveats ask about one that is 1 in every row. ``cluster`` is a
         column whose rows belong together, in the graph or not: the table then says in
         ``clusters`` how often each of them fell into each cell. ``measured`` are variables that
-        are no categories, each value of which counts as it is. Of no more distinct rows are
+        are not categories, each value of which counts as it is. Of distinct rows, no more are
         brought back than fit into ``memory_limit`` bytes. The table keeps the order of
         ``variables``.
         """
@@ -195,7 +195,7 @@ class Log:
         wrong = {
             cluster == reward: "is the reward",
             cluster in self.bins: "is cut into bins",
-            self.exact: "has no meaning for an exact law, which has no rows",
+            self.exact: "has no meaning for an exact distribution, which has no rows",
         }
         if True in wrong:
             message = (
@@ -275,7 +275,7 @@ def read_log(
     weight
         A column that says how many rows each row stands for.
     exact
-        The weights are an exact law: any non-negative numbers, which are made to sum to 1.
+        The weights are an exact distribution: any non-negative numbers, which are made to sum to 1.
     bins
         ``{"Age": [18, 30, 50]}`` cuts a numeric column into categories named by their
         interval, from ``"< 18"`` to ``">= 50"``. The graph must then hold for the bins.
@@ -285,7 +285,7 @@ def read_log(
         ``"error"`` is an error.
     adaptive
         The rows were written by a policy that learned meanwhile, so that how often an arm was
-        tried hangs on what it earned. Bounds then take intervals that hold all the same, and
+        tried depends on its rewards. Bounds then take intervals that hold all the same, and
         leave out rules that read how arms were chosen. Unless given, it is so where the log has
         the column ``boundit_adaptive``, as the service writes it.
 
@@ -305,11 +305,11 @@ def read_log(
         return source
     if missing not in get_args(Missing):
         raise InvalidOption(
-            Option("missing", missing), " is no rule; use 'drop', 'level' or 'error'"
+            Option("missing", missing), " is not a rule; use 'drop', 'level' or 'error'"
         )
     if exact and weight is None:
-        law, column = Option("exact", True), Option("weight", ANY)  # noqa: FBT003, a value
-        raise InvalidOption(law, " needs ", column, ", the column that holds the law")
+        given, column = Option("exact", True), Option("weight", ANY)  # noqa: FBT003, a value
+        raise InvalidOption(given, " needs ", column, ", the column of probabilities")
     cuts = {
         name: _read_edges(name, edges) for name, edges in _read_mapping("bins", bins).items()
     }
@@ -327,7 +327,9 @@ def read_log(
     learned = marked if adaptive is None else adaptive
     if exact and learned:
         option = Option("adaptive", True)  # noqa: FBT003, a value
-        raise InvalidOption("an exact law was not written row by row; leave out ", option)
+        raise InvalidOption(
+            "an exact distribution was not written row by row; leave out ", option
+        )
     return Log(opened, renamed, weight, exact, cuts, missing, learned)
 
 

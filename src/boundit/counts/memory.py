@@ -15,9 +15,9 @@ from boundit.core.scalars import unwrap_scalar
 from boundit.counts.errors import TooLarge
 
 LEAST = 10**6
-"""Nobody works in less than a megabyte."""
+"""The least limit that is accepted."""
 SHARE = 4
-"""Unless told otherwise a call takes one part in so many of the machine's memory."""
+"""By default a call takes one part in so many of the machine's memory."""
 _UNKNOWN = 2**32  # of a machine that does not tell, four gigabytes are taken for granted
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _BINARY_UNITS = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}

@@ -1,7 +1,7 @@
-"""Numbers with named axes: a law, a conditional table, or what a formula comes to.
+"""Numbers with named axes: a distribution, a conditional table, or what a formula comes to.
 
 An axis is a variable and a place on it one of its levels, coded 0, 1, 2 and so on. Arrays with
-different axes meet by name, so nobody has to remember which axis was which.
+different axes meet by name, so there is no need to remember which axis was which.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from boundit.counts.levels import Codes
 
 Floats = NDArray[np.float64]
 MOST_AXES = 32
-"""NumPy has room for no more axes, in all its versions."""
+"""NumPy allows no more axes, in all its versions."""
 _PACKED_LIMIT = 2**62
 
 
@@ -93,10 +93,10 @@ def find_distinct(
 class NamedArray:
     """One number for every combination of levels of ``axes``.
 
-    >>> law = NamedArray(("X", "Y"), np.array([[0.1, 0.3], [0.2, 0.4]]))
-    >>> law.marginalize("Y").values.round(3)
+    >>> p = NamedArray(("X", "Y"), np.array([[0.1, 0.3], [0.2, 0.4]]))
+    >>> p.marginalize("Y").values.round(3)
     array([0.3, 0.7])
-    >>> float(law.condition_on("Y").at({"X": 0, "Y": 1}).values.round(3))
+    >>> float(p.condition_on("Y").at({"X": 0, "Y": 1}).values.round(3))
     0.429
     """
 
@@ -145,7 +145,7 @@ class NamedArray:
     def condition_on(self, names: Names) -> Self:
         """Divide by the marginal of ``names``; nan where that is zero.
 
-        Of a law, this is the conditional law of the other variables given these.
+        Of a distribution, this is the conditional one of the other variables given these.
         """
         below = self.marginalize(names).align(self.axes)
         return type(self)(self.axes, divide(self.values, below))

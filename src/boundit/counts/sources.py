@@ -111,7 +111,7 @@ class Source(Protocol):
         """Look how many values each column has; the engine may guess where there are many."""
 
     def find_oddity(self, column: str) -> Oddity | None:
-        """Find the first text in a column that is no number, for a message."""
+        """Find the first text in a column that is not a number, for a message."""
 
 
 AGGREGATES = {
@@ -268,7 +268,7 @@ class ColumnSource:
         return [len(encode_column(name, self.columns[name])[0]) for name in columns]
 
     def find_oddity(self, column: str) -> Oddity | None:
-        """Find the first text in a column that is no number, for an error message."""
+        """Find the first text in a column that is not a number, for an error message."""
         known = [(i, str(v)) for i, v in enumerate(self.columns[column], 1) if v is not None]
         return next((Oddity(t, i) for i, t in known if not re.match(NUMBER, t)), None)
 

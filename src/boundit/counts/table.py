@@ -62,11 +62,11 @@ class CountTable:
     """Counts per cell, and of a reward its sum, sum of squares and range.
 
     Line ``i`` is the cell ``codes[i]``, places in ``levels`` in the order of ``variables``; it
-    was logged ``n[i]`` times, a whole number, or has the probability ``n[i]`` of an ``exact``
-    law. Lines are sorted by code, and no cell has two. Without a ``reward`` the arrays
+    was logged ``n[i]`` times, a whole number, or has the probability ``n[i]`` in an ``exact``
+    distribution. Lines are sorted by code, and no cell has two. Without a ``reward`` the arrays
     ``sums``, ``squares``, ``lowest`` and ``highest`` are None. ``clusters`` cuts the lines up
     by cluster, for a log that was counted with one. ``adaptive`` says that a policy learned
-    while it wrote the rows, so that counts hang on rewards. ``bins`` has the edges by which
+    while it wrote the rows, so that counts depend on rewards. ``bins`` has the edges by which
     numbers were cut into the levels of a variable.
 
     >>> from boundit.counts.log import read_log
@@ -103,7 +103,7 @@ class CountTable:
                 array.flags.writeable = False
 
     def __str__(self) -> str:
-        unit = "an exact law" if self.exact else f"{self.rows:,.0f} rows"
+        unit = "an exact distribution" if self.exact else f"{self.rows:,.0f} rows"
         reward = f", with the reward {self.reward}" if self.reward else ""
         n_cells, size = len(self.n), prod(self.shape)
         names = ", ".join(self.variables) or "no variables"
@@ -133,7 +133,7 @@ class CountTable:
 
     @cached_property
     def rows(self) -> float:
-        """How many rows were counted, or the total weight: 1 of an exact law."""
+        """How many rows were counted, or the total weight: 1 of an exact distribution."""
         return float(self.n.sum())
 
     def marginalize(self, names: Names) -> NamedArray:

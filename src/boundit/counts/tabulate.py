@@ -37,7 +37,7 @@ Keys: TypeAlias = dict[str, tuple[Levels, Codes]]
 FRACTION_LIMIT = 32
 """Numbers with a fractional part are categories up to so many levels."""
 IDENTIFIER_LIMIT = 100
-"""With more levels than this, values that mostly occur once are no categories."""
+"""With more levels than this, values that mostly occur once are not categories."""
 LEVEL_LIMIT = 10_000
 """No category has more levels than this."""
 
@@ -143,7 +143,7 @@ def _check_weights(cells: Cells, name: str, *, exact: bool) -> None:
         raise BadWeight(name, f"is negative ({least:g}) in some rows", "a weight counts rows")
     if not exact and np.nanmax(cells["part_weight"]) > 0:
         fix = Message(
-            "counts are whole numbers; for the probabilities of an exact law add ",
+            "counts are whole numbers; for the probabilities of an exact distribution add ",
             Option("exact", True),  # noqa: FBT003, a value
         )
         raise BadWeight(name, "has a fractional part in some rows", fix)
@@ -165,7 +165,7 @@ def _check_levels(keys: Keys, rows: Floats, asked: Request) -> None:
             n_rows = int(rows.sum() - rows[codes == levels.index(None)].sum())
         fractional = any(isinstance(level, float) for level in known)
         few = FRACTION_LIMIT if fractional else LEVEL_LIMIT
-        # Of an exact law we see probabilities, and cannot tell how often a value occurred.
+        # Of an exact distribution we see probabilities, and cannot tell how often a value occurred.
         scarce = not asked.exact and 2 * len(known) > n_rows
         lonely = scarce and (fractional or len(known) > IDENTIFIER_LIMIT)
         if len(known) > few or lonely:

@@ -200,7 +200,9 @@ class CausalGraph:
             for group in self.groups:
                 if group.name == name:
                     members = join_names(group.members)
-                    raise InvalidGroup(name, f"it is no variable; name its members, {members}")
+                    raise InvalidGroup(
+                        name, f"it is not a variable; name its members, {members}"
+                    )
             raise UnknownNode(name, self.nodes)
         return asked
 

@@ -86,7 +86,7 @@ def draft_gml(text: str) -> GraphDraft:
     except (nx.NetworkXError, ValueError, TypeError, AttributeError) as error:
         reason = " ".join(str(error).split())
         place = _GML_PLACE.search(reason)
-        reason = f"{shorten(reason[: place.start()] if place else reason)}; this is no GML"
+        reason = f"{shorten(reason[: place.start()] if place else reason)}; this is not GML"
         line, column = map(int, place.groups()) if place else (1, 1)
         raise MalformedText(reason, line=line, column=column) from None
     named = {node: str(marks.get("label", node)) for node, marks in drawn.nodes(data=True)}

@@ -223,7 +223,7 @@ def test_a_model_of_no_external_table_has_no_say() -> None:
     said = "no external table supplies shares; the model of the external table in models"
     plain = bound(rows, models=bd.Models(reward=Constant(), arm=Constant()))
 
-    assert f"note: {said} had no say" in bound(rows).caveats
+    assert f"note: {said} was not used" in bound(rows).caveats
     assert not any(said in of for of in plain.caveats)
 
 
@@ -276,7 +276,7 @@ def test_without_covariates_models_have_no_say() -> None:
     plain = bound({"X": rows["X"], "Y": rows["Y"]}, "X -> Y", models=None)
 
     assert table.rows() == plain.rows()
-    assert "note: this effect needs no covariates; models had no say" in table.caveats
+    assert "note: this effect needs no covariates; models was not used" in table.caveats
 
 
 def test_what_memory_or_time_has_no_room_for_is_left_out() -> None:

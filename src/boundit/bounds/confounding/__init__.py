@@ -1,1 +1,1 @@
-"""What a limit on hidden confounding tells of rewards: the marginal sensitivity model."""
+"""What a limit on hidden confounding implies: the marginal sensitivity model."""

@@ -7,8 +7,8 @@ states of every level ``x``, of all that was observed before it, ``v``, and of e
           \frac{P(x \mid v)}{1 - P(x \mid v)} \le L
 
 the marginal sensitivity model. Where ``v`` without some of its variables tells no less of
-``u``, the limit holds given the rest too: a mean of chances whose odds are at most ``L`` times
-others has odds of at most ``L`` times those of their mean, as ``L p / (1 + (L - 1) p)`` is
+``u``, the limit holds given the rest too: a mean of probabilities whose odds are at most ``L``
+times others has odds of at most ``L`` times those of their mean, as ``L p / (1 + (L - 1) p)`` is
 concave in ``p``.
 """
 

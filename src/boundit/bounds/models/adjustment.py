@@ -2,7 +2,7 @@
 
 Of all sets that adjust in context the widest is taken first, and from it every covariate is
 dropped of which the reward is independent given the others. The formula stays the same number.
-What is dropped tells of the arm alone: it would make propensities small and intervals wide.
+What is dropped predicts the arm alone: it would make propensities small and intervals wide.
 What only rewards depend on stays, as it makes them narrow.
 """
 

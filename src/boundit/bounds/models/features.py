@@ -147,7 +147,7 @@ class Coding:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """A caveat where rare levels are not told apart."""
+        """A caveat where rare levels are joined."""
         if self.is_number or len(self.numbers) <= MAX_LEVELS + 1:
             return ()
         return (

@@ -22,9 +22,9 @@ class Models:
     ``kind`` are ``"boosting"`` (trees one after another), ``"forest"`` or ``"linear"``
     (logistic or ridge regression). ``reward``, ``arm`` and ``external`` are estimators of
     scikit-learn that take the place of that kind: for the reward given the covariates, for the
-    chance of each arm, and for the chance that a row is of the external table rather than of
+    probability of each arm, and of whether a row is of the external table rather than of
     the log. Rows are predicted by models that saw only the other ``folds``. Where an arm is
-    chosen with a chance below ``least_propensity``, its reward may be anything. The folds are
+    chosen with a probability below ``least_propensity``, its reward may be anything. The folds are
     drawn by the ``seed``.
 
     >>> Models(kind="linear", folds=10).folds
@@ -89,7 +89,7 @@ def _refuse_class(given: object, role: str) -> None:
 
 
 def _require_whole(found: object, name: str, least: int, most: int) -> None:
-    """Refuse what is no whole number in a range."""
+    """Refuse anything but a whole number in a range."""
     whole = isinstance(found, int) and not isinstance(found, bool)
     if not whole or not least <= found <= most:  # type: ignore[operator]
         raise InvalidModels(

@@ -90,8 +90,8 @@ class ModelRule:
     def trusted(self) -> Mask:
         """At which arms and contexts the models have enough rows."""
         lower, upper = self.scores.lower, self.scores.upper
-        chance = self.error / (2 * lower.value.size)
-        trusted = lower.is_trusted(chance) & upper.is_trusted(chance)
+        level = self.error / (2 * lower.value.size)
+        trusted = lower.is_trusted(level) & upper.is_trusted(level)
         return np.asarray(trusted & (lower.support.rows > 0))
 
     def bound(self, run: Run) -> Pair:
@@ -255,7 +255,7 @@ def fit_models(
     cluster : str, optional
         The column of clusters.
     progress : Progress
-        Is told of every fold.
+        Is called after every fold.
 
     Returns
     -------
@@ -271,7 +271,9 @@ def fit_models(
         why = "no covariates in the log adjust for this effect"
         if found is not None:
             why = "this effect needs no covariates"
-        return FittedModels(None, notes=(Message(why, "; ", Option("models"), " had no say"),))
+        return FittedModels(
+            None, notes=(Message(why, "; ", Option("models"), " was not used"),)
+        )
     read = {*found.covariates, *query.outcomes, *query.treatments, *query.context}
     if hidden & read:
         return FittedModels(None)  # another caveat says why
@@ -321,9 +323,9 @@ def _fit_tables(
     )
     binary = bool(np.isin(rows[0].outcome, (0.0, 1.0)).all())
     learners = Learners(
-        Learner(REWARD, models.reward, models.kind, chances=binary),
-        Learner(ARM, models.arm, models.kind, chances=True),
-        Learner(EXTERNAL, models.external, models.kind, chances=True)
+        Learner(REWARD, models.reward, models.kind, probabilities=binary),
+        Learner(ARM, models.arm, models.kind, probabilities=True),
+        Learner(EXTERNAL, models.external, models.kind, probabilities=True)
         if len(rows) > 1
         else None,
     )
@@ -335,11 +337,11 @@ def _fit_tables(
     fitted = learners.describe(len(rows[0]), models.folds, models.least_propensity)
     rule = ModelRule(query, scores, _write_reason(graph, query, found, fitted), confidence)
     said = {str(note) for of in evidence.tables for note in of.table.notes}
-    told = [*(note for of in tables for note in of.notes), *notes]
+    found = [*(note for of in tables for note in of.notes), *notes]
     if models.external is not None and len(tables) == 1:
         why = f"no external table supplies shares; the model of {EXTERNAL} in "
-        told.append(Message(why, Option("models"), " had no say"))
-    fresh = tuple(note for note in dict.fromkeys(told) if str(note) not in said)
+        found.append(Message(why, Option("models"), " was not used"))
+    fresh = tuple(note for note in dict.fromkeys(found) if str(note) not in said)
     return FittedModels(rule, fitted, fresh)
 
 

@@ -169,7 +169,7 @@ class BilinearProgram:
             max(low - EXACT_ROUNDING, 0.0), min(high + EXACT_ROUNDING, 1.0)
         )
         stated = [(top, bottom) for top, bottom in pairs if isinstance(bottom, Variable)]
-        if stated:  # where nobody is, each conditional probability may be another
+        if stated:  # where nothing is logged, each conditional probability may be another
             self.made[key] = ratio
         self.ratios += (RatioForm(ratio, *forms) for forms in ratios)
         self.products += ((self.fix(top), bottom, ratio) for top, bottom in stated)

@@ -24,8 +24,8 @@ def bound_ratios(sign: int, top: Floats, bottom: Floats, low: Floats, high: Floa
         below = np.maximum((bottom * theta).sum(axis=1), 1e-14)
         ratio = (top * theta).sum(axis=1) / below
         order = np.argsort(-sign * (top - ratio[:, None] * bottom), axis=1)
-        room = (high - low)[order]
-        filled = np.clip((1 - low.sum()) - (np.cumsum(room, axis=1) - room), 0, room)
+        slack = (high - low)[order]
+        filled = np.clip((1 - low.sum()) - (np.cumsum(slack, axis=1) - slack), 0, slack)
         theta = np.empty(top.shape)
         np.put_along_axis(theta, order, low[order] + filled, axis=1)
     slack = np.maximum(sign * ((top - ratio[:, None] * bottom) * theta).sum(axis=1), 0.0)
