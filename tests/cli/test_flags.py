@@ -9,24 +9,23 @@ import pytest
 from boundit.bandit.errors import BadOption, BadReward, NeedsArms
 from boundit.bounds.derive import derive_bounds
 from boundit.bounds.request import UnknownProfile
-from boundit.bounds.reward import NeedsRange, NoRange, OutsideRange
-from boundit.checks.check import NoLevel, check
+from boundit.bounds.reward import NeedsRange, OutsideRange
+from boundit.checks.check import check
 from boundit.cli.flags import OPTIONS, name_flag, write_with_flags
 from boundit.cli.main import app
-from boundit.core.errors import BounditError, OutsideDomain, ReservedName
+from boundit.core.errors import (
+    BounditError,
+    DataError,
+    OptionError,
+    OutsideDomain,
+    QueryError,
+    ReservedName,
+)
 from boundit.core.message import Message, Note, Option
 from boundit.counts.caveats import warn_of_many_levels
-from boundit.counts.errors import (
-    BadWeight,
-    Continuous,
-    MissingColumn,
-    NoReward,
-    NotAllSelected,
-    TooManyCells,
-)
+from boundit.counts.errors import MissingColumn, TooManyCells
 from boundit.counts.log import read_log
 from boundit.counts.table import warn_of_strange_levels
-from boundit.estimand.adjustment import NotACovariate
 from boundit.graph.text import parse
 from boundit.results.bound import MEASURES
 from boundit.results.bound_table import BoundTable
@@ -54,7 +53,7 @@ ERRORS: list[tuple[BounditError | Callable[[], object], str, str | None, str | N
         "it has Age (--columns 'time of day=...' renames)",
     ),
     (
-        Continuous("Age", 71, rows=90, numeric=True),
+        DataError("Age", 71, rows=90, numeric=True),
         "bins",
         "; cut it with bins={'Age': [...]} (the graph must then hold for the bins)",
         "; cut it with --bins Age=... (the graph must then hold for the bins)",
@@ -65,8 +64,8 @@ ERRORS: list[tuple[BounditError | Callable[[], object], str, str | None, str | N
         "leave them out, or cut them with bins=",
         "leave them out, or cut them with --bins",
     ),
-    (NoReward(), "reward", "count with reward= to add", "count with reward= to add"),
-    (BadWeight("n", "is odd", "mend it"), "weight", "weight 'n' is odd; mend it", None),
+    (DataError(), "reward", "count with reward= to add", "count with reward= to add"),
+    (DataError("n", "is odd", "mend it"), "weight", "weight 'n' is odd; mend it", None),
     (
         lambda: read_log(ROWS, weight="n").count("X"),
         "weight",
@@ -86,7 +85,7 @@ ERRORS: list[tuple[BounditError | Callable[[], object], str, str | None, str | N
         "; drop such rows with --missing drop; a reward cannot be a level",
     ),
     (
-        NotAllSelected("S", 2, 3),
+        DataError("S", 2, 3),
         "external",
         "filter the log to S = 1 and pass the rest as external=",
         "filter the log to S = 1 and pass the rest as --external",
@@ -140,7 +139,7 @@ ERRORS: list[tuple[BounditError | Callable[[], object], str, str | None, str | N
         "outside --outcome-range 0 1.5; widen",
     ),
     (
-        NoRange("wide"),
+        OptionError("wide"),
         "outcome_range",
         "outcome_range must be (low, high) with low < high, found 'wide'",
         "--outcome-range must be (low, high) with low < high, found 'wide'",
@@ -227,7 +226,7 @@ ERRORS: list[tuple[BounditError | Callable[[], object], str, str | None, str | N
         "the dict of columns, given as --external, has Z, none of which is in the graph (X, Y)",
     ),
     (
-        NoLevel(2),
+        OptionError(2),
         "level",
         "level=2 is no chance of a false alarm; use 0.05 or such",
         "--level 2 is no chance of a false alarm; use 0.05 or such",
@@ -240,7 +239,7 @@ ERRORS: list[tuple[BounditError | Callable[[], object], str, str | None, str | N
         "found 2; reward_range= declares another",
         "found 2; --reward-range declares another",
     ),
-    (NotACovariate("Z", frozenset()), "external", "'Z' is external but not among", None),
+    (QueryError("Z", frozenset()), "external", "'Z' is external but not among", None),
 ]
 CAVEATS: list[tuple[Callable[[], Iterable[Note]], str, str]] = [
     (

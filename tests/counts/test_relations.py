@@ -6,7 +6,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from boundit.counts.errors import InvalidLog
+from boundit.core.errors import DataError
 from boundit.counts.files import find_files
 from boundit.counts.log import read_log
 from boundit.counts.relations import (
@@ -59,7 +59,7 @@ def test_a_closed_connection_is_refused_in_one_line() -> None:
     relation = connection.sql("SELECT 1 AS x")
     connection.close()
 
-    with pytest.raises(InvalidLog, match="cannot read the DuckDB relation: Connection Error"):
+    with pytest.raises(DataError, match="cannot read the DuckDB relation: Connection Error"):
         read_log(relation)
 
 
@@ -69,7 +69,7 @@ def test_an_error_while_counting_is_one_line() -> None:
         too_large = read_log(connection.sql("SELECT 170141183460469231731687303715884105727 x"))
         log.count([])
 
-        with pytest.raises(InvalidLog, match="cannot read the DuckDB relation") as caught:
+        with pytest.raises(DataError, match="cannot read the DuckDB relation") as caught:
             too_large.count(["x"])
         assert "\n" not in str(caught.value)
 

@@ -11,16 +11,10 @@ import numpy as np
 import pytest
 
 import boundit as bd
-from boundit.core.errors import BounditError, OverlappingRoles, UnknownNode
+from boundit.core.errors import BounditError, OverlappingRoles, QueryError, UnknownNode
 from boundit.core.names import Nodes
 from boundit.counts.evaluate import evaluate
-from boundit.estimand.adjustment import (
-    Adjustment,
-    NotACovariate,
-    adjusts,
-    find_adjustment,
-    write_adjustment,
-)
+from boundit.estimand.adjustment import Adjustment, adjusts, find_adjustment, write_adjustment
 from boundit.estimand.context_adjustment import adjusts_in_context
 from boundit.estimand.expression import P, Product, Sum
 from boundit.estimand.query import EffectQuery
@@ -208,7 +202,7 @@ def test_the_formula_weights_each_part_by_what_is_known_of_it() -> None:
 def test_external_variables_are_covariates() -> None:
     graph = parse("A -> X -> Y; B -> Y; B -> [S]")
 
-    with pytest.raises(NotACovariate, match="'B' is external but not among the covariates; "):
+    with pytest.raises(QueryError, match="'B' is external but not among the covariates; "):
         adjusts(graph, covariates="A", treatments="X", outcomes="Y", external=["A", "B"])
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from boundit.core.errors import MalformedQuery, OverlappingRoles, UnknownNode
+from boundit.core.errors import OverlappingRoles, QueryError, UnknownNode
 from boundit.estimand.derivation import Identification
 from boundit.estimand.expression import CFactor, Expression, P, Product, Ratio, Sum
 from boundit.estimand.identify import identify
@@ -278,5 +278,5 @@ def test_senseless_questions_are_refused() -> None:
         identify(graph, "Y | do(W)")
     with pytest.raises(UnknownNode, match="no node 'Q'"):
         recover_sets(graph, outcomes=make_nodes("Y"), external=[make_nodes("Q")])
-    with pytest.raises(MalformedQuery, match="it names no outcome"):
+    with pytest.raises(QueryError, match="it names no outcome"):
         recover_sets(graph, outcomes=make_nodes())

@@ -1,12 +1,12 @@
-from boundit.core.errors import HasCycle, OutOfTime, RepeatedVariable
+from boundit.core.errors import HasCycle, OptionError, OutOfTime, QueryError, UnreadableFile
 from boundit.core.message import ANY, Message, Option, Placeholder
-from boundit.counts.errors import InvalidOption, MissingColumn, NoFiles, NotNumeric
+from boundit.counts.errors import MissingColumn, NotNumeric
 from boundit.studio.errors import NoSuchPart
 from boundit.studio.refusals import refuse, write_for_page
 
 
 def test_errors_name_the_part_of_the_project() -> None:
-    bins = InvalidOption(Option("bins", {"Age": [3, 1]}), " must increase")
+    bins = OptionError(Option("bins", {"Age": [3, 1]}), " must increase")
 
     assert refuse(bins).where == "data.bins.Age"
     assert str(refuse(bins)) == "bins for Age must increase"
@@ -16,9 +16,9 @@ def test_errors_name_the_part_of_the_project() -> None:
     assert str(weight) == "the log has no column 'n'; it has age"
     assert refuse(NotNumeric("n", "weight", "text")).where == "data.weight"
     assert refuse(NotNumeric("Age", "the binned column", "text")).where == "data.bins.Age"
-    assert refuse(NoFiles("x.csv", "gone")).where == "data.file"
+    assert refuse(UnreadableFile("x.csv", "gone")).where == "data.file"
     assert refuse(HasCycle(["X", "Y", "X"])).where == "graph"
-    assert refuse(RepeatedVariable("X", "treatments")).where == "query"
+    assert refuse(QueryError("X", "treatments")).where == "query"
     assert refuse(OutOfTime()).where is None
     own = NoSuchPart("gone", where="data.file")
     assert refuse(own) is own

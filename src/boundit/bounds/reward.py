@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from boundit.core.errors import BounditError
+from boundit.core.errors import BounditError, OptionError
 from boundit.core.message import Option, Placeholder
 from boundit.counts.table import CountTable
 
@@ -35,15 +35,6 @@ class OutsideRange(BounditError):
             f"the log has {reward} = {value:g}, outside ",
             Option("outcome_range", ends),
             "; widen the range or mend the log",
-        )
-
-
-class NoRange(BounditError):
-    """A range that is none."""
-
-    def __init__(self, found: object) -> None:
-        super().__init__(
-            Option("outcome_range"), f" must be (low, high) with low < high, found {found!r}"
         )
 
 
@@ -102,10 +93,13 @@ def has_two_values(table: CountTable, low: float, high: float) -> bool:
 
 def _read_range(given: tuple[float, float]) -> tuple[float, float]:
     """Read a declared range as two numbers with low < high; anything else is refused."""
+    refused = OptionError(
+        Option("outcome_range"), f" must be (low, high) with low < high, found {given!r}"
+    )
     try:
         low, high = (float(end) for end in given)
     except (TypeError, ValueError):
-        raise NoRange(given) from None
+        raise refused from None
     if not low < high < float("inf") or low == float("-inf"):
-        raise NoRange(given)
+        raise refused
     return low, high

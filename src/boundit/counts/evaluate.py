@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from math import prod
 from typing import Protocol
 
-from boundit.core.errors import InvalidQuery
+from boundit.core.errors import QueryError
 from boundit.core.names import Nodes, sort_names
 from boundit.counts.contraction import ProductTable
 from boundit.counts.formula import NeedsPopulation, NotLogged, normalise
@@ -103,7 +103,7 @@ def evaluate_identified(
     Each table is counted by those variables of the formula that it has.
     """
     if found.expression is None:
-        raise InvalidQuery(f"there is no formula to evaluate: {found}")
+        raise QueryError(f"there is no formula to evaluate: {found}")
     names = find_variables(found.expression)
     sources = [read_log(of) for of in (log, *external)]
     logged, *tables = (of.count(sort_names(names & {*of.columns})) for of in sources)

@@ -12,8 +12,14 @@ from typing import Any, TypeAlias, TypeVar
 import duckdb
 from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
-from boundit.core.errors import BounditError, MissingExtra, UnreadableFile, hide_password
-from boundit.counts.errors import EmptyLog, NotNumeric, SameName, shorten_error
+from boundit.core.errors import (
+    BounditError,
+    DataError,
+    MissingExtra,
+    UnreadableFile,
+    hide_password,
+)
+from boundit.counts.errors import NotNumeric, shorten_error
 from boundit.counts.faults import DAMAGED, find_fault, is_cut_parquet, is_cut_short
 from boundit.counts.paths import FileFormat, list_files
 from boundit.counts.relations import (
@@ -75,7 +81,7 @@ class FileSource:
         here = not self.format.has_types and self.filesystem is None
         if here and all(Path(path).stat().st_size == 0 for path in self.paths):
             header = ", it has not even a header" if self.format is FileFormat.CSV else ""
-            raise EmptyLog(self.label, f"the file is empty{header}")
+            raise DataError(f"nothing to count in {self.label}: the file is empty{header}")
         with self._open() as relation:
             kinds = read_kinds(relation)
             if self.format is FileFormat.JSON:
@@ -247,7 +253,10 @@ class FileSource:
         real = self._list_real_names()
         for name, of in suspects:
             if name not in real:
-                raise SameName(self.paths[0], of)
+                raise DataError(
+                    f"{self.paths[0]!r} has several columns called {of!r}, or that differ from it "
+                    "only in case; rename all but one"
+                )
 
     def _list_real_names(self) -> set[object]:
         """List the names of columns as the files have them."""
@@ -278,7 +287,9 @@ class FileSource:
                 if fault := find_fault(each, self.format):
                     return UnreadableFile(each, fault)
         if "expected records" in str(error):
-            return EmptyLog(self.label, "no line is an object with a key")
+            return DataError(
+                f"nothing to count in {self.label}: no line is an object with a key"
+            )
         return UnreadableFile(path, shorten_error(error))
 
 

@@ -14,15 +14,9 @@ import numpy as np
 from narwhals.exceptions import NarwhalsError
 from narwhals.typing import IntoLazyFrame, IntoSeries
 
-from boundit.core.errors import MissingExtra
+from boundit.core.errors import DataError, MissingExtra
 from boundit.core.names import join_names
-from boundit.counts.errors import (
-    InvalidLog,
-    NotACategory,
-    NotNumeric,
-    UnknownSource,
-    shorten_error,
-)
+from boundit.counts.errors import NotACategory, NotNumeric, shorten_error
 from boundit.counts.sources import (
     NUMBER,
     Cells,
@@ -94,7 +88,7 @@ class FrameSource:
         except Exception as error:
             if isinstance(error, ModuleNotFoundError) and self._ibis is None:
                 raise MissingExtra(str(error.name), "spark") from None
-            raise InvalidLog(f"cannot read {self.label}: {shorten_error(error)}") from error
+            raise DataError(f"cannot read {self.label}: {shorten_error(error)}") from error
 
     def _check_objects(self, plan: GroupBy) -> None:
         """Refuse Python objects that are not numbers where summed, or cannot be grouped by.
@@ -206,14 +200,20 @@ class FrameSource:
 
 
 def read_frame(source: object) -> FrameSource:
-    """Make a source of rows of a data frame of any library, or raise UnknownSource."""
+    """Make a source of rows of a data frame of any library, or refuse it."""
     try:
         frame = nw.from_native(source)  # type: ignore[call-overload]
         return FrameSource(frame.lazy(), f"the {frame.implementation.value} frame")
     except TypeError:
-        raise UnknownSource(source) from None
+        kind = type(source)
+        package = kind.__module__.split(".")[0]
+        name = kind.__name__ if package == "builtins" else f"{package}.{kind.__qualname__}"
+        raise DataError(
+            f"cannot read a log from {name}; give paths of Parquet or CSV files, a frame (pandas, "
+            "Polars, PyArrow, DuckDB relation, PySpark, Ibis), or a dict of columns"
+        ) from None
     except NarwhalsError as error:
-        raise InvalidLog(f"cannot read the frame: {shorten_error(error)}") from None
+        raise DataError(f"cannot read the frame: {shorten_error(error)}") from None
 
 
 def _find_kind(of: nw.dtypes.DType) -> ColumnKind:

@@ -8,7 +8,7 @@ from math import isfinite
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from boundit.core.errors import InvalidLimit, OutOfTime, shorten
+from boundit.core.errors import OptionError, OutOfTime, shorten
 from boundit.core.long_work import FOR_EVER, TimeBudget
 from boundit.core.message import Option
 from boundit.core.scalars import unwrap_scalar
@@ -37,7 +37,7 @@ def read_memory_limit(limit: object) -> int:
         return max(LEAST, find_machine_memory() // SHARE)
     size = _read_size(unwrap_scalar(limit))
     if size is None or not size >= LEAST:
-        raise InvalidLimit(
+        raise OptionError(
             Option("memory_limit"),
             " must be a number of bytes from 1 MB on, a text such as '2 GB', or None; found "
             f"{shorten(repr(limit), 40)}",

@@ -10,7 +10,8 @@ import duckdb
 import numpy as np
 from duckdb import DuckDBPyRelation
 
-from boundit.counts.errors import InvalidLog, shorten_error
+from boundit.core.errors import DataError
+from boundit.counts.errors import shorten_error
 from boundit.counts.sources import (
     Cells,
     Column,
@@ -75,7 +76,7 @@ class RelationSource:
             with follow_interrupts():
                 yield
         except duckdb.Error as error:
-            raise InvalidLog(f"cannot read {self.label}: {shorten_error(error)}") from error
+            raise DataError(f"cannot read {self.label}: {shorten_error(error)}") from error
 
 
 @contextmanager

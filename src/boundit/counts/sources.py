@@ -16,7 +16,8 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.counts.errors import InvalidOption, NotNumeric
+from boundit.core.errors import OptionError
+from boundit.counts.errors import NotNumeric
 from boundit.counts.levels import encode_column, to_native
 from boundit.counts.named_array import Floats, find_distinct
 
@@ -280,12 +281,12 @@ def read_columns(columns: Mapping[str, object]) -> ColumnSource:
         values = found.tolist() if isinstance(found, np.ndarray) else found
         if not isinstance(values, Sequence) or isinstance(values, str | bytes):
             msg = f"column {name!r} is {type(values).__name__}; give a list of its values"
-            raise InvalidOption(msg)
+            raise OptionError(msg)
         held[name] = values
     lengths = {name: len(values) for name, values in held.items()}
     if len(set(lengths.values())) > 1:
         shown = ", ".join(f"{name!r} has {n}" for name, n in lengths.items())
-        raise InvalidOption(f"columns differ in length: {shown}; every row needs all of them")
+        raise OptionError(f"columns differ in length: {shown}; every row needs all of them")
     return ColumnSource(held)
 
 

@@ -15,12 +15,18 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.core.errors import shorten
+from boundit.core.errors import DataError, shorten
 from boundit.core.message import ANY, Message, Note, Option
-from boundit.core.names import Names, Nodes, read_nodes, sort_names
-from boundit.counts.errors import ClustersDiffer, NoReward, TooLarge
+from boundit.core.names import Names, Nodes, read_nodes
+from boundit.counts.errors import ClustersDiffer, TooLarge
 from boundit.counts.levels import Codes, Levels, join_levels
-from boundit.counts.named_array import Floats, MissingAxis, NamedArray, SeenCells, find_distinct
+from boundit.counts.named_array import (
+    Floats,
+    NamedArray,
+    SeenCells,
+    find_distinct,
+    require_axes,
+)
 
 DENSE_LIMIT = 2**24
 """The most cells a dense table may have: 128 MiB of numbers."""
@@ -209,10 +215,8 @@ class CountTable:
         )
 
     def _find_places(self, names: Names) -> list[int]:
-        """Find the positions of variables among the table's columns, or raise MissingAxis."""
-        asked = read_nodes(names)
-        if missing := asked.difference(self.variables):
-            raise MissingAxis(sort_names(missing)[0], self.variables)
+        """Find the positions of variables among the table's columns."""
+        asked = require_axes(read_nodes(names), self.variables)
         return [i for i, name in enumerate(self.variables) if name in asked]
 
     def _add_up(self, names: Names, numbers: Floats) -> NamedArray:
@@ -238,9 +242,10 @@ class CountTable:
         return SeenCells(kept, codes[first], added)
 
     def _require_reward(self, numbers: Floats | None) -> Floats:
-        """Return the table's sums of reward (or of squares), or raise NoReward if it has none."""
+        """Return the table's sums of reward (or of squares) if it has any."""
         if numbers is None:
-            raise NoReward
+            more = Option("reward", ANY)
+            raise DataError("the table holds no reward; count with ", more, " to add one up")
         return numbers
 
 

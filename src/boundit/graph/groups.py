@@ -20,13 +20,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from boundit.core.errors import InvalidGraph, shorten
+from boundit.core.errors import GraphError, shorten
 from boundit.core.names import Nodes, is_name, sort_names, write_name
 
 Edges = frozenset[tuple[str, str]]
 
 
-class InvalidGroup(InvalidGraph):
+class InvalidGroup(GraphError):
     """A group that names nothing, or whose members cannot be related as it says."""
 
     def __init__(self, name: str, reason: str) -> None:

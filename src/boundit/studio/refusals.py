@@ -6,13 +6,14 @@ from msgspec import Struct
 
 from boundit.core.errors import (
     BounditError,
-    InvalidGraph,
-    InvalidQuery,
+    DataError,
+    GraphError,
+    QueryError,
     UnreadableFile,
     shorten,
 )
 from boundit.core.message import Caveat, Message, Note, Option, Placeholder
-from boundit.counts.errors import InvalidLog, MissingColumn, NoFiles, NotNumeric
+from boundit.counts.errors import MissingColumn, NotNumeric
 from boundit.service.errors import ServiceError
 from boundit.studio.errors import RefusedRequest, StudioError
 
@@ -144,11 +145,11 @@ def _find_place(error: BounditError) -> str | None:
         return _ROLES.get(error.role, f"data.bins.{error.name}")
     if error.option in _PLACES:
         return _PLACES[error.option] + _name_entry(error.message)
-    if isinstance(error, UnreadableFile | NoFiles | InvalidLog):
+    if isinstance(error, UnreadableFile | DataError):
         return "data.file"
-    if isinstance(error, InvalidQuery):
+    if isinstance(error, QueryError):
         return "query"
-    return "graph" if isinstance(error, InvalidGraph) else None
+    return "graph" if isinstance(error, GraphError) else None
 
 
 def _name_entry(message: Message) -> str:

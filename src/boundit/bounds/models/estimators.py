@@ -9,13 +9,13 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.bounds.models.options import InvalidModels, ModelKind
-from boundit.core.errors import BounditError, MissingExtra, shorten
+from boundit.bounds.models.options import ModelKind
+from boundit.core.errors import BounditError, MissingExtra, OptionError, shorten
 from boundit.core.message import Option
 from boundit.counts.named_array import Floats
 
 
-class BadEstimator(InvalidModels):
+class BadEstimator(OptionError):
     """An estimator that cannot be fitted, or does not predict."""
 
     def __init__(self, role: str, estimator: object, problem: str) -> None:

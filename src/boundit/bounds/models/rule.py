@@ -337,11 +337,11 @@ def _fit_tables(
     fitted = learners.describe(len(rows[0]), models.folds, models.least_propensity)
     rule = ModelRule(query, scores, _write_reason(graph, query, found, fitted), confidence)
     said = {str(note) for of in evidence.tables for note in of.table.notes}
-    found = [*(note for of in tables for note in of.notes), *notes]
+    all_notes = [*(note for of in tables for note in of.notes), *notes]
     if models.external is not None and len(tables) == 1:
         why = f"no external table supplies shares; the model of {EXTERNAL} in "
-        found.append(Message(why, Option("models"), " was not used"))
-    fresh = tuple(note for note in dict.fromkeys(found) if str(note) not in said)
+        all_notes.append(Message(why, Option("models"), " was not used"))
+    fresh = tuple(note for note in dict.fromkeys(all_notes) if str(note) not in said)
     return FittedModels(rule, fitted, fresh)
 
 
