@@ -69,7 +69,7 @@ def test_limits_are_named_as_flags(log: str) -> None:
     answer = CliRunner().invoke(check, [WRONG, log, "--time-limit", "0"])
 
     assert answer.exit_code == 0
-    assert "caveat: --time-limit 0.0 ended the search for implications" in answer.output
+    assert "caveat: --time-limit 0 ended the search for implications" in answer.output
 
 
 def test_a_memory_limit_is_bytes_or_a_size(log: str) -> None:

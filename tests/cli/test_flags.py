@@ -8,24 +8,23 @@ import pytest
 
 from boundit.bandit.errors import BadOption, BadReward, NeedsArms
 from boundit.bounds.derive import derive_bounds
+from boundit.bounds.options import name_flag
 from boundit.bounds.request import UnknownProfile
 from boundit.bounds.reward import NeedsRange, OutsideRange
 from boundit.checks.check import check
-from boundit.cli.flags import OPTIONS, name_flag, write_with_flags
+from boundit.cli.flags import OPTIONS, write_with_flags
 from boundit.cli.main import app
 from boundit.core.errors import (
     BounditError,
-    DataError,
-    OptionError,
     OutsideDomain,
-    QueryError,
     ReservedName,
 )
-from boundit.core.message import Message, Note, Option
+from boundit.core.message import ANY, Message, Note, Option
 from boundit.counts.caveats import warn_of_many_levels
 from boundit.counts.errors import MissingColumn, TooManyCells
 from boundit.counts.log import read_log
 from boundit.counts.table import warn_of_strange_levels
+from boundit.estimand.adjustment import is_adjustment_set
 from boundit.graph.text import parse
 from boundit.results.bound import MEASURES
 from boundit.results.bound_table import BoundTable
@@ -53,19 +52,29 @@ ERRORS: list[tuple[BounditError | Callable[[], object], str, str | None, str | N
         "it has Age (--columns 'time of day=...' renames)",
     ),
     (
-        DataError("Age", 71, rows=90, numeric=True),
+        lambda: read_log({"Age": [i + 0.5 for i in range(71)]}).count("Age"),
         "bins",
         "; cut it with bins={'Age': [...]} (the graph must then hold for the bins)",
         "; cut it with --bins Age=... (the graph must then hold for the bins)",
     ),
     (
-        TooManyCells(1000, [("A", 990)]),
+        TooManyCells("leave them out, or cut them with ", Option("bins", ANY)),
         "bins",
         "leave them out, or cut them with bins=",
         "leave them out, or cut them with --bins",
     ),
-    (DataError(), "reward", "count with reward= to add", "count with reward= to add"),
-    (DataError("n", "is odd", "mend it"), "weight", "weight 'n' is odd; mend it", None),
+    (
+        lambda: read_log(ROWS).count("X").sum_rewards("X"),
+        "reward",
+        "count with reward= to add",
+        "count with reward= to add",
+    ),
+    (
+        lambda: read_log({"X": [0], "n": [-1]}, weight="n").count("X"),
+        "weight",
+        "weight 'n' is negative (-1) in some rows; a weight counts rows",
+        None,
+    ),
     (
         lambda: read_log(ROWS, weight="n").count("X"),
         "weight",
@@ -85,7 +94,7 @@ ERRORS: list[tuple[BounditError | Callable[[], object], str, str | None, str | N
         "; drop such rows with --missing drop; a reward cannot be a level",
     ),
     (
-        DataError("S", 2, 3),
+        lambda: read_log({"X": [0, 1, 1], "S": [0, 0, 1]}).count("X", selection="S"),
         "external",
         "filter the log to S = 1 and pass the rest as external=",
         "filter the log to S = 1 and pass the rest as --external",
@@ -99,8 +108,8 @@ ERRORS: list[tuple[BounditError | Callable[[], object], str, str | None, str | N
     (
         lambda: read_log(ROWS, exact=True),
         "exact",
-        "exact=True needs weight=, the column that holds the law",
-        "--exact needs --weight, the column that holds the law",
+        "exact=True needs weight=, the column of probabilities",
+        "--exact needs --weight, the column of probabilities",
     ),
     (
         lambda: read_log(ROWS, columns={"A": "X", "B": "X"}),
@@ -139,7 +148,7 @@ ERRORS: list[tuple[BounditError | Callable[[], object], str, str | None, str | N
         "outside --outcome-range 0 1.5; widen",
     ),
     (
-        OptionError("wide"),
+        lambda: bounded("X -> Y", outcome_range="wide"),
         "outcome_range",
         "outcome_range must be (low, high) with low < high, found 'wide'",
         "--outcome-range must be (low, high) with low < high, found 'wide'",
@@ -163,7 +172,7 @@ ERRORS: list[tuple[BounditError | Callable[[], object], str, str | None, str | N
         ),
         "confidence",
         "an exact law has no sampling error; pass confidence=None",
-        "an exact law has no sampling error; pass --plug-in",
+        "an exact law has no sampling error; pass --confidence none",
     ),
     (
         lambda: bounded("X -> Y", confidence=2),
@@ -226,10 +235,10 @@ ERRORS: list[tuple[BounditError | Callable[[], object], str, str | None, str | N
         "the dict of columns, given as --external, has Z, none of which is in the graph (X, Y)",
     ),
     (
-        OptionError(2),
+        lambda: check(parse("X -> Y"), ROWS, level=2),
         "level",
-        "level=2 is no chance of a false alarm; use 0.05 or such",
-        "--level 2 is no chance of a false alarm; use 0.05 or such",
+        "level=2 is not a probability of a false alarm; use 0.05 or such",
+        "--level 2 is not a probability of a false alarm; use 0.05 or such",
     ),
     (BadOption("seed", "text", 3), "seed", "seed must be text, found 3", None),
     (NeedsArms(), "arms", "give the policy arms=[...] or prior=, or pass arms=[...] to", None),
@@ -239,7 +248,12 @@ ERRORS: list[tuple[BounditError | Callable[[], object], str, str | None, str | N
         "found 2; reward_range= declares another",
         "found 2; --reward-range declares another",
     ),
-    (QueryError("Z", frozenset()), "external", "'Z' is external but not among", None),
+    (
+        lambda: is_adjustment_set("X -> Y; Z", "Y | do(X)", [], external=["Z"]),
+        "external",
+        "'Z' is external but not among",
+        None,
+    ),
 ]
 CAVEATS: list[tuple[Callable[[], Iterable[Note]], str, str]] = [
     (
@@ -260,7 +274,7 @@ CAVEATS: list[tuple[Callable[[], Iterable[Note]], str, str]] = [
     (
         lambda: bounded("X -> Y; Y -> [S]", time_limit=0.0).caveats,
         "part of the search for rules, because time_limit=0.0 s was reached",
-        "part of the search for rules, because --time-limit 0.0 s was reached",
+        "part of the search for rules, because --time-limit 0 s was reached",
     ),
 ]
 
@@ -297,9 +311,9 @@ def test_caveats_name_options_in_python_and_as_flags(
 
 
 def test_what_a_check_could_not_count_is_said_with_flags() -> None:
-    finding = Message(TooManyCells(9, [("A", 7)]).message, ".")
+    finding = Message(TooManyCells("cut them with ", Option("bins", ANY)).message, ".")
 
-    assert write_with_flags(finding).endswith("leave them out, or cut them with --bins.")
+    assert write_with_flags(finding).endswith("cut them with --bins.")
 
 
 def test_plain_words_and_options_without_a_flag_stay() -> None:

@@ -206,10 +206,10 @@ def test_a_compressed_file_cut_short(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("nowhere.csv", "no log at 'nowhere.csv': there is no such file or directory"),
-        ("nowhere/*.csv", "no log at 'nowhere/*.csv': no Parquet, CSV, JSON lines or Arrow "
+        ("nowhere.csv", "cannot read 'nowhere.csv': there is no such file or directory"),
+        ("nowhere/*.csv", "cannot read 'nowhere/*.csv': no Parquet, CSV, JSON lines or Arrow "
          "file matches"),
-        ("s3://bucket/log.parquet", "no log at 's3://bucket/log.parquet': Install s3fs to "
+        ("s3://bucket/log.parquet", "cannot read 's3://bucket/log.parquet': Install s3fs to "
          "access S3"),
     ],
 )  # fmt: skip

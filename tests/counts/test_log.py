@@ -182,7 +182,7 @@ def test_what_is_no_log(source: object) -> None:
         ({"missing": "keep"}, OptionError,
          "missing='keep' is not a rule; use 'drop', 'level' or 'error'"),
         ({"exact": True}, OptionError,
-         "exact=True needs weight=, the column that holds the law"),
+         "exact=True needs weight=, the column of probabilities"),
         ({"exact": True, "weight": "n", "adaptive": True}, OptionError,
          "an exact distribution was not written row by row; leave out adaptive=True"),
         ({"weight": "m"}, MissingColumn, "the log has no column 'm'; it has X, n"),

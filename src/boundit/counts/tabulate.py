@@ -143,8 +143,8 @@ def _check_weights(cells: Cells, name: str, *, exact: bool) -> None:
         raise DataError(f"weight {name!r} {problem}", option="weight")
     if not exact and np.nanmax(cells["part_weight"]) > 0:
         raise DataError(
-            f"weight {name!r} has a fractional part in some rows; counts are whole numbers; for the "
-            "probabilities of an exact distribution add ",
+            f"weight {name!r} has a fractional part in some rows; counts are whole numbers; for "
+            "the probabilities of an exact distribution add ",
             Option("exact", True),  # noqa: FBT003, a value
             option="weight",
         )
