@@ -276,7 +276,7 @@ def test_without_selection_the_log_outweighs_a_small_table() -> None:
         ({"query": "Y, Z | do(X)"}, "bounds are for one reward"),
         ({"query": "Y | Z"}, "has no treatment"),
         ({"query": "Z | do(X), Y"}, "is an effect of the treatments"),
-        ({"query": 5}, "a query is read from text, found int"),
+        ({"query": 5}, "a query is read from text such as"),
         (
             {"log": ROWS | {"Y": [0, 1, 2, 1, 0, 1]}},
             "declare what it can be with outcome_range",

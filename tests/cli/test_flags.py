@@ -24,7 +24,7 @@ from boundit.counts.caveats import warn_of_many_levels
 from boundit.counts.errors import MissingColumn, TooManyCells
 from boundit.counts.log import read_log
 from boundit.counts.table import warn_of_strange_levels
-from boundit.estimand.adjustment import is_adjustment_set
+from boundit.estimand.adjustment import adjusts
 from boundit.graph.text import parse
 from boundit.results.bound import MEASURES
 from boundit.results.bound_table import BoundTable
@@ -249,7 +249,7 @@ ERRORS: list[tuple[BounditError | Callable[[], object], str, str | None, str | N
         "found 2; --reward-range declares another",
     ),
     (
-        lambda: is_adjustment_set("X -> Y; Z", "Y | do(X)", [], external=["Z"]),
+        lambda: adjusts("X -> Y; Z", covariates=(), treatments="X", outcomes="Y", external="Z"),
         "external",
         "'Z' is external but not among",
         None,

@@ -275,7 +275,7 @@ def test_a_hidden_cause_of_one_variable_alone_vanishes() -> None:
 def test_what_cannot_be_hidden_is_refused() -> None:
     graph = CausalGraph.of(directed=[("X", "S")], selection="S")
 
-    with pytest.raises(GraphError, match="S is marked both hidden and selection"):
+    with pytest.raises(GraphError, match="S is the selection node"):
         project(graph, "S")
     with pytest.raises(EmptyGraph, match="every node is hidden"):
         project(graph, "X")

@@ -125,7 +125,7 @@ def test_what_dagitty_can_say(dagitty: str, text: str) -> None:
         (
             "dag { S [selected] T [selected] A -> S }",
             (
-                "the graph marks 2 selection nodes, S, T; "
+                "the graph marks several selection nodes, S, T; "
                 "a row is logged or not: give one node the parents of all of them"
             ),
         ),

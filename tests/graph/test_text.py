@@ -90,7 +90,7 @@ def test_a_node_may_be_called_hidden() -> None:
         (
             "X -> [S]; X -> [T]",
             (
-                "the graph marks 2 selection nodes, S, T; "
+                "the graph marks several selection nodes, S, T; "
                 "a row is logged or not: give one node the parents of all of them"
             ),
         ),
