@@ -23,7 +23,7 @@ from boundit.bounds.chain import Chain, Known, Link, Reweighted, Run, least_mean
 from boundit.bounds.evidence import Evidence
 from boundit.bounds.inference import Endpoints, Exact, Inference
 from boundit.bounds.inference.base import Rule
-from boundit.bounds.lp.program import SolveStatus
+from boundit.bounds.linear_program import SolveStatus
 from boundit.bounds.population import Population, Row, make_program
 from boundit.bounds.refusals import LIMITS
 from boundit.core.interval import Interval

@@ -12,7 +12,7 @@ from boundit.bounds.chain import Chain, Known, Natural, Reweighted, Run, Tilted,
 from boundit.bounds.evidence import Evidence
 from boundit.bounds.inference import Endpoints
 from boundit.bounds.inference.base import Rule
-from boundit.bounds.lp.program import SolveStatus
+from boundit.bounds.linear_program import SolveStatus
 from boundit.bounds.models.rule import ModelRule
 from boundit.bounds.refusals import LIMITS
 from boundit.core.formula import Line, Sentence, Term, Variable

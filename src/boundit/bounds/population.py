@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundit.bounds.evidence import Probabilities
-from boundit.bounds.lp.program import Optimum, Program, SolveStatus, SparseMatrix
+from boundit.bounds.linear_program import Optimum, Program, SolveStatus, SparseMatrix
 from boundit.bounds.selection_facts import SelectionFacts
 from boundit.core.long_work import FOR_EVER, TimeBudget
 from boundit.core.names import Nodes, join_names, sort_names

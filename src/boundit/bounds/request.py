@@ -6,7 +6,7 @@ from math import inf
 from os import PathLike
 from typing import Literal, TypeAlias, Unpack, get_args
 
-from boundit.bounds.confounding.limits import NO_LIMITS, ConfoundingLimits
+from boundit.bounds.confounding_limits import NO_LIMITS, ConfoundingLimits
 from boundit.bounds.models.estimators import load_scikit_learn
 from boundit.bounds.models.options import Models, read_models
 from boundit.bounds.options import DeriveOptions, complete

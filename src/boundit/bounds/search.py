@@ -29,7 +29,7 @@ from boundit.bounds.chain import (
     Unknown,
     drop_idle,
 )
-from boundit.bounds.confounding.limits import (
+from boundit.bounds.confounding_limits import (
     NO_LIMITS,
     ConfoundingLimits,
     describe_limit,

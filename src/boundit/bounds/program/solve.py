@@ -22,8 +22,7 @@ import highspy
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.bounds.program.bilinear import BilinearProgram
-from boundit.bounds.program.ratios import bound_ratios
+from boundit.bounds.program.bilinear import BilinearProgram, bound_ratios
 from boundit.bounds.program.types import Variable
 from boundit.core.long_work import FOR_EVER, TimeBudget
 from boundit.core.rounding import EXACT_ROUNDING, ROUNDING, SOLVER_ROUNDING

@@ -9,7 +9,7 @@ than that of a larger one.
 from dataclasses import dataclass, field, replace
 from math import inf
 
-from boundit.bounds.confounding.limits import ConfoundingLimits
+from boundit.bounds.confounding_limits import ConfoundingLimits
 from boundit.bounds.count import KeptCounts
 from boundit.bounds.derive import derive_table
 from boundit.bounds.request import BoundRequest

@@ -5,7 +5,7 @@ from math import inf, nan
 import numpy as np
 import pytest
 
-from boundit.bounds.confounding.limits import (
+from boundit.bounds.confounding_limits import (
     NO_LIMITS,
     ConfoundingLimits,
     describe_limit,

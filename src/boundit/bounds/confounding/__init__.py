@@ -1,1 +1,0 @@
-"""What a limit on hidden confounding implies: the marginal sensitivity model."""
