@@ -14,7 +14,7 @@ from typing import get_args
 
 import numpy as np
 
-from boundit.bounds.lp.program import Program, SparseMatrix
+from boundit.bounds.linear_program import Program, SparseMatrix
 from boundit.core.errors import BounditError
 from boundit.core.message import Option
 from boundit.core.rounding import EXACT_ROUNDING, ROUNDING
