@@ -64,7 +64,6 @@ OPTIONS = frozenset(
         "outcome_range",
         "profile",
         "propensity",
-        "reward_range",
         "rule",
         "shares",
         "selection_limit",
