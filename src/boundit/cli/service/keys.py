@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from boundit.cli.options import json_option
+from boundit.cli.options import flags
 from boundit.cli.outputs import notify, print_json
 from boundit.cli.service.stores import new_store_options, open_store, store_options
 
@@ -29,7 +29,7 @@ def keys() -> None:
     type=click.Choice(["decide", "reward", "read", "admin"]),
     help="What the key may do; again for more. admin may do everything.",
 )
-@json_option
+@flags("json")
 def add(
     *, name: str, data: Path | None, store: str | None, roles: tuple[str, ...], as_json: bool
 ) -> None:
@@ -51,7 +51,7 @@ def add(
 
 @keys.command("list", short_help="List the keys, without their secrets.")
 @store_options
-@json_option
+@flags("json")
 def list_(*, data: Path | None, store: str | None, as_json: bool) -> None:
     """List all keys, those revoked too."""
     opened = open_store(data, store)

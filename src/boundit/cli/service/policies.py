@@ -8,8 +8,7 @@ from typing import Any
 
 import click
 
-from boundit.cli.numbers import Number
-from boundit.cli.options import json_option
+from boundit.cli.options import Number, flags
 from boundit.cli.outputs import OutputFile, notify_written, print_json
 from boundit.cli.service.durations import Duration, write_duration
 from boundit.cli.service.stores import (
@@ -98,7 +97,7 @@ def policies() -> None:
     show_default=True,
     help="What a level gets that the bounds do not have.",
 )
-@json_option
+@flags("json")
 def create(
     *, name: str, data: Path | None, store: str | None, as_json: bool, **given: Any
 ) -> None:
@@ -122,7 +121,7 @@ def create(
 @policies.command(short_help="Show a policy, or all of them.")
 @click.argument("name", required=False)
 @store_options
-@json_option
+@flags("json")
 def show(*, name: str | None, data: Path | None, store: str | None, as_json: bool) -> None:
     """Show the policy NAME as it is now, or all policies."""
     with run_engine(data, store) as engine:

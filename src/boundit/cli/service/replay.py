@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from boundit.cli.options import json_option
+from boundit.cli.options import flags
 from boundit.cli.outputs import print_json
 from boundit.cli.service.stores import open_store, store_options
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.argument("policy", required=False)
 @store_options
 @click.option("--decisions", is_flag=True, help="Make every decision again, too.")
-@json_option
+@flags("json")
 @click.pass_context
 def replay(
     context: click.Context,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from boundit.cli.numbers import Number
+from boundit.cli.options import Number
 from boundit.cli.outputs import notify
 from boundit.cli.service.kernels import set_kernel_folder
 from boundit.cli.service.stores import new_store_options, open_store
