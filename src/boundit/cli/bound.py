@@ -104,9 +104,7 @@ def effect(
     effects = table.effects(arm, shares=_read_shares(shares, table))
     if report is not None:
         _write_report(report, table.drop_counts() if no_counts else table, question)
-    reasons = (
-        [str(one.explain(of)) for one in effects.values() for of in one] if explain else []
-    )
+    reasons = [str(table.explain(*key)) for key in table.bounds] if explain else []
     if as_json:
         print_json(
             {

@@ -123,7 +123,5 @@ def pick_policies(
         if name not in known:
             near = get_close_matches(name, known, n=1)
             hint = f"Did you mean {near[0]!r}?" if near else f"Use one of {', '.join(known)}."
-            raise InvalidSimulation(
-                f"{name} is not a policy. {hint}", option="policies"
-            )
+            raise InvalidSimulation(f"{name} is not a policy. {hint}", option="policies")
     return {name: known[name] for name in names}
