@@ -25,7 +25,6 @@ from boundit.cli.options import INTERRUPTED
 from boundit.cli.outputs import notify, write_with_flags
 from boundit.cli.service.keys import keys
 from boundit.cli.service.policies import policies
-from boundit.cli.service.replay import replay
 from boundit.cli.service.serve import serve
 from boundit.cli.simulate import simulate
 from boundit.cli.studio import studio
@@ -115,7 +114,7 @@ def app() -> None:
 
 for _command in (
     *(init, graph, identify, check, effect, bound, decide, compare, breakdown, stress, suggest),
-    *(simulate, studio, serve, keys, policies, replay),
+    *(simulate, studio, serve, keys, policies),
 ):
     app.add_command(_command)
 
