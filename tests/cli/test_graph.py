@@ -133,7 +133,7 @@ def test_an_identification_as_json(capsys: Capsys) -> None:
         (["graph", "X -> Y", "--between", "X,Q"], "no node 'Q'"),
         (["graph", "X -> Y", "--to", "png"], "'png' is not one of"),
         (["check", WRONG], "Missing argument 'LOG...'"),
-        (["check", WRONG, "none.csv"], "no log at 'none.csv'"),
+        (["check", WRONG, "none.csv"], "cannot read 'none.csv'"),
         (["check", WRONG, "log.csv", "--adaptive"], "learned"),
         (["check", WRONG, "log.csv", "--memory-limit", "much"], "--memory-limit must be"),
         (

@@ -19,7 +19,7 @@ SEVERAL = {
     "--seed": "of a policy",
     "--rule": "of stress",
     "--contexts": "of stress",
-    "--data": "made or read",
+    "--set": "fields of a policy, and of a server",
 }
 """Flags with more than one help text, and why."""
 

@@ -1,7 +1,6 @@
 """What a graph says without data or against it: ``graph``, ``identify`` and ``check``."""
 
 from dataclasses import replace
-from itertools import islice
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
@@ -13,18 +12,17 @@ from boundit.core.names import join_names, sort_names
 from boundit.counts.unmarked import ask_by_name, find_possible_selection
 from boundit.graph.formats import to_record
 from boundit.graph.implications import implications
-from boundit.graph.paths import list_biasing_paths, list_causal_paths
+from boundit.graph.paths import list_causal_paths
 from boundit.graph.read import GraphFormat
 from boundit.graph.separation import open_walk
 
 if TYPE_CHECKING:
     from boundit.checks.report import CheckReport
-    from boundit.estimand.adjustment import Adjustment
     from boundit.graph.causal_graph import CausalGraph
     from boundit.graph.implications import Independence
 
 MOST_LISTED = 10
-"""How many paths, adjustment sets and implications are printed."""
+"""How many causal paths and implications are printed."""
 
 
 @command(short_help="Show, convert or query a graph.")
@@ -145,22 +143,16 @@ def identify(
       boundit identify 'X -> M -> Y; X <-> Y' 'Y | do(X)'
       boundit identify graph.dot 'Y | do(X), Z' --external Z,C
     """
-    from boundit.estimand.adjustment import adjustment_sets  # noqa: PLC0415, keeps --help quick
-    from boundit.estimand.identify import identify as answer  # noqa: PLC0415
+    from boundit.estimand.identify import identify as answer  # noqa: PLC0415, keeps --help quick
     from boundit.estimand.notation import to_record as formula_record  # noqa: PLC0415
     from boundit.estimand.query import parse_query  # noqa: PLC0415
 
     read, asked = load_graph(source), parse_query(query)
-    tables = [read_names(part) for part in external]
-    found = answer(read, asked, external=tables)
-    measured = frozenset[str]().union(*tables)
-    ends = (read, asked.treatments, asked.outcomes)
-    sets = [*islice(adjustment_sets(read, asked, external=measured), MOST_LISTED)]
-    causal = [" ".join(path) for path in list_causal_paths(*ends, most=MOST_LISTED)]
-    given = frozenset(asked.context) | ({read.selection} if read.selection else set())
-    biasing = [
-        " ".join(path) for path in list_biasing_paths(*ends, given=given, most=MOST_LISTED)
-    ]
+    found = answer(read, asked, external=[read_names(part) for part in external])
+    paths = list_causal_paths(read, asked.treatments, asked.outcomes, most=MOST_LISTED)
+    causal, biasing = (
+        [" ".join(path) for path in listed] for listed in (paths, found.biasing_paths)
+    )
     if as_json:
         formula = found.expression
         print_json(
@@ -172,7 +164,7 @@ def identify(
                 "expression": None if formula is None else formula_record(formula),
                 "proof": found.proof,
                 "steps": [str(step) for step in found.steps],
-                "adjustment_sets": [sort_names(each.covariates) for each in sets],
+                "adjustment_sets": list(map(sort_names, found.adjustment_sets)),
                 "causal_paths": causal,
                 "biasing_paths": biasing,
                 "implications": list(map(_write_implication, implications(read))),
@@ -182,7 +174,12 @@ def identify(
     click.echo(f"{asked} = {found}" if found else f"{asked}: {found}")
     for step in found.steps:
         click.echo(f"  {step}")
-    click.echo(_write_list("minimal adjustment sets", map(_write_set, sets)))
+    click.echo(
+        _write_list(
+            "minimal adjustment sets",
+            (f"{{{join_names(each)}}}" for each in found.adjustment_sets),
+        )
+    )
     click.echo(_write_list("causal paths", causal))
     click.echo(_write_list("biasing paths", biasing))
     click.echo(_write_implications(implications(read)))
@@ -192,10 +189,6 @@ def identify(
 def _write_list(title: str, found: Any) -> str:
     lines = "".join(f"\n  {each}" for each in found)
     return f"{title}:{lines or ' none'}"
-
-
-def _write_set(found: "Adjustment") -> str:
-    return "{" + join_names(found.covariates) + "}"
 
 
 @command(short_help="Do the data contradict the graph?")

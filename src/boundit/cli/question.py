@@ -16,7 +16,7 @@ from click.core import ParameterSource
 from boundit.bounds.options import keep_fitting, list_changed, name_flag
 from boundit.cli.options import ASSUME, DATA, INFER, RUN, SOURCES, flags, is_path
 from boundit.cli.outputs import refuse_overwriting, show_steps, write_with_flags
-from boundit.core.errors import InvalidGraph, UnknownNode, UnreadableFile, shorten
+from boundit.core.errors import GraphError, UnknownNode, UnreadableFile, shorten
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.read import parse_graph, read_graph
 
@@ -147,7 +147,7 @@ def load_graph(source: str) -> CausalGraph:
         return parse_graph(source)
     try:
         return read_graph(source)
-    except InvalidGraph as error:
+    except GraphError as error:
         raise click.UsageError(f"{source}: {write_with_flags(error.message)}") from None
 
 
@@ -184,12 +184,10 @@ def open_log(files: Iterable[str], data: Mapping[str, Any]) -> "Log":
 
 def _open_external(file: str, data: Mapping[str, Any]) -> "Log":
     """Open external data by those flags whose columns it has."""
-    from boundit.counts.errors import NoFiles  # noqa: PLC0415, keeps --help quick
-
     try:
         plain = open_log([file], {"missing": data["missing"]})
-    except NoFiles as error:
-        message = f"--external: no table at {error.pattern!r}: {error.reason}"
+    except UnreadableFile as error:
+        message = f"--external: no table at {error.path!r}: {error.reason}"
         raise click.UsageError(message) from None
     return open_log([file], keep_fitting(data, plain))
 
