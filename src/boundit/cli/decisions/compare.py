@@ -23,17 +23,7 @@ if TYPE_CHECKING:
 @command(short_help="Better, worse or inconclusive?")
 @takes_question(saved=True)
 @click.option("--policy", required=True, metavar="POLICY", help="The policy to compare.")
-@click.option(
-    "--baseline", required=True, metavar="POLICY", help="The policy that it is compared with."
-)
-@click.option(
-    "--shares",
-    metavar="FILE|any|log",
-    default="any",
-    show_default=True,
-    help="How common contexts are: a table with a column 'share', a log of units, the rows of "
-    "LOG, or any mix.",
-)
+@flags("baseline", "shares", baseline={"required": True}, shares={"default": "any"})
 @click.option(
     "--cost",
     multiple=True,
@@ -100,9 +90,7 @@ def compare(
     refuse_overwriting(context, filter(is_path, (policy, baseline, shares)))
     table, request = spell_caveats(question.derive()), None
     if not question.saved:
-        request = read_request(
-            question.graph, question.query, question.log, **question.options
-        )
+        request = read_request(question.graph, question.query, question.log, **question.options)
     compared = compare_by(
         table,
         read_policy(policy, table),
