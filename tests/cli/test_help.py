@@ -15,7 +15,6 @@ SEVERAL = {
     "--out": "what is saved differs",
     "--port": "the same for two servers",
     "--goal": "a policy inherits it",
-    "--confidence": "compare has another default",
     "--seed": "of a policy",
     "--rule": "of stress",
     "--contexts": "of stress",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @command(short_help="Better, worse or inconclusive?")
 @takes_question(saved=True)
 @click.option("--policy", required=True, metavar="POLICY", help="The policy to compare.")
-@flags("baseline", "shares", baseline={"required": True}, shares={"default": "any"})
+@flags("baseline", "shares", baseline={"required": True})
 @click.option(
     "--cost",
     multiple=True,
@@ -56,7 +56,7 @@ def compare(
     question: Question,
     policy: str,
     baseline: str,
-    shares: str,
+    shares: str | None,
     cost: tuple[str, ...],
     propensity: str | None,
     estimator: "Estimator",
@@ -84,6 +84,7 @@ def compare(
       boundit compare bounds.json --policy new.csv --baseline old.csv --shares shares.csv
       boundit compare graph.txt 'Y | do(X), C' log.csv --policy B --baseline log --shares log
     """
+    shares = shares or "any"
     from boundit.bounds.request import read_request  # noqa: PLC0415, keeps --help quick
     from boundit.decisions.compare import compare_by  # noqa: PLC0415
 
