@@ -152,7 +152,7 @@ class DataOptions(TypedDict, total=False):
         str | None,
         Declared(
             default=None,
-            help="Column with the number of rows that each row stands for, in every file that has it.",
+            help="Column that says how many rows a row stands for, in every file that has it.",
             label="the weight",
             metavar="COLUMN",
         ),
