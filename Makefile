@@ -55,7 +55,6 @@ docs: $(READY_DOCS)  ## Build the documentation into site/
 
 figures: $(READY)  ## Make the pictures and tables of the README and of the documentation
 	$(RUN)python -m tools.figures
-	$(RUN)python -m research.tools.rivals_page
 	$(RUN)python -m tests.studio.stories.pictures
 
 format: $(READY)  ## Format the code and mend what lint can mend
@@ -76,7 +75,7 @@ crash-small: $(READY)  ## The same a hundred times, as continuous integration do
 	$(RUN)python -m tests.service.crash --store sqlite --kills 60
 	$(RUN)python -m tests.service.crash --store postgres --kills 40
 
-bench: $(READY_BENCH)  ## Speed beside other libraries, as ratios of one run
+bench: $(READY_BENCH) old  ## Speed beside release 0.2.0, other libraries and a loop in C
 	$(RUN)python -m research.benchmarks
 
 wheel: $(READY)  ## Build what would be released, and try it without this folder

@@ -12,8 +12,6 @@ DATA = Path(__file__).parent / "data"
 collect_ignore = ["tutorials/service.md", "how-to/run-a-service.md"]
 """Pages that start a server: tests/docs/test_commands.py plays them with their commands."""
 NEEDS_JAVA = "log-in-spark.md"
-FULL = (NEEDS_JAVA, "large-graphs.md")
-"""Pages that ``make test`` leaves to ``make test-all``."""
 WARNS = (NEEDS_JAVA, "log-in-a-database.md")
 
 
@@ -21,7 +19,7 @@ WARNS = (NEEDS_JAVA, "log-in-a-database.md")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Sort pages into tiers, and let Spark and Ibis warn of much that is not ours."""
     for item in items:
-        if item.path.name in FULL:
+        if item.path.name == NEEDS_JAVA:
             item.add_marker(pytest.mark.full)
         if item.path.name in WARNS:
             item.add_marker(pytest.mark.filterwarnings("ignore"))

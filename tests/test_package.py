@@ -1,4 +1,4 @@
-"""The package as a whole: its names, its errors, what it depends on, its layers."""
+"""The package as a whole: its names, what it depends on, its layers."""
 
 import ast
 import re
@@ -8,7 +8,6 @@ import tomllib
 from pathlib import Path
 
 import boundit
-from tests.error_tree import write_page
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -22,10 +21,6 @@ def test_all_is_exactly_what_can_be_imported() -> None:
         for name in package.__all__:
             assert getattr(package, name).__module__.startswith("boundit.")
         assert set(package.__all__) <= set(dir(package))
-
-
-def test_the_error_tree_is_drawn_whole() -> None:
-    assert (ROOT / "docs" / "errors.md").read_text(encoding="utf-8") == write_page()
 
 
 def test_declared_packages_are_those_in_use() -> None:

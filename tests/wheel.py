@@ -24,8 +24,7 @@ import click
 import boundit
 from tests.docs.pages import ROOT, read_commands
 
-README, PACKAGE = ROOT / "README.md", ROOT / "PACKAGE.md"
-"""What readers of the repository see, and what readers of a package index see."""
+README = ROOT / "README.md"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 PYTHONS = tuple(
     found[1]
@@ -60,7 +59,7 @@ def compare_files(wheel: Path, archive: Path) -> None:
         raise SystemExit(f"the wheel differs from src/boundit: {', '.join(odd[:8])}")
     with tarfile.open(archive) as source:
         names = {Path(*Path(name).parts[1:]).as_posix() for name in source.getnames()}
-    more = {README.name, PACKAGE.name, "Makefile", "LICENSE", "pyproject.toml"}
+    more = {README.name, "Makefile", "LICENSE", "pyproject.toml"}
     wanted = list_files(ROOT / "tests") | more
     if missing := sorted(wanted - names):
         raise SystemExit(f"the source archive lacks {', '.join(missing[:8])}")
@@ -89,10 +88,7 @@ def require_wheels(wheel: Path, version: str) -> None:
 
 
 def run_readme(programs: Path, folder: Path) -> int:
-    """Run the README's commands and examples in a folder with nothing but its data.
-
-    Then the examples of the page for an index, which start from what these commands wrote.
-    """
+    """Run the README's commands, then its examples, in a folder with nothing but its data."""
     shutil.copytree(ROOT / "docs" / "data", folder / "docs" / "data")
     environment = {name: os.environ[name] for name in ("HOME", "LANG") if name in os.environ}
     environment["PATH"] = f"{programs}:/usr/bin:/bin"
@@ -103,10 +99,9 @@ def run_readme(programs: Path, folder: Path) -> int:
         if done.returncode or not command.expects(done.stdout):
             raise SystemExit(f"$ {command.line}\n{done.stdout}\nexit code {done.returncode}")
         n += 1
-    for page in (README, PACKAGE):
-        shutil.copy(page, folder)
-        if run(["python", "-m", "doctest", "-o", "ELLIPSIS", page.name]).returncode:
-            raise SystemExit(f"the examples of {page.name} print something else")
+    shutil.copy(README, folder)
+    if run(["python", "-m", "doctest", "-o", "ELLIPSIS", README.name]).returncode:
+        raise SystemExit("the examples of the README print something else")
     return n
 
 

@@ -1,4 +1,4 @@
-"""Run every benchmark, or those named: ``python -m research.benchmarks separation``.
+"""Run every benchmark, or those named: ``python -m research.benchmarks scaling``.
 
 Options after a single name are its own: ``python -m research.benchmarks service --seconds 1``.
 """
@@ -7,25 +7,7 @@ import sys
 import warnings
 from importlib import import_module
 
-NAMES = (
-    "separation",
-    "recover",
-    "counts",
-    "bandits",
-    "many",
-    "scaling",
-    "check",
-    "tables",
-    "widths",
-    "memory",
-    "propensities",
-    "many_arms",
-    "stress",
-    "covariates",
-    "ml",
-    "late_rewards",
-    "service",
-)
+NAMES = ("bandits", "counts", "scaling", "widths", "ml", "service")
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")  # what peers warn of is theirs

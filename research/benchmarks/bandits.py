@@ -1,211 +1,195 @@
-"""Policies beside a plain loop in C and beside other libraries.
+"""Policies: decisions and whole runs beside release 0.2.0 (``make old``) and a loop in C.
 
-Whole runs (``play``, with everything it lays out first) are held against disjoint LinUCB in C
-(``c_loop.c``, gcc -O3, sizes known to the compiler): it scores every arm in every round. Ours
-takes any size; it keeps a score until its model learns, reads half of a symmetric matrix, and
-with bounds stops at the first cap below the best index. How many pulls agree is said beside the
-time. Then one visitor at a time through ``decide`` and ``learn``, beside the peers.
+Each task runs in a process of either release, in turns, as load comes and goes; a process gives
+the best of seven times, and what counts is the median of the ratios of a turn. Times are
+microseconds a round. Then whole runs of LinUCB are held against disjoint LinUCB in C
+(``c_loop.c``, gcc -O3, sizes known to the compiler), which scores every arm in every round. A
+part: ``python -m research.benchmarks bandits --only Fused``.
 """
 
-import random
+import json
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TypedDict
+from statistics import median
+from time import perf_counter
 
 import click
 import numpy as np
-from research.benchmarks.bandit_peers import PEERS, Step
 from research.benchmarks.c_loop import NoCompiler, compile_loop
-from research.benchmarks.clock import seconds
 
-from boundit.bandit.draws import Floats, Ints
-from boundit.bandit.finite import FiniteEnvironment
-from boundit.bandit.lin_ts import LinTS
 from boundit.bandit.lin_ucb import LinUCB
-from boundit.bandit.oam.policy import OAM
-from boundit.bandit.policy import Policy
-from boundit.bandit.ts import TS
-from boundit.bandit.ucb import UCB
-from boundit.results.bound import Arm, Context
-from boundit.results.bound_table import BoundTable
 from boundit.simulation.environments import paper_environment
+from tools import ROOT
+
+OLD = ROOT / "build" / "old"
+TURNS, ALPHA = 5, 1.0
+_START = """
+import time, warnings, sys, random, json
+warnings.simplefilter("ignore")
+import boundit as bd
+world = (getattr(bd, "paper_world", None) or bd.simulation.paper_environment)()
+log = world.log(10_000, seed=1)
+table = bd.derive_bounds(world.graph, world.query, log)
+shop = {"arms": [(a, b) for a in (0, 1) for b in (0, 1)], "context": ["U1", "U2"]}
+def visit(policy, rounds, observed=None, contexts=((0, 0), (0, 1), (1, 0), (1, 1))):
+    draw = random.Random(0)
+    coin = lambda: int(draw.random() < .5)
+    who = [(draw.choice(contexts), float(coin()), coin()) for _ in range(rounds)]
+    start = time.perf_counter()
+    for context, reward, w in who:
+        decision = policy.decide(context)
+        if observed == "propensities":
+            decision.propensities
+        if isinstance(observed, str) and observed != "propensities":
+            policy.learn(decision, reward, observed={observed: w})
+        else:
+            policy.learn(decision, reward)
+    return (time.perf_counter() - start) / rounds
+def play(policy, runs, rounds=15_000, **options):
+    start = time.perf_counter()
+    bd.simulate(world, {"policy": policy}, rounds=rounds, runs=runs, workers=1, **options)
+    return (time.perf_counter() - start) / runs / rounds
+def make_large(contexts):
+    import numpy as np
+    rng = np.random.default_rng(0)
+    n = 300 * contexts
+    g, q = rng.integers(contexts, size=n), rng.integers(5, size=n)
+    u = rng.random(n) < .5
+    x = (q + rng.integers(3, size=n)) % 3
+    c = (rng.random(n) < .2 + .15 * x + .2 * u + .03 * q).astype(int)
+    y = (rng.random(n) < .1 + .4 * c + .2 * u + .03 * q).astype(int)
+    kept = rng.random(n) < .4 + .4 * c
+    columns = {k: v[kept].tolist() for k, v in dict(g=g, q=q, x=x, c=c, y=y).items()}
+    graph = "g -> c; g -> y; q -> x; q -> c; q -> y; x -> c -> y; c <-> y; c -> [S]"
+    return bd.Fused(bd.derive_bounds(graph, "y | do(x), g", columns), seed=1)
+"""
+DECIDE = {
+    "UCB": "visit(bd.UCB(**shop, seed=1), n)",
+    "UCB-PCB": "visit(bd.UCB(prior=table, seed=1), n)",
+    "LinUCB": "visit(bd.LinUCB(**shop, seed=1), n)",
+    "LinUCB-PCB": "visit(bd.LinUCB(prior=table, seed=1), n)",
+    "TS": "visit(bd.TS(**shop, seed=1), n, 'propensities')",
+    "LinTS": "visit(bd.LinTS(**shop, seed=1), n, 'propensities')",
+    "Fused, w observed": "visit(bd.Fused(prior=table, seed=1), n, 'I1')",
+    "Fused, rewards alone": "visit(bd.Fused(prior=table, seed=1), n // 4, 'propensities')",
+}
+PLAY = {
+    "UCB": "play(bd.UCB(horizon=15_000), 20)",
+    "LinUCB": "play(bd.LinUCB(), 20)",
+    "UCB-PCB": "play(bd.UCB(prior=table, horizon=15_000), 20)",
+    "LinUCB-PCB": "play(bd.LinUCB(prior=table), 20)",
+    "TS": "play(bd.TS(), 2)",
+    "LinTS": "play(bd.LinTS(), 2)",
+    "Fused, w observed": "play(bd.Fused(prior=table), 1, observed=1.0)",
+}
+LARGE = """
+policy = make_large({contexts})
+contexts = tuple((i,) for i in range({contexts}))
+visit(policy, 50, {observed!r}, contexts)
+spent = visit(policy, 400, {observed!r}, contexts)
+start = time.perf_counter()
+text = json.dumps(policy.state())
+again = type(policy).from_state(json.loads(text))
+print(json.dumps([spent, len(text), time.perf_counter() - start]))
+"""
 
 
-class PolicyOptions(TypedDict):
-    """Where a policy plays."""
-
-    arms: list[tuple[int, int]]
-    context: list[str]
-
-
-RUNS, ROUNDS = 100, 15_000
-"""The paper's online study."""
-ALPHA = 1.0
-TURNS = 3
-SHORT_TURNS, TURN = 100, 2e-3
-FOUR_ARMS = PolicyOptions(arms=[(a, b) for a in (0, 1) for b in (0, 1)], context=["U1", "U2"])
-FLAGS = {"gcc -O3": (), "gcc -O3 -march=native": ("-march=native", "-ffp-contract=off")}
+def ask(python: str | Path, code: str) -> list[float]:
+    """Run code in a process of one release; it prints a list of numbers."""
+    ran = subprocess.run(
+        [python, "-c", _START + code], capture_output=True, text=True, check=False, cwd="/"
+    )
+    if ran.returncode:
+        raise click.ClickException(ran.stderr.strip().splitlines()[-1])
+    found: list[float] = json.loads(ran.stdout.strip().splitlines()[-1])
+    return found
 
 
-def time_best(turns: int, *calls: Callable[[], object]) -> list[float]:
-    """The best time of each call, taken in turns, as load comes and goes."""
-    rounds = [[seconds(call, at_least=0.0) for call in calls] for _ in range(turns)]
-    return [min(times) for times in zip(*rounds, strict=True)]
-
-
-def make_environment(
-    contexts: tuple[Context, ...], arms: tuple[Arm, ...], means: Floats
-) -> FiniteEnvironment:
-    """Rewards of 0 and 1 with these means."""
-    ends = np.stack([means, np.ones_like(means)], axis=-1)
-    return FiniteEnvironment(contexts, arms, np.array([1.0, 0.0]), ends, means)
+def compare(label: str, task: str, turns: int) -> None:
+    """Print microseconds of both releases and the median ratio."""
+    warm = task.replace("n // 4", "40").replace(", n", ", 40")
+    code = f"n = 2_000\n{warm}\nprint([min({task} for _ in range(7))])"
+    pairs = [
+        (ask(sys.executable, code)[0], ask(OLD / ".venv/bin/python", code)[0])
+        for _ in range(turns)
+    ]
+    new, old = (1e6 * median(times) for times in zip(*pairs, strict=True))
+    ratio = median(one / other for one, other in pairs)
+    click.echo(f"{label:<40}{new:>10.2f}{old:>10.2f}{ratio:>8.2f}")
 
 
 def compare_with_c(
-    label: str,
-    environment: FiniteEnvironment,
-    x: Floats,
-    policy: LinUCB,
-    caps: Floats,
-    runs: int,
-    rounds: int,
+    label: str, policy: LinUCB, turns: int, runs: int = 100, rounds: int = 15_000
 ) -> None:
-    """Print decisions per second of whole runs, ours as a share of the loop in C."""
+    """Print how many rounds a second are played, ours as a share of the loop in C."""
+    finite = paper_environment().finite
+    x = np.array([[[1.0, *c, *a] for a in finite.arms] for c in finite.contexts])
     rng = np.random.default_rng(0)
-    visitors = rng.integers(len(environment.contexts), size=(runs, rounds))
-    luck, seeds = rng.random((runs, rounds)), np.arange(runs, dtype=np.uint64)
-    calls: dict[str, Callable[[], Ints | None]] = {}
+    visitors = rng.integers(len(finite.contexts), size=(runs, rounds))
+    uniforms, seeds = rng.random((runs, rounds)), np.arange(runs, dtype=np.uint64)
+    free = np.full_like(finite.means, np.inf)
     with tempfile.TemporaryDirectory() as folder:
-        for name, flags in FLAGS.items():
-            loop = compile_loop(
-                Path(folder), x, environment.means, caps, alpha=ALPHA, flags=flags
-            )
-            calls[name] = partial(loop, visitors, luck)
-        calls["LinUCB.play"] = partial(policy.play, environment, visitors, luck, seeds)
-        pulls = {name: call() for name, call in calls.items()}
-        times = dict(zip(calls, time_best(TURNS, *calls.values()), strict=True))
-    click.echo(f"\n{label}, {runs} x {rounds:,} rounds")
-    for name, spent in times.items():
-        share = f"{times['gcc -O3'] / spent:>8.0%}"
-        same = np.mean(pulls[name] == pulls["gcc -O3"])
-        said = "same pulls" if same == 1 else f"{same:.1%} of the pulls are the same"
-        click.echo(f"{name:<40}{runs * rounds / spent:>14,.0f} a second{share}   {said}")
-
-
-def run_paper_study() -> None:
-    """The paper's world, d = 5: the study that a simulation is made of."""
-    environment = paper_environment().finite  # five features with the constant
-    x = np.array([[[1.0, *c, *a] for a in environment.arms] for c in environment.contexts])
-    policy, free = (
-        LinUCB(arms=environment.arms, alpha=ALPHA),
-        np.full_like(environment.means, np.inf),
-    )
-    compare_with_c(
-        "the paper's study, 4 arms, d = 5", environment, x, policy, free, RUNS, ROUNDS
+        loop = compile_loop(Path(folder), x, finite.means, free, alpha=ALPHA)
+        calls: list[Callable[[], object]] = [
+            partial(loop, visitors, uniforms),
+            partial(policy.play, finite, visitors, uniforms, seeds),
+        ]
+        same = np.mean(calls[0]() == calls[1]())
+        times = [[_time(call) for call in calls] for _ in range(turns)]
+    share = median(c / ours for c, ours in times)
+    click.echo(
+        f"{label:<40}{share:>9.0%} of the loop in C, {same:.1%} of the arms are the same"
     )
 
 
-def run_large_study(n_arms: int = 100, d: int = 64, n_contexts: int = 400) -> None:
-    """A hundred arms with features of their own in many contexts.
-
-    Between two visits to a context most models have learned, so few scores can be kept. The
-    bounds reach 0.1 to either side of the truth: most arms have a cap below the best mean.
-    """
-    rng = np.random.default_rng(1)
-    contexts: tuple[Context, ...] = tuple((i,) for i in range(n_contexts))
-    arms: tuple[Arm, ...] = tuple((i,) for i in range(n_arms))
-    x = rng.normal(size=(n_contexts, n_arms, d)) / np.sqrt(d)
-    means = rng.random((n_contexts, n_arms))
-    caps, free = np.minimum(means + 0.1, 1.0), np.full_like(means, np.inf)
-    rows = [
-        {"X": a, "U": c, "lower": max(means[c, a] - 0.1, 0.0), "upper": caps[c, a]}
-        for c in range(n_contexts)
-        for a in range(n_arms)
-    ]
-    bounds = BoundTable.from_rows(
-        rows, outcome="Y", treatments=["X"], context=["U"], outcome_range=(0, 1)
-    )
-
-    def features(context: int, arm: int) -> Sequence[float]:
-        return x[context, arm]  # type: ignore[no-any-return]
-
-    environment, label = make_environment(contexts, arms, means), f"{n_arms} arms, d = {d}"
-    plain = LinUCB(arms=arms, alpha=ALPHA, features=features)
-    compare_with_c(f"{label}, {n_contexts} contexts", environment, x, plain, free, 1, 10_000)
-    bounded = LinUCB(prior=bounds, alpha=ALPHA, features=features)
-    out = np.mean(caps < means.max(axis=1, keepdims=True))
-    label = f"{label}, bounds that rule {out:.0%} of the pairs out"
-    compare_with_c(label, environment, x, bounded, caps, 1, 10_000)
+def _time(call: Callable[[], object]) -> float:
+    start = perf_counter()
+    call()
+    return perf_counter() - start
 
 
-def make_step(policy: Policy) -> Step:
-    return lambda context, reward: policy.learn(policy.decide(context), reward)
-
-
-def time_visits(steps: Sequence[Step]) -> list[float]:
-    """Microseconds a visitor: the best of many turns, as short for the slow as the quick."""
-    rng = random.Random(0)
-    who = [
-        ((rng.randrange(2), rng.randrange(2)), float(rng.random() < 0.5)) for _ in range(1000)
-    ]
-
-    def visit(step: Step, n: int) -> None:
-        for context, reward in who[:n]:
-            step(context, reward)
-
-    for step in steps:
-        visit(step, 200)
-    sizes = [
-        min(max(round(TURN / seconds(partial(visit, step, 1))), 1), len(who)) for step in steps
-    ]
-    turns = [partial(visit, step, n) for step, n in zip(steps, sizes, strict=True)]
-    times = time_best(SHORT_TURNS, *turns)
-    return [1e6 * spent / n for spent, n in zip(times, sizes, strict=True)]
-
-
-def compare_visits() -> None:
-    """Time decide and learn for one visitor at a time, four arms, d = 5, beside the peers."""
-    steps: dict[str, Step] = {"boundit LinUCB": make_step(LinUCB(**FOUR_ARMS, alpha=ALPHA))}
-    for name, make in PEERS.items():
-        try:
-            steps[name] = make()
-        except ModuleNotFoundError as error:
-            click.echo(f"  {name} is left out: {error}", err=True)
-    times = time_visits(list(steps.values()))
-    click.echo("\ndecide and learn for one visitor, microseconds; peers as multiples")
-    for name, spent in zip(steps, times, strict=True):
-        click.echo(f"{name:<40}{spent:>14.1f}{spent / times[0]:>11.1f}x")
-
-
-def time_each_policy() -> None:
-    """Time the same for every policy of ours; propensities are exact and known."""
-    kinds: dict[str, Callable[[], Policy]] = {
-        "LinUCB": lambda: LinUCB(**FOUR_ARMS),
-        "LinUCB, shared": lambda: LinUCB(**FOUR_ARMS, shared=True),
-        "UCB": lambda: UCB(**FOUR_ARMS, horizon=ROUNDS),
-        "TS": lambda: TS(**FOUR_ARMS),
-        "LinTS": lambda: LinTS(**FOUR_ARMS),
-        "OAM": lambda: OAM(**FOUR_ARMS),
-    }
-    click.echo("\nevery policy, microseconds")
-    for name, make in kinds.items():
-        (plain,) = time_visits([make_step(make())])
-        click.echo(f"{name:<40}{plain:>14.1f}")
-
-
-def run() -> None:
+@click.command()
+@click.option("--turns", default=TURNS)
+@click.option("--only", default="", help="Tasks whose names begin so.")
+def measure(turns: int, only: str) -> None:
     """Print the tables."""
-    click.echo("whole runs of LinUCB; the share is that of the loop in C, gcc -O3")
-    try:
-        run_paper_study()
-        run_large_study()
-    except NoCompiler:
-        click.echo("  there is no gcc, so no loop in C to compare with", err=True)
-    compare_visits()
-    time_each_policy()
+    if not (OLD / ".venv").exists():
+        raise click.ClickException("release 0.2.0 is missing; run make old")
+    for title, tasks in (("decide and learn, us", DECIDE), ("whole runs, us a round", PLAY)):
+        click.echo(f"{title:<40}{'now':>10}{'0.2.0':>10}{'ratio':>8}")
+        for name, task in tasks.items():
+            if name.startswith(only):
+                compare(name, task, turns)
+        click.echo()
+    if "Fused".startswith(only):
+        click.echo(
+            "Fused, 3 arms                            us a round   state, MB   written and read, s"
+        )
+        for contexts in (3, 500):
+            for observed in ("c", "propensities"):
+                task = LARGE.format(contexts=contexts, observed=observed)
+                found = [ask(sys.executable, task) for _ in range(turns)]
+                spent, size, seconds = (median(each) for each in zip(*found, strict=True))
+                said = "w observed" if observed == "c" else "rewards alone"
+                label = f"{contexts} contexts, {said}"
+                click.echo(
+                    f"{label:<40}{1e6 * spent:>11.0f}{size / 1e6:>12.2f}{seconds:>14.2f}"
+                )
+    if "LinUCB".startswith(only):
+        try:
+            compare_with_c(
+                "\nwhole runs of LinUCB",
+                LinUCB(arms=paper_environment().finite.arms, alpha=ALPHA),
+                turns,
+            )
+        except NoCompiler:
+            click.echo("  there is no gcc, so no loop in C to compare with", err=True)
 
 
-if __name__ == "__main__":
-    run()
+def run(options: Sequence[str] = ()) -> None:
+    """Print the tables."""
+    measure.main(list(options), standalone_mode=False)

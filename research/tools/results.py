@@ -20,6 +20,7 @@ from threading import Lock
 import click
 from research.benchmarks.__main__ import NAMES as BENCHMARKS
 
+from boundit_research.rivals.catalogue import RIVALS
 from tools import ROOT
 
 FOLDER = ROOT / "research" / "results"
@@ -30,7 +31,6 @@ _AUDITS = {
     "formulas": 10_000,
     "coverage": 1_000,
     "sharpness": 3,
-    "openness": 100,
     "plans": 1_000,
     "limits": 1_000,
     "comparisons": 2_000,
@@ -54,9 +54,19 @@ _MORE = {
         "python -m research.benchmarks.ml --kinds boosting --rows 500 2000 --logs 40"
     ),
     "crash": "make crash",
-    "rivals": "boundit study rivals --report research/results/rivals.md",
+    **{
+        f"study-fused-{batch}": (
+            f"boundit study logs --batch {batch} --world paper,flipped,shop,wrong "
+            "--policies LinUCB,TS,Fused"
+        )
+        for batch in (1, 500, 2_000)
+    },
+    "study-rivals": (
+        "boundit study logs --world paper,flipped,shop,wrong --log-points 1000,30000 --runs 30 "
+        f"--policies {shlex.quote(','.join(('Fused-unseen', 'Fused', 'LinUCB-PCB', *RIVALS)))}"
+    ),
 }
-"""What is too slow to run with the rest, kills, and the study of rivals."""
+"""What is too slow to run with the rest, kills, and the studies of Fused."""
 _WRITING = Lock()  # the list of what is kept is read while it is written
 
 
@@ -155,8 +165,7 @@ def _list_lines(kept: Sequence[Kept]) -> Iterator[str]:
     yield "all of them again (`python -m research.tools.results`). Exit code 0 of an audit means"
     yield "that nothing missed on exact laws, and on drawn logs no more than confidence allows."
     yield "A plus behind a commit says that files were being changed. Of benchmarks, ratios"
-    yield "within one run are what counts: machines are shared. The study of rivals writes [a"
-    yield "page](rivals.md) too."
+    yield "within one run are what counts: machines are shared."
     yield ""
     yield "| Command | Commit | Exit code | Output |"
     yield "|---|---|---|---|"

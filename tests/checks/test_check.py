@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from boundit.checks import counting
-from boundit.checks.check import NoLevel, RowsHangTogether, check
+from boundit.checks.check import NoLevel, RowsDepend, check
 from boundit.checks.report import CheckReport
 from boundit.counts.errors import Continuous, NotAllSelected
 from boundit.counts.log import Log, read_log
@@ -133,7 +133,7 @@ def test_statements_about_missing_columns_are_untestable_with_the_reason() -> No
     report = check(CHAIN, {"X": rows["X"], "Y": rows["Y"]})
 
     assert report
-    assert report.verdict() == "the log can test none of the graph's statements"
+    assert report.verdict() == "the log can test none of the graph's implications"
     assert report.findings[0].explain() == "The log has no column for Z."
 
 
@@ -197,14 +197,14 @@ def test_an_unselected_row_is_refused() -> None:
 
 
 @pytest.mark.parametrize("level", [0, 1, 5, -0.1, float("nan"), "0.05", None, True])
-def test_a_level_that_is_no_chance_is_refused(level: object) -> None:
-    with pytest.raises(NoLevel, match="is no chance of a false alarm"):
+def test_a_level_that_is_no_probability_is_refused(level: object) -> None:
+    with pytest.raises(NoLevel, match="is not a probability"):
         check(CHAIN, draw_chain_rows(50, 1), level=level)  # type: ignore[arg-type]
 
 
 def test_rows_of_a_policy_that_learned_are_refused() -> None:
     log = read_log(draw_chain_rows(20, seed=0), adaptive=True)
-    with pytest.raises(RowsHangTogether, match=r"while a policy learned \(adaptive=True\)"):
+    with pytest.raises(RowsDepend, match=r"while a policy learned \(adaptive=True\)"):
         check(CHAIN, log)
 
 
@@ -216,4 +216,4 @@ def test_progress_is_reported() -> None:
         progress=lambda *x: heard.append(x),
     )
 
-    assert heard == [("test statements", i, 8) for i in range(1, 9)]
+    assert heard == [("test implications", i, 8) for i in range(1, 9)]

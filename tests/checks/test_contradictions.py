@@ -73,7 +73,7 @@ def test_a_reward_of_two_values_is_tested_too() -> None:
 
     assert not find_contradictions(chain, table)
     found = find_contradictions(chain, table, binary_reward=True)
-    assert {frozenset((f.statement.one, f.statement.other)) for f in found} >= {
+    assert {frozenset((said.one, said.other)) for said, _, _ in found} >= {
         frozenset(("Sex", "Y"))
     }
     (note,) = note_contradictions(chain, table, binary_reward=True, ungrouped=frozenset("TY"))

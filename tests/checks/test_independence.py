@@ -9,11 +9,10 @@ from statsmodels.stats.contingency_tables import StratifiedTable
 from boundit.checks import independence
 from boundit.checks.independence import (
     POWER,
+    Strata,
     correct_by_holm,
-    judge_exact_law,
     judge_independence,
 )
-from boundit.checks.strata import Strata
 from tests.checks.groups import draw_independent, lay_out
 
 
@@ -21,7 +20,7 @@ def draw_tables(seed: int, shape: tuple[int, ...], mean: float) -> NDArray[np.in
     return np.random.default_rng(seed).poisson(mean, size=shape) + 1
 
 
-def judge(strata: Strata) -> independence.TestOutcome:
+def judge(strata: Strata) -> independence.IndependenceTest:
     found = judge_independence(strata)
     assert found is not None
     return found
@@ -150,7 +149,7 @@ def test_where_nothing_varies_there_is_nothing_to_judge() -> None:
     nothing = lay_out([[[4, 5], [0, 0]]])
 
     assert judge_independence(nothing) is None
-    assert judge_exact_law(nothing) is None
+    assert judge_independence(nothing, exact=True) is None
 
 
 @pytest.mark.parametrize(("n_groups", "n"), [(1, 200), (1, 2000), (40, 20)])
@@ -185,10 +184,12 @@ def test_strength_is_1_where_one_tells_the_other_and_0_by_chance() -> None:
     assert judge(lay_out([[[2500, 2500], [2500, 2500]]])).strength == 0
 
 
-def test_an_exact_law_is_independent_or_it_is_not() -> None:
+def test_an_exact_distribution_is_independent_or_it_is_not() -> None:
     law = np.multiply.outer([0.4, 0.6], np.outer([0.1, 0.9], [0.3, 0.7]))
     turned = np.multiply.outer([0.6, -0.4], [[1e-4, -1e-4], [-1e-4, 1e-4]])
-    holds, fails = judge_exact_law(lay_out(law)), judge_exact_law(lay_out(law + turned))
+    holds, fails = (
+        judge_independence(lay_out(each), exact=True) for each in (law, law + turned)
+    )
 
     assert holds is not None
     assert fails is not None

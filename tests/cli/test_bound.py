@@ -239,7 +239,7 @@ def test_caveats_go_to_stderr(capsys: pytest.CaptureFixture[str], log: str) -> N
         ([GRAPH, QUERY, "law.csv", "--weight", "p"], "of an exact law add --exact"),
         (
             [GRAPH, QUERY, "law.csv", *LAW, "--confidence", "0.9"],
-            "an exact law has no sampling error; pass --plug-in",
+            "an exact law has no sampling error; pass --confidence none",
         ),
         (
             [GRAPH, QUERY, "gap.csv", "--missing", "error"],

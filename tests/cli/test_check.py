@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from boundit.checks.check import RowsHangTogether
+from boundit.checks.check import RowsDepend
 from boundit.cli.check import check
 from boundit.core.errors import InvalidLimit
 from boundit.counts.errors import NoFiles
@@ -28,8 +28,8 @@ def test_a_contradiction_is_shown_and_exits_1(log: str) -> None:
     answer = CliRunner().invoke(check, [WRONG, log])
 
     assert answer.exit_code == 1
-    assert answer.output.startswith("1 of 1 tested statement contradicted")
-    assert "contradicted: Among rows with the same Z, X tells nothing about Y." in answer.output
+    assert answer.output.startswith("1 of 1 tested implication contradicted")
+    assert "contradicted: X and Y are independent among rows with the same Z." in answer.output
 
 
 def test_a_graph_that_nothing_contradicts_exits_0(log: str) -> None:
@@ -60,7 +60,7 @@ def test_the_same_error_as_from_python_comes_out(log: str) -> None:
 def test_a_log_of_a_policy_that_learned_is_refused(log: str) -> None:
     answer = CliRunner().invoke(check, [WRONG, log, "--adaptive"])
 
-    assert isinstance(answer.exception, RowsHangTogether)
+    assert isinstance(answer.exception, RowsDepend)
 
 
 def test_the_log_is_required() -> None:
@@ -71,7 +71,7 @@ def test_limits_are_named_as_flags(log: str) -> None:
     answer = CliRunner().invoke(check, [WRONG, log, "--time-limit", "0"])
 
     assert answer.exit_code == 0
-    assert "caveat: --time-limit 0.0 ended the search for statements" in answer.output
+    assert "caveat: --time-limit 0 ended the search for implications" in answer.output
 
 
 def test_a_memory_limit_is_bytes_or_a_size(log: str) -> None:

@@ -8,10 +8,11 @@ import pytest
 
 from boundit.bandit.errors import BadOption, BadReward, NeedsArms
 from boundit.bounds.derive import derive_bounds
+from boundit.bounds.options import name_flag
 from boundit.bounds.request import UnknownProfile
 from boundit.bounds.reward import NeedsRange, NoRange, OutsideRange
 from boundit.checks.check import NoLevel, check
-from boundit.cli.flags import OPTIONS, name_flag, write_with_flags
+from boundit.cli.flags import OPTIONS, write_with_flags
 from boundit.cli.main import app
 from boundit.core.errors import BounditError, OutsideDomain, ReservedName
 from boundit.core.message import Message, Note, Option
@@ -164,7 +165,7 @@ ERRORS: list[tuple[BounditError | Callable[[], object], str, str | None, str | N
         ),
         "confidence",
         "an exact law has no sampling error; pass confidence=None",
-        "an exact law has no sampling error; pass --plug-in",
+        "an exact law has no sampling error; pass --confidence none",
     ),
     (
         lambda: bounded("X -> Y", confidence=2),
@@ -261,7 +262,7 @@ CAVEATS: list[tuple[Callable[[], Iterable[Note]], str, str]] = [
     (
         lambda: bounded("X -> Y; Y -> [S]", time_limit=0.0).caveats,
         "part of the search for rules, because time_limit=0.0 s was reached",
-        "part of the search for rules, because --time-limit 0.0 s was reached",
+        "part of the search for rules, because --time-limit 0 s was reached",
     ),
 ]
 

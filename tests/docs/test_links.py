@@ -94,14 +94,3 @@ def test_a_broken_link_is_noticed(tmp_path: Path) -> None:
     page.write_text("# A title\n[a](#a-title) [b](#b) [c](c.md) [d](https://d.e)\n")
 
     assert find_broken(page) == ["#b", "c.md"]
-
-
-def test_the_page_for_an_index_links_nowhere_and_shows_what_the_readme_shows() -> None:
-    """On an index there is no repository, in which a link or a picture would lie."""
-    page = (ROOT / "PACKAGE.md").read_text(encoding="utf-8")
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    shown = re.findall(r"```console\n.*?```", page, re.DOTALL)
-
-    assert "](" not in page
-    assert "<img" not in page
-    assert [block in readme for block in shown] == [True]

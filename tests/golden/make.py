@@ -20,7 +20,6 @@ from boundit.service.commands import CloseWindows, RefreshBounds, RefreshRequest
 from boundit.service.keys import add_key
 from boundit.service.reader.export import export_log
 from boundit.service.store.sqlite import FILE_NAME, SqliteStore
-from boundit_research.online.log_study import LogStudySettings, run_log_study
 from tests.service.kit import (
     SetClock,
     decide,
@@ -39,13 +38,6 @@ POLICIES: Mapping[str, type[Policy]] = {
     kind.__name__: kind for kind in (bd.Fused, bd.LinUCB, bd.UCB, bd.TS, bd.LinTS, bd.OAM)
 }
 EARLY, LATE = range(12), range(12, 20)
-STUDY: Mapping[str, Any] = {
-    "groups": ("paper", "wrong"),
-    "policies": ("LinUCB", "Fused", "Fused-unseen", "GLUE*"),
-    "points": (500,),
-    "runs": 2,
-    "settings": LogStudySettings(rounds=20, seed=3),
-}
 EXPORTED = "fused"
 """The policy of the store whose log is exported."""
 
@@ -171,11 +163,6 @@ def write_store(path: Path) -> None:
             path.write_text("\n".join(connection.iterdump()) + "\n", encoding="utf-8")
 
 
-def write_study(path: Path) -> None:
-    """What a small study of logs and of rivals keeps."""
-    run_log_study(**STUDY, path=path)
-
-
 def write_graph(path: Path, to: GraphFormat) -> None:
     """The graph as it is drawn, hidden nodes and all, in a format for others."""
     path.write_text(write_draft(draft_graph(GRAPH)[1], to), encoding="utf-8")
@@ -215,7 +202,6 @@ FILES: Mapping[str, Callable[[Path], None]] = {
     "bounds_3_full.json": lambda path: make_full_bounds().save(path),
     "bounds_3_limited.json": lambda path: make_limited_bounds().save(path),
     "bounds_3_modelled.json": lambda path: make_modelled_bounds().save(path),
-    "log_study_2.json": write_study,
     "graph.txt": lambda path: write_graph(path, "text"),
     "graph.dot": lambda path: write_graph(path, "dot"),
     "graph.dagitty": lambda path: write_graph(path, "dagitty"),

@@ -20,16 +20,12 @@ from boundit.service.errors import DecisionPruned, StoreUnavailable
 from boundit.service.keys import list_keys
 from boundit.service.store.schema import SCHEMA_VERSION
 from boundit.service.store.sqlite import FILE_NAME, SqliteStore
-from boundit_research.online import log_study
-from boundit_research.online.log_study import run_log_study
-from boundit_research.online.rival_study import run_rival_study
 from tests.golden.make import (
     FILES,
     FOLDER,
     GRAPH,
     LOGGED,
     POLICIES,
-    STUDY,
     go_on,
     restore_store,
 )
@@ -50,7 +46,6 @@ def test_every_present_format_has_a_golden_file() -> None:
         "boundit policy",
         "boundit regret",
         "boundit project",
-        "boundit log study",
     }
     assert {*present, ("boundit store", SCHEMA_VERSION)} <= written
 
@@ -201,22 +196,6 @@ def test_a_simulation_is_read() -> None:
 
     assert set(regret.policies) == {"TS", "UCB"}
     assert np.isfinite(regret.curves).all()
-
-
-def test_a_study_of_logs_and_of_rivals_plays_nothing_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    text = (FOLDER / "log_study_2.json").read_text(encoding="utf-8")
-    path = tmp_path / "kept.json"
-    path.write_text(text, encoding="utf-8")
-    monkeypatch.delattr(log_study, "simulate")
-    study = run_log_study(**STUDY, path=path)
-    rivals = run_rival_study(**STUDY, path=path)
-    (fused,) = [row for row in study.rows() if (row.group, row.policy) == ("paper", "Fused")]
-
-    assert (fused.mean, fused.less) == pytest.approx((0.729167, 0.395833), abs=1e-6)
-    assert len(rivals.rows()) == len(study.rows()) == 8 * 4
-    assert path.read_text(encoding="utf-8") == text
 
 
 @pytest.mark.parametrize("name", ["graph.json", "graph.txt", "graph.dot", "graph.dagitty"])

@@ -3,7 +3,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from boundit.studio.asked import AskedProject, choose_fitting, keep_asked
+from boundit.bounds.options import keep_fitting
+from boundit.studio.asked import AskedProject, keep_asked, list_data_options
 from boundit.studio.errors import NoSuchPart, OutsideFolder, RefusedRequest
 from boundit.studio.folder import Folder
 from boundit.studio.project import DataSource, Project
@@ -29,7 +30,9 @@ def test_logs_are_opened_as_the_project_says(shop: AskedProject) -> None:
 def test_a_table_that_fits_nothing_is_read_as_it_is(shop: AskedProject) -> None:
     plain = replace(shop.project, data=DataSource(file="census.csv"))
 
-    assert choose_fitting(plain, shop.open_external()[0]) == {}
+    assert keep_fitting(list_data_options(plain), shop.open_external()[0]) == {
+        "missing": "level"
+    }
 
 
 def test_no_file_and_a_file_elsewhere_are_refused_with_their_place(tmp_path: Path) -> None:

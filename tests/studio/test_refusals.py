@@ -32,7 +32,7 @@ def test_options_have_the_names_of_the_page() -> None:
     )  # fmt: skip
 
     assert write_for_page(said) == (
-        "set the range of the reward, further levels or no confidence (plug-in ends) or "
-        "the limit G 2; other"
+        "set the range of the outcome, the domain or no confidence (plug-in ends) or "
+        "the selection limit 2; other"
     )
     assert write_for_page("plain") == "plain"

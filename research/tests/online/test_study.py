@@ -5,6 +5,7 @@ import pytest
 
 from boundit.simulation.environments import random_environment
 from boundit.simulation.policies import PCB
+from boundit_research.online.logs import write_interval
 from boundit_research.online.study import (
     ALL,
     BLIND,
@@ -12,7 +13,6 @@ from boundit_research.online.study import (
     SHORT,
     play_world,
     run_online_study,
-    write_interval,
 )
 
 

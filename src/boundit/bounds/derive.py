@@ -2,8 +2,9 @@
 
 import logging
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Unpack
 
 from boundit.bounds.candidates import name_graph, read_candidates, unite_tables
 from boundit.bounds.caveats import drop_hidden
@@ -15,8 +16,8 @@ from boundit.bounds.count import (
     look_at_levels,
 )
 from boundit.bounds.inference import Approximate, Exact, Inference, PlugIn
-from boundit.bounds.models.options import Models
 from boundit.bounds.models.rule import WithModels, find_many_values, fit_models, leave_numbers
+from boundit.bounds.options import DeriveOptions, accept_options
 from boundit.bounds.plan import (
     FEW_COLUMNS,
     BoundPlan,
@@ -26,47 +27,28 @@ from boundit.bounds.plan import (
 )
 from boundit.bounds.program.rule import Program
 from boundit.bounds.refusals import note_late
-from boundit.bounds.request import BoundRequest, Profile, hide_reward, read_request
+from boundit.bounds.request import BoundRequest, hide_reward, read_request
 from boundit.bounds.table import EndsCross, NoModelFits, make_table
 from boundit.core.errors import BounditError
 from boundit.core.long_work import Progress, TimeBudget, follow_progress, say_nothing
 from boundit.core.message import Caveat
-from boundit.core.renamed import refuse_renamed
 from boundit.counts.memory import Workspace
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph, project
 from boundit.graph.read import GraphLike
-from boundit.results.bound import Goal
 from boundit.results.bound_table import BoundTable
-from boundit.results.sampling import Inference as InferenceName
 
 _log = logging.getLogger(__name__)
 PLANNING = 0.4
 """Which part of the time the search for rules may take."""
 
 
-@refuse_renamed
+@accept_options
 def derive_bounds(
     graph: GraphLike | Iterable[GraphLike] | Mapping[str, GraphLike],
     query: EffectQuery | str,
     log: object,
-    *,
-    profile: Profile = "sound",
-    confidence: float | None = 0.95,
-    inference: InferenceName = "exact",
-    external: Iterable[object] = (),
-    selection_rate: float | tuple[float, float] | None = None,
-    selection_limit: float | None = None,
-    outcome_range: tuple[float, float] | None = None,
-    domain: Mapping[str, Sequence[object]] | None = None,
-    max_condition: int = 3,
-    time_limit: float | None = None,
-    memory_limit: int | str | None = None,
-    cluster: str | None = None,
-    confounding_limit: Mapping[str, float] | None = None,
-    models: str | Models | None = None,
-    goal: Goal = "max",
-    progress: Progress | bool | None = None,
+    **options: Unpack[DeriveOptions],
 ) -> BoundTable:
     """Bound the mean outcome under every arm in every context, with the reason for each endpoint.
 
@@ -77,88 +59,29 @@ def derive_bounds(
 
     Parameters
     ----------
-    graph
+    graph : CausalGraph, str, networkx graph, or several
         What is assumed. Of several candidate graphs, in a list or by name, one is right: the
         intervals then hold whichever it is, and their rules name the graph that set each end.
-    query
+    query : EffectQuery or str
         What is asked, as in ``"Y | do(X1, X2), U1, U2"``.
-    log
+    log : log
         Anything ``read_log`` takes.
-    profile
-        ``"sound"``: everything that holds, intersected. ``"paper"``: the printed method under
-        its own name, which can miss the truth.
-    confidence
-        The chance that *every* interval of the table holds, over logs drawn the same way. None
-        for plug-in ends, which neglect sampling error; an exact law and profile ``"paper"``
-        have no others.
-    inference
-        How chance is allowed for. ``"exact"``: the confidence holds whatever the size of the
-        log. ``"approximate"``: it holds nearly, where every arm has some dozen rows in the
-        strata that matter, and most intervals are narrower; not for policies that drop arms.
-    external
-        Unselected logs of some of the variables.
-    selection_rate
-        Which share of the population was logged: a number, or a range such as (0.3, 0.6).
-    selection_limit
-        A limit G on how far selection may reweight: each kind of row was logged between 1/G
-        and G times as often as the average one.
-    outcome_range
-        What the reward can be; only a 0/1 reward needs none.
-    domain
-        Levels of variables beyond those seen.
-    max_condition
-        How many variables a rule may condition on.
-    time_limit
-        Seconds for everything: the search for rules, counting, formulas, linear programs and
-        the comparison of arms. What is found until then holds, and caveats say what was left
-        out. A pass over the log that has begun is not broken off.
-    memory_limit
-        Bytes that our own arrays may take, or a text such as ``"2 GB"``; None for a quarter of
-        the machine's memory. What would not fit is left out beforehand, with a caveat. An
-        engine that holds the log, such as a Spark cluster or a pandas frame, has memory of its
-        own.
-    cluster
-        A column whose rows belong together, such as a user's id; it need not be in the graph.
-        Clusters are then taken for independent, not rows. ``"approximate"`` allows for that;
-        ``"exact"`` counts each cluster once, and refuses it where its rows differ in a column
-        that is read.
-    confounding_limit
-        Limits on hidden confounding by edges of the graph, as in ``{"X <-> Y": 1.5}``: given
-        all that was observed before the treatment, its unseen cause moves the odds of each
-        level by a factor of at most 1.5. An edge without an entry has no limit.
-    models
-        With approximate inference: where a sum over covariates is the effect, predict rewards
-        and arms by models (``"boosting"``, ``"forest"``, ``"linear"`` or ``bd.Models``) instead
-        of counting strata, so that covariates may be many, and numbers without bins. Needs the
-        extra ``ml``.
-    goal
-        Whether a greater ("max") or a smaller ("min") outcome is better. Choices, policies and
-        what is ruled out follow it; no number changes its sign.
-    progress
-        True for a bar on stderr, or a function of (message, done, total).
+    **options
+        Sources, assumptions, inference and limits.
+
+    Returns
+    -------
+    BoundTable
+        One interval for each arm and context.
     """
     candidates = read_candidates(graph)
     request = read_request(
         next(iter(candidates.values())) if candidates else graph,
         query,
         log,
-        profile=profile,
-        confidence=confidence,
-        inference=inference,
-        external=external,
-        selection_rate=selection_rate,
-        selection_limit=selection_limit,
-        outcome_range=outcome_range,
-        domain=domain,
-        max_condition=max_condition,
-        time_limit=time_limit,
-        memory_limit=memory_limit,
-        cluster=cluster,
-        confounding_limit=confounding_limit,
-        models=models,
-        goal=goal,
+        **options,
     )
-    with follow_progress(progress) as tell:
+    with follow_progress(options.get("progress")) as tell:
         if candidates:
             return derive_candidates(request, candidates, tell)
         return derive_table(request, {}, tell)

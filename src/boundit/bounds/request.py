@@ -4,11 +4,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from os import PathLike
-from typing import Literal, TypeAlias, TypedDict, get_args
+from typing import Literal, TypeAlias, Unpack, get_args
 
 from boundit.bounds.confounding.limits import NO_LIMITS, ConfoundingLimits, InvalidConfounding
 from boundit.bounds.models.estimators import load_scikit_learn
 from boundit.bounds.models.options import InvalidModels, Models, read_models
+from boundit.bounds.options import DeriveOptions, complete
 from boundit.bounds.reward import may_be_binary
 from boundit.bounds.selection_facts import SelectionFacts
 from boundit.core.errors import BounditError, InvalidLimit, InvalidQuery, ReservedName, shorten
@@ -24,26 +25,6 @@ from boundit.results.bound import MEASURES, Goal, read_goal
 from boundit.results.sampling import ROWS, Inference
 
 Profile: TypeAlias = Literal["sound", "paper"]
-
-
-class RequestOptions(TypedDict, total=False):
-    """The options of ``derive_bounds``, for whoever hands them on to ``read_request``."""
-
-    profile: Profile
-    confidence: float | None
-    inference: Inference
-    external: Iterable[object]
-    selection_rate: float | tuple[float, float] | None
-    selection_limit: float | None
-    outcome_range: tuple[float, float] | None
-    domain: Mapping[str, Sequence[object]] | None
-    max_condition: int
-    time_limit: float | None
-    memory_limit: int | str | None
-    cluster: str | None
-    confounding_limit: Mapping[str, float] | None
-    models: str | Models | None
-    goal: Goal
 
 
 class UnknownProfile(BounditError):
@@ -142,51 +123,42 @@ def read_request(
     graph: GraphLike,
     query: EffectQuery | str,
     log: object,
-    *,
-    profile: Profile = "sound",
-    confidence: float | None = 0.95,
-    inference: Inference = "exact",
-    external: Iterable[object] = (),
-    selection_rate: float | tuple[float, float] | None = None,
-    selection_limit: float | None = None,
-    outcome_range: tuple[float, float] | None = None,
-    domain: Mapping[str, Sequence[object]] | None = None,
-    max_condition: int = 3,
-    time_limit: float | None = None,
-    memory_limit: int | str | None = None,
-    cluster: str | None = None,
-    confounding_limit: Mapping[str, float] | None = None,
-    models: str | Models | None = None,
-    goal: Goal = "max",
+    **options: Unpack[DeriveOptions],
 ) -> BoundRequest:
     """Check the question and every option, then open the logs; no row is read.
 
     What comes out is a ``BoundRequest``. The first of four steps, before ``plan_bounds``; the
     options are those of ``derive_bounds``.
     """
-    graph = require_graph(graph)
+    graph, found = require_graph(graph), complete(options)
+    profile, inference = found["profile"], found["inference"]
     if profile not in get_args(Profile):
         raise UnknownProfile(profile)
     if inference not in get_args(Inference):
         raise UnknownInference(inference)
     asked = read_bandit_query(graph, query)
-    chance = None if profile == "paper" else confidence
-    require_confidence(chance)
-    check_limits(max_condition=max_condition, time_limit=time_limit, domain=domain)
-    memory = read_memory_limit(memory_limit)
+    confidence = None if profile == "paper" else found["confidence"]
+    require_confidence(confidence)
+    check_limits(
+        max_condition=found["max_condition"],
+        time_limit=found["time_limit"],
+        domain=found["domain"],
+    )
+    memory = read_memory_limit(found["memory_limit"])
     facts = SelectionFacts.from_options(
-        selection_rate=selection_rate, selection_limit=selection_limit
+        selection_rate=found["selection_rate"], selection_limit=found["selection_limit"]
     )
     facts.require_in(graph)
-    limits = _read_limits(confounding_limit, graph, profile)
+    limits = _read_limits(found["confounding_limit"], graph, profile)
+    outcome_range = found["outcome_range"]
     planned = graph if may_be_binary(outcome_range) else hide_reward(graph, asked.outcomes[0])
-    opened, others = read_log(log), open_external_logs(graph, external)
-    modelled = _read_models(models, profile, inference, opened)
-    if cluster is not None:
-        opened.find_cluster(cluster)
+    opened, others = read_log(log), open_external_logs(graph, found["external"])
+    models = _read_models(found["models"], profile, inference, opened)
+    if found["cluster"] is not None:
+        opened.find_cluster(found["cluster"])
     if inference == "approximate":
-        _require_chance(profile, chance, (opened, *others))
-    if chance is not None and all(table.exact for table in (opened, *others)):
+        _require_chance(profile, confidence, (opened, *others))
+    if confidence is not None and all(table.exact for table in (opened, *others)):
         none = Option("confidence", None)
         raise NoConfidence("an exact law has no sampling error; pass ", none)
     return BoundRequest(
@@ -195,18 +167,18 @@ def read_request(
         opened,
         tuple(others),
         profile,
-        chance,
+        confidence,
         inference,
         facts,
         outcome_range,
-        domain or {},
-        max_condition,
-        time_limit,
+        found["domain"] or {},
+        found["max_condition"],
+        found["time_limit"],
         memory,
-        cluster,
+        found["cluster"],
         limits,
-        modelled,
-        read_goal(goal),
+        models,
+        read_goal(found["goal"]),
     )
 
 

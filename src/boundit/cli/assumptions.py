@@ -67,12 +67,20 @@ def confounding_limit_option(command: _Command) -> _Command:
     )(command)
 
 
+class _Confidence(Number):
+    """A probability, or ``none`` for plug-in estimates."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Read a probability or none."""
+        return None if value == "none" else super().convert(value, param, ctx)
+
+
 def confidence_option(command: _Command) -> _Command:
     """Give a command its --confidence option. Decorates every command that bounds a log."""
     return click.option(
         "--confidence",
-        type=Number(0, 1, min_open=True, max_open=True),
-        metavar="CHANCE",
+        type=_Confidence(0, 1, min_open=True, max_open=True),
+        metavar="P|none",
         default=0.95,
         show_default=True,
         help="The chance that every interval of the table holds.",
@@ -109,7 +117,7 @@ def plug_in_option(command: _Command) -> _Command:
 
 
 def choose_confidence(
-    context: click.Context, confidence: float, *, plug_in: bool, exact: bool
+    context: click.Context, confidence: float | None, *, plug_in: bool, exact: bool
 ) -> float | None:
     """Choose the confidence of bounds: as asked, or None for an exact law and for --plug-in."""
     given = [

@@ -12,6 +12,7 @@ from importlib.metadata import entry_points
 import click
 
 from boundit import __version__
+from boundit.bounds.options import name_flag
 from boundit.cli.bound import bound
 from boundit.cli.check import check
 from boundit.cli.completion import completion
@@ -20,7 +21,7 @@ from boundit.cli.decisions.compare import compare
 from boundit.cli.decisions.decide import decide
 from boundit.cli.decisions.stress import stress
 from boundit.cli.decisions.suggest import suggest
-from boundit.cli.flags import name_flag, write_with_flags
+from boundit.cli.flags import write_with_flags
 from boundit.cli.graph import graph
 from boundit.cli.identify import identify
 from boundit.cli.init import init

@@ -1,9 +1,8 @@
-"""The errors every room may need; rooms keep their own beside them.
+"""Errors that several packages raise; others stand beside the functions that raise them.
 
 Each is a class that writes its own message: lower case, one line, without a full stop: what is
 wrong, where, and what would work. The facts stay on the error, so that a program can read them
 too; so does the option it is about, which the command line spells as its flag.
-``docs/errors.md`` draws the whole tree.
 """
 
 import json

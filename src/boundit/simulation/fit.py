@@ -10,11 +10,11 @@ from numpy.random import Generator
 from scipy.optimize import minimize
 
 from boundit.bounds.derive import derive_table
-from boundit.bounds.request import BoundRequest, RequestOptions, read_request
+from boundit.bounds.options import Options, accept_options
+from boundit.bounds.request import BoundRequest, read_request
 from boundit.bounds.reward import has_two_values
 from boundit.core.long_work import Progress, TimeBudget, follow_progress, say_nothing
 from boundit.core.names import sort_names
-from boundit.core.renamed import refuse_renamed
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.counts.table import CountTable
 from boundit.estimand.query import EffectQuery
@@ -44,7 +44,7 @@ FIRM = 0.01
 """Part of the tolerance that does not depend on the size of the log."""
 
 
-@refuse_renamed
+@accept_options
 def fit_environments(
     graph: GraphLike,
     query: EffectQuery | str,
@@ -53,8 +53,7 @@ def fit_environments(
     n: int = 10,
     seed: int = 0,
     tolerance: float | None = None,
-    progress: Progress | bool | None = None,
-    **options: Unpack[RequestOptions],
+    **options: Unpack[Options],
 ) -> FittedEnvironments:
     """Draw environments that are consistent with the graph and the log.
 
@@ -75,8 +74,6 @@ def fit_environments(
     tolerance : float, optional
         Largest total variation between logged rows and the log. By default 0.01 plus twice what
         is expected of sampling error. Models further away are left out and counted.
-    progress : bool or callable, optional
-        True for a bar on stderr, or a function of (message, done, total).
     **options
         As for ``derive_bounds``. They determine the bounds; models with a mean outside them, or
         another selection rate, are left out and counted.
@@ -101,7 +98,7 @@ def fit_environments(
         expected = "a total variation above 0 and at most 1"
         tolerance = read_number("tolerance", tolerance, expected, least=5e-324)
     how_many, number = read_whole("n", n, least=1), read_seed(seed)
-    with follow_progress(progress) as tell:
+    with follow_progress(options.get("progress")) as tell:
         bounds = derive_table(request, {}, tell)
         return fit_to_counts(
             request,

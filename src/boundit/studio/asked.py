@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from boundit.bounds.options import OPTIONS, keep_fitting, list_changed
 from boundit.bounds.request import BoundRequest, read_request
 from boundit.counts.files import FileSource, find_files
 from boundit.counts.log import Log, read_log
@@ -14,6 +15,8 @@ from boundit.studio.drawing import make_graph, make_query, without_edges
 from boundit.studio.errors import RefusedRequest, StudioError
 from boundit.studio.folder import Folder
 from boundit.studio.project import Project
+
+_READ_BY_FOLDER = ("missing", "external")
 
 
 @dataclass(frozen=True)
@@ -42,14 +45,7 @@ class AskedProject:
 
     def open_log(self) -> Log:
         """Open the log as the project says; no row is read."""
-        data = self.project.data
-        return read_log(
-            [self._name_log()],
-            columns=data.columns or None,
-            bins=data.bins or None,
-            weight=data.weight,
-            missing=self.project.settings.missing,
-        )
+        return read_log([self._name_log()], **list_changed(list_data_options(self.project)))
 
     def open_file(self) -> FileSource:
         """Open the log's file as it is, whatever the project says of it."""
@@ -76,9 +72,9 @@ class AskedProject:
 
     def _open_table(self, file: str) -> Log:
         """Open one table of everyone; called by ``AskedProject.open_external``."""
-        opened = read_log([file], missing=self.project.settings.missing)
-        options = choose_fitting(self.project, opened)
-        return read_log([file], **options) if options else opened
+        return read_log(
+            [file], **keep_fitting(list_data_options(self.project), read_log([file]))
+        )
 
     def make_request(self, *, limits: bool = True) -> BoundRequest:
         """Check the question and every setting, and open all logs; no row is read.
@@ -99,16 +95,7 @@ class AskedProject:
     @property
     def options(self) -> dict[str, Any]:
         """The options of ``derive_bounds`` that the settings stand for, external tables aside."""
-        settings = self.project.settings
-        return {
-            "confidence": settings.confidence,
-            "inference": settings.inference,
-            "selection_rate": settings.selection_rate,
-            "selection_limit": settings.selection_limit,
-            "confounding_limit": settings.confounding_limit or None,
-            "outcome_range": settings.outcome_range,
-            "domain": self.project.data.levels or None,
-        }
+        return list_bound_options(self.project)
 
     def _name(self, file: str, where: str) -> str:
         """Give the name of a file of the folder, or say what is wrong with it.
@@ -123,27 +110,23 @@ class AskedProject:
         return file
 
 
-def choose_fitting(project: Project, table: Log) -> dict[str, Any]:
-    """Choose those options of a project's log that hold for a table of everyone as well.
-
-    None where it is read as it is.
-    """
-    data, kinds = project.data, table.source.kinds
-    columns = {node: column for node, column in data.columns.items() if column in kinds}
-    bins = {
-        node: edges
-        for node, edges in data.bins.items()
-        if (of := kinds.get(columns.get(node, node))) is not None and of.may_be_summed
-    }
-    weight = data.weight if data.weight in kinds else None
-    if not (columns or bins or weight):
-        return {}
+def list_data_options(project: Project) -> dict[str, Any]:
+    """List the options of ``read_log`` as a project has them."""
+    data = project.data
     return {
-        "columns": columns or None,
-        "bins": bins or None,
-        "weight": weight,
+        "columns": data.columns,
+        "bins": data.bins,
         "missing": project.settings.missing,
+        "weight": data.weight,
     }
+
+
+def list_bound_options(project: Project) -> dict[str, Any]:
+    """List the options of ``derive_bounds`` as a project has them, external data aside."""
+    settings = project.settings
+    named = [name for name in OPTIONS if name in settings.__struct_fields__]
+    options = {name: getattr(settings, name) for name in named if name not in _READ_BY_FOLDER}
+    return options | {"domain": project.data.levels}
 
 
 def keep_asked(project: Project) -> Project:

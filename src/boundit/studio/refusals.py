@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from boundit.bounds.options import OPTIONS
 from boundit.core.errors import (
     BounditError,
     InvalidGraph,
@@ -15,44 +16,12 @@ from boundit.core.message import Caveat, Message, Note, Option, Placeholder
 from boundit.counts.errors import InvalidLog, MissingColumn, NoFiles, NotNumeric
 from boundit.service.errors import ServiceError
 from boundit.studio.errors import RefusedRequest, StudioError
+from boundit.studio.project import DataSource, Settings
 
 _LONGEST = 1_000
 """How long a line of an error is at most: it may show what was sent."""
-_PLACES = {
-    "bins": "data.bins",
-    "columns": "data.columns",
-    "weight": "data.weight",
-    "domain": "data.levels",
-    "missing": "settings.missing",
-    "confidence": "settings.confidence",
-    "inference": "settings.inference",
-    "selection_rate": "settings.selection_rate",
-    "selection_limit": "settings.selection_limit",
-    "confounding_limit": "settings.confounding_limit",
-    "outcome_range": "settings.outcome_range",
-    "external": "settings.external",
-}
-"""Where in a project an option of the library stands."""
 _ROLES = {"weight": "data.weight", "reward": "query.outcome", "selection": "graph"}
 """Where in a project a column stands that must hold numbers; others are cut into bins."""
-_WORDS = {
-    "bins": "bins",
-    "columns": "the matching of columns",
-    "weight": "the weight",
-    "domain": "further levels",
-    "missing": "missing values",
-    "confidence": "the confidence",
-    "inference": "the inference",
-    "selection_rate": "the selection rate",
-    "selection_limit": "the limit G",
-    "confounding_limit": "the limit on hidden confounding",
-    "outcome_range": "the range of the reward",
-    "external": "tables of everyone",
-    "max_condition": "how many variables a rule conditions on",
-    "time_limit": "the time",
-    "memory_limit": "the memory",
-}
-"""What the page calls an option of the library."""
 
 
 class Refusal(Struct, frozen=True):
@@ -122,9 +91,9 @@ def write_for_page(note: Note) -> str:
 
 def _spell(option: Option) -> str:
     """Write an option as the page calls it; called by ``write_for_page``."""
-    if option.name not in _WORDS:
+    if option.name not in OPTIONS:
         return str(option)
-    words = _WORDS[option.name]
+    words = OPTIONS[option.name].label
     match option.value:
         case Mapping() as entries:
             return f"{words} for {', '.join(map(str, entries))}"
@@ -142,13 +111,23 @@ def _find_place(error: BounditError) -> str | None:
         return f"data.columns.{error.name}"
     if isinstance(error, NotNumeric):
         return _ROLES.get(error.role, f"data.bins.{error.name}")
-    if error.option in _PLACES:
-        return _PLACES[error.option] + _name_entry(error.message)
+    if place := _name_option(error.option):
+        return place + _name_entry(error.message)
     if isinstance(error, UnreadableFile | NoFiles | InvalidLog):
         return "data.file"
     if isinstance(error, InvalidQuery):
         return "query"
     return "graph" if isinstance(error, InvalidGraph) else None
+
+
+def _name_option(option: str | None) -> str | None:
+    """Name the part of a project that holds an option of the library."""
+    if option == "domain":
+        return "data.levels"
+    for part, kind in (("data", DataSource), ("settings", Settings)):
+        if option in kind.__struct_fields__:
+            return f"{part}.{option}"
+    return None
 
 
 def _name_entry(message: Message) -> str:

@@ -2,15 +2,16 @@
 
 import json
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
+from boundit.bounds.options import keep_fitting, list_flags, write_keywords
 from boundit.core.errors import BounditError
 from boundit.counts.log import read_log
 from boundit.graph.text import list_lines
-from boundit.studio.asked import choose_fitting
+from boundit.studio.asked import list_bound_options, list_data_options
 from boundit.studio.claims import write_question
 from boundit.studio.drawing import make_draft, without_edges
 from boundit.studio.errors import RefusedRequest
@@ -66,9 +67,9 @@ def write_command(project: Project, part: TakePart, folder: Folder) -> str | Non
         for names in tables:
             words += ["--external", ",".join(names)]
         return None if "," in "".join(map("".join, tables)) else shlex.join(words)
-    words += [str(project.data.file), *_list_data_flags(project)]
+    words += [str(project.data.file), *list_flags(list_data_options(project))]
     if part != "check":
-        words += _list_setting_flags(project, part)
+        words += list_flags({"external": project.settings.external} | _list_used(project, part))
     words += ["--report", "report.html"] if part == "report" else []
     return shlex.join(words)
 
@@ -110,70 +111,16 @@ def _write_simulate(project: Project, graph: str) -> str | None:
         return None
     how = project.simulate
     words = ["boundit", "simulate", graph, _ask(project), str(data.file)]
-    words += _list_data_flags(project)
-    if settings.outcome_range is not None:
-        words += ["--outcome-range", *map(_write_number, settings.outcome_range)]
+    used = list_data_options(project) | {"outcome_range": settings.outcome_range}
+    words += list_flags(used)
     words += ["--policies", ",".join(how.policies)]
     words += ["--rounds", str(how.rounds), "--runs", str(how.runs)]
     return shlex.join(words)
 
 
-def _list_data_flags(project: Project) -> list[str]:
-    """List the flags by which the log is read; called by ``write_command``."""
-    data, found = project.data, list[str]()
-    found += ["--weight", data.weight] if data.weight else []
-    for node, column in data.columns.items():
-        found += ["--columns", f"{node}={column}"]
-    for node, edges in data.bins.items():
-        found += ["--bins", f"{node}={','.join(map(_write_number, edges))}"]
-    missing = project.settings.missing
-    return found if missing == "drop" else [*found, "--missing", missing]
-
-
-def _list_setting_flags(project: Project, part: TakePart) -> list[str]:
-    """List the flags of the settings that differ from the defaults."""
-    settings, found = project.settings, list[str]()
-    for file in settings.external:
-        found += ["--external", file]
-    for node, levels in project.data.levels.items():
-        found += ["--domain", f"{node}={','.join(map(_write_level, levels))}"]
-    if settings.outcome_range is not None:
-        found += ["--outcome-range", *map(_write_number, settings.outcome_range)]
-    if settings.selection_rate is not None:
-        rate = settings.selection_rate
-        ends = rate if isinstance(rate, tuple) else (rate,)
-        found += ["--selection-rate", ",".join(map(_write_number, ends))]
-    if settings.selection_limit is not None:
-        found += ["--selection-limit", _write_number(settings.selection_limit)]
-    if part != "suggest":
-        for edge, limit in settings.confounding_limit.items():
-            found += ["--confounding-limit", f"{edge}={_write_number(limit)}"]
-    if settings.confidence is None:
-        return [*found, "--plug-in"]
-    if settings.confidence != Project().settings.confidence:
-        found += ["--confidence", _write_number(settings.confidence)]
-    return found if settings.inference == "exact" else [*found, "--inference", "approximate"]
-
-
 def _ask(project: Project) -> str:
     """Write the question, which is there; called for every part that needs one."""
     return write_question(project.query) or ""
-
-
-def _write_number(number: float) -> str:
-    """Write a number so that it is read back as it was; called for every flag with one.
-
-    >>> _write_number(30.0), _write_number(0.1), _write_number(1e-7)
-    ('30', '0.1', '1e-07')
-    """
-    return str(int(number)) if number == int(number) and abs(number) < 1e15 else repr(number)
-
-
-def _write_level(level: object) -> str:
-    """Write one level as a flag has it; called by ``_list_setting_flags``."""
-    if isinstance(level, bool):
-        return "true" if level else "false"
-    return repr(level) if isinstance(level, int | float) else str(level)
 
 
 def _require_parts(project: Project, part: TakePart) -> None:
@@ -196,7 +143,8 @@ def write_python(project: Project, part: TakePart, folder: Folder) -> str:
         tables = [frozenset(t) for t in _list_external_columns(project, folder)]
         external = f", external={[sorted(t) for t in tables]!r}" if tables else ""
         return "\n".join([*lines, f"print(bd.identify(graph, query{external}))", ""])
-    lines.append(f"log = bd.read_log({project.data.file!r}{_write_reading(project)})")
+    reading = write_keywords(list_data_options(project))
+    lines.append(f"log = bd.read_log({project.data.file!r}{reading})")
     if part == "check":
         return "\n".join([*lines, "print(bd.check(graph, log))", ""])
     if part == "simulate":
@@ -218,55 +166,25 @@ def _write_graph(project: Project) -> Iterable[str]:
     return ['graph = bd.parse_graph("""', *said, '""")']
 
 
-def _write_reading(project: Project) -> str:
-    """Write the options by which the log is read; called by ``write_python``."""
-    data = project.data
-    given = {
-        "columns": data.columns or None,
-        "bins": {node: list(edges) for node, edges in data.bins.items()} or None,
-        "weight": data.weight,
-        "missing": None if project.settings.missing == "drop" else project.settings.missing,
-    }
-    return _write_given(given)
-
-
-def _write_given(given: Mapping[str, object]) -> str:
-    """Write options that are given as arguments; called for every call in Python."""
-    return "".join(f", {name}={value!r}" for name, value in given.items() if value is not None)
-
-
 def _write_options(project: Project, part: TakePart, folder: Folder) -> str:
     """Write the options of the settings that differ from the defaults."""
-    settings = project.settings
-    options: dict[str, object] = {
-        "inference": None if settings.inference == "exact" else settings.inference,
-        "selection_rate": settings.selection_rate,
-        "selection_limit": settings.selection_limit,
-        "confounding_limit": (settings.confounding_limit or None)
-        if part != "suggest"
-        else None,
-        "outcome_range": settings.outcome_range,
-        "domain": {n: list(levels) for n, levels in project.data.levels.items()} or None,
-    }
-    said = _write_given(options)
-    if settings.confidence != Project().settings.confidence:
-        said = f", confidence={settings.confidence!r}{said}"
+    said = write_keywords(_list_used(project, part))
     tables = [
-        f"bd.read_log({file!r}{_write_given(_fit(project, file, folder))})"
-        for file in settings.external
+        f"bd.read_log({file!r}{write_keywords(_fit(project, file, folder))})"
+        for file in project.settings.external
     ]
     return f"{said}, external=[{', '.join(tables)}]" if tables else said
 
 
+def _list_used(project: Project, part: TakePart) -> dict[str, Any]:
+    """List the options that a part uses: suggestions know no limits on confounding."""
+    used = list_bound_options(project)
+    return used | {"confounding_limit": None} if part == "suggest" else used
+
+
 def _fit(project: Project, file: str, folder: Folder) -> dict[str, Any]:
-    """Choose the options that hold for a table of everyone; called by ``_write_options``."""
-    opened = read_log([str(folder.find(file))], missing=project.settings.missing)
-    found = choose_fitting(project, opened) or {"missing": project.settings.missing}
-    if found["missing"] == "drop":
-        found["missing"] = None
-    if found.get("bins"):
-        found["bins"] = {node: list(edges) for node, edges in found["bins"].items()}
-    return found
+    """Choose the options that hold for external data."""
+    return keep_fitting(list_data_options(project), read_log([str(folder.find(file))]))
 
 
 def _list_external_columns(project: Project, folder: Folder) -> list[list[str]]:
@@ -275,8 +193,7 @@ def _list_external_columns(project: Project, folder: Folder) -> list[list[str]]:
     names = {node.name for node in project.graph.nodes}
     for file in project.settings.external:
         try:
-            options = {n: of for n, of in _fit(project, file, folder).items() if of is not None}
-            opened = read_log([str(folder.find(file))], **options)
+            opened = read_log([str(folder.find(file))], **_fit(project, file, folder))
         except BounditError:
             continue  # the bounds say what is wrong with it
         found.append([name for name in opened.columns if name in names])
@@ -285,15 +202,10 @@ def _list_external_columns(project: Project, folder: Folder) -> list[list[str]]:
 
 def _write_play(project: Project) -> Iterable[str]:
     """Write the lines that play policies in environments that fit the log."""
-    settings, how = project.settings, project.simulate
-    options: dict[str, object] = {
-        "selection_rate": settings.selection_rate,
-        "outcome_range": settings.outcome_range,
-        "domain": {n: list(levels) for n, levels in project.data.levels.items()} or None,
-    }
-    said = _write_given(options)
-    if settings.confidence != Project().settings.confidence:
-        said = f", confidence={settings.confidence!r}{said}"
+    how = project.simulate
+    names = ("confidence", "selection_rate", "outcome_range", "domain")
+    used = list_bound_options(project)
+    said = write_keywords({name: used[name] for name in names})
     yield f"environments = bd.fit_environments(graph, query, log, n=5{said})"
     yield "policies = {"
     for name in how.policies:

@@ -7,7 +7,7 @@ def test_every_statement_has_a_row_and_the_verdict_comes_first() -> None:
     report = bd.check("Age -> Ad -> Click", ROWS)
     shown = report._repr_html_()
 
-    assert "1 of 1 tested statement contradicted" in shown
+    assert "1 of 1 tested implication contradicted" in shown
     assert shown.count('<td class="short">') + shown.count("<td data-head") >= 2
     assert ">contradicted</td>" in shown
 

@@ -14,10 +14,10 @@ def test_statements_speak_of_missing_edges(
     project = list_projects(tmp_path)["pharmacy"]
     found = answer(project, "check", tmp_path)
     assert not found["contradicted"]
-    assert found["sentence"].startswith("None of 2 tested statements contradicted")
+    assert found["sentence"].startswith("None of 2 tested implications contradicted")
     first = found["statements"][0]
     assert first["edge"] == {"tail": "Age", "head": "Reminder", "kind": "->"}
-    assert first["words"].startswith("Among logged rows with the same Illness")
+    assert first["words"].endswith("are independent among logged rows with the same Illness.")
 
     wrong = replace(project, graph=read_drawing("Age; Illness; Reminder -> Refill").graph)
     found = answer(wrong, "check", tmp_path)

@@ -16,7 +16,6 @@ SUBJECTS = {
     "formulas": ("formulas.audit_formulas", 10_000),
     "coverage": ("coverage.measure_coverage", 1_000),
     "sharpness": ("sharpness.measure_sharpness", 3),
-    "openness": ("openness.audit_openness", 100),
     "plans": ("plans.audit_plans", 1_000),
     "limits": ("limits.audit_limits", 1_000),
     "comparisons": ("comparisons.audit_comparisons", 1_000),
@@ -48,7 +47,7 @@ def _read_nodes(_: click.Context, parameter: click.Parameter, text: str) -> tupl
     show_default=True,
     help="Bounds from exact distributions, the same on large graphs and from drawn logs too, "
     "recovered formulas, intervals of finite logs, how near each endpoint comes to the furthest "
-    "model with the same log, whether rows without a bound could have one, what plans say of "
+    "model with the same log, what plans say of "
     "cells and weights, bounds under limits on hidden confounding, comparisons of policies, the "
     "regret that choices promise, bounds under an edge that was left out, or what each part "
     "buys: widths, arms ruled out and regret without it.",
@@ -56,8 +55,8 @@ def _read_nodes(_: click.Context, parameter: click.Parameter, text: str) -> tupl
 @click.option(
     "--models",
     type=click.IntRange(1),
-    show_default="10,000 for bounds and formulas; 300 for large; 3 for sharpness; 100 for "
-    "openness; 250 for ablation; 1,000 for all others",
+    show_default="10,000 for bounds and formulas; 300 for large; 3 for sharpness; "
+    "250 for ablation; 1,000 for all others",
     metavar="N",
     help="How many random models, questions, or models of each graph.",
 )

@@ -8,8 +8,9 @@ from boundit.simulation.environment import Environment
 from boundit.simulation.environments import flipped_environment, paper_environment
 from boundit.simulation.regret import Regret
 from boundit_research.online.ceilings import run_ceiling_study
+from boundit_research.online.logs import Progress
 from boundit_research.online.monitor import run_monitor_study
-from boundit_research.online.study import Progress, play_world
+from boundit_research.online.study import play_world
 from boundit_research.online.suite import run_suite_study
 from boundit_research.online.theorem6 import run_theorem6
 

@@ -24,7 +24,7 @@ from boundit.simulation.environments import (
 )
 from boundit.simulation.simulate import simulate
 from boundit.simulation.summary import format_runs
-from boundit_research.online.study import require_all_runs
+from boundit_research.online.logs import require_all_runs
 from boundit_research.theory import (
     compute_confidence_radius,
     compute_lin_ucb_ceiling,

@@ -7,7 +7,8 @@ from typing import Literal, TypeAlias
 from boundit.simulation.policies import PCB, WEIGHTS
 from boundit.simulation.regret import Regret
 from boundit.simulation.summary import Line
-from boundit_research.online.study import OnlineStudy, WorldRegret, write_interval
+from boundit_research.online.logs import write_interval
+from boundit_research.online.study import OnlineStudy, WorldRegret
 
 ClaimOutcome: TypeAlias = Literal["holds", "holds under a condition", "does not hold", "open"]
 """Open: the runs leave it to chance."""

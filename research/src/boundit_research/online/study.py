@@ -9,7 +9,7 @@ So do the policies that start from a log of their own in each run, ours among th
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,8 +19,8 @@ from boundit.simulation.policies import KINDS, PCB, OfflineTables, make_policies
 from boundit.simulation.regret import Regret
 from boundit.simulation.simulate import simulate
 from boundit.simulation.summary import Line
-from boundit_research.online.run_tables import RunTables, make_sources
-from boundit_research.online.wrong_graphs import AssumedWorld
+from boundit_research.online.logs import Progress, RunLogs, make_sources, require_all_runs
+from boundit_research.online.worlds import Assumed
 
 if TYPE_CHECKING:
     from boundit.bandit.policy import Policy
@@ -35,9 +35,6 @@ OWN_LOGS = ("LinUCB", f"LinUCB{PCB}", "Fused")
 """Who plays with a log for each run; LinUCB takes nothing from it."""
 BLIND = "Fused, rewards alone"
 """How Fused is called where it is told nothing but rewards."""
-
-Progress: TypeAlias = Callable[[int, int], None]
-"""Is called with how many runs are done, and of how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +163,7 @@ def play_world(
         oam_runs,
     )
     own_logs = _play_own_logs(
-        RunTables(AssumedWorld.right(world), points, seed),
+        RunLogs(Assumed.right(world), points, seed),
         own_log_runs,
         rounds,
         lambda done: progress(runs + oam_runs + done, of),
@@ -175,7 +172,7 @@ def play_world(
 
 
 def _play_own_logs(
-    tables: RunTables, runs: int, rounds: int, progress: Callable[[int], None]
+    logs: RunLogs, runs: int, rounds: int, progress: Callable[[int], None]
 ) -> Regret:
     """Play LinUCB-PCB and Fused with a log for each run, Fused also without observations.
 
@@ -184,11 +181,11 @@ def _play_own_logs(
 
     def play(names: tuple[str, ...], before: int, *, observed: float) -> Regret:
         found = simulate(
-            tables.assumed.world,
-            make_sources(names, tables),
+            logs.assumed.environment,
+            make_sources(names, logs),
             rounds=rounds,
             runs=runs,
-            seed=tables.seed,
+            seed=logs.seed,
             observed=observed,
             progress=lambda _, done, __: progress(before + done),
         )
@@ -197,24 +194,3 @@ def _play_own_logs(
     seeing, blind = play(OWN_LOGS, 0, observed=1.0), play(OWN_LOGS[-1:], runs, observed=0.0)
     curves = np.concatenate([seeing.curves, blind.curves])
     return replace(seeing, policies=(*seeing.policies, BLIND), curves=curves)
-
-
-def require_all_runs(regret: Regret, runs: int) -> Regret:
-    """Return the regrets of a simulation, or stop the study when Ctrl-C cut its runs short.
-
-    It stops by ``KeyboardInterrupt``.
-    """
-    if regret.runs < runs:
-        raise KeyboardInterrupt
-    return regret
-
-
-def write_interval(lower: float, upper: float, digits: int = 1) -> str:
-    """Write the interval of a difference, or a dash: a single run has none.
-
-    >>> write_interval(-0.5, 1200.0), write_interval(float("nan"), float("nan"))
-    ('[-0.5, 1,200.0]', '–')
-    """
-    if lower != lower or upper != upper:
-        return "–"
-    return f"[{lower:,.{digits}f}, {upper:,.{digits}f}]"

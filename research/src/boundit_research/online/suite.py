@@ -22,7 +22,7 @@ from boundit.simulation.summary import (
     correct_p_values,
     format_runs,
 )
-from boundit_research.online.study import require_all_runs, write_interval
+from boundit_research.online.logs import require_all_runs, write_interval
 from boundit_research.theory import count_ruled_out
 
 

@@ -7,6 +7,7 @@ all that were logged unless told.
 """
 
 from dataclasses import dataclass
+from math import inf
 
 from boundit.bandit.lin_ucb import LinUCB
 from boundit.bandit.policy import Policy
@@ -52,7 +53,7 @@ def is_rival(name: str) -> bool:
     """
     base, constant = _split_name(name)
     if base != name:
-        return constant is not None and constant > 0 and base in (*_NAMES, _LIN_UCB)
+        return constant is not None and 0 < constant < inf and base in (*_NAMES, _LIN_UCB)
     return base in _NAMES
 
 

@@ -12,10 +12,10 @@ from typing import Unpack
 
 import numpy as np
 
-from boundit.bounds.request import RequestOptions, read_request
+from boundit.bounds.options import Options, accept_options
+from boundit.bounds.request import read_request
 from boundit.core.errors import InvalidLimit
-from boundit.core.long_work import Progress, follow_progress
-from boundit.core.renamed import refuse_renamed
+from boundit.core.long_work import follow_progress
 from boundit.decisions.breakdown.claims import Claim, NotAClaim, Regrets
 from boundit.decisions.breakdown.limited_tables import LimitedClaim, LimitedTables
 from boundit.decisions.breakdown.result import Breakdown, ChoiceChange, CurvePoint
@@ -31,7 +31,7 @@ PRECISION = 0.01
 """How far apart, for its size, the limits are between which a claim falls."""
 
 
-@refuse_renamed
+@accept_options
 def breakdown(
     graph: GraphLike,
     query: EffectQuery | str,
@@ -40,8 +40,7 @@ def breakdown(
     of: str,
     claim: Claim | None = None,
     most: float = 100.0,
-    progress: Progress | bool | None = None,
-    **options: Unpack[RequestOptions],
+    **options: Unpack[Options],
 ) -> Breakdown:
     """Find the smallest limit on what is hidden at which a claim is not proved any more.
 
@@ -57,9 +56,7 @@ def breakdown(
         the limit that the options state, or under 1.
     most
         The largest limit that is looked at.
-    progress
-        True for a bar on stderr, or a function of (message, done, total).
-    options
+    **options
         As ``derive_bounds`` has them; a limit in ``confounding_limit`` or ``selection_limit``
         on anything else than ``of`` stays as it is. ``time_limit`` is for all of it: limits that no
         time was left for prove nothing.
@@ -69,7 +66,7 @@ def breakdown(
     if claim is not None and not isinstance(claim, Claim):
         raise NotAClaim(f"a claim is a Better, Best, Regrets or Earns, found {claim!r}")
     request = read_request(graph, query, log, **options)
-    with follow_progress(progress) as tell:
+    with follow_progress(options.get("progress")) as tell:
         tables = LimitedTables.read(request, of, tell)
         if claim is None:
             return find_change(tables, float(most))

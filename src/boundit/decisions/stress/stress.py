@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Unpack, final
 
-from boundit.bounds.request import BoundRequest, RequestOptions, read_request
+from boundit.bounds.options import Options, accept_options
+from boundit.bounds.request import BoundRequest, read_request
 from boundit.bounds.selection_facts import FactsRefuted
 from boundit.bounds.table import EndsCross, NoModelFits
 from boundit.checks.check import NoLevel
 from boundit.core.errors import BounditError
 from boundit.core.long_work import Progress, TimeBudget, follow_progress
-from boundit.core.renamed import refuse_renamed
 from boundit.decisions.choose.choose import choose
 from boundit.decisions.choose.mean_set import MeansContradict
 from boundit.decisions.compare.comparison import Comparison
@@ -47,7 +47,7 @@ REFUTED = (EndsCross, NoModelFits, FactsRefuted, MeansContradict, AnswersContrad
 """How bounds, choices and comparisons say that the log refutes a graph, or what is stated."""
 
 
-@refuse_renamed
+@accept_options
 def stress(
     graph: GraphLike,
     query: EffectQuery | str,
@@ -59,8 +59,7 @@ def stress(
     new: object = None,
     old: object = None,
     contexts: object = None,
-    progress: Progress | bool | None = None,
-    **facts: Unpack[RequestOptions],
+    **options: Unpack[Options],
 ) -> StressReport:
     """Say what would overturn the answer: each edge that the graph leaves out, added in turn.
 
@@ -83,11 +82,8 @@ def stress(
     new, old, contexts
         Two policies, and how often contexts come, as for ``compare``: what becomes of the
         verdict on them is said too.
-    progress
-        True for a bar on stderr, or a function of (message, done, total).
-    facts
-        The other options of ``derive_bounds``; ``time_limit`` holds for everything, and the
-        report names the edges that were not reached.
+    **options
+        As for ``derive_bounds``; the report names edges that no time was left for.
 
     Examples
     --------
@@ -99,8 +95,8 @@ def stress(
     """
     graph = require_graph(graph)
     compared = ComparedPolicies.read(new, old, contexts)
-    request = read_request(graph, query, log, **facts)
-    with follow_progress(progress) as tell:
+    request = read_request(graph, query, log, **options)
+    with follow_progress(options.get("progress")) as tell:
         return stress_request(
             graph,
             request,

@@ -1,12 +1,13 @@
 """What would narrow the bounds of a log: obtainable things alone, ranked by expected width."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Unpack
 
 from boundit.bounds.derive import derive_table
+from boundit.bounds.options import Options, accept_options
 from boundit.bounds.request import BoundRequest, read_request
 from boundit.core.long_work import Progress, TimeBudget, follow_progress
-from boundit.core.renamed import refuse_renamed
 from boundit.decisions.suggest.counted_log import hold_counts
 from boundit.decisions.suggest.evaluation import Evaluation, measure_width
 from boundit.decisions.suggest.external_tables import suggest_external_tables
@@ -16,7 +17,6 @@ from boundit.decisions.suggest.selection_and_rows import suggest_rows, suggest_s
 from boundit.decisions.suggest.trial import suggest_trial
 from boundit.estimand.query import EffectQuery
 from boundit.graph.read import GraphLike
-from boundit.results.sampling import Inference
 from boundit.simulation.errors import ModelTooLarge, NoEnvironmentFits
 from boundit.simulation.fit import count_relevant, find_relevant, fit_to_counts
 from boundit.simulation.fitted import FittedEnvironment
@@ -26,26 +26,16 @@ FITTING = 0.3
 """Part of the time that is left for the environments that tables are drawn from."""
 
 
-@refuse_renamed
+@accept_options
 def suggest(
     graph: GraphLike,
     query: EffectQuery | str,
     log: object,
     *,
-    confidence: float | None = 0.95,
-    inference: Inference = "exact",
-    external: Iterable[object] = (),
-    selection_rate: float | tuple[float, float] | None = None,
-    selection_limit: float | None = None,
-    outcome_range: tuple[float, float] | None = None,
-    domain: Mapping[str, Sequence[object]] | None = None,
-    max_condition: int = 3,
     worlds: int = 3,
     trial: int = 1_000,
     seed: int = 0,
-    time_limit: float | None = None,
-    memory_limit: int | str | None = None,
-    progress: Progress | bool | None = None,
+    **options: Unpack[Options],
 ) -> SuggestReport:
     """Say what would narrow the bounds of a log, and how wide they would be then.
 
@@ -56,7 +46,7 @@ def suggest(
     Parameters
     ----------
     graph, query, log
-        As ``derive_bounds`` takes them, and the options of that name too.
+        As for ``derive_bounds``.
     worlds
         From how many environments that fit the log the contents of tables are taken; widths are
         means over them.
@@ -64,8 +54,8 @@ def suggest(
         How many rounds of each arm in each context a randomised trial would have.
     seed
         Of the environments.
-    time_limit
-        Seconds for everything; notes say what was not tried.
+    **options
+        As for ``derive_bounds``; notes say what no time was left for.
 
     Examples
     --------
@@ -80,22 +70,8 @@ def suggest(
         read_whole("trial", trial, least=1),
     )
     number = read_seed(seed)
-    asked = read_request(
-        graph,
-        query,
-        log,
-        confidence=confidence,
-        inference=inference,
-        external=external,
-        selection_rate=selection_rate,
-        selection_limit=selection_limit,
-        outcome_range=outcome_range,
-        domain=domain,
-        max_condition=max_condition,
-        time_limit=time_limit,
-        memory_limit=memory_limit,
-    )
-    with follow_progress(progress) as tell:
+    asked = read_request(graph, query, log, **options)
+    with follow_progress(options.get("progress")) as tell:
         *_, found = suggest_in_turn(
             asked, worlds=n_worlds, trial=n_rounds, seed=number, progress=tell
         )

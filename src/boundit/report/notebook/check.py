@@ -1,7 +1,6 @@
 """A check of a graph in a notebook: the verdict, then every statement with its numbers."""
 
-from boundit.checks.report import CheckReport
-from boundit.checks.words import write_statement
+from boundit.checks.report import CheckReport, write_statement
 from boundit.report.notebook.snippet import (
     MOST_ROWS,
     describe_cut,

@@ -3,8 +3,7 @@
 from msgspec import Struct
 
 from boundit.checks.check import check
-from boundit.checks.report import Finding
-from boundit.checks.words import write_statement
+from boundit.checks.report import Finding, write_statement
 from boundit.core.long_work import Progress
 from boundit.studio.answers.bound import CountKeeper
 from boundit.studio.asked import AskedProject
