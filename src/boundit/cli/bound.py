@@ -1,7 +1,6 @@
 """``boundit bound``: from a graph, a question and a log to intervals with reasons."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -321,7 +320,9 @@ def _choose_for_page(table: "BoundTable") -> "Choice | None":
 
 def _print_table(table: "BoundTable", *, explained: bool, as_json: bool) -> None:
     """Print the bound table, with --explain the reasons for every row, or either as JSON."""
-    reasons = [table.explain(*key) for key in table.bounds] if explained else []
+    from boundit.results.text import write_bounds  # noqa: PLC0415, keeps --help quick
+
+    reasons = [str(table.explain(*key)) for key in table.bounds] if explained else []
     if as_json:
         answer = {
             "rows": _write_rows(table),
@@ -330,16 +331,16 @@ def _print_table(table: "BoundTable", *, explained: bool, as_json: bool) -> None
             "confidence": table.confidence,
             "goal": table.goal,
             "inference": table.inference,
-            "promise": table.promise,
+            "summary": table.summary(),
             "confounding_limit": dict(table.confounding_limit),
             "pooling": str(table.pooling).splitlines(),
         }
         answer |= {"models": table.models} if table.models else {}
         print_json(answer | ({"explanations": reasons} if explained else {}))
     elif explained:
-        click.echo("\n\n".join([*reasons, f"What a policy can count:\n{table.pooling}"]))
+        click.echo("\n".join(reasons))
     else:
-        click.echo(str(replace(table, caveats=())))  # critical ones follow on stderr
+        click.echo(write_bounds(table, caveats=False))  # they follow on stderr
         for note in table.caveats:
             notify(note.kind, note.text)
 

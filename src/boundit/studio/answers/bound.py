@@ -17,7 +17,7 @@ from boundit.report.pages.page_answer import PageAnswer, UseGroup
 from boundit.results.bound import Arm, Bound, Context
 from boundit.results.bound_table import BoundTable
 from boundit.results.choice import Choice
-from boundit.results.explanation import RANGE, EndExplanation
+from boundit.results.explanation import RANGE, Reason
 from boundit.results.sampling import EndSampling
 from boundit.studio.ask import AskedProject, spell_caveat
 from boundit.studio.claims import LitParts, join_lit, make_lighter
@@ -70,7 +70,6 @@ class ShownRow(Struct, frozen=True):
     out: tuple[Plain, ...] | None
     words: str
     widths: str
-    sampling: tuple[str, ...]
     reasons: tuple[RowReason, ...]
     marks: tuple[str, ...]
 
@@ -180,7 +179,7 @@ def answer_bound(asked: AskedProject, keeper: CountKeeper, progress: Progress) -
         table.outcome_range,
         table.confidence,
         table.inference,
-        table.promise,
+        table.summary(),
         describe_answer(asked, table, choice, sum(map(len, dominations.values()))),
         tuple(map(str, table.caveats)),
         min(MOST_EXPLAINED, len(table.bounds)),
@@ -211,7 +210,7 @@ def _describe_row(
     """Describe one row of a table, and its reasons where they are shown."""
     sampling = bound.sampling
     ends = (sampling.lower, sampling.upper) if sampling else (None, None)
-    explained = table.explanation(arm, where) if with_reasons else None
+    explained = table.explain(arm, where) if with_reasons else None
     return ShownRow(
         write_values(arm),
         write_values(where),
@@ -224,32 +223,32 @@ def _describe_row(
         bound.upper_rule,
         (_count_rows(ends[0]), _count_rows(ends[1])),
         out,
-        str(explained.opening) if explained else "",
-        explained.widths if explained else "",
-        explained.sampling if explained else (),
-        tuple(_describe_end(end, rules) for end in explained.ends) if explained else (),
+        str(explained.title) if explained else "",
+        f"Width {explained.width}." if explained else "",
+        tuple(_describe_reason(each, rules) for each in explained.reasons) if explained else (),
         bound.marks,
     )
 
 
-def _describe_end(end: EndExplanation, rules: dict[str, RuleReason]) -> RowReason:
-    """Describe why an end is where it is; of one that no rule gave, what would help."""
-    if end.rule == RANGE or end.rule not in rules:
-        which = "Neither end says" if end.end == "both" else f"The {end.end} end says no"
+def _describe_reason(reason: Reason, rules: dict[str, RuleReason]) -> RowReason:
+    """Describe why a bound is where it is; of one that no rule gave, what would help."""
+    name = reason.rule.name
+    if name == RANGE or name not in rules:
+        which = (
+            "Neither bound says"
+            if reason.which == "both"
+            else f"The {reason.which} bound says no"
+        )
         words = (
-            f"{which} more than the reward's range: under this graph the log leaves it "
+            f"{which} more than the range of the outcome: under this graph the log leaves it "
             "open. “What would narrow this?” lists what would help."
         )
-        return RowReason(end.end, end.rule, words, (), (), LitParts())
-    rule = rules[end.rule]
-    numbers = [
-        line
-        for part in end.numbers
-        for line in ([f"{part.title}:"] if len(end.numbers) > 1 else [])
-        + list(map(str, part.lines))
-    ]
-    words = f"{end.title} {rule.claim}"
-    return RowReason(end.end, end.rule, words, tuple(numbers), rule.steps, rule.lit)
+        return RowReason(reason.which, name, words, (), (), LitParts())
+    rule = rules[name]
+    words = f"{reason.title}. {rule.claim}"
+    return RowReason(
+        reason.which, name, words, tuple(map(str, reason.shown)), rule.steps, rule.lit
+    )
 
 
 def _count_rows(end: EndSampling | None) -> float | None:

@@ -228,10 +228,7 @@ export function showAnswers(root, studio, answers) {
       element("h3", {}, `Why ${sayArm(answers.result?.treatments ?? [], row.arm)}${where ? ` (${where})` : ""} lies there`),
       element("p", {}, row.words || `${count(row.n)} rows were logged for it.`),
       ...row.reasons.map((each, i) => drawReason(studio, each, i)),
-      row.widths ? element("p", { class: "quiet" }, row.widths) : null,
-      row.sampling.length > 0 && element("details", { "data-key": "sampling" },
-        element("summary", {}, "What chance adds to it"),
-        element("ul", {}, ...row.sampling.map((each) => element("li", {}, each)))));
+      row.widths ? element("p", { class: "quiet" }, row.widths) : null);
   });
 
   const showContradiction = () => {

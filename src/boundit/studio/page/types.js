@@ -39,7 +39,7 @@
  * @typedef {{
  *   arm: Level[], context: Level[], lower: number, upper: number, lower_estimate: number,
  *   upper_estimate: number, n: number, lower_rule: string, upper_rule: string,
- *   out: Level[] | null, words: string, widths: string, sampling: string[], reasons: Reason[],
+ *   out: Level[] | null, words: string, widths: string, reasons: Reason[],
  * }} BoundRow  `out` is the arm that is surely better.
  * @typedef {{known: boolean, use: string, cost: string, out: string, where: string[]}} Use
  * @typedef {{
