@@ -12,6 +12,7 @@ best of each class is one breadth-first search.
 from collections import deque
 from collections.abc import Iterator
 from heapq import heappop, heappush
+from itertools import islice
 from typing import TypeAlias
 
 from boundit.core.names import Names, Nodes
@@ -21,6 +22,8 @@ from boundit.graph.separation import require_roles
 _Hop: TypeAlias = tuple[str, str]
 """The sign of an edge and the node it leads to; at the start of a path the sign is empty."""
 _Path: TypeAlias = tuple[_Hop, ...]
+_MOST_TRIED = 500
+"""How many paths are looked at for open ones."""
 
 
 def find_proper_causal_nodes(
@@ -81,6 +84,59 @@ def make_back_door_graph(
 def _read_ends(graph: CausalGraph, treatments: Names, outcomes: Names) -> list[Nodes]:
     """Read treatments and outcomes as sets of the graph's nodes, which may not overlap."""
     return require_roles(graph, {"a treatment": treatments, "an outcome": outcomes})
+
+
+def list_causal_paths(
+    graph: CausalGraph, treatments: Names, outcomes: Names, *, most: int
+) -> list[tuple[str, ...]]:
+    """List proper causal paths as they are drawn, at most ``most`` of them.
+
+    >>> graph = CausalGraph.of(directed=[("X", "M"), ("M", "Y"), ("X", "Y")])
+    >>> list_causal_paths(graph, "X", "Y", most=5)
+    [('X', '->', 'Y'), ('X', '->', 'M', '->', 'Y')]
+    """
+    acting, ends = _read_ends(graph, treatments, outcomes)
+    on_the_way = find_proper_causal_nodes(graph, treatments=acting, outcomes=ends)
+
+    def follow(path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+        # Every node on the way leads to an outcome, so no step is in vain.
+        if path[-1] in ends:
+            yield path
+            return
+        for child in sorted(on_the_way.intersection(graph.links[path[-1]].children)):
+            yield from follow((*path, "->", child))
+
+    found = (path for start in sorted(acting) for path in follow((start,)))
+    return sorted(islice(found, most), key=len)
+
+
+def list_biasing_paths(
+    graph: CausalGraph, treatments: Names, outcomes: Names, *, given: Names, most: int
+) -> list[tuple[str, ...]]:
+    """List paths that are open given some nodes and not causal, at most ``most`` of them.
+
+    A path is open if its colliders are given or cause something given, and no other node on it
+    is given.
+
+    >>> graph = CausalGraph.of(directed=[("Z", "X"), ("Z", "Y"), ("X", "Y")], selection=None)
+    >>> list_biasing_paths(graph, "X", "Y", given=(), most=5)
+    [('X', '<-', 'Z', '->', 'Y')]
+    >>> list_biasing_paths(graph, "X", "Y", given="Z", most=5)
+    []
+    """
+    known = graph.require(given)
+    opened = graph.ancestors(known)
+
+    def is_open(path: tuple[str, ...]) -> bool:
+        for i in range(2, len(path) - 2, 2):
+            meets = path[i - 1].endswith(">") and path[i + 1].startswith("<")
+            if path[i] not in opened if meets else path[i] in known:
+                return False
+        return True
+
+    cut = make_back_door_graph(graph, treatments=treatments, outcomes=outcomes)
+    tried = list_shortest_paths(cut, treatments, outcomes, most=_MOST_TRIED)
+    return [*islice(filter(is_open, tried), most)]
 
 
 def list_shortest_paths(

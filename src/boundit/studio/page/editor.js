@@ -389,16 +389,16 @@ export class GraphEditor extends HTMLElement {
 
   #drawChecks() {
     const { graph } = this.project;
-    const drawn = this.#statements.flatMap(({ words, verdict, edge }) => {
+    const drawn = this.#statements.flatMap(({ statement, status, edge }) => {
       const tail = findNode(graph, edge.tail);
       const head = findNode(graph, edge.head);
       if (!tail || !head) return [];
       const stroke = drawStroke({ ...edge, kind: "<->" }, tail, head, graph.nodes);
       const { x, y } = stroke.middle;
-      const bad = verdict === "contradicted";
+      const bad = status === "contradicted";
       return [
         shape("g", { class: bad ? "check bad" : "check good" },
-          shape("title", {}, `${verdict}: ${words}`),
+          shape("title", {}, `${status}: ${statement}`),
           shape("path", { d: stroke.line }),
           shape("circle", { cx: x, cy: y, r: 9 }),
           shape("text", { x, y: y + 4.5 }, bad ? "!" : "✓")),

@@ -213,7 +213,10 @@ export function toggleRole(draft, name, role) {
   node.hidden = false;
   node.selection = false;
   if (had) return;
-  if (role === "arm") draft.query.treatments.push(name);
+  if (role === "arm") {
+    draft.query.treatments.push(name);
+    draft.query.baseline = null;
+  }
   if (role === "reward") draft.query.outcome = name;
   if (role === "context") draft.query.context.push(name);
   if (role === "hidden") node.hidden = true;
@@ -225,6 +228,7 @@ export function toggleRole(draft, name, role) {
 /** @param {Project} draft @param {string} name */
 function dropRoles(draft, name) {
   const { query } = draft;
+  if (query.treatments.includes(name)) query.baseline = null;
   query.treatments = query.treatments.filter((each) => each !== name);
   query.context = query.context.filter((each) => each !== name);
   if (query.outcome === name) query.outcome = null;
