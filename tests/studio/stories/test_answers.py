@@ -146,7 +146,7 @@ def test_a_contradiction_is_told_beside_the_button(visitor: Visit, tmp_path: Pat
     visitor.find("#log-file").set_input_files(path)
     expect(visitor.find("#data-body .state")).to_contain_text("400 rows")
     visitor.go("ask")
-    for role, name in (("arm", "Ad"), ("reward", "Click")):
+    for role, name in (("treatment", "Ad"), ("outcome", "Click")):
         visitor.find(f"#question [data-key='{role} {name}']").click()
     visitor.ask()
     visitor.find("[data-key=contradicted]").click()

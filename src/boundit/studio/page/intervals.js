@@ -120,7 +120,7 @@ function drawPicture(result, rows, { width, scale: [low, high], label, zero = fa
       shape("line", { x1: place(value), x2: place(value), y1: 0, y2: y }),
       shape("text", { x: place(value), y: y + 15 }, write(value))));
   return shape("svg", {
-    class: "intervals", viewBox: `0 0 ${width} ${y + 22}`, width, height: y + 22, role: "group", "aria-label": label,
+    class: zero ? "effects" : "intervals", viewBox: `0 0 ${width} ${y + 22}`, width, height: y + 22, role: "group", "aria-label": label,
   }, ...grid, ...parts);
 }
 

@@ -8,8 +8,8 @@ import { drawFault, makeCopy } from "./studio.js";
 
 /** @type {[import("./graph.js").Role, string, string][]} */
 const PARTS = [
-  ["reward", "Outcome", "what is to change"],
-  ["arm", "Treatment", "what is done"],
+  ["outcome", "Outcome", "what is to change"],
+  ["treatment", "Treatment", "what is done"],
   ["context", "Subgroups", "known before; may be none"],
 ];
 

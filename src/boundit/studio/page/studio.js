@@ -53,7 +53,7 @@ export class Studio extends EventTarget {
     return this.store.project;
   }
 
-  /** Tell whether arm and reward are named: then there is a question. */
+  /** Tell whether treatment and outcome are named: then there is a question. */
   get hasQuestion() {
     const { outcome, treatments } = this.project.query;
     return outcome !== null && treatments.length > 0;
