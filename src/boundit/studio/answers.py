@@ -23,6 +23,7 @@ from boundit.results.bound import Arm, Context
 from boundit.results.bound_table import BoundTable
 from boundit.results.choice import Choice
 from boundit.results.effect import Effect
+from boundit.results.text import write_confidence
 from boundit.studio.ask import AskedProject, spell_caveat, write_for_page
 from boundit.studio.claims import LitParts, join_lit, light_walk, make_lighter
 from boundit.studio.drawing import make_draft
@@ -95,15 +96,17 @@ def _record_effects(table: BoundTable, baseline: Arm | None) -> Record | None:
     effects = [*table.effects(baseline).values()]
     conclusive = [each for each in effects if each.lower > 0 or each.upper < 0]
     said = [*conclusive, *(each for each in effects if each not in conclusive)]
+    rows = [
+        {"arm": plain(effect.arm), "context": plain(where), **row}
+        for effect in effects
+        for where, row in _list_rows(effect)
+    ]
     return {
         "baseline": plain(effects[0].baseline),
         "baseline_name": effects[0].baseline_name,
         "summary": [each.summary() for each in said],
-        "rows": [
-            {"arm": plain(effect.arm), "context": plain(where), **row}
-            for effect in effects
-            for where, row in _list_rows(effect)
-        ][:MOST_ROWS],
+        "confidence": write_confidence(table, len(rows), "true effect"),
+        "rows": rows[:MOST_ROWS],
     }
 
 

@@ -317,6 +317,7 @@ function drawEffectPart(studio, result, width) {
       element("h3", {}, `Effect of ${result.treatments.join(" and ")} on ${result.outcome}`),
       element("label", { for: "baseline", class: "quiet" }, "compared with ", select)),
     drawEffects(result, rows, width),
+    element("p", { class: "quiet" }, result.effects.confidence),
   ];
 }
 
