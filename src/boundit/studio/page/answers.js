@@ -224,7 +224,8 @@ export function showAnswers(root, studio, answers) {
       element("h3", {}, `Why ${sayArm(result?.treatments ?? [], row.arm)}${where ? ` (${where})` : ""} lies there`),
       element("p", {}, row.title || `${count(row.n)} rows were logged for it.`),
       ...row.reasons.map((each, i) => drawReason(studio, each, result?.rules[each.rule] ?? null, i)),
-      ...["width", "note", "ruled out"].flatMap((part) => row.explanation?.[part] ?? []).map((words) => element("p", { class: "quiet" }, `${words[0].toUpperCase()}${words.slice(1)}`)));
+      ...["width", "note", "ruled out"].flatMap((part) => (row.explanation?.[part] ?? []).map((/** @type {string} */ words) =>
+        element("p", { class: "quiet" }, part === "note" ? words : `${part[0].toUpperCase()}${part.slice(1)} ${words}`))));
   });
 
   const showContradiction = () => {
