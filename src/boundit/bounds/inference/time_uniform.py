@@ -12,10 +12,10 @@ never grows on average: for a reward of 0 or 1 each factor has mean 1; for one b
 convex function of :math:`Y`, so that it lies below its chord from 0 to 1, whose mean is 1. The
 mean of that product over :math:`q` uniform above :math:`m` (the mixture, an *e-value*) has
 the same property, and depends on the rewards by their number and sum alone, not their order. It
-is :math:`1/\alpha` or more with chance :math:`\alpha` at most (Ville 1939), at the end of the
+is :math:`1/\alpha` or more with probability :math:`\alpha` at most (Ville 1939), at the end of the
 log as at any row before, whoever stopped it and why. An :math:`m` at which the e-value is as
 large is therefore excluded, and the lower end is the least that is not; the upper end is the
-same of failures. Both have half of the chance, so that one end alone may be used.
+same of failures. Both have half of the error, so that one end alone may be used.
 
 Where rewards spread little, sums of squares tell more. For a guess :math:`g` of the mean and a
 scale :math:`0 < s < 1`, :math:`1 + u \ge \exp(u - \psi(s) (u/s)^2)` for :math:`u \ge -s` with
@@ -43,7 +43,7 @@ _GUESSES = np.linspace(0.05, 0.95, 10)
 def bound_share_adaptively(k: Floats, n: Floats, alpha: float) -> EndPair:
     """Compute an interval of a share from ``k`` successes of ``n`` that a policy chose to have.
 
-    It is 0 to 1 where ``n`` is 0; ``alpha`` is the chance of missing, half on each side.
+    It is 0 to 1 where ``n`` is 0; ``alpha`` is the probability of missing, half on each side.
 
     >>> low, high = bound_share_adaptively(np.array([0.0, 5.0]), np.array([10.0, 10.0]), 0.05)
     >>> low.round(3), high.round(3)

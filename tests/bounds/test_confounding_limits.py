@@ -5,13 +5,13 @@ from math import inf, nan
 import numpy as np
 import pytest
 
-from boundit.bounds.confounding.limits import (
+from boundit.bounds.confounding_limits import (
     NO_LIMITS,
     ConfoundingLimits,
-    InvalidConfounding,
     describe_limit,
     name_edge,
 )
+from boundit.core.errors import OptionError
 from boundit.graph.text import parse
 
 BOW = parse("X -> Y; X <-> Y; Z -> X")
@@ -53,7 +53,7 @@ def test_a_hidden_common_cause_is_the_edge_that_it_projects_to() -> None:
     ],
 )
 def test_what_is_no_limit_is_refused_in_one_line(given: object, said: str) -> None:
-    with pytest.raises(InvalidConfounding, match=said) as caught:
+    with pytest.raises(OptionError, match=said) as caught:
         ConfoundingLimits.from_option(given, BOW)
 
     assert caught.value.option == "confounding_limit"
@@ -61,7 +61,7 @@ def test_what_is_no_limit_is_refused_in_one_line(given: object, said: str) -> No
 
 
 def test_a_graph_without_hidden_causes_says_so() -> None:
-    with pytest.raises(InvalidConfounding, match="lacks; it has none"):
+    with pytest.raises(OptionError, match="lacks; it has none"):
         ConfoundingLimits.from_option({"X <-> Y": 2}, parse("X -> Y"))
 
 

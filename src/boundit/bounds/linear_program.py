@@ -236,7 +236,9 @@ def _choose_options() -> "highspy.HighsOptions":
     options.presolve = "off"  # it would forget where the last search ended
     options.solver = "simplex"
     options.threads = 1
-    options.small_matrix_value = EXACT_ROUNDING  # by default chances below 1e-9 are dropped
+    options.small_matrix_value = (
+        EXACT_ROUNDING  # by default probabilities below 1e-9 are dropped
+    )
     options.primal_feasibility_tolerance = SOLVER_ROUNDING
     options.dual_feasibility_tolerance = SOLVER_ROUNDING
     return options

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from boundit.bounds.inference.cells import bound_mean, clopper_pearson
-from boundit.bounds.intervals.time_uniform import (
+from boundit.bounds.inference.time_uniform import (
     EndPair,
     bound_mean_adaptively,
     bound_share_adaptively,

@@ -7,8 +7,8 @@ states of every level ``x``, of all that was observed before it, ``v``, and of e
           \frac{P(x \mid v)}{1 - P(x \mid v)} \le L
 
 the marginal sensitivity model. Where ``v`` without some of its variables tells no less of
-``u``, the limit holds given the rest too: a mean of chances whose odds are at most ``L`` times
-others has odds of at most ``L`` times those of their mean, as ``L p / (1 + (L - 1) p)`` is
+``u``, the limit holds given the rest too: a mean of probabilities whose odds are at most ``L``
+times others has odds of at most ``L`` times those of their mean, as ``L p / (1 + (L - 1) p)`` is
 concave in ``p``.
 """
 
@@ -17,15 +17,11 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Self
 
-from boundit.core.errors import BounditError, InvalidGraph, shorten
+from boundit.core.errors import GraphError, OptionError, shorten
 from boundit.core.message import Option
 from boundit.core.names import write_name
 from boundit.graph.causal_graph import CausalGraph, Edge
 from boundit.graph.text import parse
-
-
-class InvalidConfounding(BounditError):
-    """A limit on hidden confounding that is none, or on an edge that is not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +47,7 @@ class ConfoundingLimits:
         if given is None:
             return cls()
         if not isinstance(given, Mapping):
-            raise InvalidConfounding(
+            raise OptionError(
                 Option("confounding_limit"),
                 f" must be a mapping such as {{'X <-> Y': 1.5}}, found "
                 f"{shorten(repr(given), 40)}",
@@ -60,7 +56,7 @@ class ConfoundingLimits:
         for name, limit in given.items():
             edge = _read_edge(name, graph, option)
             if edge in found:
-                raise InvalidConfounding(
+                raise OptionError(
                     Option("confounding_limit"),
                     f" has two limits on {name_edge(edge)}; one is enough",
                 )
@@ -107,17 +103,17 @@ def _read_edge(name: object, graph: CausalGraph, option: str) -> Edge:
     try:
         edges = parse(name).bidirected if isinstance(name, str) else frozenset[Edge]()
         is_edge = len(edges) == 1 and isinstance(name, str) and not parse(name).directed
-    except InvalidGraph:
+    except GraphError:
         edges, is_edge = frozenset[Edge](), False
     if not is_edge:
-        raise InvalidConfounding(
+        raise OptionError(
             Option(option),
             f" must name an edge such as 'X <-> Y', found {shorten(repr(name), 40)}",
         )
     (edge,) = edges
     if edge not in graph.bidirected:
         has = f"it has {shorten(', '.join(map(name_edge, drawn)))}" if drawn else "it has none"
-        raise InvalidConfounding(
+        raise OptionError(
             Option(option),
             f" limits {name_edge(edge)}, an edge that the graph lacks; {has}",
         )
@@ -128,7 +124,7 @@ def _read_limit(edge: Edge, given: object) -> float:
     """Read the limit on an edge: a finite number of at least 1."""
     is_number = isinstance(given, int | float) and not isinstance(given, bool)
     if not is_number or not isfinite(float(given)) or float(given) < 1:  # type: ignore[arg-type]
-        raise InvalidConfounding(
+        raise OptionError(
             Option("confounding_limit"),
             f" of {name_edge(edge)} must be a number from 1 on, found "
             f"{shorten(repr(given), 40)}; an edge without an entry has no limit",
