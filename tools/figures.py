@@ -1,7 +1,7 @@
 """``python -m tools.figures``: the pictures of the README and of the documentation.
 
-The gallery's graphs are those of its page, the bounds those of ``boundit init pharmacy``, the
-regret that of the paper's world. ``--check`` draws what is quick, writes nothing and says what
+The gallery's graphs are those of its page, the effects those of ``boundit init pharmacy``, the
+regret that of the paper's model. ``--check`` draws what is quick, writes nothing and says what
 is stale.
 """
 
@@ -26,10 +26,7 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.read import parse_graph
 from boundit.report.figures.canvas import write_inline_svg
 from boundit.report.figures.curves import draw_curves
-from boundit.report.figures.intervals import draw_intervals
-from boundit.report.figures.whiskers import Whiskers
 from boundit.report.graph.svg import draw_graph
-from boundit.report.records import PointEstimates
 from boundit.report.stylesheet import write_palette
 from boundit.simulation.environments import paper_environment
 from boundit.simulation.simulate import simulate
@@ -37,7 +34,7 @@ from tools import ROOT
 
 if TYPE_CHECKING:
     from boundit.bandit.policy import Policy
-    from boundit.results.bound import Key
+    from boundit.results.bound_table import BoundTable
 
 FIGURES = ROOT / "docs" / "figures"
 GALLERY = ROOT / "docs" / "guides" / "identification.md"
@@ -86,7 +83,7 @@ def draw_gallery(text: str) -> Iterator[tuple[str, str]]:
 
 
 def draw_pharmacy() -> Iterator[tuple[str, str]]:
-    """Draw the graph of the pharmacy, and its bounds beside averages and the truth."""
+    """Draw the graph of the pharmacy, and its effects beside averages and the truth."""
     with TemporaryDirectory() as folder:
         for name, text in make_example().items():
             Path(folder, name).write_text(text, encoding="utf-8")
@@ -103,18 +100,60 @@ def draw_pharmacy() -> Iterator[tuple[str, str]]:
         title="The pharmacy: what is assumed",
     )
     yield "pharmacy-graph.svg", stand_alone(drawn)
-    means = {key: bound.lower_estimate for key, bound in averages.bounds.items()}
-    truth: dict[Key, float] = {((arm,), (age,)): mean for (arm, age), mean in TRUTH.items()}
-    shown = Whiskers(table, truth, (PointEstimates("average of the log", means),))
-    said = "Bounds of the pharmacy's log hold the truth, which its averages miss"
-    yield (
-        "pharmacy-bounds.svg",
-        stand_alone(write_inline_svg(draw_intervals(shown), title=said)),
+    yield "pharmacy-effects.svg", stand_alone(draw_effects(table, averages))
+
+
+def draw_effects(table: "BoundTable", averages: "BoundTable") -> str:
+    """Draw effects on letters as bars around zero, beside the truth and the log's averages."""
+    left, width, low, high = 150, 470, -0.2, 0.5
+    keys = [(arm, age) for age in ("older", "younger") for arm in ("call", "text")]
+
+    def place(effect: float) -> float:
+        return round(left + width * (effect - low) / (high - low), 1)
+
+    bottom = 30 + 30 * len(keys)
+    parts = [
+        f'<path d="M {place(x / 10)} 20 V {bottom}" stroke="var(--{"rule" if x else "muted"})"/>'
+        f'<text x="{place(x / 10)}" y="{bottom + 18}" text-anchor="middle" '
+        f'fill="var(--muted)">{f"{x / 10:+.1f}" if x else 0}</text>'
+        for x in range(-2, 6)
+    ]
+    for i, (arm, age) in enumerate(keys):
+        y = 40 + 30 * i
+        effect = table.effect(arm, "letter")
+        color = "muted" if effect.direction[age] == "inconclusive" else "good"
+        unadjusted = averages[arm, age].lower - averages["letter", age].lower
+        x, true = place(unadjusted), place(TRUTH[arm, age] - TRUTH["letter", age])
+        parts += [
+            f'<text x="8" y="{y + 5}" fill="var(--ink)">{arm}, {age}</text>',
+            f'<path d="M {place(effect[age].lower)} {y} H {place(effect[age].upper)}" '
+            f'stroke="var(--{color})" stroke-width="8"/>',
+            f'<circle cx="{x}" cy="{y}" r="4.5" fill="var(--paper)" stroke="var(--outcome)" '
+            'stroke-width="2"/>',
+            f'<path d="M {true} {y - 8} l 5 8 l -5 8 l -5 -8 z" fill="var(--ink)"/>',
+        ]
+    for x, mark, word in (
+        (8, f'<path d="M 8 {bottom + 45} h 24" stroke="var(--good)" stroke-width="8"/>', "bounds"),
+        (100, f'<path d="M 116 {bottom + 37} l 5 8 l -5 8 l -5 -8 z" fill="var(--ink)"/>', "truth"),
+        (180, f'<circle cx="200" cy="{bottom + 45}" r="4.5" fill="var(--paper)" '
+              'stroke="var(--outcome)" stroke-width="2"/>', "unadjusted"),
+        (300, f'<path d="M 300 {bottom + 45} h 24" stroke="var(--muted)" stroke-width="8"/>',
+         "inconclusive bounds"),
+    ):  # fmt: skip
+        parts.append(
+            f'{mark}<text x="{x + 30}" y="{bottom + 50}" fill="var(--ink)">{word}</text>'
+        )
+    title = "Effects on refills, compared with a letter: bounds, truth, and averages of the log"
+    size = f"0 0 640 {bottom + 62}"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{title}" width="640" '
+        f'height="{bottom + 62}" viewBox="{size}" font-family="system-ui, sans-serif" '
+        f'font-size="14">{"".join(parts)}</svg>'
     )
 
 
 def draw_regret() -> Iterator[tuple[str, str]]:
-    """Draw what policies regret in the paper's world, with a log and without it."""
+    """Draw the regret of policies in the paper's model, with a log and without it."""
     world = paper_environment()
     tables = cache(
         lambda run: derive_bounds(world.graph, world.query, world.log(ROWS, seed=run))

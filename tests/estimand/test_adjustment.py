@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -362,6 +363,37 @@ def test_minimal_sets_are_those_without_anything_to_spare(seed: int) -> None:
         for covariates in subsets(sets["within"] - sets["treatments"] - sets["outcomes"]):
             held = bd.is_adjustment_set(graph, query, covariates, external=sets["external"])
             assert bool(held) == (covariates in {pair.covariates for pair in every})
+
+
+def test_minimal_sets_are_those_of_an_enumeration_by_another_library() -> None:
+    """Total effects without selection: the sets that DAGitty lists (Shpitser et al. 2010)."""
+    draw, compared = Random(3), 0
+    for _ in range(400):
+        names = [f"V{i}" for i in range(draw.randint(4, 7))]
+        pairs, dense = list(combinations(names, 2)), draw.choice([0.25, 0.4, 0.55])
+        edges = [pair for pair in pairs if draw.random() < dense]
+        arcs = [pair for pair in pairs if draw.random() < 0.1]
+        x, y = draw.sample(names, 2)
+        full = nx.DiGraph(edges)
+        full.add_nodes_from(names)
+        full.add_edges_from(((a, b), one) for a, b in arcs for one in (a, b))  # hidden causes
+        after = nx.descendants(full, x)
+        causal = {v for v in after if v == y or y in nx.descendants(full, v)}
+        forbidden = {x}.union(*({v} | nx.descendants(full, v) for v in causal))
+        full.remove_edges_from([(x, v) for v in causal])
+        every = [
+            found
+            for found in map(frozenset, subsets(frozenset(names) - forbidden - {y}))
+            if causal and nx.is_d_separator(full, {x}, {y}, set(found))
+        ]
+        least = {one for one in every if not any(other < one for other in every)}
+        graph = CausalGraph.of(names, directed=edges, bidirected=arcs)
+        if causal:
+            listed = {one.covariates for one in bd.adjustment_sets(graph, f"{y} | do({x})")}
+            assert listed == least, str(graph)
+            compared += len(least)
+
+    assert compared > 50
 
 
 @pytest.mark.parametrize("seed", [7, 8])

@@ -6,15 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 from msgspec.structs import replace
 
 from boundit.core.long_work import say_nothing
 from boundit.studio.answers.bound import CountKeeper
-from boundit.studio.asked import AskedProject
+from boundit.studio.ask import AskedProject
 from boundit.studio.drawing import read_drawing
+from boundit.studio.errors import StudioError
 from boundit.studio.examples import open_example
 from boundit.studio.folder import Folder
-from boundit.studio.jobs.worker import ANSWERS, JobKind
 from boundit.studio.project import (
     DataSource,
     DrawnEdge,
@@ -22,6 +23,12 @@ from boundit.studio.project import (
     ProjectQuery,
     Settings,
 )
+from boundit.studio.worker import ANSWERS, JobKind
+
+
+def refused(code: str, match: str | None = None) -> pytest.RaisesExc[StudioError]:
+    """Expect a refusal of the studio with a code."""
+    return pytest.raises(StudioError, match=match, check=lambda error: error.code == code)
 
 
 def answer(project: Project, kind: JobKind, folder: Path) -> Any:

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 
-from boundit.studio.http.calls import StudioLimits
-from boundit.studio.http.server import StudioServer
+from boundit.studio.calls import StudioLimits
+from boundit.studio.server import StudioServer
 from tests.patience import PATIENCE
 from tests.service.http.served import Answer
 

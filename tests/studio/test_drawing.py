@@ -19,10 +19,10 @@ from boundit.studio.drawing import (
     without_edges,
     write_drawing,
 )
-from boundit.studio.errors import MalformedProject, RefusedRequest
 from boundit.studio.project import Drawing, DrawnEdge, DrawnNode, Project, ProjectQuery
 from tests.graph.test_draft import drafts
 from tests.strategies import odd_names
+from tests.studio.projects import refused
 
 
 @given(
@@ -32,7 +32,7 @@ def test_what_is_drawn_is_what_is_read_back(draft: GraphDraft, to: DrawnFormat) 
     """Hidden nodes, selection and groups are kept in every format."""
     drawing = draw_draft(draft)
     if to == "json" and len(draft.selections) > 1:
-        with pytest.raises(RefusedRequest):
+        with refused("refused"):
             write_drawing(drawing, to)
         return
 
@@ -83,7 +83,7 @@ def test_places_in_pixels_stay_where_they_are() -> None:
 
 
 def test_a_fault_of_the_text_has_line_and_column() -> None:
-    with pytest.raises(MalformedProject) as caught:
+    with refused("malformed") as caught:
         read_drawing("X -> Y\nX -> -> Z")
 
     error = caught.value
@@ -94,7 +94,7 @@ def test_a_cycle_can_be_drawn_and_laid_out_but_is_no_graph() -> None:
     drawing = read_drawing("X -> Y -> Z -> X; X -> X").graph
 
     assert set(lay_out_drawing(drawing).positions) == {"X", "Y", "Z"}
-    with pytest.raises(RefusedRequest, match="itself"):
+    with refused("refused", "itself"):
         make_graph(drawing)
 
 
@@ -138,7 +138,7 @@ def test_an_edge_can_be_left_out_whichever_way_it_is_written() -> None:
 def test_a_drawing_that_cannot_be_is_refused_with_its_place(
     drawing: Drawing, where: str
 ) -> None:
-    with pytest.raises(MalformedProject) as caught:
+    with refused("malformed") as caught:
         make_draft(drawing)
 
     assert caught.value.where == where
@@ -166,13 +166,13 @@ def test_a_picture_keeps_where_nodes_stand() -> None:
 
 
 def test_a_question_says_what_it_lacks() -> None:
-    with pytest.raises(RefusedRequest) as caught:
+    with refused("refused") as caught:
         make_query(Project())
     assert caught.value.where == "query.outcome"
-    with pytest.raises(RefusedRequest) as caught:
+    with refused("refused") as caught:
         make_query(Project(query=ProjectQuery(outcome="Y")))
     assert caught.value.where == "query.treatments"
-    with pytest.raises(RefusedRequest, match="once"):
+    with refused("refused", "once"):
         make_query(Project(query=ProjectQuery(outcome="Y", treatments=("Y",))))
     asked = make_query(
         Project(query=ProjectQuery(outcome="Y", treatments=("X",), context=("Z",)))

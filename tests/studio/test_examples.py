@@ -5,9 +5,9 @@ import pytest
 from boundit.cli.init import make_example
 from boundit.studio.claims import make_claims
 from boundit.studio.drawing import make_graph
-from boundit.studio.errors import NoSuchPart
 from boundit.studio.examples import EXAMPLES, open_example
 from boundit.studio.folder import Folder
+from tests.studio.projects import refused
 
 
 @pytest.mark.parametrize(
@@ -44,5 +44,5 @@ def test_the_paper_has_its_hidden_cause_and_selection(tmp_path: Path) -> None:
 
 
 def test_an_unknown_example_is_refused_by_name(tmp_path: Path) -> None:
-    with pytest.raises(NoSuchPart, match="there are pharmacy, paper, empty"):
+    with refused("not_found", "there are pharmacy, paper, empty"):
         open_example("nix", Folder(tmp_path))

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from boundit.studio.errors import NoSuchPart, OutsideFolder, UploadRefused
 from boundit.studio.folder import OWN, Folder
+from tests.studio.projects import refused
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def folder(tmp_path: Path) -> Folder:
     ],
 )
 def test_names_that_lead_out_are_refused(folder: Folder, name: str) -> None:
-    with pytest.raises(OutsideFolder):
+    with refused("outside_folder"):
         folder.find(name)
 
 
@@ -50,9 +50,9 @@ def test_links_that_lead_out_are_refused_and_not_listed(folder: Folder, tmp_path
     (folder.path / "loop.csv").symlink_to(folder.path / "loop.csv")
 
     for name in ("link.csv", "way/secret.csv"):
-        with pytest.raises(OutsideFolder):
+        with refused("outside_folder"):
             folder.find(name)
-    with pytest.raises(NoSuchPart):
+    with refused("not_found"):
         folder.find("loop.csv")
     assert [file.name for file in folder.list_files()] == ["log.csv", "sub/more.parquet"]
 
@@ -66,7 +66,7 @@ def test_files_inside_are_found_and_listed(folder: Folder) -> None:
     assert listed["log.csv"] == (8, "CSV")
     assert listed["sub/more.parquet"] == (4, "Parquet")
     assert "notes.txt" not in listed
-    with pytest.raises(NoSuchPart) as caught:
+    with refused("not_found") as caught:
         folder.find("gone.csv")
     assert caught.value.hint
 
@@ -75,7 +75,7 @@ def test_folders_and_pipes_are_no_files(folder: Folder) -> None:
     os.mkfifo(folder.path / "pipe.csv")
 
     for name in ("sub", "pipe.csv", "."):
-        with pytest.raises(NoSuchPart):
+        with refused("not_found"):
             folder.find(name)
 
 
@@ -90,7 +90,7 @@ def test_an_upload_never_overwrites(folder: Folder) -> None:
     "name", ["", ".csv", "x.exe", "x", "a\0.csv", "-a.csv", "a" * 200 + ".csv"]
 )
 def test_what_is_no_log_is_not_taken(folder: Folder, name: str) -> None:
-    with pytest.raises(UploadRefused):
+    with refused("upload_refused"):
         folder.choose_name(name)
 
 
@@ -103,7 +103,7 @@ def test_a_draft_is_kept_and_a_linked_place_refused(folder: Folder, tmp_path: Pa
     other = Folder(tmp_path / "other")
     other.path.mkdir()
     (other.path / OWN).symlink_to(tmp_path)
-    with pytest.raises(OutsideFolder):
+    with refused("outside_folder"):
         other.save_draft("{}")
 
 
@@ -113,5 +113,5 @@ def test_an_example_file_is_written_once(folder: Folder, tmp_path: Path) -> None
     assert (folder.path / "some/a.csv").read_text() == "1\n"
 
     (folder.path / "linked").symlink_to(tmp_path, target_is_directory=True)
-    with pytest.raises(OutsideFolder):
+    with refused("outside_folder"):
         folder.keep("linked/a.csv", "1\n")

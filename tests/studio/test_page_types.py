@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from boundit.studio.http.pages import PAGE
+from boundit.studio.app import PAGE
 from tests.missing import leave_out
 
 CHECKER = "typescript@5.9.3"

@@ -16,12 +16,16 @@ from msgspec.structs import replace
 import boundit as bd
 from boundit.cli.main import main
 from boundit.studio.claims import write_question
-from boundit.studio.errors import RefusedRequest
+from boundit.studio.drawing import read_project, write_project
 from boundit.studio.folder import Folder
-from boundit.studio.project import DataSource, Project, ProjectQuery, SimulateSettings
-from boundit.studio.project_file import read_project, write_project
+from boundit.studio.project import (
+    DataSource,
+    Project,
+    ProjectQuery,
+    SimulateSettings,
+)
 from boundit.studio.take import TakePart, take_part, write_command
-from tests.studio.projects import NAMES, answer, list_projects, make_small
+from tests.studio.projects import NAMES, answer, list_projects, make_small, refused
 
 ENDS = ("lower", "upper", "lower_estimate", "upper_estimate", "n", "lower_rule", "upper_rule")
 
@@ -190,7 +194,7 @@ def test_what_flags_cannot_say_is_python_alone(data: DataSource, tmp_path: Path)
 def test_a_part_that_is_missing_is_refused_with_its_place(tmp_path: Path) -> None:
     cases: tuple[tuple[TakePart, str], ...] = (("bound", "query"), ("check", "data.file"))
     for part, where in cases:
-        with pytest.raises(RefusedRequest) as caught:
+        with refused("refused") as caught:
             take_part(Project(), part, Folder(tmp_path))
         assert caught.value.where == where
 

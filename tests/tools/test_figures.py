@@ -16,18 +16,18 @@ def test_the_gallery_shows_the_graphs_of_its_page() -> None:
         assert (FIGURES / name).read_text(encoding="utf-8") == picture, f"make figures: {name}"
 
 
-def test_the_pharmacy_is_drawn_as_it_is_bounded_now() -> None:
-    graph, bounds = (picture for _, picture in draw_pharmacy())
+def test_the_pharmacy_is_drawn_as_its_effects_are_now() -> None:
+    graph, effects = (picture for _, picture in draw_pharmacy())
 
     assert (FIGURES / "pharmacy-graph.svg").read_text(encoding="utf-8") == graph
-    assert "<svg" in bounds
-    assert "truth" in bounds
+    assert "<svg" in effects
+    assert "truth" in effects
 
 
 def test_every_picture_is_an_svg_that_asks_for_nothing_from_elsewhere() -> None:
     pictures = sorted(FIGURES.glob("*.svg"))
 
-    assert {Path(name).stem for name in pictures} >= {"logo", "regret", "pharmacy-bounds"}
+    assert {Path(name).stem for name in pictures} >= {"logo", "regret", "pharmacy-effects"}
     for path in pictures:
         text = path.read_text(encoding="utf-8")
         assert ET.fromstring(text).tag.endswith("svg")

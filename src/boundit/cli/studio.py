@@ -42,7 +42,7 @@ def studio(folder: Path, port: int, *, no_browser: bool) -> None:
       boundit studio shop --no-browser
     """
     try:
-        from boundit.studio.http.server import StudioServer  # noqa: PLC0415, an extra
+        from boundit.studio.server import StudioServer  # noqa: PLC0415, an extra
     except ImportError as error:
         raise MissingExtra(error.name or "starlette", "service") from None
 

@@ -1,6 +1,7 @@
 """What a drawing claims: one sentence for each edge, and one for each that is missing."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from itertools import islice
 
 from msgspec import Struct
@@ -13,11 +14,13 @@ from boundit.core.errors import (
     SelfLoop,
     UnknownNode,
 )
+from boundit.core.formula import StepRecord
 from boundit.core.names import Nodes, sort_names, write_name
 from boundit.decisions.stress.edges import MissingEdge, list_missing
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.draft import GraphDraft
-from boundit.report.graph.highlights import write_edge
+from boundit.graph.text import draft_text
+from boundit.report.graph.highlights import find_highlight, write_edge
 from boundit.studio.drawing import make_draft
 from boundit.studio.project import Drawing, DrawnEdge, EdgeSign, ProjectQuery
 
@@ -67,8 +70,7 @@ class DrawingClaims(Struct, frozen=True):
 def make_claims(drawing: Drawing, query: ProjectQuery) -> DrawingClaims:
     """Say what every edge and every missing edge of a drawing claims.
 
-    Of a drawing that is no causal graph only edges are told, and what is wrong. Called for
-    ``/api/graph/claims``.
+    Of a drawing that is no causal graph only edges are told, and what is wrong.
     """
     draft = make_draft(drawing)
     graph, problems = judge(draft, query)
@@ -135,7 +137,7 @@ def judge(
 
 
 def _light(error: BounditError) -> LitParts:
-    """Find the nodes and edges that an error speaks of; called by ``judge``."""
+    """Find the nodes and edges that an error speaks of."""
     match error:
         case HasCycle():
             hops = zip(error.cycle, error.cycle[1:], strict=False)
@@ -152,7 +154,7 @@ def _light(error: BounditError) -> LitParts:
 
 
 def _judge_question(draft: GraphDraft, query: ProjectQuery) -> Iterator[DrawingProblem]:
-    """List what of a question makes no sense for a drawing; called by ``judge``."""
+    """List what of a question makes no sense for a drawing."""
     seen = draft.nodes - draft.hidden - draft.selections
     named = [("query.outcome", "the reward", query.outcome)] if query.outcome else []
     named += [(f"query.treatments[{i}]", "an arm", n) for i, n in enumerate(query.treatments)]
@@ -180,7 +182,7 @@ class _Words:
         self._selection = draft.selections
 
     def describe_edge(self, edge: DrawnEdge) -> str:
-        """Say what an edge claims; called by ``make_claims``.
+        """Say what an edge claims.
 
         An edge is the weaker claim: it may be there, and be as weak as nothing.
         """
@@ -208,7 +210,7 @@ class _Words:
             yield _make_claim(edge.one, edge.kind, edge.other, said)
 
     def _deny_arrow(self, graph: CausalGraph, edge: MissingEdge) -> str:
-        """Say what a missing arrow claims; called by ``_Words.list_missing``."""
+        """Say what a missing arrow claims."""
         between = self._find_ways(graph, edge.one, edge.other)
         tail, head = self._name(edge.one), self._name(edge.other)
         if edge.other in self._selection:
@@ -220,7 +222,7 @@ class _Words:
         return f"{tail} has no effect on {head}."
 
     def _deny_arc(self, graph: CausalGraph, edge: MissingEdge) -> str:
-        """Say what a missing two-headed edge claims; called by ``_Words.list_missing``."""
+        """Say what a missing two-headed edge claims."""
         hidden = frozenset(self._draft.hidden)
         shared = hidden & graph.ancestors(edge.one) & graph.ancestors(edge.other)
         apart = f"Apart from {_join(shared - edge.ends)}, nothing" if shared else "Nothing"
@@ -270,3 +272,112 @@ def _join(names: Nodes) -> str:
     """Write names as a sentence has them: ``A, B and C``."""
     *first, last = sort_names(names) or [""]
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def make_lighter(drawing: Drawing, graph: CausalGraph) -> Callable[[StepRecord], LitParts]:
+    """Make a function that finds what a step speaks of in a drawing.
+
+    The library speaks of the graph without hidden nodes; an edge that stands for one is lit
+    through it.
+    """
+    draft, plain = make_draft(drawing), graph.without_groups()
+
+    @cache
+    def light(step: StepRecord) -> LitParts:
+        found = find_highlight(plain, step)
+        if found is None:
+            return LitParts()
+        one, other = found.between
+        nodes, edges = {*one, *other, *found.given}, set[DrawnEdge]()
+        for text in found.edges:
+            lit = light_edge(draft, text)
+            nodes.update(lit.nodes)
+            edges.update(lit.edges)
+        return _sort(nodes, edges, found.caption)
+
+    return light
+
+
+def light_edge(draft: GraphDraft, text: str) -> LitParts:
+    """Light an edge of the graph in a drawing, through hidden nodes where it stands for them."""
+    read = draft_text(text)
+    if read.directed:
+        ((tail, head),) = read.directed
+        return _light_arrow(draft, tail, head)
+    ((one, other),) = read.bidirected
+    for a, b in ((one, other), (other, one)):
+        if (a, b) in draft.bidirected:
+            edge = DrawnEdge(tail=a, head=b, kind="<->")
+            return LitParts((a, b), (edge,))
+    return _light_cause(draft, one, other)
+
+
+def light_walk(draft: GraphDraft, walk: Sequence[str]) -> LitParts:
+    """Light a walk through the graph, ``("X", "<-", "Z", "->", "Y")``, in a drawing."""
+    hops = zip(walk[::2], walk[1::2], walk[2::2], strict=False)
+    return join_lit(light_edge(draft, write_edge(*hop)) for hop in hops)
+
+
+def _light_arrow(draft: GraphDraft, tail: str, head: str) -> LitParts:
+    """Light an arrow, or the hidden way that it stands for."""
+    if (tail, head) in draft.directed:
+        return LitParts((tail, head), (DrawnEdge(tail=tail, head=head),))
+    arrows = _find_ways(draft, {tail}, head)
+    return _sort({tail, head, *_name_ends(arrows)}, arrows)
+
+
+def _light_cause(draft: GraphDraft, one: str, other: str) -> LitParts:
+    """Light the hidden nodes that move both of two."""
+    shared = {
+        node
+        for node in draft.hidden
+        if _find_ways(draft, {node}, one) and _find_ways(draft, {node}, other)
+    }
+    edges = _find_ways(draft, shared, one) | _find_ways(draft, shared, other)
+    reached = {one, other, *_name_ends(edges)}
+    for a, b in draft.bidirected:
+        if {a, b} <= reached | draft.hidden and {a, b} & draft.hidden:
+            edges.add(DrawnEdge(tail=a, head=b, kind="<->"))
+    return _sort({one, other, *_name_ends(edges)}, edges)
+
+
+def _find_ways(draft: GraphDraft, starts: Iterable[str], end: str) -> set[DrawnEdge]:
+    """Find the arrows on ways from some nodes to another that pass hidden nodes alone."""
+    back, waiting = {end}, [end]
+    while waiting:
+        node = waiting.pop()
+        for a, b in draft.directed:
+            if b == node and a in draft.hidden and a not in back:
+                back.add(a)
+                waiting.append(a)
+    found, waiting, seen = set[DrawnEdge](), list(starts), set[str]()
+    while waiting:
+        node = waiting.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        for a, b in draft.directed:
+            if a == node and b in back:
+                found.add(DrawnEdge(tail=a, head=b))
+                waiting += [b] if b in draft.hidden else []
+    return found
+
+
+def _name_ends(edges: Iterable[DrawnEdge]) -> set[str]:
+    """Name all nodes that some edges join."""
+    return {end for edge in edges for end in (edge.tail, edge.head)}
+
+
+def join_lit(parts: Iterable[LitParts]) -> LitParts:
+    """Join what several steps light up."""
+    nodes, edges = set[str](), set[DrawnEdge]()
+    for part in parts:
+        nodes.update(part.nodes)
+        edges.update(part.edges)
+    return _sort(nodes, edges)
+
+
+def _sort(nodes: set[str], edges: set[DrawnEdge], caption: str = "") -> LitParts:
+    """Put nodes and edges in an order, so that answers repeat."""
+    ordered = sorted(edges, key=lambda edge: (edge.tail, edge.head, edge.kind))
+    return LitParts(tuple(sorted(nodes)), tuple(ordered), caption)

@@ -16,7 +16,7 @@ from boundit.graph.read import ReadFormat, draft_graph, write_draft
 from boundit.graph.text import list_lines
 from boundit.report.graph.layout import GraphLayout, lay_out_graph
 from boundit.report.graph.svg import draw_graph
-from boundit.studio.errors import MalformedProject, RefusedRequest
+from boundit.studio.errors import StudioError
 from boundit.studio.project import (
     Drawing,
     DrawnEdge,
@@ -24,6 +24,8 @@ from boundit.studio.project import (
     DrawnNode,
     Project,
     ProjectQuery,
+    dump_project,
+    load_project,
 )
 
 DrawnFormat: TypeAlias = Literal["boundit", "dagitty", "dot", "json", "svg"]
@@ -47,18 +49,17 @@ class ReadDrawing(Struct, frozen=True):
 def read_drawing(text: str) -> ReadDrawing:
     """Read a drawing from text of any format, or raise and say at which line and column.
 
-    What is no causal graph, such as a cycle, can be drawn all the same. Called for
-    ``/api/graph/read``.
+    What is no causal graph, such as a cycle, can be drawn all the same.
     """
     try:
         found, draft = draft_graph(text)
         require_names(draft.nodes)
     except MalformedText as error:
-        raise MalformedProject(
-            error.reason, where="text", line=error.line, column=error.column
+        raise StudioError(
+            "malformed", error.reason, where="text", line=error.line, column=error.column
         ) from None
     except BounditError as error:
-        raise MalformedProject(str(error), where="text") from None
+        raise StudioError("malformed", str(error), where="text") from None
     own = found == "text"
     drawing = draw_draft(draft, text=text if own and not _is_plain(text, draft) else None)
     asked = None
@@ -76,13 +77,13 @@ def read_drawing(text: str) -> ReadDrawing:
 
 
 def _is_plain(text: str, draft: GraphDraft) -> bool:
-    """Tell whether a text is just what we would write; called by ``read_drawing``."""
+    """Tell whether a text is just what we would write."""
     lines = list_lines(_drop_implied(draft))
     return text.strip() in {"\n".join(lines), "; ".join(lines)}
 
 
 def _list_losses(found: ReadFormat, text: str) -> tuple[str, ...]:
-    """Say what of another format's text is not kept; called by ``read_drawing``."""
+    """Say what of another format's text is not kept."""
     if found == "json":
         return ()
     commented = found != "gml" and any(mark in text for mark in ("//", "/*", "#"))
@@ -161,8 +162,10 @@ def make_draft(drawing: Drawing) -> GraphDraft:
     for i, edge in enumerate(drawing.edges):
         for end in (edge.tail, edge.head):
             if end not in draft.nodes:
-                raise MalformedProject(
-                    f"this edge ends at {end!r}, which is no node", where=f"graph.edges[{i}]"
+                raise StudioError(
+                    "malformed",
+                    f"this edge ends at {end!r}, which is no node",
+                    where=f"graph.edges[{i}]",
                 )
         draft.connect(edge.tail, edge.kind, edge.head)
     for i, group in enumerate(drawing.groups):
@@ -171,30 +174,30 @@ def make_draft(drawing: Drawing) -> GraphDraft:
 
 
 def _add_node(draft: GraphDraft, node: DrawnNode, where: str) -> None:
-    """Add a node to a draft, or refuse its name; called by ``make_draft``."""
+    """Add a node to a draft, or refuse its name."""
     if node.name in draft.nodes:
-        raise MalformedProject(
-            f"{node.name!r} is drawn twice; a node has one name", where=where
+        raise StudioError(
+            "malformed", f"{node.name!r} is drawn twice; a node has one name", where=where
         )
     if not is_name(node.name):
-        raise MalformedProject(str(InvalidName(node.name)), where=where)
+        raise StudioError("malformed", str(InvalidName(node.name)), where=where)
     draft.nodes.add(node.name)
     if node.x is not None and node.y is not None:
         draft.positions[node.name] = node.x, node.y
 
 
 def _add_group(draft: GraphDraft, group: DrawnGroup, where: str) -> None:
-    """Add a group to a draft, or refuse it; called by ``make_draft``."""
+    """Add a group to a draft, or refuse it."""
     try:
         draft.add_group(group.name, group.members, independent=group.independent)
     except BounditError as error:
-        raise MalformedProject(str(error), where=where) from None
+        raise StudioError("malformed", str(error), where=where) from None
     if unknown := [name for name in group.members if name not in draft.nodes]:
-        raise MalformedProject(f"{unknown[0]!r} is no node", where=f"{where}.members")
+        raise StudioError("malformed", f"{unknown[0]!r} is no node", where=f"{where}.members")
 
 
 def require_names(names: Iterable[str]) -> None:
-    """Refuse names of nodes that cannot be written down; called by ``read_drawing``."""
+    """Refuse names of nodes that cannot be written down."""
     for name in names:
         if not is_name(name):
             raise InvalidName(name)
@@ -203,7 +206,7 @@ def require_names(names: Iterable[str]) -> None:
 def write_drawing(drawing: Drawing, to: DrawnFormat, query: ProjectQuery | None = None) -> str:
     """Write a drawing in a format; the person's own text is kept where it is asked for.
 
-    With a ``query`` the drawing has its roles. Called for ``/api/graph/write``.
+    With a ``query`` the drawing has its roles.
     """
     if to == "boundit" and drawing.text is not None:
         return drawing.text
@@ -219,7 +222,7 @@ def write_drawing(drawing: Drawing, to: DrawnFormat, query: ProjectQuery | None 
     try:
         return write_draft(draft, to)
     except BounditError as error:
-        raise RefusedRequest(str(error), where="graph") from None
+        raise StudioError("refused", str(error), where="graph") from None
 
 
 def _draw_picture(drawing: Drawing, asked: ProjectQuery) -> str:
@@ -235,6 +238,39 @@ def _draw_picture(drawing: Drawing, asked: ProjectQuery) -> str:
     )
 
 
+def read_project(text: str | bytes) -> Project:
+    """Read a project from the text of a file, or say in one line what is wrong with it."""
+    project = load_project(text)
+    require_agreement(project)
+    return project
+
+
+def write_project(project: Project) -> str:
+    """Write a project as the text of a file, unless it contradicts itself."""
+    require_agreement(project)
+    return dump_project(project)
+
+
+def require_agreement(project: Project) -> None:
+    """Refuse a drawing that names nodes twice, or whose text says something else."""
+    draft = make_draft(project.graph)
+    if project.graph.text is None:
+        return
+    try:
+        said = read_drawing(project.graph.text).graph
+    except StudioError as error:
+        raise StudioError("malformed", str(error), where="graph.text") from None
+    draft.positions = {}
+    drawn = draw_draft(draft)
+    if (said.nodes, said.edges, set(said.groups)) != (
+        drawn.nodes,
+        drawn.edges,
+        set(drawn.groups),
+    ):
+        reason = "the text says something else than nodes and edges do"
+        raise StudioError("malformed", reason, where="graph.text")
+
+
 def without_edges(project: Project) -> Drawing:
     """Give the drawing of a project without the edges that are switched off."""
     cut = {_key(edge) for edge in project.without_edges}
@@ -246,10 +282,10 @@ def make_graph(drawing: Drawing) -> CausalGraph:
     """Make the causal graph of a drawing, or say what is wrong with it."""
     try:
         return make_draft(drawing).make_graph()
+    except StudioError:
+        raise
     except BounditError as error:
-        if isinstance(error, MalformedProject):
-            raise
-        raise RefusedRequest(str(error), where="graph") from None
+        raise StudioError("refused", str(error), where="graph") from None
 
 
 def _key(edge: DrawnEdge) -> tuple[str, str, str]:
@@ -262,13 +298,13 @@ def make_query(project: Project) -> EffectQuery:
     """Make the question of a project, or say what it lacks."""
     asked = project.query
     if asked.outcome is None:
-        raise RefusedRequest("no reward is marked", where="query.outcome", hint=_MARK)
+        raise StudioError("refused", "no reward is marked", where="query.outcome", hint=_MARK)
     if not asked.treatments:
-        raise RefusedRequest("no arm is marked", where="query.treatments", hint=_MARK)
+        raise StudioError("refused", "no arm is marked", where="query.treatments", hint=_MARK)
     try:
         return EffectQuery((asked.outcome,), asked.treatments, asked.context)
     except BounditError as error:
-        raise RefusedRequest(str(error), where="query") from None
+        raise StudioError("refused", str(error), where="query") from None
 
 
 _MARK = "Choose a node, and say whether it is an arm, the reward or a context."
@@ -293,8 +329,7 @@ def lay_out_drawing(drawing: Drawing) -> PlacedDrawing:
     """Find a place for every node, causes above effects; hidden nodes have places too.
 
     A drawing with a cycle is laid out without one edge of it. One that would be a long strip,
-    as a chain is, continues at the top in a column to the right. Called for
-    ``/api/graph/layout``.
+    as a chain is, continues at the top in a column to the right.
     """
     draft = make_draft(drawing)
     if not draft.nodes:
@@ -326,7 +361,7 @@ def _count_columns(width: float, height: float) -> int:
 
 
 def _lay_out(draft: GraphDraft) -> GraphLayout:
-    """Lay a draft out as a graph of all its nodes; called by ``lay_out_drawing``."""
+    """Lay a draft out as a graph of all its nodes."""
     arrows = {(a, b) for a, b in draft.directed if a != b}
     arcs = {(a, b) for a, b in draft.bidirected if a != b}
     while True:

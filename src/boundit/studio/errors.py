@@ -1,31 +1,49 @@
-"""What the studio refuses, with the place in the project that it is about.
+"""What the studio refuses: one line, the part of the project it is about, what would help."""
 
-.. code-block:: text
+from msgspec import Struct
 
-    ServiceError
-    └── StudioError
-        ├── MalformedProject     400  no JSON, an unknown field, a value of another type
-        ├── RefusedRequest       422  the library refuses what is asked
-        ├── WrongToken           403  no cookie of this run
-        ├── WrongHost            421  another name for this machine
-        ├── WrongOrigin          403  another site's page
-        ├── NoSuchPart           404  a path, a file, an example or a job that is not there
-        ├── OutsideFolder        403  a file that is not in the folder
-        ├── UploadRefused        400  a name or a kind of file that is not taken
-        └── TooMuch              413  more than the studio takes at once
-"""
+from boundit.core.errors import BounditError, shorten
 
-from boundit.service.errors import ServiceError
+STATUS = {
+    "malformed": 400,
+    "upload_refused": 400,
+    "cancelled": 400,
+    "no_token": 403,
+    "wrong_origin": 403,
+    "outside_folder": 403,
+    "not_found": 404,
+    "wrong_method": 405,
+    "timeout": 408,
+    "port_taken": 409,
+    "too_much": 413,
+    "wrong_media_type": 415,
+    "wrong_host": 421,
+    "refused": 422,
+    "bug": 500,
+    "worker_died": 500,
+    "out_of_memory": 507,
+}
+"""The HTTP status of every code."""
+_LONGEST = 1_000
 
 
-class StudioError(ServiceError):
-    """Something that the studio does not do: where in the project, and what would help."""
+class Refusal(Struct, frozen=True):
+    """An error as the page reads it."""
 
-    status = 400
-    code = "refused"
+    code: str
+    message: str
+    where: str | None = None
+    hint: str | None = None
+    line: int | None = None
+    column: int | None = None
+
+
+class StudioError(BounditError):
+    """Something that the studio refuses: where in the project, and what would help."""
 
     def __init__(
         self,
+        code: str,
         message: str,
         *,
         where: str | None = None,
@@ -33,75 +51,30 @@ class StudioError(ServiceError):
         line: int | None = None,
         column: int | None = None,
     ) -> None:
-        self.hint, self.line, self.column = hint, line, column
-        super().__init__(message, where=where)
+        self.code, self.where, self.hint, self.line, self.column = (
+            code,
+            where,
+            hint,
+            line,
+            column,
+        )
+        super().__init__(message)
+
+    @property
+    def status(self) -> int:
+        """The HTTP status that the error stands for."""
+        return STATUS[self.code]
+
+    def record(self) -> Refusal:
+        """Write the error for the page; a message may quote what was sent, so it is cut."""
+        where = self.where
+        if where is not None:  # wherever in a body the project is
+            where = shorten(where.removeprefix("$.").removeprefix("project."), _LONGEST)
+        message = shorten(str(self), _LONGEST)
+        return Refusal(self.code, message, where, self.hint, self.line, self.column)
 
 
-class MalformedProject(StudioError):
-    """What was sent is no JSON, or does not have the fields that it should."""
-
-    code = "malformed"
-
-
-class RefusedRequest(StudioError):
-    """Something well formed that the library refuses, in its own words."""
-
-    status = 422
-    code = "refused"
-
-
-class WrongToken(StudioError):
-    """A request without the cookie that the link of this run sets."""
-
-    status = 403
-    code = "no_token"
-
-    def __init__(self) -> None:
-        super().__init__("open the link that boundit studio printed when it started")
-
-
-class WrongHost(StudioError):
-    """A request that names another host, as a page would whose name was bound anew."""
-
-    status = 421
-    code = "wrong_host"
-
-    def __init__(self, port: int) -> None:
-        super().__init__(f"ask for 127.0.0.1:{port} or localhost:{port}, nothing else")
-
-
-class WrongOrigin(StudioError):
-    """A request that another site's page sent."""
-
-    status = 403
-    code = "wrong_origin"
-
-    def __init__(self) -> None:
-        super().__init__("a page of another site may not ask")
-
-
-class NoSuchPart(StudioError):
-    """Something that is not there."""
-
-    status = 404
-    code = "not_there"
-
-
-class OutsideFolder(StudioError):
-    """A name that leads out of the folder."""
-
-    status = 403
-    code = "outside_folder"
-
-
-class UploadRefused(StudioError):
-    """A file that is not taken."""
-
-    code = "upload_refused"
-
-
-class TooMuch(StudioError):
-    """More than the studio takes at once."""
-
-    status = 413
-    code = "too_much"
+def describe_bug(error: BaseException) -> StudioError:
+    """Say that a fault is ours."""
+    name = type(error).__name__
+    return StudioError("bug", f"a bug of ours ({name}: {error}); nothing was changed")

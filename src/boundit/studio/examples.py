@@ -11,7 +11,7 @@ from boundit.graph.read import draft_graph
 from boundit.simulation.environments import paper_environment
 from boundit.simulation.pharmacy import COLUMNS, GRAPH, draw_kept_rows
 from boundit.studio.drawing import PlacedDrawing, draw_draft, lay_out_drawing
-from boundit.studio.errors import NoSuchPart
+from boundit.studio.errors import StudioError
 from boundit.studio.folder import Folder
 from boundit.studio.project import DataSource, Drawing, Project, ProjectQuery
 
@@ -62,10 +62,7 @@ EXAMPLES = (
 
 
 def open_example(name: str, folder: Folder) -> Project:
-    """Make the project of an example, and write its log into the folder.
-
-    Called for ``/api/examples/open``.
-    """
+    """Make the project of an example, and write its log into the folder."""
     if name == "pharmacy":
         return Project(
             name="Pharmacy",
@@ -83,18 +80,20 @@ def open_example(name: str, folder: Folder) -> Project:
     if name == "empty":
         return Project(name="My question")
     names = ", ".join(example.name for example in EXAMPLES)
-    raise NoSuchPart(f"there is no example {name[:40]!r}; there are {names}", where="name")
+    raise StudioError(
+        "not_found", f"there is no example {name[:40]!r}; there are {names}", where="name"
+    )
 
 
 def _draw(text: str) -> Drawing:
-    """Draw a graph's text, with places for its nodes; called by ``open_example``."""
+    """Draw a graph's text, with places for its nodes."""
     _, draft = draft_graph(text)
     drawing = draw_draft(draft, text=text)
     return place_nodes(drawing, lay_out_drawing(drawing))
 
 
 def place_nodes(drawing: Drawing, placed: PlacedDrawing) -> Drawing:
-    """Put the nodes of a drawing where a layout has them; called by ``_draw``."""
+    """Put the nodes of a drawing where a layout has them."""
     nodes = tuple(
         replace(node, x=placed.positions[node.name].x, y=placed.positions[node.name].y)
         for node in drawing.nodes
@@ -103,7 +102,7 @@ def place_nodes(drawing: Drawing, placed: PlacedDrawing) -> Drawing:
 
 
 def _write_pharmacy() -> str:
-    """Write the pharmacy's log as CSV; called by ``open_example``."""
+    """Write the pharmacy's log as CSV."""
     return _write_csv([COLUMNS, *draw_kept_rows()])
 
 
@@ -114,7 +113,7 @@ def _write_paper() -> str:
 
 
 def _write_csv(rows: Iterable[Iterable[object]]) -> str:
-    """Write rows as CSV; called by ``_write_pharmacy`` and ``_write_paper``."""
+    """Write rows as CSV."""
     text = StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()

@@ -10,7 +10,7 @@ from msgspec import Struct
 from boundit.core.errors import shorten
 from boundit.core.files import write_page
 from boundit.counts.paths import KINDS, find_format
-from boundit.studio.errors import NoSuchPart, OutsideFolder, StudioError, UploadRefused
+from boundit.studio.errors import StudioError
 
 OWN = ".boundit-studio"
 """The folder in the folder that is ours: the draft lies there."""
@@ -35,10 +35,7 @@ class Folder:
         self.path = path.resolve()
 
     def find(self, name: str) -> Path:
-        """Find the file that a name means, or raise; links that lead out are refused.
-
-        Called for every file that a project names.
-        """
+        """Find the file that a name means, or raise; links that lead out are refused."""
         shown = shorten(repr(name), 80)
         _require_plain(name, shown)
         try:
@@ -48,19 +45,17 @@ class Folder:
         except (OSError, RuntimeError):  # a name that is too long, a link that leads to itself
             inside, there = True, False
         if not inside:
-            raise OutsideFolder(f"{shown} leads out of the folder")
+            raise StudioError("outside_folder", f"{shown} leads out of the folder")
         if not there:
-            raise NoSuchPart(
+            raise StudioError(
+                "not_found",
                 f"there is no file {shown} in the folder",
                 hint="Put it there, drop it on the page, or choose another one.",
             )
         return found
 
     def stamp(self, name: str) -> tuple[str, int, int] | None:
-        """Tell a file as it is now from the same file changed; None where it is not there.
-
-        Read for what is kept of answers, by ``make_key`` and ``AskedProject.log_key``.
-        """
+        """Tell a file as it is now from the same file changed; None where it is not there."""
         try:
             found = self.find(name).stat()
         except (StudioError, OSError):
@@ -68,7 +63,7 @@ class Folder:
         return name, found.st_size, found.st_mtime_ns
 
     def list_files(self) -> list[FolderFile]:
-        """List the logs in the folder, by name; called for ``/api/files``."""
+        """List the logs in the folder, by name."""
         return sorted(self._walk(), key=lambda file: file.name)
 
     def _walk(self) -> Iterator[FolderFile]:
@@ -84,21 +79,21 @@ class Folder:
                     continue
                 try:
                     size = self.find(shown).stat().st_size
-                except (OutsideFolder, NoSuchPart, OSError):
+                except (StudioError, OSError):
                     continue
                 count += 1
                 yield FolderFile(shown, size, kind.value)
 
     def choose_name(self, name: str) -> str:
-        """Choose the name of a file that is dropped on the page, one that nothing has yet.
-
-        Called for ``/api/files/upload``.
-        """
+        """Choose the name of a file that is dropped on the page, one that nothing has yet."""
         base = name.replace("\\", "/").rpartition("/")[2].strip()
         if not base or base.startswith((".", "-")) or not base.isprintable() or len(base) > 150:
-            raise UploadRefused(f"{shorten(repr(name), 80)} cannot be the name of a file")
+            raise StudioError(
+                "upload_refused", f"{shorten(repr(name), 80)} cannot be the name of a file"
+            )
         if find_format(base) is None:
-            raise UploadRefused(
+            raise StudioError(
+                "upload_refused",
                 f"{shorten(repr(base), 80)} is no {KINDS} file by its name",
                 hint="Name it log.csv, log.csv.gz, log.parquet, log.jsonl or such.",
             )
@@ -114,22 +109,21 @@ class Folder:
         """Write a file of an example where none is yet, and give its name."""
         path = self.path / name
         if path.parent.is_symlink():
-            raise OutsideFolder(f"{path.parent.name} is a link; remove it, or start elsewhere")
+            raise StudioError(
+                "outside_folder", f"{path.parent.name} is a link; remove it, or start elsewhere"
+            )
         if not path.exists():
             path.parent.mkdir(exist_ok=True)
             write_page(path, text)
         return name
 
     def save_draft(self, text: str) -> None:
-        """Keep a project as it is just now, whole or not at all; called for ``/api/draft``."""
+        """Keep a project as it is just now, whole or not at all."""
         self._own().mkdir(exist_ok=True)
         write_page(self._own() / "draft.json", text)
 
     def load_draft(self) -> str | None:
-        """Load the project that was kept last; None where there is none that can be read.
-
-        Called for ``/api/start``.
-        """
+        """Load the project that was kept last; None where there is none that can be read."""
         try:
             return (self._own() / "draft.json").read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
@@ -139,18 +133,23 @@ class Folder:
         """The place for what is ours, or raise if it is a link to somewhere else."""
         own = self.path / OWN
         if own.is_symlink():
-            raise OutsideFolder(f"{OWN} is a link; remove it, so that drafts stay here")
+            raise StudioError(
+                "outside_folder", f"{OWN} is a link; remove it, so that drafts stay here"
+            )
         return own
 
 
 def _require_plain(name: str, shown: str) -> None:
-    """Refuse what is no plain name of a file inside a folder; called by ``Folder.find``."""
+    """Refuse what is no plain name of a file inside a folder."""
     if not name or len(name) > _LONGEST or not name.isprintable():
-        raise OutsideFolder(f"{shown} is no name of a file in the folder")
+        raise StudioError("outside_folder", f"{shown} is no name of a file in the folder")
     if _PATTERNS & set(name) or "://" in name or name.startswith("-"):
-        raise OutsideFolder(
-            f"{shown} is no plain name of a file; rename it without *, ?, [ and ]"
+        raise StudioError(
+            "outside_folder",
+            f"{shown} is no plain name of a file; rename it without *, ?, [ and ]",
         )
     path = Path(name)
     if path.is_absolute() or ".." in path.parts or "\\" in name:
-        raise OutsideFolder(f"{shown} is not in the folder; name a file inside it")
+        raise StudioError(
+            "outside_folder", f"{shown} is not in the folder; name a file inside it"
+        )

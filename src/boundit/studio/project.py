@@ -4,9 +4,17 @@ The page holds it and sends it whole; every answer is a function of it. The data
 never in it. The format is versioned, and what it does not know is refused by name.
 """
 
-from typing import Annotated, Literal, TypeAlias
+import re
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar, get_args, get_origin
 
+import msgspec
 from msgspec import Meta, Struct, field
+from msgspec.structs import replace
+
+from boundit.core.errors import shorten
+from boundit.service.commands import has_repeated_keys
+from boundit.studio.errors import StudioError
 
 FORMAT, VERSION = "boundit project", 2
 
@@ -18,6 +26,16 @@ Level: TypeAlias = str | int | float | bool
 Pair: TypeAlias = tuple[float, float]
 Position: TypeAlias = Annotated[float, Meta(ge=-1e6, le=1e6)]
 MOST_NODES, MOST_EDGES = 500, 5_000
+
+T = TypeVar("T")
+_UNKNOWN = re.compile(r"Object contains unknown field `(.*)`$", re.DOTALL)
+_PLACE = re.compile(r" - at `([^`]*)`$", re.DOTALL)
+_RENAMED = {
+    "sensitivity": "selection_limit",
+    "confounding": "confounding_limit",
+    "reward_range": "outcome_range",
+}
+"""Names of 0.2.0, whose projects are of version 1."""
 
 
 class _ProjectPart(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -114,3 +132,132 @@ class Project(_ProjectPart, frozen=True):
     settings: Settings = Settings()
     without_edges: Annotated[tuple[DrawnEdge, ...], Meta(max_length=MOST_EDGES)] = ()
     simulate: SimulateSettings = SimulateSettings()
+
+
+def read_json(kind: type[T], body: bytes | str) -> T:
+    """Read a value of one kind from JSON, or say which part does not fit.
+
+    >>> read_json(Project, '{"graph": {"edges": [{"tail": "X", "haed": "Y"}]}}')
+    Traceback (most recent call last):
+    boundit.studio.errors.StudioError: 'haed' is no field here; there are tail, head, kind
+    """
+    value = decode_json(body)
+    try:
+        return msgspec.convert(value, type=kind)
+    except msgspec.ValidationError as error:
+        where, innermost, reason = _locate(kind, value, str(error))
+        raise StudioError(
+            "malformed", _explain(innermost, reason), where=where or None
+        ) from None
+
+
+def decode_json(body: bytes | str) -> Any:
+    """Decode JSON into plain values, or say what is wrong with it."""
+    try:
+        found, repeats = msgspec.json.decode(body), has_repeated_keys(body)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise StudioError("malformed", f"this is no JSON: {error}") from None
+    if repeats:
+        raise StudioError("malformed", "a key stands twice in one object; write it once")
+    return found
+
+
+def _locate(kind: Any, value: object, reason: str) -> tuple[str, Any, str]:
+    """Find the innermost part that does not fit: its place, its kind, and what is wrong."""
+    place = ""
+    while True:
+        for step, inner, part in _list_parts(kind, value):
+            try:
+                msgspec.convert(part, type=inner)
+            except msgspec.ValidationError as error:
+                reason, kind, value = str(error), inner, part
+                place += step
+                break
+        else:
+            return place.removeprefix("."), kind, reason
+
+
+def _list_parts(kind: Any, value: object) -> Iterator[tuple[str, Any, object]]:
+    """List the parts of a value, with the kind that each should be of."""
+    bare = _strip(kind)
+    if isinstance(value, Mapping):
+        kinds = dict[str, Any]()
+        if isinstance(bare, type) and issubclass(bare, Struct):
+            kinds = {part.name: part.type for part in msgspec.structs.fields(bare)}
+        elif get_origin(bare) is dict:
+            kinds = dict.fromkeys(value, get_args(bare)[1])
+        yield from ((f".{key}", kinds[key], of) for key, of in value.items() if key in kinds)
+    elif isinstance(value, list) and get_origin(bare) is tuple and get_args(bare)[-1] is ...:
+        yield from ((f"[{i}]", get_args(bare)[0], of) for i, of in enumerate(value))
+
+
+def _strip(kind: Any) -> Any:
+    """Take limits and ``None`` off a kind, for the parts within."""
+    while hasattr(kind, "__metadata__"):
+        kind = kind.__origin__
+    others = [of for of in get_args(kind) if of is not type(None)]
+    if get_origin(kind) not in {dict, tuple} and len(others) == 1:
+        return _strip(others[0])
+    return kind
+
+
+def _explain(kind: Any, said: str) -> str:
+    reason = _PLACE.sub("", said)
+    if unknown := _UNKNOWN.match(reason):
+        names = ", ".join(part.name for part in msgspec.structs.fields(_strip(kind)))
+        return f"{shorten(unknown[1], 60)!r} is no field here; there are {names}"
+    return f"{reason[:1].lower()}{reason[1:]}".replace("`", "")
+
+
+def load_project(text: str | bytes) -> Project:
+    """Read a project that was kept in the middle of work: its text may lag behind its nodes."""
+    found = decode_json(text)
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise StudioError(
+            "malformed",
+            f'this is no project file: it does not say "format": "{FORMAT}"',
+            where="format",
+            hint="A graph file is opened as text of the graph.",
+        )
+    version, settings = found.get("version"), found.get("settings")
+    if version not in (1, VERSION):
+        raise StudioError(
+            "malformed",
+            f"this project is of version {version!r}, and versions 1 and {VERSION} are known here",
+            where="version",
+            hint="A newer boundit may read it.",
+        )
+    if version == VERSION:
+        return read_json(Project, text)
+    found["version"] = VERSION
+    if isinstance(settings, dict):
+        found["settings"] = {_RENAMED.get(name, name): of for name, of in settings.items()}
+        if settings.get("missing") == "refuse":
+            found["settings"]["missing"] = "error"
+    return read_json(Project, msgspec.json.encode(found))
+
+
+def dump_project(project: Project) -> str:
+    """Write a project as it is just now, whatever it says."""
+    return msgspec.json.format(msgspec.json.encode(project), indent=1).decode() + "\n"
+
+
+def name_file(project: Project) -> str:
+    """Choose the name of a project's file.
+
+    >>> name_file(Project(name="Which reminder?"))
+    'which-reminder.boundit.json'
+    """
+    plain = re.sub(r"[^a-z0-9]+", "-", project.name.lower()).strip("-")[:60]
+    return f"{plain or 'project'}.boundit.json"
+
+
+def keep_asked(project: Project) -> Project:
+    """Keep what answers depend on: no places, no name, no text, no settings of simulations."""
+    nodes = tuple(replace(node, x=None, y=None) for node in project.graph.nodes)
+    return replace(
+        project,
+        name="",
+        graph=replace(project.graph, nodes=nodes, text=None),
+        simulate=SimulateSettings(),
+    )

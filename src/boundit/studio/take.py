@@ -11,10 +11,10 @@ from boundit.bounds.options import keep_fitting, list_flags, write_keywords
 from boundit.core.errors import BounditError
 from boundit.counts.log import read_log
 from boundit.graph.text import list_lines
-from boundit.studio.asked import list_bound_options, list_data_options
+from boundit.studio.ask import list_bound_options, list_data_options
 from boundit.studio.claims import write_question
 from boundit.studio.drawing import make_draft, without_edges
-from boundit.studio.errors import RefusedRequest
+from boundit.studio.errors import StudioError
 from boundit.studio.folder import Folder
 from boundit.studio.project import Project
 
@@ -36,10 +36,7 @@ class TakenPart(Struct, frozen=True):
 
 
 def take_part(project: Project, part: TakePart, folder: Folder) -> TakenPart:
-    """Write the command and the Python that repeat a part of a project.
-
-    Called for ``/api/take``.
-    """
+    """Write the command and the Python that repeat a part of a project."""
     command = write_command(project, part, folder)
     note = None if command else _NO_COMMAND
     return TakenPart(command, write_python(project, part, folder), note)
@@ -119,21 +116,21 @@ def _write_simulate(project: Project, graph: str) -> str | None:
 
 
 def _ask(project: Project) -> str:
-    """Write the question, which is there; called for every part that needs one."""
+    """Write the question, which is there."""
     return write_question(project.query) or ""
 
 
 def _require_parts(project: Project, part: TakePart) -> None:
-    """Refuse a part that the project lacks; called by ``write_command``."""
+    """Refuse a part that the project lacks."""
     asked = project.query
     if part in _NEEDS_QUERY and (asked.outcome is None or not asked.treatments):
-        raise RefusedRequest("mark an arm and the reward first", where="query")
+        raise StudioError("refused", "mark an arm and the reward first", where="query")
     if part not in {"graph", "identify"} and project.data.file is None:
-        raise RefusedRequest("choose a log first", where="data.file")
+        raise StudioError("refused", "choose a log first", where="data.file")
 
 
 def write_python(project: Project, part: TakePart, folder: Folder) -> str:
-    """Write Python that repeats a part of a project in its folder; called by ``take_part``."""
+    """Write Python that repeats a part of a project in its folder."""
     lines = ["import boundit as bd", "", *_write_graph(project)]
     if part == "graph":
         return "\n".join([*lines, "print(graph)", ""])
@@ -158,7 +155,7 @@ def write_python(project: Project, part: TakePart, folder: Folder) -> str:
 
 
 def _write_graph(project: Project) -> Iterable[str]:
-    """Write the lines that make the graph; called by ``write_python``."""
+    """Write the lines that make the graph."""
     said = list_lines(make_draft(without_edges(project)))
     text = "\n".join(said)
     if "\\" in text or '"""' in text or text.endswith('"'):
@@ -188,7 +185,7 @@ def _fit(project: Project, file: str, folder: Folder) -> dict[str, Any]:
 
 
 def _list_external_columns(project: Project, folder: Folder) -> list[list[str]]:
-    """List the variables of each table of everyone; called by ``write_python``."""
+    """List the variables of each table of everyone."""
     found = list[list[str]]()
     names = {node.name for node in project.graph.nodes}
     for file in project.settings.external:
@@ -229,9 +226,9 @@ _POLICIES = {
 
 
 def _write_policy(name: str) -> str:
-    """Write the Python that makes a policy by its name; called by ``_write_play``."""
+    """Write the Python that makes a policy by its name."""
     bare = name.removesuffix("-PCB")
     if bare not in _POLICIES:
-        raise RefusedRequest(f"there is no policy {name!r}", where="simulate.policies")
+        raise StudioError("refused", f"there is no policy {name!r}", where="simulate.policies")
     prior = "prior=environments.bounds.intervals_only(), " if bare != name else ""
     return _POLICIES[bare].format(prior).replace(", )", ")")

@@ -146,7 +146,7 @@ def test_a_file_that_is_no_log_is_refused_beside_the_choice(
 
 def test_a_reward_in_amounts_is_asked_for_its_range(visitor: Visit, tmp_path: Path) -> None:
     ask_of_amounts(visitor, tmp_path)
-    expect(visitor.find("#answers .fault")).to_contain_text("range of the reward")
+    expect(visitor.find("#answers .fault")).to_contain_text("range of the outcome")
     visitor.find("[data-key=mend]").click()
 
     column = visitor.find("[data-column=Spent]")
@@ -200,7 +200,7 @@ def test_another_question_does_not_keep_the_old_answer(visitor: Visit, tmp_path:
     visitor.open_example("empty")
     ask_of_amounts(visitor, tmp_path, begun=True)
 
-    expect(visitor.find("#answers .fault")).to_contain_text("range of the reward")
+    expect(visitor.find("#answers .fault")).to_contain_text("range of the outcome")
     expect(visitor.find("#answers .intervals")).to_have_count(0)
     expect(visitor.find("#answers .verdict")).to_have_count(0)
 

@@ -7,7 +7,7 @@ from tests.studio.stories.kit import Visit
 from tests.studio.stories.pharmacy import tell_pharmacy
 
 DOCS = Path(__file__).parents[3] / "docs"
-TUTORIAL = (DOCS / "tutorials" / "pharmacy-studio.md").read_text(encoding="utf-8")
+TUTORIAL = (DOCS / "tutorials" / "studio.md").read_text(encoding="utf-8")
 
 
 def test_the_tutorial_is_told_with_its_pictures(visitor: Visit) -> None:

@@ -111,7 +111,7 @@ def test_a_log_that_comes_late_stays_out_of_another_project(
 
 
 def test_a_look_that_comes_late_is_not_shown_for_another_log(visitor: Visit) -> None:
-    with visitor.hold("/api/data/look") as held:
+    with visitor.hold("/api/jobs") as held:
         visitor.open_example("pharmacy")
         held.wait()
         visitor.open_example("empty")
@@ -183,7 +183,7 @@ def test_what_is_being_typed_stays_while_answers_come(visitor: Visit, tmp_path: 
     column = visitor.find("[data-column=Age]")
     column.get_by_text("Further levels").click()
     field = column.get_by_label("A further level of Age")
-    with visitor.hold("/api/data/look") as held:
+    with visitor.hold("/api/jobs") as held:
         visitor.find("#missing").select_option("level")
         held.wait()
         field.press_sequentially("anc")

@@ -19,10 +19,8 @@ from boundit.results.bound_table import BoundTable
 from boundit.results.choice import Choice
 from boundit.results.explanation import RANGE, Reason
 from boundit.results.sampling import EndSampling
-from boundit.studio.asked import AskedProject
-from boundit.studio.claims import LitParts
-from boundit.studio.lit import join_lit, make_lighter
-from boundit.studio.refusals import spell_caveat
+from boundit.studio.ask import AskedProject, spell_caveat
+from boundit.studio.claims import LitParts, join_lit, make_lighter
 
 MOST_ROWS, MOST_EXPLAINED, MOST_CHOSEN = 5_000, 400, 10_000
 """How many rows are sent, for how many of them the reasons too, and contexts to choose in."""
@@ -135,7 +133,7 @@ class CountKeeper:
         self._kept: OrderedDict[str, KeptCounts] = OrderedDict()
 
     def find(self, key: str) -> KeptCounts:
-        """Find the counts of a log, none where it is new; called by ``derive``."""
+        """Find the counts of a log, none where it is new."""
         self._kept.setdefault(key, {})
         self._kept.move_to_end(key)
         while len(self._kept) > self._most:
@@ -254,7 +252,7 @@ def _describe_reason(reason: Reason, rules: dict[str, RuleReason]) -> RowReason:
 
 
 def _count_rows(end: EndSampling | None) -> float | None:
-    """Give as how many rows of equal weight an end counts; called by ``_describe_row``."""
+    """Give as how many rows of equal weight an end counts."""
     return None if end is None else end.effective_rows
 
 
@@ -293,7 +291,7 @@ def _describe_uses(page: PageAnswer) -> tuple[UseWords, ...]:
 
 
 def describe_choice(choice: Choice) -> tuple[ContextUse, ...]:
-    """Describe what to use in each context; called by ``describe_answer``."""
+    """Describe what to use in each context."""
     return tuple(
         ContextUse(
             write_values(found.context),
@@ -308,8 +306,5 @@ def describe_choice(choice: Choice) -> tuple[ContextUse, ...]:
 
 
 def write_values(values: Sequence[object]) -> tuple[Plain, ...]:
-    """Write levels for JSON as ``boundit bound --json`` does: dates and times as text.
-
-    Called for arms, contexts and levels.
-    """
+    """Write levels for JSON as ``boundit bound --json`` does: dates and times as text."""
     return tuple(v if isinstance(v, int | float | str | None) else str(v) for v in values)

@@ -6,9 +6,8 @@ from boundit.checks.check import check
 from boundit.checks.report import Finding, write_statement
 from boundit.core.long_work import Progress
 from boundit.studio.answers.bound import CountKeeper
-from boundit.studio.asked import AskedProject
+from boundit.studio.ask import AskedProject, write_for_page
 from boundit.studio.project import DrawnEdge
-from boundit.studio.refusals import write_for_page
 
 
 class CheckedStatement(Struct, frozen=True):

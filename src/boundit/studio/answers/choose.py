@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from boundit.core.long_work import Progress
 from boundit.studio.answers.bound import ContextUse, CountKeeper, derive, describe_choice
-from boundit.studio.asked import AskedProject
+from boundit.studio.ask import AskedProject
 
 
 class ChooseAnswer(Struct, frozen=True):

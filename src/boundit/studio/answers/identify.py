@@ -6,10 +6,9 @@ from boundit.core.long_work import Progress
 from boundit.estimand.derivation import Step
 from boundit.estimand.identify import identify
 from boundit.studio.answers.bound import CountKeeper, ReasonStep
-from boundit.studio.asked import AskedProject
-from boundit.studio.claims import LitParts
+from boundit.studio.ask import AskedProject
+from boundit.studio.claims import LitParts, light_walk, make_lighter
 from boundit.studio.drawing import make_draft
-from boundit.studio.lit import light_walk, make_lighter
 
 
 class IdentifyAnswer(Struct, frozen=True):

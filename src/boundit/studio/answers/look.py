@@ -11,9 +11,8 @@ from boundit.counts.memory import read_memory_limit
 from boundit.counts.relations import ColumnLook
 from boundit.counts.sources import ColumnKind
 from boundit.studio.answers.bound import CountKeeper, Plain
-from boundit.studio.asked import AskedProject
+from boundit.studio.ask import AskedProject, lack_column, refuse
 from boundit.studio.project import Project
-from boundit.studio.refusals import lack_column, refuse
 
 FEW_NUMBERS = 12
 """Up to how many different numbers a column holds levels rather than amounts."""
@@ -90,20 +89,20 @@ def answer_look(asked: AskedProject, _: CountKeeper, progress: Progress) -> Look
 
 
 def _match_nodes(project: Project) -> dict[str, str]:
-    """Match columns to the nodes that the log could have; called by ``answer_look``."""
+    """Match columns to the nodes that the log could have."""
     renamed = project.data.columns
     seen = (node.name for node in project.graph.nodes if not (node.hidden or node.selection))
     return {renamed.get(name, name): name for name in seen}
 
 
 def _suggest_columns(unmatched: Iterable[str], free: list[str]) -> dict[str, str]:
-    """Suggest columns for nodes that have none; called by ``answer_look``."""
+    """Suggest columns for nodes that have none."""
     found = {node: _find_near(node, free) for node in unmatched}
     return {node: near for node, near in found.items() if near is not None}
 
 
 def _describe(look: ColumnLook, node: str | None) -> LookedColumn:
-    """Describe a column for the page; called by ``answer_look``."""
+    """Describe a column for the page."""
     bars, kind = look.histogram, _find_kind(look)
     return LookedColumn(
         look.name,
@@ -118,7 +117,7 @@ def _describe(look: ColumnLook, node: str | None) -> LookedColumn:
 
 
 def _find_kind(look: ColumnLook) -> str:
-    """Tell whether a column holds levels, amounts or text; called by ``_describe``."""
+    """Tell whether a column holds levels, amounts or text."""
     if look.kind is ColumnKind.NUMBERS:
         return "level" if look.n_levels <= FEW_NUMBERS else "number"
     few = look.kind is ColumnKind.BOOLEANS or look.n_levels <= MANY_LEVELS
@@ -126,12 +125,12 @@ def _find_kind(look: ColumnLook) -> str:
 
 
 def _write(level: object) -> Plain:
-    """Write a level for JSON; called by ``_describe``."""
+    """Write a level for JSON."""
     return level if isinstance(level, int | float | str) else str(level)
 
 
 def _find_near(node: str, free: list[str]) -> str | None:
-    """Find a column that may be meant by a node; called by ``_suggest_columns``."""
+    """Find a column that may be meant by a node."""
     folded = {_fold(name): name for name in free}
     if _fold(node) in folded:
         return folded[_fold(node)]
@@ -151,7 +150,7 @@ def _fold(name: str) -> str:
 def _list_problems(
     asked: AskedProject, unmatched: tuple[str, ...], n_rows: int
 ) -> Iterator[DataProblem]:
-    """List what of the data does not fit the project; called by ``answer_look``."""
+    """List what of the data does not fit the project."""
     if not n_rows:
         yield DataProblem("data.file", "the log has no rows", "Choose another file.")
     try:

@@ -18,11 +18,11 @@ class JobProgress:
         self._tell(step, done, of)
 
     def show(self, answer: Struct) -> None:
-        """Hear an answer as far as it is known; called by ``show_part``."""
+        """Hear an answer as far as it is known."""
         self._show(answer)
 
 
 def show_part(progress: Progress, answer: Struct) -> None:
-    """Show a part of an answer to whoever wants parts; called by ``answer_suggest``."""
+    """Show a part of an answer to whoever wants parts."""
     if isinstance(progress, JobProgress):
         progress.show(answer)

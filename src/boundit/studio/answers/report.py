@@ -5,8 +5,8 @@ from msgspec import Struct
 from boundit.core.long_work import Progress
 from boundit.report.pages.bound_page import write_bound_page
 from boundit.studio.answers.bound import CountKeeper, choose_arms, derive
-from boundit.studio.asked import AskedProject
-from boundit.studio.project_file import name_file
+from boundit.studio.ask import AskedProject
+from boundit.studio.project import name_file
 from boundit.studio.take import write_command
 
 

@@ -10,8 +10,8 @@ from boundit.simulation.policies import OfflineTables, pick_policies
 from boundit.simulation.simulate import simulate
 from boundit.simulation.summary import Line
 from boundit.studio.answers.bound import CountKeeper
-from boundit.studio.asked import AskedProject
-from boundit.studio.errors import RefusedRequest
+from boundit.studio.ask import AskedProject
+from boundit.studio.errors import StudioError
 
 ENVIRONMENTS, SEED = 5, 0
 """Number of environments that fit the log, and the seed of all draws."""
@@ -59,7 +59,7 @@ def answer_simulate(asked: AskedProject, _: CountKeeper, progress: Progress) -> 
     """
     how = asked.project.simulate
     if not how.policies:
-        raise RefusedRequest("no policy is chosen", where="simulate.policies")
+        raise StudioError("refused", "no policy is chosen", where="simulate.policies")
     graph, query, log = asked.graph, asked.query, asked.open_log()
     options = asked.options
     environments = fit_environments(
@@ -111,7 +111,7 @@ def answer_simulate(asked: AskedProject, _: CountKeeper, progress: Progress) -> 
 
 
 def _list_unused(asked: AskedProject) -> Iterator[str]:
-    """List the settings that environments are not fitted to; called by ``answer_simulate``."""
+    """List the settings that environments are not fitted to."""
     settings = asked.project.settings
     for name, given in (
         ("tables of everyone", settings.external),

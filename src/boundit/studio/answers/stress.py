@@ -7,9 +7,8 @@ from boundit.decisions.stress.report import TriedEdges
 from boundit.decisions.stress.standing import measure_widths
 from boundit.decisions.stress.stress import stress_request
 from boundit.studio.answers.bound import CountKeeper
-from boundit.studio.asked import AskedProject
+from boundit.studio.ask import AskedProject, write_for_page
 from boundit.studio.project import DrawnEdge
-from boundit.studio.refusals import write_for_page
 
 
 class OverturnItem(Struct, frozen=True):
@@ -63,7 +62,7 @@ def answer_stress(asked: AskedProject, _: CountKeeper, progress: Progress) -> St
 
 
 def _describe(each: TriedEdges, before: float) -> OverturnItem:
-    """Describe what one missing edge would do; called by ``answer_stress``."""
+    """Describe what one missing edge would do."""
     (edge,) = each.edges
     if each.refusal:
         said = f"If {each.words}: {write_for_page(each.refusal)}"

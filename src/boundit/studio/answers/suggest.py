@@ -10,10 +10,9 @@ from boundit.graph.draft import GraphDraft
 from boundit.report.graph.highlights import write_edge
 from boundit.studio.answers.bound import CountKeeper
 from boundit.studio.answers.progress import show_part
-from boundit.studio.asked import AskedProject
-from boundit.studio.claims import LitParts
+from boundit.studio.ask import AskedProject
+from boundit.studio.claims import LitParts, light_edge
 from boundit.studio.drawing import make_draft
-from boundit.studio.lit import light_edge
 from boundit.studio.project import DrawnEdge
 
 
@@ -60,7 +59,7 @@ def answer_suggest(asked: AskedProject, _: CountKeeper, progress: Progress) -> S
 
 
 def _describe_all(asked: AskedProject, found: SuggestReport) -> SuggestAnswer:
-    """Describe all that is suggested; called by ``answer_suggest``."""
+    """Describe all that is suggested."""
     edges, draft = _list_edges(asked.graph), make_draft(asked.project.graph)
     notes = list(found.notes)
     if asked.options["confounding_limit"]:
@@ -80,7 +79,7 @@ def _describe_all(asked: AskedProject, found: SuggestReport) -> SuggestAnswer:
 def _describe(
     each: Suggestion, before: float, edges: dict[str, DrawnEdge], draft: GraphDraft
 ) -> NarrowItem:
-    """Describe one suggestion; called by ``_describe_all``."""
+    """Describe one suggestion."""
     said = f"{each.what[:1].upper()}{each.what[1:]}: the mean width becomes {each.width:.3f}."
     edge = edges.get(each.what)
     shown = edge and light_edge(draft, write_edge(edge.tail, edge.kind, edge.head))

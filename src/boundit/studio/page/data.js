@@ -9,7 +9,7 @@ import { BinHistogram } from "./histogram.js";
 import { isZeroOne, makeFurtherLevels, makeRewardRange } from "./known.js";
 import { Latest } from "./latest.js";
 import { drawFault, faultOf, makeRepeat } from "./studio.js";
-import { ask, server, upload } from "./transport.js";
+import { Cancelled, ask, run, server, upload } from "./transport.js";
 
 const MISSING = [
   ["drop", "leave such rows out"],
@@ -17,6 +17,8 @@ const MISSING = [
   ["error", "refuse to answer"],
 ];
 const FEW_LEVELS = 8;
+/** The line of jobs that looks at logs, in this window alone. */
+const LINE = `look ${crypto.randomUUID()}`;
 
 /** @param {HTMLElement} root @param {Studio} studio @param {Answers} answers @param {number} limit bytes that may be uploaded */
 export function showData(root, studio, answers, limit) {
@@ -115,8 +117,18 @@ export function showData(root, studio, answers, limit) {
       show();
       return;
     }
-    if (!look || project.data.file !== shown) redraw(state, element("p", { class: "quiet" }, `Reading ${project.data.file} …`));
-    void looking.run(() => ask("/api/data/look", { project }), (found) => {
+    /** @type {import("./transport.js").Job | null} */
+    let job = null;
+    const stop = element("button", { type: "button", class: "small", "data-key": "stop reading", onclick: () => job?.cancel() }, "Cancel");
+    const reading = element("span", { class: "quiet" }, `Reading ${project.data.file} …`);
+    if (!look || project.data.file !== shown) redraw(state, element("p", { class: "ask-line" }, reading, stop));
+    const progress = (/** @type {import("./transport.js").Progress} */ { words, done, total }) => {
+      if (total && total > 1) reading.textContent = `Reading ${project.data.file}: ${words} (${count(done)} of ${count(total)})`;
+    };
+    void looking.run(() => {
+      job = run("look", project, LINE, { progress, part: () => {} });
+      return job.result;
+    }, (/** @type {DataLook} */ found) => {
       look = found;
       shown = project.data.file;
       const own = found.problems.filter((/** @type {Problem} */ each) => !isBesideColumn(each, found, project));
@@ -126,7 +138,7 @@ export function showData(root, studio, answers, limit) {
       show();
     }, (error) => {
       look = null;
-      redraw(state, drawFault(faultOf(error)));
+      redraw(state, error instanceof Cancelled ? element("p", { class: "quiet" }, "Cancelled. Choose the log again when you like.") : drawFault(faultOf(error)));
       show();
     }).then((wanted) => {
       if (!wanted && looked === key) looked = ""; // looked at again, should the project come back to this

@@ -1,6 +1,6 @@
 """A worker: a process that answers one job at a time, and hears when it is to stop.
 
-``python -m boundit.studio.jobs.worker FOLDER`` reads jobs as lines of JSON from its standard
+``python -m boundit.studio.worker FOLDER`` reads jobs as lines of JSON from its standard
 input and writes what happens as lines of JSON. When its input ends, so does it.
 """
 
@@ -28,11 +28,10 @@ from boundit.studio.answers.report import answer_report
 from boundit.studio.answers.simulate import answer_simulate
 from boundit.studio.answers.stress import answer_stress
 from boundit.studio.answers.suggest import answer_suggest
-from boundit.studio.asked import AskedProject
-from boundit.studio.errors import StudioError
+from boundit.studio.ask import AskedProject, refuse
+from boundit.studio.errors import Refusal, describe_bug
 from boundit.studio.folder import Folder
 from boundit.studio.project import Project
-from boundit.studio.refusals import Refusal, make_refusal, refuse
 
 JobKind: TypeAlias = Literal[
     "look", "bound", "identify", "check", "choose", "stress", "suggest", "simulate", "report"
@@ -51,6 +50,11 @@ ANSWERS: Mapping[JobKind, Callable[[AskedProject, CountKeeper, Progress], Any]] 
 """What answers each kind of job."""
 _SACRIFICE = "500"
 """How gladly the system ends a worker where memory is short, rather than the server."""
+_OUT_OF_MEMORY = Refusal(
+    "out_of_memory",
+    "this takes more memory than there is",
+    hint="Ask of fewer contexts, or cut numbers into fewer bins.",
+)
 
 
 class JobOrder(Struct, frozen=True):
@@ -81,31 +85,6 @@ class JobStopped(Exception):
     """Work that is not wanted any more."""
 
 
-class OutOfMemory(StudioError):
-    """Work that takes more memory than there is."""
-
-    status = 507
-    code = "out_of_memory"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "this takes more memory than there is",
-            hint="Ask of fewer contexts, or cut numbers into fewer bins.",
-        )
-
-
-class FailedJob(StudioError):
-    """A bug of ours in a worker."""
-
-    status = 500
-    code = "bug"
-
-    def __init__(self, error: BaseException) -> None:
-        super().__init__(
-            f"a bug of ours ({type(error).__name__}: {error}); nothing was changed"
-        )
-
-
 class Worker:
     """The loop of a worker: a thread hears orders, the main one answers them."""
 
@@ -116,7 +95,7 @@ class Worker:
         self._keeper = CountKeeper()
 
     def run(self) -> None:
-        """Answer jobs until there are no more to come; called when the process begins."""
+        """Answer jobs until there are no more to come."""
         threading.Thread(target=self._hear, daemon=True).start()
         self._tell(JobMessage("", "ready"))
         while True:
@@ -125,10 +104,7 @@ class Worker:
             self._stopped.discard(order.id)
 
     def _hear(self) -> None:
-        """Hear orders as they come; at their end the process ends, whatever it is doing.
-
-        Runs in a thread of ``Worker.run``.
-        """
+        """Hear orders as they come; at their end the process ends, whatever it is doing."""
         for line in self._orders:
             order = msgspec.json.decode(line, type=JobOrder)
             if order.stop:
@@ -138,7 +114,7 @@ class Worker:
         os._exit(0)
 
     def _answer(self, order: JobOrder) -> JobMessage:
-        """Answer one job, or say why not; called by ``Worker.run``."""
+        """Answer one job, or say why not."""
 
         def tell(words: str, done: int, total: int) -> None:
             if order.id in self._stopped:
@@ -157,15 +133,15 @@ class Worker:
         except JobStopped:
             return JobMessage(order.id, "stopped")
         except BounditError as error:
-            return JobMessage(order.id, "error", error=make_refusal(refuse(error)))
+            return JobMessage(order.id, "error", error=refuse(error).record())
         except MemoryError:
             self._keeper = CountKeeper()
-            return JobMessage(order.id, "error", error=make_refusal(OutOfMemory()))
+            return JobMessage(order.id, "error", error=_OUT_OF_MEMORY)
         except Exception as error:  # noqa: BLE001, a bug must be an answer too
-            return JobMessage(order.id, "error", error=make_refusal(FailedJob(error)))
+            return JobMessage(order.id, "error", error=describe_bug(error).record())
 
     def _tell(self, message: JobMessage) -> None:
-        """Write a message as one line; called by ``Worker.run`` and ``Worker._answer``."""
+        """Write a message as one line."""
         self._out.write(msgspec.json.encode(message) + b"\n")
         self._out.flush()
 

@@ -6,26 +6,14 @@ from pathlib import Path
 
 import uvicorn
 
-from boundit.service.http.protocol import PatientProtocol
+from boundit.studio.app import StartToken, make_app
+from boundit.studio.calls import Studio, StudioLimits
 from boundit.studio.errors import StudioError
 from boundit.studio.folder import Folder
-from boundit.studio.http.app import make_app
-from boundit.studio.http.calls import Studio, StudioLimits
-from boundit.studio.http.gate import StartToken
-from boundit.studio.jobs.pool import JobPool
+from boundit.studio.pool import JobPool
 
 HOST = "127.0.0.1"
 _GRACE = 2
-
-
-class PortTaken(StudioError):
-    """A port on which something else listens."""
-
-    status = 409
-    code = "port_taken"
-
-    def __init__(self, port: int, reason: str) -> None:
-        super().__init__(f"cannot listen on port {port}: {reason}; name another with --port")
 
 
 class StudioServer:
@@ -37,13 +25,12 @@ class StudioServer:
     def __init__(self, folder: Path, port: int, limits: StudioLimits | None = None) -> None:
         self._listening = _listen(port)
         self.token = StartToken.draw(self._listening.getsockname()[1])
+        self.link = self.token.link
         place = Folder(folder)
         self.studio = Studio(place, limits or StudioLimits(), JobPool(place))
         self.server = uvicorn.Server(
             uvicorn.Config(
                 make_app(self.studio, self.token),
-                loop="uvloop",
-                http=PatientProtocol,
                 ws="none",
                 lifespan="off",
                 access_log=False,
@@ -52,11 +39,6 @@ class StudioServer:
                 timeout_graceful_shutdown=_GRACE,
             )
         )
-
-    @property
-    def link(self) -> str:
-        """The link that lets a browser in."""
-        return self.token.link
 
     def run(self, ready: Callable[[], None]) -> None:
         """Serve until SIGTERM or SIGINT; ``ready`` is called once the link can be opened."""
@@ -76,12 +58,13 @@ class StudioServer:
 
 
 def _listen(port: int) -> socket.socket:
-    """Listen on a port of this machine alone, or say why not; called by ``StudioServer``."""
+    """Listen on a port of this machine alone, or say why not."""
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((HOST, port))
     except OSError as error:
         listening.close()
-        raise PortTaken(port, error.strerror or str(error)) from None
+        reason = f"cannot listen on port {port}: {error.strerror or error}"
+        raise StudioError("port_taken", f"{reason}; name another with --port") from None
     return listening

@@ -1,8 +1,11 @@
 """Jobs in real worker processes: progress, results that are kept, ends of every kind."""
 
 import asyncio
+import io
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -10,13 +13,17 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from boundit.studio.errors import NoSuchPart
+from boundit.core.long_work import Progress
+from boundit.studio import worker as module
+from boundit.studio.answers.bound import CountKeeper
+from boundit.studio.ask import AskedProject
 from boundit.studio.examples import open_example
 from boundit.studio.folder import Folder
-from boundit.studio.jobs.pool import Job, JobPool, make_key
-from boundit.studio.jobs.worker import JobMessage
+from boundit.studio.pool import Job, JobPool, WorkerProcess, make_key
 from boundit.studio.project import Project, SimulateSettings
+from boundit.studio.worker import ANSWERS, JobMessage, JobOrder, Worker
 from tests.patience import PATIENCE
+from tests.studio.projects import refused
 
 
 def run(
@@ -121,7 +128,8 @@ def test_a_job_that_nobody_follows_any_more_makes_room(tmp_path: Path) -> None:
         await messages.aclose()  # type: ignore[attr-defined]
 
         assert (await wait(job)).what == "stopped"
-        assert (await pool.ask("identify", project, "b")).what == "result"
+        other = pool.submit("identify", project, "b")
+        assert [message async for message in pool.follow(other.id)][-1].what == "result"
 
     run(tmp_path, body, patience=0)
 
@@ -194,7 +202,7 @@ def test_what_the_library_refuses_is_told_with_its_place(tmp_path: Path) -> None
         ended = await wait(pool.submit("bound", gone, "a"))
 
         assert ended.error is not None
-        assert (ended.error.where, ended.error.code) == ("data.file", "not_there")
+        assert (ended.error.where, ended.error.code) == ("data.file", "not_found")
         bins = replace(project, data=replace(project.data, bins={"Age": (1.0,)}))
         ended = await wait(pool.submit("bound", bins, "a"))
         assert ended.error is not None
@@ -205,9 +213,9 @@ def test_what_the_library_refuses_is_told_with_its_place(tmp_path: Path) -> None
 
 def test_an_unknown_job_is_refused(tmp_path: Path) -> None:
     async def body(pool: JobPool, _: Project) -> None:
-        with pytest.raises(NoSuchPart):
+        with refused("not_found"):
             pool.cancel("nix")
-        with pytest.raises(NoSuchPart):
+        with refused("not_found"):
             pool.find("nix")
 
     run(tmp_path, body)
@@ -233,3 +241,83 @@ def test_a_key_hangs_on_what_is_asked_and_on_the_file_alone(tmp_path: Path) -> N
     with folder.find(str(project.data.file)).open("a") as file:
         file.write("older,mild,call,1,1\n")
     assert make_key("bound", project, folder) != key
+
+
+def answer(folder: Folder, order: JobOrder) -> tuple[JobMessage, list[JobMessage]]:
+    """Let a worker answer one order; what it told on the way comes too."""
+    out = io.BytesIO()
+    ended = Worker(folder, io.BytesIO(), out)._answer(order)
+    told = [msgspec.json.decode(line, type=JobMessage) for line in out.getvalue().splitlines()]
+    return ended, told
+
+
+def test_a_process_answers_and_ends_with_its_input(tmp_path: Path) -> None:
+    project = open_example("pharmacy", Folder(tmp_path))
+    order = msgspec.json.encode(JobOrder("j", "identify", project)) + b"\n"
+    with subprocess.Popen(
+        [sys.executable, "-m", "boundit.studio.worker", str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(order)
+        process.stdin.flush()
+        told = list[JobMessage]()
+        while not told or told[-1].what not in {"result", "error"}:
+            told.append(msgspec.json.decode(process.stdout.readline(), type=JobMessage))
+        process.stdin.close()
+        assert process.wait(300) == 0
+    assert told[0].what == "ready"
+    assert told[-1].what == "result"
+
+
+@pytest.mark.parametrize(
+    ("raised", "code"),
+    [(MemoryError(), "out_of_memory"), (ZeroDivisionError("x"), "bug")],
+)
+def test_whatever_goes_wrong_is_an_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, raised: Exception, code: str
+) -> None:
+    def fail(_: AskedProject, __: CountKeeper, ___: Progress) -> None:
+        raise raised
+
+    monkeypatch.setattr(module, "ANSWERS", {**ANSWERS, "check": fail})
+    ended, _ = answer(Folder(tmp_path), JobOrder("j", "check"))
+
+    assert ended.what == "error"
+    assert ended.error is not None
+    assert ended.error.code == code
+
+
+def test_a_job_that_is_not_wanted_stops_at_its_next_word(tmp_path: Path) -> None:
+    folder = Folder(tmp_path)
+    worker = Worker(folder, io.BytesIO(), io.BytesIO())
+    worker._stopped.add("j")
+
+    ended = worker._answer(JobOrder("j", "bound", open_example("pharmacy", folder)))
+    assert ended.what == "stopped"
+
+
+def test_what_is_refused_is_told_with_its_place(tmp_path: Path) -> None:
+    ended, told = answer(Folder(tmp_path), JobOrder("j", "bound"))
+
+    assert [message.words for message in told] == ["begin"]
+    assert ended.error is not None
+    assert (ended.error.where, ended.error.message) == ("graph", ended.error.message)
+
+
+def test_a_worker_tells_that_it_is_ready_and_that_it_ended(tmp_path: Path) -> None:
+    async def main() -> None:
+        told = asyncio.Queue[JobMessage | None]()
+        worker = WorkerProcess(tmp_path, lambda _, message: told.put_nowait(message))
+        async with asyncio.timeout(PATIENCE):
+            first = await told.get()
+            assert first is not None
+            assert first.what == "ready"
+            worker.kill()
+            assert await told.get() is None
+        assert worker.ending == -9
+        worker.order(JobOrder(stop="j"))  # nobody hears, and nothing is raised
+
+    asyncio.run(main())

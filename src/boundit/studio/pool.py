@@ -3,20 +3,22 @@
 import asyncio
 import hashlib
 import secrets
+import subprocess
+import sys
+import threading
 from collections import OrderedDict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import msgspec
 from msgspec import Raw
 
-from boundit.studio.asked import keep_asked
-from boundit.studio.errors import NoSuchPart, StudioError, TooMuch
+from boundit.studio.errors import StudioError
 from boundit.studio.folder import Folder
-from boundit.studio.jobs.worker import JobKind, JobMessage, JobOrder
-from boundit.studio.jobs.worker_process import WorkerProcess
-from boundit.studio.project import Project
-from boundit.studio.refusals import Refusal, make_refusal
+from boundit.studio.project import Project, keep_asked
+from boundit.studio.worker import JobKind, JobMessage, JobOrder
 
 MOST_WAITING, MOST_REMEMBERED = 50, 300
 """How many jobs may wait, and of how many it is known how they ended."""
@@ -26,24 +28,9 @@ GRACE = 3.0
 """Seconds that a worker has to leave work nobody wants any more, before it is ended."""
 PATIENCE = 15.0
 """Seconds that a job is worked on though nobody hears of it."""
+_ENDING = 10.0
+"""Seconds that a killed process has to be gone."""
 CANCELLED = JobMessage("", "stopped")
-
-
-class WorkerDied(StudioError):
-    """A worker whose process ended in the middle of its work."""
-
-    status = 500
-    code = "worker_died"
-
-    def __init__(self, ending: int | None) -> None:
-        if ending is not None and ending < 0:
-            how = f"the system ended it (signal {-ending}), most often for lack of memory"
-        else:
-            how = f"its process ended (code {ending})"
-        super().__init__(
-            f"this work was lost: {how}; nothing was changed",
-            hint="Ask of fewer contexts, cut numbers into fewer bins, or try again.",
-        )
 
 
 @dataclass(eq=False)
@@ -62,7 +49,7 @@ class Job:
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def note(self, message: JobMessage) -> None:
-        """Note how far a job has come, or how it ended; called by ``JobPool``."""
+        """Note how far a job has come, or how it ended."""
         if self.ended is not None:
             return
         if message.what == "progress":
@@ -73,6 +60,74 @@ class Job:
             self.ended = message
         self.changed.set()
         self.changed = asyncio.Event()
+
+
+class WorkerProcess:
+    """One worker; ``told`` hears its messages on the server's loop, and None at its end."""
+
+    def __init__(
+        self, folder: Path, told: Callable[["WorkerProcess", JobMessage | None], None]
+    ) -> None:
+        self._told, self._loop = told, asyncio.get_running_loop()
+        self.job: str | None = None
+        self.ready = False
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "boundit.studio.worker", str(folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            # Ctrl-C is for the server, which then ends its workers.
+            start_new_session=True,
+        )
+        self._thread = threading.Thread(target=self._listen, daemon=True)
+        self._thread.start()
+
+    def order(self, order: JobOrder) -> None:
+        """Send a worker its next job, or that one is not wanted any more.
+
+        A worker that has just ended hears nothing.
+        """
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(msgspec.json.encode(order) + b"\n")
+            self._process.stdin.flush()
+        except (OSError, ValueError):  # it is closed, or about to be
+            self.kill()
+
+    def kill(self) -> None:
+        """End the process at once, whatever it is doing."""
+        self._process.kill()
+
+    def close(self) -> None:
+        """End the process, and wait until nobody listens to it."""
+        self.kill()
+        self._thread.join(_ENDING)
+
+    @property
+    def ending(self) -> int | None:
+        """How the process ended: below zero the signal that ended it; None while it runs."""
+        return self._process.poll()
+
+    def _listen(self) -> None:
+        """Hand on messages until there are no more to come; runs in a thread of its own."""
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            try:
+                message = msgspec.json.decode(line, type=JobMessage)
+            except msgspec.DecodeError:
+                break  # it was ended within a line
+            self._tell(message)
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with suppress(OSError):
+                    pipe.close()
+        self._tell(None)
+
+    def _tell(self, message: JobMessage | None) -> None:
+        """Hand a message to the server's loop, unless that is closed already."""
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._told, self, message)
 
 
 class JobPool:
@@ -94,7 +149,7 @@ class JobPool:
         self._closed = False
 
     def warm_up(self) -> None:
-        """Begin a worker before anybody asks; called when the page is opened."""
+        """Begin a worker before anybody asks."""
         if not self._workers and not self._closed:
             self._begin_worker()
 
@@ -102,7 +157,7 @@ class JobPool:
         """Take a job; the newest of a line wins, an older one is left.
 
         A job that nobody follows is left too: its page is gone, and others wait. What was
-        answered before is answered at once. Called for ``/api/jobs``, and by ``JobPool.ask``.
+        answered before is answered at once.
         """
         key = make_key(kind, project, self._folder)
         for older in list(self._jobs.values()):
@@ -111,7 +166,9 @@ class JobPool:
                     return older
                 self._leave(older)
         if len(self._waiting) >= MOST_WAITING:
-            raise TooMuch(f"{MOST_WAITING} jobs wait already; cancel some first")
+            raise StudioError(
+                "too_much", f"{MOST_WAITING} jobs wait already; cancel some first"
+            )
         job = Job(secrets.token_urlsafe(12), kind, line, key, project)
         self._jobs[job.id] = job
         self._forget()
@@ -124,19 +181,10 @@ class JobPool:
             self._watch(job)
         return job
 
-    async def ask(self, kind: JobKind, project: Project, line: str) -> JobMessage:
-        """Submit a job and wait for how it ends; called for ``/api/data/look``."""
-        job = self.submit(kind, project, line)
-        job.followers += 1
-        while job.ended is None:
-            await job.changed.wait()
-        return job.ended
-
     async def follow(self, id_: str) -> AsyncIterator[JobMessage]:
         """Give the messages of a job as they come, the last one says how it ended.
 
-        Progress and parts that nobody heard in time are left out. Called for
-        ``/api/jobs/{id}/events``.
+        Progress and parts that nobody heard in time are left out.
         """
         job, told = self.find(id_), list[JobMessage]()
         job.followers += 1
@@ -158,7 +206,7 @@ class JobPool:
             self._watch(job)
 
     def cancel(self, id_: str) -> None:
-        """End a job at once, its worker too if it is at it; called for a cancel of the page."""
+        """End a job at once, its worker too if it is at it."""
         job = self.find(id_)
         if job.ended is not None:
             return
@@ -170,23 +218,19 @@ class JobPool:
                 worker.kill()
 
     def close(self) -> None:
-        """End all workers; called when the server stops."""
+        """End all workers."""
         self._closed = True
         for worker in self._workers:
             worker.close()
 
     def find(self, id_: str) -> Job:
-        """Find a job by its id, or raise; called by ``stream_events``."""
+        """Find a job by its id, or raise."""
         if id_ not in self._jobs:
-            raise NoSuchPart("there is no such job; ask again")
+            raise StudioError("not_found", "there is no such job; ask again")
         return self._jobs[id_]
 
     def _watch(self, job: Job) -> None:
-        """Leave a job that nobody has come to follow a while from now.
-
-        Called when a job begins and when somebody stops to follow it, such as a page that is
-        reloaded; one whose connection broke has the time to come back.
-        """
+        """Leave a job that nobody has come to follow a while from now."""
         if job.ended is None and not job.followers and not self._closed:
             asyncio.get_running_loop().call_later(self._patience, self._leave_unheard, job)
 
@@ -227,7 +271,7 @@ class JobPool:
             starting += 1
 
     def _begin_worker(self) -> None:
-        """Begin a worker; called by ``JobPool.warm_up`` and ``JobPool._assign``."""
+        """Begin a worker."""
         self._workers.append(WorkerProcess(self._folder.path, self._hear))
 
     def _hear(self, worker: WorkerProcess, message: JobMessage | None) -> None:
@@ -248,15 +292,14 @@ class JobPool:
     def _bury(self, worker: WorkerProcess) -> None:
         """Tell of a worker's end to whoever waits for it, and begin another in its place."""
         self._workers.remove(worker)
+        died = JobMessage("", "error", error=describe_death(worker.ending).record())
         job = self._jobs.get(worker.job or "")
         if job is not None:
-            error: Refusal = make_refusal(WorkerDied(worker.ending))
-            job.note(JobMessage(job.id, "error", error=error))
+            job.note(died)
         if not worker.ready and self._waiting:
             # It ended before it could begin: so would the next one.
             for waiting in self._waiting:
-                refusal = make_refusal(WorkerDied(worker.ending))
-                waiting.note(JobMessage(waiting.id, "error", error=refusal))
+                waiting.note(died)
             self._waiting.clear()
         elif not self._workers and not self._closed:
             self._begin_worker()
@@ -270,10 +313,23 @@ class JobPool:
             self._kept_bytes -= len(bytes(oldest))
 
     def _forget(self) -> None:
-        """Forget how the oldest jobs ended; called by ``JobPool.submit``."""
+        """Forget how the oldest jobs ended."""
         ended = [job.id for job in self._jobs.values() if job.ended is not None]
         for id_ in ended[: max(0, len(self._jobs) - MOST_REMEMBERED)]:
             del self._jobs[id_]
+
+
+def describe_death(ending: int | None) -> StudioError:
+    """Say that a worker's process ended in the middle of its work."""
+    if ending is not None and ending < 0:
+        how = f"the system ended it (signal {-ending}), most often for lack of memory"
+    else:
+        how = f"its process ended (code {ending})"
+    return StudioError(
+        "worker_died",
+        f"this work was lost: {how}; nothing was changed",
+        hint="Ask of fewer contexts, cut numbers into fewer bins, or try again.",
+    )
 
 
 def make_key(kind: JobKind, project: Project, folder: Folder) -> str:

@@ -1,22 +1,26 @@
-"""A project made ready to be asked: its graph, its question, and its log opened as it says."""
+"""A project made ready to be asked, and what the library refuses in the words of the page."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from msgspec.structs import replace
-
 from boundit.bounds.options import OPTIONS, keep_fitting, list_changed
 from boundit.bounds.request import BoundRequest, read_request
+from boundit.core.errors import BounditError, InvalidGraph, InvalidQuery, UnreadableFile
+from boundit.core.message import Caveat, Message, Note, Option, Placeholder
+from boundit.counts.errors import InvalidLog, MissingColumn, NoFiles, NotNumeric
 from boundit.counts.files import FileSource, find_files
 from boundit.counts.log import Log, read_log
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.studio.drawing import make_graph, make_query, without_edges
-from boundit.studio.errors import RefusedRequest, StudioError
+from boundit.studio.errors import StudioError
 from boundit.studio.folder import Folder
-from boundit.studio.project import Project
+from boundit.studio.project import DataSource, Project, Settings
 
 _READ_BY_FOLDER = ("missing", "external")
+_ROLES = {"weight": "data.weight", "reward": "query.outcome", "selection": "graph"}
+"""Where in a project a column stands that must hold numbers; others are cut into bins."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +32,12 @@ class AskedProject:
 
     @property
     def graph(self) -> CausalGraph:
-        """The graph without the edges that are switched off; read by every answer."""
+        """The graph without the edges that are switched off."""
         return make_graph(without_edges(self.project))
 
     @property
     def query(self) -> EffectQuery:
-        """The question; read by every answer but ``answer_check``."""
+        """The question."""
         return make_query(self.project)
 
     @property
@@ -55,7 +59,8 @@ class AskedProject:
         """Give the name of the log's file, or say that none is chosen."""
         file = self.project.data.file
         if file is None:
-            raise RefusedRequest(
+            raise StudioError(
+                "refused",
                 "no log is chosen",
                 where="data.file",
                 hint="Drop a CSV or Parquet file on the page, or choose one of the folder.",
@@ -71,7 +76,7 @@ class AskedProject:
         ]
 
     def _open_table(self, file: str) -> Log:
-        """Open one table of everyone; called by ``AskedProject.open_external``."""
+        """Open one table of everyone."""
         return read_log(
             [file], **keep_fitting(list_data_options(self.project), read_log([file]))
         )
@@ -129,12 +134,88 @@ def list_bound_options(project: Project) -> dict[str, Any]:
     return options | {"domain": project.data.levels}
 
 
-def keep_asked(project: Project) -> Project:
-    """Keep what answers hang on: no places, no name, no text, no settings of simulations."""
-    nodes = tuple(replace(node, x=None, y=None) for node in project.graph.nodes)
-    return replace(
-        project,
-        name="",
-        graph=replace(project.graph, nodes=nodes, text=None),
-        simulate=type(project.simulate)(),
+def refuse(error: BounditError) -> StudioError:
+    """Make of an error of the library a refusal that names a part of the project."""
+    if isinstance(error, StudioError):
+        return error
+    if isinstance(error, MissingColumn) and _name_entry(error.message):
+        return lack_column(error.name)
+    return StudioError("refused", write_for_page(error.message), where=_find_place(error))
+
+
+def lack_column(name: str) -> StudioError:
+    """Say that a node has no column, and what can be done about it on the page."""
+    return StudioError(
+        "refused",
+        f"{name} has no column in the log.",
+        where=f"data.columns.{name}",
+        hint="Match it to a column, mark it as hidden if nobody recorded it, or as selection "
+        "if it says which rows are kept.",
     )
+
+
+def spell_caveat(caveat: Caveat) -> Caveat:
+    """Write a caveat with its options as the page calls them."""
+    return caveat.spell(_spell)
+
+
+def write_for_page(note: Note) -> str:
+    """Write an error or caveat with its options as the page calls them.
+
+    >>> write_for_page(Message("cut it with ", Option("bins", {"Age": [Placeholder("...")]})))
+    'cut it with bins for Age'
+    """
+    return note.render(_spell) if isinstance(note, Message) else note
+
+
+def _spell(option: Option) -> str:
+    """Write an option as the page calls it."""
+    if option.name not in OPTIONS:
+        return str(option)
+    words = OPTIONS[option.name].label
+    match option.value:
+        case Mapping() as entries:
+            return f"{words} for {', '.join(map(str, entries))}"
+        case None if option.name == "confidence":
+            return "no confidence (plug-in ends)"
+        case Placeholder() | tuple():
+            return words
+        case value:
+            return f"{words} {value}"
+
+
+def _find_place(error: BounditError) -> str | None:
+    """Find the part of a project that an error is about."""
+    if isinstance(error, MissingColumn):
+        return f"data.columns.{error.name}"
+    if isinstance(error, NotNumeric):
+        return _ROLES.get(error.role, f"data.bins.{error.name}")
+    if place := _name_option(error.option):
+        return place + _name_entry(error.message)
+    if isinstance(error, UnreadableFile | NoFiles | InvalidLog):
+        return "data.file"
+    if isinstance(error, InvalidQuery):
+        return "query"
+    return "graph" if isinstance(error, InvalidGraph) else None
+
+
+def _name_option(option: str | None) -> str | None:
+    """Name the part of a project that holds an option of the library."""
+    if option == "domain":
+        return "data.levels"
+    for part, kind in (("data", DataSource), ("settings", Settings)):
+        if option in kind.__struct_fields__:
+            return f"{part}.{option}"
+    return None
+
+
+def _name_entry(message: Message) -> str:
+    """Name the variable that an option of a message is about, if it is about one."""
+    for part in message.parts:
+        if (
+            isinstance(part, Option)
+            and isinstance(part.value, Mapping)
+            and len(part.value) == 1
+        ):
+            return f".{next(iter(part.value))}"
+    return ""

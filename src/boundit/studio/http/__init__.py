@@ -1,1 +1,0 @@
-"""The studio's page and its calls, over HTTP on this machine alone."""

@@ -1,1 +1,0 @@
-"""Long work in processes of its own, which show progress and can be ended."""
