@@ -28,7 +28,7 @@ def test_rows_have_reasons_that_light_up_the_drawing(folder: Path) -> None:
     (reason,) = row["reasons"]
 
     assert reason["rule"] == row["lower_rule"] == "worst case over I1"
-    assert reason["words"].startswith("Both ends: worst case over I1.")
+    assert reason["words"].startswith("worst case over I1 (both bounds).")
     assert reason["steps"] == found["rules"]["worst case over I1"]["steps"]
     assert {"tail": "C1", "head": "I1", "kind": "->"} in reason["lit"]["edges"]
     assert "C1" in reason["lit"]["nodes"], "the hidden cause is lit, not the edge for it"
@@ -58,7 +58,7 @@ def test_an_end_that_nothing_narrows_says_so_and_what_would_help(folder: Path) -
 
     assert {(row["lower"], row["upper"]) for row in found["rows"]} == {(0.0, 1.0)}
     (reason,) = found["rows"][0]["reasons"]
-    assert reason["words"].startswith("Neither end says more than the reward's range")
+    assert reason["words"].startswith("Neither bound says more than the range of the outcome")
     assert "What would narrow this?" in reason["words"]
     assert found["answer"]["sentence"].startswith("Nothing can be told")
 
