@@ -40,7 +40,7 @@ def test_bounds_with_data_of_their_own_share_formula_and_derivation() -> None:
     bound = Bound(0.2, 0.4, 0.2, 0.4, 1200, "by W", "by W", CELLS[:1], CELLS[1:])
     said = str(explain(bound))
 
-    assert "rule         by W (lower bound); by W (upper bound)" in said
+    assert "rule         by W (both bounds)" in said
     assert "data, lower  mean Y with W=0 0.200" in said
     assert "data, upper  mean Y with W=1 0.400" in said
     assert said.count("W blocks S") == said.count("min/max") == 1

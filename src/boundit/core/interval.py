@@ -52,7 +52,7 @@ class Interval:
         ('0.430, 0.655', '-0.10, +0.25')
         """
         if decimals is None:
-            size = 10 * self.width or abs(self.upper)
+            size = 10 * (self.width or abs(self.upper))
             decimals = choose_decimals(0, size) if math.isfinite(size) else 3
         lower = write_lower(self.lower, decimals, signed=signed)
         return f"{lower}, {write_upper(self.upper, decimals, signed=signed)}"

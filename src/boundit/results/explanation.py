@@ -105,7 +105,10 @@ class Explanation:
 
     def list_parts(self) -> Iterator[tuple[str, tuple[Line | StepRecord, ...]]]:
         """Yield each part of the explanation: its name and its lines."""
-        yield "rule", tuple(reason.title for reason in self.reasons)
+        titles = tuple(reason.title for reason in self.reasons)
+        if len({reason.rule.name for reason in self.reasons}) == 1:
+            titles = (f"{self.reasons[0].rule.name} (both bounds)",)
+        yield "rule", titles
         yield (
             "formula",
             tuple(
