@@ -9,7 +9,7 @@ from tests.missing import need_java
 from boundit.cli.init import make_example
 
 DATA = Path(__file__).parent / "data"
-collect_ignore = ["tutorials/service.md", "how-to/run-a-service.md"]
+collect_ignore = ["guides/service.md"]
 """Pages that start a server: tests/docs/test_commands.py plays them with their commands."""
 NEEDS_JAVA = "log-in-spark.md"
 WARNS = (NEEDS_JAVA, "log-in-a-database.md")

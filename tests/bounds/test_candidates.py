@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import boundit as bd
-from boundit.bounds.candidates import InvalidCandidates, unite_tables
+from boundit.bounds.candidates import unite_tables
 from boundit.bounds.derive import derive_bounds
-from boundit.core.errors import UnknownNode
+from boundit.core.errors import OptionError, UnknownNode
 from boundit.core.rounding import ROUNDING
 from boundit.counts.errors import MissingColumn
 from boundit.decisions.stress.edges import add_edges
@@ -110,11 +110,11 @@ def test_tables_of_different_questions_are_refused() -> None:
         "one": derive_bounds(CLEAN, "Y | do(X)", ROWS),
         "two": derive_bounds(CLEAN, "Y | do(X)", ROWS, confidence=0.9),
     }
-    with pytest.raises(InvalidCandidates, match="one and two are not about the same"):
+    with pytest.raises(OptionError, match="one and two are not about the same"):
         unite_tables(tables)
-    with pytest.raises(InvalidCandidates, match="no table to unite"):
+    with pytest.raises(OptionError, match="no table to unite"):
         unite_tables({})
-    with pytest.raises(InvalidCandidates, match="no candidate graph"):
+    with pytest.raises(OptionError, match="no candidate graph"):
         derive_bounds([], "Y | do(X)", ROWS)
 
 

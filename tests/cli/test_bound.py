@@ -185,7 +185,7 @@ def test_caveats_go_to_stderr(capsys: pytest.CaptureFixture[str], log: str) -> N
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([GRAPH, QUERY, "none.csv"], "no log at 'none.csv'"),
+        ([GRAPH, QUERY, "none.csv"], "cannot read 'none.csv'"),
         ([GRAPH, QUERY, "*.nope"], "no Parquet, CSV, JSON lines or Arrow file matches"),
         ([GRAPH, QUERY, "empty.csv"], "it has no rows"),
         ([GRAPH, QUERY, "cut.parquet"], "not a whole Parquet file"),
@@ -235,7 +235,7 @@ def test_caveats_go_to_stderr(capsys: pytest.CaptureFixture[str], log: str) -> N
             "--selection-limit say nothing",
         ),
         ([GRAPH, QUERY, "law.csv", "--exact"], "--exact needs --weight, the column"),
-        ([GRAPH, QUERY, "law.csv", "--weight", "p"], "of an exact law add --exact"),
+        ([GRAPH, QUERY, "law.csv", "--weight", "p"], "of an exact distribution add --exact"),
         (
             [GRAPH, QUERY, "law.csv", *LAW, "--confidence", "0.9"],
             "an exact law has no sampling error; pass --confidence none",

@@ -5,10 +5,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from boundit.checks.check import RowsDepend
 from boundit.cli.check import check
-from boundit.core.errors import InvalidLimit
-from boundit.counts.errors import NoFiles
+from boundit.core.errors import DataError, OptionError, UnreadableFile
 
 RIGHT, WRONG = "X -> Z -> Y; X -> Y", "X -> Z -> Y"
 
@@ -54,13 +52,13 @@ def test_json_is_one_line_of_findings(log: str) -> None:
 def test_the_same_error_as_from_python_comes_out(log: str) -> None:
     answer = CliRunner().invoke(check, [WRONG, f"{log}.none"])
 
-    assert isinstance(answer.exception, NoFiles)
+    assert isinstance(answer.exception, UnreadableFile)
 
 
 def test_a_log_of_a_policy_that_learned_is_refused(log: str) -> None:
     answer = CliRunner().invoke(check, [WRONG, log, "--adaptive"])
 
-    assert isinstance(answer.exception, RowsDepend)
+    assert isinstance(answer.exception, DataError)
 
 
 def test_the_log_is_required() -> None:
@@ -78,4 +76,4 @@ def test_a_memory_limit_is_bytes_or_a_size(log: str) -> None:
     assert CliRunner().invoke(check, [WRONG, log, "--memory-limit", "2GB"]).exit_code == 1
     answer = CliRunner().invoke(check, [WRONG, log, "--memory-limit", "much"])
 
-    assert isinstance(answer.exception, InvalidLimit)
+    assert isinstance(answer.exception, OptionError)

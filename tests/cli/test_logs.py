@@ -164,7 +164,7 @@ def test_the_address_of_a_database_says_what_works_instead(scheme: str) -> None:
         LogFiles((address,)).open()
 
     assert str(caught.value) == (
-        f"no log at '{scheme}://me:***@host/shop': it is a database; pass an Ibis table in "
+        f"cannot read '{scheme}://me:***@host/shop': it is a database; pass an Ibis table in "
         "Python, or write the counts of a GROUP BY to a CSV file and name their column as the "
         "weight"
     )

@@ -68,6 +68,10 @@ class Shell:
                 return ""
             case ["boundit", *arguments]:
                 return self._run_boundit(arguments)
+            case ["curl", *arguments]:
+                asked = [word.replace(PORT, self.port) for word in arguments]
+                answer = subprocess.run(["curl", *asked], capture_output=True, check=True)
+                return answer.stdout.decode()
             case ["cd", directory]:
                 self._monkeypatch.chdir(directory)
                 return ""

@@ -1,4 +1,4 @@
-"""What the page about operating a service says is done: backups, a proxy, a unit."""
+"""What the page about the service says is done: backups, a proxy, a unit."""
 
 import os
 import re
@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 
 from boundit.service.keys import add_key
-from boundit.service.reader.replay import replay_policy
+from boundit.service.store.base import Store
 from boundit.service.store.postgres import PostgresStore
 from boundit.service.store.sqlite import SqliteStore
-from boundit.service.store.store import Store
+from boundit.service.verify import replay_policy
 from tests.docs.pages import DOCS, read_blocks
 from tests.docs.test_commands import find_free_port
 from tests.missing import leave_out
@@ -28,7 +28,7 @@ from tests.postgres import find_programs
 from tests.service.http.served import run_server
 from tests.service.kit import decide, make_config, reward, run_engine
 
-PAGE = DOCS / "how-to" / "operate-a-service.md"
+PAGE = DOCS / "guides" / "service.md"
 DATABASE = "postgresql://boundit@db/"
 
 

@@ -17,8 +17,8 @@ from boundit.bandit.policy import Policy
 from boundit.graph.formats import to_record
 from boundit.graph.read import GraphFormat, draft_graph, write_draft
 from boundit.service.commands import CloseWindows, RefreshBounds, RefreshRequest
+from boundit.service.export import export_log
 from boundit.service.keys import add_key
-from boundit.service.reader.export import export_log
 from boundit.service.store.sqlite import FILE_NAME, SqliteStore
 from tests.service.kit import (
     SetClock,
@@ -136,8 +136,8 @@ def write_store(path: Path) -> None:
         store = SqliteStore(folder, clock=clock)
         configs = (
             make_config("ads", "TS", window=60.0, default_reward=0.0, explore=0.1),
-            make_config("fused", "Fused", rewards="sum", window=600.0),
-            make_config("watched", "UCB", options={"monitor": 0.2}, arms=["C"]),
+            make_config("fused", "Fused", reward_aggregation="sum", window=600.0),
+            make_config("watched", "UCB", monitor=0.2, arms=["C"]),
         )
         with run_engine(store, *configs) as engine:
             add_key(store, "shop", ["decide", "reward"])

@@ -18,7 +18,7 @@ from boundit.service import events
 from boundit.service.commands import CloseWindows
 from boundit.service.errors import DecisionPruned, StoreUnavailable
 from boundit.service.keys import list_keys
-from boundit.service.store.schema import SCHEMA_VERSION
+from boundit.service.store.base import SCHEMA_VERSION
 from boundit.service.store.sqlite import FILE_NAME, SqliteStore
 from tests.golden.make import (
     FILES,
@@ -183,7 +183,7 @@ def test_what_release_0_2_0_kept_is_refused_in_a_line_that_says_how_to_go_on(
     with closing(sqlite3.connect(tmp_path / FILE_NAME)) as connection, connection:
         connection.execute("CREATE TABLE boundit_store (name TEXT PRIMARY KEY, value TEXT)")
         connection.execute("INSERT INTO boundit_store VALUES ('schema', '1')")
-    with pytest.raises(StoreUnavailable, match=r"form 1, .*boundit policies export"):
+    with pytest.raises(StoreUnavailable, match=r"form 1; .*boundit policies export"):
         SqliteStore(tmp_path)
 
 
@@ -241,9 +241,9 @@ def test_a_store_is_served_and_replayed(store: SqliteStore) -> None:
             assert report.events > 0
         with pytest.raises(DecisionPruned):
             decide(engine, "a0")
-        assert decide(engine, "a7", 1).repeated
+        assert decide(engine, "a7", 1).duplicate
         engine.run(CloseWindows("ads"))
-        assert engine.show_policy("ads").n_open == 0
+        assert engine.show_policy("ads").open_decisions == 0
         assert engine.get_decision("ads", "a7").learned_reward == 0
         assert engine.show_policy("ads").bounds_version == 2
         assert engine.show_policy("watched").refuted is not None

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from boundit.service.store.base import Store
 from boundit.service.store.postgres import PostgresStore
 from boundit.service.store.sqlite import SqliteStore
-from boundit.service.store.store import Store
 from tests.service.kit import SetClock
 
 

@@ -21,7 +21,7 @@ from boundit.service.commands import (
 )
 from boundit.service.config import PolicyConfig
 from boundit.service.engine import Engine
-from boundit.service.store.store import Store
+from boundit.service.store.base import Store
 
 SECOND = 1_000_000
 NOON = 1_700_000_000 * SECOND

@@ -80,9 +80,9 @@ def play_service(
         if delay != NEVER:
             to_tell[t + 1 + delay].append(RewardRequest(str(t), reward))
         if t + 1 in look_at:
-            rows = engine.list_tallies(name)
+            rows = engine.list_daily_counts(name)
             learned[t + 1] = (
-                sum(row.learned for row in rows),
+                sum(row.rewards for row in rows),
                 sum(row.reward_sum for row in rows),
             )
     return PlayedRun(pulls, dict(statuses), learned)

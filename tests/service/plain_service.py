@@ -80,19 +80,19 @@ class PlainService:
         late = found.closed or overdue
         rewards = dict(found.rewards)
         if reward is not None and (reward_id, reward) not in found.told:
-            replaces = self.config.rewards == "last" and not reward_id
+            replaces = self.config.reward_aggregation == "last" and not reward_id
             if reward_id in rewards and not replaces:
                 raise Refused(409)
             rewards.pop(reward_id, None)
             rewards[reward_id] = reward
-            adds = self.config.rewards == "sum" and not late
+            adds = self.config.reward_aggregation == "sum" and not late
             if not 0 <= (sum(rewards.values()) if adds else reward) <= 1:
                 raise Refused(422)
             news = True
         if overdue:
             self._close(name, found)
         if not news:
-            return "repeated"
+            return "duplicate"
         found.rewards = rewards
         if reward is not None:
             found.told.add((reward_id, reward))
@@ -104,7 +104,7 @@ class PlainService:
         if self.config.window is None and rewards:
             self._close(name, found)
             return "learned"
-        return "kept"
+        return "pending"
 
     def _find(self, name: str) -> PlainDecision:
         if name in self.pruned:
@@ -133,7 +133,7 @@ class PlainService:
         reward = self.config.default_reward
         if values:
             reward = {"first": values[0], "last": values[-1], "sum": sum(values)}[
-                self.config.rewards
+                self.config.reward_aggregation
             ]
         self.position += 1
         self.last = max(self.now, self.last)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from boundit.service.client import Client, ServiceRefused, ServiceUnreachable
+from boundit.service.client import Client
+from boundit.service.errors import ServiceError, Unavailable
 from boundit.service.store.sqlite import SqliteStore
 from tests.service.http.served import Served, run_server
 from tests.service.kit import make_config, make_table, run_engine
@@ -28,12 +29,12 @@ def test_a_visitor_from_decision_to_reward(served: Served) -> None:
         decision = client.decide("ads", {"Age": 1}, id="v1")
         again = client.decide("ads", {"Age": 1}, id="v1")
 
-        assert (again.arm, again.repeated, decision.repeated) == (decision.arm, True, False)
-        assert client.reward("ads", decision, 1) == "learned"
-        assert client.reward("ads", "v1", 1) == "repeated"
+        assert (again.arm, again.duplicate, decision.duplicate) == (decision.arm, True, False)
+        assert client.learn("ads", decision, 1) == "learned"
+        assert client.learn("ads", "v1", 1) == "duplicate"
         assert client.decision("ads", "v1")["learned_reward"] == 1
-        assert client.show("ads")["n_learned"] == 1
-        assert len(client.table("ads")["rows"]) == 3
+        assert client.policy("ads")["learned_decisions"] == 1
+        assert len(client.propensities("ads")["rows"]) == 3
 
 
 def test_batches(served: Served) -> None:
@@ -41,14 +42,14 @@ def test_batches(served: Served) -> None:
         decisions = client.decide_many("ads", [(0,), (1,), (2,)], ids=["a", "b", "c"])
 
         assert [one.id for one in decisions] == ["a", "b", "c"]
-        assert client.reward_many("ads", decisions, [1, 0, 1]) == ["learned"] * 3
+        assert client.learn_many("ads", decisions, [1, 0, 1]) == ["learned"] * 3
 
 
 def test_an_export_is_the_bytes_of_a_file(served: Served) -> None:
     with Client(served.url) as client:
-        client.reward("ads", client.decide("ads", {"Age": 1}, id="v"), 1)
+        client.learn("ads", client.decide("ads", {"Age": 1}, id="v"), 1)
         text = client.export("ads").decode()
-        with pytest.raises(ServiceRefused, match="there is no format 'xls'"):
+        with pytest.raises(ServiceError, match="there is no format 'xls'"):
             client.export("ads", "xls")
 
     head, row = text.splitlines()
@@ -68,9 +69,9 @@ def test_a_policy_is_created_and_refreshed_from_tables(served: Served) -> None:
 
 def test_a_refusal_is_an_error_that_says_where(served: Served) -> None:
     with Client(served.url) as client:
-        with pytest.raises(ServiceRefused, match="no decision has the id 'x'") as unknown:
-            client.reward("ads", "x", 1)
-        with pytest.raises(ServiceRefused) as row:
+        with pytest.raises(ServiceError, match="no decision has the id 'x'") as unknown:
+            client.learn("ads", "x", 1)
+        with pytest.raises(ServiceError) as row:
             client.decide_many("ads", [{"Age": 0}, {"Age": 77}])
 
     assert (unknown.value.status, unknown.value.code) == (404, "no_such_decision")
@@ -105,7 +106,7 @@ def test_a_lost_answer_is_asked_for_again_under_the_same_id(served: Served) -> N
         proxy.shutdown()
         thread.join(30)
 
-    assert (decision.repeated, n_asked) == (True, 2)
+    assert (decision.duplicate, n_asked) == (True, 2)
     assert served.get("/v1/policies/ads").json["position"] == 2
 
 
@@ -115,8 +116,8 @@ def test_where_nobody_listens_it_gives_up_and_says_so() -> None:
     client = Client(f"http://127.0.0.1:{port}", tries=2)
     client._sleep = lambda _: None
 
-    with pytest.raises(ServiceUnreachable, match="gave no answer in 2 tries"):
+    with pytest.raises(Unavailable, match="gave no answer in 2 tries"):
         client.decide("ads")
-    with pytest.raises(ServiceUnreachable, match="it is no address"):
+    with pytest.raises(ServiceError, match="is not an address"):
         Client("127.0.0.1:8000")
     assert repr(client) == f"Client('http://127.0.0.1:{port}')"

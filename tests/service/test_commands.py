@@ -15,9 +15,9 @@ from boundit.service.errors import MalformedRequest
 
 
 @pytest.mark.parametrize(
-    ("kind", "body", "code", "where", "said"),
+    ("kind", "body", "code", "field", "said"),
     [
-        (DecideRequest, '{"contxt": 1}', "unknown_field", "$", "'contxt' is no field here"),
+        (DecideRequest, '{"contxt": 1}', "unknown_field", "$", "Did you mean 'context'?"),
         (DecideRequest, '{"id": 3}', "wrong_type", "$.id", "expected str"),
         (DecideRequest, '{"context": {"a": [1]}}', "wrong_type", "$.context[...]", "array"),
         (DecideRequest, '{"context": NaN}', "malformed", None, "no JSON"),
@@ -28,7 +28,7 @@ from boundit.service.errors import MalformedRequest
             '{"decisions": [{}, {"x": 1}]}',
             "unknown_field",
             "$.decisions[1]",
-            "there are id, context",
+            "Fields: id, context",
         ),
         (RewardRequest, "{}", "wrong_type", "$", "id"),
         (RewardRequest, '{"id": "a", "reward": true}', "wrong_type", "$.reward", "bool"),
@@ -40,11 +40,11 @@ from boundit.service.errors import MalformedRequest
     ],
 )  # fmt: skip
 def test_a_request_that_does_not_fit_says_what_and_where(
-    kind: type, body: str, code: str, where: str | None, said: str
+    kind: type, body: str, code: str, field: str | None, said: str
 ) -> None:
     with pytest.raises(MalformedRequest, match=said.replace("[", r"\[")) as caught:
         read_request(kind, body)
-    assert (caught.value.code, caught.value.where) == (code, where)
+    assert (caught.value.code, caught.value.field) == (code, field)
     assert "`" not in str(caught.value)
 
 

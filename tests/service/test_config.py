@@ -19,7 +19,7 @@ def test_every_kind_of_policy_is_made_and_remembers_no_ids(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "where", "said"),
+    ("changes", "field", "said"),
     [
         ({"name": ""}, "$.name", "1 to 100"),
         ({"name": "a/b"}, "$.name", "1 to 100"),
@@ -28,8 +28,8 @@ def test_every_kind_of_policy_is_made_and_remembers_no_ids(kind: str) -> None:
         ({"window": 0.0}, "$.window", "above 0"),
         ({"window": float("inf")}, "$.window", "ten years"),
         ({"learn": "window"}, "$.window", "given in seconds"),
-        ({"learn": "at_once", "window": 5.0}, "$.learn", "'window'"),
-        ({"rewards": "sum"}, "$.rewards", "'first'"),
+        ({"learn": "immediately", "window": 5.0}, "$.learn", "'window'"),
+        ({"reward_aggregation": "sum"}, "$.reward_aggregation", "'first'"),
         ({"default_reward": 0.0}, "$.default_reward", "without a window"),
         ({"retention": -1.0}, "$.retention", "days"),
         ({"options": {"alpha": 1}}, "$.options", "no option 'alpha'"),
@@ -45,16 +45,16 @@ def test_every_kind_of_policy_is_made_and_remembers_no_ids(kind: str) -> None:
     ],
 )
 def test_what_makes_no_policy_is_refused_where_it_stands(
-    changes: dict[str, Any], where: str, said: str
+    changes: dict[str, Any], field: str, said: str
 ) -> None:
     with pytest.raises(Unprocessable, match=said) as caught:
         make_policy(make_config(**changes))
-    assert caught.value.where == where
+    assert caught.value.field == field
 
 
 def test_a_window_is_learned_by_unless_told_otherwise() -> None:
-    assert make_config().learns_at_once
-    assert not make_config(window=60.0).learns_at_once
+    assert make_config().learns_immediately
+    assert not make_config(window=60.0).learns_immediately
     assert "biased" in make_config().warnings[0]
     assert "default_reward" in make_config(window=60.0).warnings[0]
     assert make_config(window=60.0, default_reward=0.0).warnings == []
@@ -82,7 +82,7 @@ def test_a_linear_policy_without_a_declared_context_is_refused(kind: str) -> Non
     with pytest.raises(Unprocessable, match=r"^.*write its names in context.*$") as caught:
         make_policy(plain)
 
-    assert caught.value.where == "$.context"
+    assert caught.value.field == "$.context"
     for names in (["t"], list[str]()):
         policy = make_policy(structs.replace(plain, context=names))
         assert policy.spec.context == tuple(names)

@@ -18,10 +18,10 @@ from hypothesis.stateful import (
 from boundit.service.commands import CloseWindows, RefreshBounds, RefreshRequest
 from boundit.service.engine import Engine
 from boundit.service.errors import ServiceError
-from boundit.service.moments import to_datetime
+from boundit.service.events import to_datetime
+from boundit.service.store.base import Store
 from boundit.service.store.postgres import PostgresStore
 from boundit.service.store.sqlite import SqliteStore
-from boundit.service.store.store import Store
 from tests.postgres import PostgresServer
 from tests.service.kit import (
     SetClock,
@@ -43,8 +43,8 @@ CONFIGS: list[dict[str, Any]] = [
     {"shadow": True},
     {"window": 30.0},
     {"window": 30.0, "default_reward": 0.25},
-    {"window": 30.0, "rewards": "last", "default_reward": 0.0},
-    {"window": 30.0, "rewards": "sum"},
+    {"window": 30.0, "reward_aggregation": "last", "default_reward": 0.0},
+    {"window": 30.0, "reward_aggregation": "sum"},
     {"window": 30.0, "shadow": True, "explore": 0.2},
 ]
 
@@ -94,7 +94,7 @@ class ServiceMachine(RuleBasedStateMachine):
             lambda: decide(self.engines[engine], name, age, played=played),
         )
         if found:
-            assert (found.repeated, found.arm) == (wanted[0], {"Ad": wanted[1]})
+            assert (found.duplicate, found.arm) == (wanted[0], {"Ad": wanted[1]})
             assert found.position == self.plain.decisions[name].position
 
     @rule(

@@ -1,4 +1,4 @@
-from boundit.service.store.store import Store
+from boundit.service.store.base import Store
 from tests.service.kit import decide, make_config, reward, run_engine
 
 
@@ -10,7 +10,17 @@ def test_a_policy_is_shown_as_it_is(store: Store) -> None:
         shown = engine.show_policy("ads")
 
         assert engine.list_policies() == [shown]
-    assert (shown.n_open, shown.n_learned, shown.position, shown.state_position) == (1, 1, 5, 5)
+    assert (
+        shown.open_decisions,
+        shown.learned_decisions,
+        shown.position,
+        shown.state_position,
+    ) == (1, 1, 5, 5)
     assert (shown.arms[0], shown.context, shown.outcome) == ({"Ad": "A"}, ["Age"], "Click")
-    assert (shown.learn, shown.explore, shown.seed, shown.refuted) == ("at_once", 0.1, 7, None)
+    assert (shown.learn, shown.explore, shown.seed, shown.refuted) == (
+        "immediately",
+        0.1,
+        7,
+        None,
+    )
     assert len(shown.warnings) == 1

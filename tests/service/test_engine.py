@@ -15,17 +15,16 @@ from boundit.service.commands import (
 )
 from boundit.service.engine import Engine
 from boundit.service.errors import (
-    EngineStopped,
+    Conflict,
     FailedCommand,
     NoSuchDecision,
     NoSuchPolicy,
-    PolicyExists,
-    QueueFull,
     StoreUnavailable,
+    Unavailable,
     Unprocessable,
 )
+from boundit.service.store.base import Store
 from boundit.service.store.sqlite import SqliteStore
-from boundit.service.store.store import Store
 from tests.service.kit import SetClock, decide, make_config, reward, run_engine
 
 
@@ -39,13 +38,13 @@ def test_a_stored_decision_comes_back_after_learning_and_after_a_restart(
     with run_engine(open_store()) as engine:
         later = decide(engine, "a")
 
-    assert (first.repeated, again.repeated, later.repeated) == (False, True, True)
+    assert (first.duplicate, again.duplicate, later.duplicate) == (False, True, True)
     for one in (again, later):
-        assert (one.arm, one.propensities, one.position, one.at) == (
+        assert (one.arm, one.propensities, one.position, one.decided_at) == (
             first.arm,
             first.propensities,
             first.position,
-            first.at,
+            first.decided_at,
         )
 
 
@@ -59,7 +58,7 @@ def test_without_an_id_every_visitor_gets_one(store: Store) -> None:
 def test_an_equal_policy_may_be_created_again_and_no_other(store: Store) -> None:
     with run_engine(store, make_config()) as engine:
         again = engine.run(CreatePolicy(make_config()))
-        with pytest.raises(PolicyExists):
+        with pytest.raises(Conflict):
             engine.run(CreatePolicy(make_config(explore=0.5)))
 
     assert again.position == 1
@@ -71,16 +70,16 @@ def test_windows_close_in_the_order_they_were_due(store: Store, clock: SetClock)
         for i in range(3):
             decide(engine, f"{i}")
             clock.move(10)
-        assert reward(engine, "2", 1.0).status == "kept"
+        assert reward(engine, "2", 1.0).status == "pending"
         clock.move(45)
         assert engine.run(CloseWindows("ads")) == 2
         clock.move(60)
         assert engine.run(CloseWindows("ads")) == 1
         found = [engine.get_decision("ads", f"{i}") for i in range(3)]
-        tallies = engine.list_tallies("ads")
+        tallies = engine.list_daily_counts("ads")
 
     assert [one.learned_reward for one in found] == [0.0, 0.0, 1.0]
-    assert sum(row.defaults for row in tallies) == 2
+    assert sum(row.default_rewards for row in tallies) == 2
 
 
 def test_commands_of_threads_and_tasks_are_answered(store: Store) -> None:
@@ -99,7 +98,7 @@ def test_commands_of_threads_and_tasks_are_answered(store: Store) -> None:
         shown = engine.show_policy("ads")
 
     assert found == {f"{i}" for i in range(40)}
-    assert shown.n_open == 48
+    assert shown.open_decisions == 48
 
 
 def test_one_bad_command_fails_alone(store: Store) -> None:
@@ -134,7 +133,7 @@ def test_a_full_queue_is_an_error_to_the_caller(open_store: Callable[[], Store])
     with run_engine(open_store(), make_config(), queue=10) as engine:
         with open_store().write():  # so that the writer cannot begin
             waiting = engine.submit(nine)
-            with pytest.raises(QueueFull):
+            with pytest.raises(Unavailable):
                 engine.submit(nine)
         assert len(waiting.result().decisions) == 9
         assert engine.n_waiting == 0
@@ -147,12 +146,12 @@ def test_what_waits_is_written_before_the_engine_stops(
     with run_engine(open_store(), make_config()) as engine:
         waiting = [engine.submit(Decide("ads", [DecideRequest(f"{i}", 0)])) for i in range(50)]
     assert all(one.result().decisions for one in waiting)
-    with pytest.raises(EngineStopped):
+    with pytest.raises(Unavailable):
         engine.submit(Decide("ads", [DecideRequest()]))
-    with pytest.raises(EngineStopped):
+    with pytest.raises(Unavailable):
         Engine(open_store()).submit(Decide("ads", [DecideRequest()]))
     with run_engine(open_store()) as engine:
-        assert engine.show_policy("ads").n_open == 50
+        assert engine.show_policy("ads").open_decisions == 50
 
 
 def test_a_store_that_fails_is_a_problem_until_it_works_again(tmp_path: Path) -> None:
@@ -164,7 +163,7 @@ def test_a_store_that_fails_is_a_problem_until_it_works_again(tmp_path: Path) ->
             decide(engine, "a")
         assert "readonly" in (engine.problem or "")
         store._writer.execute("PRAGMA query_only = 0")
-        assert not decide(engine, "a").repeated
+        assert not decide(engine, "a").duplicate
         assert engine.problem is None
         assert (engine.counts.store_failures, engine.counts.rows) == (1, 3)
     assert engine.problem == "the writer does not run"
@@ -197,7 +196,7 @@ def test_loops_and_threads_write_side_by_side_and_replay_agrees(store: Store) ->
         shown = engine.show_policy("ads")
         report = engine.replay("ads", decisions=True)
 
-    assert (shown.n_open, shown.n_learned) == (0, 120)
+    assert (shown.open_decisions, shown.learned_decisions) == (0, 120)
     assert shown.position == 1 + 3 * 120
     assert report.differences == []
 
@@ -213,7 +212,7 @@ def test_a_loop_that_cannot_write_at_once_leaves_it_to_the_writer(tmp_path: Path
 
     with run_engine(SqliteStore(tmp_path), make_config()) as engine:
         asyncio.run(ask(engine))
-        assert engine.show_policy("ads").n_open == 2
+        assert engine.show_policy("ads").open_decisions == 2
 
 
 def test_a_loop_that_ended_before_it_wrote_keeps_nobody_from_writing(tmp_path: Path) -> None:
@@ -224,4 +223,4 @@ def test_a_loop_that_ended_before_it_wrote_keeps_nobody_from_writing(tmp_path: P
     with run_engine(SqliteStore(tmp_path), make_config()) as engine:
         asyncio.run(leave(engine))
         assert asyncio.run(engine.ask(_visit("next"))).decisions[0].id == "next"
-        assert not decide(engine, "own").repeated
+        assert not decide(engine, "own").duplicate

@@ -14,10 +14,10 @@ import pytest
 from boundit.service.commands import CloseWindows
 from boundit.service.engine import Engine
 from boundit.service.errors import StoreUnavailable, Unavailable
-from boundit.service.moments import to_datetime
+from boundit.service.events import to_datetime
+from boundit.service.store.base import Store
 from boundit.service.store.postgres import PostgresStore
 from boundit.service.store.sqlite import FILE_NAME, SqliteStore
-from boundit.service.store.store import Store
 from tests.cli.service.served import Caller, run_serve
 from tests.postgres import run_server as run_database
 from tests.service.http.served import Served, run_server
@@ -110,7 +110,7 @@ def test_a_file_that_may_not_grow_refuses_under_load(tmp_path: Path) -> None:
     """As a quota does: SIGXFSZ and EFBIG, in a server of its own."""
     with run_engine(SqliteStore(tmp_path), make_config("p", "UCB", bounds=None, arms=["A"])):
         pass
-    with run_serve(("--data", str(tmp_path))) as server:
+    with run_serve(("--store", str(tmp_path))) as server:
         first = Caller(server, "first")
         assert first.begun.wait(120)
         pid, log = server.process.pid, tmp_path / f"{FILE_NAME}-wal"
@@ -281,8 +281,8 @@ def test_a_damaged_event_is_told_and_others_go_on(store: Store) -> None:
             decide(engine, "a")
         with pytest.raises(StoreUnavailable, match="damaged; restore a backup"):
             engine.get_decision("ads", "a")
-        assert decide(engine, "b").repeated
-        assert not decide(engine, "a", policy="other").repeated
+        assert decide(engine, "b").duplicate
+        assert not decide(engine, "a", policy="other").duplicate
 
 
 def test_a_damaged_file_is_refused_in_a_line_at_the_start(tmp_path: Path) -> None:
@@ -293,7 +293,7 @@ def test_a_damaged_file_is_refused_in_a_line_at_the_start(tmp_path: Path) -> Non
     connection.close()
     path.write_bytes(b"\xa5" * path.stat().st_size)
     ran = subprocess.run(
-        [sys.executable, "-m", "boundit", "serve", "--data", tmp_path, "--port", "0"],
+        [sys.executable, "-m", "boundit", "serve", "--store", tmp_path, "--port", "0"],
         capture_output=True,
         text=True,
         check=False,

@@ -21,14 +21,13 @@ from boundit.service.commands import (
 )
 from boundit.service.engine import Engine
 from boundit.service.errors import Unavailable
-from boundit.service.fold import Fold
-from boundit.service.http.limits import Limits
+from boundit.service.http.access import Limits
 from boundit.service.http.metrics import Metrics
 from boundit.service.keys import add_key
-from boundit.service.load import load_fold
+from boundit.service.state import Fold, load_fold
+from boundit.service.store.base import Store
 from boundit.service.store.postgres import PostgresStore
 from boundit.service.store.sqlite import SqliteStore
-from boundit.service.store.store import Store
 from tests.patience import PATIENCE
 from tests.service.http.served import run_server
 from tests.service.kit import (
@@ -57,7 +56,7 @@ def locked(postgres_url: str) -> Iterator[Engine]:
 def test_a_locked_row_stops_its_own_policy_alone_and_is_told(locked: Engine) -> None:
     waiting = [locked.submit(Decide("ads", [DecideRequest(f"{i}", 0)])) for i in range(3000)]
     for i in range(5):
-        assert not decide(locked, f"{i}", policy="other").repeated
+        assert not decide(locked, f"{i}", policy="other").duplicate
     assert not any(one.done() for one in waiting)
     for one in (waiting[0], waiting[-1]):
         with pytest.raises(Unavailable, match="another process") as caught:
@@ -79,11 +78,11 @@ def test_a_locked_policy_takes_no_room_of_others(postgres_url: str) -> None:
         with pytest.raises(Unavailable, match="another process"):
             waiting.extend(more)
         for i in range(150):
-            assert not decide(engine, f"{i}", policy="other").repeated
+            assert not decide(engine, f"{i}", policy="other").duplicate
         assert not any(one.done() for one in waiting)
         holder.rollback()
         for one in waiting:
-            assert not one.result(PATIENCE).decisions[0].repeated
+            assert not one.result(PATIENCE).decisions[0].duplicate
         assert engine.n_waiting == 0
 
 
@@ -132,10 +131,10 @@ def test_windows_of_many_policies_close_and_visitors_come_between(
     clock.move(61)
     with run_engine(_again(store, clock), tick=0.01) as engine:
         for _ in range(3000):
-            if not any(head.n_open for head in _list_heads(engine)):
+            if not any(head.open_decisions for head in _list_heads(engine)):
                 break
             threading.Event().wait(0.02)
-        assert not any(head.n_open for head in _list_heads(engine))
+        assert not any(head.open_decisions for head in _list_heads(engine))
         engine.require_ready()
 
 
@@ -166,14 +165,14 @@ def test_a_locked_policy_whose_windows_wait_leaves_the_server_ready(
         for _ in range(2):
             engine._look_after()
         engine.require_ready()
-        overdue = 'boundit_policy_seconds_overdue{policy="ads"} '
+        overdue = 'boundit_policy_overdue_seconds{policy="ads"} '
         assert f"{overdue}540.0" in Metrics(engine).write().decode()
         holder.rollback()
         for _ in range(2):
             engine._look_after()
         engine.require_ready()
         assert f"{overdue}0.0" in Metrics(engine).write().decode()
-        assert engine.show_policy("ads").n_learned == 1
+        assert engine.show_policy("ads").learned_decisions == 1
 
 
 def test_six_exports_leave_decisions_alone(
@@ -182,7 +181,7 @@ def test_six_exports_leave_decisions_alone(
     store, begun, go = SqliteStore(tmp_path), threading.Event(), threading.Event()
     secret = add_key(store, "all", ["admin"]).secret
 
-    def export(*_: object) -> Iterator[bytes]:
+    def export(*_: object, **__: object) -> Iterator[bytes]:
         begun.set()
         go.wait(PATIENCE)
         yield b"a\n"
@@ -222,7 +221,7 @@ def test_more_arms_than_a_call_may_have_are_refused(tmp_path: Path) -> None:
         rows = [{**visit, "arms": arms[:1000]}] * 11
         batch = served.post(f"{path}/batch", {"decisions": rows})
 
-    assert (refused.status, refused.error["where"]) == (422, "$.arms")
+    assert (refused.status, refused.error["field"]) == (422, "$.arms")
     assert "1,000 arms" in refused.error["message"]
     assert batch.status == 413
 
@@ -338,7 +337,7 @@ def test_decisions_go_on_while_new_bounds_are_read(
         monkeypatch.setattr(BoundTable, "from_record", wait)
         refresh = RefreshBounds("ads", RefreshRequest(save(make_table(top=0.8))))
         body = {"bounds": refresh.request.bounds}
-        asked = pool.submit(served.post, "/v1/policies/ads/refresh", body)
+        asked = pool.submit(served.ask, "PUT", "/v1/policies/ads/bounds", body)
         assert begun.wait(PATIENCE)
         for name in ("other", "ads"):
             path = f"/v1/policies/{name}/decide"
@@ -368,11 +367,11 @@ def test_others_go_on_while_a_policy_is_read_into_memory(
         ThreadPoolExecutor(1) as pool,
     ):
         decide(first, "b")
-        monkeypatch.setattr("boundit.service.writer.group.load_fold", wait)
+        monkeypatch.setattr("boundit.service.group.load_fold", wait)
         for i in range(2):
             asked = pool.submit(decide, second, f"c{i}")
             assert begun.wait(PATIENCE)
-            assert not decide(second, f"d{i}", policy="other").repeated
+            assert not decide(second, f"d{i}", policy="other").duplicate
             assert not asked.done()
             go.set()
             assert asked.result(PATIENCE).bounds_version == i + 1

@@ -1,6 +1,6 @@
 import pytest
 
-from boundit.service.errors import NoSuchKey, Unprocessable
+from boundit.service.errors import NotFound, Unprocessable
 from boundit.service.keys import (
     ROLES,
     KeyRing,
@@ -9,7 +9,7 @@ from boundit.service.keys import (
     list_keys,
     revoke_key,
 )
-from boundit.service.store.store import Store
+from boundit.service.store.base import Store
 
 
 def test_a_key_is_checked_by_its_secret_and_never_stored(store: Store) -> None:
@@ -63,5 +63,5 @@ def test_admin_may_do_everything_and_no_keys_are_said(store: Store) -> None:
 def test_keys_that_make_no_sense_are_refused(store: Store, name: str, roles: list[str]) -> None:
     with pytest.raises(Unprocessable):
         add_key(store, name, roles)
-    with pytest.raises(NoSuchKey):
+    with pytest.raises(NotFound):
         revoke_key(store, "none")

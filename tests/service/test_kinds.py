@@ -8,7 +8,7 @@ from boundit.service import kinds
 from boundit.service.commands import CreatePolicy
 from boundit.service.errors import StoreUnavailable
 from boundit.service.kinds import KindCompiler, compile_kind
-from boundit.service.store.store import Store
+from boundit.service.store.base import Store
 from tests.service.http.served import run_server
 from tests.service.kit import decide, make_config, run_engine
 
@@ -89,7 +89,7 @@ def test_what_a_visitor_needs_is_compiled_while_others_can_write(
     with run_engine(open_store(), make_config()) as engine:
         decide(engine, "a")
     with run_engine(open_store()) as engine:
-        assert decide(engine, "a").repeated
+        assert decide(engine, "a").duplicate
         monkeypatch.setattr(kinds, "_begun", {})
         decide(engine, "b")
 

@@ -13,8 +13,8 @@ import pytest
 
 import boundit as bd
 from boundit.service.config import PolicyConfig
+from boundit.service.store.base import Store
 from boundit.service.store.sqlite import SqliteStore
-from boundit.service.store.store import Store
 from boundit.simulation.block import RunBlock
 from tests.service.kit import SetClock, run_engine, save
 from tests.service.late_rewards import NEVER, Heard, play_service
@@ -66,7 +66,7 @@ def test_with_a_window_every_pull_is_that_of_the_simulator(
 
     assert played.pulls.tolist() == simulated.tolist()
     assert len(set(simulated.tolist())) > 1
-    assert played.statuses["kept"] > 0
+    assert played.statuses["pending"] > 0
     assert played.statuses["late"] > 0
     assert report.agrees
 
@@ -86,7 +86,7 @@ def test_learned_at_once_what_comes_sooner_counts_more(
     }
     rates = dict[str, float]()
     for name, options in (
-        ("at once", {"learn": "at_once"}),
+        ("at once", {"learn": "immediately"}),
         ("window", {"window": 101, "default_reward": 0.0}),
     ):
         clock = SetClock()

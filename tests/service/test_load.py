@@ -3,8 +3,8 @@ from collections.abc import Callable
 import pytest
 
 from boundit.service.errors import StoreUnavailable
-from boundit.service.load import load_fold
-from boundit.service.store.store import Store
+from boundit.service.state import load_fold
+from boundit.service.store.base import Store
 from tests.service.kit import decide, make_config, reward, run_engine
 
 

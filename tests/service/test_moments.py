@@ -1,6 +1,6 @@
 from datetime import UTC, datetime, timedelta, timezone
 
-from boundit.service.moments import from_datetime, to_datetime, write_day
+from boundit.service.events import from_datetime, to_datetime, write_day
 
 
 def test_moments_keep_every_microsecond() -> None:

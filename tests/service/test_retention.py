@@ -6,8 +6,8 @@ import pytest
 
 from boundit.service.commands import CloseWindows
 from boundit.service.errors import DecisionPruned
-from boundit.service.retention import Retention
-from boundit.service.store.store import Store
+from boundit.service.maintenance import Retention
+from boundit.service.store.base import Store
 from tests.service.kit import SetClock, decide, make_config, reward, run_engine
 
 DAY = 86_400.0
@@ -29,8 +29,8 @@ def test_what_is_over_for_so_many_days_is_erased_and_what_was_learned_stays(
                 decide(engine, name)
             with pytest.raises(DecisionPruned):
                 reward(engine, name, 1.0)
-        assert decide(engine, "2").repeated
-        assert engine.show_policy("ads").n_learned == 4
+        assert decide(engine, "2").duplicate
+        assert engine.show_policy("ads").learned_decisions == 4
         assert engine.replay("ads", decisions=True).differences == []
 
     assert found.count("pruned") == 2
@@ -45,9 +45,9 @@ def test_what_waits_for_its_window_stays(store: Store, clock: SetClock) -> None:
         for _ in range(3):
             clock.move(DAY)
             retention.erase_due()
-            assert decide(engine, "a").repeated
+            assert decide(engine, "a").duplicate
         engine.run(CloseWindows("ads"))
-        assert decide(engine, "a").repeated
+        assert decide(engine, "a").duplicate
         clock.move(1.1 * DAY)
         retention.erase_due()
         with pytest.raises(DecisionPruned):
@@ -77,7 +77,9 @@ def test_an_engine_erases_by_itself(store: Store, clock: SetClock) -> None:
         decide(engine, "a")
         clock.move(2 * DAY)
         for _ in range(6000):
-            if engine.show_policy("ads").n_open == 0:  # after what it keeps from now on is said
+            if (
+                engine.show_policy("ads").open_decisions == 0
+            ):  # after what it keeps from now on is said
                 break
             Event().wait(0.01)
         with pytest.raises(DecisionPruned):
@@ -95,7 +97,7 @@ def test_a_store_that_fails_is_tried_again(store: Store, clock: SetClock) -> Non
             raise OSError(name)
 
         Retention(store, fail).erase_due()
-        assert decide(engine, "a").repeated
+        assert decide(engine, "a").duplicate
         Retention(store, engine.prune).erase_due()
         with pytest.raises(DecisionPruned):
             decide(engine, "a")

@@ -3,9 +3,8 @@ from collections.abc import Callable
 
 import pytest
 
-from boundit.service.load import load_fold
-from boundit.service.snapshots import KEPT, compute_digest
-from boundit.service.store.store import Store
+from boundit.service.state import KEPT, compute_digest, load_fold
+from boundit.service.store.base import Store
 from tests.service.kit import KINDS, decide, make_config, reward, run_engine
 
 

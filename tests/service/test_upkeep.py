@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from boundit.service import reward as close
 from boundit.service.commands import CloseWindows, Decide, DecideRequest
 from boundit.service.errors import StoreUnavailable
 from boundit.service.http.metrics import Metrics
+from boundit.service.maintenance import Upkeep
+from boundit.service.store.base import Store
 from boundit.service.store.sqlite import SqliteStore
-from boundit.service.store.store import Store
-from boundit.service.upkeep import Upkeep
-from boundit.service.writer import close
 from tests.patience import PATIENCE
 from tests.service.kit import SetClock, decide, make_config, reward, run_engine
 
@@ -45,9 +45,9 @@ def test_more_windows_than_a_transaction_takes_are_closed_by_the_writer_itself(
         engine.run(Decide("ads", [DecideRequest(None, 0)] * 55))
         clock.move(60)
         ends = time.monotonic() + PATIENCE
-        while engine.show_policy("ads").n_open and time.monotonic() < ends:
+        while engine.show_policy("ads").open_decisions and time.monotonic() < ends:
             pass
-        assert engine.show_policy("ads").n_open == 0
+        assert engine.show_policy("ads").open_decisions == 0
 
 
 def test_a_snapshot_is_kept_after_enough_events(store: Store) -> None:
@@ -106,5 +106,5 @@ def test_a_clock_that_was_ahead_is_told(
 
     assert [m for m in caplog.messages if "20.0 s ahead of the clock" in m] == caplog.messages
     assert len(caplog.messages) == 1
-    assert 'boundit_policy_seconds_ahead{policy="ads"} 20.0' in text
-    assert 'boundit_policy_seconds_ahead{policy="ads"} 0.0' in after
+    assert 'boundit_policy_last_event_age_seconds{policy="ads"} -20.0' in text
+    assert 'boundit_policy_last_event_age_seconds{policy="ads"} 0.0' in after

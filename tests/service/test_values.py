@@ -50,7 +50,7 @@ def test_a_context_that_cannot_be_is_refused(given: object, said: str) -> None:
 
     with pytest.raises(Unprocessable, match=said) as caught:
         names.read_context(given)  # type: ignore[arg-type]
-    assert caught.value.where == "$.context"
+    assert caught.value.field == "$.context"
 
 
 def test_a_date_is_matched_and_written_by_its_text() -> None:
@@ -106,7 +106,7 @@ def test_levels_of_arms_are_as_strict() -> None:
     for names, given in ((numbers, True), (truths, 1), (truths, 0.0)):
         with pytest.raises(Unprocessable, match="is no level here; send") as caught:
             names.read_arm(given)
-        assert caught.value.where == "$.played"
+        assert caught.value.field == "$.played"
 
 
 def test_a_new_level_is_taken_as_it_comes() -> None:

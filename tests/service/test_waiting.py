@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from boundit.service.commands import CloseWindows
-from boundit.service.errors import EngineStopped, NoSuchPolicy, QueueFull
+from boundit.service.errors import NoSuchPolicy, Unavailable
 from boundit.service.waiting import GROUP, CommandQueue, Waiting, deliver, resolve, settle
 
 
@@ -29,14 +29,14 @@ def test_a_group_takes_what_waits_up_to_its_size() -> None:
 
 def test_a_full_queue_refuses_and_a_closed_one_too() -> None:
     queue = CommandQueue(10)
-    with pytest.raises(EngineStopped):
+    with pytest.raises(Unavailable):
         queue.put(_make())
     queue.open()
     queue.put(_make(100))  # more than the queue has, but alone
-    with pytest.raises(QueueFull):
+    with pytest.raises(Unavailable):
         queue.put(_make())
     queue.close()
-    with pytest.raises(EngineStopped):
+    with pytest.raises(Unavailable):
         queue.put(_make())
     assert len(queue.take(0) or []) == 1
     assert queue.take(0) is None

@@ -22,9 +22,9 @@ from tests.service.kit import run_engine, save
 
 import boundit as bd
 from boundit.service.config import PolicyConfig
+from boundit.service.store.base import Store
 from boundit.service.store.postgres import PostgresStore
 from boundit.service.store.sqlite import SqliteStore
-from boundit.service.store.store import Store
 
 CONNECTIONS = (1, 16, 64, 256)
 OURS, EACH, GROUP, WABBIT = (
@@ -177,7 +177,7 @@ def compare_on_sqlite(seconds: int, rounds: int) -> None:
         folder = Path(tempfile.mkdtemp(prefix="boundit-bench-", dir="/var/tmp"))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         create_policy(SqliteStore(folder / "ours"))
-        where = ("--data", str(folder / "ours"), "--port", "0")
+        where = ("--store", str(folder / "ours"), "--port", "0")
         servers = [stack.enter_context(run_process(OURS, "boundit", "serve", *where))]
         for name, way in WAYS.items():
             (folder / way).mkdir()

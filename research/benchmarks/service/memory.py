@@ -30,8 +30,8 @@ from boundit.service.commands import (
 )
 from boundit.service.config import PolicyConfig
 from boundit.service.engine import Engine
+from boundit.service.reward import AT_ONCE
 from boundit.service.store.sqlite import SqliteStore
-from boundit.service.writer.close import AT_ONCE
 
 DAYS, DAY, WEEK, KEPT = 365, 86_400, 7 * 86_400, 30
 BATCH = 500

@@ -420,6 +420,18 @@ class BasePolicy(ABC):
         with self._lock:
             self._follow(self.spec.follow(prior, self.prior.table, arms), prior)
 
+    def adjust(self, *, explore: float | None = None, monitor: float | None = None) -> None:
+        """Go on with other values of ``explore`` and ``monitor``; what was learned stays.
+
+        Bounds are tested by rewards from now on where they were not monitored before. None
+        leaves ``explore`` as it is, and ends monitoring.
+        """
+        checked = check_options({"explore": self.explore if explore is None else explore,
+                                 "monitor": monitor})  # fmt: skip
+        with self._lock:
+            self.explore, self.prior.monitor = checked["explore"], checked["monitor"]
+            self._lay_out_prior()
+
     def _follow(self, spec: Spec, prior: BoundTable) -> None:
         """Go on with another table and the arms and levels of a spec."""
         self.spec, self.prior.table, self.prior.refutation = spec, prior, None

@@ -64,14 +64,14 @@ class SensitivityCurve:
                 f"From a limit of {self.limits[0]:g} to one of {self.limits[-1]:g} the "
                 f"intervals widen from {widths[0]:.3g} to {widths[-1]:.3g} on average."
             )
-            told = [
+            shown = [
                 g
                 for g, table in zip(self.limits, self.tables, strict=True)
                 if _rules_out(table)
             ]
             said.append(
-                f"Arms are ruled out up to a limit of {told[-1]:g}."
-                if told
+                f"Arms are ruled out up to a limit of {shown[-1]:g}."
+                if shown
                 else "No arm is ruled out at any limit."
             )
         return " ".join(said)

@@ -32,7 +32,9 @@ from boundit.results.explanation import EMPTY, NEVER_LOGGED, RANGE
 from boundit.results.fused_plan import FusedPlan, NoFusedPlan
 
 CROSSED = "the rules contradict each other here; this is the narrowest single one"
-NO_FIT = "by chance no model of the graph fits the estimates here; the program was left out"
+NO_FIT = (
+    "by sampling error no model of the graph fits the estimates here; the program was left out"
+)
 MOST_KEPT = 1_000_000
 """Up to how many counted cells a table keeps; of more, everything is computed at once."""
 ROW_BYTES = 2_000
@@ -115,7 +117,10 @@ def make_table(
     names = [RANGE, *(record.name for record in records.values())]
     if sure:
         covered = (r for r in endpoints.rules if endpoints.run.numbers.covers(r.terms))
-        require_possible((law for rule in covered for law in rule.reweightings), endpoints.run)
+        require_possible(
+            (distribution for rule in covered for distribution in rule.reweightings),
+            endpoints.run,
+        )
         _refuse_contradictions(rows, plan, evidence, names)
     query, log, scale = plan.query, evidence.log, evidence.scale
     arms, contexts = (
@@ -205,7 +210,7 @@ def make_table(
 
 
 def _require_room(evidence: Evidence) -> None:
-    """Refuse a table with more rows than memory has room for, before any is made."""
+    """Refuse a table with more rows than fit into memory, before any is made."""
     axes, n = evidence.query.treatments + evidence.query.context, int(np.prod(evidence.shape))
     if n * ROW_BYTES > evidence.workspace.memory_limit:
         raise TooManyRows(axes, n, evidence.workspace.memory_limit // ROW_BYTES)

@@ -66,7 +66,6 @@ OPTIONS = frozenset(
         "outcome_range",
         "profile",
         "propensity",
-        "reward_range",
         "rule",
         "selection_limit",
         "selection_rate",

@@ -75,13 +75,13 @@ class LogFiles:
 
         It is opened once to see its columns, and again where options hold.
         """
-        from boundit.counts.errors import NoFiles  # noqa: PLC0415, keeps --help quick
+        from boundit.core.errors import UnreadableFile  # noqa: PLC0415, keeps --help quick
 
         plain = LogFiles((file,), missing=self.missing)
         try:
             opened = _open_log(plain)
-        except NoFiles as error:
-            message = f"--external: no table at {error.pattern!r}: {error.reason}"
+        except UnreadableFile as error:
+            message = f"--external: no table at {error.path!r}: {error.reason}"
             raise click.UsageError(message) from None
         fitting = self._keep_fitting_options(plain, opened.source.kinds, weight)
         return opened if fitting == plain else _open_log(fitting)

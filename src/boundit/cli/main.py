@@ -29,7 +29,6 @@ from boundit.cli.options import INTERRUPTED
 from boundit.cli.outputs import notify
 from boundit.cli.service.keys import keys
 from boundit.cli.service.policies import policies
-from boundit.cli.service.replay import replay
 from boundit.cli.service.serve import serve
 from boundit.cli.simulate import simulate
 from boundit.cli.studio import studio
@@ -42,7 +41,7 @@ ADDED = "boundit.commands"
 
 
 _FLAGS = {name_flag(old): name_flag(new) for old, new in OPTIONS.items()}
-_COMMANDS = {"recover": "identify"}
+_COMMANDS = {"recover": "identify", "replay": "policies show --verify"}
 """Commands of 0.2.0 that have another name now."""
 
 
@@ -105,7 +104,6 @@ for command in (
     init,
     keys,
     policies,
-    replay,
     serve,
     simulate,
     stress,

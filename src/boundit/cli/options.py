@@ -10,7 +10,7 @@ import click
 
 from boundit.cli.flags import write_with_flags
 from boundit.cli.outputs import INPUTS, OutputFile
-from boundit.core.errors import InvalidGraph, UnreadableFile
+from boundit.core.errors import GraphError, UnreadableFile
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.read import parse_graph, read_graph
 
@@ -77,7 +77,7 @@ def load_graph(source: str) -> CausalGraph:
         return parse_graph(source)
     try:
         return read_graph(source)
-    except InvalidGraph as error:
+    except GraphError as error:
         raise click.UsageError(f"{source}: {write_with_flags(error.message)}") from None
 
 

@@ -52,7 +52,7 @@ def choose_edge(request: "BoundRequest") -> str:
 
     Without it the only edge that hides a cause of a treatment is taken.
     """
-    from boundit.bounds.confounding.limits import name_edge  # noqa: PLC0415
+    from boundit.bounds.confounding_limits import name_edge  # noqa: PLC0415
 
     edges = [*request.limits.by_edge] or [
         name_edge(edge)

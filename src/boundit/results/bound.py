@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
-from boundit.core.errors import InvalidLimit
+from boundit.core.errors import OptionError
 from boundit.core.formula import Line, StepRecord
 from boundit.core.interval import EmptyInterval, Interval
 from boundit.core.message import Option
@@ -35,7 +35,7 @@ def read_goal(given: object) -> Goal:
         if given == goal:
             found: Goal = goal
             return found
-    raise InvalidLimit(
+    raise OptionError(
         Option("goal"), f" must be 'max' or 'min', found {given!r}; which outcome is better?"
     )
 

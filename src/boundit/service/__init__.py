@@ -5,7 +5,7 @@ need the packages of the extra ``service``.
 """
 
 from boundit.core.public_names import attach_names
-from boundit.service.extras import name_extra
+from boundit.service.errors import name_extra
 
 _find, __dir__, __all__ = attach_names(__name__, __file__)
 

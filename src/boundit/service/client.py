@@ -12,9 +12,9 @@ from typing import Any, Self, TypeAlias
 from urllib.parse import quote, urlsplit
 from uuid import uuid4
 
-from boundit.core.errors import BounditError
 from boundit.results.bound_file import seal_record
 from boundit.results.bound_table import BoundTable
+from boundit.service.errors import ServiceError, Unavailable
 
 Arm: TypeAlias = object
 Answer: TypeAlias = dict[str, Any]
@@ -22,24 +22,23 @@ _AGAIN = frozenset([408, 429, 502, 503, 504])
 """Refusals after which the same request may be sent again."""
 
 
-class ServiceRefused(BounditError):
-    """The service refused a request; ``status``, ``code`` and ``row`` say more."""
+def _refuse(status: int, detail: Mapping[str, Any]) -> ServiceError:
+    """Make the error of an answer that is not a success."""
+    row = detail.get("row")
+    place = f" (row {row})" if row is not None else ""
+    error = ServiceError(
+        f"{detail.get('message', 'no reason was given')}{place}",
+        code=str(detail.get("code", "")),
+        field=detail.get("field"),
+        row=row,
+    )
+    error.status = status
+    return error
 
-    def __init__(self, status: int, detail: Mapping[str, Any]) -> None:
-        self.status, self.code = status, str(detail.get("code", ""))
-        self.where, self.row = detail.get("where"), detail.get("row")
-        place = f" (row {self.row})" if self.row is not None else ""
-        super().__init__(f"{detail.get('message', 'no reason was given')}{place}")
 
-
-class ServiceUnreachable(BounditError):
-    """No answer came, however often it was tried; whether it was done is not known."""
-
-    def __init__(self, url: str, tries: int, reason: str) -> None:
-        self.url, self.tries = url, tries
-        super().__init__(
-            f"{url} gave no answer in {tries} tries ({reason}); send it again with the same id"
-        )
+def _give_up(url: str, tries: int, reason: str) -> Unavailable:
+    """Make the error of a service that gives no answer; whether it was done is not known."""
+    return Unavailable(f"{url} gave no answer in {tries} tries ({reason})", code="no_answer")
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class ServedDecision:
     """An arm to play, as the service stored it.
 
     ``arm`` and ``context`` are by the names of their variables. ``propensities`` pairs every
-    arm with its chance, ``repeated`` says that the decision had been made before.
+    arm with its chance, ``duplicate`` says that the decision had been made before.
     """
 
     id: str
@@ -57,7 +56,7 @@ class ServedDecision:
     propensities: tuple[tuple[Any, float], ...]
     position: int
     bounds_version: int
-    repeated: bool
+    duplicate: bool
 
     @classmethod
     def from_answer(cls, answer: Answer) -> Self:
@@ -71,7 +70,7 @@ class ServedDecision:
             chances,
             answer["position"],
             answer["bounds_version"],
-            answer["repeated"],
+            answer["duplicate"],
         )
 
 
@@ -99,7 +98,8 @@ class Client:
     ) -> None:
         parts = urlsplit(url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise ServiceUnreachable(url, 0, "it is no address such as http://127.0.0.1:8000")
+            reason = f"{url!r} is not an address such as http://127.0.0.1:8000"
+            raise ServiceError(reason, code="no_address")
         self.url, self._tries, self._timeout = url.rstrip("/"), tries, timeout
         self._base, self._parts = parts.path.rstrip("/"), parts
         self._headers = {"Content-Type": "application/json", "Accept": "application/json"}
@@ -120,7 +120,7 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Close the connection; users call it last, or use a ``with``."""
+        """Close the connection."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -163,7 +163,7 @@ class Client:
         answer = self._post(f"{_name(policy)}/decide/batch", {"decisions": rows})
         return [ServedDecision.from_answer(one) for one in answer["decisions"]]
 
-    def reward(
+    def learn(
         self,
         policy: str,
         decision: ServedDecision | str,
@@ -175,12 +175,12 @@ class Client:
     ) -> str:
         """Tell what a decision earned, or what else was seen; gives what became of it.
 
-        ``kept`` until the window closes, ``learned``, ``late`` or ``repeated``.
+        ``pending`` until the window closes, ``learned``, ``late`` or ``duplicate``.
         """
         row = _make_reward(decision, reward, observed, reward_id, played)
         return str(self._post(f"{_name(policy)}/reward", row)["status"])
 
-    def reward_many(
+    def learn_many(
         self,
         policy: str,
         decisions: Iterable[ServedDecision | str],
@@ -203,7 +203,7 @@ class Client:
         found: list[Answer] = self._send("GET", "/v1/policies", None)["policies"]
         return found
 
-    def show(self, policy: str) -> Answer:
+    def policy(self, policy: str) -> Answer:
         """Show one policy as it is now."""
         return self._send("GET", f"/v1/policies/{_name(policy)}", None)
 
@@ -212,9 +212,9 @@ class Client:
         path = f"/v1/policies/{_name(policy)}/decisions/{quote(id, safe='')}"
         return self._send("GET", path, None)
 
-    def table(self, policy: str) -> Answer:
-        """Get the chances of every arm in every context."""
-        return self._send("GET", f"/v1/policies/{_name(policy)}/table", None)
+    def propensities(self, policy: str) -> Answer:
+        """Get the propensity of every arm in every context."""
+        return self._send("GET", f"/v1/policies/{_name(policy)}/propensities", None)
 
     def create(
         self, name: str, *, bounds: BoundTable | None = None, **config: object
@@ -231,29 +231,36 @@ class Client:
     ) -> Answer:
         """Replace the bounds of a policy, for all replicas at once."""
         held = {} if arms is None else {"arms": list(arms)}
-        return self._post(
-            f"{_name(policy)}/refresh", {"bounds": seal_record(bounds.record()), **held}
-        )
+        body = {"bounds": seal_record(bounds.record()), **held}
+        return self._send("PUT", f"/v1/policies/{_name(policy)}/bounds", body)
 
-    def export(self, policy: str, format: str = "csv") -> bytes:  # noqa: A002, users' word
-        """Get the closed decisions as a log.
+    def export(
+        self,
+        policy: str,
+        format: str = "csv",  # noqa: A002, users' word
+        *,
+        after: int = 0,
+    ) -> bytes:
+        """Get the decisions that were closed after a position as a log.
 
         As ``csv``, ``jsonl`` or ``parquet``, which ``read_log`` takes; as ``dsjson``, ``obp``.
         """
-        path = f"/v1/policies/{_name(policy)}/export?format={quote(format, safe='')}"
+        path = (
+            f"/v1/policies/{_name(policy)}/export?format={quote(format, safe='')}&after={after}"
+        )
         return self._fetch("GET", path, None)
 
     def _post(self, path: str, body: object) -> Answer:
-        """Send a body to a path of a policy; called by what changes something."""
+        """Send a body to a path of a policy."""
         return self._send("POST", f"/v1/policies/{path}", body)
 
     def _send(self, method: str, path: str, body: object) -> Answer:
-        """Send a request and read its answer as JSON; called by most methods."""
+        """Send a request and read its answer as JSON."""
         text = self._fetch(method, path, body)
         try:
             answer: Answer = json.loads(text)
         except ValueError:
-            raise ServiceRefused(200, {"message": "an answer that is no JSON"}) from None
+            raise _refuse(200, {"message": "an answer that is no JSON"}) from None
         return answer
 
     def _fetch(self, method: str, path: str, body: object) -> bytes:
@@ -276,11 +283,11 @@ class Client:
                 return text
             detail = _read_error(status, text)
             if status not in _AGAIN:
-                raise ServiceRefused(status, detail)
+                raise _refuse(status, detail)
             reason = str(detail.get("message", status))
             if wait:
                 self._sleep(min(wait, self._timeout))
-        raise ServiceUnreachable(self.url, self._tries, reason)
+        raise _give_up(self.url, self._tries, reason)
 
     def _try_once(
         self, method: str, path: str, content: bytes | None
@@ -306,7 +313,7 @@ class Client:
 
 
 def _name(policy: str) -> str:
-    """Write a policy's name for a path; called by every method that has one."""
+    """Write a policy's name for a path."""
     return quote(policy, safe="")
 
 
@@ -356,7 +363,7 @@ def _make_reward(
 
 
 def _spell(arm: Arm | None) -> object:
-    """Write an arm for JSON, where tuples are lists; called for arms of requests."""
+    """Write an arm for JSON, where tuples are lists."""
     return list(arm) if isinstance(arm, tuple) else arm
 
 

@@ -9,18 +9,22 @@ import json
 import re
 from collections.abc import Sequence
 from datetime import datetime
+from difflib import get_close_matches
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import UNSET, Struct, UnsetType, field
 
 from boundit.service.config import PolicyConfig, Scalar, Values
 from boundit.service.errors import MalformedRequest
 
 T = TypeVar("T")
+LONGEST_ID = 200
+MOST_ARMS = 1000
+"""How many arms may be passed with a call."""
 _decoders: dict[type, msgspec.json.Decoder[Any]] = {}
-RewardStatus: TypeAlias = Literal["kept", "learned", "late", "repeated"]
-"""``kept`` until the window closes, ``learned`` at once, or ``late`` and not learned."""
+RewardStatus: TypeAlias = Literal["pending", "learned", "late", "duplicate"]
+"""``pending`` until the window closes, ``learned`` at once, or ``late`` and not learned."""
 _COLONS = rb"\u003a", rb"\u003A"
 """A colon that is escaped."""
 _PLACE = re.compile(r" - at `(\$[^`]*)`$")
@@ -52,7 +56,7 @@ class DecideBatchRequest(
     decisions: list[DecideRequest]
 
 
-class ArmChance(Struct, frozen=True, gc=False):
+class ArmPropensity(Struct, frozen=True, gc=False):
     """An arm and the chance that the policy plays it."""
 
     arm: Any
@@ -65,20 +69,20 @@ class DecideAnswer(Struct, frozen=True, gc=False):
     Arms and contexts are objects by the names of their variables, or lists where nobody named
     them. ``propensity`` is that of the arm that is played: the caller's own where it told
     ``played``. ``state_position`` is that of the last event that the policy had learned from,
-    ``repeated`` says that the decision had been made before.
+    ``duplicate`` says that the decision had been made before.
     """
 
     id: str
     arm: Any
     context: Any
     propensity: float | None
-    propensities: list[ArmChance]
+    propensities: list[ArmPropensity]
     position: int
     state_position: int
     bounds_version: int
-    at: datetime
+    decided_at: datetime
     played: Any = None
-    repeated: bool = False
+    duplicate: bool = False
 
 
 class DecideBatchAnswer(Struct, frozen=True, gc=False):
@@ -139,6 +143,15 @@ class RefreshAnswer(Struct, frozen=True, gc=False):
     position: int
 
 
+class UpdateRequest(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """The fields of a policy that can be changed; those that are left out stay as they are."""
+
+    window: float | UnsetType | None = UNSET
+    retention: float | UnsetType | None = UNSET
+    explore: float | UnsetType = UNSET
+    monitor: float | UnsetType | None = UNSET
+
+
 class PruneRequest(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """Erase what happened before a moment."""
 
@@ -167,25 +180,28 @@ class PolicyAnswer(Struct, frozen=True, gc=False):
     treatments: list[str] | None
     outcome: str | None
     reward_range: tuple[float, float]
-    observes: list[str]
+    auxiliary_variables: list[str]
     explore: float
     learn: str
     window: float | None
     default_reward: float | None
-    rewards: str
+    reward_aggregation: str
     shadow: bool
     retention: float | None
     created_at: datetime
     position: int
     state_position: int
     bounds_version: int
-    n_open: int
-    n_learned: int
+    open_decisions: int
+    learned_decisions: int
     seed: int
     options: dict[str, Any]
+    goal: str
+    monitor: float | None
+    unknown_levels: str
     refuted: str | None = None
     pruned_before: datetime | None = None
-    last_at: datetime | None = None
+    last_event_at: datetime | None = None
     warnings: list[str] = field(default_factory=list)
 
 
@@ -193,15 +209,15 @@ class DecisionView(Struct, frozen=True, gc=False):
     """A decision with all that came of it."""
 
     decision: DecideAnswer
-    status: Literal["open", "learned", "not learned"]
+    status: Literal["open", "learned", "expired"]
     rewards: list[dict[str, Any]]
     observed: dict[str, Scalar]
     closed_at: datetime | None = None
     closed_position: int | None = None
     learned_reward: float | None = None
-    due: datetime | None = None
+    due_at: datetime | None = None
     reason: str | None = None
-    late: int = 0
+    late_rewards: int = 0
 
 
 class EventView(Struct, frozen=True, gc=False):
@@ -213,15 +229,15 @@ class EventView(Struct, frozen=True, gc=False):
     body: msgspec.Raw
 
 
-class ChanceRow(Struct, frozen=True, gc=False):
-    """The chances of all arms in one context."""
+class PropensityRow(Struct, frozen=True, gc=False):
+    """The propensities of all arms in one context."""
 
     context: Any
-    propensities: list[ArmChance]
+    propensities: list[ArmPropensity]
 
 
-class ChanceTable(Struct, frozen=True, gc=False):
-    """The chances of every arm in every context, for use where the caller is.
+class PropensityTable(Struct, frozen=True, gc=False):
+    """The propensity of every arm in every context, for use where the caller is.
 
     They hold as long as ``state_position`` does, which is the ETag.
     """
@@ -229,24 +245,59 @@ class ChanceTable(Struct, frozen=True, gc=False):
     policy: str
     state_position: int
     bounds_version: int
-    rows: list[ChanceRow]
+    rows: list[PropensityRow]
 
 
-class TallyRow(Struct, frozen=True, gc=False):
+class EffectRow(Struct, frozen=True, gc=False):
+    """Bounds on the effect of an arm in one context, or None in any mix of contexts."""
+
+    arm: Any
+    context: Any
+    lower: float
+    upper: float
+    direction: str
+
+
+class EffectTable(Struct, frozen=True, gc=False):
+    """Bounds on the effects of all arms relative to a baseline, by the bounds in force.
+
+    They hold together with probability ``confidence`` if the graph is right.
+    """
+
+    policy: str
+    bounds_version: int
+    outcome: str
+    baseline: Any
+    confidence: float | None
+    rows: list[EffectRow]
+
+
+class DailyCount(Struct, frozen=True, gc=False):
     """What happened to one arm on one day.
 
-    ``defaults`` are decisions learned with the default reward, ``unlearned`` those that were
-    closed without learning, ``late`` what came after the window closed.
+    ``rewards`` are decisions that were learned, ``default_rewards`` those of them without a
+    reward, ``expired`` those that were closed without learning, ``late_rewards`` what came
+    after the window closed.
     """
 
     day: str
     arm: Any
-    decided: int
-    learned: int
+    decisions: int
+    rewards: int
     reward_sum: float
-    defaults: int
-    unlearned: int
-    late: int
+    default_rewards: int
+    expired: int
+    late_rewards: int
+
+
+def count_decisions(requests: Sequence[DecideRequest]) -> int:
+    """Count the rows of a batch: its contexts, and the arms that are passed with them."""
+    return sum(1 if one.arms is None else 1 + len(one.arms) for one in requests)
+
+
+def is_id(id: str) -> bool:  # noqa: A002, the word users know
+    """Return True if a text may be an id."""
+    return 0 < len(id) <= LONGEST_ID and id.isprintable()
 
 
 def read_request(kind: type[T], body: bytes | str) -> T:
@@ -254,7 +305,7 @@ def read_request(kind: type[T], body: bytes | str) -> T:
 
     >>> read_request(RewardRequest, '{"id": "a", "rewad": 1}')
     Traceback (most recent call last):
-    boundit.service.errors.MalformedRequest: 'rewad' is no field here; there are id, reward, ...
+    boundit.service.errors.MalformedRequest: Unknown field 'rewad'. Did you mean 'reward'?
     """
     try:
         found = _make_decoder(kind).decode(body)
@@ -272,7 +323,7 @@ def read_request(kind: type[T], body: bytes | str) -> T:
 
 
 def _make_decoder(kind: type[T]) -> "msgspec.json.Decoder[T]":
-    """Make what reads one kind of request, once; called by ``read_request``."""
+    """Make what reads one kind of request, once."""
     found = _decoders.get(kind)
     if found is None:
         found = _decoders[kind] = msgspec.json.Decoder(kind)
@@ -318,13 +369,16 @@ def _explain_misfit(kind: type, said: str) -> MalformedRequest:
     where = found[1] if found else "$"
     reason = said[: found.start()] if found else said
     if unknown := _UNKNOWN.match(reason):
-        names = ", ".join(_list_fields(kind, where))
-        known = f"; there are {names}" if names else ""
+        names = _list_fields(kind, where)
+        near = get_close_matches(unknown[1], names, n=1)
+        known = f". Did you mean {near[0]!r}?" if near else "."
+        if names and not near:
+            known = f". Fields: {', '.join(names)}."
         return MalformedRequest(
-            f"{unknown[1]!r} is no field here{known}", where=where, code="unknown_field"
+            f"Unknown field {unknown[1]!r}{known}", field=where, code="unknown_field"
         )
     return MalformedRequest(
-        f"{reason[:1].lower()}{reason[1:]}".replace("`", ""), where=where, code="wrong_type"
+        f"{reason[:1].lower()}{reason[1:]}".replace("`", ""), field=where, code="wrong_type"
     )
 
 
@@ -372,6 +426,13 @@ class RefreshBounds(Struct, frozen=True, gc=False):
     request: RefreshRequest
 
 
+class UpdatePolicy(Struct, frozen=True, gc=False):
+    """Ask the engine to change fields of a policy; answered by a ``PolicyAnswer``."""
+
+    policy: str
+    request: UpdateRequest
+
+
 class CloseWindows(Struct, frozen=True, gc=False):
     """Ask the engine to close what is due, and to learn what others wrote; answered by a count.
 
@@ -387,6 +448,8 @@ class NoteRefutation(Struct, frozen=True, gc=False):
     policy: str
 
 
-PolicyCommand: TypeAlias = Decide | GiveRewards | RefreshBounds | CloseWindows | NoteRefutation
+PolicyCommand: TypeAlias = (
+    Decide | GiveRewards | RefreshBounds | UpdatePolicy | CloseWindows | NoteRefutation
+)
 Command: TypeAlias = CreatePolicy | PolicyCommand
 """What ``Engine.submit`` takes."""

@@ -38,8 +38,7 @@ LONGEST_WINDOW = 10 * 366 * 86_400.0
 """Ten years, in seconds."""
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
 _NOT_OPTIONS = frozenset(
-    (CommonOptions.__annotations__.keys() - {"goal", "monitor"})
-    | {"prior", "features", "warm_start"}
+    CommonOptions.__annotations__.keys() | {"prior", "features", "warm_start"}
 )
 """Options that are fields of the configuration, or the service's own, or no JSON."""
 _NEED_CONTEXT = frozenset(["LinUCB", "LinTS", "OAM"])
@@ -52,11 +51,13 @@ class PolicyConfig(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     ``kind`` names its class and ``options`` are those of that class, such as ``doubt``.
     ``bounds`` are what ``BoundTable.save`` writes. With ``learn="window"`` a decision is
     learned when its ``window`` (seconds) is over, with what came until then or else the
-    ``default_reward``; without a default it is then not learned. ``learn="at_once"`` learns a
+    ``default_reward``; without a default it then expires. ``learn="immediately"`` learns a
     reward when it comes, which is biased where successes come sooner than their absence.
-    Unless it is given, ``learn`` is ``"window"`` where there is a window. ``rewards`` says
-    which of several rewards of one decision count. In ``shadow`` mode the caller acts by its
-    own rule. ``retention`` is how many days events are kept.
+    Unless it is given, ``learn`` is ``"window"`` where there is a window. ``goal`` is that of
+    the bounds unless it is given. ``monitor`` is the level at which rewards test the bounds,
+    null for not at all. ``reward_aggregation`` says which of several rewards of one decision
+    count. In ``shadow`` mode the caller acts by its own rule. ``retention`` is how many days
+    events are kept.
     """
 
     name: str
@@ -68,26 +69,28 @@ class PolicyConfig(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     reward_range: tuple[float, float] | None = None
     seed: int | None = None
     explore: float = 0.0
-    learn: Literal["window", "at_once"] | None = None
+    learn: Literal["window", "immediately"] | None = None
     window: float | None = None
     default_reward: float | None = None
-    rewards: Literal["first", "last", "sum"] = "first"
+    reward_aggregation: Literal["first", "last", "sum"] = "first"
     shadow: bool = False
-    unseen: Literal["error", "range"] = "error"
+    unknown_levels: Literal["error", "range"] = "error"
+    goal: Literal["max", "min"] | None = None
+    monitor: float | None = 0.05
     retention: float | None = None
 
     @property
-    def learns_at_once(self) -> bool:
-        """Whether a reward is learned when it comes; read by ``_keep``."""
-        return self.learn == "at_once" or (self.learn is None and self.window is None)
+    def learns_immediately(self) -> bool:
+        """Whether a reward is learned when it comes."""
+        return self.learn == "immediately" or (self.learn is None and self.window is None)
 
     @property
     def warnings(self) -> list[str]:
-        """What whoever created the policy should know; read by ``show_policy``."""
+        """What whoever created the policy should know."""
         found = list[str]()
-        if self.learns_at_once:
+        if self.learns_immediately:
             found.append(
-                "rewards are learned at once: where successes come sooner than their absence, "
+                "rewards are learned immediately: where successes come sooner than their absence, "
                 "what is learned is biased until the rest has come; a window avoids that"
             )
         elif self.default_reward is None:
@@ -125,12 +128,13 @@ def _check_learning(config: PolicyConfig) -> None:
         _refuse("window", "seconds above 0, up to ten years", window)
     if config.learn == "window" and window is None:
         _refuse("window", "given in seconds where learn is 'window'", window)
-    if config.learn == "at_once" and window is not None:
+    if config.learn == "immediately" and window is not None:
         _refuse("learn", "'window' where there is a window", config.learn)
-    if not config.learns_at_once:
+    if not config.learns_immediately:
         return
-    if config.rewards != "first":
-        _refuse("rewards", "'first' without a window, as nothing is unlearned", config.rewards)
+    if config.reward_aggregation != "first":
+        wanted = "'first' without a window, as nothing is unlearned"
+        _refuse("reward_aggregation", wanted, config.reward_aggregation)
     if config.default_reward is not None:
         _refuse("default_reward", "left out without a window", config.default_reward)
 
@@ -143,7 +147,7 @@ def make_policy(config: PolicyConfig) -> Policy:
     check_config(config)
     if refused := sorted(_NOT_OPTIONS & config.options.keys()):
         reason = f"{refused[0]} is no option here; most such options are fields beside options"
-        raise Unprocessable(reason, where="$.options")
+        raise Unprocessable(reason, field="$.options")
     try:
         make: Callable[..., Policy] = KINDS[config.kind]
         policy = make(
@@ -154,24 +158,26 @@ def make_policy(config: PolicyConfig) -> Policy:
             reward_range=config.reward_range,
             seed=config.seed,
             explore=config.explore,
-            unknown_levels=config.unseen,
+            unknown_levels=config.unknown_levels,
+            goal=config.goal,
+            monitor=config.monitor,
             id_window=0,
         )
         if config.default_reward is not None:
             policy.spec.read_reward(config.default_reward, "default_reward")
     except UnknownOption as error:
-        raise Unprocessable(str(error), where="$.options") from None
+        raise Unprocessable(str(error), field="$.options") from None
     except BadArm as error:
-        raise Unprocessable(str(error), where="$.arms") from None
+        raise Unprocessable(str(error), field="$.arms") from None
     except BounditError as error:
         if isinstance(error, Unprocessable):
             raise
-        raise Unprocessable(str(error), where="$") from None
+        raise Unprocessable(str(error), field="$") from None
     if policy.spec.context is None and config.kind in _NEED_CONTEXT:
         reason = f"{config.kind} learns by the numbers of a context: write its names in context"
-        raise Unprocessable(f'{reason}, such as ["age"], or [] for none', where="$.context")
+        raise Unprocessable(f'{reason}, such as ["age"], or [] for none', field="$.context")
     if not policy.spec.arms:
-        raise Unprocessable("give the policy arms, or bounds that have some", where="$.arms")
+        raise Unprocessable("give the policy arms, or bounds that have some", field="$.arms")
     return policy
 
 
@@ -179,7 +185,7 @@ def read_bounds(record: Mapping[str, Any]) -> BoundTable:
     """Read a table of bounds as ``BoundTable.save`` writes it, or raise ``Unprocessable``."""
 
     def refuse(reason: str) -> Unprocessable:
-        return Unprocessable(f"these are no bounds: {reason}", where="$.bounds")
+        return Unprocessable(f"these are no bounds: {reason}", field="$.bounds")
 
     return BoundTable.from_record(bound_file.open_record(record, refuse), error=refuse)
 
@@ -193,4 +199,4 @@ def describe_config(config: PolicyConfig) -> dict[str, Any]:
 def _refuse(name: str, wanted: str, found: object) -> None:
     """Raise the error of a field that makes no sense."""
     shown = shorten(repr(found), 60)
-    raise Unprocessable(f"{name} must be {wanted}, found {shown}", where=f"$.{name}")
+    raise Unprocessable(f"{name} must be {wanted}, found {shown}", field=f"$.{name}")

@@ -11,57 +11,68 @@ from typing import Any, overload
 
 from msgspec import Struct
 
+from boundit.service.changes import hash_id
 from boundit.service.commands import (
-    ChanceTable,
     CloseWindows,
     Command,
     CreatePolicy,
+    DailyCount,
     Decide,
     DecideBatchAnswer,
     DecisionView,
+    EffectTable,
     EventView,
     GiveRewards,
     NoteRefutation,
     PolicyAnswer,
+    PropensityTable,
     PruneAnswer,
     RefreshAnswer,
     RefreshBounds,
     RewardBatchAnswer,
-    TallyRow,
+    UpdatePolicy,
+    count_decisions,
+    is_id,
 )
 from boundit.service.config import require_name
-from boundit.service.describe import show_policy
+from boundit.service.decide import require_arms
 from boundit.service.errors import (
     Compiling,
     DecisionPruned,
     FailedCommand,
     NoSuchDecision,
     NoSuchPolicy,
-    PolicyLocked,
     ServiceError,
     Unavailable,
+    refuse_locked,
 )
-from boundit.service.fold import Fold
+from boundit.service.export import export_log
+from boundit.service.group import Answer, GroupWriter, OwnCommand, Prepared
 from boundit.service.kinds import compile_kind
-from boundit.service.reader.export import export_log
-from boundit.service.reader.replay import KeptState, ReplayReport, replay_policy
-from boundit.service.reader.show import (
-    find_bounds,
-    show_decision,
-    show_events,
-    show_tallies,
-    tabulate_chances,
+from boundit.service.lifecycle import (
+    DeletePolicy,
+    Erased,
+    EraseOne,
+    EraseSome,
+    NewBounds,
+    NewPolicy,
+    prepare_prune,
 )
-from boundit.service.retention import EVERY, Retention
-from boundit.service.store.store import Head, Store, Transaction
-from boundit.service.upkeep import Upkeep
+from boundit.service.maintenance import EVERY, Retention, Upkeep
+from boundit.service.reward import AT_ONCE
+from boundit.service.show import (
+    find_bounds,
+    show_daily_counts,
+    show_decision,
+    show_effects,
+    show_events,
+    show_policy,
+    tabulate_propensities,
+)
+from boundit.service.state import Fold
+from boundit.service.store.base import Head, Store, Transaction
+from boundit.service.verify import KeptState, ReplayReport, replay_policy
 from boundit.service.waiting import VISITS, CommandQueue, Waiting, deliver
-from boundit.service.writer.changes import hash_id
-from boundit.service.writer.close import AT_ONCE
-from boundit.service.writer.create import NewBounds, prepare_policy
-from boundit.service.writer.decide import count_decisions, is_id, require_arms
-from boundit.service.writer.group import Answer, GroupWriter, OwnCommand, Prepared
-from boundit.service.writer.prune import Erased, EraseSome, prepare_prune
 
 _log = logging.getLogger(__name__)
 QUEUE = 20_000
@@ -132,13 +143,13 @@ class Engine:
         self._thread = threading.Thread(target=self._work, name="boundit writer", daemon=True)
 
     def start(self) -> None:
-        """Start the writer; users call it once, or use the engine in a ``with``."""
+        """Start the writer."""
         self._queue.open()
         self._thread.start()
         self._retention.start()
 
     def stop(self) -> None:
-        """Refuse what is new, write what waits, and close the store; users call it last."""
+        """Refuse what is new, write what waits, and close the store."""
         self._queue.close()
         if self._thread.is_alive():
             self._thread.join()
@@ -154,12 +165,12 @@ class Engine:
 
     @property
     def n_waiting(self) -> int:
-        """How many rows wait to be written; users read it for metrics."""
+        """How many rows wait to be written."""
         return self._queue.n_rows
 
     @property
     def problem(self) -> str | None:
-        """Why nothing can be written now, None if it can; users read it."""
+        """Why nothing can be written now, None if it can."""
         return self._problem if self._thread.is_alive() else "the writer does not run"
 
     def require_ready(self) -> None:
@@ -171,7 +182,7 @@ class Engine:
         with self.store.read() as transaction:
             transaction.require_tables()
         if self.problem is not None:
-            raise Unavailable(self.problem.partition("; nothing was")[0])
+            raise Unavailable(self.problem)
         since = time.monotonic() - self._looked
         overdue = self._upkeep.overdue + (since if self._upkeep.overdue else 0.0)
         if overdue > OVERDUE or since > OVERDUE + self._tick:
@@ -181,7 +192,7 @@ class Engine:
     def submit(self, command: Command) -> "Future[Any]":
         """Hand a command to the writer; the future has the answer once it is on disk.
 
-        Raises ``QueueFull`` or ``EngineStopped`` at once, and ``Unprocessable`` for what makes
+        Raises ``Unavailable`` at once where the queue is full, and ``Unprocessable`` for what makes
         no policy.
         """
         future, until = Future[Any](), time.monotonic() + DEADLINE
@@ -197,6 +208,8 @@ class Engine:
     def run(self, command: GiveRewards) -> RewardBatchAnswer: ...
     @overload
     def run(self, command: RefreshBounds) -> RefreshAnswer: ...
+    @overload
+    def run(self, command: UpdatePolicy) -> PolicyAnswer: ...
     @overload
     def run(self, command: CloseWindows | NoteRefutation) -> int: ...
     def run(self, command: Command) -> Any:
@@ -240,9 +253,9 @@ class Engine:
         return await future
 
     def _prepare(self, command: Command) -> Prepared:
-        """Do what takes long in the caller's thread; called by ``submit`` and ``ask``."""
+        """Do what takes long in the caller's thread."""
         if isinstance(command, CreatePolicy):
-            return prepare_policy(command)
+            return NewPolicy(command.config)
         require_name(command.policy)
         if isinstance(command, Decide):
             require_arms(command.requests)
@@ -261,7 +274,7 @@ class Engine:
         self._upkeep.keep_snapshots(1)
 
     def _note_refutations(self) -> None:
-        """Write down which policies' bounds were refuted; called by ``_work``."""
+        """Write down which policies' bounds were refuted."""
         refuted, self._writer.refuted = self._writer.refuted, set()
         if refuted:
             self._write_own([NoteRefutation(name) for name in sorted(refuted)])
@@ -279,13 +292,14 @@ class Engine:
                 self._try_again()
                 self._due = self._upkeep.list_closings()
                 self._looked = time.monotonic()
+            more = self._upkeep.erase_deleted()
             now, self._due = self._due[:_CLOSED_AT_ONCE], self._due[_CLOSED_AT_ONCE:]
             found = self._write_own(now)
             self._note_stuck(now, found)
         except Exception:  # noqa: BLE001, the writer must live on
             _log.exception("windows are not looked after")
             return False
-        return bool(self._due) or AT_ONCE in found
+        return more or bool(self._due) or AT_ONCE in found
 
     def _note_stuck(self, closings: Sequence[CloseWindows], found: Sequence[Answer]) -> None:
         for one, answer in zip(closings, found, strict=True):
@@ -311,7 +325,7 @@ class Engine:
             with self.store.write() as transaction:
                 transaction.touch()
         except ServiceError as error:
-            self._problem = str(error)
+            self._problem = getattr(error, "reason", str(error))
         else:
             self._problem = None
 
@@ -331,7 +345,7 @@ class Engine:
             (early if is_visit and one.loop is not None else late).append((one, answer))
             n_rows += one.rows
         over = self._queue.put_back(again, n_rows, self._writer.locked)
-        late += [(one, PolicyLocked()) for one in over]
+        late += [(one, refuse_locked()) for one in over]
         deliver(early)
         self._writer.settle()
         deliver(late)
@@ -346,7 +360,7 @@ class Engine:
             answers = self._writer.process(commands)
         except ServiceError as error:
             self.counts.store_failures += 1
-            self._problem = str(error)
+            self._problem = getattr(error, "reason", str(error))
             return [error] * len(commands)
         except Exception as error:  # noqa: BLE001, the writer must live on
             _log.exception("a group failed")
@@ -358,12 +372,12 @@ class Engine:
         return answers
 
     def _get_fold(self, name: str) -> Fold:
-        """Get a policy as it is now, from whoever wrote last; called by those who look."""
+        """Get a policy as it is now, from whoever wrote last."""
         self.run(CloseWindows(name))
         return self._writer.folds[name]
 
     def list_policies(self) -> list[PolicyAnswer]:
-        """List all policies by name; users call it.
+        """List all policies by name.
 
         Those in memory as they are, so that it takes no turn of the writer's for each.
         """
@@ -378,13 +392,13 @@ class Engine:
         return found
 
     def show_policy(self, name: str) -> PolicyAnswer:
-        """Show a policy as it is now; users call it."""
+        """Show a policy as it is now."""
         fold = self._get_fold(name)
         with self.store.read() as transaction:
             return show_policy(fold, _require_head(transaction, name))
 
     def get_decision(self, name: str, id: str) -> DecisionView:  # noqa: A002, users' word
-        """Get a decision with all that came of it; users call it."""
+        """Get a decision with all that came of it."""
         fold = self._get_fold(name)
         if not is_id(id):
             raise NoSuchDecision(id)
@@ -400,19 +414,23 @@ class Engine:
         return show_decision(fold, row, closing)
 
     def list_events(self, name: str, *, after: int = 0, limit: int = 1000) -> list[EventView]:
-        """List the events of a policy past a position, in order; users call it."""
+        """List the events of a policy past a position, in order."""
         with self.store.read() as transaction:
             head = _require_head(transaction, name)
             return show_events(transaction.list_events(head.id, after, limit))
 
-    def list_tallies(self, name: str) -> list[TallyRow]:
-        """List what was decided and learned, by day and arm; users call it."""
+    def list_daily_counts(self, name: str) -> list[DailyCount]:
+        """List what was decided and learned, by day and arm."""
         fold = self._get_fold(name)
         with self.store.read() as transaction:
-            return show_tallies(fold, transaction.list_tallies(fold.id))
+            return show_daily_counts(fold, transaction.list_daily_counts(fold.id))
+
+    def get_effects(self, name: str, baseline: str | None = None) -> EffectTable:
+        """Get bounds on the effects of all arms by the bounds in force."""
+        return show_effects(self._get_fold(name), baseline)
 
     def get_bounds(self, name: str) -> bytes | None:
-        """Get the present bounds as JSON, as ``BoundTable.save`` writes them; users call it.
+        """Get the present bounds as JSON, as ``BoundTable.save`` writes them.
 
         None for a policy without any.
         """
@@ -439,6 +457,25 @@ class Engine:
                 self._retention.to_forget = not self.store.forget()
                 return PruneAnswer(n_decisions, n_events, prepared.position)
 
+    def erase(self, name: str, id: str) -> PruneAnswer:  # noqa: A002, users' word
+        """Erase one decision at once, and keep what was learned; from the files too."""
+        require_name(name)
+        if not is_id(id):
+            raise NoSuchDecision(id)
+        while True:
+            prepared = prepare_prune(self.store, name, None)
+            assert prepared is not None
+            self._wait(prepared, 1)
+            found: PruneAnswer = self._wait(EraseOne(name, id), 1)
+            if found.decisions:
+                self._retention.to_forget = not self.store.forget()
+                return found
+
+    def delete(self, name: str) -> None:
+        """Delete a policy with all its events; its name is free from then on."""
+        require_name(name)
+        self._wait(DeletePolicy(name), 1)
+
     def replay(self, name: str, *, decisions: bool = False) -> ReplayReport:
         """Fold all events again, and compare with what is in memory and in snapshots.
 
@@ -449,23 +486,28 @@ class Engine:
             kept = KeptState(fold.state_position, fold.write_state())
         return replay_policy(self.store, name, decisions=decisions, kept=kept)
 
-    def export(self, name: str, form: str = "csv") -> Iterator[bytes]:
-        """Write the closed decisions of a policy, piece by piece; users call it.
+    def count_unlearned(self, name: str) -> int:
+        """Count the rewards of a policy that could not be learned since it was loaded."""
+        fold = self._writer.folds.get(name)
+        return 0 if fold is None else fold.n_unlearned
+
+    def export(self, name: str, form: str = "csv", *, after: int = 0) -> Iterator[bytes]:
+        """Write the closed decisions of a policy, piece by piece.
 
         As ``csv``, ``jsonl`` or ``parquet``, which ``read_log`` takes, as ``dsjson`` for Vowpal
         Wabbit, or as ``obp`` lines.
         """
         require_name(name)
-        return export_log(self.store, name, form)
+        return export_log(self.store, name, form, after=after)
 
-    def make_table(self, name: str) -> ChanceTable:
-        """Make the table of the chances of every arm in every context; users call it."""
+    def make_table(self, name: str) -> PropensityTable:
+        """Make the table of the chances of every arm in every context."""
         fold = self._get_fold(name)
-        return tabulate_chances(fold.copy())
+        return tabulate_propensities(fold.copy())
 
 
 def _require_head(transaction: Transaction, name: str) -> Head:
-    """Get the head row of a policy, or raise ``NoSuchPolicy``; called by those who look."""
+    """Get the head row of a policy, or raise ``NoSuchPolicy``."""
     require_name(name)
     head = transaction.get_head(name)
     if head is None:

@@ -1,45 +1,53 @@
 """What the service refuses, and what it cannot do just now.
 
-Each error knows the HTTP status that it stands for, a code that programs can read, where in the
+Each error has the HTTP status that it stands for, a code that programs can read, where in the
 request the fault lies (``$.context``), and the row of a batch.
 
 .. code-block:: text
 
     ServiceError
-    ├── MalformedRequest           400  no JSON, an unknown field, a wrong type
-    ├── NoSuchPolicy               404
-    ├── NoSuchDecision             404
-    ├── NoSuchKey                  404
-    ├── PolicyExists               409  another policy has the name
-    ├── IdTaken                    409  another decision has the id
-    ├── RewardDiffers              409  another reward, observation or arm was told before
-    ├── DecisionPruned             410  it was erased
-    ├── BatchTooLarge              413
-    ├── Unprocessable              422  well formed, and cannot be meant
-    ├── FailedCommand              500  a bug of ours
-    └── Unavailable                503  try again
-        ├── QueueFull
+    ├── MalformedRequest     400  no JSON, an unknown field, a wrong type
+    ├── RequestRefused       401, 403, 405, 408, 413, 415, 429  keys, roles, methods, limits
+    ├── NotFound             404  no such key or page
+    │   ├── NoSuchPolicy
+    │   └── NoSuchDecision
+    ├── Conflict             409  another policy, decision or reward has the name
+    ├── DecisionPruned       410  it was erased
+    ├── Unprocessable        422  well formed, and cannot be meant
+    ├── FailedCommand        500  a bug of ours
+    └── Unavailable          503  try again
         ├── Compiling
-        ├── StoreUnavailable
-        │   └── PolicyLocked
-        └── EngineStopped
+        └── StoreUnavailable
 """
 
-from typing import ClassVar
+from collections.abc import Mapping
 
-from boundit.core.errors import BounditError, shorten
+from boundit.core.errors import BounditError, MissingExtra, shorten
+
+_EXTRAS = {
+    "httptools": "service",
+    "msgspec": "service",
+    "prometheus_client": "service",
+    "psycopg": "postgres",
+    "psycopg_pool": "postgres",
+    "starlette": "service",
+    "uvicorn": "service",
+    "uvloop": "service",
+}
 
 
 class ServiceError(BounditError):
     """Something that the service does not do, with the HTTP status that it stands for."""
 
-    status: ClassVar[int] = 500
+    status: int = 500
     code: str = "internal"
+    headers: Mapping[str, str]
 
     def __init__(
-        self, message: str, *, where: str | None = None, row: int | None = None
+        self, message: str, *, code: str = "", field: str | None = None, row: int | None = None
     ) -> None:
-        self.where, self.row = where, row
+        self.code, self.field, self.row = code or self.code, field, row
+        self.headers = {}
         super().__init__(message)
 
 
@@ -49,96 +57,47 @@ class MalformedRequest(ServiceError):
     status = 400
     code = "malformed"
 
-    def __init__(self, reason: str, *, where: str | None = None, code: str = "") -> None:
-        self.code = code or self.code
-        super().__init__(reason, where=where)
+
+class RequestRefused(ServiceError):
+    """A request that this caller may not make, or not in this way."""
+
+    def __init__(
+        self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(message, code=code)
+        self.status, self.headers = status, headers or {}
 
 
-class NoSuchPolicy(ServiceError):
-    """A name that no policy has."""
+class NotFound(ServiceError):
+    """Something that is not there."""
 
     status = 404
+    code = "not_found"
+
+
+class NoSuchPolicy(NotFound):
+    """A name that no policy has."""
+
     code = "no_such_policy"
 
     def __init__(self, name: str) -> None:
-        self.name = name
         super().__init__(f"there is no policy {shorten(repr(name), 60)}")
 
 
-class NoSuchDecision(ServiceError):
+class NoSuchDecision(NotFound):
     """An id that no decision of the policy has."""
 
-    status = 404
     code = "no_such_decision"
 
-    def __init__(self, id: str, *, row: int | None = None) -> None:  # noqa: A002, users' word
-        self.id = id
-        super().__init__(f"no decision has the id {shorten(repr(id), 60)}", row=row)
+    def __init__(self, id: str) -> None:  # noqa: A002, users' word
+        super().__init__(f"no decision has the id {shorten(repr(id), 60)}")
 
 
-class NoSuchKey(ServiceError):
-    """An id that no key has."""
-
-    status = 404
-    code = "no_such_key"
-
-    def __init__(self, id: str) -> None:  # noqa: A002, the word users know
-        super().__init__(f"no key has the id {shorten(repr(id), 40)}")
-
-
-class PolicyExists(ServiceError):
-    """A policy of that name was created with another configuration."""
+class Conflict(ServiceError):
+    """Something else was said before under the same name."""
 
     status = 409
-    code = "policy_exists"
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        super().__init__(
-            f"there is a policy {name!r} already, of another configuration; "
-            "choose another name, or refresh its bounds"
-        )
-
-
-class IdTaken(ServiceError):
-    """A decision under an id that has another context, other arms or another played arm."""
-
-    status = 409
-    code = "id_taken"
-
-    def __init__(self, id: str, what: str, *, row: int | None = None) -> None:  # noqa: A002
-        self.id = id
-        super().__init__(
-            f"the id {shorten(repr(id), 60)} was decided with another {what}; "
-            "a retry sends what was sent before, a new visitor needs a new id",
-            where=f"$.{what}",
-            row=row,
-        )
-
-
-class RewardDiffers(ServiceError):
-    """A reward, an observation or a played arm that contradicts what was told before."""
-
-    status = 409
-    code = "reward_differs"
-
-    def __init__(
-        self,
-        id: str,  # noqa: A002, the word users know
-        what: str,
-        known: object,
-        found: object,
-        *,
-        where: str,
-        row: int | None = None,
-    ) -> None:
-        self.id = id
-        super().__init__(
-            f"{what} of decision {shorten(repr(id), 60)} is {shorten(repr(known), 40)}, "
-            f"and now {shorten(repr(found), 40)} was given",
-            where=where,
-            row=row,
-        )
+    code = "conflict"
 
 
 class DecisionPruned(ServiceError):
@@ -147,20 +106,8 @@ class DecisionPruned(ServiceError):
     status = 410
     code = "pruned"
 
-    def __init__(self, id: str, *, row: int | None = None) -> None:  # noqa: A002, users' word
-        self.id = id
-        super().__init__(f"decision {shorten(repr(id), 60)} was pruned", row=row)
-
-
-class BatchTooLarge(ServiceError):
-    """More rows in one request than are taken."""
-
-    status = 413
-    code = "batch_too_large"
-
-    def __init__(self, n: int, most: int) -> None:
-        self.n, self.most = n, most
-        super().__init__(f"the batch has {n:,} rows, and {most:,} are taken at once")
+    def __init__(self, id: str) -> None:  # noqa: A002, users' word
+        super().__init__(f"decision {shorten(repr(id), 60)} was erased")
 
 
 class Unprocessable(ServiceError):
@@ -185,18 +132,12 @@ class Unavailable(ServiceError):
     status = 503
     code = "unavailable"
 
-    def __init__(self, reason: str, *, retry_after: int = 1) -> None:
-        self.retry_after = retry_after
-        super().__init__(f"{reason}; nothing was acknowledged, try again with the same id")
-
-
-class QueueFull(Unavailable):
-    """More requests wait than the writer can take."""
-
-    code = "queue_full"
-
-    def __init__(self, most: int) -> None:
-        super().__init__(f"{most:,} rows wait to be written")
+    def __init__(self, reason: str, *, code: str = "", retry_after: int = 1) -> None:
+        self.reason, self.retry_after = reason, retry_after
+        super().__init__(
+            f"{reason}; nothing was acknowledged, try again with the same id", code=code
+        )
+        self.headers = {"Retry-After": str(retry_after)}
 
 
 class Compiling(Unavailable):
@@ -215,19 +156,17 @@ class StoreUnavailable(Unavailable):
     code = "store_unavailable"
 
 
-class PolicyLocked(StoreUnavailable):
-    """A policy that another process has been writing to all the time, or that is being read."""
-
-    code = "policy_locked"
-
-    def __init__(self) -> None:
-        super().__init__("the policy is being read, or another process holds its row")
+def refuse_locked() -> StoreUnavailable:
+    """Make the error of a policy that another process writes to all the time."""
+    reason = "the policy is being read, or another process holds its row"
+    return StoreUnavailable(reason, code="policy_locked")
 
 
-class EngineStopped(Unavailable):
-    """A service that is stopping, or was never started."""
+def name_extra(error: ImportError) -> ImportError | MissingExtra:
+    """Turn a failed import into the line that says what to install; others stay as they are.
 
-    code = "stopped"
-
-    def __init__(self) -> None:
-        super().__init__("the service is stopping", retry_after=5)
+    >>> name_extra(ImportError(name="msgspec"))
+    MissingExtra("this needs msgspec; install it with: pip install 'boundit[service]'")
+    """
+    package = str(error.name).partition(".")[0]
+    return MissingExtra(package, _EXTRAS[package]) if package in _EXTRAS else error

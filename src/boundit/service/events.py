@@ -1,11 +1,13 @@
-"""The events of a policy: what happened, in one order, each as a JSON object on disk.
+"""The event log: what happened to a policy, in one order, each a JSON object on disk.
 
-The policy's state is the fold of ``Created``, ``Closed`` and ``Refreshed``; the others are what
-callers asked and told. ``Closed`` says by itself all that is learned, so that the fold never
-looks back.
+The policy's state is the projection of created, closed, updated and refreshed events; the others
+record what callers asked and reported. A closed event says by itself all that is learned, so
+that the projection never looks back.
 """
 
 from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -22,8 +24,9 @@ CLOSED: Final = "closed"
 REFRESHED: Final = "refreshed"
 REFUTED: Final = "refuted"
 PRUNED: Final = "pruned"
+UPDATED: Final = "updated"
 NOTHING: Final = msgspec.Raw(b"null")
-STATE_KINDS: Final = (CREATED, CLOSED, REFRESHED)
+STATE_KINDS: Final = (CREATED, CLOSED, REFRESHED, UPDATED)
 """The kinds that change the policy's state."""
 
 
@@ -115,6 +118,12 @@ class Refreshed(Struct, omit_defaults=True, gc=False):
     arms: list[Any] | None = None
 
 
+class Updated(Struct, omit_defaults=True, gc=False):
+    """Fields of the configuration were changed: the window, retention, explore, monitor."""
+
+    changes: dict[str, float | None]
+
+
 class Refuted(Struct, omit_defaults=True, gc=False):
     """Rewards contradicted the bounds of a version."""
 
@@ -123,21 +132,18 @@ class Refuted(Struct, omit_defaults=True, gc=False):
 
 
 class Pruned(Struct, omit_defaults=True, gc=False):
-    """Decisions that were over before a moment are erased, up to ``position``."""
+    """Decisions may be erased up to ``position``: those over before a moment, or one by its id."""
 
     before: int
     position: int
 
 
 write_body = msgspec.json.Encoder().encode
-"""Writes the body of an event as JSON; used wherever an event is made."""
+"""Writes the body of an event as JSON."""
 
 
 def make_reader(kind: type[T]) -> Callable[[str | bytes], T]:
-    """Make what reads the bodies of one kind of event, or says that the store is damaged.
-
-    Called here and where other records of the store are read, once for each kind.
-    """
+    """Make what reads the bodies of one kind of event, or says that the store is damaged."""
     decode = msgspec.json.Decoder(kind).decode
 
     def read(body: str | bytes) -> T:
@@ -156,4 +162,35 @@ read_decided = make_reader(Decided)
 read_rewarded = make_reader(Rewarded)
 read_closed = make_reader(Closed)
 read_refreshed = make_reader(Refreshed)
+read_updated = make_reader(Updated)
 read_refuted = make_reader(Refuted)
+
+
+_DAY = 86_400_000_000
+
+
+def to_datetime(at: int) -> datetime:
+    """Turn a stored moment into one in UTC."""
+    return datetime.fromtimestamp(at // 1_000_000, UTC).replace(microsecond=at % 1_000_000)
+
+
+def from_datetime(moment: datetime) -> int:
+    """Turn a moment into what is stored of it; one without a zone is in UTC."""
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    since = aware - datetime.fromtimestamp(0, UTC)
+    return since.days * _DAY + since.seconds * 1_000_000 + since.microseconds
+
+
+def write_day(at: int) -> str:
+    """Write the day of a stored moment, in UTC; called by ``PolicyChanges``.
+
+    >>> write_day(0)
+    '1970-01-01'
+    """
+    return _spell_day(at // _DAY)
+
+
+@lru_cache(64)
+def _spell_day(day: int) -> str:
+    """Spell the number of a day since 1970 as its date."""
+    return to_datetime(day * _DAY).date().isoformat()

@@ -12,9 +12,9 @@ from typing import Literal, TypeAlias, get_args
 from msgspec import Struct
 
 from boundit.core.errors import shorten
-from boundit.service.errors import NoSuchKey, Unprocessable
-from boundit.service.moments import to_datetime
-from boundit.service.store.store import KeyRow, Store
+from boundit.service.errors import NotFound, Unprocessable
+from boundit.service.events import to_datetime
+from boundit.service.store.base import KeyRow, Store
 
 Role: TypeAlias = Literal["decide", "reward", "read", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -47,7 +47,7 @@ class NewKey(Struct, frozen=True):
 
 
 def add_key(store: Store, name: str, roles: Iterable[str]) -> NewKey:
-    """Make a key with some roles; users call it, and hand the secret to a caller.
+    """Make a key with some roles.
 
     256 random bits, of which the hash is stored.
     """
@@ -67,20 +67,21 @@ def add_key(store: Store, name: str, roles: Iterable[str]) -> NewKey:
 
 
 def list_keys(store: Store) -> list[Key]:
-    """List all keys, those revoked too, without their secrets; users call it."""
+    """List all keys, those revoked too, without their secrets."""
     with store.read() as transaction:
         return [_read(row) for row in transaction.list_keys()]
 
 
 def revoke_key(store: Store, id: str) -> Key:  # noqa: A002, the word users know
-    """Revoke a key for good, by its id; users call it.
+    """Revoke a key for good, by its id.
 
     Servers that run refuse it within a second or two.
     """
     with store.write() as transaction:
         found = [row for row in transaction.list_keys() if row.id == id]
         if not found:
-            raise NoSuchKey(id)
+            reason = f"no key has the id {shorten(repr(id), 40)}"
+            raise NotFound(reason, code="no_such_key")
         if found[0].revoked_at is None:
             transaction.revoke_key(id)
         row = next(row for row in transaction.list_keys() if row.id == id)
@@ -109,7 +110,7 @@ class KeyRing:
         return time.monotonic() - self._read_at >= _OLD
 
     def refresh(self, *, now: float | None = None) -> None:
-        """Read the keys again if they are older than a second; users call it from a thread."""
+        """Read the keys again if they are older than a second."""
         moment = time.monotonic() if now is None else now
         with self._lock:
             if moment - self._read_at < _FRESH:
@@ -120,7 +121,7 @@ class KeyRing:
 
     @property
     def has_keys(self) -> bool:
-        """Whether there is any key that is not revoked; users read it before they serve."""
+        """Whether there is any key that is not revoked."""
         return any(row.revoked_at is None for row in self._rows)
 
     @property
@@ -132,7 +133,7 @@ class KeyRing:
         return bool(self._rows)
 
     def check(self, secret: str) -> Key | None:
-        """Find the key of a secret, None if there is none; users call it for every request.
+        """Find the key of a secret, None if there is none.
 
         Hashes are compared in constant time, and all of them: how long it takes tells nothing.
         """
@@ -152,7 +153,7 @@ def hash_secret(secret: str) -> str:
 
 
 def _read(row: KeyRow) -> Key:
-    """Read a stored key; called wherever one is shown."""
+    """Read a stored key."""
     roles: tuple[Role, ...] = tuple(role for role in ROLES if role in row.roles.split(","))
     revoked = None if row.revoked_at is None else to_datetime(row.revoked_at)
     return Key(row.id, row.name, roles, to_datetime(row.created_at), revoked)

@@ -10,13 +10,11 @@ import sys
 import threading
 from concurrent.futures import Future
 
-import msgspec
-from msgspec import Struct
 from numba.core.event import Listener, install_listener
 
 from boundit.bandit.warm_up import warm_up
 from boundit.service.errors import Compiling, ServiceError
-from boundit.service.store.store import Head, Store, Transaction
+from boundit.service.store.base import Store
 
 _log = logging.getLogger(__name__)
 _PROGRAM = """
@@ -29,13 +27,6 @@ EVERY = 1.0
 """After how many seconds it is looked whether there is a policy of another kind."""
 
 
-class _Made(Struct):
-    """Of a policy's configuration: its kind."""
-
-    kind: str = "Fused"
-
-
-_read_made = msgspec.json.Decoder(_Made).decode
 _begun: dict[str, "Future[None]"] = {}
 """The kinds that this process compiles or has compiled: kernels belong to the process."""
 _beginning, _compiling = threading.Lock(), threading.Lock()
@@ -105,7 +96,7 @@ class _Forbid(Listener):
 
 
 def _compile_apart(kind: str) -> None:
-    """Compile a kind in another process, so that it is on disk; called by ``_compile``.
+    """Compile a kind in another process, so that it is on disk.
 
     Where that fails this process compiles.
     """
@@ -120,11 +111,6 @@ def _compile_apart(kind: str) -> None:
         )
 
 
-def read_kind(transaction: Transaction, head: Head) -> str:
-    """Read the kind of a policy; called by ``GroupWriter._open`` and ``KindCompiler``."""
-    return _read_made(transaction.get_config(head.id)).kind
-
-
 class KindCompiler:
     """Compiles the kinds of a store's policies, also of those that others create later.
 
@@ -133,21 +119,17 @@ class KindCompiler:
 
     def __init__(self, store: Store, every: float = EVERY) -> None:
         self._store, self._every = store, every
-        self._seen: dict[int, str] = {}
         self._end, self._looked = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._work, name="boundit kinds", daemon=True)
 
     def find_new(self) -> list[str]:
-        """Find the kinds in use that are not compiled yet, by name; called by ``_work``."""
+        """Find the kinds in use that are not compiled yet, by name."""
         with self._store.read() as transaction:
-            for head in transaction.list_heads():
-                if head.id not in self._seen:
-                    self._seen[head.id] = read_kind(transaction, head)
-        done = {kind for kind, found in _begun.items() if found.done()}
-        return sorted(set(self._seen.values()) - done)
+            used = {head.kind for head in transaction.list_heads()}
+        return sorted(used - {kind for kind, found in _begun.items() if found.done()})
 
     def start(self, patience: float = 0.0) -> None:
-        """Go on in a thread of its own; called by ``serve`` of the command line.
+        """Go on in a thread of its own.
 
         For so many seconds it is waited for what is in use: most of it is on disk.
         """
@@ -155,7 +137,7 @@ class KindCompiler:
         self._looked.wait(patience)
 
     def stop(self) -> None:
-        """Look no more; called by ``serve`` of the command line when it ends."""
+        """Look no more."""
         self._end.set()
 
     def _work(self) -> None:

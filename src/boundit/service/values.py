@@ -19,6 +19,8 @@ from boundit.service.errors import Unprocessable
 PLAIN = frozenset({int, float, str, bool, type(None)})
 """Types whose values JSON has as they are."""
 _MOST_KEPT = 4096
+MOST_VALUES, LONGEST_VALUE = 1000, 1000
+"""How many values an arm or a context has, and how many characters one of them, at most."""
 
 
 class VariableNames:
@@ -59,12 +61,13 @@ class VariableNames:
 
     def _check_context(self, values: tuple[Value, ...]) -> Context:
         """Check the values of a context, and give the levels that they stand for."""
+        _require_small(values, "$.context")
         if self._context_levels:
             values = _match_levels(values, self._context_levels, "$.context")
         try:
             return self.spec.read_context(values)
         except BounditError as error:
-            raise Unprocessable(str(error), where="$.context") from None
+            raise Unprocessable(str(error), field="$.context") from None
 
     def read_arm(self, given: Values, where: str = "$.played") -> Arm:
         """Read one arm, or raise ``Unprocessable`` and say why."""
@@ -72,19 +75,17 @@ class VariableNames:
             values = _pick("arm", given, self.treatments, where)
         else:
             values = tuple(given) if isinstance(given, list) else (given,)
+        _require_small(values, where)
         if self._arm_levels:
             values = _match_levels(values, self._arm_levels, where)
         try:
             self.spec.require_arm(values)
         except BounditError as error:
-            raise Unprocessable(str(error), where=where) from None
+            raise Unprocessable(str(error), field=where) from None
         return values
 
     def write_arm(self, arm: Arm) -> Any:
-        """Write an arm for an answer: an object by treatment, or a list where none are named.
-
-        Called wherever an answer has an arm.
-        """
+        """Write an arm for an answer: an object by treatment, or a list where none are named."""
         # Equal is not enough to be the same: True equals 1, and is another text.
         found = self._written.get(arm)
         if found is None or isinstance(arm[0] if arm else None, bool):
@@ -94,18 +95,25 @@ class VariableNames:
         return found
 
     def write_context(self, context: Context) -> Any:
-        """Write a context for an answer: an object by name, or a list where none are named.
-
-        Called wherever an answer has a context.
-        """
+        """Write a context for an answer: an object by name, or a list where none are named."""
         return _write_named(self.context, context)
 
 
-def encode_level_list(values: Sequence[Value]) -> list[Any]:
-    """Write an arm or a context for an event, so that the types of its levels are kept.
+def _require_small(values: Sequence[Value], where: str) -> None:
+    """Refuse arms and contexts of many or long values: policies keep every different one."""
+    if len(values) > MOST_VALUES:
+        reason = (
+            f"an arm or a context has {MOST_VALUES:,} values at most, found {len(values):,}"
+        )
+        raise Unprocessable(reason, field=where)
+    for value in values:
+        if isinstance(value, str) and len(value) > LONGEST_VALUE:
+            reason = f"a value has {LONGEST_VALUE:,} characters at most, found {len(value):,}"
+            raise Unprocessable(reason, field=where)
 
-    Called wherever an event is made.
-    """
+
+def encode_level_list(values: Sequence[Value]) -> list[Any]:
+    """Write an arm or a context for an event, so that the types of its levels are kept."""
     if PLAIN.issuperset(map(type, values)):
         return list(values)
     found: list[Any] = encode(tuple(values), Arm)
@@ -113,7 +121,7 @@ def encode_level_list(values: Sequence[Value]) -> list[Any]:
 
 
 def decode_level_list(record: Sequence[Any]) -> tuple[Value, ...]:
-    """Read an arm or a context of an event; called wherever an event is read."""
+    """Read an arm or a context of an event."""
     if PLAIN.issuperset(map(type, record)):
         return tuple(record)
     found: tuple[Value, ...] = decode(Arm, record)
@@ -175,7 +183,7 @@ def _match_levels(
     for value, level in zip(values, found, strict=True):
         if (type(value) is bool) != (type(level) is bool):
             sent, meant = (msgspec.json.encode(one).decode() for one in (value, level))
-            raise Unprocessable(f"{sent} is no level here; send {meant}", where=where)
+            raise Unprocessable(f"{sent} is no level here; send {meant}", field=where)
     return tuple(found)
 
 
@@ -188,14 +196,14 @@ def _pick(
     """Put the values of an object in the order of the names, which must be exactly its keys."""
     if names is None:
         reason = f"nobody named the variables of this policy's {what}; give a list"
-        raise Unprocessable(reason, where=where)
+        raise Unprocessable(reason, field=where)
     try:
         values = tuple([given[name] for name in names])
     except KeyError as missing:
-        raise Unprocessable(f"the {what} has no value for {missing}", where=where) from None
+        raise Unprocessable(f"the {what} has no value for {missing}", field=where) from None
     if len(given) > len(names):
         unknown = next(name for name in given if name not in names)
         shown = ", ".join(names)
         reason = f"the {what} has no variable {shorten(repr(unknown), 40)}; it has {shown}"
-        raise Unprocessable(reason, where=where)
+        raise Unprocessable(reason, field=where)
     return values

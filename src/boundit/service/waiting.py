@@ -11,9 +11,9 @@ from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from boundit.service.commands import Decide, GiveRewards
-from boundit.service.errors import EngineStopped, PolicyLocked, QueueFull
-from boundit.service.writer.create import NewPolicy
-from boundit.service.writer.group import Answer, Prepared
+from boundit.service.errors import Unavailable, refuse_locked
+from boundit.service.group import Answer, Prepared
+from boundit.service.lifecycle import NewPolicy
 
 VISITS: Final = (Decide, GiveRewards)
 """What visitors wait for."""
@@ -78,16 +78,17 @@ class CommandQueue:
         """Let a command wait, or refuse it."""
         with self._changed:
             if not self._is_open:
-                raise EngineStopped
+                raise Unavailable("the service is stopping", code="stopped", retry_after=5)
             hold = self._find_hold(waiting)
             if hold is not None:
                 if self._held_rows and self._held_rows + waiting.rows > self._most:
-                    raise PolicyLocked
+                    raise refuse_locked()
                 hold.waiting.append(waiting)
                 self._held_rows += waiting.rows
                 return
             if self._rows and self._rows + waiting.rows > self._most:
-                raise QueueFull(self._most)
+                reason = f"{self._most:,} rows wait to be written"
+                raise Unavailable(reason, code="queue_full")
             self._waiting.append(waiting)
             self._rows += waiting.rows
             self._changed.notify()
@@ -214,7 +215,7 @@ def resolve(pairs: Iterable[tuple["asyncio.Future[Any]", Answer]]) -> None:
 
 
 def settle(future: "Future[Any] | asyncio.Future[Any]", answer: Answer) -> None:
-    """Give a future its answer, or its error; called by ``deliver`` and ``resolve``."""
+    """Give a future its answer, or its error."""
     if isinstance(answer, Exception):
         future.set_exception(answer)
     else:

@@ -131,12 +131,12 @@ def judge(
             message = "nothing is drawn yet: add a node, or write a graph as text"
         problems.append(DrawingProblem("graph", message))
     except BounditError as error:
-        problems.append(DrawingProblem("graph", str(error), _light(error)))
+        problems.append(DrawingProblem("graph", str(error), _light(error, draft)))
     problems += _judge_question(draft, query)
     return graph, problems
 
 
-def _light(error: BounditError) -> LitParts:
+def _light(error: BounditError, draft: GraphDraft) -> LitParts:
     """Find the nodes and edges that an error speaks of."""
     match error:
         case HasCycle():
@@ -149,8 +149,8 @@ def _light(error: BounditError) -> LitParts:
             edges = tuple(DrawnEdge(tail=error.selection, head=b) for b in error.children)
             return LitParts((error.selection,), edges)
         case _:
-            names = getattr(error, "names", None)
-            return LitParts(tuple(names) if isinstance(names, list) else ())
+            several = len(draft.selections) > 1
+            return LitParts(tuple(sort_names(draft.selections)) if several else ())
 
 
 def _judge_question(draft: GraphDraft, query: ProjectQuery) -> Iterator[DrawingProblem]:

@@ -9,9 +9,9 @@ from sklearn.linear_model import LinearRegression
 
 import boundit as bd
 from boundit.bounds.models.estimators import BadEstimator
-from boundit.bounds.models.options import InvalidModels
 from boundit.bounds.models.rule import NAME
 from boundit.bounds.request import NoConfidence
+from boundit.core.errors import OptionError
 from tests.bounds.models.examples import BACK_DOOR, SATURATED, Constant, draw_back_door
 
 Rows = dict[str, Any]
@@ -222,7 +222,7 @@ def test_a_model_of_no_external_table_has_no_say() -> None:
     said = "no external table supplies shares; the model of the external table in models"
     plain = bound(rows, models=bd.Models(reward=Constant(), arm=Constant()))
 
-    assert f"note: {said} had no say" in bound(rows).caveats
+    assert f"note: {said} was not used" in bound(rows).caveats
     assert not any(said in of for of in plain.caveats)
 
 
@@ -275,7 +275,7 @@ def test_without_covariates_models_have_no_say() -> None:
     plain = bound({"X": rows["X"], "Y": rows["Y"]}, "X -> Y", models=None)
 
     assert table.rows() == plain.rows()
-    assert "note: this effect needs no covariates; models had no say" in table.caveats
+    assert "note: this effect needs no covariates; models was not used" in table.caveats
 
 
 def test_what_memory_or_time_has_no_room_for_is_left_out() -> None:
@@ -290,10 +290,10 @@ def test_what_memory_or_time_has_no_room_for_is_left_out() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "said"),
     [
-        ({"inference": "exact"}, InvalidModels, "pass inference='approximate'"),
-        ({"profile": "paper"}, InvalidModels, "profile='paper' knows no models"),
+        ({"inference": "exact"}, OptionError, "pass inference='approximate'"),
+        ({"profile": "paper"}, OptionError, "profile='paper' knows no models"),
         ({"confidence": None}, NoConfidence, "allows for sampling error"),
-        ({"models": "magic"}, InvalidModels, "no 'magic' models"),
+        ({"models": "magic"}, OptionError, "no 'magic' models"),
         ({"models": bd.Models(arm=LinearRegression())}, BadEstimator, "no predict_proba"),
     ],
 )
@@ -312,5 +312,5 @@ def test_logs_of_a_learning_policy_and_exact_laws_are_refused() -> None:
     with pytest.raises(NoConfidence, match="learning policy"):
         bound(bd.read_log(rows, adaptive=True))  # type: ignore[arg-type]
     exact = bd.read_log(law, weight="p", exact=True)
-    with pytest.raises(InvalidModels, match="an exact law has no rows to fit models on"):
+    with pytest.raises(OptionError, match="an exact law has no rows to fit models on"):
         bound(exact, external=[{"Z": [0, 1]}])  # type: ignore[arg-type]

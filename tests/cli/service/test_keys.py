@@ -12,7 +12,7 @@ from tests.cli.test_bound import answer
 def test_a_key_is_made_listed_and_revoked(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    where = ("--data", str(tmp_path / "shop"))
+    where = ("--store", str(tmp_path / "shop"))
     SqliteStore(tmp_path / "shop").close()
     empty = answer(capsys, "keys", "list", *where)
     code, secret, note = answer(
@@ -32,7 +32,7 @@ def test_a_key_is_made_listed_and_revoked(
 
 
 def test_json_has_the_secret_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    where = ("--data", str(tmp_path / "shop"))
+    where = ("--store", str(tmp_path / "shop"))
     made = json.loads(
         answer(capsys, "keys", "add", "a", "--role", "admin", "--json", *where)[1]
     )
@@ -44,7 +44,7 @@ def test_json_has_the_secret_once(capsys: pytest.CaptureFixture[str], tmp_path: 
 def test_what_makes_no_sense_is_refused(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    where = ("--data", str(tmp_path / "shop"))
+    where = ("--store", str(tmp_path / "shop"))
     SqliteStore(tmp_path / "shop").close()
     revoked = answer(capsys, "keys", "revoke", "nobody", *where)
 

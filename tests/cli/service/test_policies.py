@@ -19,8 +19,8 @@ def bounds(tmp_path: Path) -> str:
 def test_an_option_that_the_policy_has_not_is_named(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, bounds: str
 ) -> None:
-    where = ("--data", str(tmp_path / "shop"))
-    asked = ("--bounds", bounds, "--kind", "UCB", "--option", "alpha=0.5")
+    where = ("--store", str(tmp_path / "shop"))
+    asked = ("--bounds", bounds, "--kind", "UCB", "--set", 'options={"alpha": 0.5}')
     code, _, err = answer(capsys, "policies", "create", "ads", *where, *asked)
 
     assert code == 2
@@ -31,9 +31,9 @@ def test_an_option_that_the_policy_has_not_is_named(
 def test_what_was_created_is_there(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, bounds: str
 ) -> None:
-    where = ("--data", str(tmp_path / "shop"))
-    window = ("--window", "1d", "--default-reward", "0", "--explore", "0.1")
-    kept = ("--retention", "36h")
+    where = ("--store", str(tmp_path / "shop"))
+    window = ("--window", "1d", "--default-reward", "0", "--set", "explore=0.1")
+    kept = ("--set", "retention=36h")
     code, out, _ = answer(
         capsys,
         "policies",
@@ -62,27 +62,26 @@ def test_what_was_created_is_there(
 
 
 def test_arms_may_stand_for_bounds(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    where = ("--data", str(tmp_path / "shop"))
+    where = ("--store", str(tmp_path / "shop"))
     code, out, err = answer(
-        capsys, "policies", "create", "p", *where, "--kind", "UCB", "--arms", "1,B",
-        "--context", "Age", "--reward-range", "0", "5",
+        capsys, "policies", "create", "p", *where, "--kind", "UCB", "--set", "arms=1,B",
+        "--set", "context=Age", "--set", "reward_range=[0, 5]",
     )  # fmt: skip
 
     assert code == 0
     assert "1, B" in out
     assert "bounds   none" in out
-    assert "caveat: rewards are learned at once" in err
+    assert "note: rewards are learned immediately" in err
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("policies", "show"), "--data DIR, or --store URL"),
-        (("policies", "show", "--data", "a", "--store", "b"), "--data DIR, or --store URL"),
+        (("policies", "show"), "Missing option '--store'"),
         (("policies", "show", "--store", "mysql://x"), "postgresql://user@host/name"),
-        (("policies", "create", "a b", "--data", "d", "--arms", "A"), "name"),
-        (("policies", "create", "a", "--data", "d", "--option", "x"), "NAME=VALUE"),
-        (("policies", "create", "a", "--data", "d", "--window", "soon"), "30m, 12h or 7d"),
+        (("policies", "create", "a b", "--store", "d", "--set", "arms=A"), "name"),
+        (("policies", "create", "a", "--store", "d", "--set", "x"), "FIELD=VALUE"),
+        (("policies", "create", "a", "--store", "d", "--window", "soon"), "30m, 12h or 7d"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_a_line(
@@ -106,7 +105,7 @@ def test_a_file_that_is_no_json_is_refused(
     path = tmp_path / "bounds.json"
     path.write_text("{")
     code, _, err = answer(
-        capsys, "policies", "create", "a", "--data", str(tmp_path / "d"), "--bounds", str(path)
+        capsys, "policies", "create", "a", "--store", str(tmp_path / "d"), "--bounds", str(path)
     )
 
     assert code == 2
@@ -116,7 +115,7 @@ def test_a_file_that_is_no_json_is_refused(
 def test_what_is_old_is_erased(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, bounds: str
 ) -> None:
-    where = ("--data", str(tmp_path / "shop"))
+    where = ("--store", str(tmp_path / "shop"))
     answer(capsys, "policies", "create", "ads", *where, "--bounds", bounds, "--kind", "UCB")
     code, out, _ = answer(capsys, "policies", "prune", "ads", *where, "--before", "2001-01-01")
 
@@ -130,7 +129,7 @@ def test_an_export_is_bounded_as_what_a_policy_wrote(
         for i in range(50):
             decide(engine, str(i), i % 3)
             reward(engine, str(i), i % 2)
-    where, out = ("--data", str(tmp_path / "shop")), tmp_path / "log.csv"
+    where, out = ("--store", str(tmp_path / "shop")), tmp_path / "log.csv"
     code, _, said = answer(capsys, "policies", "export", "ads", *where, "--out", str(out))
     graph = "Age -> Ad -> Click <- Age"
     bound = answer(capsys, "bound", graph, "Click | do(Ad), Age", str(out))
@@ -144,7 +143,7 @@ def test_an_export_is_bounded_as_what_a_policy_wrote(
 def test_an_export_that_fails_leaves_no_file(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    where = ("--data", str(tmp_path / "shop"))
+    where = ("--store", str(tmp_path / "shop"))
     out = tmp_path / "log.csv"
     SqliteStore(tmp_path / "shop").close()
     code, _, said = answer(capsys, "policies", "export", "nobody", *where, "--out", str(out))
@@ -159,12 +158,43 @@ def test_an_export_that_fails_leaves_no_file(
 def test_a_linear_policy_says_which_context_it_has(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    where = ("--data", str(tmp_path / "shop"), "--arms", "A,B", "--reward-range", "0", "1")
+    where = ("--store", str(tmp_path / "shop"), "--set", "arms=A,B")
     code, _, err = answer(capsys, "policies", "create", "p", *where, "--kind", "LinUCB")
     none = answer(
-        capsys, "policies", "create", "p", *where, "--kind", "LinUCB", "--context", ""
+        capsys, "policies", "create", "p", *where, "--kind", "LinUCB", "--set", "context=[]"
     )
 
     assert code == 2
     assert "write its names in context" in err
     assert none[0] == 0
+
+
+def test_a_policy_is_changed_a_decision_erased_and_all_deleted(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    where = ("--store", str(tmp_path))
+    with run_engine(SqliteStore(tmp_path), make_config(kind="UCB", window=60.0)) as engine:
+        decide(engine, "a")
+    changed = answer(
+        capsys,
+        "policies",
+        "update",
+        "ads",
+        *where,
+        "--set",
+        "window=2h",
+        "--set",
+        "monitor=null",
+    )
+    shown = json.loads(answer(capsys, "policies", "show", "ads", "--json", *where)[1])
+    unknown = answer(capsys, "policies", "update", "ads", *where, "--set", "windw=2h")
+    erased = answer(capsys, "policies", "prune", "ads", *where, "--id", "a")
+    neither = answer(capsys, "policies", "prune", "ads", *where)
+    deleted = answer(capsys, "policies", "delete", "ads", *where)
+
+    assert "after 2h" in changed[1]
+    assert (shown["window"], shown["monitor"]) == (7200.0, None)
+    assert "Did you mean 'window'?" in unknown[2]
+    assert erased[:2] == (0, "erased 1 decisions in 1 events\n")
+    assert (neither[0], deleted[1]) == (2, "deleted ads\n")
+    assert "there is no policy yet" in answer(capsys, "policies", "show", *where)[1]

@@ -17,13 +17,13 @@ from boundit.service.store.sqlite import SqliteStore
 from tests.cli.service.served import Caller, run_serve
 from tests.cli.test_bound import answer
 
-ARMS = ("--kind", "UCB", "--arms", "A,B", "--reward-range", "0", "1")
+ARMS = ("--kind", "UCB", "--set", "arms=A,B", "--set", "context=[]")
 
 
 def test_it_serves_until_it_is_told_to_stop(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    where = ("--data", str(tmp_path / "shop"))
+    where = ("--store", str(tmp_path / "shop"))
     answer(capsys, "policies", "create", "p", *where, *ARMS)
     with run_serve(where) as server:
         _, found = server.ask("GET", "/v1/policies")
@@ -46,7 +46,7 @@ def test_one_of_two_servers_is_stopped_under_load_and_the_other_goes_on(
         url = str(request.getfixturevalue("postgres_url"))
         where = ("--store", url)
     else:
-        where = ("--data", str(tmp_path))
+        where = ("--store", str(tmp_path))
     answer(capsys, "policies", "create", "p", *where, *ARMS)
     with run_serve(where) as one, run_serve(where) as other, ExitStack() as ends:
         callers = [
@@ -71,7 +71,7 @@ def test_one_of_two_servers_is_stopped_under_load_and_the_other_goes_on(
         report = engine.replay("p", decisions=True)
 
     assert (code, last) == (0, 0)
-    assert (status, again["repeated"]) == (200, True)
+    assert (status, again["duplicate"]) == (200, True)
     assert {one for caller in callers for one in caller.refused} <= {503}
     assert report.differences == []
 
@@ -90,7 +90,7 @@ def test_a_terminal_that_is_closed_stops_it_with_all_on_disk(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     """What came before SIGHUP is answered, even if its body was still on the way."""
-    where = ("--data", str(tmp_path))
+    where = ("--store", str(tmp_path))
     answer(capsys, "policies", "create", "p", *where, *ARMS)
     with take_hangups(signal.SIG_DFL), run_serve(where) as server:
         caller = Caller(server, "0", patient=True)
@@ -121,7 +121,7 @@ def test_a_terminal_that_is_closed_stops_it_with_all_on_disk(
 
 
 def test_nohup_keeps_it_when_the_terminal_is_closed(tmp_path: Path) -> None:
-    with take_hangups(signal.SIG_IGN), run_serve(("--data", str(tmp_path))) as server:
+    with take_hangups(signal.SIG_IGN), run_serve(("--store", str(tmp_path))) as server:
         server.process.send_signal(signal.SIGHUP)
         statuses = [server.ask("GET", "/healthz")[0] for _ in range(20)]
         code = server.stop()
@@ -133,7 +133,7 @@ def test_compiled_code_is_kept_in_a_folder_of_its_own(tmp_path: Path) -> None:
     """Where there is no policy nothing is compiled, and nobody waits for it."""
     folder = tmp_path / "kernels"
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder)}
-    with run_serve(("--data", str(tmp_path / "shop")), environment) as server:
+    with run_serve(("--store", str(tmp_path / "shop")), environment) as server:
         status, _ = server.ask("GET", "/readyz")
         assert server.stop() == 0
 
@@ -145,7 +145,7 @@ def test_compiled_code_is_kept_in_a_folder_of_its_own(tmp_path: Path) -> None:
 def test_ctrl_c_ends_it_while_it_compiles(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    where = ("--data", str(tmp_path / "shop"))
+    where = ("--store", str(tmp_path / "shop"))
     answer(capsys, "policies", "create", "p", *where, *ARMS)
     with subprocess.Popen(
         [sys.executable, "-m", "boundit", "serve", *where, "--port", "0"],
@@ -170,8 +170,26 @@ def test_an_address_that_others_reach_is_refused_without_keys(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     code, _, err = answer(
-        capsys, "serve", "--data", str(tmp_path / "shop"), "--host", "0.0.0.0", "--port", "0"
+        capsys, "serve", "--store", str(tmp_path / "shop"), "--host", "0.0.0.0", "--port", "0"
     )
 
     assert code == 2
     assert "boundit keys add" in err
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("bodi=1", "Did you mean 'body'?"),
+        ("batch", "must be FIELD=VALUE"),
+        ("rate=many", "must be a number"),
+    ],
+)
+def test_a_field_that_it_has_not_is_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, given: str, said: str
+) -> None:
+    code, _, err = answer(capsys, "serve", "--store", str(tmp_path / "shop"), "--set", given)
+
+    assert code == 2
+    assert said in err
+    assert not (tmp_path / "shop").exists()

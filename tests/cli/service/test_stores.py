@@ -9,22 +9,36 @@ from pathlib import Path
 import click
 import pytest
 
-from boundit.cli.service.stores import NoStore, open_store, run_engine
+from boundit.cli.service.stores import open_store, read_duration, run_engine, write_duration
 from tests.cli.test_bound import answer
 
 
 def test_a_folder_is_made_where_a_command_may(tmp_path: Path) -> None:
-    with run_engine(tmp_path / "new", None, new=True) as engine:
+    with run_engine(str(tmp_path / "new"), new=True) as engine:
         assert engine.list_policies() == []
     assert (tmp_path / "new").is_dir()
 
 
-def test_one_of_both_is_needed() -> None:
-    with pytest.raises(click.UsageError, match="--data DIR, or --store URL"):
-        open_store(None, None)
+def test_a_url_of_another_database_is_refused() -> None:
+    with pytest.raises(click.UsageError, match="postgresql://user@host/name"):
+        open_store("mysql://x")
 
 
-@pytest.mark.parametrize("place", [("--data", "shop"), ("--store", "postgresql://db/shop")])
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("90", 90.0), ("1.5h", 5400.0), ("30m", 1800.0), ("7d", 604_800.0)]
+)
+def test_lengths_of_time_have_units(text: str, seconds: float) -> None:
+    assert read_duration(text) == seconds
+    assert read_duration(write_duration(seconds)) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "-1", "1w", "soon", "1e3", "nan"])
+def test_what_is_not_a_time_is_refused(text: str) -> None:
+    with pytest.raises(click.UsageError, match="is not a length of time"):
+        read_duration(text)
+
+
+@pytest.mark.parametrize("place", [("--store", "shop"), ("--store", "postgresql://db/shop")])
 def test_the_extra_of_what_is_missing_is_named_whatever_the_store(
     place: tuple[str, str], tmp_path: Path
 ) -> None:
@@ -51,8 +65,10 @@ def test_the_extra_of_what_is_missing_is_named_whatever_the_store(
 @pytest.mark.parametrize(
     "command",
     [
-        "replay",
-        "replay ads --decisions --json",
+        "policies show --verify state",
+        "policies show ads --verify decisions --json",
+        "policies update ads --set explore=0.1",
+        "policies delete ads",
         "keys list",
         "keys revoke k1",
         "policies show",
@@ -72,20 +88,20 @@ def test_a_folder_without_a_store_is_refused_and_left_as_it_is(
     """A wrong path would look like a store in which nothing differs."""
     monkeypatch.chdir(tmp_path)
     Path("bounds.json").write_text("{}")
-    code, out, err = answer(capsys, *command.split(), "--data", folder)
+    code, out, err = answer(capsys, *command.split(), "--store", folder)
 
     assert (code, out) == (2, "")
-    assert f"--data '{folder}' is no store: it " in err
+    assert f"--store '{folder}' " in err
     assert "make a store with boundit policies create" in err
     assert err.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["bounds.json"]
 
 
 def test_what_is_missing_is_the_folder_or_its_file(tmp_path: Path) -> None:
-    with pytest.raises(NoStore, match="it is not there"):
-        open_store(tmp_path / "typo", None)
-    with pytest.raises(NoStore, match=r"it has no boundit\.sqlite"):
-        open_store(tmp_path, None)
+    with pytest.raises(click.UsageError, match="does not exist"):
+        open_store(str(tmp_path / "typo"))
+    with pytest.raises(click.UsageError, match=r"has no boundit\.sqlite"):
+        open_store(str(tmp_path))
 
 
 @pytest.mark.parametrize("statement", [None, "CREATE TABLE t (x)"])
@@ -99,8 +115,8 @@ def test_a_file_of_something_else_is_left_as_it_is(
             other.execute(statement)
     before = path.read_bytes()
 
-    with pytest.raises(NoStore, match=r"it has a boundit\.sqlite of something else"):
-        open_store(tmp_path, None)
+    with pytest.raises(click.UsageError, match=r"has a boundit\.sqlite of something else"):
+        open_store(str(tmp_path))
     assert path.read_bytes() == before
 
 
@@ -112,4 +128,4 @@ def test_a_folder_that_may_not_be_read_is_refused(
 
     monkeypatch.setattr(Path, "is_file", refuse)
     with pytest.raises(click.UsageError, match="cannot be read: Permission denied"):
-        open_store(tmp_path, None)
+        open_store(str(tmp_path))

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from boundit.bounds.derive import derive_bounds
-from boundit.bounds.selection_facts import InvalidFact
-from boundit.core.errors import BounditError, InvalidLimit
+from boundit.core.errors import BounditError, OptionError
 from boundit.decisions.breakdown.claims import Best, Better, Earns, NotAClaim, Regrets
 from boundit.decisions.breakdown.find import PRECISION, breakdown
 from boundit.graph.text import parse
@@ -141,8 +140,8 @@ def test_a_limit_of_no_use_is_said_to_be_none() -> None:
     [
         ({"of": "X <-> Z"}, BounditError, "^of limits X <-> Z, an edge that the graph lacks"),
         ({"of": 3}, BounditError, "of must be an edge such as 'X <-> Y', or 'selection'"),
-        ({"of": "selection"}, InvalidFact, "no selection node"),
-        ({"of": "X <-> Y", "most": 1}, InvalidLimit, "most must be a number above 1, found 1"),
+        ({"of": "selection"}, OptionError, "no selection node"),
+        ({"of": "X <-> Y", "most": 1}, OptionError, "most must be a number above 1, found 1"),
         ({"of": "X <-> Y", "claim": "best"}, NotAClaim, "a claim is a Better, Best"),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 
 import boundit as bd
 from boundit.bounds.request import NoConfidence, NotABanditQuestion
-from boundit.core.errors import InvalidLimit
+from boundit.core.errors import OptionError
 from boundit.decisions.compare.estimate import Estimator, estimate_value
 from boundit.decisions.compare.policies import BadPolicy
 from boundit.decisions.compare.weighted_rewards import BadPropensity
@@ -140,7 +140,7 @@ def test_wrong_propensities_are_found_out_by_weights_that_are_not_1_on_average()
 def test_what_makes_no_estimate_is_refused(options: dict[str, object], said: str) -> None:
     log = draw_log(np.random.default_rng(5), 50)
     given = {"policy": NEW, "propensity": "p"} | options
-    with pytest.raises((BadPolicy, BadPropensity, InvalidLimit, NoConfidence), match=said):
+    with pytest.raises((BadPolicy, BadPropensity, OptionError, NoConfidence), match=said):
         estimate_value(log, QUERY, **given)  # type: ignore[arg-type]
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import logsumexp
 
 from boundit.bounds.reward import OutsideRange
-from boundit.counts.errors import InvalidOption
+from boundit.core.errors import OptionError
 from boundit.counts.log import read_log
 from boundit.decisions.compare.policies import ReadPolicy, read_side
 from boundit.decisions.compare.weighted_rewards import (
@@ -221,5 +221,5 @@ def test_rewards_outside_their_range_and_doubled_names_are_refused() -> None:
     log = read_log({"X": ["a", "b"], "Y": [0, 50], "p": [0.5, 0.5]})
     with pytest.raises(OutsideRange):
         count_propensity_rows(log, TABLE, "p")
-    with pytest.raises(InvalidOption, match="variable of the question"):
+    with pytest.raises(OptionError, match="variable of the question"):
         count_propensity_rows(log, TABLE, "Y")

@@ -12,11 +12,11 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from boundit.service.changes import KnownDecision
 from boundit.service.commands import CreatePolicy
 from boundit.service.engine import Engine
-from boundit.service.reader.replay import replay_policy
-from boundit.service.store.store import DecisionRow, Store
-from boundit.service.writer.changes import KnownDecision
+from boundit.service.store.base import DecisionRow, Store
+from boundit.service.verify import replay_policy
 from tests.service.crash.ledger import find_faults
 from tests.service.crash.stores import CrashStore
 from tests.service.crash.worker import serve

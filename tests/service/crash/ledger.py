@@ -11,7 +11,7 @@ from boundit.service.events import (
     read_decided,
     read_rewarded,
 )
-from boundit.service.store.store import EventRow, Head, Transaction
+from boundit.service.store.base import EventRow, Head, Transaction
 
 _AT_ONCE = 5000
 
@@ -20,7 +20,7 @@ def find_faults(transaction: Transaction, head: Head) -> Iterator[str]:
     """Count the events again, and yield where head row, counts or decisions say otherwise."""
     decided, closed = Counter[str](), Counter[str]()
     told = dict[str, list[float]]()
-    expected, n_learned, reward_sum = 1, 0, 0.0
+    expected, learned_decisions, reward_sum = 1, 0, 0.0
     for row in _list_all(transaction, head):
         if row.position != expected:
             yield f"position {expected} is missing"
@@ -34,19 +34,19 @@ def find_faults(transaction: Transaction, head: Head) -> Iterator[str]:
         elif row.kind == CLOSED:
             event = read_closed(row.body)
             closed[event.id] += 1
-            n_learned += event.reason is None
+            learned_decisions += event.reason is None
             reward_sum += event.reward or 0.0
             if not event.default and told.get(event.id) != [event.reward]:
                 yield f"{event.id} was learned with {event.reward}, told {told.get(event.id)}"
     yield from (f"{name} was decided {n} times" for name, n in decided.items() if n > 1)
     yield from (f"{name} was closed {n} times" for name, n in closed.items() if n > 1)
-    tallies = transaction.list_tallies(head.id)
+    tallies = transaction.list_daily_counts(head.id)
     found = {
         "head": (expected - 1, head.head),
-        "open": (len(decided) - len(closed), head.n_open),
-        "learned": (n_learned, head.n_learned),
+        "open": (len(decided) - len(closed), head.open_decisions),
+        "learned": (learned_decisions, head.learned_decisions),
         "tallies of decisions": (len(decided), sum(row[2] for row in tallies)),
-        "tallies of learning": (n_learned, sum(row[3] for row in tallies)),
+        "tallies of learning": (learned_decisions, sum(row[3] for row in tallies)),
         "tallies of rewards": (reward_sum, sum(row[4] for row in tallies)),
     }
     yield from (

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from boundit.service.store.base import Store
 from boundit.service.store.postgres import PostgresStore
 from boundit.service.store.sqlite import SqliteStore
-from boundit.service.store.store import Store
 from tests.postgres import PostgresServer
 
 

@@ -15,8 +15,8 @@ import psycopg
 from boundit.service.commands import Decide, DecideRequest, GiveRewards, RewardRequest
 from boundit.service.engine import Engine
 from boundit.service.errors import ServiceError
+from boundit.service.store.base import Store
 from boundit.service.store.sqlite import SqliteStore
-from boundit.service.store.store import Store
 
 TICK = 0.05
 
@@ -68,7 +68,7 @@ def serve(open_store: Callable[[], Store], commands: int, answers: int) -> NoRet
             for line in lines:
                 request = json.loads(line)
                 if request["do"] == "die":
-                    fuse.left[request["at"]] = request["after"]
+                    fuse.left[request["decided_at"]] = request["after"]
                     continue
                 number = request.pop("n")
                 try:
@@ -110,7 +110,7 @@ def _read(request: dict[str, Any]) -> Decide | GiveRewards:
 def _show(found: Any) -> dict[str, Any]:
     if hasattr(found, "decisions"):
         rows = [
-            [one.id, one.repeated, one.arm["Ad"], one.propensity, one.position]
+            [one.id, one.duplicate, one.arm["Ad"], one.propensity, one.position]
             for one in found.decisions
         ]
         return {"rows": rows}

@@ -8,7 +8,7 @@ from http.client import HTTPConnection
 from typing import Any, NamedTuple
 
 from boundit.service.engine import Engine
-from boundit.service.http.limits import Limits
+from boundit.service.http.access import Limits
 from boundit.service.http.server import Address, make_server
 from tests.patience import PATIENCE
 

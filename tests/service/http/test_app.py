@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from boundit.service.engine import Engine
-from boundit.service.http.limits import Limits
+from boundit.service.http.access import Limits
 from boundit.service.store.sqlite import SqliteStore
 from tests.patience import PATIENCE
 from tests.service.http.served import Served, run_server
@@ -33,8 +33,8 @@ def test_a_decision_comes_back_under_its_id_even_after_learning(served: Served) 
 
     assert (first.status, told.status, again.status) == (200, 200, 200)
     assert told.json["status"] == "learned"
-    assert {**again.json, "repeated": False} == first.json
-    assert again.json["repeated"]
+    assert {**again.json, "duplicate": False} == first.json
+    assert again.json["duplicate"]
     chances = [one["propensity"] for one in first.json["propensities"]]
     assert abs(sum(chances) - 1) < 1e-6
     assert min(chances) >= 0.1 / 3
@@ -52,7 +52,7 @@ def test_rewards_repeat_differ_and_miss(served: Served) -> None:
     path = "/v1/policies/ads/reward"
 
     assert served.post(path, {"id": "a", "reward": 1}).json["status"] == "learned"
-    assert served.post(path, {"id": "a", "reward": 1.0}).json["status"] == "repeated"
+    assert served.post(path, {"id": "a", "reward": 1.0}).json["status"] == "duplicate"
     assert served.post(path, {"id": "a", "reward": 0}).status == 409
     assert served.post(path, {"id": "b", "reward": 0}).status == 404
     assert served.post("/v1/policies/none/reward", {"id": "a", "reward": 0}).status == 404
@@ -116,7 +116,7 @@ def test_what_is_not_there_or_not_json_is_refused(served: Served) -> None:
     assert plain.status == 415
     assert (wrong.status, wrong.headers["allow"]) == (405, "POST")
     assert (empty.status, large.status) == (400, 413)
-    assert served.get("/nothing").error["code"] == "no_such_page"
+    assert served.get("/nothing").error["code"] == "not_found"
     assert served.get("/v1/policies/ads/events?limit=x").status == 400
     assert served.ask("PUT", "/v1/policies").headers["allow"] == "GET, HEAD, POST"
 
@@ -125,18 +125,18 @@ def test_what_is_not_there_or_not_json_is_refused(served: Served) -> None:
 def test_a_path_with_one_slash_too_many_is_not_there(served: Served, path: str) -> None:
     answer = served.get(path, Host="evil.example")
 
-    assert (answer.status, answer.error["code"]) == (404, "no_such_page")
+    assert (answer.status, answer.error["code"]) == (404, "not_found")
 
 
 @pytest.mark.parametrize(
-    ("query", "where"), [("limt=5", "?"), ("after=1&after=0", "?after"), ("=", "?")]
+    ("query", "field"), [("limt=5", "?"), ("after=1&after=0", "?after"), ("=", "?")]
 )
 def test_a_query_that_nobody_documented_is_refused(
-    served: Served, query: str, where: str
+    served: Served, query: str, field: str
 ) -> None:
     answer = served.get(f"/v1/policies/ads/events?{query}")
 
-    assert (answer.status, answer.error["where"]) == (400, where)
+    assert (answer.status, answer.error["field"]) == (400, field)
     assert served.get("/healthz?probe=1").status == 200
 
 
@@ -153,8 +153,8 @@ def test_a_policy_is_created_refreshed_and_shown(served: Served) -> None:
     made = served.post("/v1/policies", config)
     again = served.post("/v1/policies", config)
     other = served.post("/v1/policies", {**config, "seed": 2})
-    fresh = served.post("/v1/policies/new/refresh", {"bounds": save(make_table(top=0.8))})
-    broken = served.post("/v1/policies/new/refresh", {"bounds": {"format": "no"}})
+    fresh = served.ask("PUT", "/v1/policies/new/bounds", {"bounds": save(make_table(top=0.8))})
+    broken = served.ask("PUT", "/v1/policies/new/bounds", {"bounds": {"format": "no"}})
 
     assert (made.status, again.status, other.status, broken.status) == (201, 201, 409, 422)
     assert fresh.json["bounds_version"] == 2
@@ -166,17 +166,17 @@ def test_a_policy_is_created_refreshed_and_shown(served: Served) -> None:
 
 
 def test_the_table_of_chances_has_a_tag_that_changes_with_learning(served: Served) -> None:
-    first = served.get("/v1/policies/ads/table")
+    first = served.get("/v1/policies/ads/propensities")
     same = served.ask(
-        "GET", "/v1/policies/ads/table", None, {"If-None-Match": first.headers["etag"]}
+        "GET", "/v1/policies/ads/propensities", None, {"If-None-Match": first.headers["etag"]}
     )
     served.post("/v1/policies/ads/decide", {"id": "a", "context": {"Age": 1}})
     served.post("/v1/policies/ads/reward", {"id": "a", "reward": 1})
     later = served.ask(
-        "GET", "/v1/policies/ads/table", None, {"If-None-Match": first.headers["etag"]}
+        "GET", "/v1/policies/ads/propensities", None, {"If-None-Match": first.headers["etag"]}
     )
 
-    every = served.ask("GET", "/v1/policies/ads/table", None, {"If-None-Match": "*"})
+    every = served.ask("GET", "/v1/policies/ads/propensities", None, {"If-None-Match": "*"})
 
     assert (same.status, same.text, later.status) == (304, b"", 200)
     assert every.status == 304
@@ -286,7 +286,7 @@ def test_what_cannot_be_meant_is_refused_whole(
     ("method", "path", "status"),
     [
         ("OPTIONS", "/v1/policies", 405),
-        ("DELETE", "/v1/policies/ads", 405),
+        ("PUT", "/v1/policies/ads", 405),
         ("GET", "/v1/policies/%2e%2e", 404),
         ("GET", "/v1/policies/..%2f..%2fetc%2fpasswd", 404),
         ("GET", "/v1/policies/ads/decisions/%ff%00", 404),
@@ -302,7 +302,7 @@ def test_tricks_with_paths_and_methods_get_one_line(
     answer = served.ask(method, path)
 
     assert answer.status == status
-    assert set(answer.error) == {"code", "message", "where", "row"}
+    assert set(answer.error) == {"code", "message", "field", "row"}
 
 
 def test_chunks_and_requests_in_a_row_are_answered_in_order(served: Served) -> None:
@@ -347,5 +347,8 @@ def test_a_clock_that_is_set_back_delays_and_loses_nothing(tmp_path: Path) -> No
         clock.move(86_400 + 61)
         shown = served.get("/v1/policies/ads").json
 
-    assert (first.json["at"] > second.json["at"], told.json["status"]) == (True, "kept")
-    assert (shown["n_learned"], shown["n_open"]) == (2, 0)
+    assert (first.json["decided_at"] > second.json["decided_at"], told.json["status"]) == (
+        True,
+        "pending",
+    )
+    assert (shown["learned_decisions"], shown["open_decisions"]) == (2, 0)

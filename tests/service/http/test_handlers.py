@@ -23,10 +23,10 @@ def test_tallies_and_bounds_are_read(tmp_path: Path) -> None:
         run_server(engine) as served,
     ):
         served.post("/v1/policies/ads/decide", {"context": {"Age": 1}})
-        tallies = served.get("/v1/policies/ads/tallies").json["tallies"]
+        tallies = served.get("/v1/policies/ads/daily-counts").json["daily_counts"]
         none = served.get("/v1/policies/plain/bounds")
 
-    assert [row["decided"] for row in tallies] == [1]
+    assert [row["decisions"] for row in tallies] == [1]
     assert none.json is None
 
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from boundit.service.http.limits import Limits
-from boundit.service.store.store import Store
+from boundit.service.http.access import Limits
+from boundit.service.store.base import Store
 from tests.service.http.served import Answer, Served, run_server
 from tests.service.kit import make_config, make_table, run_engine, save
 
@@ -78,12 +78,12 @@ HOSTILE = [
     ("/v1/policies", b'{"name": "new", "kind": "UCB", "arms": ["A"], "context": {"\\n": [1]}}'),
     ("/v1/policies", b'{"name": "new", "name": "new", "kind": "UCB", "arms": ["A"]}'),
     ("/v1/policies", b'{"name": "new", "bounds": {"a": 1, "a": 2}}'),
-    ("/v1/policies/ads/refresh", b'{"bounds": {"format": 1e999}}'),
-    ("/v1/policies/ads/refresh", b'{"bounds": {}, "bounds": ' + BOUNDS + b"}"),
+    ("/v1/policies/ads/bounds", b'{"bounds": {"format": 1e999}}'),
+    ("/v1/policies/ads/bounds", b'{"bounds": {}, "bounds": ' + BOUNDS + b"}"),
     ("/v1/policies", b'{"name": "new", "kind": "TS", "kind": "UCB", "arms": ["A"]}'),
     ("/v1/policies", b'{"name": "new", "kind": "UCB", "arms": ["A"], "arms": ["B"]}'),
     ("/v1/policies/ads/prune", b'{"before": "2024-01-01T00:00:00Z", "before": 0}'),
-    ("/v1/policies/ads/refresh", b'{"bounds": ' + BOUNDS[:-1] + b', "outcome": "x"}}'),
+    ("/v1/policies/ads/bounds", b'{"bounds": ' + BOUNDS[:-1] + b', "outcome": "x"}}'),
     ("/v1/policies/ads/prune", b'{"before": "9999-12-31T23:59:59Z"}'),
     ("/v1/policies/ads/prune", b'{"before": "2024-02-30T00:00:00Z"}'),
     ("/v1/policies/ads/prune", b'{"before": 1e99}'),
@@ -124,7 +124,9 @@ def _check(answer: Answer, path: str, body: bytes) -> None:
 def test_hostile_requests_are_refused_in_a_line_and_change_nothing(served: Served) -> None:
     before = served.engine.list_events("ads")
     for path, body in HOSTILE:
-        _check(served.post(path, body), path, body)
+        _check(
+            served.ask("PUT" if path.endswith("/bounds") else "POST", path, body), path, body
+        )
         assert served.engine.list_events("ads") == before, body
     for path in PATHS:
         _check(served.get(path), path, b"")
@@ -150,7 +152,7 @@ def test_odd_ids_are_kept_as_they_are(served: Served, body: dict[str, object]) -
     assert (first.status, again.status, told.status) == (status, status, status)
     if status == 200:
         assert first.json["id"] == body["id"]
-        assert again.json["repeated"]
+        assert again.json["duplicate"]
 
 
 def test_odd_observations_are_kept_and_exported(served: Served) -> None:

@@ -29,6 +29,6 @@ def test_policies_are_told_as_they_are(tmp_path: Path) -> None:
         reward(engine, "a", 1.0)
         text = metrics.write().decode()
 
-    assert 'boundit_policy_n_learned{policy="ads"} 1.0' in text
+    assert 'boundit_policy_learned_decisions{policy="ads"} 1.0' in text
     assert 'boundit_policy_refuted{policy="ads"} 0.0' in text
     assert "boundit_waiting_rows 0.0" in text

@@ -3,23 +3,23 @@
 from msgspec import structs
 
 from boundit.service.config import PolicyConfig
-from boundit.service.http.openapi import list_refusals, write_document
-from boundit.service.http.operations import OPERATIONS
-from boundit.service.http.pages import PAGES
+from boundit.service.http.app import DECLARED
+from boundit.service.http.openapi import OPERATIONS, write_document
 
-DOCUMENT = write_document((*OPERATIONS, *PAGES), "1.2.3")
+assert DECLARED
+DOCUMENT = write_document("1.2.3")
 
 
 def test_every_operation_is_in_the_document_with_all_that_it_may_answer() -> None:
-    for operation in (*OPERATIONS, *PAGES):
+    for operation in OPERATIONS:
         written = DOCUMENT["paths"][operation.path][operation.method.lower()]
-        expected = {*operation.statuses, *list_refusals(operation)}
+        expected = {*operation.statuses, *operation.refusals}
         assert set(map(int, written["responses"])) == expected
         assert written["summary"].endswith(".")
 
 
 def test_names_of_operations_are_unique() -> None:
-    names = [operation.name for operation in (*OPERATIONS, *PAGES)]
+    names = [operation.name for operation in OPERATIONS]
 
     assert len(set(names)) == len(names)
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from boundit.service.http.limits import Limits
-from boundit.service.http.server import Address, NeedsKeys, make_server, raise_file_limit
+from boundit.service.errors import RequestRefused
+from boundit.service.http.access import Limits
+from boundit.service.http.server import Address, make_server, raise_file_limit
 from boundit.service.store.sqlite import SqliteStore
 from tests.service.http.served import Served, run_server
 from tests.service.kit import make_config, run_engine
@@ -16,7 +17,7 @@ from tests.service.kit import make_config, run_engine
 def test_an_address_that_others_reach_needs_keys(tmp_path: Path) -> None:
     with (
         run_engine(SqliteStore(tmp_path)) as engine,
-        pytest.raises(NeedsKeys, match="boundit keys add, or listen on"),
+        pytest.raises(RequestRefused, match="boundit keys add, or listen on"),
     ):
         make_server(engine, Address("0.0.0.0", 0), Limits())
 
@@ -31,7 +32,7 @@ def test_what_was_answered_is_there_after_a_stop(tmp_path: Path) -> None:
     with run_engine(SqliteStore(tmp_path)) as engine, run_server(engine) as served:
         again = served.post("/v1/policies/ads/decide", body).json
 
-    assert (again["arm"], again["repeated"]) == (arm, True)
+    assert (again["arm"], again["duplicate"]) == (arm, True)
 
 
 def test_files_for_connections_are_asked_for() -> None:

@@ -6,8 +6,8 @@ import psycopg
 import pytest
 
 from boundit.service.errors import StoreUnavailable
+from boundit.service.store.base import Transaction
 from boundit.service.store.postgres import PostgresStore
-from boundit.service.store.store import Transaction
 from tests.service.kit import decide, make_config, reward, run_engine
 
 
@@ -20,12 +20,12 @@ def _kill_connections(url: str) -> None:
 
 
 def _add_and_kill(transaction: Transaction, url: str) -> None:
-    transaction.add_policy("b", "{}")
+    transaction.add_policy("b", "TS", "{}", None)
     _kill_connections(url)
 
 
 def _add_and_fail(transaction: Transaction) -> None:
-    transaction.add_policy("b", "{}")
+    transaction.add_policy("b", "TS", "{}", None)
     with suppress(psycopg.Error):
         transaction.connection.execute("SELECT 1 / 0").fetchone()
 
@@ -37,8 +37,8 @@ def test_a_lost_connection_is_an_error_and_then_made_anew(postgres_url: str) -> 
         with pytest.raises(StoreUnavailable) as caught:
             decide(engine, "b")
         assert "127.0.0.1" not in str(caught.value)
-        assert not decide(engine, "b").repeated
-        assert decide(engine, "a").repeated
+        assert not decide(engine, "b").duplicate
+        assert decide(engine, "a").duplicate
         assert len(engine.list_events("ads")) == 3
         _kill_connections(postgres_url)
         with pytest.raises(StoreUnavailable):
@@ -84,7 +84,7 @@ def test_a_replica_that_stands_still_does_not_block_others(postgres_url: str) ->
             with pytest.raises(StoreUnavailable):
                 decide(engine, "a")
             connection.execute("ROLLBACK")
-        assert not decide(engine, "a").repeated
+        assert not decide(engine, "a").duplicate
         found = other._writer
         assert found is not None
         row = found.execute("SHOW idle_in_transaction_session_timeout").fetchone()
@@ -118,11 +118,11 @@ def test_a_group_sends_few_statements(
             return execute(query, *values)
 
         monkeypatch.setattr(connection, "execute", note)
-        assert not decide(engine, "b").repeated
+        assert not decide(engine, "b").duplicate
         assert reward(engine, "b", 1.0).status == "learned"
         words = [query.split()[0] for query in sent]
         begun = ["BEGIN", "SELECT", "SELECT", "SELECT"]
         decided = [*begun, "INSERT", "INSERT", "INSERT", "UPDATE", "COMMIT"]
         assert words == [*decided, *begun, "INSERT", "UPDATE", "INSERT", "UPDATE", "COMMIT"]
-        assert decide(engine, "b").repeated
+        assert decide(engine, "b").duplicate
         assert engine.replay("ads", decisions=True).differences == []

@@ -8,7 +8,7 @@ import pytest
 from boundit.service.commands import Decide, DecideRequest
 from boundit.service.engine import Engine
 from boundit.service.errors import StoreUnavailable
-from boundit.service.moments import to_datetime
+from boundit.service.events import to_datetime
 from boundit.service.store.sqlite import FILE_NAME, SqliteStore
 from tests.patience import PATIENCE
 from tests.service.kit import SetClock, decide, make_config, reward, run_engine
@@ -51,7 +51,7 @@ def test_a_locked_database_is_an_error(tmp_path: Path) -> None:
             decide(engine, "a")
         other.execute("ROLLBACK")
         other.close()
-        assert not decide(engine, "a").repeated
+        assert not decide(engine, "a").duplicate
 
 
 @pytest.mark.parametrize("end", ["", "-wal"])
@@ -114,7 +114,7 @@ def test_what_was_pruned_while_somebody_read_is_in_no_file_soon(tmp_path: Path) 
         until = time.monotonic() + PATIENCE
         while _find_secret(tmp_path) and time.monotonic() < until:
             threading.Event().wait(0.01)
-        assert not decide(engine, "b").repeated
+        assert not decide(engine, "b").duplicate
         found = _find_secret(tmp_path)
 
     assert found == []

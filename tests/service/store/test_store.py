@@ -2,12 +2,12 @@ from contextlib import suppress
 
 import pytest
 
-from boundit.service.store.store import Head, Store
+from boundit.service.store.base import Head, Store
 
 
 def test_a_transaction_that_raises_leaves_nothing(store: Store) -> None:
     with suppress(ZeroDivisionError), store.write() as transaction:
-        assert transaction.add_policy("a", "{}") is not None
+        assert transaction.add_policy("a", "TS", "{}", None) is not None
         1 / 0  # noqa: B018, something raises
     with store.read() as transaction:
         assert transaction.list_heads() == []
@@ -15,19 +15,20 @@ def test_a_transaction_that_raises_leaves_nothing(store: Store) -> None:
 
 def test_a_name_is_taken_once(store: Store) -> None:
     with store.write() as transaction:
-        first = transaction.add_policy("a", "{}")
-        assert transaction.add_policy("a", "{}") is None
+        first = transaction.add_policy("a", "TS", "{}", None)
+        assert transaction.add_policy("a", "TS", "{}", None) is None
         head = transaction.lock_heads(["a", "b"])["a"]
-    assert head == Head(first or 0, "a", transaction.now, 0, 0, transaction.now, 1, *[0] * 5)
+    now = transaction.now
+    assert head == Head._make([first, "a", "TS", now, 0, 0, now, 1, *[0] * 6, None])
 
 
 def test_what_is_read_is_of_one_moment(store: Store) -> None:
     with store.write() as transaction:
-        transaction.add_policy("a", "{}")
+        transaction.add_policy("a", "TS", "{}", None)
     with store.read() as reading:
         assert len(reading.list_heads()) == 1
         with store.write() as transaction:
-            transaction.add_policy("b", "{}")
+            transaction.add_policy("b", "TS", "{}", None)
         assert len(reading.list_heads()) in (1, 2)
     with store.read() as reading:
         assert [head.name for head in reading.list_heads()] == ["a", "b"]
@@ -36,7 +37,7 @@ def test_what_is_read_is_of_one_moment(store: Store) -> None:
 @pytest.mark.parametrize("n", [1, 63, 64, 150])
 def test_any_number_of_rows_is_added_and_changed(store: Store, n: int) -> None:
     with store.write() as transaction:
-        policy = transaction.add_policy("a", "{}") or 0
+        policy = transaction.add_policy("a", "TS", "{}", None) or 0
         events = [(policy, i, i, "decided", f'{{"i": {i}}}') for i in range(1, n + 1)]
         transaction.add_events(events)
         transaction.add_decisions(

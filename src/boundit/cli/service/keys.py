@@ -1,12 +1,10 @@
 """``boundit keys``: who may ask a service, and for what."""
 
-from pathlib import Path
-
 import click
 
 from boundit.cli.options import json_option
 from boundit.cli.outputs import notify, print_json
-from boundit.cli.service.stores import new_store_options, open_store, store_options
+from boundit.cli.service.stores import open_store, store_option
 
 
 @click.group(short_help="Add, list and revoke the keys of a service.")
@@ -20,7 +18,7 @@ def keys() -> None:
 
 @keys.command(short_help="Make a key, and print it this once.")
 @click.argument("name")
-@new_store_options
+@store_option
 @click.option(
     "--role",
     "roles",
@@ -30,14 +28,12 @@ def keys() -> None:
     help="What the key may do; again for more. admin may do everything.",
 )
 @json_option
-def add(
-    *, name: str, data: Path | None, store: str | None, roles: tuple[str, ...], as_json: bool
-) -> None:
+def add(*, name: str, store: str, roles: tuple[str, ...], as_json: bool) -> None:
     """Make a key for the caller NAME, and print it. It is shown this once.
 
     To rotate a key, add a second one, move the caller over, then revoke the first.
     """
-    opened = open_store(data, store, new=True)
+    opened = open_store(store, new=True)
     from boundit.service.keys import add_key  # noqa: PLC0415, an extra
 
     made = add_key(opened, name, roles)
@@ -50,11 +46,11 @@ def add(
 
 
 @keys.command("list", short_help="List the keys, without their secrets.")
-@store_options
+@store_option
 @json_option
-def list_(*, data: Path | None, store: str | None, as_json: bool) -> None:
+def list_(*, store: str, as_json: bool) -> None:
     """List all keys, those revoked too."""
-    opened = open_store(data, store)
+    opened = open_store(store)
     from msgspec import to_builtins  # noqa: PLC0415, an extra
 
     from boundit.service.keys import list_keys  # noqa: PLC0415, an extra
@@ -74,10 +70,10 @@ def list_(*, data: Path | None, store: str | None, as_json: bool) -> None:
 
 @keys.command(short_help="Revoke a key for good.")
 @click.argument("id")
-@store_options
-def revoke(*, id: str, data: Path | None, store: str | None) -> None:  # noqa: A002, users' word
+@store_option
+def revoke(*, id: str, store: str) -> None:  # noqa: A002, users' word
     """Revoke the key with this ID for good; 'boundit keys list' shows ids."""
-    opened = open_store(data, store)
+    opened = open_store(store)
     from boundit.service.keys import revoke_key  # noqa: PLC0415, an extra
 
     key = revoke_key(opened, id)

@@ -1,32 +1,44 @@
-"""``boundit policies``: create, show and refresh the policies of a service."""
+"""``boundit policies``: create, show, change, export and delete the policies of a service."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from boundit.cli.numbers import Number
 from boundit.cli.options import json_option
 from boundit.cli.outputs import OutputFile, notify_written, print_json
-from boundit.cli.service.durations import Duration, write_duration
 from boundit.cli.service.stores import (
-    new_store_options,
     open_store,
+    read_duration,
+    read_fields,
+    read_times,
+    read_value,
     run_engine,
-    store_options,
+    set_option,
+    store_option,
+    write_duration,
 )
 from boundit.core.errors import UnreadableFile
 from boundit.core.files import write_pieces
 
+if TYPE_CHECKING:
+    from boundit.service.verify import ReplayReport
+
 _FILE = click.Path(dir_okay=False, exists=True, path_type=Path)
+_CREATED = (
+    "arms", "context", "reward_range", "options", "explore", "monitor", "reward_aggregation",
+    "learn", "shadow", "retention", "unknown_levels",
+)  # fmt: skip
+_UPDATED = ("window", "retention", "explore", "monitor")
+_TIMES = {"window": 1.0, "retention": 86_400.0}
 
 
-@click.group(short_help="Create, show and refresh the policies of a service.")
+@click.group(short_help="Create, show, change and delete the policies of a service.")
 def policies() -> None:
-    """Create, show and refresh the policies of a service.
+    """Create, show, change and delete the policies of a service.
 
     These commands write to the store itself, also while servers use it, which see a change
     within a second.
@@ -35,7 +47,7 @@ def policies() -> None:
 
 @policies.command(short_help="Create a policy.")
 @click.argument("name")
-@new_store_options
+@store_option
 @click.option(
     "--bounds", type=_FILE, metavar="FILE", help="Bounds that 'boundit bound --out' wrote."
 )
@@ -44,139 +56,188 @@ def policies() -> None:
     type=click.Choice(["Fused", "LinUCB", "UCB", "TS", "LinTS", "OAM"]),
     default="Fused",
     show_default=True,
-    help="Which policy.",
-)
-@click.option(
-    "--option",
-    "options",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="An option of the policy, such as doubt=0.08; again for more.",
-)
-@click.option("--arms", metavar="A,B,...", help="The arms, where bounds do not say them.")
-@click.option("--context", metavar="AGE,...", help="Names of the context, where bounds do not.")
-@click.option(
-    "--reward-range", nargs=2, type=float, help="The range of rewards, without bounds."
-)
-@click.option("--seed", type=int, help="The seed of all draws; drawn and kept unless given.")
-@click.option(
-    "--explore",
-    type=Number(0, 1),
-    default=0.0,
-    metavar="SHARE",
-    help="The share of decisions that are drawn uniformly from all arms.",
+    help="The algorithm.",
 )
 @click.option(
     "--window",
-    type=Duration(),
     metavar="TIME",
-    help="Learn a decision so long after it was made (90, 30m, 12h, 7d), not at once.",
+    help="Learn a decision so long after it was made (90, 30m, 12h, 7d), not immediately.",
 )
 @click.option(
     "--default-reward",
     type=float,
-    help="What a decision earned whose window closed without a reward.",
+    help="The reward of a decision whose window closed without one.",
 )
 @click.option(
-    "--rewards",
-    type=click.Choice(["first", "last", "sum"]),
-    default="first",
-    show_default=True,
-    help="Which of several rewards of one decision count.",
+    "--goal",
+    type=click.Choice(["max", "min"]),
+    help="Whether high or low rewards are better; that of the bounds unless given.",
 )
-@click.option("--shadow", is_flag=True, help="The caller acts by its own rule and reports it.")
-@click.option(
-    "--retention",
-    type=Duration(),
-    metavar="TIME",
-    help="Erase a decision so long after it is over (12h, 90d); what it taught stays.",
-)
-@click.option(
-    "--unseen",
-    type=click.Choice(["error", "range"]),
-    default="error",
-    show_default=True,
-    help="What a level gets that the bounds do not have.",
-)
+@click.option("--seed", type=int, help="The seed of all draws; drawn and kept unless given.")
+@set_option(", ".join(_CREATED))
 @json_option
 def create(
-    *, name: str, data: Path | None, store: str | None, as_json: bool, **given: Any
-) -> None:
+    *, name: str, store: str, bounds: Path | None, window: str | None, as_json: bool,
+    fields: Sequence[str], **given: Any,
+) -> None:  # fmt: skip
     """Create the policy NAME. The same once more changes nothing.
 
     \b
     Example:
-      boundit policies create ads --data shop --bounds bounds.json \
-        --window 1d --default-reward 0
+      boundit policies create ads --store shop --bounds bounds.json \
+        --window 1d --default-reward 0 --set explore=0.02
     """
-    opened = open_store(data, store, new=True)
-    opened.close()
+    config = read_times(read_fields(fields, _CREATED), _TIMES)
+    config |= {key: value for key, value in given.items() if value is not None}
+    if window is not None:
+        config["window"] = read_duration(window)
+    if bounds is not None:
+        config["bounds"] = _read_json(bounds)
+    for key, read in (("arms", read_value), ("context", str)):
+        if isinstance(config.get(key), str):
+            config[key] = [read(part.strip()) for part in config[key].split(",")]
+    open_store(store, new=True).close()
     from boundit.service.commands import CreatePolicy, convert_request  # noqa: PLC0415
     from boundit.service.config import PolicyConfig  # noqa: PLC0415, an extra
 
-    config = convert_request(PolicyConfig, {"name": name, **_read_config(given)})
-    with run_engine(data, store, new=True) as engine:
-        _print_policy(engine.run(CreatePolicy(config)), as_json=as_json)
+    made = convert_request(PolicyConfig, {"name": name, **config})
+    with run_engine(store, new=True) as engine:
+        _print_policy(engine.run(CreatePolicy(made)), as_json=as_json)
 
 
 @policies.command(short_help="Show a policy, or all of them.")
 @click.argument("name", required=False)
-@store_options
+@store_option
+@click.option(
+    "--verify",
+    type=click.Choice(["state", "decisions"]),
+    help="Replay all events, and compare the states; with 'decisions' make every decision again.",
+)
 @json_option
-def show(*, name: str | None, data: Path | None, store: str | None, as_json: bool) -> None:
-    """Show the policy NAME as it is now, or all policies."""
-    with run_engine(data, store) as engine:
-        found = engine.list_policies() if name is None else [engine.show_policy(name)]
-    if as_json and name is None:
-        from msgspec import to_builtins  # noqa: PLC0415, an extra
+@click.pass_context
+def show(
+    context: click.Context, *, name: str | None, store: str, verify: str | None, as_json: bool
+) -> None:
+    """Show the policy NAME as it is now, or all policies. The store may be read-only.
 
-        print_json(to_builtins(found))
-        return
+    With --verify states must be equal bit for bit. Exits with 1 if anything differs.
+    """
+    opened = open_store(store, read_only=True)
+    from msgspec import to_builtins  # noqa: PLC0415, an extra
+
+    from boundit.service.show import read_policies  # noqa: PLC0415, an extra
+    from boundit.service.verify import describe_replay, replay_policy  # noqa: PLC0415
+
+    found = read_policies(opened, name)
+    reports = []
+    if verify:
+        reports = [
+            replay_policy(opened, one.name, decisions=verify == "decisions") for one in found
+        ]
+    opened.close()
+    if as_json:
+        answer: Any = to_builtins(reports if verify else found)
+        print_json(answer if name is None else answer[0])
+    elif verify:
+        for report in reports:
+            click.echo(describe_replay(report))
+        click.echo(_sum_up(reports))
+    else:
+        if not found:
+            click.echo("there is no policy yet; boundit policies create makes one")
+        for one in found:
+            _print_policy(one, as_json=False)
+    context.exit(int(not all(report.agrees for report in reports)))
+
+
+def _sum_up(found: "Sequence[ReplayReport]") -> str:
+    """Say how many policies were verified, as none is no proof, and whether any differs."""
     if not found:
-        click.echo("there is no policy yet; boundit policies create makes one")
-    for one in found:
-        _print_policy(one, as_json=as_json)
+        return "there is no policy, so nothing was verified"
+    differing = [report.policy for report in found if not report.agrees]
+    counted = f"{len(found):,} {'policy' if len(found) == 1 else 'policies'} verified"
+    verdict = f"DIFFERS: {', '.join(differing)}" if differing else "nothing differs"
+    return f"{counted}\n{verdict}"
 
 
 @policies.command(short_help="Replace the bounds of a policy.")
 @click.argument("name")
 @click.argument("bounds", type=_FILE)
-@store_options
-def refresh(*, name: str, bounds: Path, data: Path | None, store: str | None) -> None:
+@store_option
+def refresh(*, name: str, bounds: Path, store: str) -> None:
     """Replace the bounds of the policy NAME by those of the file BOUNDS.
 
     All servers switch at the same position of its events; what was learned stays.
     """
-    with run_engine(data, store) as engine:
+    with run_engine(store) as engine:
         from boundit.service.commands import RefreshBounds, RefreshRequest  # noqa: PLC0415
 
-        request = RefreshRequest(_read_json(bounds))
-        answer = engine.run(RefreshBounds(name, request))
+        answer = engine.run(RefreshBounds(name, RefreshRequest(_read_json(bounds))))
     click.echo(f"bounds version {answer.bounds_version} from position {answer.position:,} on")
 
 
-@policies.command(short_help="Erase what happened before a day.")
+@policies.command(short_help="Change the window, retention, exploration or monitoring.")
 @click.argument("name")
-@store_options
+@store_option
+@set_option(", ".join(_UPDATED))
+@json_option
+def update(*, name: str, store: str, fields: Sequence[str], as_json: bool) -> None:
+    """Change fields of the policy NAME; decisions from now on go by them.
+
+    \b
+    Example:
+      boundit policies update ads --store shop --set window=7d --set monitor=null
+    """
+    changes = read_times(read_fields(fields, _UPDATED), _TIMES)
+    with run_engine(store) as engine:
+        from boundit.service.commands import (  # noqa: PLC0415, an extra
+            UpdatePolicy,
+            UpdateRequest,
+            convert_request,
+        )
+
+        request = convert_request(UpdateRequest, changes)
+        _print_policy(engine.run(UpdatePolicy(name, request)), as_json=as_json)
+
+
+@policies.command(short_help="Delete a policy and all its events.")
+@click.argument("name")
+@store_option
+def delete(*, name: str, store: str) -> None:
+    """Delete the policy NAME with all its events, for good. Export its log before."""
+    with run_engine(store) as engine:
+        engine.delete(name)
+    click.echo(f"deleted {name}")
+
+
+@policies.command(short_help="Erase what happened before a day, or one decision.")
+@click.argument("name")
+@store_option
 @click.option(
     "--before",
     type=click.DateTime(),
-    required=True,
     help="Erase events before this moment, in UTC, such as 2026-01-31.",
 )
-def prune(*, name: str, data: Path | None, store: str | None, before: datetime) -> None:
-    """Erase what the policy NAME decided and was told before a day; what it learned stays.
+@click.option("--id", "id_", metavar="ID", help="Erase this decision, also if it is open.")
+def prune(*, name: str, store: str, before: datetime | None, id_: str | None) -> None:
+    """Erase decisions of the policy NAME with their rewards; what it learned stays.
 
-    Decisions whose window is open stay, too. An erased id is answered with 410.
+    With --before, decisions whose window is open stay. An erased id is answered with 410.
     """
-    with run_engine(data, store) as engine:
-        answer = engine.prune(name, before.replace(tzinfo=UTC))
+    if (before is None) == (id_ is None):
+        raise click.UsageError("Give --before MOMENT or --id ID.")
+    with run_engine(store) as engine:
+        if id_ is not None:
+            answer = engine.erase(name, id_)
+        else:
+            assert before is not None
+            answer = engine.prune(name, before.replace(tzinfo=UTC))
     click.echo(f"erased {answer.decisions:,} decisions in {answer.events:,} events")
 
 
-@policies.command(short_help="Write the closed decisions as a log.")
+@policies.command(short_help="Export the closed decisions as a log.")
 @click.argument("name")
-@store_options
+@store_option
 @click.option(
     "--out",
     type=OutputFile(".csv", ".jsonl", ".parquet", ".dsjson", ".obp"),
@@ -184,55 +245,28 @@ def prune(*, name: str, data: Path | None, store: str | None, before: datetime) 
     metavar="FILE",
     help="Where to; its ending says as what.",
 )
-def export(*, name: str, data: Path | None, store: str | None, out: Path) -> None:
-    """Write the closed decisions of the policy NAME to a file.
+@click.option(
+    "--after", type=click.IntRange(0), default=0, metavar="POSITION",
+    help="Only decisions that were closed after this position.",
+)  # fmt: skip
+def export(*, name: str, store: str, out: Path, after: int) -> None:
+    """Write the closed decisions of the policy NAME to a file. The store may be read-only.
 
-    A .csv, .jsonl or .parquet file is a log that 'boundit bound' reads; it knows that a policy
-    learned while it wrote. So does 'boundit check', which then asks for a log from before:
-    independence cannot be tested in one whose rows hang on each other. .dsjson has the lines of
-    Vowpal Wabbit, .obp JSON lines by the names of obp's feedback.
+    A .csv, .jsonl or .parquet file is a log that 'boundit bound' reads, marked as adaptive: a
+    policy learned while it wrote. .dsjson has the lines of Vowpal Wabbit, .obp JSON lines by
+    the names of obp's feedback.
     """
-    opened = open_store(data, store)
-    from boundit.service.reader.export import export_log  # noqa: PLC0415, an extra
+    opened = open_store(store, read_only=True)
+    from boundit.service.export import export_log  # noqa: PLC0415, an extra
 
-    write_pieces(out, export_log(opened, name, out.suffix.lower().removeprefix(".")))
+    form = out.suffix.lower().removeprefix(".")
+    write_pieces(out, export_log(opened, name, form, after=after))
     opened.close()
     notify_written(out)
 
 
-def _read_config(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the options of ``create`` as the configuration of a policy."""
-    found = {key: value for key, value in given.items() if value not in (None, ())}
-    found["options"] = dict(_read_option(text) for text in given["options"])
-    if given["bounds"] is not None:
-        found["bounds"] = _read_json(given["bounds"])
-    if given["retention"] is not None:
-        found["retention"] = given["retention"] / 86_400
-    for key in ("arms", "context"):
-        if given[key] is not None:
-            parts = [part.strip() for part in given[key].split(",") if given[key]]
-            found[key] = [_read_value(part) for part in parts] if key == "arms" else parts
-    return found
-
-
-def _read_option(text: str) -> tuple[str, object]:
-    """Read NAME=VALUE; the value is JSON if it can be, else text. Called for --option."""
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise click.UsageError(f"--option {text!r} must be NAME=VALUE, such as doubt=0.08")
-    return name, _read_value(value)
-
-
-def _read_value(text: str) -> object:
-    """Read a value as JSON if it can be, else as text; called for options and arms."""
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
-
-
 def _read_json(path: Path) -> dict[str, Any]:
-    """Read a file of bounds as JSON; called by ``_read_config`` and ``refresh``."""
+    """Read a file of bounds as JSON."""
     try:
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -241,45 +275,39 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 
 def _print_policy(policy: Any, *, as_json: bool) -> None:
-    """Print a policy as it is now; called by ``create`` and ``show``."""
+    """Print a policy as it is now."""
     if as_json:
         from msgspec import to_builtins  # noqa: PLC0415, an extra
 
         print_json(to_builtins(policy))
         return
-    rows: Sequence[tuple[str, str]] = [
+    counts = f"{policy.learned_decisions:,} decisions; {policy.open_decisions:,} are open"
+    in_force = f"version {policy.bounds_version}, {policy.refuted or 'in force'}"
+    rows: list[tuple[str, str]] = [
         ("policy", f"{policy.name} ({policy.kind})"),
         ("arms", ", ".join(_write_arm(arm) for arm in policy.arms)),
         ("learns", _describe_learning(policy)),
-        ("learned", f"{policy.n_learned:,} decisions; {policy.n_open:,} are open"),
-        ("bounds", _describe_bounds(policy)),
+        ("learned", counts),
+        ("bounds", "none" if policy.outcome is None else in_force),
         ("events", f"{policy.position:,}"),
     ]
     if policy.retention is not None:
-        rows = [*rows, ("kept", f"{policy.retention:g} days")]
+        rows.append(("kept", f"{policy.retention:g} days"))
     for name, text in rows:
         click.echo(f"{name:8} {text}")
     for warning in policy.warnings:
-        click.echo(f"caveat: {warning}", err=True)
-
-
-def _describe_bounds(policy: Any) -> str:
-    """Say which bounds a policy goes by, if any; called by ``_print_policy``."""
-    if policy.outcome is None:
-        return "none"
-    return f"version {policy.bounds_version}, {policy.refuted or 'in force'}"
+        click.echo(f"note: {warning}", err=True)
 
 
 def _write_arm(arm: object) -> str:
-    """Write an arm in words; called by ``_print_policy``."""
     values = arm.values() if isinstance(arm, dict) else arm if isinstance(arm, list) else [arm]
     return "/".join(map(str, values))
 
 
 def _describe_learning(policy: Any) -> str:
-    """Say when a decision is learned; called by ``_print_policy``."""
-    if policy.learn == "at_once":
+    """Say when a decision is learned."""
+    if policy.learn == "immediately":
         return "when a reward comes"
     default = policy.default_reward
-    without = "is not learned" if default is None else f"counts as {default:g}"
+    without = "expires" if default is None else f"counts as {default:g}"
     return f"after {write_duration(policy.window)}; without a reward it {without}"

@@ -3,24 +3,28 @@
 import logging
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
 import click
 
-from boundit.cli.numbers import Number
 from boundit.cli.outputs import notify
 from boundit.cli.service.kernels import set_kernel_folder
-from boundit.cli.service.stores import new_store_options, open_store
+from boundit.cli.service.stores import (
+    find_folder,
+    open_store,
+    read_fields,
+    set_option,
+    store_option,
+)
 
-_MEGABYTE = 1024 * 1024
+_LIMITS = ("body", "batch", "rate", "seconds", "connections")
 _PATIENCE = 5.0
 """For so many seconds compiled code is waited for; then policies that lack it answer 503."""
 
 
 @click.command(short_help="Serve policies over HTTP.")
-@new_store_options
+@store_option
 @click.option(
     "--host",
     default="127.0.0.1",
@@ -34,39 +38,16 @@ _PATIENCE = 5.0
     show_default=True,
     help="The port; 0 takes one that is free, and says which.",
 )
-@click.option(
-    "--rate",
-    type=Number(0),
-    default=0.0,
-    metavar="N",
-    help="Rows a second that each key may send: requests, what a batch has, arms.",
-)
-@click.option(
-    "--max-body",
-    type=click.IntRange(1),
-    default=16,
-    show_default=True,
-    metavar="MB",
-    help="The largest body that is taken.",
-)
-@click.option(
-    "--max-batch",
-    type=click.IntRange(1),
-    default=10_000,
-    show_default=True,
-    metavar="ROWS",
-    help="The largest batch that is taken.",
+@set_option(
+    "body (bytes of a request), batch (rows), rate (rows a second and key), seconds, connections"
 )
 @click.option("--verbose", is_flag=True, help="Log more; contexts are never logged.")
 def serve(
     *,
-    data: Path | None,
-    store: str | None,
+    store: str,
     host: str,
     port: int,
-    rate: float,
-    max_body: int,
-    max_batch: int,
+    fields: Sequence[str],
     verbose: bool,
 ) -> None:
     """Serve the policies of a store until SIGTERM, SIGHUP or Ctrl-C.
@@ -77,15 +58,19 @@ def serve(
 
     \b
     Examples:
-      boundit policies create ads --data shop --bounds bounds.json --window 1d
-      boundit serve --data shop
+      boundit policies create ads --store shop --bounds bounds.json --window 1d
+      boundit serve --store shop
       boundit serve --store postgresql://boundit@db/boundit --host 0.0.0.0
     """
-    opened = open_store(data, store, new=True)
-    set_kernel_folder(data)
+    given = read_fields(fields, _LIMITS)
+    for name, value in given.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+            raise click.UsageError(f"--set {name}={value} must be a number, 0 or more.")
+    opened = open_store(store, new=True)
+    set_kernel_folder(find_folder(store))
     # What needs the extra is imported once it is known to be there.
     from boundit.service.engine import Engine  # noqa: PLC0415
-    from boundit.service.http.limits import Limits  # noqa: PLC0415
+    from boundit.service.http.access import Limits  # noqa: PLC0415
     from boundit.service.http.server import Address  # noqa: PLC0415
     from boundit.service.http.server import serve as run_server  # noqa: PLC0415
     from boundit.service.kinds import KindCompiler  # noqa: PLC0415
@@ -106,8 +91,9 @@ def serve(
             compiler.start(_PATIENCE)
     else:
         compiler.start()
-    limits = Limits(body=max_body * _MEGABYTE, batch=max_batch, rate=rate)
-    run_server(Engine(opened, patient=False), Address(host, port), limits, told=_tell_address)
+    run_server(
+        Engine(opened, patient=False), Address(host, port), Limits(**given), told=_tell_address
+    )
     compiler.stop()
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from boundit.bounds.options import Options, accept_options
 from boundit.bounds.request import read_request
-from boundit.core.errors import InvalidLimit
+from boundit.core.errors import OptionError
 from boundit.core.long_work import follow_progress
 from boundit.decisions.breakdown.claims import Claim, NotAClaim, Regrets
 from boundit.decisions.breakdown.limited_tables import LimitedClaim, LimitedTables
@@ -62,7 +62,7 @@ def breakdown(
         time was left for prove nothing.
     """
     if not (isinstance(most, int | float) and isfinite(most) and most > 1):
-        raise InvalidLimit(f"most must be a number above 1, found {most!r}")
+        raise OptionError(f"most must be a number above 1, found {most!r}")
     if claim is not None and not isinstance(claim, Claim):
         raise NotAClaim(f"a claim is a Better, Best, Regrets or Earns, found {claim!r}")
     request = read_request(graph, query, log, **options)

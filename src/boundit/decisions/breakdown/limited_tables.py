@@ -9,12 +9,13 @@ than that of a larger one.
 from dataclasses import dataclass, field, replace
 from math import inf
 
-from boundit.bounds.confounding.limits import ConfoundingLimits, InvalidConfounding
+from boundit.bounds.confounding_limits import ConfoundingLimits
 from boundit.bounds.count import KeptCounts
 from boundit.bounds.derive import derive_table
 from boundit.bounds.request import BoundRequest
 from boundit.bounds.selection_facts import FactsRefuted, SelectionFacts
 from boundit.bounds.table import EndsCross, NoModelFits
+from boundit.core.errors import OptionError
 from boundit.core.long_work import Progress, TimeBudget, say_nothing
 from boundit.decisions.breakdown.claims import Claim
 from boundit.results.bound_table import BoundTable
@@ -49,7 +50,7 @@ class LimitedTables:
             request.with_sensitivity(1.0)
             return cls(request, of, progress)
         if not isinstance(of, str):
-            raise InvalidConfounding(
+            raise OptionError(
                 f"of must be an edge such as 'X <-> Y', or {SELECTION!r}, found {of!r}"
             )
         (edge,) = ConfoundingLimits.from_option({of: 1}, request.graph, option="of").by_edge

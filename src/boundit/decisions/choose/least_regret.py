@@ -16,7 +16,7 @@ import math
 
 import numpy as np
 
-from boundit.bounds.lp.program import Program, SparseMatrix
+from boundit.bounds.linear_program import Program, SparseMatrix
 from boundit.core.rounding import ROUNDING
 from boundit.counts.named_array import Floats
 from boundit.decisions.choose.mean_set import MeanSet

@@ -8,7 +8,7 @@ import numpy as np
 from boundit.bounds.request import NoConfidence, NotABanditQuestion, require_confidence
 from boundit.bounds.reward import settle_outcome_range
 from boundit.core.codec import encode
-from boundit.core.errors import InvalidLimit
+from boundit.core.errors import OptionError
 from boundit.core.interval import Interval
 from boundit.core.message import Option
 from boundit.core.renamed import refuse_renamed
@@ -175,7 +175,7 @@ def require_estimator(estimator: str) -> None:
     """Refuse the name of an estimator that there is not."""
     if estimator not in get_args(Estimator):
         known = ", ".join(get_args(Estimator))
-        raise InvalidLimit(Option("estimator"), f" must be one of {known}, found {estimator!r}")
+        raise OptionError(Option("estimator"), f" must be one of {known}, found {estimator!r}")
 
 
 def estimate_difference(

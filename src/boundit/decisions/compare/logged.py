@@ -21,8 +21,8 @@ from functools import cached_property
 from math import prod
 from typing import final
 
+from boundit.bounds.caveats import find_hidden
 from boundit.bounds.derive import derive_table
-from boundit.bounds.hidden_levels import find_hidden
 from boundit.bounds.request import BoundRequest, read_request
 from boundit.core.interval import Interval
 from boundit.core.names import sort_names

@@ -32,9 +32,8 @@ import numpy as np
 from numpy.random import Generator
 
 from boundit.bounds.reward import OutsideRange
-from boundit.core.errors import BounditError
+from boundit.core.errors import BounditError, OptionError
 from boundit.core.message import Note, Option
-from boundit.counts.errors import InvalidOption
 from boundit.counts.log import Log
 from boundit.counts.named_array import Floats
 from boundit.counts.table import CountTable
@@ -104,7 +103,7 @@ def count_propensity_rows(
     named = (*table.context, *table.treatments, table.outcome)
     column = (propensity,) if isinstance(propensity, str) else ()
     if column and propensity in named:
-        raise InvalidOption(
+        raise OptionError(
             Option("propensity", propensity), " names a variable of the question; name another"
         )
     counts = log.count((*named, *column), measured=(table.outcome, *column))

@@ -12,11 +12,9 @@ from typing import Any
 import uvicorn
 
 from boundit.service.engine import Engine
-from boundit.service.errors import ServiceError
+from boundit.service.errors import RequestRefused
+from boundit.service.http.access import Limits, is_loopback
 from boundit.service.http.app import make_app
-from boundit.service.http.authorize import is_loopback
-from boundit.service.http.limits import Limits
-from boundit.service.http.protocol import PatientProtocol
 from boundit.service.keys import KeyRing
 
 _log = logging.getLogger(__name__)
@@ -24,19 +22,6 @@ _KEEP_ALIVE = 75
 _GRACE = 30
 _GARBAGE = 20_000, 20, 20
 """After how many new objects garbage is looked for, and how often in older ones."""
-
-
-class NeedsKeys(ServiceError):
-    """An address that others can reach, and no key to keep them out."""
-
-    status = 403
-    code = "needs_keys"
-
-    def __init__(self, host: str) -> None:
-        super().__init__(
-            f"{host} can be reached by others, and there are no keys: add one with "
-            "boundit keys add, or listen on 127.0.0.1"
-        )
 
 
 @dataclass(frozen=True)
@@ -48,18 +33,21 @@ class Address:
 
 
 def make_server(engine: Engine, address: Address, limits: Limits) -> uvicorn.Server:
-    """Make the server of an engine, or raise ``NeedsKeys``; it is not started."""
+    """Make the server of an engine, or refuse an address that needs keys; it is not started."""
     keys = KeyRing(engine.store)
     keys.refresh()
     if not is_loopback(address.host) and not keys.has_keys:
-        raise NeedsKeys(address.host)
-    protocol = type("LimitedProtocol", (PatientProtocol,), {"limits": limits})
+        reason = (
+            f"{address.host} can be reached by others, and there are no keys: add one with "
+            "boundit keys add, or listen on 127.0.0.1"
+        )
+        raise RequestRefused(403, "needs_keys", reason)
     config = uvicorn.Config(
         make_app(engine, limits),
         host=address.host,
         port=address.port,
         loop="uvloop",
-        http=protocol,
+        http="httptools",
         ws="none",
         lifespan="off",
         access_log=False,
@@ -68,6 +56,7 @@ def make_server(engine: Engine, address: Address, limits: Limits) -> uvicorn.Ser
         log_config=None,
         timeout_keep_alive=_KEEP_ALIVE,
         timeout_graceful_shutdown=_GRACE,
+        limit_concurrency=limits.connections,
         backlog=2048,
     )
     return uvicorn.Server(config)

@@ -14,12 +14,17 @@ from typing import Any, TypeAlias, final
 
 import psycopg
 from psycopg.pq import PipelineStatus, TransactionStatus
+from psycopg_pool import ConnectionPool
 
 from boundit.service.errors import StoreUnavailable
-from boundit.service.store.readers import Readers
-from boundit.service.store.schema import SCHEMA_VERSION, write_schema
+from boundit.service.store.base import (
+    SCHEMA_VERSION,
+    Connection,
+    Transaction,
+    require_form,
+    write_schema,
+)
 from boundit.service.store.sqlite import Clock
-from boundit.service.store.store import Connection, Transaction
 
 _log = logging.getLogger(__name__)
 _Connection: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
@@ -69,11 +74,11 @@ class PostgresDialect:
         return f"IN (SELECT unnest(?::{kind}[]))"
 
     def translate(self, query: str) -> Any:
-        """Write a statement with the placeholders of psycopg; called by ``Transaction``."""
+        """Write a statement with the placeholders of psycopg."""
         return _translate(query)
 
     def pack(self, values: Sequence[str] | Sequence[int]) -> list[Any]:
-        """Give values as a list, which is an array; called by ``Transaction``."""
+        """Give values as a list, which is an array."""
         return list(values)
 
     def add_rows(
@@ -84,7 +89,7 @@ class PostgresDialect:
         rows: Sequence[Sequence[object]],
         more: str,
     ) -> None:
-        """Add rows to a table, as one array a column; called by ``Transaction``."""
+        """Add rows to a table, as one array a column."""
         if len(rows) <= _FEW_ROWS:
             query = _write_insert(table, columns, len(rows), more)
             connection.execute(query, tuple(chain.from_iterable(rows)))
@@ -96,7 +101,7 @@ class PostgresDialect:
         connection.execute(query + more, values)
 
     def update_rows(self, connection: Connection, rows: Sequence[Sequence[object]]) -> None:
-        """Set closed and outcome of decisions, by policy and id; called by ``Transaction``."""
+        """Set closed and outcome of decisions, by policy and id."""
         if len(rows) == 1:
             connection.execute(_UPDATE_ONE, rows[0])
             return
@@ -116,6 +121,19 @@ def _write_insert(table: str, columns: tuple[str, ...], n: int, more: str) -> st
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES {places} {more}"
 
 
+def _list_options(settings: Mapping[str, str]) -> dict[str, Any]:
+    """List the options of a connection with some settings."""
+    return {
+        "autocommit": True,
+        "connect_timeout": 5,
+        "keepalives_idle": 5,
+        "keepalives_interval": 2,
+        "keepalives_count": 3,
+        "options": " ".join(f"-c {name}={value}" for name, value in settings.items()),
+        "application_name": "boundit",
+    }
+
+
 def _read_clock(asked: "psycopg.Cursor[tuple[Any, ...]]") -> int:
     """Read the answer of the database's clock; what ``PostgresStore._begin`` hands over."""
     found = asked.fetchone()
@@ -133,7 +151,7 @@ def _require_commit(ended: "psycopg.Cursor[tuple[Any, ...]]") -> None:
 
 @lru_cache
 def _translate(query: str) -> str:
-    """Write a statement with the placeholders of psycopg; called by ``PostgresDialect``."""
+    """Write a statement with the placeholders of psycopg."""
     return query.replace("?", "%s")
 
 
@@ -147,25 +165,23 @@ class PostgresStore:
     def __init__(self, url: str, *, clock: Clock | None = None) -> None:
         self._url, self._clock, self._dialect = url, clock, PostgresDialect()
         self._writer: _Connection | None = None
-        self._readers = Readers(partial(self._connect, _READING))
         self._wait, self._retry_at = 0.0, 0.0
+        self._pool: ConnectionPool[_Connection] = ConnectionPool(
+            url,
+            min_size=0,
+            max_size=8,
+            timeout=5.0,
+            open=True,
+            check=ConnectionPool.check_connection,
+            kwargs=_list_options(_READING),
+        )
         with _explain():
-            self._writer = self._connect(_SETTINGS)
+            self._writer = self._connect()
             self._make_tables(self._writer)
 
-    def _connect(self, settings: Mapping[str, str]) -> _Connection:
-        """Open a connection; called for the writer, and for readers as they are needed."""
-        options = " ".join(f"-c {name}={value}" for name, value in settings.items())
-        return psycopg.connect(
-            self._url,
-            autocommit=True,
-            connect_timeout=5,
-            keepalives_idle=5,
-            keepalives_interval=2,
-            keepalives_count=3,
-            options=options,
-            application_name="boundit",
-        )
+    def _connect(self) -> _Connection:
+        """Open the connection that writes."""
+        return psycopg.connect(self._url, **_list_options(_SETTINGS))
 
     def _make_tables(self, connection: _Connection) -> None:
         """Make the tables of a new database, or refuse those of another form."""
@@ -185,12 +201,7 @@ class PostgresStore:
             found = connection.execute(
                 "SELECT value FROM boundit_store WHERE name = 'schema'"
             ).fetchone()
-        if found != (str(SCHEMA_VERSION),):
-            reason = (
-                f"the store has form {found}, and this release reads {SCHEMA_VERSION}; "
-                "export its logs with the release that wrote it: boundit policies export"
-            )
-            raise StoreUnavailable(reason)
+        require_form(found)
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:
@@ -208,7 +219,7 @@ class PostgresStore:
                 raise
 
     def _undo(self, connection: _Connection) -> None:
-        """Undo a transaction that failed, or drop its connection; called by ``write``."""
+        """Undo a transaction that failed, or drop its connection."""
         with suppress(psycopg.Error):
             connection.execute("ROLLBACK")
         info = connection.info
@@ -217,21 +228,21 @@ class PostgresStore:
             connection.close()
 
     def _reconnect(self) -> _Connection:
-        """Connect again, unless the last attempt was a moment ago; called by ``write``."""
+        """Connect again, unless the last attempt was a moment ago."""
         now = time.monotonic()
         if now < self._retry_at:
             reason = "the database cannot be reached"
             raise StoreUnavailable(reason, retry_after=1 + int(self._retry_at - now))
         self._wait = min(max(2 * self._wait, 0.25), _LONGEST_WAIT)
         self._retry_at = now + self._wait
-        self._writer = self._connect(_SETTINGS)
+        self._writer = self._connect()
         self._wait = self._retry_at = 0.0
         return self._writer
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
-        """Begin a transaction that sees one moment of the store; called from any thread."""
-        with _explain(), self._readers.lend() as connection:
+        """Begin a transaction that sees one moment of the store."""
+        with _explain(), self._pool.connection() as connection:
             try:
                 with connection.pipeline():
                     begun = self._begin(
@@ -253,14 +264,14 @@ class PostgresStore:
 
     def close(self) -> None:
         """Close all connections; called by ``Engine.stop``."""
-        self._readers.close()
+        self._pool.close()
         if self._writer is not None:
             self._writer.close()
 
 
 @contextmanager
 def _explain() -> Iterator[None]:
-    """Turn errors of the database into ``StoreUnavailable``; called around all that is done.
+    """Turn errors of the database into ``StoreUnavailable``.
 
     What they say may name hosts and users, and is for the log alone.
     """

@@ -13,9 +13,7 @@ from typing import TypeAlias, final
 
 from boundit.service.errors import StoreUnavailable
 from boundit.service.events import write_body
-from boundit.service.store.readers import Readers
-from boundit.service.store.schema import SCHEMA_VERSION, write_schema
-from boundit.service.store.store import Transaction
+from boundit.service.store.base import SCHEMA_VERSION, Transaction, require_form, write_schema
 
 _log = logging.getLogger(__name__)
 Clock = Callable[[], int]
@@ -31,7 +29,7 @@ _Row: TypeAlias = Sequence[object]
 
 
 def read_clock() -> int:
-    """Read the system's clock, in microseconds; called when a transaction begins."""
+    """Read the system's clock, in microseconds."""
     return time.time_ns() // 1000
 
 
@@ -47,11 +45,11 @@ class SqliteDialect:
         return "IN (SELECT value FROM json_each(?))"
 
     def translate(self, query: str) -> str:
-        """Give a statement as it is; called by ``Transaction``."""
+        """Give a statement as it is."""
         return query
 
     def pack(self, values: Sequence[str] | Sequence[int]) -> str:
-        """Write values as one JSON text; called by ``Transaction``."""
+        """Write values as one JSON text."""
         return write_body(values).decode()
 
     def add_rows(
@@ -62,7 +60,7 @@ class SqliteDialect:
         rows: Sequence[Sequence[object]],
         more: str,
     ) -> None:
-        """Add rows to a table, many with each statement; called by ``Transaction``."""
+        """Add rows to a table, many with each statement."""
         for part in _cut_rows(rows):
             query = _write_insert(table, columns, len(part), more)
             connection.execute(query, part[0] if len(part) == 1 else _flatten(part))
@@ -70,7 +68,7 @@ class SqliteDialect:
     def update_rows(
         self, connection: sqlite3.Connection, rows: Sequence[Sequence[object]]
     ) -> None:
-        """Set closed and outcome of decisions, by policy and id; called by ``Transaction``."""
+        """Set closed and outcome of decisions, by policy and id."""
         if len(rows) < _FEW_UPDATES:
             connection.executemany(_UPDATE_ONE, rows)
             return
@@ -95,7 +93,7 @@ def _cut_rows(rows: Sequence[_Row]) -> Iterator[Sequence[_Row]]:
 
 
 def _flatten(rows: Sequence[_Row]) -> list[object]:
-    """Put the values of rows one after the other; called by ``SqliteDialect``."""
+    """Put the values of rows one after the other."""
     return list(chain.from_iterable(rows))
 
 
@@ -109,7 +107,7 @@ def _write_insert(table: str, columns: tuple[str, ...], n: int, more: str) -> st
 
 @lru_cache
 def _write_update(n: int) -> str:
-    """Write the statement that changes so many rows; called by ``SqliteDialect``."""
+    """Write the statement that changes so many rows."""
     places = ", ".join(["(?, ?, ?, ?)"] * n)
     return (
         "UPDATE decisions SET closed = v.column1, outcome = v.column2 "
@@ -123,22 +121,52 @@ class SqliteStore:
     """One SQLite file, which several processes may use at once.
 
     ``folder`` is made if it is not there. What is committed is on disk (``synchronous=FULL``).
+    One that is ``read_only`` can be shown, exported and verified, and is never changed.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], *, clock: Clock | None = None) -> None:
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        clock: Clock | None = None,
+        read_only: bool = False,
+    ) -> None:
         self.path = Path(folder) / FILE_NAME
         self._paths = str(self.path), f"{self.path}-wal"
         self._clock, self._dialect = clock or read_clock, SqliteDialect()
-        self._readers = Readers(self._connect)
-        try:
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._make_private()
-        except OSError as error:
-            raise StoreUnavailable(f"the store cannot be made: {error.strerror}") from None
-        with _explain():
-            self._writer = self._connect()
-            self._make_tables()
+        self._uri = f"{self.path.resolve().as_uri()}?mode={'ro' if read_only else 'rwc'}"
+        if read_only:
+            with _explain():
+                self._writer = self._open_read_only()
+                self._require_form(self._writer)
+        else:
+            try:
+                self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                self._make_private()
+            except OSError as error:
+                reason = f"the store cannot be made: {error.strerror}"
+                raise StoreUnavailable(reason) from None
+            with _explain():
+                self._writer = self._connect()
+                self._make_tables()
         self._files = self._find_files()
+
+    def _open_read_only(self) -> sqlite3.Connection:
+        """Open a store that must not be written to, also where no lock can be taken.
+
+        In a folder without the right to write, SQLite reads the file as one that nobody changes.
+        """
+        connection = self._connect()
+        try:
+            connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+        except sqlite3.OperationalError:
+            connection.close()
+            wal = Path(self._paths[1])
+            if wal.exists() and wal.stat().st_size:
+                raise
+            self._uri += "&immutable=1"
+            connection = self._connect()
+        return connection
 
     def _make_private(self) -> None:
         """Let nobody else read the file; SQLite gives its logs the same mode."""
@@ -160,17 +188,19 @@ class SqliteStore:
         return not busy
 
     def _connect(self) -> sqlite3.Connection:
-        """Open a connection; called for the writer, and for readers as they are needed."""
+        """Open a connection: one that writes, and another for each time that is read."""
         connection = sqlite3.connect(
-            self.path,
+            self._uri,
+            uri=True,
             timeout=_BUSY_MS / 1000,
             isolation_level=None,
             check_same_thread=False,
             cached_statements=64,
         )
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA secure_delete = ON")
+        if "mode=rwc" in self._uri:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA secure_delete = ON")
         return connection
 
     def _make_tables(self) -> None:
@@ -178,52 +208,43 @@ class SqliteStore:
         connection = self._writer
         connection.execute("BEGIN IMMEDIATE")
         try:
-            for statement in write_schema(
-                serial="INTEGER PRIMARY KEY AUTOINCREMENT", clustered="WITHOUT ROWID"
-            ):
-                connection.execute(statement)
-            connection.execute(
-                "INSERT INTO boundit_store VALUES ('schema', ?) ON CONFLICT DO NOTHING",
-                (str(SCHEMA_VERSION),),
-            )
-            found = connection.execute(
-                "SELECT value FROM boundit_store WHERE name = 'schema'"
-            ).fetchone()[0]
+            named = "SELECT 1 FROM sqlite_master WHERE name = 'boundit_store'"
+            if connection.execute(named).fetchone() is None:
+                for statement in write_schema(
+                    serial="INTEGER PRIMARY KEY AUTOINCREMENT", clustered="WITHOUT ROWID"
+                ):
+                    connection.execute(statement)
+                values = "VALUES ('schema', ?)"
+                connection.execute(f"INSERT INTO boundit_store {values}", (SCHEMA_VERSION,))
+            self._require_form(connection)
             connection.execute("COMMIT")
         except BaseException:
-            connection.execute("ROLLBACK")
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
             raise
-        if found != str(SCHEMA_VERSION):
-            reason = (
-                f"the store has form {found}, and this release reads {SCHEMA_VERSION}; "
-                "export its logs with the release that wrote it: boundit policies export"
-            )
-            raise StoreUnavailable(reason)
+
+    def _require_form(self, connection: sqlite3.Connection) -> None:
+        """Refuse a store of another release, which is left as it is."""
+        query = "SELECT value FROM boundit_store WHERE name = 'schema'"
+        require_form(connection.execute(query).fetchone())
 
     def write(self) -> "Writing":
         """Begin a transaction that commits when the ``with`` ends and undoes what raised."""
         return Writing(self, self._writer)
 
     def begin(self, connection: sqlite3.Connection) -> Transaction:
-        """Make the transaction that a connection has begun; called by ``Writing``."""
+        """Make the transaction that a connection has begun."""
         return Transaction(connection, self._dialect, self._clock)
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
         """Begin a transaction that sees one moment of the store; called from any thread."""
-        with _explain(), self._readers.lend() as connection:
+        with _explain(), closing(self._connect()) as connection:
             connection.execute("BEGIN")
-            try:
-                yield Transaction(connection, self._dialect, self._clock)
-            finally:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
+            yield Transaction(connection, self._dialect, self._clock)
 
     def _find_files(self) -> tuple[object, ...]:
-        """Find which files the database and its log are, by their numbers on disk.
-
-        Called when the store is opened and after every commit.
-        """
+        """Find which files the database and its log are, by their numbers on disk."""
         try:
             found = [os.stat(path) for path in self._paths]  # noqa: PTH116, it costs half
         except OSError:
@@ -240,7 +261,6 @@ class SqliteStore:
 
     def close(self) -> None:
         """Close all connections; called by ``Engine.stop``."""
-        self._readers.close()
         self._writer.close()
 
 
@@ -275,10 +295,7 @@ class Writing:
         self._store.require_files()
 
     def _undo(self, error: BaseException) -> None:
-        """Undo what was written, and raise an error of SQLite as one that callers know.
-
-        Called where a statement or its caller failed.
-        """
+        """Undo what was written, and raise an error of SQLite as one that callers know."""
         try:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
@@ -290,7 +307,7 @@ class Writing:
 
 @contextmanager
 def _explain() -> Iterator[None]:
-    """Turn errors of SQLite into ``StoreUnavailable``; called around all but what writes."""
+    """Turn errors of SQLite into ``StoreUnavailable``."""
     try:
         yield
     except sqlite3.Error as error:
@@ -298,5 +315,5 @@ def _explain() -> Iterator[None]:
 
 
 def _explain_error(error: sqlite3.Error) -> StoreUnavailable:
-    """Make of an error of SQLite one that callers know; called by ``Writing``."""
+    """Make of an error of SQLite one that callers know."""
     return StoreUnavailable(f"the store cannot be used: {error}")

@@ -1,1 +1,0 @@
-"""What there is, for those who look, and whether it is as the events say."""

@@ -1,0 +1,579 @@
+"""What the engine asks of a store: rows in, rows out, one transaction at a time.
+
+The statements are the same for both databases but for a few words, which ``Dialect`` has.
+Moments are microseconds since 1970, in UTC.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
+
+from boundit.service.errors import StoreUnavailable
+
+SCHEMA_VERSION = 2
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS boundit_store (
+    name TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS policies (
+    id {serial},
+    name TEXT NOT NULL UNIQUE,
+    kind TEXT NOT NULL,
+    config TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    head BIGINT NOT NULL,
+    state_position BIGINT NOT NULL,
+    last_at BIGINT NOT NULL,
+    bounds_version BIGINT NOT NULL,
+    refuted_version BIGINT NOT NULL,
+    open_decisions BIGINT NOT NULL,
+    learned_decisions BIGINT NOT NULL,
+    base_position BIGINT NOT NULL,
+    pruned_position BIGINT NOT NULL,
+    pruned_before BIGINT NOT NULL,
+    retention DOUBLE PRECISION
+);
+CREATE TABLE IF NOT EXISTS events (
+    policy BIGINT NOT NULL,
+    position BIGINT NOT NULL,
+    at BIGINT NOT NULL,
+    kind TEXT NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (policy, position)
+) {clustered};
+CREATE INDEX IF NOT EXISTS rare_events ON events (policy, position)
+    WHERE kind IN ('created', 'refreshed', 'refuted', 'updated', 'pruned');
+CREATE TABLE IF NOT EXISTS decisions (
+    policy BIGINT NOT NULL,
+    id TEXT NOT NULL,
+    position BIGINT NOT NULL,
+    due BIGINT,
+    closed BIGINT,
+    outcome TEXT,
+    PRIMARY KEY (policy, id)
+) {clustered};
+CREATE INDEX IF NOT EXISTS open_decisions ON decisions (policy, due, position)
+    WHERE closed IS NULL AND due IS NOT NULL;
+CREATE TABLE IF NOT EXISTS pruned (
+    policy BIGINT NOT NULL,
+    hash TEXT NOT NULL,
+    PRIMARY KEY (policy, hash)
+) {clustered};
+CREATE TABLE IF NOT EXISTS daily_counts (
+    policy BIGINT NOT NULL,
+    day TEXT NOT NULL,
+    arm TEXT NOT NULL,
+    decisions BIGINT NOT NULL,
+    rewards BIGINT NOT NULL,
+    reward_sum DOUBLE PRECISION NOT NULL,
+    default_rewards BIGINT NOT NULL,
+    expired BIGINT NOT NULL,
+    late_rewards BIGINT NOT NULL,
+    PRIMARY KEY (policy, day, arm)
+) {clustered};
+CREATE TABLE IF NOT EXISTS snapshots (
+    policy BIGINT NOT NULL,
+    position BIGINT NOT NULL,
+    base INTEGER NOT NULL,
+    boundit TEXT NOT NULL,
+    checksum TEXT NOT NULL,
+    state TEXT NOT NULL,
+    PRIMARY KEY (policy, position, base)
+);
+CREATE TABLE IF NOT EXISTS keys (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    roles TEXT NOT NULL,
+    hash TEXT NOT NULL UNIQUE,
+    created_at BIGINT NOT NULL,
+    revoked_at BIGINT
+);
+"""
+
+
+def require_form(found: Sequence[object] | None) -> None:
+    """Refuse a store of another release, which is left as it is."""
+    if found is None or str(found[0]) != str(SCHEMA_VERSION):
+        form = "unknown" if found is None else found[0]
+        raise StoreUnavailable(
+            f"the store was written by another release (form {form}; this release reads "
+            f"{SCHEMA_VERSION}): export its logs with that release, boundit policies export"
+        )
+
+
+def write_schema(*, serial: str, clustered: str) -> Sequence[str]:
+    """Write the statements that make the tables, with what the two databases call otherwise."""
+    text = _TABLES.format(serial=serial, clustered=clustered)
+    return [part.strip() for part in text.split(";") if part.strip()]
+
+
+class Head(NamedTuple):
+    """The head row of a policy: where its events end, and what is counted of it.
+
+    Events up to ``base_position`` need not be there, as a snapshot has the state that they led
+    to; up to ``pruned_position`` all that may be erased is. ``retention`` is in days.
+    """
+
+    id: int
+    name: str
+    kind: str
+    created_at: int
+    head: int
+    state_position: int
+    last_at: int
+    bounds_version: int
+    refuted_version: int
+    open_decisions: int
+    learned_decisions: int
+    base_position: int
+    pruned_position: int
+    pruned_before: int
+    retention: float | None
+
+
+class EventRow(NamedTuple):
+    """An event as it is stored."""
+
+    position: int
+    at: int
+    kind: str
+    body: str
+
+
+class DecisionRow(NamedTuple):
+    """A decision with its event, and what callers told of it since."""
+
+    id: str
+    position: int
+    due: int | None
+    closed: int | None
+    outcome: str | None
+    at: int
+    body: str
+
+
+class SnapshotRow(NamedTuple):
+    """A state that was kept; ``base`` is 1 where pruning left it instead of events."""
+
+    position: int
+    base: int
+    boundit: str
+    checksum: str
+    state: str
+
+
+class KeyRow(NamedTuple):
+    """A key as it is stored: its hash, never itself."""
+
+    id: str
+    name: str
+    roles: str
+    hash: str
+    created_at: int
+    revoked_at: int | None
+
+
+class Connection(Protocol):
+    """What ``sqlite3`` and ``psycopg`` connections share."""
+
+    def execute(self, query: Any, params: Any = ..., /) -> Any:
+        """Run one statement."""
+        ...
+
+
+class Dialect(Protocol):
+    """The words in which the two databases differ."""
+
+    def translate(self, query: str) -> Any:
+        """Write a statement with the database's own placeholders."""
+        ...
+
+    def pack(self, values: Sequence[str] | Sequence[int]) -> Any:
+        """Make one parameter of several values."""
+        ...
+
+    def add_rows(
+        self,
+        connection: Any,
+        table: str,
+        columns: tuple[str, ...],
+        rows: Sequence[Sequence[object]],
+        more: str,
+    ) -> None:
+        """Add many rows to a table by one statement."""
+        ...
+
+    def update_rows(self, connection: Any, rows: Sequence[Sequence[object]]) -> None:
+        """Set closed and outcome of decisions, by policy and id."""
+        ...
+
+    def write_among(self, kind: str) -> str:
+        """Write the condition that a column is one of the values packed, of a type."""
+        ...
+
+    @property
+    def waits(self) -> bool:
+        """Whether every answer is waited for over a network."""
+        ...
+
+    @property
+    def lock(self) -> str:
+        """What locks the rows that a query reads; read by ``Transaction.lock_heads``."""
+        ...
+
+
+_ROOM = 2**16
+_HEAD = ", ".join(Head._fields)
+_UPDATE_HEAD = (
+    f"UPDATE policies SET {', '.join(f'{name} = ?' for name in Head._fields[4:])} WHERE id = ?"
+)
+_COUNTS = (
+    "decisions", "rewards", "reward_sum", "default_rewards", "expired", "late_rewards",
+)  # fmt: skip
+_DAILY = ("policy", "day", "arm", *_COUNTS)
+_ADD_UP = "ON CONFLICT (policy, day, arm) DO UPDATE SET " + ", ".join(
+    f"{name} = daily_counts.{name} + excluded.{name}" for name in _COUNTS
+)
+_EVENT = ("policy", "position", "at", "kind", "body")
+_NEW_DECISION = ("policy", "id", "position", "due", "closed", "outcome")
+_DECISION = "d.id, d.position, d.due, d.closed, d.outcome, e.at, e.body"
+_JOIN = "decisions d JOIN events e ON e.policy = d.policy AND e.position = d.position"
+
+
+class Transaction:
+    """The statements of one transaction."""
+
+    def __init__(
+        self, connection: Connection, dialect: Dialect, read_now: Callable[[], int]
+    ) -> None:
+        self.connection, self._dialect, self._read_now = connection, dialect, read_now
+        self._expected: dict[tuple[int, tuple[str, ...]], Any] = {}
+
+    @property
+    def waits(self) -> bool:
+        """Whether every answer is waited for over a network."""
+        return self._dialect.waits
+
+    @cached_property
+    def now(self) -> int:
+        """The moment of the transaction, in microseconds since 1970."""
+        return self._read_now()
+
+    def _run(self, query: str, *parameters: object) -> Any:
+        """Run one statement and give its cursor."""
+        return self.connection.execute(self._dialect.translate(query), parameters)
+
+    def _add_rows(
+        self,
+        table: str,
+        columns: tuple[str, ...],
+        rows: Sequence[Sequence[object]],
+        more: str = "",
+    ) -> None:
+        """Add rows with these columns to a table."""
+        if rows:
+            self._dialect.add_rows(self.connection, table, columns, rows, more)
+
+    def _run_among(
+        self, query: str, column: str, kind: str, values: Sequence[Any], *before: object
+    ) -> Any:
+        """Run a query whose last condition is that a column is one of some values.
+
+        One value, as most requests have, is compared as it is: that costs half as much.
+        """
+        if len(values) == 1:
+            return self._run(f"{query}{column} = ?", *before, values[0])
+        among = self._dialect.write_among(kind)
+        return self._run(f"{query}{column} {among}", *before, self._dialect.pack(values))
+
+    def lock_heads(
+        self, names: Sequence[str], expected: Mapping[int, Sequence[str]] | None = None
+    ) -> dict[str, Head]:
+        """Lock the head rows of some policies, in the order of their names, and read them.
+
+        Nobody else appends to them until this transaction ends. A row that another has locked
+        is left out, and not waited for. ``expected`` are ids by policy that ``list_decisions``
+        will be asked for, and that are looked up in the same go.
+        """
+        query = f"SELECT {_HEAD} FROM policies WHERE name "
+        if len(names) == 1:
+            rows = self._run(f"{query}= ?{self._dialect.lock}", names[0])
+        else:
+            query += f"{self._dialect.write_among('text')} ORDER BY name{self._dialect.lock}"
+            rows = self._run(query, self._dialect.pack(sorted(names)))
+        for policy, ids in (expected or {}).items():
+            key = policy, tuple(ids)
+            self._expected[key] = self._ask_decisions(*key)
+        return {row[1]: Head(*row) for row in rows}
+
+    def find_locked(self, names: Iterable[str]) -> set[str]:
+        """Find which of the policies that ``lock_heads`` left out are there: others have them."""
+        wanted = list(names)
+        if not wanted or not self._dialect.lock:
+            return set()
+        query = "SELECT name FROM policies WHERE "
+        return {row[0] for row in self._run_among(query, "name", "text", wanted)}
+
+    def require_tables(self) -> None:
+        """Read one row, which every store has; called by ``Engine.require_ready``."""
+        self._run("SELECT value FROM boundit_store WHERE name = 'schema'").fetchone()
+
+    def touch(self) -> None:
+        """Write as much as a group does, which nobody reads; called by ``Engine._try_again``.
+
+        A disk that is full may have room for a little.
+        """
+        self._run(
+            "INSERT INTO boundit_store (name, value) VALUES ('room', ?) "
+            "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+            f"{self.now}".ljust(_ROOM, "."),
+        )
+
+    def list_heads(self) -> list[Head]:
+        """Read the head rows of all policies but those that are deleted."""
+        query = f"SELECT {_HEAD} FROM policies WHERE name NOT LIKE '/%' ORDER BY name"
+        return [Head(*row) for row in self._run(query)]
+
+    def get_head(self, name: str) -> Head | None:
+        """Read the head row of one policy."""
+        row = self._run(f"SELECT {_HEAD} FROM policies WHERE name = ?", name).fetchone()
+        return None if row is None else Head(*row)
+
+    def get_config(self, policy: int) -> str:
+        """Read what a policy was created with."""
+        row = self._run("SELECT config FROM policies WHERE id = ?", policy).fetchone()
+        return str(row[0])
+
+    def add_policy(
+        self, name: str, kind: str, config: str, retention: float | None
+    ) -> int | None:
+        """Add a policy's head row; None if the name is taken."""
+        found = self._run(
+            "INSERT INTO policies (name, kind, config, created_at, head, state_position, "
+            "last_at, bounds_version, refuted_version, open_decisions, learned_decisions, "
+            "base_position, pruned_position, pruned_before, retention) "
+            "VALUES (?, ?, ?, ?, 0, 0, ?, 1, 0, 0, 0, 0, 0, 0, ?) "
+            "ON CONFLICT (name) DO NOTHING RETURNING id",
+            name,
+            kind,
+            config,
+            self.now,
+            self.now,
+            retention,
+        ).fetchone()
+        return None if found is None else int(found[0])
+
+    def update_head(self, head: Head) -> None:
+        """Write a head row back."""
+        self._run(_UPDATE_HEAD, *head[4:], head.id)
+
+    def delete_policy(self, policy: int) -> None:
+        """Take a policy's name away: its rows are erased bit by bit by ``erase_deleted``."""
+        self._run("UPDATE policies SET name = ? WHERE id = ?", f"/{policy}", policy)
+
+    def has_deleted(self) -> bool:
+        """Return True if rows of deleted policies are left."""
+        query = "SELECT 1 FROM policies WHERE name LIKE '/%' LIMIT 1"
+        return self._run(query).fetchone() is not None
+
+    def erase_deleted(self, most: int) -> bool:
+        """Erase some rows of deleted policies; gives whether more are left."""
+        query = "SELECT id FROM policies WHERE name LIKE '/%' ORDER BY id LIMIT 1"
+        found = self._run(query).fetchone()
+        if found is None:
+            return False
+        policy = found[0]
+        for table, key in (("events", "position"), ("decisions", "id"), ("pruned", "hash")):
+            own = f"FROM {table} WHERE policy = ?"
+            if self._run(f"SELECT 1 {own} LIMIT 1", policy).fetchone():
+                some = f"SELECT {key} {own} LIMIT ?"
+                self._run(f"DELETE {own} AND {key} IN ({some})", policy, policy, most)
+                return True
+        for table in ("daily_counts", "snapshots"):
+            self._run(f"DELETE FROM {table} WHERE policy = ?", policy)
+        self._run("DELETE FROM policies WHERE id = ?", policy)
+        return True
+
+    def add_events(self, rows: Sequence[tuple[int, int, int, str, str]]) -> None:
+        """Append events: policy, position, at, kind, body."""
+        self._add_rows("events", _EVENT, rows)
+
+    def list_events(
+        self, policy: int, after: int, limit: int, kinds: Sequence[str] = ()
+    ) -> list[EventRow]:
+        """Read events past a position in order, of some kinds or of all."""
+        query = "SELECT position, at, kind, body FROM events WHERE policy = ? AND position > ?"
+        parameters: list[object] = [policy, after]
+        if kinds:
+            query += f" AND kind IN ({', '.join('?' * len(kinds))})"
+            parameters += kinds
+        query += " ORDER BY position LIMIT ?"
+        return [EventRow(*row) for row in self._run(query, *parameters, limit)]
+
+    def find_event_since(self, policy: int, after: int, at: int) -> int | None:
+        """Find the first event past a position that is of a moment or later."""
+        query = (
+            "SELECT position FROM events WHERE policy = ? AND position > ? AND at >= ? "
+            "ORDER BY position LIMIT 1"
+        )
+        row = self._run(query, policy, after, at).fetchone()
+        return None if row is None else int(row[0])
+
+    def list_rare_events(self, policy: int) -> list[EventRow]:
+        """Read the events that are few: created, refreshed, refuted, updated, pruned."""
+        query = (
+            "SELECT position, at, kind, body FROM events WHERE policy = ? AND "
+            "kind IN ('created', 'refreshed', 'refuted', 'updated', 'pruned') ORDER BY position"
+        )
+        return [EventRow(*row) for row in self._run(query, policy)]
+
+    def get_events(self, policy: int, positions: Sequence[int]) -> dict[int, EventRow]:
+        """Read events by position; called by ``Engine.get_decision`` and ``_list_rows``."""
+        query = "SELECT position, at, kind, body FROM events WHERE policy = ? AND "
+        rows = self._run_among(query, "position", "bigint", positions, policy)
+        return {row[0]: EventRow(*row) for row in rows}
+
+    def find_decisions(self, policy: int, ids: Sequence[str]) -> dict[str, DecisionRow]:
+        """Find decisions by their ids."""
+        return {row[0]: DecisionRow(*row) for row in self.list_decisions(policy, ids)}
+
+    def list_decisions(self, policy: int, ids: Sequence[str]) -> Iterable[Sequence[Any]]:
+        """List decisions by their ids, in any order, with the values of a ``DecisionRow``."""
+        rows = self._expected.pop((policy, tuple(ids)), None) if self._expected else None
+        found: Iterable[Sequence[Any]] = (
+            self._ask_decisions(policy, ids) if rows is None else rows
+        )
+        return found
+
+    def _ask_decisions(self, policy: int, ids: Sequence[str]) -> Any:
+        """Ask for decisions by their ids, and give the cursor."""
+        query = f"SELECT {_DECISION} FROM {_JOIN} WHERE d.policy = ? AND "
+        return self._run_among(query, "d.id", "text", ids, policy)
+
+    def find_pruned(self, policy: int, hashes: Sequence[str]) -> set[str]:
+        """Find which ids, by their hashes, were pruned; called by ``PolicyChanges.look_up``."""
+        query = "SELECT hash FROM pruned WHERE policy = ? AND "
+        return {row[0] for row in self._run_among(query, "hash", "text", hashes, policy)}
+
+    def list_due(self, policy: int, at: int, limit: int) -> list[DecisionRow]:
+        """List open decisions whose windows are over, in the order in which they close."""
+        query = (
+            f"SELECT {_DECISION} FROM {_JOIN} WHERE d.policy = ? AND d.closed IS NULL "
+            "AND d.due IS NOT NULL AND d.due <= ? ORDER BY d.due, d.position LIMIT ?"
+        )
+        return [DecisionRow(*row) for row in self._run(query, policy, at, limit)]
+
+    def find_next_due(self) -> dict[int, int]:
+        """Find when the next window of each policy closes, by one look into the index for each."""
+        query = (
+            "SELECT id, (SELECT MIN(due) FROM decisions WHERE policy = policies.id AND "
+            "closed IS NULL AND due IS NOT NULL) FROM policies"
+        )
+        return {row[0]: row[1] for row in self._run(query) if row[1] is not None}
+
+    def add_decisions(
+        self, rows: Sequence[tuple[int, str, int, int | None, int | None, str | None]]
+    ) -> None:
+        """Add decisions: policy, id, position, due, closed, outcome."""
+        self._add_rows("decisions", _NEW_DECISION, rows)
+
+    def update_decisions(self, rows: Sequence[tuple[int | None, str | None, int, str]]) -> None:
+        """Set closed and outcome of decisions, by policy and id."""
+        self._dialect.update_rows(self.connection, rows)
+
+    def add_daily_counts(
+        self, policy: int, rows: Mapping[tuple[str, str], Sequence[float]]
+    ) -> None:
+        """Add to the counts by day and arm; called by ``PolicyChanges.write``."""
+        found = [(policy, *key, *row) for key, row in sorted(rows.items())]
+        self._add_rows("daily_counts", _DAILY, found, _ADD_UP)
+
+    def add_snapshot(self, policy: int, row: SnapshotRow) -> None:
+        """Store a snapshot, unless there is one."""
+        self._run(
+            "INSERT INTO snapshots (policy, position, base, boundit, checksum, state) "
+            "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            policy,
+            *row,
+        )
+
+    def list_snapshots(self, policy: int) -> list[SnapshotRow]:
+        """Read the snapshots of a policy."""
+        rows = self._run(
+            "SELECT position, base, boundit, checksum, state FROM snapshots WHERE policy = ?",
+            policy,
+        )
+        return [SnapshotRow(*row) for row in rows]
+
+    def drop_snapshot(self, policy: int, row: SnapshotRow) -> None:
+        """Drop a snapshot."""
+        self._run(
+            "DELETE FROM snapshots WHERE policy = ? AND position = ? AND base = ?",
+            policy,
+            row.position,
+            row.base,
+        )
+
+    def erase(
+        self, policy: int, ids: Sequence[str], hashes: Sequence[str], positions: Sequence[int]
+    ) -> None:
+        """Erase decisions and their events, and keep the hashes of their ids."""
+        among, pack = self._dialect.write_among, self._dialect.pack
+        gone = [(policy, one) for one in hashes]
+        self._add_rows("pruned", ("policy", "hash"), gone, "ON CONFLICT DO NOTHING")
+        query = f"DELETE FROM decisions WHERE policy = ? AND id {among('text')}"
+        self._run(query, policy, pack(ids))
+        query = f"DELETE FROM events WHERE policy = ? AND position {among('bigint')}"
+        self._run(query, policy, pack(positions))
+
+    def add_key(self, row: KeyRow) -> None:
+        """Store a key."""
+        self._run(
+            "INSERT INTO keys (id, name, roles, hash, created_at, revoked_at) "
+            "VALUES (?, ?, ?, ?, ?, ?)",
+            *row,
+        )
+
+    def list_keys(self) -> list[KeyRow]:
+        """Read all keys; called by ``KeyRing.refresh`` and ``list_keys``."""
+        rows = self._run(
+            "SELECT id, name, roles, hash, created_at, revoked_at FROM keys "
+            "ORDER BY created_at, id"
+        )
+        return [KeyRow(*row) for row in rows]
+
+    def revoke_key(self, id: str) -> None:  # noqa: A002, the word users know
+        """Note that a key is revoked now."""
+        self._run("UPDATE keys SET revoked_at = ? WHERE id = ?", self.now, id)
+
+    def list_daily_counts(self, policy: int) -> list[tuple[Any, ...]]:
+        """Read the counts by day and arm; called by ``Engine.list_daily_counts``."""
+        rows: list[tuple[Any, ...]] = self._run(
+            f"SELECT day, arm, {', '.join(_COUNTS)} "
+            "FROM daily_counts WHERE policy = ? ORDER BY day, arm",
+            policy,
+        ).fetchall()
+        return rows
+
+
+class Store(Protocol):
+    """A place for events: transactions that write, one at a time, and others that read."""
+
+    def write(self) -> AbstractContextManager[Transaction]:
+        """Begin a transaction that commits when the ``with`` ends and undoes what raised."""
+        ...
+
+    def read(self) -> AbstractContextManager[Transaction]:
+        """Begin a transaction that sees one moment of the store."""
+        ...
+
+    def forget(self) -> bool:
+        """Let go of what was erased, also where it lies besides; gives whether that is done."""
+        ...
+
+    def close(self) -> None:
+        """Close all connections; called by ``Engine.stop``."""
+        ...

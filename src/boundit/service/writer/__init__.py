@@ -1,1 +1,0 @@
-"""What one transaction does: commands in, events and answers out."""
