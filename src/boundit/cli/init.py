@@ -8,15 +8,15 @@ from shlex import join
 
 import click
 
-from boundit.cli.options import json_option
+from boundit.cli.options import command, flags
 from boundit.cli.outputs import print_json
 from boundit.simulation.pharmacy import COLUMNS, GRAPH, PATIENTS, QUERY, draw_kept_rows
 
 COMMANDS = (
-    ("graph", "show", "graph.txt"),
+    ("graph", "graph.txt"),
     ("check", "graph.txt", "log.csv"),
     ("identify", "graph.txt", QUERY),
-    ("bound", "graph.txt", QUERY, "log.csv"),
+    ("effect", "graph.txt", QUERY, "log.csv", "--baseline", "letter"),
     ("bound", "graph.txt", QUERY, "log.csv", "--explain"),
     ("bound", "graph.txt", QUERY, "log.csv", "--out", "bounds.json"),
 )
@@ -31,8 +31,8 @@ was kept: {rows:,} of {patients:,} reminders. Run, in this folder:
 {commands}
 ```
 
-`boundit identify` exits with 1: the log alone does not determine the answer. `boundit bound`
-says what it does determine.
+`boundit identify` exits with 1: the log alone does not determine the effects. `boundit effect`
+bounds them.
 
 ## The truth, which a real log would not tell you
 
@@ -77,7 +77,7 @@ measured), draw your graph in `graph.txt`, and ask `'REWARD | do(ARM), CONTEXT'`
 """
 
 
-@click.command(short_help="Write a commented example to start from.")
+@command(short_help="Write a commented example to start from.")
 @click.argument(
     "directory",
     default="boundit-example",
@@ -85,7 +85,7 @@ measured), draw your graph in `graph.txt`, and ask `'REWARD | do(ARM), CONTEXT'`
     type=click.Path(path_type=Path, file_okay=False),
 )
 @click.option("--force", is_flag=True, help="Replace files of the same name.")
-@json_option
+@flags("json")
 def init(directory: Path, *, force: bool, as_json: bool) -> None:
     """Write a commented example to DIR to start from: a graph, a log and the commands.
 
@@ -101,15 +101,15 @@ def init(directory: Path, *, force: bool, as_json: bool) -> None:
             {
                 "directory": str(directory),
                 "files": list(files),
-                "commands": [["boundit", *command] for command in COMMANDS],
+                "commands": [["boundit", *each] for each in COMMANDS],
             }
         )
         return
     click.echo(f"wrote {', '.join(files)} to {directory}")
     click.echo("next:")
     click.echo(f"  {join(['cd', str(directory)])}")
-    for command in COMMANDS:
-        click.echo(f"  {join(['boundit', *command])}")
+    for each in COMMANDS:
+        click.echo(f"  {join(['boundit', *each])}")
 
 
 def make_example() -> dict[str, str]:
@@ -117,7 +117,7 @@ def make_example() -> dict[str, str]:
     log = list(draw_kept_rows())
     rows = StringIO()
     csv.writer(rows, lineterminator="\n").writerows([COLUMNS, *log])
-    commands = "\n".join(f"$ {join(['boundit', *command])}" for command in COMMANDS)
+    commands = "\n".join(f"$ {join(['boundit', *each])}" for each in COMMANDS)
     story = README.format(rows=len(log), patients=PATIENTS, commands=commands)
     return {"graph.txt": GRAPH, "log.csv": rows.getvalue(), "README.md": story}
 

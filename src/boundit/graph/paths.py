@@ -22,8 +22,6 @@ from boundit.graph.separation import require_roles
 _Hop: TypeAlias = tuple[str, str]
 """The sign of an edge and the node it leads to; at the start of a path the sign is empty."""
 _Path: TypeAlias = tuple[_Hop, ...]
-_MOST_TRIED = 500
-"""How many paths are looked at for open ones."""
 
 
 def find_proper_causal_nodes(
@@ -108,35 +106,6 @@ def list_causal_paths(
 
     found = (path for start in sorted(acting) for path in follow((start,)))
     return sorted(islice(found, most), key=len)
-
-
-def list_biasing_paths(
-    graph: CausalGraph, treatments: Names, outcomes: Names, *, given: Names, most: int
-) -> list[tuple[str, ...]]:
-    """List paths that are open given some nodes and not causal, at most ``most`` of them.
-
-    A path is open if its colliders are given or cause something given, and no other node on it
-    is given.
-
-    >>> graph = CausalGraph.of(directed=[("Z", "X"), ("Z", "Y"), ("X", "Y")], selection=None)
-    >>> list_biasing_paths(graph, "X", "Y", given=(), most=5)
-    [('X', '<-', 'Z', '->', 'Y')]
-    >>> list_biasing_paths(graph, "X", "Y", given="Z", most=5)
-    []
-    """
-    known = graph.require(given)
-    opened = graph.ancestors(known)
-
-    def is_open(path: tuple[str, ...]) -> bool:
-        for i in range(2, len(path) - 2, 2):
-            meets = path[i - 1].endswith(">") and path[i + 1].startswith("<")
-            if path[i] not in opened if meets else path[i] in known:
-                return False
-        return True
-
-    cut = make_back_door_graph(graph, treatments=treatments, outcomes=outcomes)
-    tried = list_shortest_paths(cut, treatments, outcomes, most=_MOST_TRIED)
-    return [*islice(filter(is_open, tried), most)]
 
 
 def list_shortest_paths(

@@ -208,7 +208,7 @@ def deliver(done: Iterable[tuple[Waiting, Answer]]) -> None:
 
 
 def resolve(pairs: Iterable[tuple["asyncio.Future[Any]", Answer]]) -> None:
-    """Answer the tasks of an event loop, in its own thread; ``deliver`` hands it over."""
+    """Answer the tasks of an event loop, in its own thread."""
     for future, answer in pairs:
         if not future.done():  # else whoever waited has gone
             settle(future, answer)

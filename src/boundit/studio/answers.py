@@ -13,11 +13,10 @@ from boundit.core.errors import BounditError
 from boundit.core.formula import StepRecord
 from boundit.core.long_work import Progress
 from boundit.core.names import join_names, sort_names
-from boundit.estimand.adjustment import adjustment_sets
 from boundit.estimand.derivation import Step
 from boundit.estimand.identify import identify
 from boundit.graph.implications import implications
-from boundit.graph.paths import list_biasing_paths, list_causal_paths
+from boundit.graph.paths import list_causal_paths
 from boundit.report.pages.bound_page import write_bound_page
 from boundit.results.bound import Arm, Context
 from boundit.results.bound_table import BoundTable
@@ -195,11 +194,9 @@ def answer_identify(asked: AskedProject, _: CountKeeper, progress: Progress) -> 
         return {"words": " ".join(path), "lit": light_walk(draft, path)}
 
     progress("list adjustment sets and paths", 0, 1)
-    measured = frozenset[str]().union(*external)
-    sets = islice(adjustment_sets(graph, query, external=measured), MOST_LISTED)
-    plain_graph = graph.without_groups()
-    ends = (plain_graph, query.treatments, query.outcomes)
-    given = frozenset(query.context) | ({graph.selection} if graph.selection else set())
+    causal = list_causal_paths(
+        graph.without_groups(), query.treatments, query.outcomes, most=MOST_LISTED
+    )
     return {
         "query": str(query),
         "identified": bool(found),
@@ -209,15 +206,13 @@ def answer_identify(asked: AskedProject, _: CountKeeper, progress: Progress) -> 
         "steps": [{"words": str(step), "lit": light_step(step)} for step in found.steps],
         "adjustment_sets": [
             {
-                "words": join_names(each.covariates) or "nothing: no covariate is needed",
-                "lit": LitParts(tuple(sort_names(each.covariates))),
+                "words": join_names(each) or "nothing: no covariate is needed",
+                "lit": LitParts(tuple(sort_names(each))),
             }
-            for each in sets
+            for each in islice(found.adjustment_sets, MOST_LISTED)
         ],
-        "causal_paths": list(map(show, list_causal_paths(*ends, most=MOST_LISTED))),
-        "biasing_paths": list(
-            map(show, list_biasing_paths(*ends, given=given, most=MOST_LISTED))
-        ),
+        "causal_paths": list(map(show, causal)),
+        "biasing_paths": list(map(show, islice(found.biasing_paths, MOST_LISTED))),
         "implications": [
             {
                 "words": str(each),
