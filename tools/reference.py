@@ -27,8 +27,9 @@ reference](python.md). Import as `import boundit as bd`.
 _CLI_HEAD = """\
 # Command line reference
 
-On this page you look up every command: it is what `--help` prints. Shell completion:
-`boundit completion --help`. Errors are one line on standard error.
+On this page you look up every command: it is what `--help` prints. Errors are one line on
+standard error. For completion in a shell, add `eval "$(_BOUNDIT_COMPLETE=bash_source boundit)"` to
+`~/.bashrc` (zsh: `zsh_source`).
 """
 _CHAPTERS: dict[str, str] = {
     "graph": "Graphs: what is assumed",

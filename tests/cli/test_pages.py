@@ -16,7 +16,8 @@ from tests.report.probes import HEADINGS
 GRAPH, QUERY = "Z -> X -> Y; Z -> Y; X <-> Y; Z -> [S]", "Y | do(X), Z"
 BASE = (GRAPH, QUERY, "log.csv")
 COMMANDS = {
-    "bound": ("bound", *BASE, "--out", "bounds.json", "--confounding-plot", "limits.svg"),
+    "bound": ("bound", *BASE, "--out", "bounds.json"),
+    "effect": ("effect", *BASE),
     "stress": ("stress", *BASE, "--time-limit", "60"),
     "suggest": ("suggest", *BASE, "--worlds", "1"),
     "compare": ("compare", "bounds.json", "1", "0"),
@@ -30,7 +31,8 @@ COMMANDS = {
         "1",
         "--in",
         "1",
-        "--plug-in",
+        "--confidence",
+        "none",
     ),
 }
 IN_SIGHT = """() => {

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from boundit.core.errors import BounditError, UnreadableFile
 from boundit.counts.faults import is_cut_short
 from boundit.counts.log import read_log
-from tests.cli.test_bound import answer
+from tests.cli.answer import answer
 from tests.counts.backends import pack
 
 GOOD = b'{"X": 1, "Y": 0}\n'

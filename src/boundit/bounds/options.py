@@ -477,7 +477,8 @@ def list_changed(options: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: value
         for name, value in options.items()
-        if value != OPTIONS[name].default and (value or name == "confidence")
+        if value != OPTIONS[name].default
+        and (value or name == "confidence" or (value == 0 and value is not False))
     }
 
 

@@ -54,7 +54,7 @@ def write_command(project: Project, part: TakePart, folder: Folder) -> str | Non
     if part == "graph":
         # One name alone would be that of a file.
         alone = graph if set(graph) & set("; ") else f"{graph};"
-        return shlex.join(["boundit", "graph", "show", alone])
+        return shlex.join(["boundit", "graph", alone])
     if part == "simulate":
         return _write_simulate(project, graph)
     words = ["boundit", _COMMANDS.get(part, part), graph]

@@ -40,7 +40,9 @@ def test_a_claim_that_falls_exits_1_and_says_where(
 
 
 def test_a_claim_that_stands_exits_0(capsys: pytest.CaptureFixture[str], log: str) -> None:
-    code, out, _ = answer(capsys, log, "--arm", "1", "--at-least", "0.1", "--plug-in")
+    code, out, _ = answer(
+        capsys, log, "--arm", "1", "--at-least", "0.1", "--confidence", "none"
+    )
 
     assert code == 0
     assert out == "the mean of 1 is at least 0.1: proved whatever is hidden by X <-> Y\n"
@@ -50,7 +52,7 @@ def test_a_claim_that_stands_exits_0(capsys: pytest.CaptureFixture[str], log: st
 def test_without_an_arm_it_is_about_the_choice(
     capsys: pytest.CaptureFixture[str], log: str
 ) -> None:
-    code, out, _ = answer(capsys, log, "--most", "1.5", "--plug-in")
+    code, out, _ = answer(capsys, log, "--most", "1.5", "--confidence", "none")
 
     assert code == 0
     assert out.startswith("today's choice stays the one of least regret at every limit")
@@ -81,7 +83,7 @@ def test_a_page_has_the_sentences_of_the_record(
 ) -> None:
     page = tmp_path / "page.html"
     _, out, err = answer(
-        capsys, log, "--arm", "1", "--plug-in", "--json", "--report", str(page)
+        capsys, log, "--arm", "1", "--confidence", "none", "--json", "--report", str(page)
     )
     first = html.escape(json.loads(out)["says"].splitlines()[0], quote=False)
 

@@ -74,7 +74,7 @@ def test_the_log_is_a_policy_and_tells_shares_and_propensities(folder: Path) -> 
     assert answer.exit_code == 0
     assert "than that of what the log did" in answer.output
     assert "confidence 0.94" in answer.output
-    plain = ask(folder, "1", "0", "--log", log, "--graph", GRAPH, "--plug-in")
+    plain = ask(folder, "1", "0", "--log", log, "--graph", GRAPH, "--confidence", "none")
     assert "as if they were everyone" in plain.output
 
 

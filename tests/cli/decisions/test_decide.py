@@ -8,7 +8,8 @@ import pytest
 from boundit.bounds.derive import derive_bounds
 from boundit.graph.text import parse
 from boundit.results.bound_table import BoundTable
-from tests.cli.test_bound import GRAPH, QUERY, answer
+from tests.cli.answer import answer
+from tests.cli.test_bound import GRAPH, QUERY
 from tests.cli.test_bound import log as log
 
 
@@ -65,10 +66,10 @@ def test_a_log_is_bounded_first_with_the_options_of_bound(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("bounds.json", "--plug-in"), "--plug-in is about a log, and 'bounds.json' is a"),
+        (("bounds.json", "--exact"), "--exact is about a log, and 'bounds.json' is saved"),
         (("bounds.json", "--rule", "optimism"), "--rule optimism needs a number"),
         (("bounds.json", "--optimism", ".5"), "--optimism has a meaning with --rule optimism"),
-        ((GRAPH, QUERY), "a query needs the LOG files"),
+        ((GRAPH, QUERY), "Give GRAPH QUERY LOG"),
         (("none.json",), "cannot read 'none.json'"),
     ],
 )
@@ -103,10 +104,10 @@ def test_with_rival_graphs_the_promise_holds_if_any_is_right(
     capsys: pytest.CaptureFixture[str], log: str
 ) -> None:
     rival = "Z -> X -> Y; Z -> Y; X <-> Y; Z -> [S]"
+    Path("one.txt").write_text(GRAPH, encoding="utf-8")
+    Path("two.txt").write_text(rival, encoding="utf-8")
     alone = json.loads(answer(capsys, "decide", GRAPH, QUERY, log, "--json")[1])
-    found = json.loads(
-        answer(capsys, "decide", GRAPH, QUERY, log, "--rival", rival, "--json")[1]
-    )
+    found = json.loads(answer(capsys, "decide", "one.txt,two.txt", QUERY, log, "--json")[1])
 
     regrets = [[one["regret"] for _, one in each["choices"]] for each in (alone, found)]
     assert all(less <= more for less, more in zip(*regrets, strict=True))
@@ -121,17 +122,10 @@ def test_columns_may_be_those_of_a_node_that_a_rival_alone_has(
     rows = Path(log).read_text(encoding="utf-8").split()
     lines = [f"{row},{i % 2 if i else 'w'}" for i, row in enumerate(rows)]
     Path("wide.csv").write_text("\n".join(lines), encoding="utf-8")
-    asked = ("decide", GRAPH, QUERY, "wide.csv", "--columns", "W=w")
-    code, _, err = answer(capsys, *asked, "--rival", f"{GRAPH}; W -> Y")
+    Path("one.txt").write_text(GRAPH, encoding="utf-8")
+    Path("two.txt").write_text(f"{GRAPH}; W -> Y", encoding="utf-8")
+    asked = (QUERY, "wide.csv", "--columns", "W=w")
+    code, _, err = answer(capsys, "decide", "one.txt,two.txt", *asked)
 
     assert code == 0, err
-    assert "no node 'W'" in answer(capsys, *asked)[2]
-
-
-def test_a_rival_of_a_saved_table_is_refused(
-    capsys: pytest.CaptureFixture[str], bounds: str
-) -> None:
-    code, _, err = answer(capsys, "decide", bounds, "--rival", GRAPH)
-
-    assert code == 2
-    assert "give GRAPH QUERY LOG" in err
+    assert "no node 'W'" in answer(capsys, "decide", "one.txt", *asked)[2]

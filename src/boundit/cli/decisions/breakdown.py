@@ -1,31 +1,17 @@
 """``boundit breakdown``: from which limit on what is hidden a claim falls."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from boundit.cli.assumptions import (
-    choose_confidence,
-    confidence_option,
-    confounding_limit_option,
-    external_option,
-    inference_option,
-    outcome_range_option,
-    plug_in_option,
-    selection_limit_option,
-    selection_rate_option,
-)
-from boundit.cli.logs import LogFiles, log_argument, read_levels
-from boundit.cli.numbers import Number
-from boundit.cli.options import graph_argument, json_option, memory_limit_option, report_option
-from boundit.cli.outputs import print_json, refuse_overwriting, write_answer
-from boundit.cli.progress import show_steps
+from boundit.bounds.options import read_levels
+from boundit.cli.options import Number, command, flags
+from boundit.cli.outputs import print_json, show_steps, write_answer
+from boundit.cli.question import Question, takes_question
 
 if TYPE_CHECKING:
     from boundit.decisions.breakdown.claims import Claim
-    from boundit.graph.causal_graph import CausalGraph
 
 
 class _LimitedPart(click.types.StringParamType):
@@ -40,10 +26,8 @@ class _LimitedPart(click.types.StringParamType):
         return "Write --of 'X <-> Y' for an edge that hides a cause, or --of selection."
 
 
-@click.command(short_help="Find the limit on what is hidden at which a claim falls.")
-@graph_argument
-@click.argument("query")
-@log_argument
+@command(short_help="Limit at which a conclusion fails.")
+@takes_question()
 @click.option(
     "--of",
     required=True,
@@ -81,26 +65,11 @@ class _LimitedPart(click.types.StringParamType):
     show_default=True,
     help="The largest limit that is looked at.",
 )
-@external_option
-@outcome_range_option
-@selection_rate_option
-@selection_limit_option
-@confounding_limit_option
-@confidence_option
-@inference_option
-@plug_in_option
-@click.option(
-    "--time-limit", type=Number(0), metavar="SECONDS", help="For all limits that are looked at."
-)
-@memory_limit_option
-@report_option
-@json_option
+@flags("report", "json")
 @click.pass_context
 def breakdown(
     context: click.Context,
-    graph: "CausalGraph",
-    query: str,
-    log: LogFiles,
+    question: Question,
     of: str,
     arm: str | None,
     than: str | None,
@@ -109,18 +78,8 @@ def breakdown(
     regret: float | None,
     where: str | None,
     most: float,
-    external: tuple[str, ...],
-    outcome_range: tuple[float, float] | None,
-    selection_rate: float | tuple[float, float] | None,
-    selection_limit: float | None,
-    confounding_limit: Mapping[str, float],
-    confidence: float,
-    inference: str,
-    time_limit: float | None,
-    memory_limit: str | None,
     report: Path | None,
     *,
-    plug_in: bool,
     as_json: bool,
 ) -> None:
     """Find the smallest limit on what is hidden at which a claim is not proved any more.
@@ -141,31 +100,19 @@ def breakdown(
     from boundit.decisions.breakdown.page import make_breakdown_page  # noqa: PLC0415
 
     claim = _read_claim(arm, where, than=than, by=by, at_least=at_least, regret=regret)
-    log.require_nodes(graph)
-    read = log.open(external)
-    refuse_overwriting(context, read.files)
-    chance = choose_confidence(context, confidence, plug_in=plug_in, exact=log.exact)
     with show_steps() as tell:
         found = find(
-            graph,
-            query,
-            read.log,
+            question.graph,
+            question.query,
+            question.log,
             of=of,
             claim=claim,
             most=most,
             progress=tell,
-            external=read.external,
-            outcome_range=outcome_range,
-            selection_rate=selection_rate,
-            selection_limit=selection_limit,
-            confounding_limit=confounding_limit,
-            confidence=chance,
-            inference=inference,  # type: ignore[arg-type]
-            time_limit=time_limit,
-            memory_limit=memory_limit,
+            **question.options,
         )
     if report is not None:
-        write_answer(report, make_breakdown_page(found, query))
+        write_answer(report, make_breakdown_page(found, question.query))
     if as_json:
         print_json(found.record())
     else:

@@ -1,39 +1,22 @@
 """``boundit compare``: whether one policy is surely better than another, by bounds."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from boundit.cli.assumptions import (
-    external_option,
-    plug_in_option,
-    selection_limit_option,
-    selection_rate_option,
-)
 from boundit.cli.decisions.policy_files import read_contexts, read_policy
-from boundit.cli.logs import LogFiles, log_options
-from boundit.cli.numbers import Number
-from boundit.cli.options import (
-    is_path,
-    json_option,
-    load_graph,
-    memory_limit_option,
-    report_option,
-)
-from boundit.cli.outputs import print_json, refuse_overwriting, write_answer
-from boundit.cli.progress import show_steps
+from boundit.cli.options import DATA, RUN, Number, command, flags, is_path
+from boundit.cli.outputs import print_json, refuse_overwriting, show_steps, write_answer
+from boundit.cli.question import load_graph, open_log
 
 if TYPE_CHECKING:
     from boundit.counts.log import Log
-    from boundit.counts.tabulate import Missing
     from boundit.decisions.compare.estimate import Estimator
     from boundit.results.bound_table import BoundTable
 
 
-@click.command(short_help="Tell whether the mean of one policy is surely higher.")
+@command(short_help="Better, worse or inconclusive?")
 @click.argument("bounds", metavar="BOUNDS.json")
 @click.argument("new")
 @click.argument("old")
@@ -44,10 +27,7 @@ if TYPE_CHECKING:
     "of --log, or whatever they are.",
 )
 @click.option("--log", multiple=True, metavar="FILE", help="The rows of the log; repeatable.")
-@log_options
-@click.option("--weight", metavar="COLUMN", help="How many rows a row of --log stands for.")
-@click.option("--exact", is_flag=True, help="The weights are the shares of an exact law.")
-@click.option("--adaptive", is_flag=True, help="A policy learned while it wrote the log.")
+@flags(*DATA)
 @click.option("--graph", metavar="GRAPH", help="The graph of the log: a file, or its text.")
 @click.option(
     "--propensity",
@@ -67,39 +47,30 @@ if TYPE_CHECKING:
     metavar="CHANCE",
     help="With --estimator dr: no propensity can lie below.",
 )
-@click.option(
-    "--confidence",
-    type=Number(0, 1, min_open=True, max_open=True),
-    metavar="CHANCE",
-    default=0.99,
-    show_default=True,
-    help="The chance that all holds which is read beside the bounds.",
+@flags(
+    "external",
+    "selection_rate",
+    "selection_limit",
+    "confidence",
+    *RUN,
+    "report",
+    "json",
+    confidence={"default": 0.99},
 )
-@plug_in_option
-@external_option
-@selection_rate_option
-@selection_limit_option
-@click.option("--time-limit", type=Number(0), metavar="SECONDS", help="For what the log did.")
-@memory_limit_option
-@report_option
-@json_option
 @click.pass_context
 def compare(
     context: click.Context,
+    /,
     bounds: str,
     new: str,
     old: str,
     contexts: str | None,
     log: tuple[str, ...],
-    columns: Mapping[str, str],
-    bins: Mapping[str, Sequence[float]],
-    missing: "Missing",
-    weight: str | None,
     graph: str | None,
     propensity: str | None,
     estimator: "Estimator",
     least_propensity: float | None,
-    confidence: float,
+    confidence: float | None,
     external: tuple[str, ...],
     selection_rate: float | tuple[float, float] | None,
     selection_limit: float | None,
@@ -107,10 +78,8 @@ def compare(
     memory_limit: str | None,
     report: Path | None,
     *,
-    exact: bool,
-    adaptive: bool,
-    plug_in: bool,
     as_json: bool,
+    **data: Any,
 ) -> None:
     """Bound how much more the policy NEW earns than OLD, by a table that 'bound --out' wrote.
 
@@ -137,7 +106,6 @@ def compare(
     named = filter(None, (bounds, new, old, contexts, graph, *log, *external))
     refuse_overwriting(context, filter(is_path, named))
     table = BoundTable.load(bounds)
-    files = LogFiles(log, weight, columns, bins, missing, exact, adaptive)
     with show_steps() as tell:
         if log:
             tell("what the log did", 0, 1)
@@ -146,12 +114,12 @@ def compare(
             read_policy(new, table),
             read_policy(old, table),
             contexts=None if contexts is None else read_contexts(contexts, table),
-            log=_open_log(files, table) if log else None,
+            log=_open_log(log, data, table) if log else None,
             graph=None if graph is None else load_graph(graph),
             propensity=propensity,
             estimator=estimator,
             least_propensity=least_propensity,
-            confidence=None if plug_in else confidence,
+            confidence=confidence,
             external=list(external),
             selection_rate=selection_rate,
             selection_limit=selection_limit,
@@ -167,10 +135,8 @@ def compare(
     context.exit(0 if found else 1)
 
 
-def _open_log(files: LogFiles, table: "BoundTable") -> "Log":
+def _open_log(files: tuple[str, ...], data: dict[str, Any], table: "BoundTable") -> "Log":
     """Open the rows of --log, cut into the bins of the bounds where these have some."""
-    opened = files.open().log
+    opened = open_log(files, data)
     bins = {name: edges for name, edges in table.bins.items() if name in opened.columns}
-    if not bins:
-        return opened
-    return replace(files, bins={**files.bins, **bins}).open().log
+    return open_log(files, data | {"bins": {**data["bins"], **bins}}) if bins else opened
