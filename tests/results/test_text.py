@@ -251,7 +251,7 @@ def test_critical_caveats_come_first_and_others_last() -> None:
 def test_more_than_thirty_rows_are_cut_unless_all_are_asked_for() -> None:
     table = make("\n".join(f"a{i} 0.1 0.2" for i in range(40)))
 
-    assert "and 10 more rows" in str(table)
+    assert "and 10 more rows (--all-rows, or .frame(), has all)" in str(table)
     assert str(table).count("\na") == 31
     assert write_bounds(table, all_rows=True).count("\na") == 40
     assert "No arm is ruled out." in str(table)

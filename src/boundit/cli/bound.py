@@ -52,8 +52,6 @@ def bound(
       boundit bound graph.txt 'Click | do(Ad)' counts.csv --weight n --external census.csv
       boundit bound graph.txt 'Click | do(Ad)' log.csv --confounding-limit 'Ad <-> Click=1.5'
     """
-    from boundit.results.text import write_bounds  # noqa: PLC0415, keeps --help quick
-
     table = question.derive()
     if out is not None:
         table.save(out, counts=not no_counts)
@@ -70,6 +68,8 @@ def bound(
     elif explain:
         click.echo("\n".join(reasons))
     else:
+        from boundit.results.text import write_bounds  # noqa: PLC0415, keeps --help quick
+
         click.echo(write_bounds(table, all_rows=all_rows, caveats=False))
         _print_caveats(table)
 
@@ -99,8 +99,6 @@ def effect(
       boundit effect graph.txt 'Click | do(Ad), Age' log.csv --baseline A --report out.html
       boundit effect bounds.json --baseline A --shares shares.csv
     """
-    from boundit.results.text import write_effects  # noqa: PLC0415, keeps --help quick
-
     table = spell_caveats(question.derive())
     arm = None if baseline is None else read_values(baseline, table, table.treatments)
     effects = table.effects(arm, shares=_read_shares(shares, table))
@@ -120,7 +118,9 @@ def effect(
     elif explain:
         click.echo("\n".join(reasons))
     else:
-        click.echo(write_effects([*effects.values()], all_rows=all_rows, caveats=False))
+        from boundit.results.text import write_effects  # noqa: PLC0415, keeps --help quick
+
+        click.echo(write_effects(list(effects.values()), all_rows=all_rows, caveats=False))
         _print_caveats(table)
 
 

@@ -52,7 +52,9 @@ def write_bounds(table: "BoundTable", *, all_rows: bool = False, caveats: bool =
         columns.append([write_rows(row.n) for row in rows])
     lines = [title, "", *first, *([""] if first else []), align_columns(head, columns)]
     if len(shown) < len(keys):
-        lines.append(f"and {len(keys) - len(shown):,} more rows")
+        lines.append(
+            f"and {len(keys) - len(shown):,} more rows (--all-rows, or .frame(), has all)"
+        )
     return "\n".join([*lines, "", *summarize_bounds(table), *notes])
 
 
@@ -110,7 +112,9 @@ def write_effects(
     lines = [title, "", *first_notes, *([""] if first_notes else [])]
     lines.append(align_columns(head, columns))
     if len(shown) < len(keys):
-        lines.append(f"and {len(keys) - len(shown):,} more rows")
+        lines.append(
+            f"and {len(keys) - len(shown):,} more rows (--all-rows, or .frame(), has all)"
+        )
     sure = [effect for effect in effects if effect.lower > 0 or effect.upper < 0]
     said = [write_effect(effect) for effect in (effects if len(effects) == 1 else sure)]
     if len(said) > _MOST_SENTENCES:
