@@ -232,7 +232,7 @@ def prune(*, name: str, store: str, before: datetime | None, id_: str | None) ->
         else:
             assert before is not None
             answer = engine.prune(name, before.replace(tzinfo=UTC))
-    click.echo(f"erased {answer.decisions:,} decisions in {answer.events:,} events")
+    click.echo(f"decisions erased: {answer.decisions:,}, events: {answer.events:,}")
 
 
 @policies.command(short_help="Export the closed decisions as a log.")
