@@ -399,3 +399,41 @@ def test_models_serve_numbers_and_stand_in_json_and_page(
     assert {row["lower_rule"] for row in record["rows"]} == {"adjustment by models"}
     assert record["models"] in page
     assert "adjustment by models" in page
+
+
+def test_effects_are_compared_with_a_baseline(
+    pharmacy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = str(pharmacy / "graph.txt"), "Refill | do(Reminder), Age", str(pharmacy / "log.csv")
+    code, out, err = answer(capsys, "effect", *files, "--baseline", "letter")
+
+    assert code == 0
+    rows = [line.split() for line in out.splitlines() if line.startswith(("call", "text"))]
+    assert [(row[0], row[1], row[-1]) for row in rows] == [
+        ("call", "older", "increase"),
+        ("call", "younger", "increase"),
+        ("text", "older", "inconclusive"),
+        ("text", "younger", "increase"),
+    ]
+    assert "Compared with letter, call increases mean Refill by 0.1" in out
+    assert "--domain" in out + err
+    record = json.loads(answer(capsys, "effect", *files, "--baseline", "letter", "--json")[1])
+    assert (record["baseline"], len(record["rows"])) == ({"Reminder": "letter"}, 4)
+    code, out, err = answer(capsys, "effect", *files, "--baseline", "leter")
+    assert (code, out) == (2, "")
+    assert err == "error: Reminder has no value 'leter'. It has call, letter, text.\n"
+
+
+def test_of_more_than_thirty_rows_the_first_are_printed(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [f"c{i:02},{x},{(i + x) % 2}" for i in range(20) for x in (0, 1) for _ in range(5)]
+    Path("log.csv").write_text("\n".join(["C,X,Y", *rows]))
+    asked = ("bound", "C -> X -> Y; C -> Y", "Y | do(X), C", "log.csv")
+    cut, whole = answer(capsys, *asked)[1], answer(capsys, *asked, "--all-rows")[1]
+
+    assert "10 more rows" in cut
+    assert "--all-rows" in cut
+    assert "more rows" not in whole
+    assert len(whole.splitlines()) == len(cut.splitlines()) + 9
