@@ -28,11 +28,11 @@ from boundit.results.choice import (
     ChoiceRule,
     ContextChoice,
     cut_draw,
-    write_arm,
     write_at_least,
     write_at_most,
     write_promise,
 )
+from boundit.results.text import write_arm
 
 _MOST_NAMED = 3
 

@@ -10,7 +10,8 @@ from boundit.core.errors import BounditError, InvalidBounds, shorten
 from boundit.core.interval import Interval
 from boundit.results.bound import Arm, Context
 from boundit.results.bound_table import BoundTable
-from boundit.results.choice import Choice, write_arm
+from boundit.results.choice import Choice
+from boundit.results.text import write_arm
 
 if TYPE_CHECKING:
     from boundit.bandit.policy import Policy
