@@ -65,7 +65,7 @@ fuzz: $(READY)  ## A million hostile inputs to every parser
 	$(RUN)python -m tests.fuzz --inputs 1000000
 
 requests: $(READY)  ## Thousands of requests by the OpenAPI document, to a running server
-	BOUNDIT_EXAMPLES=1000 $(RUN)pytest tests/service/http/test_operations.py
+	BOUNDIT_EXAMPLES=1000 $(RUN)pytest tests/service/http/test_document.py
 
 crash: $(READY)  ## Kill -9 a thousand times under load, engines and databases
 	$(RUN)python -m tests.service.crash --store sqlite --kills 500

@@ -1,9 +1,16 @@
 """What all tests share: one Hypothesis profile, two tiers, and a PostgreSQL for those that ask."""
 
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 import pytest
 from hypothesis import settings
 from tests.postgres import postgres_server as postgres_server
 from tests.postgres import postgres_url as postgres_url
+
+from boundit.cli.init import make_example
 
 # The same examples on every machine, none refused for being slow.
 settings.register_profile("boundit", deadline=None, derandomize=True, max_examples=60)
@@ -22,3 +29,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         started = SYSTEM.intersection(getattr(item, "fixturenames", ()))
         if started or item.path.is_relative_to(research):
             item.add_marker(pytest.mark.full)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Run the README's Python where its commands were run."""
+    if item.path != item.config.rootpath / "README.md":
+        return (yield)
+    with TemporaryDirectory() as place, contextlib.chdir(place):
+        Path("pharmacy").mkdir()
+        for name, text in make_example().items():
+            Path("pharmacy", name).write_text(text, encoding="utf-8")
+        return (yield)

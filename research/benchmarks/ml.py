@@ -113,8 +113,8 @@ def bound_by_peer(z: Array, x: Array, y: Array, kind: ModelKind) -> Array:
     data = dml.DoubleMLData.from_arrays(z, y, x)
     model = dml.DoubleMLAPOS(
         data,
-        make_estimator(kind, chances=True),
-        make_estimator(kind, chances=True),
+        make_estimator(kind, probabilities=True),
+        make_estimator(kind, probabilities=True),
         treatment_levels=[0, 1],
         n_folds=5,
     )

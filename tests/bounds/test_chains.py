@@ -22,7 +22,7 @@ from boundit.bounds.chain import (
     least_mean,
     least_tilted_mean,
 )
-from boundit.bounds.confounding.limits import ConfoundingLimits
+from boundit.bounds.confounding_limits import ConfoundingLimits
 from boundit.bounds.search import find_chains
 from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
 from boundit.counts.named_array import Floats

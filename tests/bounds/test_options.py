@@ -87,16 +87,18 @@ def test_changed_options_are_written_for_python_and_for_a_shell() -> None:
         "goal": "max",
         "exact": True,
         "cluster": None,
+        "time_limit": 0.0,
+        "adaptive": False,
     }
 
     assert list_changed(options) == {
-        k: v for k, v in options.items() if k not in {"goal", "cluster"}
+        k: v for k, v in options.items() if k not in {"goal", "cluster", "adaptive"}
     }
     assert list_flags(options) == [
         *("--columns", "Age=age in years", "--bins", "Age=18,30.5"),
         *("--external", "a.csv", "--external", "b.csv", "--domain", "X=true,b,2"),
         *("--selection-rate", "0.3,0.6", "--outcome-range", "0", "5"),
-        *("--confidence", "none", "--exact"),
+        *("--confidence", "none", "--exact", "--time-limit", "0"),
     ]
     assert write_keywords({"bins": {"Age": (18, 30.5)}, "confidence": 0.95, "goal": "min"}) == (
         ", bins={'Age': [18, 30.5]}, goal='min'"

@@ -178,7 +178,7 @@ def test_identified_is_not_enough() -> None:
     assert not reader.are_draws(weights)
     assert reader.are_draws(reader.find(frozenset("Y"), frozenset("W")))
     assert reader.are_draws(reader.find(frozenset("W"), frozenset("Z")))
-    assert reader.explain_refusal(weights) == "what made X come about in the log tells of W"
+    assert reader.explain_refusal(weights) == "what made X come about in the log depends on W"
 
 
 def test_a_distribution_that_selection_tells_of_says_how() -> None:
@@ -187,7 +187,7 @@ def test_a_distribution_that_selection_tells_of_says_how() -> None:
 
     assert not reader.are_draws(law)
     assert reader.has_tilt(law)
-    assert reader.explain_refusal(law) == "selection tells of W by W -> S"
+    assert reader.explain_refusal(law) == "selection depends on W by W -> S"
 
 
 @pytest.mark.parametrize(
@@ -426,7 +426,7 @@ def test_what_is_not_a_log_of_independent_rows_has_no_plan() -> None:
 def test_what_is_hidden_is_not_gone_over() -> None:
     said = refusal(TILTED, "Y | do(X)", draw(), hidden=frozenset("W"))
 
-    assert said.endswith("under an arm: selection tells of Y by Y <- W -> S")
+    assert said.endswith("under an arm: selection depends on Y by Y <- W -> S")
 
 
 def test_an_outcome_that_selects_has_no_plan_and_the_walk_says_why() -> None:

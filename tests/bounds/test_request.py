@@ -4,7 +4,6 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from boundit.bounds.confounding.limits import InvalidConfounding
 from boundit.bounds.request import (
     NoConfidence,
     NotABanditQuestion,
@@ -16,8 +15,8 @@ from boundit.bounds.request import (
     read_request,
 )
 from boundit.core.errors import (
-    InvalidLimit,
-    NotText,
+    BounditError,
+    OptionError,
     OverlappingRoles,
     ReservedName,
     UnknownNode,
@@ -46,7 +45,7 @@ def test_text_and_a_query_ask_the_same() -> None:
         ("Y | do(Q)", UnknownNode, "no node 'Q'"),
         ("Y | do(Y)", OverlappingRoles, "'Y'"),
         ("Y | do(n)", ReservedName, "cannot be called 'n'"),
-        (7, NotText, "a query is read from text"),
+        (7, BounditError, "a query is read from text"),
     ],
 )
 def test_a_question_without_arms_and_contexts_is_refused(
@@ -93,7 +92,7 @@ PLAIN = {"max_condition": 3, "time_limit": None, "domain": None}
 )
 def test_limits_that_make_no_sense_are_refused(change: dict[str, object]) -> None:
     check_limits(**PLAIN)
-    with pytest.raises(InvalidLimit, match=f"{next(iter(change))} must be"):
+    with pytest.raises(OptionError, match=f"{next(iter(change))} must be"):
         check_limits(**(PLAIN | change))
 
 
@@ -103,12 +102,12 @@ def test_limits_that_make_no_sense_are_refused(change: dict[str, object]) -> Non
     ids=["path", "log", "dict", "frame", "none", "number"],
 )
 def test_one_table_where_a_list_was_meant_is_refused(alone: object) -> None:
-    with pytest.raises(InvalidLimit, match="external must be a list of tables"):
+    with pytest.raises(OptionError, match="external must be a list of tables"):
         open_external_logs(TWO, alone)  # type: ignore[arg-type]
 
 
 def test_a_table_of_other_things_is_refused() -> None:
-    with pytest.raises(InvalidLimit, match="the dict of columns, given as external=, has Q"):
+    with pytest.raises(OptionError, match="the dict of columns, given as external=, has Q"):
         open_external_logs(TWO, [{"X": [0]}, {"Q": [0]}])
     assert [log.columns for log in open_external_logs(TWO, ({"X": [0], "Q": [1]},))] == [
         ("X", "Q")
@@ -193,7 +192,7 @@ def test_a_limit_on_an_edge_is_replaced_or_taken_away() -> None:
 def test_the_printed_method_knows_no_limits() -> None:
     log: Any = {"X": [0, 1], "Y": [0, 1]}
     limits = {"X <-> Y": 2}
-    with pytest.raises(InvalidConfounding, match="profile='paper' knows no confounding_limit"):
+    with pytest.raises(OptionError, match="profile='paper' knows no confounding_limit"):
         read_request(
             parse("X -> Y; X <-> Y"),
             "Y | do(X)",

@@ -5,13 +5,13 @@ from scipy.stats import multinomial
 from boundit.bounds.inference.cells import bound_mean, clopper_pearson
 from boundit.bounds.reward import (
     NeedsRange,
-    NoRange,
     OutsideRange,
     has_two_values,
     is_binary,
     may_be_binary,
     settle_outcome_range,
 )
+from boundit.core.errors import OptionError
 from boundit.counts.log import read_log
 from boundit.counts.table import CountTable
 
@@ -48,7 +48,7 @@ def test_a_reward_beyond_its_range_is_refused_with_its_value() -> None:
     "declared", [(1, 0), (1, 1), (0, float("nan")), (0, float("inf")), 5, (0, 1, 2), ("a", "b")]
 )
 def test_what_is_no_range_is_refused(declared: tuple[float, float]) -> None:
-    with pytest.raises(NoRange, match="low < high"):
+    with pytest.raises(OptionError, match="low < high"):
         settle_outcome_range([counted(0, 1)], declared)
 
 

@@ -7,7 +7,7 @@ from numpy.random import Generator, default_rng
 
 import boundit as bd
 from boundit.bounds.chain import Known, Natural
-from boundit.bounds.confounding.limits import ConfoundingLimits
+from boundit.bounds.confounding_limits import ConfoundingLimits
 from boundit.bounds.search import COUNTED, find_chains
 from boundit.bounds.selection_facts import NOTHING_KNOWN
 from boundit.core.long_work import TimeBudget

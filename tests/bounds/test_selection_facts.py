@@ -2,7 +2,8 @@ from math import inf, nan
 
 import pytest
 
-from boundit.bounds.selection_facts import FactsRefuted, InvalidFact, SelectionFacts
+from boundit.bounds.selection_facts import FactsRefuted, SelectionFacts
+from boundit.core.errors import OptionError
 from boundit.graph.text import parse
 
 
@@ -47,25 +48,25 @@ def test_nothing_known_says_so() -> None:
     "rate", [-0.1, 1.1, nan, True, "half", (0.6, 0.3), (0.1, 0.2, 0.3), (0.1, None), ()]
 )
 def test_a_rate_that_is_no_chance_is_refused(rate: object) -> None:
-    with pytest.raises(InvalidFact, match=r"selection_rate must be a chance such as 0\.4"):
+    with pytest.raises(OptionError, match=r"selection_rate must be a probability such as 0\.4"):
         read(rate)
 
 
 def test_a_rate_of_nothing_is_refused() -> None:
-    with pytest.raises(InvalidFact, match="yet rows were logged"):
+    with pytest.raises(OptionError, match="yet rows were logged"):
         read(0)
 
 
 @pytest.mark.parametrize("limit", [0.9, -1, nan, True, "2", (1, 2)])
 def test_a_limit_below_one_is_refused(limit: object) -> None:
-    with pytest.raises(InvalidFact, match="selection_limit must be a limit of at least 1"):
+    with pytest.raises(OptionError, match="selection_limit must be a limit of at least 1"):
         read(None, limit)
 
 
 def test_facts_need_a_selection_node() -> None:
     read().require_in(parse("X -> Y"))
     read(0.4).require_in(parse("X -> Y -> [S]"))
-    with pytest.raises(InvalidFact, match="the graph has no selection node"):
+    with pytest.raises(OptionError, match="the graph has no selection node"):
         read(0.4).require_in(parse("X -> Y"))
 
 

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from boundit.checks import counting
-from boundit.checks.check import NoLevel, RowsDepend, check
+from boundit.checks.check import check
 from boundit.checks.report import CheckReport
-from boundit.counts.errors import Continuous, NotAllSelected
+from boundit.core.errors import DataError, OptionError
 from boundit.counts.log import Log, read_log
 from boundit.counts.named_array import NamedArray
 from boundit.graph.read import parse_graph
@@ -124,7 +124,7 @@ def test_bins_carry_their_caveat() -> None:
 def test_a_continuous_column_is_refused_by_the_counts_room() -> None:
     rng = np.random.default_rng(0)
 
-    with pytest.raises(Continuous, match="'Z' looks continuous"):
+    with pytest.raises(DataError, match="'Z' looks continuous"):
         check(CHAIN, {**draw_chain_rows(200, 1), "Z": rng.random(200).tolist()})
 
 
@@ -192,19 +192,19 @@ def test_weights_count_as_rows() -> None:
 def test_an_unselected_row_is_refused() -> None:
     rows = draw_chain_rows(50, 1)
 
-    with pytest.raises(NotAllSelected):
+    with pytest.raises(DataError):
         check(parse_graph("X -> Z -> Y; X -> [S]"), {**rows, "S": [0] + [1] * 49})
 
 
 @pytest.mark.parametrize("level", [0, 1, 5, -0.1, float("nan"), "0.05", None, True])
 def test_a_level_that_is_no_probability_is_refused(level: object) -> None:
-    with pytest.raises(NoLevel, match="is not a probability"):
+    with pytest.raises(OptionError, match="is not a probability"):
         check(CHAIN, draw_chain_rows(50, 1), level=level)  # type: ignore[arg-type]
 
 
 def test_rows_of_a_policy_that_learned_are_refused() -> None:
     log = read_log(draw_chain_rows(20, seed=0), adaptive=True)
-    with pytest.raises(RowsDepend, match=r"while a policy learned \(adaptive=True\)"):
+    with pytest.raises(DataError, match=r"while a policy learned \(adaptive=True\)"):
         check(CHAIN, log)
 
 

@@ -7,7 +7,7 @@ from boundit.checks import counting
 from boundit.checks.check import check
 from boundit.checks.report import CheckReport
 from boundit.core import long_work
-from boundit.core.errors import InvalidLimit
+from boundit.core.errors import OptionError
 from boundit.graph.read import parse_graph
 
 CHAIN = parse_graph("A -> B -> C -> D -> E -> F; A -> [S]")
@@ -38,7 +38,7 @@ def collect(report: CheckReport) -> dict[str, object]:
 
 @pytest.mark.parametrize("option", [{"time_limit": -1}, {"memory_limit": 5}])
 def test_limits_that_make_no_sense_are_refused(option: dict[str, object]) -> None:
-    with pytest.raises(InvalidLimit, match="must be"):
+    with pytest.raises(OptionError, match="must be"):
         check(CHAIN, draw_log(), **option)  # type: ignore[arg-type]
 
 

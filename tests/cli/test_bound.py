@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from boundit.bounds import derive
-from boundit.cli.main import main
 from boundit.results.bound_table import BoundTable
+from tests.cli.answer import answer
 from tests.cli.pharmacy import bound_pharmacy, write_pharmacy
 
 GRAPH = "Z -> X -> Y; Z -> Y; Z -> [S]"
@@ -33,25 +33,17 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "log.csv"
 
 
-def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as left:
-        main(arguments)
-    said = capsys.readouterr()
-    assert isinstance(left.value.code, int)
-    return left.value.code, said.out, said.err
-
-
-def test_a_table_is_printed_with_the_rule_of_each_row(
+def test_a_table_is_printed_with_its_conclusions(
     capsys: pytest.CaptureFixture[str], log: str
 ) -> None:
     code, out, err = answer(capsys, "bound", GRAPH, QUERY, log)
 
     assert (code, err) == (0, "")
-    head, *body = out.splitlines()
-    assert head.split() == ["X", "Z", "lower", "upper", "n", "by"]
-    assert len(body) == 4 + 1
-    assert body[-1] == "confidence 0.95 for all rows at once, exact inference"
-    assert "identified" in body[0]
+    title, _, head, *body = out.splitlines()
+    assert title == "Bounds on E[Y | do(X), Z]"
+    assert head.split() == ["X", "Z", "lower", "upper", "unadjusted", "rows"]
+    assert len(body) == 4 + 4
+    assert body[-1].startswith("95% confidence that all 4 intervals contain the true means")
 
 
 def test_json_has_the_rows_and_dates_as_text(
@@ -61,7 +53,7 @@ def test_json_has_the_rows_and_dates_as_text(
 
     assert record["profile"] == "sound"
     assert record["inference"] == "exact"
-    assert "95 of 100 logs" in record["promise"]
+    assert record["summary"]
     assert {"lower", "upper"} == record["rows"][0]["sampling"].keys()
     assert list(record["rows"][0])[:4] == ["X", "Z", "lower", "upper"]
     days = json.loads(answer(capsys, "bound", GRAPH, QUERY, "days.csv", "--json")[1])
@@ -74,10 +66,7 @@ def test_every_interval_is_explained_on_request(
     code, out, _ = answer(capsys, "bound", GRAPH, QUERY, log, "--explain")
 
     assert code == 0
-    assert out.count("Why it holds:") == 4
-    assert out.count("What a policy can count:\n") == 1
-    record = json.loads(answer(capsys, "bound", GRAPH, QUERY, log, "--json")[1])
-    assert "\n".join(record["pooling"]) in out
+    assert out.count(" lies in [") == out.count("\n  derivation ") == 4
 
 
 def test_the_table_is_saved(capsys: pytest.CaptureFixture[str], log: str) -> None:
@@ -104,12 +93,10 @@ def test_a_limit_on_confounding_is_said_by_the_table(
 
 def test_external_tables_may_be_counts(capsys: pytest.CaptureFixture[str], log: str) -> None:
     """A census comes as counts; without its weights it would speak of two people."""
-    asked = ("bound", GRAPH, "Y | do(X)", log, "--plug-in", "--json", "--external")
+    asked = ("bound", GRAPH, "Y | do(X)", log, "--confidence", "none", "--json", "--external")
     rows = answer(capsys, *asked, "Z.csv")[1]
-    counts = answer(capsys, *asked, "Zn.csv", "--external-weight", "n")[1]
     plain = answer(capsys, *asked, "Zn.csv")[1]
 
-    assert counts == rows
     assert plain != rows
 
 
@@ -119,7 +106,17 @@ def test_the_weight_of_the_log_is_that_of_external_tables_too(
     Path("n.csv").write_text(
         "n," + Path(log).read_text().replace("\n", "\n1,").removesuffix("1,")
     )
-    asked = ("bound", GRAPH, "Y | do(X)", "n.csv", "--weight", "n", "--plug-in", "--external")
+    asked = (
+        "bound",
+        GRAPH,
+        "Y | do(X)",
+        "n.csv",
+        "--weight",
+        "n",
+        "--confidence",
+        "none",
+        "--external",
+    )
 
     assert answer(capsys, *asked, "Zn.csv")[1] == answer(capsys, *asked, "Z.csv")[1]
 
@@ -151,7 +148,7 @@ def test_the_graph_is_not_written_over_and_nothing_is_bounded_first(
     def derive_bounds(*_: object, **__: object) -> None:
         raise AssertionError
 
-    code, text, _ = answer(capsys, "graph", "convert", GRAPH, "--to", "json")
+    code, text, _ = answer(capsys, "graph", GRAPH, "--to", "json")
     Path("graph.json").write_text(text)
     monkeypatch.setattr(derive, "derive_bounds", derive_bounds)
     code, _, err = answer(capsys, "bound", "graph.json", QUERY, log, "--out", "graph.json")
@@ -175,18 +172,10 @@ def test_caveats_name_flags_and_the_saved_table_speaks_python(
     assert "cut it with bins={'Age': [...]}" in BoundTable.load("b.json").caveats[0]
 
 
-def test_caveats_go_to_stderr(capsys: pytest.CaptureFixture[str], log: str) -> None:
-    code, out, err = answer(capsys, "bound", GRAPH, QUERY, log, "--profile", "paper")
-
-    assert code == 0
-    assert "the printed method" not in out
-    assert err.startswith("critical: profile 'paper' follows the printed method")
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([GRAPH, QUERY, "none.csv"], "no log at 'none.csv'"),
+        ([GRAPH, QUERY, "none.csv"], "cannot read 'none.csv'"),
         ([GRAPH, QUERY, "*.nope"], "no Parquet, CSV, JSON lines or Arrow file matches"),
         ([GRAPH, QUERY, "empty.csv"], "it has no rows"),
         ([GRAPH, QUERY, "cut.parquet"], "not a whole Parquet file"),
@@ -202,19 +191,17 @@ def test_caveats_go_to_stderr(capsys: pytest.CaptureFixture[str], log: str) -> N
         (["X -> X", QUERY, "log.csv"], "X has an edge to itself"),
         (
             [GRAPH, QUERY, "log.csv", "--outcome-range", "1", "0"],
-            "1 0 is no range; the lower end comes first",
+            "--outcome-range must be (low, high) with low < high",
         ),
         (
             [GRAPH, QUERY, "log.csv", "--outcome-range", "0", "0.5"],
             "outside --outcome-range 0 0.5; widen",
         ),
-        ([GRAPH, QUERY, "log.csv", "--max-condition", "-1"], "'--max-condition'"),
-        ([GRAPH, QUERY, "log.csv", "--time-limit", "-1"], "'--time-limit'"),
+        ([GRAPH, QUERY, "log.csv", "--time-limit", "-1"], "--time-limit must be"),
         (
             [GRAPH, QUERY, "log.csv", "--time-limit", "nan"],
-            "'--time-limit': 'nan' is no number",
+            "'--time-limit': 'nan' is not a number",
         ),
-        ([GRAPH, QUERY, "log.csv", "--profile", "best"], "'best' is not one of"),
         ([GRAPH, QUERY, "log.csv", "--weight", "w"], "no column 'w'"),
         ([GRAPH, QUERY, "log.csv", "--external", "none.csv"], "--external: no table at"),
         ([GRAPH, QUERY, "log.csv", "--external", "odd.csv"], "none of which is in the graph"),
@@ -226,7 +213,6 @@ def test_caveats_go_to_stderr(capsys: pytest.CaptureFixture[str], log: str) -> N
         (["n -> Y", "Y | do(n)", "log.csv"], "a variable cannot be called 'n'"),
         ([GRAPH, QUERY, "log.csv", "--out", "log.csv"], "whose name ends in .json"),
         ([GRAPH, QUERY, "log.csv", "--report", "out.pdf"], "whose name ends in .html"),
-        ([GRAPH, QUERY, "log.csv", "--external-weight", "n"], "no --external table is given"),
         ([GRAPH, QUERY, "ragged.csv"], "line 3 has 2 values, the header has 3 (Z, X, Y)"),
         ([GRAPH, QUERY, "na.csv"], "it holds text such as 'NA' in row 2; write numbers"),
         (["Z -> Xx -> Y", "Y | do(Xx)", "log.csv"], "'X'? (--columns Xx=X renames); in the"),
@@ -236,7 +222,7 @@ def test_caveats_go_to_stderr(capsys: pytest.CaptureFixture[str], log: str) -> N
             "--selection-limit say nothing",
         ),
         ([GRAPH, QUERY, "law.csv", "--exact"], "--exact needs --weight, the column"),
-        ([GRAPH, QUERY, "law.csv", "--weight", "p"], "of an exact law add --exact"),
+        ([GRAPH, QUERY, "law.csv", "--weight", "p"], "of an exact distribution add --exact"),
         (
             [GRAPH, QUERY, "law.csv", *LAW, "--confidence", "0.9"],
             "an exact law has no sampling error; pass --confidence none",
@@ -312,13 +298,15 @@ def test_the_page_holds_the_table_and_the_command(pharmacy: Path, tmp_path: Path
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--selection-rate", "much"), "'much' is no rate; write 0.4, or 0.3,0.6 for a range"),
-        (("--selection-rate", "0"), "'--selection-rate': at a rate of 0 nobody is logged"),
-        (("--selection-limit", "0.2"), "'--selection-limit': 0.2 is not in the range x>=1"),
+        (("--selection-rate", "much"), "'--selection-rate': 'much' is not a number"),
+        (("--selection-rate", "0"), "--selection-rate is 0, yet rows were logged"),
+        (("--selection-limit", "0.2"), "--selection-limit must be a limit of at least 1"),
         (("--memory-limit", "much"), "--memory-limit must be a number of bytes"),
-        (("--plug-in", "--confidence", "0.9"), "--plug-in neglects sampling error"),
-        (("--plug-in", "--inference", "approximate"), "error; leave out --inference"),
-        (("--profile", "paper", "--inference", "approximate"), "out --inference approximate"),
+        (("--confidence", "1.5"), "--confidence must be"),
+        (
+            ("--confidence", "none", "--inference", "approximate"),
+            "pass a chance as --confidence",
+        ),
         (("--models", "linear"), "by --models are approximate; pass --inference approximate"),
         (("--models", "magic"), "'magic' is not one of"),
     ],
@@ -330,42 +318,9 @@ def test_facts_that_make_no_sense_are_refused_in_one_line(
     assert said in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["bound", "choose", "stress"])
-@pytest.mark.parametrize("inference", [(), ("--inference", "approximate")])
-@pytest.mark.parametrize("flag", ["--adaptive", "--plug-in", "--exact"])
-def test_what_models_never_go_with_is_said_at_once(
-    command: str,
-    inference: tuple[str, ...],
-    flag: str,
-    log: str,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    asked = (command, GRAPH, QUERY, log, "--models", "linear", *inference, flag)
-
-    assert answer(capsys, *asked) == (
-        2,
-        "",
-        f"error: --models does not go with {flag}; leave out one of them\n",
-    )
-
-
-@pytest.mark.parametrize("inference", [(), ("--inference", "approximate")])
-def test_models_are_refused_where_the_log_says_that_a_policy_learned(
-    inference: tuple[str, ...], log: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    rows = Path(log).read_text(encoding="utf-8").split()
-    marked = [f"{row},{'boundit_adaptive' if i == 0 else 1}" for i, row in enumerate(rows)]
-    Path("marked.csv").write_text("\n".join(marked), encoding="utf-8")
-    asked = ("bound", GRAPH, QUERY, "marked.csv", "--models", "linear", *inference)
-    code, _, err = answer(capsys, *asked)
-
-    assert code == 2
-    assert "'boundit_adaptive' says that a learning policy wrote the log" in err
-    assert err.endswith("; leave out --models\n")
-
-
 @pytest.mark.parametrize(
-    "command", ["bound", "sensitivity --limit selection", "check", "choose", "stress", "suggest"]
+    "command",
+    ["bound", "sensitivity --limit selection", "check", "choose", "stress", "suggest"],
 )
 def test_a_column_renamed_to_no_node_is_told_by_the_name_of_the_node(
     command: str, pharmacy: Path, capsys: pytest.CaptureFixture[str]
@@ -392,7 +347,7 @@ def test_the_column_of_clusters_may_be_renamed(
     code, out, err = answer(capsys, "bound", GRAPH, QUERY, "users.csv", *renamed)
 
     assert code == 0, err
-    assert "identified" in out
+    assert "independent clusters by user" in out
 
 
 def test_the_selection_rate_narrows(pharmacy: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -402,7 +357,7 @@ def test_the_selection_rate_narrows(pharmacy: Path, capsys: pytest.CaptureFixtur
     narrow = capsys.readouterr().out
 
     def width(text: str) -> float:
-        cells = [line.split() for line in text.splitlines()[1:7]]
+        cells = [line.split() for line in text.splitlines()[3:9]]
         return sum(float(cell[3]) - float(cell[2]) for cell in cells)
 
     assert width(narrow) < 0.9 * width(wide)
@@ -443,6 +398,43 @@ def test_models_serve_numbers_and_stand_in_json_and_page(
     assert "--bins" in why
     assert record["models"].startswith("reward by LogisticRegression, arm by")
     assert {row["lower_rule"] for row in record["rows"]} == {"adjustment by models"}
-    assert "models that come near the truth" in record["promise"]
     assert record["models"] in page
     assert "adjustment by models" in page
+
+
+def test_effects_are_compared_with_a_baseline(
+    pharmacy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = str(pharmacy / "graph.txt"), "Refill | do(Reminder), Age", str(pharmacy / "log.csv")
+    code, out, err = answer(capsys, "effect", *files, "--baseline", "letter")
+
+    assert code == 0
+    rows = [line.split() for line in out.splitlines() if line.startswith(("call", "text"))]
+    assert [(row[0], row[1], row[-1]) for row in rows] == [
+        ("call", "older", "increase"),
+        ("call", "younger", "increase"),
+        ("text", "older", "inconclusive"),
+        ("text", "younger", "increase"),
+    ]
+    assert "Compared with letter, call increases mean Refill by 0.1" in out
+    assert "--domain" in out + err
+    record = json.loads(answer(capsys, "effect", *files, "--baseline", "letter", "--json")[1])
+    assert (record["baseline"], len(record["rows"])) == ({"Reminder": "letter"}, 4)
+    code, out, err = answer(capsys, "effect", *files, "--baseline", "leter")
+    assert (code, out) == (2, "")
+    assert err == "error: Reminder has no value 'leter'. It has call, letter, text.\n"
+
+
+def test_of_more_than_thirty_rows_the_first_are_printed(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [f"c{i:02},{x},{(i + x) % 2}" for i in range(20) for x in (0, 1) for _ in range(5)]
+    Path("log.csv").write_text("\n".join(["C,X,Y", *rows]))
+    asked = ("bound", "C -> X -> Y; C -> Y", "Y | do(X), C", "log.csv")
+    cut, whole = answer(capsys, *asked)[1], answer(capsys, *asked, "--all-rows")[1]
+
+    assert "10 more rows" in cut
+    assert "--all-rows" in cut
+    assert "more rows" not in whole
+    assert len(whole.splitlines()) == len(cut.splitlines()) + 9

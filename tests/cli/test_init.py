@@ -94,7 +94,7 @@ def test_every_printed_command_works_as_printed(
     assert answer(capsys, *graph[1:])[0] == 0
     assert answer(capsys, *check[1:])[0] == 0
     assert answer(capsys, *recover[1:])[0] == 1
-    assert "worst case over Illness" in answer(capsys, *bound[1:])[1]
+    assert "increase" in answer(capsys, *bound[1:])[1]
     assert answer(capsys, *explain[1:])[1].count(" lies in [") == 6
     assert answer(capsys, *save[1:])[0] == 0
     assert len(bd.BoundTable.load("bounds.json").bounds) == 6
@@ -208,4 +208,4 @@ def test_json_says_what_was_written(capsys: pytest.CaptureFixture[str], here: Pa
 
     assert record["directory"] == "boundit-example"
     assert all((here / record["directory"] / name).is_file() for name in record["files"])
-    assert record["commands"][3][:2] == ["boundit", "bound"]
+    assert record["commands"][3][:2] == ["boundit", "effect"]

@@ -10,7 +10,7 @@ from boundit.cli.init import init
 
 QUERY = "Refill | do(Reminder), Age"
 COMMANDS = [
-    ["graph", "show", "graph.txt"],
+    ["graph", "graph.txt"],
     ["identify", "graph.txt", QUERY],
     ["check", "graph.txt", "log.csv"],
     ["bound", "graph.txt", QUERY, "log.csv", "--report", "page.html", "--out", "bounds.json"],

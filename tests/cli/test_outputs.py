@@ -80,7 +80,7 @@ def test_without_matplotlib_pages_are_written_and_figures_refused_before_any_wor
     """As after ``pip install boundit``, in a process of its own."""
     (tmp_path / "log.csv").write_text("X,Y\n" + "0,0\n1,1\n0,1\n1,0\n" * 20)
     bound = ["bound", "X -> Y", "Y | do(X)", "log.csv"]
-    page, figure = ["--report", "page.html"], ["--sensitivity-plot", "limits.svg"]
+    page, figure = ["--report", "page.html"], ["--plot", "limits.svg"]
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         blocked = "import sys; sys.modules['matplotlib'] = None; "

@@ -16,21 +16,16 @@ from tests.report.probes import HEADINGS
 GRAPH, QUERY = "Z -> X -> Y; Z -> Y; X <-> Y; Z -> [S]", "Y | do(X), Z"
 BASE = (GRAPH, QUERY, "log.csv")
 COMMANDS = {
-    "bound": ("bound", *BASE, "--out", "bounds.json", "--confounding-plot", "limits.svg"),
+    "bound": ("bound", *BASE, "--out", "bounds.json"),
+    "effect": ("effect", *BASE),
     "stress": ("stress", *BASE, "--time-limit", "60"),
     "suggest": ("suggest", *BASE, "--worlds", "1"),
     "compare": ("compare", "bounds.json", "--policy", "1", "--baseline", "0"),
     "choose": ("choose", "bounds.json"),
-    "breakdown": (
-        "breakdown",
+    "sensitivity": (
+        "sensitivity",
         *BASE,
-        "--of",
-        "X <-> Y",
-        "--arm",
-        "1",
-        "--in",
-        "1",
-        "--plug-in",
+        *("--limit", "X <-> Y", "--arm", "1", "--context", "1", "--confidence", "none"),
     ),
 }
 IN_SIGHT = """() => {

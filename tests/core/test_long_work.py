@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from boundit.core import long_work
-from boundit.core.errors import InvalidLimit
+from boundit.core.errors import OptionError
 from boundit.core.long_work import (
     FOR_EVER,
     Progress,
@@ -67,7 +67,7 @@ def test_a_limit_is_seconds_or_none(limit: float | None) -> None:
 
 @pytest.mark.parametrize("limit", [-1, float("nan"), "soon"])
 def test_what_is_no_limit_is_refused_by_the_name_of_its_option(limit: object) -> None:
-    with pytest.raises(InvalidLimit, match="time_limit must be seconds or None") as caught:
+    with pytest.raises(OptionError, match="time_limit must be seconds or None") as caught:
         read_time_limit(limit)
     assert caught.value.option == "time_limit"
 
@@ -84,7 +84,7 @@ def test_whoever_does_not_want_to_hear_hears_nothing(
 def test_limits_of_other_makes_are_read_too() -> None:
     assert read_time_limit(np.float32(1)) == 1
     assert read_time_limit(10**400) == float("inf")
-    with pytest.raises(InvalidLimit, match="found True"):
+    with pytest.raises(OptionError, match="found True"):
         read_time_limit(True)
 
 
@@ -119,7 +119,7 @@ def test_progress_is_a_function_or_nothing(capsys: pytest.CaptureFixture[str]) -
     assert heard == [("count", 0, 1)]
     assert not capsys.readouterr().err
     with (
-        pytest.raises(InvalidLimit, match="progress must be True or a function"),
+        pytest.raises(OptionError, match="progress must be True or a function"),
         follow_progress("bar"),  # type: ignore[arg-type]
     ):
         pass

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from boundit.core.errors import BounditError, UnreadableFile
 from boundit.counts.faults import is_cut_short
 from boundit.counts.log import read_log
-from tests.cli.test_bound import answer
+from tests.cli.answer import answer
 from tests.counts.backends import pack
 
 GOOD = b'{"X": 1, "Y": 0}\n'
 MANY = b"1,2\n" * 30_000
-NO_OBJECT = 'line 2 is no object, such as {"Age": 30, "Click": 1}'
+NO_OBJECT = 'line 2 is not an object, such as {"Age": 30, "Click": 1}'
 NO_UTF8 = "is not UTF-8 text; save the file as UTF-8"
 DEEP = b'{"X": 1, "q": ' + b"[" * 10**5 + b"]" * 10**5 + b"}\n"
 
@@ -32,13 +32,13 @@ DEEP = b'{"X": 1, "q": ' + b"[" * 10**5 + b"]" * 10**5 + b"}\n"
         (b'X,Y\n1,2\n"b,2\n1,2\n', "line 3 leaves a quote open"),
         (b'X,Y\n"a",2\na,3\n1,"b\n' + b"1,2\n" * 40, "line 4 leaves a quote open"),
         (b"X,Y\n" + MANY + b'1,"b\n' + b"1,2\n" * 40, "line 30,002 leaves a quote open"),
-        (b'X,Y\n"c"d,2\n', "line 2 is no CSV: ',' expected after '\"'"),
+        (b'X,Y\n"c"d,2\n', "line 2 is not CSV: ',' expected after '\"'"),
         (b"\xef\xbb\xbfX,Y\n1\n", "line 2 has 1 value, the header has 2 (X, Y)"),
         (b"X,Y\n" + MANY + b"1\n", "line 30,002 has 1 value, the header has 2 (X, Y)"),
         (b"X,Y\n1,2\n\xe9,2\n", f"line 3 {NO_UTF8}"),
         (b"X,Y\n" + MANY + b"\xe9,2\n", f"line 30,002 {NO_UTF8}"),
         ("X,Y\n1,2\n".encode("utf-16"), f"line 1 {NO_UTF8}"),
-        (b"X,Y\n1,2\n1\r,2\n", "line 3 is no CSV: new-line character seen in unquoted field"),
+        (b"X,Y\n1,2\n1\r,2\n", "line 3 is not CSV: new-line character seen in unquoted field"),
         (b"X,Y\r\n1,2\n3,4\r\n", "line 2 ends otherwise than line 1; save it with one kind of "
          "line ends"),
     ],
@@ -58,14 +58,17 @@ def test_the_first_line_of_csv_that_does_not_fit_is_named(
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        (b'{"X": 1\n', "line 2 is no JSON: Expecting ',' delimiter"),
-        (b'{"X": 1} {"X": 2}\n', "line 2 is no JSON: Extra data"),
-        (b"{'X': 1}\n", "line 2 is no JSON: Expecting property name enclosed in double quotes"),
+        (b'{"X": 1\n', "line 2 is not JSON: Expecting ',' delimiter"),
+        (b'{"X": 1} {"X": 2}\n', "line 2 is not JSON: Extra data"),
+        (
+            b"{'X': 1}\n",
+            "line 2 is not JSON: Expecting property name enclosed in double quotes",
+        ),
         (b"[1, 2]\n", NO_OBJECT),
         (b"7\n", NO_OBJECT),
         (b'{"X": "\xe9"}\n', f"line 2 {NO_UTF8}"),
         (b'{"X": "\\ud800"}\n', f"line 2 {NO_UTF8}"),
-        (b'{"X": "\x00"}\n', "line 2 is no JSON: Invalid control character at"),
+        (b'{"X": "\x00"}\n', "line 2 is not JSON: Invalid control character at"),
         (DEEP, "line 2 is nested too deeply; a log's line is a flat object"),
     ],
 )
@@ -98,9 +101,9 @@ def test_the_first_line_of_json_that_is_no_object_is_named(
         (
             "a.jsonl",
             b'{\n "X": 1\n}\n',
-            "cannot read {}: line 1 is no JSON: Expecting property",
+            "cannot read {}: line 1 is not JSON: Expecting property",
         ),
-        ("a.jsonl", b"\xef\xbb\xbf" + GOOD, "cannot read {}: line 1 is no JSON: Unexpected"),
+        ("a.jsonl", b"\xef\xbb\xbf" + GOOD, "cannot read {}: line 1 is not JSON: Unexpected"),
         ("a.jsonl", GOOD + b'{"X": 1, "X": 2}\n', 'has duplicate key "X"'),
     ],
 )

@@ -11,16 +11,8 @@ import pyarrow.dataset as pa_dataset
 import pyarrow.parquet as pa_parquet
 import pytest
 
-from boundit.core.errors import BounditError, MissingExtra, UnreadableFile
-from boundit.counts.errors import (
-    EmptyLog,
-    InvalidLog,
-    MixedFiles,
-    NoFiles,
-    NotACategory,
-    NotNumeric,
-    SameName,
-)
+from boundit.core.errors import BounditError, DataError, MissingExtra, UnreadableFile
+from boundit.counts.errors import NotACategory, NotNumeric
 from boundit.counts.files import find_files, open_arrow, write_json_reader
 from boundit.counts.log import read_log
 from boundit.counts.paths import FileFormat
@@ -135,7 +127,7 @@ def test_names_that_differ_only_in_case_are_refused(tmp_path: Path) -> None:
     pa_parquet.write_table(arrow({"Y": [1], "Y_1": [0]}), tmp_path / "fine.parquet")
 
     for name in ("log.parquet", "log.csv"):
-        with pytest.raises(SameName, match=f"{name}' has several columns called '[Yy]', or"):
+        with pytest.raises(DataError, match=f"{name}' has several columns called '[Yy]', or"):
             read_log(tmp_path / name)
     for name in ("fine.parquet", "fine.csv"):
         assert read_log(tmp_path / name).columns == ("Y", "Y_1")
@@ -176,8 +168,8 @@ def test_quotes_are_no_part_of_values_wherever_the_first_is(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [
-        (b"", EmptyLog, "the file is empty, it has not even a header"),
-        (b"X,Y\n", EmptyLog, "it has no rows"),
+        (b"", DataError, "the file is empty, it has not even a header"),
+        (b"X,Y\n", DataError, "it has no rows"),
         (
             b"X,Y\n1,2\n1,2,3\n4,5\n",
             UnreadableFile,
@@ -214,33 +206,35 @@ def test_a_compressed_file_cut_short(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("nowhere.csv", "no log at 'nowhere.csv': there is no such file or directory"),
-        ("nowhere/*.csv", "no log at 'nowhere/*.csv': no Parquet, CSV, JSON lines or Arrow "
+        ("nowhere.csv", "cannot read 'nowhere.csv': there is no such file or directory"),
+        ("nowhere/*.csv", "cannot read 'nowhere/*.csv': no Parquet, CSV, JSON lines or Arrow "
          "file matches"),
-        ("s3://bucket/log.parquet", "no log at 's3://bucket/log.parquet': Install s3fs to "
+        ("s3://bucket/log.parquet", "cannot read 's3://bucket/log.parquet': Install s3fs to "
          "access S3"),
     ],
 )  # fmt: skip
 def test_a_path_to_nothing(path: str, message: str) -> None:
-    with pytest.raises(NoFiles) as caught:
+    with pytest.raises(UnreadableFile) as caught:
         find_files(path)
     assert str(caught.value) == message
 
 
 def test_paths_to_something_else(folder: Path) -> None:
     with pytest.raises(
-        NoFiles, match=r"unknown kind; name it \.parquet, \.csv, \.jsonl, \.arrow"
+        UnreadableFile, match=r"unknown kind; name it \.parquet, \.csv, \.jsonl, \.arrow"
     ):
         find_files(folder / "notes.txt")
-    with pytest.raises(NoFiles, match="no Parquet, CSV, JSON lines or Arrow file matches"):
+    with pytest.raises(
+        UnreadableFile, match="no Parquet, CSV, JSON lines or Arrow file matches"
+    ):
         find_files(str(folder / "*.txt"))
-    with pytest.raises(NoFiles, match="the list is empty"):
+    with pytest.raises(UnreadableFile, match="the list is empty"):
         find_files([])
-    with pytest.raises(MixedFiles, match="of different kinds; give files of one kind"):
+    with pytest.raises(DataError, match="of different kinds; give files of one kind"):
         find_files(folder)
     (folder / "empty").mkdir()
     with pytest.raises(
-        NoFiles, match="the directory holds no Parquet, CSV, JSON lines or Arrow file"
+        UnreadableFile, match="the directory holds no Parquet, CSV, JSON lines or Arrow file"
     ):
         find_files(folder / "empty")
 
@@ -266,7 +260,7 @@ def test_a_file_that_vanishes_between_opening_and_counting(tmp_path: Path) -> No
     log = read_log(path)
     path.unlink()
 
-    with pytest.raises((UnreadableFile, InvalidLog), match=r"log\.parquet"):
+    with pytest.raises((UnreadableFile, DataError), match=r"log\.parquet"):
         log.count(["X"])
 
 
@@ -316,7 +310,7 @@ def test_arrow_names_that_differ_only_in_case_are_refused(tmp_path: Path) -> Non
     path = write_arrow(tmp_path / "a.arrow", arrow({"Y": [1], "y": [0]}))
     fine = write_arrow(tmp_path / "b.arrow", arrow({"Y": [1], "Y_1": [0]}))
 
-    with pytest.raises(SameName, match=r"a\.arrow' has several columns called '[Yy]'"):
+    with pytest.raises(DataError, match=r"a\.arrow' has several columns called '[Yy]'"):
         read_log(path)
     assert read_log(fine).columns == ("Y", "Y_1")
 
@@ -434,7 +428,7 @@ def test_keys_that_differ_only_in_case_are_refused(tmp_path: Path) -> None:
     path = write_lines(tmp_path / "log.jsonl", '{"Y": 1, "y": 2}')
     fine = write_lines(tmp_path / "fine.jsonl", '{"Y": 1, "Y_1": 2}')
 
-    with pytest.raises(SameName, match=r"log\.jsonl' has several columns called '[Yy]'"):
+    with pytest.raises(DataError, match=r"log\.jsonl' has several columns called '[Yy]'"):
         read_log(path)
     assert read_log(fine).columns == ("Y", "Y_1")
 
@@ -452,7 +446,7 @@ def test_json_parts_of_the_path_are_columns(tmp_path: Path) -> None:
 def test_a_file_without_anything_is_said_to_be_empty(tmp_path: Path, text: str) -> None:
     (tmp_path / "log.jsonl").write_text(text)
 
-    with pytest.raises(EmptyLog, match=r"nothing to count in '.*log\.jsonl'"):
+    with pytest.raises(DataError, match=r"nothing to count in '.*log\.jsonl'"):
         read_log(tmp_path / "log.jsonl")
 
 

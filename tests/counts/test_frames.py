@@ -13,14 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from boundit.counts.errors import (
-    BadWeight,
-    EmptyLog,
-    InvalidLog,
-    NotACategory,
-    NotNumeric,
-    UnknownSource,
-)
+from boundit.core.errors import DataError
+from boundit.counts.errors import NotACategory, NotNumeric
 from boundit.counts.frames import read_frame
 from boundit.counts.log import read_log
 from tests.counts.backends import BACKENDS, Columns, arrow, shown
@@ -140,7 +134,7 @@ def test_counts_are_those_of_a_plain_loop(
     folder = tmp_path_factory.mktemp("log")
     log = read_log(BACKENDS[backend](arrow(columns), folder))
     if not n:
-        with pytest.raises(EmptyLog, match="every row has a null"):
+        with pytest.raises(DataError, match="every row has a null"):
             log.count(names, reward="Y")
         return
     table = log.count(names, reward="Y")
@@ -196,7 +190,7 @@ def test_categories_of_numbers_stay_numbers() -> None:
     ],
 )  # fmt: skip
 def test_columns_that_hold_something_else(
-    frame: object, asked: dict[str, Any], error: type[InvalidLog], message: str
+    frame: object, asked: dict[str, Any], error: type[DataError], message: str
 ) -> None:
     with pytest.raises(error) as caught:
         read_log(frame).count(**asked)
@@ -205,17 +199,17 @@ def test_columns_that_hold_something_else(
 
 def test_an_engines_own_refusal_is_one_line() -> None:
     broken = pl.LazyFrame({"X": [1]}).select(pl.col("nope"))
-    with pytest.raises(InvalidLog, match=r"cannot read the polars frame: .*nope") as caught:
+    with pytest.raises(DataError, match=r"cannot read the polars frame: .*nope") as caught:
         read_log(broken)
     assert "\n" not in str(caught.value)
 
     twice = pd.DataFrame([[1, 2]], columns=["X", "X"])
-    with pytest.raises(InvalidLog, match="cannot read the frame: Expected unique column names"):
+    with pytest.raises(DataError, match="cannot read the frame: Expected unique column names"):
         read_log(twice)
 
 
 def test_what_is_no_frame_is_refused() -> None:
-    with pytest.raises(UnknownSource, match=r"cannot read a log from pandas\.Series; give"):
+    with pytest.raises(DataError, match=r"cannot read a log from pandas\.Series; give"):
         read_frame(pd.Series([1]))
 
 
@@ -223,14 +217,14 @@ def test_what_is_no_frame_is_refused() -> None:
 @pytest.mark.parametrize(
     ("weights", "error", "problem"),
     [
-        ([1.0, None], BadWeight, "weight 'n' is null or NaN in 1 of 2 rows"),
-        ([1, -1], BadWeight, "weight 'n' is negative"),
-        ([1, 0.5], BadWeight, "weight 'n' has a fractional part in some rows"),
-        ([0, 0], EmptyLog, "every weight is zero"),
+        ([1.0, None], DataError, "weight 'n' is null or NaN in 1 of 2 rows"),
+        ([1, -1], DataError, "weight 'n' is negative"),
+        ([1, 0.5], DataError, "weight 'n' has a fractional part in some rows"),
+        ([0, 0], DataError, "every weight is zero"),
     ],
 )
 def test_bad_weights_are_found_by_every_engine(
-    backend: str, weights: list[object], error: type[InvalidLog], problem: str, tmp_path: Path
+    backend: str, weights: list[object], error: type[DataError], problem: str, tmp_path: Path
 ) -> None:
     source = BACKENDS[backend](arrow({"X": [0, 1], "n": weights}), tmp_path)
     with pytest.raises(error, match=problem):

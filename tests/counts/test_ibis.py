@@ -17,15 +17,8 @@ from hypothesis import strategies as st
 
 import boundit as bd
 from boundit.cli.init import make_example
-from boundit.counts.errors import (
-    BadWeight,
-    EmptyLog,
-    InvalidLog,
-    NotACategory,
-    NotFinite,
-    NotNumeric,
-    TooManyCells,
-)
+from boundit.core.errors import DataError
+from boundit.counts.errors import NotACategory, NotNumeric, TooManyCells
 from boundit.counts.log import read_log
 from tests.counts.backends import Columns, arrow, shown
 from tests.counts.test_frames import ASKED, mixed_rows, small_logs
@@ -196,7 +189,7 @@ def test_counts_are_those_of_a_plain_loop(
     with open_table(place) as rows:
         log = read_log(rows)
         if not n:
-            with pytest.raises(EmptyLog, match="every row has a null"):
+            with pytest.raises(DataError, match="every row has a null"):
                 log.count(names, reward="Y")
             return
         table = log.count(names, reward="Y")
@@ -302,24 +295,24 @@ def test_a_text_among_the_numbers_of_sqlite_is_refused(types: str, tmp_path: Pat
             read_log(table, weight="n").count([])
         with pytest.raises(NotNumeric, match="the binned column 'Y' must be numeric"):
             read_log(table, bins={"Y": [1]}).count(["Y"])
-        with pytest.raises(InvalidLog, match="'X' holds 'odd' among whole numbers"):
+        with pytest.raises(DataError, match="'X' holds 'odd' among whole numbers"):
             read_log(table).count(["X"])
 
 
 @pytest.mark.parametrize(
     ("weights", "error", "problem"),
     [
-        ([1.0, None], BadWeight, "weight 'n' is null or NaN in 1 of 2 rows"),
-        ([1, -1], BadWeight, "weight 'n' is negative"),
-        ([1.0, 0.5], BadWeight, "weight 'n' has a fractional part in some rows"),
-        ([0, 0], EmptyLog, "every weight is zero"),
-        ([1.0, float("inf")], NotFinite, "weight 'n' is infinite"),
+        ([1.0, None], DataError, "weight 'n' is null or NaN in 1 of 2 rows"),
+        ([1, -1], DataError, "weight 'n' is negative"),
+        ([1.0, 0.5], DataError, "weight 'n' has a fractional part in some rows"),
+        ([0, 0], DataError, "every weight is zero"),
+        ([1.0, float("inf")], DataError, "weight 'n' is infinite"),
     ],
 )
 def test_bad_weights_are_found(
     put: Callable[[Columns], str],
     weights: list[object],
-    error: type[InvalidLog],
+    error: type[DataError],
     problem: str,
 ) -> None:
     with (
@@ -339,20 +332,18 @@ def test_what_is_no_log_is_said_in_one_line(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "log.sqlite")) as connection:
         connection.execute("CREATE TABLE log (X int)")
         with pytest.raises(
-            InvalidLog, match=r"cannot read a log from sqlite3\.Connection; give"
+            DataError, match=r"cannot read a log from sqlite3\.Connection; give"
         ):
             read_log(connection)
     with open_table(f"{tmp_path}/log.sqlite") as table:
         with pytest.raises(
-            EmptyLog, match="nothing to count in the ibis frame: it has no rows"
+            DataError, match="nothing to count in the ibis frame: it has no rows"
         ):
             read_log(table).count(["X"])
-        with pytest.raises(InvalidLog, match="the log has no column 'Z'; it has X"):
+        with pytest.raises(DataError, match="the log has no column 'Z'; it has X"):
             read_log(table).count(["Z"])
         with closing(sqlite3.connect(tmp_path / "log.sqlite")) as connection:
             connection.execute("DROP TABLE log")
-        with pytest.raises(
-            InvalidLog, match="cannot read the ibis frame: no such table"
-        ) as bad:
+        with pytest.raises(DataError, match="cannot read the ibis frame: no such table") as bad:
             read_log(table).count(["X"])
         assert "\n" not in str(bad.value)

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from boundit.core.errors import DataError
 from boundit.core.scalars import name_bins
-from boundit.counts.errors import LevelsClash, NotACategory
+from boundit.counts.errors import NotACategory
 from boundit.counts.levels import encode_column, join_levels, sort_levels, to_native
 
 NOON = dt.datetime(2024, 2, 29, 12)  # noqa: DTZ001 - without a zone on purpose
@@ -73,7 +74,7 @@ def test_what_is_no_category_is_named(column: list[object], held: str) -> None:
 def test_levels_of_two_tables_join_unless_they_are_of_two_types() -> None:
     assert join_levels("X", ("b",), ("a", None), ("b",)) == ("a", "b", None)
     assert join_levels("X", (0, 1), (True,)) == (0, 1)
-    with pytest.raises(LevelsClash, match="'X' has both 1 and '1' as levels"):
+    with pytest.raises(DataError, match="'X' has both 1 and '1' as levels"):
         join_levels("X", (1,), ("1",))
     with pytest.raises(NotACategory):
         join_levels("X", ([1],))

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from boundit.core.errors import InvalidLimit, OutOfTime
+from boundit.core.errors import OptionError, OutOfTime
 from boundit.core.long_work import TimeBudget
 from boundit.counts import memory
 from boundit.counts.errors import TooLarge
@@ -58,7 +58,7 @@ def test_a_limit_is_bytes_or_text_with_a_unit(limit: object, size: int) -> None:
     ],
 )
 def test_what_is_no_size_is_refused_by_the_name_of_its_option(limit: object) -> None:
-    with pytest.raises(InvalidLimit, match="memory_limit must be a number of bytes") as caught:
+    with pytest.raises(OptionError, match="memory_limit must be a number of bytes") as caught:
         read_memory_limit(limit)
     assert caught.value.option == "memory_limit"
     assert "\n" not in str(caught.value)

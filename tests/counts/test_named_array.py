@@ -3,15 +3,9 @@
 import numpy as np
 import pytest
 
+from boundit.core.errors import DataError
 from boundit.counts.log import read_log
-from boundit.counts.named_array import (
-    LevelsDiffer,
-    MissingAxis,
-    NamedArray,
-    NoSuchLevel,
-    SeenCells,
-    find_distinct,
-)
+from boundit.counts.named_array import NamedArray, SeenCells, find_distinct
 
 LAW = NamedArray(("X", "Y", "Z"), np.arange(1, 13).reshape(2, 3, 2) / 78)
 
@@ -67,11 +61,11 @@ def test_axes_fit_the_numbers(axes: tuple[str, ...]) -> None:
 
 
 def test_strangers_are_refused() -> None:
-    with pytest.raises(MissingAxis, match="no variable 'W'; it has X, Y, Z"):
+    with pytest.raises(DataError, match="no variable 'W'; it has X, Y, Z"):
         LAW.marginalize("W")
-    with pytest.raises(MissingAxis, match="'Y'"):
+    with pytest.raises(DataError, match="'Y'"):
         LAW.align(("X", "Z"))
-    with pytest.raises(LevelsDiffer, match="'Y' has 3 levels in one table and 2 in another"):
+    with pytest.raises(DataError, match="'Y' has 3 levels in one table and 2 in another"):
         LAW.measure_gap(NamedArray(("Y",), np.ones(2)))
     with pytest.raises(TypeError, match="X, Y, Z is free"):
         float(LAW)
@@ -79,7 +73,7 @@ def test_strangers_are_refused() -> None:
 
 @pytest.mark.parametrize("value", [-1, 3, 1.0, "1", None])
 def test_levels_are_whole_numbers_in_range(value: int) -> None:
-    with pytest.raises(NoSuchLevel, match="the whole numbers 0 to 2"):
+    with pytest.raises(DataError, match="the whole numbers 0 to 2"):
         LAW.at({"Y": value})
 
 

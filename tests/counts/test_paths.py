@@ -12,8 +12,7 @@ import fsspec
 import pyarrow.parquet as pa_parquet
 import pytest
 
-from boundit.core.errors import MissingExtra, UnreadableFile
-from boundit.counts.errors import InvalidLog, NoFiles
+from boundit.core.errors import DataError, MissingExtra, UnreadableFile
 from boundit.counts.log import read_log
 from boundit.counts.paths import ENDINGS, FileFormat, find_format, list_files
 from tests.counts.backends import BACKENDS, arrow, shown
@@ -113,11 +112,11 @@ def test_what_is_not_there_is_said_in_one_line(store: fsspec.AbstractFileSystem)
     }.items():
         if "broken" in path or path == "memory://log":
             store.rm("/log/broken.csv.gz") if store.exists("/log/broken.csv.gz") else None
-        with pytest.raises(NoFiles, match=said) as caught:
+        with pytest.raises(UnreadableFile, match=said) as caught:
             read_log(path)
         assert "\n" not in str(caught.value)
     store.pipe("/log/broken.csv.gz", gzip.compress(b"X,Y\n1,2\n" * 99)[:20])
-    with pytest.raises((UnreadableFile, InvalidLog), match=r"broken\.csv\.gz") as broken:
+    with pytest.raises((UnreadableFile, DataError), match=r"broken\.csv\.gz") as broken:
         read_log("memory://log/broken.csv.gz").count(["X"])
     assert "\n" not in str(broken.value)
 
@@ -128,7 +127,7 @@ def test_files_of_two_places_are_refused(
     store.pipe("/log/a.csv", b"X\n1\n")
     (tmp_path / "b.csv").write_text("X\n1\n")
 
-    with pytest.raises(NoFiles, match=r"not at the same place as 'memory://log/a\.csv'"):
+    with pytest.raises(UnreadableFile, match=r"not at the same place as 'memory://log/a\.csv'"):
         read_log(["memory://log/a.csv", str(tmp_path / "b.csv")])
 
 
@@ -181,5 +180,5 @@ def test_files_are_read_over_http(name: str, tmp_path: Path, server: str) -> Non
 
     found = shown(read_log(f"{server}/{name}").count(["X"], reward="Y"))
     assert found == shown(read_log(ROWS).count(["X"], reward="Y"))
-    with pytest.raises(NoFiles, match=r"none\.csv': there is no such file"):
+    with pytest.raises(UnreadableFile, match=r"none\.csv': there is no such file"):
         read_log(f"{server}/none.csv")

@@ -6,14 +6,14 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from boundit.counts.errors import InvalidLog
+from boundit.core.errors import DataError
 from boundit.counts.files import find_files
 from boundit.counts.log import read_log
 from boundit.counts.relations import (
     BARS,
     MOST_LEVELS,
     RelationSource,
-    heed_interrupts,
+    follow_interrupts,
     look_at_relation,
     read_kinds,
 )
@@ -59,7 +59,7 @@ def test_a_closed_connection_is_refused_in_one_line() -> None:
     relation = connection.sql("SELECT 1 AS x")
     connection.close()
 
-    with pytest.raises(InvalidLog, match="cannot read the DuckDB relation: Connection Error"):
+    with pytest.raises(DataError, match="cannot read the DuckDB relation: Connection Error"):
         read_log(relation)
 
 
@@ -69,7 +69,7 @@ def test_an_error_while_counting_is_one_line() -> None:
         too_large = read_log(connection.sql("SELECT 170141183460469231731687303715884105727 x"))
         log.count([])
 
-        with pytest.raises(InvalidLog, match="cannot read the DuckDB relation") as caught:
+        with pytest.raises(DataError, match="cannot read the DuckDB relation") as caught:
             too_large.count(["x"])
         assert "\n" not in str(caught.value)
 
@@ -82,12 +82,12 @@ def test_ctrl_c_that_duckdb_tells_of_is_an_interruption(said: Exception) -> None
 
     These are the two errors by which it tells of one.
     """
-    with pytest.raises(KeyboardInterrupt), heed_interrupts():
+    with pytest.raises(KeyboardInterrupt), follow_interrupts():
         raise said
 
 
 def test_another_error_while_a_query_runs_is_no_interruption() -> None:
-    with pytest.raises(RuntimeError, match="out of luck"), heed_interrupts():
+    with pytest.raises(RuntimeError, match="out of luck"), follow_interrupts():
         raise RuntimeError("out of luck")
 
 

@@ -5,7 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from boundit.counts.errors import InvalidOption, NotNumeric
+from boundit.core.errors import OptionError
+from boundit.counts.errors import NotNumeric
 from boundit.counts.log import read_log
 from boundit.counts.sources import (
     AGGREGATES,
@@ -75,9 +76,9 @@ def test_a_cell_has_the_sums_of_its_rows() -> None:
 
 
 def test_columns_that_are_no_table() -> None:
-    with pytest.raises(InvalidOption, match="columns differ in length: 'X' has 1, 'Y' has 2"):
+    with pytest.raises(OptionError, match="columns differ in length: 'X' has 1, 'Y' has 2"):
         read_columns({"X": [1], "Y": [1, 2]})
-    with pytest.raises(InvalidOption, match="column 'X' is str; give a list of its values"):
+    with pytest.raises(OptionError, match="column 'X' is str; give a list of its values"):
         read_columns({"X": "abc"})
 
 

@@ -5,15 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from boundit.counts.errors import (
-    Continuous,
-    EmptyLog,
-    HasNulls,
-    InvalidLog,
-    NotAllSelected,
-    NotFinite,
-    TooManyCells,
-)
+from boundit.core.errors import DataError
+from boundit.counts.errors import TooManyCells
 from boundit.counts.log import read_log
 
 
@@ -83,37 +76,37 @@ def test_cells_that_become_one_are_added_up() -> None:
     assert table.highest.tolist() == [5]
 
 
-REFUSED: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any], type[InvalidLog], str]] = [
-    ({"X": []}, {}, {"variables": "X"}, EmptyLog,
+REFUSED: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any], type[DataError], str]] = [
+    ({"X": []}, {}, {"variables": "X"}, DataError,
      "nothing to count in the dict of columns: it has no rows"),
-    ({"X": [None, 1], "Y": [1, None]}, {}, {"variables": "X", "reward": "Y"}, EmptyLog,
+    ({"X": [None, 1], "Y": [1, None]}, {}, {"variables": "X", "reward": "Y"}, DataError,
      "nothing to count in the dict of columns: every row has a null: X (1), Y (1)"),
-    ({"X": [1], "n": [0]}, {"weight": "n"}, {"variables": "X"}, EmptyLog,
+    ({"X": [1], "n": [0]}, {"weight": "n"}, {"variables": "X"}, DataError,
      "nothing to count in the dict of columns: every weight is zero"),
-    ({"X": [1, None]}, {"missing": "error"}, {"variables": "X"}, HasNulls,
+    ({"X": [1, None]}, {"missing": "error"}, {"variables": "X"}, DataError,
      "'X' is null or NaN in 1 of 2 rows; drop such rows with missing='drop' or missing='level'"),
-    ({"Y": [1.0, np.nan]}, {"missing": "level"}, {"variables": (), "reward": "Y"}, HasNulls,
+    ({"Y": [1.0, np.nan]}, {"missing": "level"}, {"variables": (), "reward": "Y"}, DataError,
      "'Y' is null or NaN in 1 of 2 rows; drop such rows with missing='drop'; "
      "a reward cannot be a level"),
     ({"X": [1, 2, 3], "S": [1, 0, None]}, {}, {"variables": "X", "selection": "S"},
-     NotAllSelected, "selection 'S' is not 1 in 2 of 3 rows; "
+     DataError, "selection 'S' is not 1 in 2 of 3 rows; "
      "filter the log to S = 1 and pass the rest as external="),
-    ({"Y": [1, float("inf")]}, {}, {"variables": (), "reward": "Y"}, NotFinite,
+    ({"Y": [1, float("inf")]}, {}, {"variables": (), "reward": "Y"}, DataError,
      "reward 'Y' is infinite in some rows; correct or filter them"),
-    ({"X": [1, 2], "n": [1, float("inf")]}, {"weight": "n"}, {"variables": "X"}, NotFinite,
+    ({"X": [1, 2], "n": [1, float("inf")]}, {"weight": "n"}, {"variables": "X"}, DataError,
      "weight 'n' is infinite in some rows; correct or filter them"),
     ({"X": [1, 2], "n": [1, -2]}, {"weight": "n", "exact": True}, {"variables": "X"},
-     InvalidLog, "weight 'n' is negative (-2) in some rows; a weight counts rows"),
-    ({"X": [0.1, 0.2, 0.7]}, {}, {"variables": "X"}, Continuous,
+     DataError, "weight 'n' is negative (-2) in some rows; a weight counts rows"),
+    ({"X": [0.1, 0.2, 0.7]}, {}, {"variables": "X"}, DataError,
      "'X' looks continuous: 3 levels in 3 rows; cut it with bins={'X': [...]} "
      "(the graph must then hold for the bins)"),
-    ({"X": [i / 2 for i in range(33)] * 9}, {}, {"variables": "X"}, Continuous,
+    ({"X": [i / 2 for i in range(33)] * 9}, {}, {"variables": "X"}, DataError,
      "'X' looks continuous: 33 levels in 297 rows; cut it with bins={'X': [...]} "
      "(the graph must then hold for the bins)"),
-    ({"X": list(range(101))}, {}, {"variables": "X"}, Continuous,
+    ({"X": list(range(101))}, {}, {"variables": "X"}, DataError,
      "'X' looks continuous: 101 levels in 101 rows; cut it with bins={'X': [...]} "
      "(the graph must then hold for the bins)"),
-    ({"X": [f"user {i}" for i in range(101)]}, {}, {"variables": "X"}, Continuous,
+    ({"X": [f"user {i}" for i in range(101)]}, {}, {"variables": "X"}, DataError,
      "'X' looks like an identifier: 101 levels in 101 rows; "
      "group its values first, or leave it out of the graph"),
 ]  # fmt: skip
@@ -124,7 +117,7 @@ def test_bad_data_is_refused_in_one_line(
     rows: dict[str, Any],
     opened: dict[str, Any],
     asked: dict[str, Any],
-    error: type[InvalidLog],
+    error: type[DataError],
     message: str,
 ) -> None:
     with pytest.raises(error) as caught:

@@ -9,8 +9,7 @@ import pytest
 import boundit as bd
 from boundit.bounds.request import NoConfidence, NotABanditQuestion
 from boundit.bounds.reward import OutsideRange
-from boundit.core.errors import InvalidLimit
-from boundit.counts.errors import InvalidOption
+from boundit.core.errors import OptionError
 from boundit.decisions import evaluation
 from boundit.decisions.evaluation import (
     Estimator,
@@ -148,7 +147,7 @@ def test_what_makes_no_estimate_is_refused(options: dict[str, object], said: str
     log = draw_log(np.random.default_rng(5), 50)
     given = {"policy": NEW, "propensity": "p"} | options
     with pytest.raises(
-        (InvalidPolicy, InvalidPropensity, InvalidLimit, NoConfidence), match=said
+        (InvalidPolicy, InvalidPropensity, OptionError, NoConfidence), match=said
     ):
         evaluate_policy(QUERY, log, **given)  # type: ignore[arg-type]
 
@@ -270,7 +269,7 @@ def test_a_pilot_sample_narrows_intervals() -> None:
         ({"p": ["x", "y"]}, "p", InvalidPropensity, "no numbers"),
         ({}, {"a": 1.0}, InvalidPropensity, "rule out"),
         ({"Y": [0, 50], "p": [0.5, 0.5]}, "p", OutsideRange, "50"),
-        ({}, "Y", InvalidOption, "variable of the query"),
+        ({}, "Y", OptionError, "variable of the query"),
     ],
 )
 def test_propensities_and_outcomes_that_cannot_be_are_refused(

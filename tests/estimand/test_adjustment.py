@@ -12,16 +12,10 @@ import numpy as np
 import pytest
 
 import boundit as bd
-from boundit.core.errors import BounditError, OverlappingRoles, UnknownNode
+from boundit.core.errors import BounditError, OverlappingRoles, QueryError, UnknownNode
 from boundit.core.names import Nodes
 from boundit.counts.evaluate import evaluate
-from boundit.estimand.adjustment import (
-    Adjustment,
-    NotACovariate,
-    adjusts,
-    find_adjustment,
-    write_adjustment,
-)
+from boundit.estimand.adjustment import Adjustment, adjusts, find_adjustment, write_adjustment
 from boundit.estimand.context_adjustment import adjusts_in_context
 from boundit.estimand.expression import P, Product, Sum
 from boundit.estimand.query import EffectQuery
@@ -209,7 +203,7 @@ def test_the_formula_weights_each_part_by_what_is_known_of_it() -> None:
 def test_external_variables_are_covariates() -> None:
     graph = parse("A -> X -> Y; B -> Y; B -> [S]")
 
-    with pytest.raises(NotACovariate, match="'B' is external but not among the covariates; "):
+    with pytest.raises(QueryError, match="'B' is external but not among the covariates; "):
         adjusts(graph, covariates="A", treatments="X", outcomes="Y", external=["A", "B"])
 
 
@@ -394,6 +388,21 @@ def test_minimal_sets_are_those_of_an_enumeration_by_another_library() -> None:
             compared += len(least)
 
     assert compared > 50
+
+
+def test_what_is_identified_names_its_adjustment_sets_and_biasing_paths() -> None:
+    """A biasing path is there exactly where a non-causal walk is open."""
+    for graph, _, x, y, _ in random_questions(150, seed=33):
+        query = ask({"outcomes": y, "treatments": x})
+        found = bd.identify(graph, query)
+        listed = dict.fromkeys(pair.covariates for pair in bd.adjustment_sets(graph, query))
+        given = graph.nodes - graph.observed
+        back_door = make_back_door_graph(graph, treatments=x, outcomes=y)
+
+        assert found.adjustment_sets == tuple(listed)
+        assert bool(found.biasing_paths) == (
+            open_walk(back_door, x, y, given=given) is not None
+        )
 
 
 @pytest.mark.parametrize("seed", [7, 8])

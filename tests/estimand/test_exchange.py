@@ -145,7 +145,7 @@ def test_a_no_says_whether_selection_is_to_blame() -> None:
     graph = parse("Z -> Y; A -> Y; A -> [S]")
 
     assert str(exchanges(graph, outcomes="Y", exchanged="Z")) == (
-        "no, by Lemma 1: selection tells of the outcome without acting on it [S <- A -> Y]"
+        "no, by Lemma 1: selection is dependent on the outcome without acting on it [S <- A -> Y]"
     )
     assert exchanges(graph, outcomes="Y", exchanged="Z", given="A")
 

@@ -139,7 +139,7 @@ def test_selection_on_the_mediator_loses_the_reward_factor() -> None:
     assert answer.expression is None
     assert answer.steps == (
         Step(15, "divide by Q of U2, X2"),
-        Step(9, "every c-component has a say in selection"),
+        Step(9, "every c-component affects selection"),
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from boundit.core.errors import MalformedQuery, OverlappingRoles, UnknownNode
+from boundit.core.errors import OverlappingRoles, QueryError, UnknownNode
 from boundit.estimand.derivation import Identification
 from boundit.estimand.expression import CFactor, Expression, P, Product, Ratio, Sum
 from boundit.estimand.identify import identify
@@ -147,7 +147,7 @@ def test_figure_2_tells_why_its_effect_is_lost() -> None:
         "Rule 2: U1 may be set by hand",
         "c-factors: P(Y | do(U1, X1, X2)) needs Q[I1, Y]",
         "Algorithm 2, line 15: divide by Q of U2, X2",
-        "Algorithm 2, line 9: every c-component has a say in selection",
+        "Algorithm 2, line 9: every c-component affects selection",
         "c-factors: Q[I1, Y] is missing",
         "Rule 1: P(Y | do(U1, X1, X2)) is not the same given S=1 [Y <- I1 -> S]",
     ]
@@ -278,5 +278,5 @@ def test_senseless_questions_are_refused() -> None:
         identify(graph, "Y | do(W)")
     with pytest.raises(UnknownNode, match="no node 'Q'"):
         recover_sets(graph, outcomes=make_nodes("Y"), external=[make_nodes("Q")])
-    with pytest.raises(MalformedQuery, match="it names no outcome"):
+    with pytest.raises(QueryError, match="names no outcome"):
         recover_sets(graph, outcomes=make_nodes())

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boundit.core.errors import BounditError, OverlappingRoles, UnknownNode
-from boundit.estimand.query import EffectQuery, NoOutcome, parse_query, read_roles
+from boundit.core.errors import BounditError, OverlappingRoles, QueryError, UnknownNode
+from boundit.estimand.query import EffectQuery, parse_query, read_roles
 from boundit.graph.text import parse
 from tests.nodes import make_nodes
 from tests.strategies import odd_names, plain_names
@@ -120,5 +120,5 @@ def test_selection_plays_no_role() -> None:
 
 
 def test_a_question_has_an_outcome() -> None:
-    with pytest.raises(NoOutcome, match="names no outcome; name at least one"):
+    with pytest.raises(QueryError, match="names no outcome; name at least one"):
         read_roles(GRAPH, {"a treatment": "X", "an outcome": ()})

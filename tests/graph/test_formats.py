@@ -4,7 +4,7 @@ import pydot
 import pytest
 from hypothesis import given
 
-from boundit.core.errors import InvalidGraph
+from boundit.core.errors import GraphError
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.formats import draft_dagitty, draft_dot, draft_json, from_record, to_record
 from boundit.graph.read import format_graph
@@ -75,7 +75,7 @@ def test_what_dot_can_say(dot: str, text: str) -> None:
     ],
 )
 def test_what_is_no_dot_is_refused_in_one_line(dot: str, message: str) -> None:
-    with pytest.raises(InvalidGraph) as refused:
+    with pytest.raises(GraphError) as refused:
         draft_dot(dot).make_graph()
     assert str(refused.value) == message
 
@@ -125,14 +125,14 @@ def test_what_dagitty_can_say(dagitty: str, text: str) -> None:
         (
             "dag { S [selected] T [selected] A -> S }",
             (
-                "the graph marks 2 selection nodes, S, T; "
+                "the graph marks several selection nodes, S, T; "
                 "a row is logged or not: give one node the parents of all of them"
             ),
         ),
     ],
 )
 def test_what_is_no_dagitty_is_refused_in_one_line(dagitty: str, message: str) -> None:
-    with pytest.raises(InvalidGraph) as refused:
+    with pytest.raises(GraphError) as refused:
         draft_dagitty(dagitty).make_graph()
     assert str(refused.value) == message
 
@@ -213,7 +213,7 @@ def test_a_question_beside_the_graph_names_nodes_of_it() -> None:
     ],
 )
 def test_what_is_no_json_is_refused_in_one_line(text: str, message: str) -> None:
-    with pytest.raises(InvalidGraph) as refused:
+    with pytest.raises(GraphError) as refused:
         draft_json(text).make_graph()
     assert str(refused.value) == message
 

@@ -12,9 +12,8 @@ from tools.reference import list_public_names
 import boundit as bd
 from boundit.core.errors import (
     BounditError,
-    NotAGraph,
-    NotText,
-    UnknownFormat,
+    GraphError,
+    OptionError,
     UnreadableFile,
 )
 from boundit.graph.causal_graph import CausalGraph
@@ -98,9 +97,9 @@ def test_a_file_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
 
 
 def test_other_things_than_text_are_refused() -> None:
-    with pytest.raises(NotText, match="a graph is read from text, found int; for a file"):
+    with pytest.raises(BounditError, match="a graph is read from text, found int; for a file"):
         parse_graph(3)  # type: ignore[arg-type]
-    with pytest.raises(UnknownFormat, match="no graph format 'xml'; there are text, dot"):
+    with pytest.raises(OptionError, match="no graph format 'xml'; there are text, dot"):
         format_graph(parse_graph("X"), "xml")  # type: ignore[arg-type]
 
 
@@ -167,11 +166,13 @@ def test_a_door_that_takes_graphs_says_what_is_none() -> None:
 
     assert require_graph(graph) is graph
     assert require_graph("X -> Y") == graph == require_graph(nx.DiGraph([("X", "Y")]))
-    with pytest.raises(NotAGraph, match=r"'g\.dot' looks like a file; open it with read_graph"):
+    with pytest.raises(
+        GraphError, match=r"'g\.dot' looks like a file; open it with read_graph"
+    ):
         require_graph("g.dot")
-    with pytest.raises(NotAGraph, match="looks like a file; open it with read_graph"):
+    with pytest.raises(GraphError, match="looks like a file; open it with read_graph"):
         require_graph(Path("a graph.txt"))
-    with pytest.raises(NotAGraph, match="found int; give a CausalGraph, its text such as"):
+    with pytest.raises(GraphError, match="found int; give a CausalGraph, its text such as"):
         require_graph(3)
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boundit.core.errors import BounditError, InvalidGraph, MalformedText
+from boundit.core.errors import BounditError, GraphError, MalformedText
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
 from boundit.graph.tokens import END, Tokens, unquote
@@ -90,7 +90,7 @@ def test_a_node_may_be_called_hidden() -> None:
         (
             "X -> [S]; X -> [T]",
             (
-                "the graph marks 2 selection nodes, S, T; "
+                "the graph marks several selection nodes, S, T; "
                 "a row is logged or not: give one node the parents of all of them"
             ),
         ),
@@ -114,7 +114,7 @@ def test_a_node_may_be_called_hidden() -> None:
     ],
 )
 def test_what_is_no_graph_is_refused_in_one_line(text: str, message: str) -> None:
-    with pytest.raises(InvalidGraph) as refused:
+    with pytest.raises(GraphError) as refused:
         parse(text)
     assert str(refused.value) == message
 

@@ -6,9 +6,9 @@ import pyarrow as pa
 import pytest
 
 import boundit as bd
-from boundit.decisions.sensitivity import Sensitivity
 from boundit.core.errors import MissingExtra
 from boundit.core.frames import FrameKind
+from boundit.decisions.sensitivity import Sensitivity
 from boundit.report.frame import CannotFrame, UnknownFrame, make_frame
 
 ROWS = [{"Ad": "A", "n": 1, "lower": 0, "p": None}, {"Ad": "B", "n": 2, "lower": 0.5, "p": 0.1}]

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from boundit.core.errors import OverlappingRoles, SelectionHasChildren, UnknownNode
-from boundit.counts.named_array import NoSuchLevel
+from boundit.core.errors import DataError, OverlappingRoles, SelectionHasChildren, UnknownNode
 from boundit.graph.causal_graph import CausalGraph
 from boundit.simulation.errors import (
     InvalidModel,
@@ -180,7 +179,7 @@ def test_questions_about_strangers_are_refused() -> None:
         model.distribution("X<->Y")
     with pytest.raises(UnknownNode, match="'Z'"):
         model.sample(3, np.random.default_rng(0), do={"Z": 1})
-    with pytest.raises(NoSuchLevel, match="no level 9"):
+    with pytest.raises(DataError, match="no level 9"):
         model.sample(3, np.random.default_rng(0), do={"X": 9})
 
 

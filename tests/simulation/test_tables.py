@@ -6,8 +6,8 @@ from typing import cast
 import numpy as np
 import pytest
 
-from boundit.core.errors import HasCycle, InvalidName
-from boundit.counts.named_array import LevelsDiffer, NamedArray
+from boundit.core.errors import DataError, HasCycle, InvalidName
+from boundit.counts.named_array import NamedArray
 from boundit.simulation.errors import InvalidModel, ModelTooLarge
 from boundit.simulation.tables import LARGEST, TableSpec, read_tables, sum_product
 
@@ -132,5 +132,5 @@ def test_a_product_that_is_too_large_is_refused_before_it_is_made() -> None:
 
 
 def test_tables_agree_on_levels() -> None:
-    with pytest.raises(LevelsDiffer, match="'A' has 2 levels in one table and 3 in another"):
+    with pytest.raises(DataError, match="'A' has 2 levels in one table and 3 in another"):
         sum_product([NamedArray(("A",), np.ones(2)), NamedArray(("A",), np.ones(3))], [])

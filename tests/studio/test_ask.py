@@ -4,9 +4,9 @@ import pytest
 from msgspec.structs import replace
 
 from boundit.bounds.options import keep_fitting
-from boundit.core.errors import HasCycle, OutOfTime, RepeatedVariable
+from boundit.core.errors import HasCycle, OptionError, OutOfTime, QueryError, UnreadableFile
 from boundit.core.message import ANY, Message, Option, Placeholder
-from boundit.counts.errors import InvalidOption, MissingColumn, NoFiles, NotNumeric
+from boundit.counts.errors import MissingColumn, NotNumeric
 from boundit.studio.ask import (
     AskedProject,
     list_data_options,
@@ -76,7 +76,7 @@ def test_what_answers_hang_on_has_no_places_and_no_name(shop: AskedProject) -> N
 
 
 def test_errors_name_the_part_of_the_project() -> None:
-    bins = InvalidOption(Option("bins", {"Age": [3, 1]}), " must increase")
+    bins = OptionError(Option("bins", {"Age": [3, 1]}), " must increase")
 
     assert refuse(bins).where == "data.bins.Age"
     assert str(refuse(bins)) == "bins for Age must increase"
@@ -86,9 +86,9 @@ def test_errors_name_the_part_of_the_project() -> None:
     assert str(weight) == "the log has no column 'n'; it has age"
     assert refuse(NotNumeric("n", "weight", "text")).where == "data.weight"
     assert refuse(NotNumeric("Age", "the binned column", "text")).where == "data.bins.Age"
-    assert refuse(NoFiles("x.csv", "gone")).where == "data.file"
+    assert refuse(UnreadableFile("x.csv", "gone")).where == "data.file"
     assert refuse(HasCycle(["X", "Y", "X"])).where == "graph"
-    assert refuse(RepeatedVariable("X", "treatments")).where == "query"
+    assert refuse(QueryError("X", "treatments")).where == "query"
     assert refuse(OutOfTime()).where is None
     own = StudioError("not_found", "gone", where="data.file")
     assert refuse(own) is own

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import permutations
 
-from boundit.core.errors import BounditError
+from boundit.core.errors import BounditError, OptionError
 from boundit.core.interval import Interval
 from boundit.core.message import Message, sort_caveats
 from boundit.core.rounding import ROUNDING
@@ -21,16 +21,12 @@ from boundit.results.contrast import Pair
 from boundit.results.explanation import RANGE
 
 
-class InvalidCandidates(BounditError):
-    """No candidate graphs, or tables that are not about the same question."""
-
-
 def read_candidates(given: object) -> dict[str, CausalGraph] | None:
     """Read candidate graphs, by name or in a list; None if one graph is given.
 
     Raises
     ------
-    InvalidCandidates
+    OptionError
         If the list is empty.
     """
     one = isinstance(given, str | CausalGraph) or is_networkx(given)
@@ -42,7 +38,7 @@ def read_candidates(given: object) -> dict[str, CausalGraph] | None:
         for name, graph in pairs
     }
     if not named:
-        raise InvalidCandidates("there is no candidate graph; give at least one")
+        raise OptionError("there is no candidate graph; give at least one")
     return named
 
 
@@ -85,11 +81,11 @@ def unite_tables(tables: Mapping[str, BoundTable]) -> BoundTable:
 def _require_alike(tables: Mapping[str, BoundTable]) -> BoundTable:
     """Refuse tables that are not about one question; give the first one."""
     if not tables:
-        raise InvalidCandidates("there is no table to unite; give at least one")
+        raise OptionError("there is no table to unite; give at least one")
     (first_name, first), *others = tables.items()
     for name, table in others:
         if (table.bounds.keys(), table.confidence) != (first.bounds.keys(), first.confidence):
-            raise InvalidCandidates(
+            raise OptionError(
                 f"{first_name} and {name} are not about the same arms and contexts at the same "
                 "confidence"
             )

@@ -1,11 +1,10 @@
 """Caveats of a table: one function each, from what was asked, planned, counted and found."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from boundit.bounds.chain import Chain
 from boundit.bounds.count import PlanCounts
-from boundit.bounds.hidden_levels import find_hidden
 from boundit.bounds.plan import BoundPlan
 from boundit.bounds.request import BoundRequest
 from boundit.bounds.reward import is_binary
@@ -13,6 +12,9 @@ from boundit.checks.contradictions import note_contradictions
 from boundit.core.long_work import TimeBudget
 from boundit.core.message import ANY, SOME, Caveat, Note, Option, sort_caveats
 from boundit.core.names import Nodes, join_names, sort_names, write_name
+from boundit.estimand.query import EffectQuery
+from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.separation import open_walk
 
 MOST_LEVELS = 6
 """Up to how many levels of a variable a caveat names."""
@@ -33,6 +35,34 @@ def drop_hidden(
     hidden = plan.hidden | find_hidden(plan.graph, plan.query, levels, map(tuple, unselected))
     kept = (rule for rule in plan.rules if not rule.needs & hidden)
     return replace(plan.keep(kept), hidden=hidden)
+
+
+def find_hidden(
+    graph: CausalGraph,
+    query: EffectQuery,
+    levels: Mapping[str, int],
+    unselected: Iterable[Collection[str]] = (),
+) -> Nodes:
+    """Find the variables with one level whose other levels selection may have filtered out.
+
+    ``levels`` says how many there are, ``unselected`` which variables each external table has.
+    A cause of selection is one, and so is what goes with selection in any way, but for what is
+    asked about: rules take that as it was logged. No rule can reckon with levels that were not
+    declared: one that reads such a variable would take the part of the population that was kept
+    for all of it. An unselected table that has the variable shows all its levels.
+    """
+    if graph.selection is None:
+        return frozenset()
+    single = {name for name, n in levels.items() if n == 1 and name in graph.observed}
+    single = single.difference(*unselected)
+    asked = {*query.outcomes, *query.treatments, *query.context}
+    causes = graph.selecting()
+    return frozenset(
+        name
+        for name in single
+        if name in causes
+        or (name not in asked and open_walk(graph, name, graph.selection) is not None)
+    )
 
 
 def list_caveats(
@@ -77,7 +107,7 @@ def note_levels(plan: BoundPlan, request: BoundRequest, counts: PlanCounts) -> I
     graph, (outcome,) = plan.graph, plan.query.outcomes
     asked = {*plan.query.outcomes, *plan.query.treatments, *plan.query.context}
     ranged = Nodes().union(
-        *(law.variables for rule in plan.rules for law in rule.reweightings),
+        *(own.variables for rule in plan.rules for own in rule.reweightings),
         *(
             {name.rstrip("'") for name in rule.variables}
             for rule in plan.rules
@@ -130,6 +160,28 @@ def note_idle_arms(request: BoundRequest) -> Iterator[Caveat]:
                 f"'{write_name(arm)} -> {write_name(outcome)}'.",
                 kind="critical",
                 code="no-causal-path",
+            )
+
+
+def note_silence(plan: BoundPlan) -> Iterator[Caveat]:
+    """Why no interval is narrower than the whole range, where that is read off the graph."""
+    graph, (outcome,) = plan.graph, plan.query.outcomes
+    links = graph.links[outcome]
+    for step in sort_names(graph.selecting().intersection(links.children))[:1]:
+        target = f"[{step}]" if step == graph.selection else write_name(step)
+        yield Caveat(
+            f"{outcome} affects which rows were logged ({write_name(outcome)} -> {target}), so "
+            "logged outcomes are not representative.",
+            kind="critical",
+            code="selected-outcome",
+        )
+    for arm in plan.query.treatments:
+        if arm in links.siblings:
+            yield Caveat(
+                f"{arm} and {outcome} have an unmeasured common cause ({write_name(arm)} <-> "
+                f"{write_name(outcome)}).",
+                kind="critical",
+                code="hidden-confounding",
             )
 
 

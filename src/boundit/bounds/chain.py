@@ -445,8 +445,8 @@ def lowest_distribution(low: Floats, high: Floats, values: Floats) -> Pair:
     order = values.argsort(axis=-1)
     low, high, values = (np.take_along_axis(a, order, axis=-1) for a in (low, high, values))
     left = np.maximum(1 - low.sum(axis=-1, keepdims=True), 0)
-    room = (high - low).clip(0)
-    weights = low + np.minimum(room, (left - (room.cumsum(axis=-1) - room)).clip(0))
+    slack = (high - low).clip(0)
+    weights = low + np.minimum(slack, (left - (slack.cumsum(axis=-1) - slack)).clip(0))
     # Intervals that leave no distribution between them: the missing rest to the smallest value.
     weights[..., :1] += (1 - weights.sum(axis=-1, keepdims=True)).clip(0)
     return weights, values
@@ -636,7 +636,7 @@ class Chain:
 
     @cached_property
     def name(self) -> str:
-        """A short name for tables; rules are told apart by identity, never by it."""
+        """A short name for tables; rules differ by identity, never by it."""
         names = dict[type, list[str]]()
         for link in self.links[:-1]:
             names.setdefault(type(link.distribution), []).extend(link.variables)
@@ -687,7 +687,7 @@ def require_possible(reweightings: Iterable[Reweighting], run: Run) -> None:
     Raises
     ------
     FactsRefuted
-        If a program proves that no population fits. What memory or time leaves no room for is
+        If a program proves that no population fits. What exceeds memory or time is
         not looked at.
     """
     for reweighting in dict.fromkeys(each for each in reweightings if each.facts):

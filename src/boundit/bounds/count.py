@@ -90,7 +90,7 @@ def count_values(counts: PlanCounts, declared: Mapping[str, object]) -> dict[str
 def count_within(
     plan: BoundPlan, request: BoundRequest, kept: KeptCounts
 ) -> tuple[BoundPlan, PlanCounts]:
-    """Count what the rules of a plan read, or as many of them as memory has room for.
+    """Count what the rules of a plan read, or as many of them as fit into memory.
 
     Where the log has more distinct rows than fit, the rules that need the fewest columns are
     kept, and the plan that comes back says so.

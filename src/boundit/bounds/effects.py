@@ -23,7 +23,7 @@ from boundit.bounds.chain import Chain, Known, Link, Reweighted, Run, least_mean
 from boundit.bounds.evidence import Evidence
 from boundit.bounds.inference import Endpoints, Exact, Inference
 from boundit.bounds.inference.base import Rule
-from boundit.bounds.lp.program import SolveStatus
+from boundit.bounds.linear_program import SolveStatus
 from boundit.bounds.population import Population, Row, make_program
 from boundit.bounds.refusals import LIMITS
 from boundit.core.interval import Interval
@@ -134,10 +134,13 @@ class Differences:
             (1,) * len(self._outer(len(self.chain.links)))
         )  # the same reward is the same
         for place in reversed(range(len(self.chain.links))):
-            apart, law = self._apart(place, one, other), self.chain.links[place].distribution
+            apart, distribution = (
+                self._apart(place, one, other),
+                self.chain.links[place].distribution,
+            )
             if not differ & self.depends[place]:
                 found = np.minimum(self._over_shared(place, found, one), apart)
-            elif isinstance(law, Reweighted):
+            elif isinstance(distribution, Reweighted):
                 found = np.minimum(self._over_ratio(place, one, other), apart)
             else:
                 found = apart
@@ -156,31 +159,35 @@ class Differences:
     def _over_shared(self, place: int, values: Floats, arm: Sequence[int]) -> Floats:
         """The greatest mean of the difference over a link whose distribution both arms share."""
         link, outer = self.chain.links[place], self._outer(place)
-        law, axes = link.distribution, (*self.chain.query.treatments, *self._outer(place))
+        distribution, axes = (
+            link.distribution,
+            (*self.chain.query.treatments, *self._outer(place)),
+        )
         over = tuple(range(len(outer), values.ndim))
         if link.is_unknown:
             return np.asarray(values.max(axis=over))
-        if isinstance(law, Known):
-            low, high = self.run.numbers.read(law.formula, (*axes, *link.variables))
+        if isinstance(distribution, Known):
+            low, high = self.run.numbers.read(distribution.formula, (*axes, *link.variables))
             return -least_mean(look_up(low, arm), look_up(high, arm), -values)
-        assert isinstance(law, Reweighted)
+        assert isinstance(distribution, Reweighted)
         wide = values[(None,) * self.n_arm]  # the same for every arm: fix the arm that is asked
-        _, most = law.bound_mean(self.run, link.variables, axes, wide, wide)
+        _, most = distribution.bound_mean(self.run, link.variables, axes, wide, wide)
         return look_up(most, arm)
 
     def _over_ratio(self, place: int, one: Sequence[int], other: Sequence[int]) -> Floats:
         """The greatest difference of two means of the population, a ratio each."""
         link, outer, ends = self.chain.links[place], self._outer(place), self.ends[place + 1]
-        law = link.distribution
-        assert isinstance(law, Reweighted)
-        population = self.run.population(law.reweighting)
+        distribution = link.distribution
+        assert isinstance(distribution, Reweighted)
+        population = self.run.population(distribution.reweighting)
         if population.is_too_large:
             return np.full((1,) * len(outer), inf)
         levels = self.run.numbers.levels
         upper, lower = np.broadcast_arrays(look_up(ends[1], one), look_up(ends[0], other))
         full = tuple(levels[name] for name in link.variables)
         shape = [
-            levels[a] if a in law.given else s for a, s in zip(outer, upper.shape, strict=False)
+            levels[a] if a in distribution.given else s
+            for a, s in zip(outer, upper.shape, strict=False)
         ]
         found = np.empty(shape)
         axes = (*self.chain.query.treatments, *outer)
@@ -189,7 +196,11 @@ class Differences:
             means = [
                 Mean(
                     np.broadcast_to(values[own], full),
-                    {a: i for a, i in zip(axes, (*arm, *at), strict=True) if a in law.given},
+                    {
+                        a: i
+                        for a, i in zip(axes, (*arm, *at), strict=True)
+                        if a in distribution.given
+                    },
                 )
                 for values, arm in ((upper, one), (lower, other))
             ]
@@ -198,11 +209,11 @@ class Differences:
 
 
 def _find_treatments(graph: CausalGraph, link: Link, treatments: Nodes, known: Nodes) -> Nodes:
-    law = link.distribution
-    if isinstance(law, Reweighted):
-        return law.given & treatments
-    if isinstance(law, Known):
-        formula = law.formula
+    distribution = link.distribution
+    if isinstance(distribution, Reweighted):
+        return distribution.given & treatments
+    if isinstance(distribution, Known):
+        formula = distribution.formula
         return (frozenset(formula.columns) - frozenset(formula.summed)) & treatments
     own = frozenset(link.variables)
     if any(name.endswith("'") for name in own | known):
@@ -261,7 +272,7 @@ class RatioDifference:
         ]
 
     def greatest(self) -> float:
-        """The greatest difference; infinite where perhaps nobody has the given levels."""
+        """The greatest difference; infinite where the given levels may not occur."""
         population = self.population
         may = population.may_have(self.one.given) and population.may_have(self.other.given)
         if not may or not self.programs:

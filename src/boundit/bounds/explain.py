@@ -12,12 +12,13 @@ from boundit.bounds.chain import Chain, Known, Natural, Reweighted, Run, Tilted,
 from boundit.bounds.evidence import Evidence
 from boundit.bounds.inference import Endpoints
 from boundit.bounds.inference.base import Rule
-from boundit.bounds.lp.program import SolveStatus
+from boundit.bounds.linear_program import SolveStatus
 from boundit.bounds.models.rule import ModelRule
 from boundit.bounds.refusals import LIMITS
 from boundit.core.formula import Line, Sentence, Term, Variable
 from boundit.core.message import format_count
 from boundit.core.names import Nodes, sort_names
+from boundit.core.rounding import choose_decimals
 from boundit.counts.named_array import NamedArray
 from boundit.results.sampling import EndSampling, HeavyCell, RowSampling
 
@@ -90,18 +91,20 @@ class Explainer:
         rows = float(self._count_rows(frozenset(read)).at(read))
         (mean,) = self.evidence.scale(np.array([low]))
         unknown = "never logged in some strata" if rows else "never logged"
-        worth = unknown if high - low > _NEAR else f"{mean:.4g}"
+        decimals = choose_decimals(self.evidence.log.low, self.evidence.log.high)
+        worth = unknown if high - low > _NEAR else f"{mean:,.{decimals}f}"
         where = ", ".join(str(self._write_level(name, i)) for name, i in levels.items())
-        return f"{where or 'value'}: {worth} ({format_count(rows)})"
+        of = f"mean {self.evidence.query.outcomes[0]}{f' with {where}' if where else ''}"
+        return f"{of} {worth} ({format_count(rows)})"
 
     def _write_natural(
-        self, law: Natural, run: Run, place: Place, *, upper: bool
+        self, distribution: Natural, run: Run, place: Place, *, upper: bool
     ) -> Iterator[Line]:
         """Those who got the arm as it came, with a success or failure, and the others."""
-        assert isinstance(law.joint, Known)
+        assert isinstance(distribution.joint, Known)
         here = dict(zip(self.axes, place, strict=True))
         outcome = self.evidence.query.outcomes[0]
-        formula = law.joint.formula
+        formula = distribution.joint.formula
         names = tuple(n for n in formula.columns if n not in formula.summed)
         low, _ = run.numbers.read(formula, names)
         if not {n.rstrip("'") for n in names} <= {*here, outcome}:
@@ -110,9 +113,11 @@ class Explainer:
         at = tuple(
             min(fixed[n.rstrip("'")], s - 1) for n, s in zip(names, low.shape, strict=True)
         )
-        of = tuple(self._write_level(n, fixed[n]) for n in (*law.taken, outcome))
+        of = tuple(self._write_level(n, fixed[n]) for n in (*distribution.taken, outcome))
         given = tuple(
-            self._write_level(n, here[n]) for n in names if n in here and n not in law.taken
+            self._write_level(n, here[n])
+            for n in names
+            if n in here and n not in distribution.taken
         )
         if upper:
             yield "1"
@@ -120,25 +125,30 @@ class Explainer:
         yield Sentence.of(sign, Term("P", of, given), f" = {float(low[at]):.4g}")
 
     def _write_tilted(
-        self, chain: Chain, law: Tilted, run: Run, place: Place
+        self, chain: Chain, distribution: Tilted, run: Run, place: Place
     ) -> Iterator[Line]:
         """The probability of the arm and the mean with it, for each level of the covariates."""
         outer = (*chain.axes, *chain.variables[:-1])
-        others = tuple(a for a in outer if a != law.arm)
-        if not isinstance(law.propensity, Known) or not isinstance(law.observed, Known):
+        others = tuple(a for a in outer if a != distribution.arm)
+        if not isinstance(distribution.propensity, Known) or not isinstance(
+            distribution.observed, Known
+        ):
             return
-        chances, _ = run.numbers.read(law.propensity.formula, (*others, law.arm))
-        means, _ = run.numbers.read(law.observed.formula, (*outer, chain.outcome))
+        shares, _ = run.numbers.read(
+            distribution.propensity.formula, (*others, distribution.arm)
+        )
+        means, _ = run.numbers.read(distribution.observed.formula, (*outer, chain.outcome))
         levels = run.numbers.levels
         here = dict(zip(chain.axes, place, strict=True))
         for at in islice(np.ndindex(*(levels[n] for n in chain.variables[:-1])), MOST_CELLS):
             full = here | dict(zip(chain.variables[:-1], at, strict=True))
-            chance = _look_up(chances, [full[n] for n in (*others, law.arm)])
+            share = _look_up(shares, [full[n] for n in (*others, distribution.arm)])
             mean = _look_up(means, [*(full[n] for n in outer), 1])
             given = ", ".join(str(self._write_level(n, full[n])) for n in chain.variables[:-1])
             where = f"given {given}: " if given else ""
             (worth,) = self.evidence.scale(np.array([mean]))
-            yield f"{where}probability of {law.arm} {chance:.4g}, mean with the arm {worth:.4g}"
+            arm = distribution.arm
+            yield f"{where}probability of {arm} {share:.4g}, mean with the arm {worth:.4g}"
 
     def _write_population(
         self, chain: Chain, run: Run, place: Place, *, upper: bool
@@ -149,28 +159,36 @@ class Explainer:
         population of its own.
         """
         link, here = chain.links[0], dict(zip(chain.axes, place, strict=True))
-        law, names = link.distribution, link.variables
+        distribution, names = link.distribution, link.variables
         low, high = chain.bound_from(run, 1)
-        if isinstance(law, Natural):  # others than those with the arm have the worst outcome
-            names, law = (*law.taken, *names), law.joint
+        if isinstance(
+            distribution, Natural
+        ):  # others than those with the arm have the worst outcome
+            names, distribution = (*distribution.taken, *names), distribution.joint
             shape = [run.numbers.levels[name] for name in names]
             low, high = np.zeros(shape), np.ones(shape)
             own = tuple(here[name] for name in names[:-1])
             low[own], high[own] = (0.0, 1.0), (0.0, 1.0)
             low, high = (each[(None,) * len(place)] for each in (low, high))
-        if not isinstance(law, Reweighted) or not law.reweighting.reads_shield:
+        if (
+            not isinstance(distribution, Reweighted)
+            or not distribution.reweighting.reads_shield
+        ):
             return
         values = (high if upper else -low)[
             tuple(min(i, s - 1) for i, s in zip(place, low.shape, strict=False))
         ]
         shape = [run.numbers.levels[name] for name in names]
-        given = {a: i for a, i in here.items() if a in law.given}
-        population = run.population(law.reweighting)
+        given = {a: i for a, i in here.items() if a in distribution.given}
+        population = run.population(distribution.reweighting)
         found = population.solve(np.broadcast_to(values, shape), names, given)
         if found is None or found.status is not SolveStatus.OPTIMAL or found.point[0] <= 0:
             return
         shares = population.read_shares(found.point)
-        shield, facts = sort_names(law.reweighting.shield), law.reweighting.facts
+        shield, facts = (
+            sort_names(distribution.reweighting.shield),
+            distribution.reweighting.facts,
+        )
         least, most = population.logged
         logged = (least + most) / 2
         furthest = np.sort(np.abs(shares - logged).argsort()[::-1][:MOST_KINDS])
@@ -245,12 +263,12 @@ class Explainer:
         return self._marginals[names]
 
     def _write_level(self, name: str, level: int) -> Variable:
-        """A variable at a level, as in "C='a'"; the outcome at an end of its range."""
+        """A variable at a level, as in "C=a"; the outcome at an end of its range."""
         if name == self.evidence.query.outcomes[0]:
             (worth,) = self.evidence.scale(np.array([float(level)]))
             return Variable(name, value=f"{worth:g}", bare=True)
         levels = self.table.levels[name.rstrip("'")]
-        return Variable(name, value=repr(levels[level]), bare=True)
+        return Variable(name, value=str(levels[level]), bare=True)
 
 
 def _look_up(values: NDArray[np.float64], place: Sequence[int]) -> float:

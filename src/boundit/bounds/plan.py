@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 
-from boundit.bounds.confounding.limits import NO_LIMITS, ConfoundingLimits
+from boundit.bounds.confounding_limits import NO_LIMITS, ConfoundingLimits
 from boundit.bounds.inference.base import Rule
 from boundit.bounds.program.rule import find_program
 from boundit.bounds.refusals import name_rules, note_refused

@@ -123,7 +123,7 @@ def draw_policy(graph: CausalGraph, treatments: Sequence[str]) -> CausalGraph:
     )
 
 
-# What rows tell of one distribution
+# What rows show of one distribution
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,22 +180,26 @@ class RowReader:
             self.found[of, before] = Pooled(asked, *lighten(self.graph, asked))
         return self.found[of, before]
 
-    def are_draws(self, law: Pooled) -> bool:
+    def are_draws(self, distribution: Pooled) -> bool:
         """Whether logged rows are draws of a distribution, given what it depends on.
 
         Given all arms and contexts or given those that matter: a test may pass for one alone.
         """
-        if law not in self._draws:
-            self._draws[law] = self._shows(law.asked) or self._shows(law.light)
-        return self._draws[law]
+        if distribution not in self._draws:
+            self._draws[distribution] = self._shows(distribution.asked) or self._shows(
+                distribution.light
+            )
+        return self._draws[distribution]
 
-    def list_deniable(self, law: Pooled) -> tuple[str, ...]:
+    def list_deniable(self, distribution: Pooled) -> tuple[str, ...]:
         """What it does not depend on by the graph, where logged rows could deny that.
 
         They could if they are draws given all arms and contexts too.
         """
-        dropped = (law.asked.treatments | law.asked.context) - law.given
-        return tuple(sort_names(dropped)) if dropped and self._shows(law.asked) else ()
+        dropped = (
+            distribution.asked.treatments | distribution.asked.context
+        ) - distribution.given
+        return tuple(sort_names(dropped)) if dropped and self._shows(distribution.asked) else ()
 
     def _shows(self, asked: Question) -> bool:
         """Rule 1 for selection, then Rule 2; it holds under every policy that wrote the rows."""
@@ -203,40 +207,56 @@ class RowReader:
             self.graph, replace(asked, selected=True)
         )
 
-    def _may_observe(self, law: Pooled) -> bool:
+    def _may_observe(self, distribution: Pooled) -> bool:
         """Whether treatments may be observed in the population (Rule 2)."""
-        return any(may_observe_treatments(self.graph, form) for form in (law.asked, law.light))
+        return any(
+            may_observe_treatments(self.graph, form)
+            for form in (distribution.asked, distribution.light)
+        )
 
     @cached_property
     def _with_policy(self) -> CausalGraph:
         return draw_policy(self.graph, self.query.treatments)
 
-    def has_tilt(self, law: Pooled) -> bool:
+    def has_tilt(self, distribution: Pooled) -> bool:
         """Whether rows show a distribution up to weights by its own values, alike in all pools.
 
         ``P(w | x, c, S=1)`` is then ``P(w | do(x), c)`` times ``P(S=1 | w)``, up to a constant:
         selection depends on what the distribution depends on through ``w`` alone.
         """
-        if not law.given or self.graph.selection is None or not self._may_observe(law):
+        if (
+            not distribution.given
+            or self.graph.selection is None
+            or not self._may_observe(distribution)
+        ):
             return False
-        if open_walk(self.graph, law.given, self.graph.selection, given=law.of) is not None:
+        if (
+            open_walk(
+                self.graph, distribution.given, self.graph.selection, given=distribution.of
+            )
+            is not None
+        ):
             return False
-        given = law.given | {self.graph.selection}
+        given = distribution.given | {self.graph.selection}
         return not self.adaptive or not open_walk(
-            self._with_policy, law.of, POLICY, given=given
+            self._with_policy, distribution.of, POLICY, given=given
         )
 
-    def find_tables(self, law: Pooled) -> list[int]:
+    def find_tables(self, distribution: Pooled) -> list[int]:
         """List the external tables whose rows are draws of a distribution, by their numbers."""
-        held = [i for i, table in enumerate(self.tables) if law.of | law.given <= table]
-        return held if held and self._may_observe(law) else []
+        held = [
+            i
+            for i, table in enumerate(self.tables)
+            if distribution.of | distribution.given <= table
+        ]
+        return held if held and self._may_observe(distribution) else []
 
-    def explain_refusal(self, law: Pooled) -> str:
+    def explain_refusal(self, distribution: Pooled) -> str:
         """Say why logged rows are not draws of a distribution."""
-        of, light = join_names(law.of), law.light
+        of, light = join_names(distribution.of), distribution.light
         if walk := find_selection_walk(self.graph, light):
-            return f"selection tells of {of} by {' '.join(walk)}"
-        return f"what made {join_names(light.treatments)} come about in the log tells of {of}"
+            return f"selection depends on {of} by {' '.join(walk)}"
+        return f"what made {join_names(light.treatments)} come about in the log depends on {of}"
 
 
 # Schemes: the variables and their factors, before anything is counted
@@ -258,24 +278,25 @@ class SchemeFactor:
     """
 
     variables: tuple[str, ...]
-    law: Pooled
+    distribution: Pooled
     source: WeightSource
     tables: tuple[int, ...] = ()
 
     def explain(self, refusal: str) -> str:
         """Say where weights come from; ``refusal`` says why logged rows are not draws."""
-        law = self.law.light
+        distribution = self.distribution.light
         if self.source is WeightSource.ROWS:
             rows = "rows of an external table" if self.tables else "rows of the log"
-            why = f"{rows} are draws of {law}"
+            why = f"{rows} are draws of {distribution}"
         elif self.source is WeightSource.TILT:
             why = (
-                f"rows of the log show {law} up to one tilt by {join_names(self.variables)}, which "
-                f"all pools share: {refusal}, and not by {join_names(self.law.given)}"
+                f"rows of the log show {distribution} up to one tilt by "
+                f"{join_names(self.variables)}, which all pools share: {refusal}, and not by "
+                f"{join_names(self.distribution.given)}"
             )
         else:
-            why = f"{law} is learned from rounds alone: {refusal}"
-        return f"{why}; {self.law}"
+            why = f"{distribution} is learned from rounds alone: {refusal}"
+        return f"{why}; {self.distribution}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +315,7 @@ class Scheme:
     def drawn(self) -> list[Pooled]:
         """The distributions that logged rows are draws of."""
         rows = [each for each in self.factors if each.source is WeightSource.ROWS]
-        return [self.outcome, *(each.law for each in rows if not each.tables)]
+        return [self.outcome, *(each.distribution for each in rows if not each.tables)]
 
     def rank(self, levels: Mapping[str, int]) -> Rank:
         """Rank by the worst source of weights, then by how many means and weights it has."""
@@ -302,7 +323,7 @@ class Scheme:
         unknown = prod(levels[name] for name in self.outcome.given)
         for factor in self.factors:
             cells = prod(levels[name] for name in factor.variables)
-            unknown += prod(levels[name] for name in factor.law.given) * (cells - 1)
+            unknown += prod(levels[name] for name in factor.distribution.given) * (cells - 1)
         return source, unknown, len(self.factors), self.variables
 
     def list_reasons(self, n_external: int) -> list[str]:
@@ -312,7 +333,7 @@ class Scheme:
         left = n_external - len({i for factor in self.factors for i in factor.tables})
         reasons = [
             f"rows and rounds {where} have one mean of {outcome}: neither selection (Rule 1) "
-            f"nor what made the arm come about (Rule 2) tells of {outcome} there",
+            f"nor what made the arm come about (Rule 2) depends on {outcome} there",
             str(self.outcome),
             "a round counts if its arm depends on context, past and randomization alone",
         ]
@@ -401,18 +422,18 @@ class PoolingSearch:
 
     def make_factor(self, variables: tuple[str, ...], before: Nodes) -> SchemeFactor:
         """Find where the weights of some variables given others come from."""
-        law = self.reader.find(frozenset(variables), before)
-        if self.reader.are_draws(law):
-            return SchemeFactor(variables, law, WeightSource.ROWS)
-        if tables := self.reader.find_tables(law):
-            return SchemeFactor(variables, law, WeightSource.ROWS, tuple(tables))
-        tilted = self.reader.has_tilt(law)
+        distribution = self.reader.find(frozenset(variables), before)
+        if self.reader.are_draws(distribution):
+            return SchemeFactor(variables, distribution, WeightSource.ROWS)
+        if tables := self.reader.find_tables(distribution):
+            return SchemeFactor(variables, distribution, WeightSource.ROWS, tuple(tables))
+        tilted = self.reader.has_tilt(distribution)
         return SchemeFactor(
-            variables, law, WeightSource.TILT if tilted else WeightSource.ROUNDS
+            variables, distribution, WeightSource.TILT if tilted else WeightSource.ROUNDS
         )
 
     def explain_none(self) -> str:
-        """Say why there is no scheme: no room, no time, or what rows tell of the outcome."""
+        """Say why there is no scheme: memory, time, or what rows show of the outcome."""
         if self.n_keys > MAX_PLACES:
             return f"{self.n_keys:,} pairs of arm and context have too many cells to count in"
         if self.budget.is_over():
@@ -453,19 +474,23 @@ def _count_scheme(
 def _count_factor(scheme: Scheme, i: int, reader: RowReader, evidence: Evidence) -> Factor:
     """Count the pools of one factor for all arms and contexts, and the rows of each."""
     factor, levels = scheme.factors[i], evidence.log.table.levels
-    law, names = factor.law, factor.variables
-    denied = _find_denied(law, names, reader, evidence) if law in scheme.drawn else ()
-    given = tuple(sort_names(law.given.union(denied)))
+    distribution, names = factor.distribution, factor.variables
+    denied = (
+        _find_denied(distribution, names, reader, evidence)
+        if distribution in scheme.drawn
+        else ()
+    )
+    given = tuple(sort_names(distribution.given.union(denied)))
     external = [counts.table for counts in evidence.population if not counts.table.exact]
     tables = [external[j] for j in factor.tables] or [evidence.log.table]
     table = max(tables, key=lambda each: each.rows)
     cells = tuple(product(*(levels[name] for name in names)))
-    rows = np.rint(table.marginalize(law.of.union(given)).align((*given, *names)))
+    rows = np.rint(table.marginalize(distribution.of.union(given)).align((*given, *names)))
     counts = rows.astype(np.int64).reshape(-1, len(cells))
     has_rows = factor.source is WeightSource.ROWS
     # With one pool a tilt may be anything, and rows say nothing.
     tilted = factor.source is WeightSource.TILT and len(counts) > 1
-    words = factor.explain(reader.explain_refusal(law))
+    words = factor.explain(reader.explain_refusal(distribution))
     return Factor(
         names,
         cells,
@@ -474,7 +499,7 @@ def _count_factor(scheme: Scheme, i: int, reader: RowReader, evidence: Evidence)
         ),
         _list_rows(counts if has_rows else np.zeros_like(counts)),
         _list_rows(counts) if tilted else None,
-        f"{words}; {_describe_denied(law, denied)}" if denied else words,
+        f"{words}; {_describe_denied(distribution, denied)}" if denied else words,
     )
 
 
@@ -498,10 +523,10 @@ def _list_rows(numbers: NDArray[np.int64]) -> tuple[tuple[int, ...], ...]:
 
 
 def _find_denied(
-    law: Pooled, cells: tuple[str, ...], reader: RowReader, evidence: Evidence
+    distribution: Pooled, cells: tuple[str, ...], reader: RowReader, evidence: Evidence
 ) -> tuple[str, ...]:
     """Find what a distribution depends on by logged rows, though not by the graph."""
-    dropped, given = reader.list_deniable(law), tuple(sort_names(law.given))
+    dropped, given = reader.list_deniable(distribution), tuple(sort_names(distribution.given))
     if not dropped:
         return ()
     order = (*given, *dropped, *cells)
@@ -511,10 +536,10 @@ def _find_denied(
     return tuple(dropped[i - len(given)] for i in found)
 
 
-def _describe_denied(law: Pooled, denied: Sequence[str]) -> str:
+def _describe_denied(distribution: Pooled, denied: Sequence[str]) -> str:
     names = join_names(denied)
     return (
-        f"rows of the log deny that {law.light} does not depend on {names}: "
+        f"rows of the log deny that {distribution.light} does not depend on {names}: "
         f"what differs in {names} is not pooled, and graph or log cannot be right"
     )
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundit.bounds.evidence import Probabilities
-from boundit.bounds.lp.program import Optimum, Program, SolveStatus, SparseMatrix
+from boundit.bounds.linear_program import Optimum, Program, SolveStatus, SparseMatrix
 from boundit.bounds.selection_facts import SelectionFacts
 from boundit.core.long_work import FOR_EVER, TimeBudget
 from boundit.core.names import Nodes, join_names, sort_names
@@ -272,7 +272,7 @@ class Population:
         """The greatest mean of a function of ``names``, given the levels of others."""
         low, high = float(values.min()), float(values.max())
         if low == high or not self.may_have(given):
-            return high  # nothing is read off what perhaps nobody has
+            return high  # nothing is read off what may not occur
         key = tuple(names), tuple(sorted(given.items())), values.tobytes()
         if key not in self._means:  # several chains ask for the same mean
             if self.reweighting.is_free:
@@ -287,7 +287,7 @@ class Population:
     def solve(
         self, values: Floats, names: Sequence[str], given: Mapping[str, int]
     ) -> Optimum | None:
-        """Maximise a mean by a program; None where perhaps nobody has the ``given`` levels.
+        """Maximise a mean by a program; None where the ``given`` levels may not occur.
 
         ``point`` of what is found is the population at the endpoint (``read_shares``).
         """
@@ -324,17 +324,17 @@ class Population:
             np.take_along_axis(each[own], order, axis=1)
             for each in (tops.reshape(low.shape), low, high)
         )
-        room = most - least
-        filled = least.sum(axis=1, keepdims=True) + np.cumsum(room, axis=1)
-        parts = np.concatenate([filled[:, :1] - room[:, :1], filled], axis=1)
+        slack = most - least
+        filled = least.sum(axis=1, keepdims=True) + np.cumsum(slack, axis=1)
+        parts = np.concatenate([filled[:, :1] - slack[:, :1], filled], axis=1)
         # The other cells of a shield's value leave so much, which is rounded as one is.
         fewest, fullest = (
             (1 - end[others].sum(axis=1, keepdims=True) + off).clip(parts[:, :1], parts[:, -1:])
             for end, off in ((high, -EXACT_ROUNDING), (low, EXACT_ROUNDING))
         )
         parts = parts.clip(fewest, fullest)
-        more = parts[:, :, None] - (filled - room)[:, None]
-        cells = least[:, None] + more.clip(0.0, room[:, None])
+        more = parts[:, :, None] - (filled - slack)[:, None]
+        cells = least[:, None] + more.clip(0.0, slack[:, None])
         means = divide((cells * value[:, None]).sum(axis=2), cells.sum(axis=2))
         return float(np.nan_to_num(means, nan=-inf).max(initial=-inf))
 

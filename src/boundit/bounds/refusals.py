@@ -1,4 +1,4 @@
-"""Rules that memory or time had no room for, and how a table's caveats name them."""
+"""Rules that exceeded memory or time, and how a table's caveats name them."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final

@@ -6,13 +6,13 @@ from math import inf
 from os import PathLike
 from typing import Literal, TypeAlias, Unpack, get_args
 
-from boundit.bounds.confounding.limits import NO_LIMITS, ConfoundingLimits, InvalidConfounding
+from boundit.bounds.confounding_limits import NO_LIMITS, ConfoundingLimits
 from boundit.bounds.models.estimators import load_scikit_learn
-from boundit.bounds.models.options import InvalidModels, Models, read_models
+from boundit.bounds.models.options import Models, read_models
 from boundit.bounds.options import DeriveOptions, complete
 from boundit.bounds.reward import may_be_binary
 from boundit.bounds.selection_facts import SelectionFacts
-from boundit.core.errors import BounditError, InvalidLimit, InvalidQuery, ReservedName, shorten
+from boundit.core.errors import BounditError, OptionError, QueryError, ReservedName, shorten
 from boundit.core.long_work import read_time_limit
 from boundit.core.message import ANY, Option
 from boundit.core.names import Nodes, join_names, sort_names
@@ -47,7 +47,7 @@ class NoConfidence(BounditError):
     """A confidence that is none, or that an exact law has no use for."""
 
 
-class NotABanditQuestion(InvalidQuery):
+class NotABanditQuestion(QueryError):
     """A query that no arm and context answer."""
 
 
@@ -191,16 +191,16 @@ def _read_models(
         return None
     if profile == "paper":
         paper = Option("profile", "paper")
-        raise InvalidModels(paper, " knows no ", Option("models"), "; leave them out")
+        raise OptionError(paper, " knows no ", Option("models"), "; leave them out")
     if inference != "approximate":
-        raise InvalidModels(
+        raise OptionError(
             "intervals by ",
             Option("models"),
             " are approximate; pass ",
             Option("inference", "approximate"),
         )
     if log.exact:
-        raise InvalidModels("an exact law has no rows to fit ", Option("models"), " on")
+        raise OptionError("an exact law has no rows to fit ", Option("models"), " on")
     load_scikit_learn()
     return models
 
@@ -212,9 +212,7 @@ def _read_limits(
     limits = ConfoundingLimits.from_option(confounding_limit, graph)
     if limits and profile == "paper":
         paper = Option("profile", "paper")
-        raise InvalidConfounding(
-            paper, " knows no ", Option("confounding_limit"), "; leave it out"
-        )
+        raise OptionError(paper, " knows no ", Option("confounding_limit"), "; leave it out")
     return limits
 
 
@@ -301,14 +299,14 @@ def check_limits(*, max_condition: object, time_limit: object, domain: object) -
         or isinstance(max_condition, bool)
         or max_condition < 0
     ):
-        raise InvalidLimit(
+        raise OptionError(
             Option("max_condition"),
             f" must be a whole number from 0 on, found {max_condition!r}",
         )
     read_time_limit(time_limit)
     if domain is not None and not isinstance(domain, Mapping):
         shown = shorten(repr(domain), 40)
-        raise InvalidLimit(
+        raise OptionError(
             Option("domain"), f" must be a mapping such as {{'X': [0, 1]}}, found {shown}"
         )
 
@@ -321,14 +319,14 @@ def open_external_logs(graph: CausalGraph, sources: Iterable[object]) -> list[Lo
     alone = isinstance(sources, str | PathLike | Mapping | Log) or hasattr(sources, "columns")
     if alone or not isinstance(sources, Iterable):
         found = type(sources).__name__
-        raise InvalidLimit(
+        raise OptionError(
             Option("external"), f" must be a list of tables, as in [table], found {found}"
         )
     opened = [read_log(source) for source in sources]
     for log in opened:
         if not graph.observed.intersection(log.columns):
             has, wanted = shorten(", ".join(log.columns)), shorten(join_names(graph.observed))
-            raise InvalidLimit(
+            raise OptionError(
                 f"{log.source.label}, given as ",
                 Option("external", ANY),
                 f", has {has}, none of which is in the graph ({wanted})",

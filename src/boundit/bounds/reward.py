@@ -4,16 +4,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from boundit.core.errors import BounditError
+from boundit.core.errors import BounditError, OptionError
 from boundit.core.message import Option, Placeholder
 from boundit.counts.table import CountTable
 
 _NEAR = 1e-12
-"""How far a sum of numbers that are no binary fractions may be off, for each of them."""
+"""How far a sum of numbers that are not binary fractions may be off, for each of them."""
 
 
 class NeedsRange(BounditError):
-    """A numeric reward whose range nobody declared."""
+    """A numeric reward whose range was not declared."""
 
     def __init__(self, reward: str, low: float, high: float) -> None:
         self.reward = reward
@@ -35,15 +35,6 @@ class OutsideRange(BounditError):
             f"the log has {reward} = {value:g}, outside ",
             Option("outcome_range", ends),
             "; widen the range or mend the log",
-        )
-
-
-class NoRange(BounditError):
-    """A range that is none."""
-
-    def __init__(self, found: object) -> None:
-        super().__init__(
-            Option("outcome_range"), f" must be (low, high) with low < high, found {found!r}"
         )
 
 
@@ -70,7 +61,7 @@ def settle_outcome_range(
 def may_be_binary(declared: tuple[float, float] | None) -> bool:
     """Tell whether a declared range leaves the reward to be 0/1: it is (0, 1), or None.
 
-    With another range a reward of two values still counts as the chance of a success, which
+    With another range a reward of two values still counts as the probability of a success, which
     causes nothing of what the reward causes: values between may exist that were never logged.
     """
     return declared is None or _read_range(declared) == (0, 1)
@@ -90,8 +81,8 @@ def has_two_values(table: CountTable, low: float, high: float) -> bool:
 
     Then a cell's successes are its rows with the reward ``high``, a binomial count. Whether
     values between exist that were never logged does not matter to an interval of the mean: its
-    lower end is one of the chance of ``high``, and the mean is no less; its upper end is one of
-    the chance of ``low``, and the mean is no more than what the others would earn at ``high``.
+    lower endpoint is one of P(high), and the mean is no less; its upper endpoint is one of P(low),
+    and the mean is no more than if all others had the outcome ``high``.
     """
     if (low, high) == (0, 1) or table.sums is None or table.squares is None:
         return is_binary(table)
@@ -102,10 +93,13 @@ def has_two_values(table: CountTable, low: float, high: float) -> bool:
 
 def _read_range(given: tuple[float, float]) -> tuple[float, float]:
     """Read a declared range as two numbers with low < high; anything else is refused."""
+    refused = OptionError(
+        Option("outcome_range"), f" must be (low, high) with low < high, found {given!r}"
+    )
     try:
         low, high = (float(end) for end in given)
     except (TypeError, ValueError):
-        raise NoRange(given) from None
+        raise refused from None
     if not low < high < float("inf") or low == float("-inf"):
-        raise NoRange(given)
+        raise refused
     return low, high

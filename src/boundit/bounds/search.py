@@ -29,7 +29,7 @@ from boundit.bounds.chain import (
     Unknown,
     drop_idle,
 )
-from boundit.bounds.confounding.limits import (
+from boundit.bounds.confounding_limits import (
     NO_LIMITS,
     ConfoundingLimits,
     describe_limit,
@@ -109,7 +109,7 @@ def find_chains(
     Returns
     -------
     Plan
-        Rules are told apart by what they are (links and distributions), not by their names.
+        Rules differ by what they are (links and distributions), not by their names.
     """
     longest = MAX_CONDITION if max_condition is None else max_condition
     held = sorted({table for table in tables if table}, key=sort_names)
@@ -431,7 +431,10 @@ class ChainSearch:
                     found = True
                     known = (self.known(v, frozenset(chosen[:i])) for i, v in enumerate(chosen))
                     pairs = zip(chosen, known, strict=True)
-                    yield self._make((Link((v,), law or UNKNOWN) for v, law in pairs), outcome)
+                    yield self._make(
+                        (Link((v,), distribution or UNKNOWN) for v, distribution in pairs),
+                        outcome,
+                    )
             if found:
                 return
 
@@ -668,7 +671,10 @@ class ChainSearch:
             )
             for i, v in enumerate(chosen)
         ]
-        links = tuple(Link((v,), law or UNKNOWN) for v, law in zip(chosen, known, strict=True))
+        links = tuple(
+            Link((v,), distribution or UNKNOWN)
+            for v, distribution in zip(chosen, known, strict=True)
+        )
         if not all(known) and (block := self._observe(chosen, self.c)):
             links = (Link(tuple(sort_names(chosen)), block),)
         edge = (arm, target) if arm <= target else (target, arm)
@@ -708,7 +714,7 @@ class ChainSearch:
         if walk is not None:
             return f"{' '.join(walk)} is open besides it"
         # A limit is stated given all that was observed before the arm; that it holds given less
-        # asks that what is left out tells nothing of the hidden cause.
+        # asks that what is left out is independent of the hidden cause.
         early = self.graph.observed - self.graph.descendants({arm, target}) - given
         links = self.graph.links
         if shared := early.intersection(links[arm].siblings, links[target].siblings):

@@ -1,7 +1,7 @@
 """What a user may know about who was logged, checked before any row is read.
 
 Let ``r = P(S=1) / P(S=1 | m)`` say how much rarer a kind ``m`` of row is in the log than in the
-population. It averages to one over the log, and it is never below ``P(S=1)``, since no chance
+population. It averages to one over the log, and it is never below ``P(S=1)``, since no probability
 is above one. A selection rate therefore bounds ``r`` from below, of a range only its lower end
 does, and a limit ``G`` states ``1/G <= r <= G`` outright.
 """
@@ -10,13 +10,9 @@ from dataclasses import dataclass
 from math import inf, isnan
 from typing import Self, TypeGuard
 
-from boundit.core.errors import BounditError
+from boundit.core.errors import BounditError, OptionError
 from boundit.core.message import Option
 from boundit.graph.causal_graph import CausalGraph
-
-
-class InvalidFact(BounditError):
-    """Something said about selection that cannot be so."""
 
 
 class FactsRefuted(BounditError):
@@ -86,7 +82,7 @@ class SelectionFacts:
     def require_in(self, graph: CausalGraph) -> None:
         """Raise when facts are stated but the graph has no selection node."""
         if self and graph.selection is None:
-            raise InvalidFact(
+            raise OptionError(
                 "the graph has no selection node, so ",
                 Option("selection_rate"),
                 " and ",
@@ -99,19 +95,19 @@ NOTHING_KNOWN = SelectionFacts()
 
 
 def _read_rate(given: object) -> tuple[float, float] | None:
-    """Read the option ``selection_rate``, a chance or a range, as a range; None stays None."""
+    """Read the option ``selection_rate``, a probability or a range, as a range; None stays None."""
     if given is None:
         return None
     pair = tuple(given) if isinstance(given, tuple | list) else (given, given)
     numbers = [end for end in pair if _is_number(end)]
     if len(numbers) != 2 or len(pair) != 2 or not 0 <= numbers[0] <= numbers[1] <= 1:
-        raise InvalidFact(
+        raise OptionError(
             Option("selection_rate"),
-            f" must be a chance such as 0.4 or a range such as (0.3, 0.6), found {given!r}",
+            f" must be a probability such as 0.4 or a range such as (0.3, 0.6), found {given!r}",
         )
     low, high = map(float, numbers)
     if high == 0:
-        raise InvalidFact(
+        raise OptionError(
             Option("selection_rate"), " is 0, yet rows were logged; give the share of rows"
         )
     return low, high
@@ -122,7 +118,7 @@ def _read_limit(given: object) -> float | None:
     if given is None:
         return None
     if not _is_number(given) or not float(given) >= 1:
-        raise InvalidFact(
+        raise OptionError(
             Option("selection_limit"),
             f" must be a limit of at least 1, as in 1/G <= r <= G, found {given!r}",
         )

@@ -13,7 +13,7 @@ from boundit.checks.independence import (
     judge_independence,
 )
 from boundit.checks.report import CheckReport, Finding, Status, rank_findings
-from boundit.core.errors import BounditError
+from boundit.core.errors import DataError, OptionError
 from boundit.core.long_work import Progress, TimeBudget, follow_progress, read_time_limit
 from boundit.core.message import Message, Note, Option
 from boundit.core.names import join_names, sort_names
@@ -27,28 +27,6 @@ from boundit.graph.implications import Independence, list_apart, state_independe
 from boundit.graph.read import GraphLike, require_graph
 
 _ONE_SIDED = "In no group of alike rows do both take two values often enough."
-
-
-class NoLevel(BounditError):
-    """A level that is no probability of a false alarm."""
-
-    def __init__(self, found: object) -> None:
-        self.found = found
-        super().__init__(
-            Option("level", found), " is not a probability of a false alarm; use 0.05 or such"
-        )
-
-
-class RowsDepend(BounditError):
-    """A log whose rows are not independent, as tests of independence need them to be."""
-
-    def __init__(self, label: str) -> None:
-        super().__init__(
-            f"the rows of {label} were written while a policy learned (",
-            Option("adaptive", True),  # noqa: FBT003, a value
-            "), and tests need rows that do not depend on earlier ones; check the graph on a "
-            "log from before it learned",
-        )
 
 
 @refuse_renamed
@@ -104,13 +82,19 @@ def check(
     """
     graph = require_graph(graph)
     if not isinstance(level, int | float) or not 0 < level < 1:
-        raise NoLevel(level)
+        said = " is not a probability of a false alarm; use 0.05 or such"
+        raise OptionError(Option("level", level), said)
     seconds, memory = read_time_limit(time_limit), read_memory_limit(memory_limit)
     time = TimeBudget(seconds)
     time.count_seconds()
     opened = read_log(log)
     if opened.adaptive:
-        raise RowsDepend(opened.source.label)
+        raise DataError(
+            f"the rows of {opened.source.label} were written while a policy learned (",
+            Option("adaptive", True),  # noqa: FBT003, a value
+            "), and tests need rows that do not depend on earlier ones; check the graph on a "
+            "log from before it learned",
+        )
     limit = Option("time_limit", seconds)
     testable, findings, complete = _list_implied(graph, opened, time.share(0.5))
     notes = dict[Note, None]()

@@ -1,352 +1,180 @@
-"""``boundit bound``: from a graph, a question and a log to intervals with reasons."""
+"""``boundit bound`` and ``boundit effect``: intervals for arms, and for what sets them apart."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 import click
 
-from boundit.cli.assumptions import (
-    choose_confidence,
-    confidence_option,
-    confounding_limit_option,
-    external_option,
-    goal_option,
-    inference_option,
-    outcome_range_option,
-    plug_in_option,
-    selection_limit_option,
-    selection_rate_option,
-)
-from boundit.cli.flags import spell_caveats, write_with_flags
-from boundit.cli.logs import LogFiles, log_argument, node_option, read_levels
-from boundit.cli.numbers import Number
-from boundit.cli.options import graph_argument, json_option, memory_limit_option, report_option
+from boundit.cli.options import command, flags
 from boundit.cli.outputs import (
-    OutputFile,
     notify,
     notify_written,
     print_json,
-    refuse_overwriting,
+    spell_caveats,
     spell_command,
 )
-from boundit.cli.progress import show_steps
-from boundit.cli.sensitivity_plot import choose_edge, derive_ladders, draw_ladders
+from boundit.cli.question import Question, read_shares, read_values, takes_question
 from boundit.core.errors import BounditError
-from boundit.core.names import ADAPTIVE_COLUMN
 
 if TYPE_CHECKING:
-    from boundit.bounds.request import BoundRequest
-    from boundit.graph.causal_graph import CausalGraph
-    from boundit.report.records import Ladder
     from boundit.results.bound_table import BoundTable
     from boundit.results.choice import Choice
 
 MOST_CHOSEN = 10_000
-"""For how many contexts a page says what to use; that takes about a second for 5,000."""
+"""For how many contexts a page names the arm to choose; that takes about a second for 5,000."""
 
 
-@click.command(short_help="Bound what every arm would earn in every context.")
-@graph_argument
-@click.argument("query")
-@log_argument
-@external_option
-@click.option(
-    "--external-weight",
-    metavar="COLUMN",
-    help="How many rows a row stands for, in external tables that have the column; "
-    "else --weight, where they have that.",
-)
-@node_option(
-    "--domain",
-    metavar="NODE=LEVEL,...",
-    read=read_levels,
-    help="Levels beyond those logged; repeatable.",
-)
-@outcome_range_option
-@selection_rate_option
-@selection_limit_option
-@confounding_limit_option
-@click.option(
-    "--profile",
-    type=click.Choice(["sound", "paper"]),
-    default="sound",
-    show_default=True,
-    help="Everything that holds, or the printed method, which can miss the truth.",
-)
-@confidence_option
-@inference_option
-@click.option(
-    "--models",
-    type=click.Choice(["boosting", "forest", "linear"]),
-    help="With --inference approximate: predict rewards and arms where covariates are too many "
-    "to count, or numbers. Needs the extra ml.",
-)
-@click.option(
-    "--cluster",
-    metavar="COLUMN",
-    help="A column whose rows belong together, as those of one user.",
-)
-@plug_in_option
-@goal_option
-@click.option(
-    "--max-condition",
-    type=click.IntRange(0),
-    metavar="N",
-    default=3,
-    show_default=True,
-    help="How many variables a rule may condition on.",
-)
-@click.option(
-    "--time-limit",
-    type=Number(0),
-    metavar="SECONDS",
-    help="For everything; what is found until then holds, and caveats say what is missing.",
-)
-@memory_limit_option
-@click.option("--explain", "explained", is_flag=True, help="Explain every interval.")
-@click.option(
-    "--out",
-    type=OutputFile(".json"),
-    metavar="FILE.json",
-    help="Save the table, for bd.BoundTable.load.",
-)
-@click.option(
-    "--no-counts",
-    is_flag=True,
-    help="With --out or --report: leave all counts of rows out of the file, to keep them "
-    "private.",
-)
-@report_option
-@click.option(
-    "--sensitivity-plot",
-    type=OutputFile(".png", ".svg"),
-    metavar="FILE",
-    help="Draw the bounds against the limit G: png or svg.",
-)
-@click.option(
-    "--confounding-plot",
-    type=OutputFile(".png", ".svg"),
-    metavar="FILE",
-    help="Draw the bounds against the limit on hidden confounding: png or svg.",
-)
-@json_option
-@click.pass_context
+@command(short_help="Bounds on the mean outcome under each arm.")
+@takes_question(several=True)
+@flags("explain", "all_rows", "out", "no_counts", "plot", "report", "json")
 def bound(
-    context: click.Context,
-    graph: "CausalGraph",
-    query: str,
-    log: LogFiles,
-    external: tuple[str, ...],
-    external_weight: str | None,
-    domain: Mapping[str, Sequence[object]],
-    outcome_range: tuple[float, float] | None,
-    selection_rate: float | tuple[float, float] | None,
-    selection_limit: float | None,
-    confounding_limit: Mapping[str, float],
-    profile: str,
-    confidence: float,
-    inference: str,
-    models: str | None,
-    cluster: str | None,
-    goal: str,
-    max_condition: int,
-    time_limit: float | None,
-    memory_limit: str | None,
+    question: Question,
     out: Path | None,
+    plot: Path | None,
     report: Path | None,
-    sensitivity_plot: Path | None,
-    confounding_plot: Path | None,
     *,
-    plug_in: bool,
-    explained: bool,
+    explain: bool,
+    all_rows: bool,
     no_counts: bool,
     as_json: bool,
 ) -> None:
-    """Bound what every arm of QUERY would earn in every context, from LOG files.
+    """Bound the mean outcome under each arm in each context.
 
-    QUERY reads 'REWARD | do(ARM), CONTEXT'. A LOG is a Parquet, CSV, JSON lines or
-    Arrow file, a pattern or a folder, with a column for every node that was measured.
-    --columns, --bins, --missing and --weight hold for external tables too, where they have the
-    columns.
+    An arm is a value of the treatments in do(...). GRAPH may be several files with commas: the
+    bounds then hold if any of the graphs is right.
 
     \b
     Examples:
       boundit bound graph.txt 'Click | do(Ad), Age' log.csv
-      boundit bound graph.dot 'Y | do(X1, X2), U' 'logs/*.parquet' --explain --out bounds.json
+      boundit bound graph.txt 'Click | do(Ad), Age' 'logs/*.parquet' --out bounds.json
       boundit bound graph.txt 'Click | do(Ad)' log.csv --selection-rate 0.3 --report out.html
       boundit bound graph.txt 'Click | do(Ad)' counts.csv --weight n --external census.csv
-      boundit bound graph.txt 'Click | do(Ad)' log.csv --sensitivity-plot limits.svg
       boundit bound graph.txt 'Click | do(Ad)' log.csv --confounding-limit 'Ad <-> Click=1.5'
     """
-    from boundit.bounds.derive import derive_table  # noqa: PLC0415, keeps --help quick
-
-    request = make_request(
-        context,
-        graph,
-        query,
-        log,
-        external=external,
-        external_weight=external_weight,
-        confidence=confidence,
-        plug_in=plug_in,
-        profile=profile,
-        inference=inference,
-        models=models,
-        selection_rate=selection_rate,
-        selection_limit=selection_limit,
-        outcome_range=outcome_range,
-        domain=domain,
-        max_condition=max_condition,
-        time_limit=time_limit,
-        memory_limit=memory_limit,
-        cluster=cluster,
-        confounding_limit=confounding_limit,
-        goal=goal,
-    )
-    with show_steps() as tell:
-        table = derive_table(request, {}, tell)
+    table = question.derive()
     if out is not None:
         table.save(out, counts=not no_counts)
         notify_written(out)
     table = spell_caveats(table)
-    ladders: tuple[Ladder, ...] = ()
-    if sensitivity_plot is not None:
-        ladders += _draw_limits(request, sensitivity_plot)
-    if confounding_plot is not None:
-        ladders += _draw_limits(request, confounding_plot, choose_edge(request))
+    if plot is not None:
+        table.plot(plot)
+        notify_written(plot)
     if report is not None:
-        shared = table.drop_counts() if no_counts else table
-        _write_report(report, shared, graph, query, ladders)
-        notify_written(report)
-    _print_table(table, explained=explained, as_json=as_json)
+        _write_report(report, table.drop_counts() if no_counts else table, question)
+    reasons = [str(table.explain(*key)) for key in table.bounds] if explain else []
+    if as_json:
+        print_json(write_record(table) | ({"explanations": reasons} if explain else {}))
+    elif explain:
+        click.echo("\n".join(reasons))
+    else:
+        from boundit.results.text import write_bounds  # noqa: PLC0415, keeps --help quick
+
+        click.echo(write_bounds(table, all_rows=all_rows, caveats=False))
+        _print_caveats(table)
 
 
-def _draw_limits(
-    request: "BoundRequest", path: Path, edge: str = ""
-) -> "tuple[Ladder, ...]":
-    """Draw bounds against limits on selection, or on an ``edge``; give what was drawn."""
-    ladders = derive_ladders(request, edge=edge)
-    draw_ladders(ladders, path)
-    notify_written(path)
-    return ladders
-
-
-def make_request(
-    context: click.Context,
-    graph: "CausalGraph",
-    query: str,
-    log: LogFiles,
+@command(short_help="Effect of each arm, compared with a baseline.")
+@takes_question(saved=True, several=True)
+@flags("baseline", "shares", "explain", "all_rows", "no_counts", "report", "json")
+def effect(
+    question: Question,
+    baseline: str | None,
+    shares: str | None,
+    report: Path | None,
     *,
-    external: tuple[str, ...],
-    external_weight: str | None,
-    confidence: float,
-    plug_in: bool,
-    rivals: "Iterable[CausalGraph]" = (),
-    **options: Any,
-) -> "BoundRequest":
-    """Open the log and its external tables, and read what is asked with all options.
-
-    Columns may be named after nodes of ``rivals`` too, other graphs for the same log.
-    """
-    from boundit.bounds.request import read_request  # noqa: PLC0415, keeps --help quick
-
-    log.require_nodes(graph, *rivals, cluster=options["cluster"])
-    models = options["models"] is not None
-    if models:
-        _refuse_beside_models(log, plug_in=plug_in)
-    read = log.open(external, external_weight)
-    if models and any(opened.adaptive for opened in (read.log, *read.external)):
-        raise click.UsageError(
-            f"the column {ADAPTIVE_COLUMN!r} says that a learning policy wrote the log, and "
-            "--models does not go with such a log; leave out --models"
-        )
-    refuse_overwriting(context, read.files)
-    chance = choose_confidence(context, confidence, plug_in=plug_in, exact=log.exact)
-    return read_request(
-        graph, query, read.log, confidence=chance, external=read.external, **options
-    )
-
-
-def _refuse_beside_models(log: LogFiles, *, plug_in: bool) -> None:
-    """Refuse flags that --models never goes with, whatever else is given.
-
-    The library would first ask for --inference approximate, which these do not go with either.
-    """
-    clashing = {"--plug-in": plug_in, "--adaptive": log.adaptive, "--exact": log.exact}
-    for flag, given in clashing.items():
-        if given:
-            message = f"--models does not go with {flag}; leave out one of them"
-            raise click.UsageError(message)
-
-
-def _write_report(
-    path: Path,
-    table: "BoundTable",
-    graph: "CausalGraph",
-    query: str,
-    ladders: "tuple[Ladder, ...]",
+    explain: bool,
+    all_rows: bool,
+    no_counts: bool,
+    as_json: bool,
 ) -> None:
-    """Write the HTML page of a bound table, with the command that repeats it."""
-    from boundit.core.files import write_page  # noqa: PLC0415
+    """Bound the effect of each arm in each context: its mean outcome minus the baseline's.
+
+    BOUNDS.json is a table that 'boundit bound --out' saved. GRAPH may be several files with
+    commas: the effects then hold if any of the graphs is right.
+
+    \b
+    Examples:
+      boundit effect graph.txt 'Click | do(Ad), Age' log.csv
+      boundit effect graph.txt 'Click | do(Ad), Age' log.csv --baseline A --report out.html
+      boundit effect bounds.json --baseline A --shares shares.csv
+    """
+    table = spell_caveats(question.derive())
+    arm = None if baseline is None else read_values(baseline, table, table.treatments)
+    effects = table.effects(arm, shares=_read_shares(shares, table))
+    if report is not None:
+        _write_report(report, table.drop_counts() if no_counts else table, question)
+    reasons = [str(table.explain(*key)) for key in table.bounds] if explain else []
+    if as_json:
+        print_json(
+            {
+                "rows": [row for each in effects.values() for row in each.rows()],
+                "baseline": dict(zip(table.treatments, arm, strict=True)) if arm else None,
+                "confidence": table.confidence,
+                "caveats": table.caveats,
+            }
+            | ({"explanations": reasons} if explain else {})
+        )
+    elif explain:
+        click.echo("\n".join(reasons))
+    else:
+        from boundit.results.text import write_effects  # noqa: PLC0415, keeps --help quick
+
+        click.echo(write_effects(list(effects.values()), all_rows=all_rows, caveats=False))
+        _print_caveats(table)
+
+
+def _print_caveats(table: "BoundTable") -> None:
+    for note in table.caveats:
+        notify(note.kind, note.text)
+
+
+def _read_shares(
+    text: str | None, table: "BoundTable"
+) -> Mapping[object, float] | Literal["any"]:
+    """Read --shares of an effect: any mix, or a table of shares."""
+    if text is None or text == "any":
+        return "any"
+    found: Mapping[object, float] | None = None
+    if text != "log":
+        found = read_shares(text, table)
+    if found is None:
+        raise click.UsageError(
+            f"--shares {text} has no shares of contexts. Give a CSV file with the columns "
+            f"{', '.join((*table.context, 'share'))}, or 'any'."
+        )
+    return found
+
+
+def _write_report(path: Path, table: "BoundTable", question: Question) -> None:
+    """Write the page of a table, with the command that repeats it."""
+    from boundit.core.files import write_page  # noqa: PLC0415, keeps --help quick
+    from boundit.graph.causal_graph import CausalGraph  # noqa: PLC0415
     from boundit.report.pages.bound_page import write_bound_page  # noqa: PLC0415
 
     page = write_bound_page(
         table,
-        graph=graph,
-        query=query,
+        graph=question.graph if isinstance(question.graph, CausalGraph) else None,
+        query=question.query or None,
         command=spell_command(),
-        ladders=ladders,
-        choice=_choose_for_page(table),
+        choice=_choose(table),
     )
     write_page(path, page)
+    notify_written(path)
 
 
-def _choose_for_page(table: "BoundTable") -> "Choice | None":
-    """Choose what to use in each context; None where that takes long or makes no sense.
-
-    A table that contradicts itself is shown all the same.
-    """
+def _choose(table: "BoundTable") -> "Choice | None":
+    """Choose an arm in each context; None where that takes long or the table contradicts itself."""
     if len(table.contexts) > MOST_CHOSEN:
         return None
     try:
         return table.choose()
-    except BounditError as error:
-        notify("note", str(write_with_flags(error.message)))
+    except BounditError:
         return None
 
 
-def _print_table(table: "BoundTable", *, explained: bool, as_json: bool) -> None:
-    """Print the bound table, with --explain the reasons for every row, or either as JSON."""
-    reasons = [table.explain(*key) for key in table.bounds] if explained else []
-    if as_json:
-        answer = {
-            "rows": _write_rows(table),
-            "caveats": table.caveats,
-            "profile": table.profile,
-            "confidence": table.confidence,
-            "goal": table.goal,
-            "inference": table.inference,
-            "promise": table.promise,
-            "confounding_limit": dict(table.confounding_limit),
-            "pooling": str(table.pooling).splitlines(),
-        }
-        answer |= {"models": table.models} if table.models else {}
-        print_json(answer | ({"explanations": reasons} if explained else {}))
-    elif explained:
-        click.echo("\n\n".join([*reasons, f"What a policy can count:\n{table.pooling}"]))
-    else:
-        click.echo(str(replace(table, caveats=())))  # critical ones follow on stderr
-        for note in table.caveats:
-            notify(note.kind, note.text)
-
-
-def _write_rows(table: "BoundTable") -> list[dict[str, object]]:
-    """Write the rows of a bound table for JSON, with dates and times as text.
-
-    Where it is known why chance widens a row as it does, that is part of it.
-    """
+def write_record(table: "BoundTable") -> dict[str, object]:
+    """Write a table for JSON: its rows, why they are as wide as they are, and what they rest on."""
     from boundit.core.codec import encode  # noqa: PLC0415, keeps --help quick
 
     plain = int | float | str | None
@@ -354,7 +182,18 @@ def _write_rows(table: "BoundTable") -> list[dict[str, object]]:
         {name: v if isinstance(v, plain) else str(v) for name, v in row.items()}
         for row in table.rows()
     ]
-    for row, bound in zip(rows, table.bounds.values(), strict=True):
-        if bound.sampling is not None:
-            row["sampling"] = encode(bound.sampling)
-    return rows
+    for row, of in zip(rows, table.bounds.values(), strict=True):
+        if of.sampling is not None:
+            row["sampling"] = encode(of.sampling)
+    return {
+        "rows": rows,
+        "caveats": table.caveats,
+        "profile": table.profile,
+        "confidence": table.confidence,
+        "goal": table.goal,
+        "inference": table.inference,
+        "summary": str(table.summary()),
+        "confounding_limit": dict(table.confounding_limit),
+        "pooling": str(table.pooling).splitlines(),
+        **({"models": table.models} if table.models else {}),
+    }

@@ -8,15 +8,15 @@ from shlex import join
 
 import click
 
-from boundit.cli.options import json_option
+from boundit.cli.options import command, flags
 from boundit.cli.outputs import print_json
 from boundit.simulation.pharmacy import COLUMNS, GRAPH, PATIENTS, QUERY, draw_kept_rows
 
 COMMANDS = (
-    ("graph", "show", "graph.txt"),
+    ("graph", "graph.txt"),
     ("check", "graph.txt", "log.csv"),
     ("identify", "graph.txt", QUERY),
-    ("bound", "graph.txt", QUERY, "log.csv"),
+    ("effect", "graph.txt", QUERY, "log.csv", "--baseline", "letter"),
     ("bound", "graph.txt", QUERY, "log.csv", "--explain"),
     ("bound", "graph.txt", QUERY, "log.csv", "--out", "bounds.json"),
 )
@@ -24,31 +24,31 @@ COMMANDS = (
 README = """\
 # Which reminder makes patients refill?
 
-An invented pharmacy, to try boundit on. `graph.txt` says what is assumed, `log.csv` is what
-was kept: {rows:,} of {patients:,} reminders. Run, in this folder:
+A simulated pharmacy, to try boundit on. `graph.txt` is the causal graph, `log.csv` the log, in
+which {rows:,} of {patients:,} reminders were kept. Run, in this folder:
 
 ```console
 {commands}
 ```
 
-`boundit identify` exits with 1: the log alone does not determine the answer. `boundit bound`
-says what it does determine.
+`boundit identify` exits with 1: the log alone does not determine the effects. `boundit effect`
+bounds them.
 
-## The truth, which a real log would not tell you
+## The truth
 
 The rows are drawn from this model (`boundit init` draws the same ones every time):
 
-- Half of the patients are older. 30 % of the younger and 60 % of the older are seriously ill.
-- Half have family at home. Nobody wrote that down.
-- Pharmacists send mild cases a letter, a text or a call with chances .35, .45, .20; serious
+- Half of the patients are older. 30% of the younger and 60% of the older are seriously ill.
+- Half have family at home, which was not recorded.
+- Pharmacists send mild cases a letter, a text or a call with probabilities .35, .45, .20; serious
   cases with .20, .20, .60.
-- The younger answer a letter, a text, a call with chances .1, .6, .7; the older with .1, .2,
-  .7. Family at home adds .2 to each.
-- A prescription is refilled with chance .2, plus .5 if the reminder is answered, plus .1 with
-  family at home, minus .2 if the illness is serious.
-- A row is kept with chance .4 if the illness is mild and .9 if it is serious.
+- The younger answer a letter, a text, a call with probabilities .1, .6, .7; the older with .1,
+  .2, .7. Family at home adds .2 to each.
+- A prescription is refilled with probability .2, plus .5 if the reminder is answered, plus .1
+  with family at home, minus .2 if the illness is serious.
+- A row is kept with probability .4 if the illness is mild and .9 if it is serious.
 
-So, if everybody got the same reminder, these shares would refill:
+If everybody got the same reminder, these shares would refill:
 
 | | letter | text | call |
 |---|---|---|---|
@@ -58,7 +58,7 @@ So, if everybody got the same reminder, these shares would refill:
 The averages of `log.csv` say that the younger refill more after a text than after a call.
 They are wrong: calls went to those who refill less anyway.
 
-## Put a policy to work
+## A policy that starts from the log
 
 With the `bounds.json` that the last command wrote, in Python:
 
@@ -66,18 +66,18 @@ With the `bounds.json` that the last command wrote, in Python:
 import boundit as bd
 
 policy = bd.Fused(prior=bd.BoundTable.load("bounds.json"))
-decision = policy.decide({{"Age": "younger"}})
+decision = policy.decide("younger")
 policy.learn(decision, reward=1, observed={{"Illness": "mild"}})  # observed: if it is known
 ```
 
-## Make it yours
+## Your own data
 
-Replace `log.csv` by your own rows (CSV or Parquet, one column for each node that was
-measured), draw your graph in `graph.txt`, and ask `'REWARD | do(ARM), CONTEXT'`.
+Replace `log.csv` by your own rows (CSV or Parquet, one column for each measured node), write
+your graph to `graph.txt`, and ask `'OUTCOME | do(TREATMENT), CONTEXT'`.
 """
 
 
-@click.command(short_help="Write a commented example to start from.")
+@command(short_help="Write a commented example to start from.")
 @click.argument(
     "directory",
     default="boundit-example",
@@ -85,7 +85,7 @@ measured), draw your graph in `graph.txt`, and ask `'REWARD | do(ARM), CONTEXT'`
     type=click.Path(path_type=Path, file_okay=False),
 )
 @click.option("--force", is_flag=True, help="Replace files of the same name.")
-@json_option
+@flags("json")
 def init(directory: Path, *, force: bool, as_json: bool) -> None:
     """Write a commented example to DIR to start from: a graph, a log and the commands.
 
@@ -101,15 +101,15 @@ def init(directory: Path, *, force: bool, as_json: bool) -> None:
             {
                 "directory": str(directory),
                 "files": list(files),
-                "commands": [["boundit", *command] for command in COMMANDS],
+                "commands": [["boundit", *each] for each in COMMANDS],
             }
         )
         return
     click.echo(f"wrote {', '.join(files)} to {directory}")
     click.echo("next:")
     click.echo(f"  {join(['cd', str(directory)])}")
-    for command in COMMANDS:
-        click.echo(f"  {join(['boundit', *command])}")
+    for each in COMMANDS:
+        click.echo(f"  {join(['boundit', *each])}")
 
 
 def make_example() -> dict[str, str]:
@@ -117,7 +117,7 @@ def make_example() -> dict[str, str]:
     log = list(draw_kept_rows())
     rows = StringIO()
     csv.writer(rows, lineterminator="\n").writerows([COLUMNS, *log])
-    commands = "\n".join(f"$ {join(['boundit', *command])}" for command in COMMANDS)
+    commands = "\n".join(f"$ {join(['boundit', *each])}" for each in COMMANDS)
     story = README.format(rows=len(log), patients=PATIENTS, commands=commands)
     return {"graph.txt": GRAPH, "log.csv": rows.getvalue(), "README.md": story}
 

@@ -1,53 +1,65 @@
 """The command ``boundit``: its one error handler and its exit codes.
 
-0 yes or done, 1 no, 2 a question that makes no sense, 3 our own bug, 130 interrupted.
+0 done or yes, 1 no, 2 invalid input, 3 internal error, 130 interrupted.
 """
 
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import entry_points
+from typing import Any
 
 import click
 
 from boundit import __version__
-from boundit.bounds.options import name_flag
-from boundit.cli.bound import bound
-from boundit.cli.check import check
-from boundit.cli.completion import completion
+from boundit.cli.bound import bound, effect
 from boundit.cli.decisions.choose import choose
 from boundit.cli.decisions.compare import compare
 from boundit.cli.decisions.sensitivity import sensitivity
 from boundit.cli.decisions.stress import stress
 from boundit.cli.decisions.suggest import suggest
-from boundit.cli.flags import write_with_flags
-from boundit.cli.graph import graph
-from boundit.cli.identify import identify
+from boundit.cli.graph import check, graph, identify
 from boundit.cli.init import init
 from boundit.cli.options import INTERRUPTED
-from boundit.cli.outputs import notify
+from boundit.cli.outputs import notify, write_with_flags
 from boundit.cli.service.keys import keys
 from boundit.cli.service.policies import policies
 from boundit.cli.service.serve import serve
 from boundit.cli.simulate import simulate
 from boundit.cli.studio import studio
 from boundit.core.errors import BounditError
-from boundit.core.renamed import OPTIONS
 
-NONSENSE, BUG = 2, 3
+INVALID, INTERNAL = 2, 3
 ADDED = "boundit.commands"
 """The group of entry points by which an installed package adds a command."""
-
-
-_FLAGS = {name_flag(old): name_flag(new) for old, new in OPTIONS.items()}
-_COMMANDS = {
+_COMMANDS: Mapping[str, str] = {
     "breakdown": "sensitivity",
     "decide": "choose",
     "recover": "identify",
     "replay": "policies show --verify",
 }
-"""Commands of 0.2.0 that have another name now."""
+_FLAGS: Mapping[str, str] = {
+    "--by": "--at-least",
+    "--confounding": "--confounding-limit",
+    "--contexts": "--shares",
+    "--data": "--store",
+    "--decisions": "--verify",
+    "--delay": "--feedback",
+    "--external-weight": "--weight",
+    "--in": "--context",
+    "--log-points": "--log-size",
+    "--new": "--policy",
+    "--nulls": "--missing",
+    "--of": "--limit",
+    "--old": "--baseline",
+    "--plug-in": "--confidence none",
+    "--reward-range": "--outcome-range",
+    "--sensitivity": "--selection-limit",
+    "--than": "--baseline",
+    "--world": "--environment",
+}
+"""Commands and flags of 0.2.0 that have another name now."""
 
 
 class _Commands(click.Group):
@@ -62,9 +74,16 @@ class _Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command that is asked for; an old name is refused with the new one."""
-        if args and args[0] in _COMMANDS:
+        if args and args[0] in _COMMANDS and args[0] not in self.commands:
             ctx.fail(f"No such command {args[0]!r}. Did you mean {_COMMANDS[args[0]]!r}?")
         return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; what the library refuses names options as flags."""
+        try:
+            return super().invoke(ctx)
+        except BounditError as error:
+            raise click.ClickException(write_with_flags(error.message)) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List our commands with what they do, and below them the names of those added."""
@@ -80,42 +99,36 @@ class _Commands(click.Group):
 )
 @click.version_option(__version__, message="boundit %(version)s")
 def app() -> None:
-    """Bound what each arm would earn, from a causal graph and a biased log.
+    """Bounds on treatment effects, from a causal graph and a confounded or selected log.
 
-    GRAPH is a file (our own text, DOT, dagitty, GML or JSON), '-' for standard input, or the
-    text itself, as in 'X -> Y; X <-> Y; Y -> [S]'.
+    GRAPH is a file (own text format, DOT, DAGitty, GML or JSON), '-' for standard input, or the
+    text itself, as in 'X -> Y; X <-> Y; Y -> [S]'. QUERY is 'OUTCOME | do(TREATMENT), CONTEXT'.
+    LOG is a CSV, Parquet, JSON lines or Arrow file, a pattern or a folder.
 
-    A first look: 'boundit init', then the commands it prints.
+    To begin: 'boundit init', then the commands it prints.
 
     \b
-    Exit codes:
-      0    yes, or done
-      1    no: not identified, contradicted, not separated, or a claim that misses
-      2    a question that makes no sense; one line on stderr says what would
-      3    a bug of ours
-      130  interrupted; what is done is kept where the command says so
+    Exit codes: 0 done or yes, 1 no, 2 invalid input, 3 internal error, 130 interrupted.
     """
 
 
-for command in (
-    bound,
-    sensitivity,
-    check,
-    compare,
-    completion,
-    choose,
-    graph,
-    identify,
-    init,
-    keys,
-    policies,
-    serve,
-    simulate,
-    stress,
-    studio,
-    suggest,
+for _command in (
+    *(
+        init,
+        graph,
+        identify,
+        check,
+        effect,
+        bound,
+        choose,
+        compare,
+        sensitivity,
+        stress,
+        suggest,
+    ),
+    *(simulate, studio, serve, keys, policies),
 ):
-    app.add_command(command)
+    app.add_command(_command)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -133,8 +146,9 @@ def _run_command(arguments: Sequence[str] | None) -> int:
         return 0
     except click.ClickException as error:
         if isinstance(error, click.NoSuchOption) and (new := _FLAGS.get(error.option_name)):
-            said = f"No such option {error.option_name!r}. Did you mean {new!r}?"
-            return _print_refusal(said)
+            return _print_refusal(
+                f"No such option {error.option_name!r}. Did you mean {new!r}?"
+            )
         return _print_refusal(error.format_message())
     except BounditError as error:
         return _print_refusal(write_with_flags(error.message))
@@ -148,14 +162,12 @@ def _run_command(arguments: Sequence[str] | None) -> int:
         return 0
     except Exception:  # noqa: BLE001, the last door: anything else is a bug and is shown whole
         traceback.print_exc()
-        notify("error", "this is a bug in boundit; please report the lines above")
-        return BUG
+        notify("error", "This is a bug in boundit. Please report the lines above.")
+        return INTERNAL
     return answer if isinstance(answer, int) else 0
 
 
 def _print_refusal(message: str) -> int:
-    """Print in one line what of a command makes no sense, and give the exit code for it."""
-    one_line = " ".join(message.split())
-    # Click ends a sentence with a full stop; we do not, and "..." is none.
-    notify("error", one_line if one_line.endswith("..") else one_line.removesuffix("."))
-    return NONSENSE
+    """Print in one line what is wrong with the input, and give the exit code for it."""
+    notify("error", " ".join(message.split()))
+    return INVALID

@@ -1,6 +1,7 @@
 """What a command prints and writes: answers on stdout, everything beside them on stderr.
 
-Files are refused before any work is done, and told of when they are there.
+Files are refused before any work is done, and named when they are written. Options of the
+library in errors and caveats are spelled as flags.
 """
 
 import json
@@ -8,16 +9,22 @@ import math
 import os
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from boundit.bounds.options import OPTIONS, spell_flag
 from boundit.core.errors import hide_password
+from boundit.core.long_work import Progress, say_nothing
+from boundit.core.message import Caveat, Message, Note, Option
 
 if TYPE_CHECKING:
     from boundit.report.pages.answer_page import AnswerPage
+    from boundit.results.bound_table import BoundTable
 
 INPUTS = "boundit.inputs"
 """Where a context keeps the files that arguments were read from so far."""
@@ -82,6 +89,69 @@ def refuse_overwriting(context: click.Context, inputs: Iterable[str]) -> None:
             )
 
 
+def write_with_flags(note: Note) -> str:
+    """Write an error or caveat of the library as text, with its options as flags.
+
+    >>> bins, domain = Option("bins", {"Age": ["..."]}), Option("domain")
+    >>> write_with_flags(Message("cut it with ", bins, ", or declare others with ", domain))
+    'cut it with --bins Age=..., or declare others with --domain'
+    """
+    if isinstance(note, Caveat):
+        return note.spell(_spell)
+    return note.render(_spell) if isinstance(note, Message) else note
+
+
+def spell_caveats(table: "BoundTable") -> "BoundTable":
+    """Give a table of bounds whose caveats write options as flags."""
+    return replace(table, caveats=tuple(caveat.spell(_spell) for caveat in table.caveats))
+
+
+def _spell(option: Option) -> str:
+    """Write an option as a flag if some command has it; else as Python does."""
+    known = {name for name, of in OPTIONS.items() if of.flag}
+    context = click.get_current_context(silent=True)
+    if context is not None:
+        commands = [context.find_root().command]
+        while commands:
+            command = commands.pop()
+            known.update(str(parameter.name) for parameter in command.params)
+            if isinstance(command, click.Group):
+                commands += command.commands.values()
+    return spell_flag(option) if option.name in known else str(option)
+
+
+@contextmanager
+def show_steps(label: str = "") -> Iterator[Progress]:
+    """Show on stderr what is being done, and how far it has come, while a ``with`` runs.
+
+    >>> with show_steps() as tell:
+    ...     tell("count 12 columns", 0, 1)
+    """
+    if not sys.stderr.isatty():
+        yield say_nothing
+        return
+    from rich.console import Console  # noqa: PLC0415, keeps --help quick
+    from rich.markup import escape  # noqa: PLC0415
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        MofNCompleteColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+    from rich.progress import Progress as Bars  # noqa: PLC0415
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Bars(
+        *columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True
+    ) as bar:
+        task = bar.add_task(escape(label), total=None)
+
+        def tell(step: str, done: int, of: int) -> None:
+            bar.update(task, description=escape(step), completed=done, total=of)
+
+        yield tell
+
+
 def notify_written(path: object) -> None:
     """Say on stderr where a file was written, so that an answer on stdout can be piped on."""
     notify("wrote", str(path))
@@ -104,8 +174,7 @@ def write_answer(path: Path, page: "AnswerPage") -> None:
 def notify(what: str, message: str) -> None:
     """Print a remark beside the answer on stderr, its kind (error, note) in colour.
 
-    A password in it is hidden. Called for errors by ``_print_refusal``, for caveats by
-    ``_print_table``, and for files by ``notify_written``.
+    A password in it is hidden.
     """
     colour = False if os.environ.get("NO_COLOR") else None
     mark = "" if what == "wrote" else ":"

@@ -1,7 +1,7 @@
 """``boundit simulate``: regret of policies with and without the log."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,38 +9,26 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from boundit.cli.assumptions import outcome_range_option
-from boundit.cli.logs import LogFiles, data_options
-from boundit.cli.numbers import LEAST_POINTS, MOST_POINTS, Number
-from boundit.cli.options import (
-    INTERRUPTED,
-    is_path,
-    json_option,
-    load_graph,
-    memory_limit_option,
-    seed_option,
-)
+from boundit.bounds.options import list_changed
+from boundit.cli.options import DATA, INTERRUPTED, RUN, command, flags, is_path
 from boundit.cli.outputs import (
     OutputFile,
     notify_written,
     print_json,
     refuse_overwriting,
+    show_steps,
 )
-from boundit.cli.progress import show_steps
+from boundit.cli.question import load_graph, open_log, require_nodes
 
 if TYPE_CHECKING:
-    from boundit.counts.tabulate import Missing
     from boundit.simulation.environment import Environment
 
 POLICIES = "LinUCB,Fused,LinUCB-PCB,UCB,UCB-PCB"
 RUNS, ROUNDS, SIZE = 10, 2_000, 30_000
 FITTED = 5
 """Number of environments that are fitted to a log."""
-LOG_OPTIONS = (
-    *("weight", "columns", "bins", "missing", "exact", "adaptive"),
-    *("outcome_range", "memory_limit"),
-)
-"""Options of a log."""
+LEAST_POINTS, MOST_POINTS = 500, 10_000_000
+"""How short and how long a log that is drawn may be."""
 ENVIRONMENTS = {"paper": "paper", "flipped": "flipped", "random": "random:7"}
 FEEDBACK: Mapping[str, type] = {
     "delay": float,
@@ -54,10 +42,9 @@ FEEDBACK: Mapping[str, type] = {
 """What --feedback sets; ``observed`` is the share of rounds with auxiliary variables."""
 
 
-@click.command(short_help="Simulate policies with and without a log.")
+@command(short_help="Regret of policies with and without the log.")
 @click.argument("asked", nargs=-1, metavar="[GRAPH QUERY LOG...]")
-@data_options
-@outcome_range_option
+@flags(*DATA, "outcome_range")
 @click.option(
     "--environment",
     "place",
@@ -102,30 +89,19 @@ FEEDBACK: Mapping[str, type] = {
     help="Bounds from a log of N rows at 95% confidence; by default without sampling error, and "
     f"Fused from a log of {SIZE:,}.",
 )
-@click.option(
-    "--time-limit",
-    type=Number(0),
-    metavar="SECONDS",
-    help="Then print the runs that are finished.",
+@flags(
+    *RUN,
+    "seed",
+    "out",
+    "plot",
+    "json",
+    out={"type": OutputFile(".npz"), "metavar": "FILE.npz", "help": "Save every run."},
 )
-@memory_limit_option
-@seed_option
-@click.option("--out", type=OutputFile(".npz"), metavar="FILE", help="Save every run: npz.")
-@click.option(
-    "--plot",
-    type=OutputFile(".png", ".svg"),
-    metavar="FILE",
-    help="Draw the curves: png or svg.",
-)
-@json_option
 @click.pass_context
 def simulate(
     context: click.Context,
+    /,
     asked: tuple[str, ...],
-    columns: Mapping[str, str],
-    bins: Mapping[str, Sequence[float]],
-    missing: "Missing",
-    weight: str | None,
     place: str,
     policies: str,
     rounds: int,
@@ -136,12 +112,11 @@ def simulate(
     out: Path | None,
     plot: Path | None,
     *,
-    exact: bool,
-    adaptive: bool,
     outcome_range: tuple[float, float] | None,
     time_limit: float | None,
     memory_limit: str | None,
     as_json: bool,
+    **data: Any,
 ) -> None:
     """Simulate policies and compare their regret.
 
@@ -178,16 +153,15 @@ def simulate(
         from boundit.simulation.fit import fit_environments  # noqa: PLC0415
 
         graph, query = load_graph(asked[0]), asked[1]
-        files = LogFiles(asked[2:], weight, columns, bins, missing, exact, adaptive)
-        files.require_nodes(graph)
-        log = files.open().log
-        limits: dict[str, Any] = {"time_limit": time_limit, "memory_limit": memory_limit}
-        limits |= {"outcome_range": outcome_range}
-        if exact:
-            limits["confidence"] = None
+        require_nodes(data["columns"], [graph])
+        log = open_log(asked[2:], data)
+        limits = {"time_limit": time_limit, "memory_limit": memory_limit}
+        options = list_changed(limits | {"outcome_range": outcome_range})
+        if data["exact"]:
+            options["confidence"] = None
         with show_steps() as tell:
             environments = fit_environments(
-                graph, query, log, n=FITTED, seed=seed, progress=tell, **limits
+                graph, query, log, n=FITTED, seed=seed, progress=tell, **options
             )
         offline = OfflineTables.from_log(graph, query, log, environments.bounds)
         click.echo(f"{environments}\n", err=as_json)
@@ -226,13 +200,11 @@ def _check_log_options(context: click.Context, asked: tuple[str, ...]) -> None:
     if asked and len(asked) < 3:
         raise click.UsageError("Give GRAPH QUERY LOG, as for 'boundit bound', or none of them.")
     for parameter in context.command.params:
-        clashing = parameter.name in (("place", "log_size") if asked else LOG_OPTIONS)
+        clashing = parameter.name in (
+            ("place", "log_size") if asked else (*DATA, "outcome_range")
+        )
         given = context.get_parameter_source(str(parameter.name))
-        if (
-            clashing
-            and parameter.name != "memory_limit"
-            and given is ParameterSource.COMMANDLINE
-        ):
+        if clashing and given is ParameterSource.COMMANDLINE:
             how = "cannot be combined with a log" if asked else "needs GRAPH QUERY LOG"
             raise click.UsageError(f"{parameter.opts[0]} {how}.")
 

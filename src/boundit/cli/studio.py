@@ -8,11 +8,12 @@ from pathlib import Path
 
 import click
 
+from boundit.cli.options import command
 from boundit.cli.outputs import notify
 from boundit.core.errors import MissingExtra
 
 
-@click.command(short_help="Draw, ask and see why in the browser.")
+@command(short_help="Draw, ask and see why in the browser.")
 @click.argument(
     "folder",
     default=".",

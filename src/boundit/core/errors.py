@@ -5,11 +5,9 @@ wrong, where, and what would work. The facts stay on the error, so that a progra
 too; so does the option it is about, which the command line spells as its flag.
 """
 
-import json
 import re
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
-from os import PathLike
 
 from boundit.core.message import ANY, Message, Option
 from boundit.core.names import join_names, sort_names, write_name
@@ -28,11 +26,11 @@ class BounditError(Exception):
         super().__init__(str(self.message))
 
 
-class InvalidGraph(BounditError):
+class GraphError(BounditError):
     """Something that cannot be a causal graph."""
 
 
-class MalformedText(InvalidGraph):
+class MalformedText(GraphError):
     """Text that is not a graph in its format."""
 
     def __init__(self, reason: str, *, line: int, column: int) -> None:
@@ -40,31 +38,7 @@ class MalformedText(InvalidGraph):
         super().__init__(f"line {line}, column {column}: {reason}")
 
 
-class MalformedRecord(InvalidGraph):
-    """JSON that is well formed but no graph."""
-
-    def __init__(self, key: str, expected: str, found: object) -> None:
-        self.key, self.expected = key, expected
-        where = f"key {key!r} of the graph" if key else "the graph"
-        shown = shorten(json.dumps(found, default=repr), 40)
-        super().__init__(f"{where} must be {expected}, found {shown}")
-
-
-class UnknownKey(InvalidGraph):
-    """A key that means nothing here, so its writer meant something else."""
-
-    def __init__(self, key: str, known: Sequence[str]) -> None:
-        self.key = key
-        near = get_close_matches(key, known, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known)}"
-        super().__init__(f"a graph has no key {shorten(key, 40)!r}; {hint}")
-
-
-class NotCausal(InvalidGraph):
-    """A networkx graph whose parts have no causal reading."""
-
-
-class InvalidName(InvalidGraph):
+class InvalidName(GraphError):
     """A name that cannot be written down and read back."""
 
     def __init__(self, name: object) -> None:
@@ -75,22 +49,14 @@ class InvalidName(InvalidGraph):
         )
 
 
-class NotAnEdge(InvalidGraph):
-    """Something other than a pair of names where an edge was to be."""
-
-    def __init__(self, found: object) -> None:
-        shown = shorten(repr(found), 40)
-        super().__init__(f"an edge is a pair of names such as ('X', 'Y'), found {shown}")
-
-
-class EmptyGraph(InvalidGraph):
+class EmptyGraph(GraphError):
     """A graph that says nothing of any observed variable."""
 
     def __init__(self, reason: str = "it has no nodes") -> None:
         super().__init__(f"the graph is empty: {reason}; write at least one, as in 'X -> Y'")
 
 
-class HasCycle(InvalidGraph):
+class HasCycle(GraphError):
     """Causes that chase each other."""
 
     def __init__(self, cycle: Sequence[str]) -> None:
@@ -101,7 +67,7 @@ class HasCycle(InvalidGraph):
         )
 
 
-class SelfLoop(InvalidGraph):
+class SelfLoop(GraphError):
     """An edge from a node to itself."""
 
     def __init__(self, name: str) -> None:
@@ -109,7 +75,7 @@ class SelfLoop(InvalidGraph):
         super().__init__(f"{write_name(name)} has an edge to itself; remove it")
 
 
-class SelectionHasChildren(InvalidGraph):
+class SelectionHasChildren(GraphError):
     """A selection node that causes something."""
 
     def __init__(self, selection: str, children: Iterable[str]) -> None:
@@ -121,30 +87,7 @@ class SelectionHasChildren(InvalidGraph):
         )
 
 
-class TwoSelectionNodes(InvalidGraph):
-    """More than one selection node."""
-
-    def __init__(self, names: Iterable[str]) -> None:
-        self.names = sort_names(names)
-        super().__init__(
-            f"the graph marks {len(self.names)} selection nodes, "
-            f"{shorten(', '.join(map(write_name, self.names)))}; "
-            "a row is logged or not: give one node the parents of all of them"
-        )
-
-
-class HiddenSelection(InvalidGraph):
-    """A selection node that is declared unobserved."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        super().__init__(
-            f"{write_name(name)} is marked both hidden and selection; "
-            "every logged row shows that it was selected"
-        )
-
-
-class UnknownNode(InvalidGraph):
+class UnknownNode(GraphError):
     """A question names a variable the graph does not have."""
 
     def __init__(self, name: str, known: Collection[str]) -> None:
@@ -160,30 +103,11 @@ class UnknownNode(InvalidGraph):
         super().__init__(f"the graph has no node {name!r}; {hint}")
 
 
-class InvalidQuery(BounditError):
+class QueryError(BounditError):
     """A question that makes no sense."""
 
 
-class MalformedQuery(InvalidQuery):
-    """Text that is not a query."""
-
-    def __init__(self, text: str, reason: str, *, column: int) -> None:
-        self.text, self.reason, self.column = text, reason, column
-        super().__init__(
-            f"query {shorten(text)!r}, column {column}: {reason}; "
-            "a query reads like 'Y | do(X), Z'"
-        )
-
-
-class RepeatedVariable(InvalidQuery):
-    """A variable named twice in the same role."""
-
-    def __init__(self, name: str, role: str) -> None:
-        self.name, self.role = name, role
-        super().__init__(f"{name!r} is named twice among the {role}; name it once")
-
-
-class OverlappingRoles(InvalidQuery):
+class OverlappingRoles(QueryError):
     """A variable in two roles that exclude each other."""
 
     def __init__(self, name: str, first: str, second: str) -> None:
@@ -193,8 +117,12 @@ class OverlappingRoles(InvalidQuery):
         )
 
 
-class InvalidLimit(BounditError):
-    """An option of ``derive_bounds`` or ``check`` that makes no sense."""
+class DataError(BounditError):
+    """Data that cannot be read or counted, or that do not fit what is asked."""
+
+
+class OptionError(BounditError):
+    """An option whose value makes no sense, or not together with others."""
 
 
 class OutOfTime(BounditError):
@@ -210,37 +138,6 @@ class UnreadableFile(BounditError):
     def __init__(self, path: object, reason: str) -> None:
         self.path, self.reason = str(path), reason
         super().__init__(f"cannot read {self.path!r}: {reason}")
-
-
-class NotText(BounditError):
-    """Something other than text where text was to be read."""
-
-    def __init__(self, what: str, found: object, hint: str) -> None:
-        self.what = what
-        super().__init__(f"a {what} is read from text, found {type(found).__name__}; {hint}")
-
-
-class NotAGraph(BounditError):
-    """Something other than a graph where a graph was to be."""
-
-    def __init__(self, found: object) -> None:
-        self.found = found
-        if isinstance(found, str | PathLike):
-            how = f"{shorten(str(found), 60)!r} looks like a file; open it with read_graph"
-        else:
-            how = (
-                f"found {type(found).__name__}; give a CausalGraph, its text such as 'X -> Y', "
-                "or a networkx graph"
-            )
-        super().__init__(f"a graph is needed; {how}")
-
-
-class UnknownFormat(BounditError):
-    """A format name that is none of ours."""
-
-    def __init__(self, name: object, known: Sequence[str]) -> None:
-        self.name = name
-        super().__init__(f"no graph format {name!r}; there are {', '.join(known)}")
 
 
 class MissingExtra(BounditError):

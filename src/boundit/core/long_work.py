@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from math import inf
 from typing import TypeAlias, final
 
-from boundit.core.errors import InvalidLimit
+from boundit.core.errors import OptionError
 from boundit.core.message import Option
 from boundit.core.scalars import unwrap_scalar
 
@@ -22,7 +22,7 @@ def read_time_limit(limit: object) -> float | None:
     found = unwrap_scalar(limit)
     if isinstance(found, int | float) and not isinstance(found, bool) and found >= 0:
         return found if found < LONGEST else inf
-    raise InvalidLimit(Option("time_limit"), f" must be seconds or None, found {limit!r}")
+    raise OptionError(Option("time_limit"), f" must be seconds or None, found {limit!r}")
 
 
 @final
@@ -84,7 +84,7 @@ def follow_progress(progress: Progress | bool | None) -> Iterator[Progress]:  # 
         width = len(line)
 
     if progress is not None and not isinstance(progress, bool) and not callable(progress):
-        raise InvalidLimit(
+        raise OptionError(
             Option("progress"),
             f" must be True or a function of (message, done, total), found {progress!r}",
         )

@@ -1,1 +1,1 @@
-"""What was logged? A law of the logged rows and a formula in; the formula's numbers out."""
+"""What was logged? Logged rows and a formula in; the formula's numbers out."""

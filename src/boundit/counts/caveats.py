@@ -68,7 +68,7 @@ def warn_of_missing_words(levels: Mapping[str, Levels]) -> tuple[str, ...]:
 
 
 MOST_CHANCE = 1e-3
-"""Repeats are told where chance would make counts as even in so few logs."""
+"""Repeats are noted where sampling would make counts as even in so few logs."""
 _BY_DESIGN = 2
 _NEAR = 1e-9
 
@@ -76,7 +76,7 @@ _NEAR = 1e-9
 def warn_of_repeated_rows(table: CountTable) -> tuple[Note, ...]:
     """Warn that all counts of a table are multiples, as if each row were there several times.
 
-    Returns a line for the caveats of a count table, or none: of an exact law, and where
+    Returns a line for the caveats of a count table, or none: of an exact distribution, and where
     clusters say which rows belong together, too.
 
     >>> from boundit.counts.log import read_log
@@ -91,8 +91,8 @@ def warn_of_repeated_rows(table: CountTable) -> tuple[Note, ...]:
     """  # noqa: E501
     if table.exact or table.clusters is not None:
         return ()
-    k, chance = find_repeats(table)
-    if k < 2 or chance >= MOST_CHANCE:
+    k, p = find_repeats(table)
+    if k < 2 or p >= MOST_CHANCE:
         return ()
     return (
         Message(
@@ -105,7 +105,7 @@ def warn_of_repeated_rows(table: CountTable) -> tuple[Note, ...]:
 
 
 def find_repeats(table: CountTable) -> tuple[int, float]:
-    """Find the number that all counts of a table are multiples of, and how likely by chance."""
+    """Find the number that all counts of a table are multiples of, and its p-value."""
     rows = np.rint(table.n).astype(np.int64)
     won = _count_successes(table)
     k = int(np.gcd.reduce(rows if won is None else np.concatenate([rows, won])))

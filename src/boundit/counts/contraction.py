@@ -45,7 +45,7 @@ class ProductTable:
         return ProductTable(tuple(names.get(axis, axis) for axis in self.axes), self.arrays)
 
     def drop_short_axes(self) -> "ProductTable":
-        """Take the axes of variables with one level away: NumPy has room for few axes."""
+        """Take the axes of variables with one level away: NumPy allows few axes."""
         shape = self.arrays[0].shape
         if 1 not in shape:
             return self

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from math import prod
 from typing import Protocol
 
-from boundit.core.errors import InvalidQuery
+from boundit.core.errors import QueryError
 from boundit.core.names import Nodes, sort_names
 from boundit.counts.contraction import ProductTable
 from boundit.counts.formula import NeedsPopulation, NotLogged, normalise
@@ -40,16 +40,16 @@ def evaluate(
 ) -> NamedArray:
     """Compute a formula at every value of its free variables, from a log and external tables.
 
-    ``log`` is the law (or the counts) of the logged rows, which ``P(..., logged=True)`` reads.
-    ``external`` are tables of the whole population, each over some of the variables; a term
+    ``log`` is the distribution (or the counts) of the logged rows, which ``P(..., logged=True)``
+    reads. ``external`` are tables of the whole population, each over some of the variables; a term
     with ``logged=False`` reads the smallest that covers it. Without selection the log is the
     population: pass it as both. A cell that was never seen is nan, and so is what reads it.
 
     >>> import numpy as np
     >>> from boundit.estimand.expression import Product, Sum
-    >>> law = NamedArray(("X", "Y"), np.array([[0.1, 0.3], [0.2, 0.4]]))
+    >>> p = NamedArray(("X", "Y"), np.array([[0.1, 0.3], [0.2, 0.4]]))
     >>> x, y = frozenset("X"), frozenset("Y")
-    >>> answer = evaluate(Sum(x, Product((P(y, x), P(x)))), law)
+    >>> answer = evaluate(Sum(x, Product((P(y, x), P(x)))), p)
     >>> answer.axes, answer.values.round(3)
     (('Y',), array([0.3, 0.7]))
     """
@@ -57,7 +57,7 @@ def evaluate(
     axes, (values, _) = evaluate_formula(normalise(expression), reader)
     answer = NamedArray(axes, values)
     free = tuple(sort_names(expression.free))
-    # A variable of one level has an axis as well, as long as NumPy has room for it.
+    # A variable of one level has an axis as well, as long as NumPy allows it.
     return NamedArray(free, answer.align(free)) if len(free) <= MOST_AXES else answer
 
 
@@ -103,7 +103,7 @@ def evaluate_identified(
     Each table is counted by those variables of the formula that it has.
     """
     if found.expression is None:
-        raise InvalidQuery(f"there is no formula to evaluate: {found}")
+        raise QueryError(f"there is no formula to evaluate: {found}")
     names = find_variables(found.expression)
     sources = [read_log(of) for of in (log, *external)]
     logged, *tables = (of.count(sort_names(names & {*of.columns})) for of in sources)

@@ -46,7 +46,7 @@ def find_fault(path: str, kind: FileFormat, column: str = "") -> str | None:
     except RecursionError:
         return f"line {at:,} is nested too deeply; a log's line is a flat object"
     except json.JSONDecodeError as error:
-        return f"line {at:,} is no JSON: {error.msg}"
+        return f"line {at:,} is not JSON: {error.msg}"
     except (EOFError, zlib.error, gzip.BadGzipFile):
         return DAMAGED
     except OSError as error:
@@ -75,7 +75,7 @@ def _check_csv(lines: Iterator[str]) -> str | None:
             first = rows.line_num + 1
     except csv.Error as error:
         is_open = "end of data" in str(error)
-        why = "leaves a quote open" if is_open else f"is no CSV: {str(error).split(' - ')[0]}"
+        why = "leaves a quote open" if is_open else f"is not CSV: {str(error).split(' - ')[0]}"
         return f"line {first:,} {why}"
     return None
 
@@ -85,7 +85,7 @@ def _check_json(lines: Iterator[str], column: str) -> str | None:
     for at, line in enumerate(lines, 1):
         found = json.loads(line) if line.strip() else {}
         if not isinstance(found, dict):
-            return f'line {at:,} is no object, such as {{"Age": 30, "Click": 1}}'
+            return f'line {at:,} is not an object, such as {{"Age": 30, "Click": 1}}'
         json.dumps(found, ensure_ascii=False).encode()  # half a character is an error
         value = found.get(column)
         if value is not None:

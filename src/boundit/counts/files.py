@@ -12,16 +12,22 @@ from typing import Any, TypeAlias, TypeVar
 import duckdb
 from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
-from boundit.core.errors import BounditError, MissingExtra, UnreadableFile, hide_password
-from boundit.counts.errors import EmptyLog, NotNumeric, SameName, shorten_error
+from boundit.core.errors import (
+    BounditError,
+    DataError,
+    MissingExtra,
+    UnreadableFile,
+    hide_password,
+)
+from boundit.counts.errors import NotNumeric, shorten_error
 from boundit.counts.faults import DAMAGED, find_fault, is_cut_parquet, is_cut_short
 from boundit.counts.paths import FileFormat, list_files
 from boundit.counts.relations import (
     TableLook,
     count_relation_levels,
     find_first_oddity,
+    follow_interrupts,
     group_relation,
-    heed_interrupts,
     look_at_relation,
     quote_identifier,
     read_kinds,
@@ -75,7 +81,7 @@ class FileSource:
         here = not self.format.has_types and self.filesystem is None
         if here and all(Path(path).stat().st_size == 0 for path in self.paths):
             header = ", it has not even a header" if self.format is FileFormat.CSV else ""
-            raise EmptyLog(self.label, f"the file is empty{header}")
+            raise DataError(f"nothing to count in {self.label}: the file is empty{header}")
         with self._open() as relation:
             kinds = read_kinds(relation)
             if self.format is FileFormat.JSON:
@@ -107,7 +113,7 @@ class FileSource:
             return count_relation_levels(relation, columns)
 
     def find_oddity(self, column: str) -> Oddity | None:
-        """Find the first text in a column that is no number; its row, if there is but one file."""
+        """Find the first text in a column that is not a number; its row, if there is one file."""
         with self._open(sample_size=-1) as relation:
             found = find_first_oddity(relation, column)
         return found if found is None or len(self.paths) == 1 else Oddity(found.text)
@@ -215,12 +221,12 @@ class FileSource:
                 if path.lower().endswith(".zst") and is_cut_short(path):
                     raise UnreadableFile(path, DAMAGED)
         try:
-            with closing(connect()) as connection, heed_interrupts():
+            with closing(connect()) as connection, follow_interrupts():
                 if self.filesystem is not None:
                     connection.register_filesystem(self.filesystem)
                 if memory_limit is not None:
-                    room = max(memory_limit, _LEAST_MEMORY)
-                    connection.execute(f"SET memory_limit='{room}B'")
+                    size = max(memory_limit, _LEAST_MEMORY)
+                    connection.execute(f"SET memory_limit='{size}B'")
                 yield connection
         except duckdb.Error as error:
             raise self._explain_error(error) from error
@@ -247,7 +253,10 @@ class FileSource:
         real = self._list_real_names()
         for name, of in suspects:
             if name not in real:
-                raise SameName(self.paths[0], of)
+                raise DataError(
+                    f"{self.paths[0]!r} has several columns called {of!r}, or that differ from it "
+                    "only in case; rename all but one"
+                )
 
     def _list_real_names(self) -> set[object]:
         """List the names of columns as the files have them."""
@@ -278,7 +287,9 @@ class FileSource:
                 if fault := find_fault(each, self.format):
                     return UnreadableFile(each, fault)
         if "expected records" in str(error):
-            return EmptyLog(self.label, "no line is an object with a key")
+            return DataError(
+                f"nothing to count in {self.label}: no line is an object with a key"
+            )
         return UnreadableFile(path, shorten_error(error))
 
 
@@ -294,7 +305,7 @@ def connect() -> DuckDBPyConnection:
     connection = duckdb.connect(
         config={"autoinstall_known_extensions": False, "temp_directory": temp}
     )
-    # On where there is no script file, and it writes to standard output.
+    # On without a script file, and it writes to standard output.
     connection.execute("SET enable_progress_bar = false")
     return connection
 

@@ -25,7 +25,7 @@ from typing import Protocol, assert_never
 
 import numpy as np
 
-from boundit.core.errors import BounditError
+from boundit.core.errors import DataError
 from boundit.core.names import Nodes, join_names, sort_names
 from boundit.counts.contraction import (
     ProductTable,
@@ -42,11 +42,7 @@ Pair = tuple[Floats, Floats]
 """Lower and upper endpoints of the same numbers."""
 
 
-class CannotEvaluate(BounditError):
-    """A formula that the given tables have no numbers for."""
-
-
-class NeedsPopulation(CannotEvaluate):
+class NeedsPopulation(DataError):
     """A term of the whole population that no unselected table covers."""
 
     def __init__(self, term: P, tables: Iterable[Nodes]) -> None:
@@ -60,20 +56,12 @@ class NeedsPopulation(CannotEvaluate):
         )
 
 
-class NotLogged(CannotEvaluate):
+class NotLogged(DataError):
     """A term of the log about a variable the log does not have."""
 
     def __init__(self, name: str, axes: Iterable[str]) -> None:
         self.name, self.axes = name, tuple(axes)
         super().__init__(f"the log has no variable {name!r}; it has {join_names(self.axes)}")
-
-
-class NotRecovered(CannotEvaluate):
-    """A c-factor that is still a symbol."""
-
-    def __init__(self, of: Nodes) -> None:
-        self.of = of
-        super().__init__(f"Q[{join_names(of)}] is a symbol without numbers; recover it first")
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +159,8 @@ class Normaliser:
                 self.add(top, scope, depth)
                 self._nest(bottom, scope, depth, divides=True)
             case CFactor(of):
-                raise NotRecovered(of)
+                said = f"Q[{join_names(of)}] is a symbol without numbers; recover it first"
+                raise DataError(said)
 
     def _nest(
         self, node: Expression, scope: Mapping[str, str], depth: int, *, divides: bool = False
@@ -226,7 +215,7 @@ def find_shared_parts(expression: Expression) -> frozenset[int]:
 
 
 class TermReader(Protocol):
-    """Whoever holds the numbers of terms: two endpoints of each, or one array of estimates."""
+    """What holds the numbers of terms: two endpoints of each, or one array of estimates."""
 
     levels: Mapping[str, int]
     workspace: Workspace

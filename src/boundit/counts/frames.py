@@ -14,15 +14,9 @@ import numpy as np
 from narwhals.exceptions import NarwhalsError
 from narwhals.typing import IntoLazyFrame, IntoSeries
 
-from boundit.core.errors import MissingExtra
+from boundit.core.errors import DataError, MissingExtra
 from boundit.core.names import join_names
-from boundit.counts.errors import (
-    InvalidLog,
-    NotACategory,
-    NotNumeric,
-    UnknownSource,
-    shorten_error,
-)
+from boundit.counts.errors import NotACategory, NotNumeric, shorten_error
 from boundit.counts.sources import (
     NUMBER,
     Cells,
@@ -79,7 +73,7 @@ class FrameSource:
             return [int(found[name][0]) for name in columns]
 
     def find_oddity(self, column: str) -> Oddity | None:
-        """Find a text in a column that is no number; not every engine keeps rows in order."""
+        """Find a text in a column that is not a number; not every engine keeps rows in order."""
         with self._refuse_errors():
             known, text = ~nw.col(column).is_null(), nw.col(column).cast(nw.String)
             texts = self.frame.filter(known).select(text)
@@ -94,10 +88,10 @@ class FrameSource:
         except Exception as error:
             if isinstance(error, ModuleNotFoundError) and self._ibis is None:
                 raise MissingExtra(str(error.name), "spark") from None
-            raise InvalidLog(f"cannot read {self.label}: {shorten_error(error)}") from error
+            raise DataError(f"cannot read {self.label}: {shorten_error(error)}") from error
 
     def _check_objects(self, plan: GroupBy) -> None:
-        """Refuse Python objects that are no numbers where summed, or cannot be grouped by.
+        """Refuse Python objects that are not numbers where summed, or cannot be grouped by.
 
         Engines would fail on them late and unclearly; SQLite would take a text for 0.
         """
@@ -175,7 +169,7 @@ class FrameSource:
         if self._ibis is None:
             return key
         if of == nw.String:
-            # A column may be told to take "a" for "A"; what is put together is not.
+            # A column may be set to take "a" for "A"; what is put together is not.
             return nw.concat_str(key, nw.lit(""))
         return key.cast(nw.String) if self._is_spelled(column) or of == nw.Unknown else key
 
@@ -206,14 +200,20 @@ class FrameSource:
 
 
 def read_frame(source: object) -> FrameSource:
-    """Make a source of rows of a data frame of any library, or raise UnknownSource."""
+    """Make a source of rows of a data frame of any library, or refuse it."""
     try:
         frame = nw.from_native(source)  # type: ignore[call-overload]
         return FrameSource(frame.lazy(), f"the {frame.implementation.value} frame")
     except TypeError:
-        raise UnknownSource(source) from None
+        kind = type(source)
+        package = kind.__module__.split(".")[0]
+        name = kind.__name__ if package == "builtins" else f"{package}.{kind.__qualname__}"
+        raise DataError(
+            f"cannot read a log from {name}; give paths of Parquet or CSV files, a frame (pandas, "
+            "Polars, PyArrow, DuckDB relation, PySpark, Ibis), or a dict of columns"
+        ) from None
     except NarwhalsError as error:
-        raise InvalidLog(f"cannot read the frame: {shorten_error(error)}") from None
+        raise DataError(f"cannot read the frame: {shorten_error(error)}") from None
 
 
 def _find_kind(of: nw.dtypes.DType) -> ColumnKind:

@@ -22,7 +22,8 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.counts.errors import LevelsClash, NotACategory
+from boundit.core.errors import DataError
+from boundit.counts.errors import NotACategory
 
 Levels: TypeAlias = tuple[object, ...]
 Codes: TypeAlias = NDArray[np.int64]
@@ -179,7 +180,7 @@ def _encode_objects(name: str, column: Iterable[object]) -> tuple[list[object], 
 
 
 def join_levels(name: str, *parts: Iterable[object]) -> Levels:
-    """Join lists of levels of one variable, sorted; raise LevelsClash where "1" meets 1.
+    """Join lists of levels of one variable, sorted; refuse "1" beside 1.
 
     >>> join_levels("X", (0, 1), (2, 1.0))
     (0, 1, 2)
@@ -191,5 +192,8 @@ def join_levels(name: str, *parts: Iterable[object]) -> Levels:
     spelled: dict[str, object] = {}
     for level in levels:
         if level is not None and spelled.setdefault(str(level), level) != level:
-            raise LevelsClash(name, spelled[str(level)], level)
+            raise DataError(
+                f"{name!r} has both {spelled[str(level)]!r} and {level!r} as levels; give its "
+                "values one type in the log, the external tables and the domain"
+            )
     return levels

@@ -10,16 +10,11 @@ from typing import get_args
 
 from duckdb import DuckDBPyRelation
 
+from boundit.core.errors import DataError, OptionError
 from boundit.core.message import ANY, Option
 from boundit.core.names import ADAPTIVE_COLUMN, sort_names
 from boundit.core.renamed import refuse_renamed
-from boundit.counts.errors import (
-    EmptyLog,
-    InvalidOption,
-    MissingColumn,
-    NotACategory,
-    NotNumeric,
-)
+from boundit.counts.errors import MissingColumn, NotACategory, NotNumeric
 from boundit.counts.files import connect, find_files
 from boundit.counts.frames import read_frame
 from boundit.counts.relations import RelationSource
@@ -56,7 +51,7 @@ class Log:
         """Check the schema: whatever the rules name is there and of the right kind."""
         kinds = self.source.kinds
         if not kinds:
-            raise EmptyLog(self.source.label, "it has no columns")
+            raise DataError(f"nothing to count in {self.source.label}: it has no columns")
         for column in (*self.renamed.values(), self.weight):
             if column is not None and column not in kinds:
                 raise MissingColumn(column, kinds, is_node=False)
@@ -95,7 +90,7 @@ class Log:
         """
         rules = [
             f"weighted by {self.weight}" if self.weight else "",
-            "as an exact law" if self.exact else "",
+            "as an exact distribution" if self.exact else "",
             f"{', '.join(self.bins)} in bins" if self.bins else "",
             "written while a policy learned" if self.adaptive else "",
             f"missing={self.missing!r}" if self.missing != "drop" else "",
@@ -121,11 +116,11 @@ class Log:
 
         ``reward`` is a numeric or boolean column that is added up in the same pass, not
         counted. If the log has a column ``selection``, it must be 1 in every row. ``domain``
-        adds levels to those seen. ``unmarked`` are nodes that may be a selection node nobody
-        marked; the table's caveats ask about one that is 1 in every row. ``cluster`` is a
+        adds levels to those seen. ``unmarked`` are nodes that may be an unmarked
+        selection node; the table's caveats ask about one that is 1 in every row. ``cluster`` is a
         column whose rows belong together, in the graph or not: the table then says in
         ``clusters`` how often each of them fell into each cell. ``measured`` are variables that
-        are no categories, each value of which counts as it is. Of no more distinct rows are
+        are not categories, each value of which counts as it is. Of distinct rows, no more are
         brought back than fit into ``memory_limit`` bytes. The table keeps the order of
         ``variables``.
         """
@@ -189,19 +184,19 @@ class Log:
             return ()
         if not isinstance(cluster, str):
             msg = f"a cluster is the name of a column, found {cluster!r}"
-            raise InvalidOption(msg, option="cluster")
+            raise OptionError(msg, option="cluster")
         if cluster not in self.names:
             raise MissingColumn(cluster, self.names, is_node=False)
         wrong = {
             cluster == reward: "is the reward",
             cluster in self.bins: "is cut into bins",
-            self.exact: "has no meaning for an exact law, which has no rows",
+            self.exact: "has no meaning for an exact distribution, which has no rows",
         }
         if True in wrong:
             message = (
                 f"the cluster {cluster!r} {wrong[True]}; name a column such as a user's id"
             )
-            raise InvalidOption(message, option="cluster")
+            raise OptionError(message, option="cluster")
         if self.source.kinds[self.names[cluster]] is ColumnKind.NESTED:
             raise NotACategory(cluster, ColumnKind.NESTED.value)
         return (self.names[cluster],)
@@ -224,10 +219,10 @@ class Log:
         """Refuse a reward that cannot be added up."""
         if reward in variables:
             msg = f"{reward!r} is both counted and added up; leave it out of the variables"
-            raise InvalidOption(msg)
+            raise OptionError(msg)
         if reward in self.bins:
             msg = f"the reward {reward!r} is a number; take it out of bins"
-            raise InvalidOption(msg, option="bins")
+            raise OptionError(msg, option="bins")
         if reward not in self.names:
             raise MissingColumn(reward, self.names)
         self._check_may_be_summed(reward, self.names[reward], "reward")
@@ -238,7 +233,7 @@ class Log:
         if not kind.may_be_summed:
             # A file with a header and no rows holds no numbers either.
             if not self.source.group(GroupBy(()))["lines"].sum():
-                raise EmptyLog(self.source.label, "it has no rows")
+                raise DataError(f"nothing to count in {self.source.label}: it has no rows")
             odd = self.source.find_oddity(column) if kind is ColumnKind.TEXT else None
             raise NotNumeric(name, role, kind.value, odd and str(odd))
 
@@ -275,7 +270,7 @@ def read_log(
     weight
         A column that says how many rows each row stands for.
     exact
-        The weights are an exact law: any non-negative numbers, which are made to sum to 1.
+        The weights are an exact distribution: any non-negative numbers, which are made to sum to 1.
     bins
         ``{"Age": [18, 30, 50]}`` cuts a numeric column into categories named by their
         interval, from ``"< 18"`` to ``">= 50"``. The graph must then hold for the bins.
@@ -285,7 +280,7 @@ def read_log(
         ``"error"`` is an error.
     adaptive
         The rows were written by a policy that learned meanwhile, so that how often an arm was
-        tried hangs on what it earned. Bounds then take intervals that hold all the same, and
+        tried depends on its rewards. Bounds then take intervals that hold all the same, and
         leave out rules that read how arms were chosen. Unless given, it is so where the log has
         the column ``boundit_adaptive``, as the service writes it.
 
@@ -301,25 +296,25 @@ def read_log(
     if isinstance(source, Log):
         if not plain or exact or adaptive is not None:
             msg = "the log is open already; give its options to the read_log that opened it"
-            raise InvalidOption(msg)
+            raise OptionError(msg)
         return source
     if missing not in get_args(Missing):
-        raise InvalidOption(
-            Option("missing", missing), " is no rule; use 'drop', 'level' or 'error'"
+        raise OptionError(
+            Option("missing", missing), " is not a rule; use 'drop', 'level' or 'error'"
         )
     if exact and weight is None:
-        law, column = Option("exact", True), Option("weight", ANY)  # noqa: FBT003, a value
-        raise InvalidOption(law, " needs ", column, ", the column that holds the law")
+        given, column = Option("exact", True), Option("weight", ANY)  # noqa: FBT003, a value
+        raise OptionError(given, " needs ", column, ", the column of probabilities")
     cuts = {
         name: _read_edges(name, edges) for name, edges in _read_mapping("bins", bins).items()
     }
     renamed = {node: str(column) for node, column in _read_mapping("columns", columns).items()}
     if len(set(renamed.values())) < len(renamed):
-        raise InvalidOption("two nodes share a column in ", Option("columns", renamed))
+        raise OptionError("two nodes share a column in ", Option("columns", renamed))
     opened = _open_source(source)
     marked = ADAPTIVE_COLUMN in opened.kinds
     if marked and adaptive is False:
-        raise InvalidOption(
+        raise OptionError(
             f"the column {ADAPTIVE_COLUMN!r} says that a policy learned while it wrote this "
             "log; leave out ",
             Option("adaptive", False),  # noqa: FBT003, a value
@@ -327,7 +322,9 @@ def read_log(
     learned = marked if adaptive is None else adaptive
     if exact and learned:
         option = Option("adaptive", True)  # noqa: FBT003, a value
-        raise InvalidOption("an exact law was not written row by row; leave out ", option)
+        raise OptionError(
+            "an exact distribution was not written row by row; leave out ", option
+        )
     return Log(opened, renamed, weight, exact, cuts, missing, learned)
 
 
@@ -355,7 +352,7 @@ def _read_mapping(option: str, value: object) -> Mapping[str, object]:
         return {}
     if not isinstance(value, Mapping):
         example = {"bins": "{'Age': [18, 30]}", "columns": "{'node': 'column'}"}[option]
-        raise InvalidOption(
+        raise OptionError(
             Option(option), f" must be a mapping such as {example}; found {value!r}"
         )
     return value
@@ -370,5 +367,5 @@ def _read_edges(name: str, edges: object) -> tuple[float, ...]:
     increasing = all(a < b for a, b in pairwise(numbers))
     if not numbers or not increasing or not all(map(isfinite, numbers)):
         found = Option("bins", {name: edges})
-        raise InvalidOption(found, " must be numbers that increase, as 18, 30, 50 do")
+        raise OptionError(found, " must be numbers that increase, as 18, 30, 50 do")
     return numbers

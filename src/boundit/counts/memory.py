@@ -8,16 +8,16 @@ from math import isfinite
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from boundit.core.errors import InvalidLimit, OutOfTime, shorten
+from boundit.core.errors import OptionError, OutOfTime, shorten
 from boundit.core.long_work import FOR_EVER, TimeBudget
 from boundit.core.message import Option
 from boundit.core.scalars import unwrap_scalar
 from boundit.counts.errors import TooLarge
 
 LEAST = 10**6
-"""Nobody works in less than a megabyte."""
+"""The least limit that is accepted."""
 SHARE = 4
-"""Unless told otherwise a call takes one part in so many of the machine's memory."""
+"""By default a call takes one part in so many of the machine's memory."""
 _UNKNOWN = 2**32  # of a machine that does not tell, four gigabytes are taken for granted
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _BINARY_UNITS = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
@@ -37,7 +37,7 @@ def read_memory_limit(limit: object) -> int:
         return max(LEAST, find_machine_memory() // SHARE)
     size = _read_size(unwrap_scalar(limit))
     if size is None or not size >= LEAST:
-        raise InvalidLimit(
+        raise OptionError(
             Option("memory_limit"),
             " must be a number of bytes from 1 MB on, a text such as '2 GB', or None; found "
             f"{shorten(repr(limit), 40)}",

@@ -1,7 +1,7 @@
-"""Numbers with named axes: a law, a conditional table, or what a formula comes to.
+"""Numbers with named axes: a distribution, a conditional table, or what a formula comes to.
 
 An axis is a variable and a place on it one of its levels, coded 0, 1, 2 and so on. Arrays with
-different axes meet by name, so nobody has to remember which axis was which.
+different axes meet by name, so there is no need to remember which axis was which.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,45 +11,22 @@ from typing import Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.core.errors import BounditError
+from boundit.core.errors import DataError
 from boundit.core.names import Names, Nodes, join_names, read_nodes, sort_names
 from boundit.counts.levels import Codes
 
 Floats = NDArray[np.float64]
 MOST_AXES = 32
-"""NumPy has room for no more axes, in all its versions."""
+"""NumPy allows no more axes, in all its versions."""
 _PACKED_LIMIT = 2**62
 
 
-class MissingAxis(BounditError):
-    """A table is asked about a variable it does not have."""
-
-    def __init__(self, name: str, axes: Sequence[str]) -> None:
-        self.name, self.axes = name, tuple(axes)
-        super().__init__(
-            f"the table has no variable {name!r}; it has {join_names(axes) or 'none'}"
-        )
-
-
-class LevelsDiffer(BounditError):
-    """Two tables count different levels of one variable."""
-
-    def __init__(self, name: str, one: int, other: int) -> None:
-        self.name, self.one, self.other = name, one, other
-        super().__init__(
-            f"{name!r} has {one} levels in one table and {other} in another; "
-            "tables must share each variable's levels, in one order"
-        )
-
-
-class NoSuchLevel(BounditError):
-    """A value that a variable does not take."""
-
-    def __init__(self, name: str, value: object, n_levels: int) -> None:
-        self.name, self.value, self.n_levels = name, value, n_levels
-        super().__init__(
-            f"{name!r} has no level {value!r}; it has the whole numbers 0 to {n_levels - 1}"
-        )
+def require_axes(names: Nodes, axes: Sequence[str]) -> Nodes:
+    """Return names of variables that a table must have, or refuse the first it lacks."""
+    if missing := names.difference(axes):
+        has = join_names(axes) or "none"
+        raise DataError(f"the table has no variable {sort_names(missing)[0]!r}; it has {has}")
+    return names
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,10 +70,10 @@ def find_distinct(
 class NamedArray:
     """One number for every combination of levels of ``axes``.
 
-    >>> law = NamedArray(("X", "Y"), np.array([[0.1, 0.3], [0.2, 0.4]]))
-    >>> law.marginalize("Y").values.round(3)
+    >>> p = NamedArray(("X", "Y"), np.array([[0.1, 0.3], [0.2, 0.4]]))
+    >>> p.marginalize("Y").values.round(3)
     array([0.3, 0.7])
-    >>> float(law.condition_on("Y").at({"X": 0, "Y": 1}).values.round(3))
+    >>> float(p.condition_on("Y").at({"X": 0, "Y": 1}).values.round(3))
     0.429
     """
 
@@ -124,11 +101,8 @@ class NamedArray:
         return dict(zip(self.axes, self.values.shape, strict=True))
 
     def require(self, names: Names) -> Nodes:
-        """Return ``names`` as a set, or raise MissingAxis for the first that is missing."""
-        asked = read_nodes(names)
-        if missing := asked - self.names:
-            raise MissingAxis(sort_names(missing)[0], self.axes)
-        return asked
+        """Return ``names`` as a set, or refuse the first that is missing."""
+        return require_axes(read_nodes(names), self.axes)
 
     def marginalize(self, names: Names) -> Self:
         """Sum over every variable but ``names``; they keep their order."""
@@ -145,7 +119,7 @@ class NamedArray:
     def condition_on(self, names: Names) -> Self:
         """Divide by the marginal of ``names``; nan where that is zero.
 
-        Of a law, this is the conditional law of the other variables given these.
+        Of a distribution, this is the conditional one of the other variables given these.
         """
         below = self.marginalize(names).align(self.axes)
         return type(self)(self.axes, divide(self.values, below))
@@ -163,8 +137,7 @@ class NamedArray:
 
     def align(self, axes: Sequence[str]) -> Floats:
         """Show the numbers with these axes in this order; length 1 where the array lacks one."""
-        if missing := self.names.difference(axes):
-            raise MissingAxis(sort_names(missing)[0], axes)
+        require_axes(self.names, axes)
         own = [axis for axis in axes if axis in self.names]
         moved = self.values.transpose([self.axes.index(axis) for axis in own])
         levels = self.n_levels
@@ -195,20 +168,24 @@ class HasLevels(Protocol):
 
 
 def agree_on_levels(*tables: HasLevels) -> dict[str, int]:
-    """Gather every variable's number of levels, or raise LevelsDiffer where tables disagree."""
+    """Gather every variable's number of levels, and refuse tables that disagree."""
     levels: dict[str, int] = {}
     for table in tables:
         for name, n in table.n_levels.items():
             if levels.setdefault(name, n) != n:
-                raise LevelsDiffer(name, levels[name], n)
+                raise DataError(
+                    f"{name!r} has {levels[name]} levels in one table and {n} in another; tables "
+                    "must share each variable's levels, in one order"
+                )
     return levels
 
 
 def read_level(name: str, value: object, n_levels: int) -> int:
-    """Return the code of a variable's level as an int, or raise NoSuchLevel."""
+    """Return the code of a variable's level as an int."""
     if isinstance(value, int | np.integer) and 0 <= value < n_levels:
         return int(value)
-    raise NoSuchLevel(name, value, n_levels)
+    last = n_levels - 1
+    raise DataError(f"{name!r} has no level {value!r}; it has the whole numbers 0 to {last}")
 
 
 def divide(top: Floats, bottom: Floats) -> Floats:

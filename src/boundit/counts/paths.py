@@ -6,8 +6,8 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
 
-from boundit.core.errors import MissingExtra, hide_password
-from boundit.counts.errors import MixedFiles, NoFiles, shorten_error
+from boundit.core.errors import DataError, MissingExtra, UnreadableFile, hide_password
+from boundit.counts.errors import shorten_error
 
 _PACKED = ("", ".gz", ".zst")
 _DATABASES = {"duckdb", "mssql", "mysql", "postgres", "postgresql", "sqlite"}
@@ -56,19 +56,22 @@ def list_files(paths: list[str]) -> tuple[tuple[str, ...], FileFormat, Any]:
     groups = [(_find_remote if "://" in path else _find_here)(path) for path in paths]
     found = [file for _, files in groups for file in files]
     if not found:
-        raise NoFiles(str(paths), "the list is empty")
+        raise UnreadableFile(str(paths), "the list is empty")
     first, place = found[0], groups[0][0]
     for filesystem, files in groups:
         if filesystem is not place:
             reason = f"it is not at the same place as {hide_password(first)!r}"
-            raise NoFiles(hide_password(files[0]), reason)
+            raise UnreadableFile(hide_password(files[0]), reason)
     kind = find_format(first)
     for file in found:
         if find_format(file) is not kind:
-            raise MixedFiles(first, file)
+            raise DataError(
+                f"{first!r} and {file!r} are of different kinds; give files of one kind, such as "
+                "'logs/*.parquet'"
+            )
     if kind is None:
         ends = ", ".join(of[0] for of in ENDINGS.values())
-        raise NoFiles(first, f"unknown kind; name it {ends}")
+        raise UnreadableFile(first, f"unknown kind; name it {ends}")
     return tuple(dict.fromkeys(found)), kind, place
 
 
@@ -93,7 +96,7 @@ def _find_here(path: str) -> tuple[None, list[str]]:
         files, reason = [], "there is no such file or directory"
     kept = sorted(str(p) for p in files if find_format(str(p)) and p.is_file())
     if not kept:
-        raise NoFiles(str(root), reason)
+        raise UnreadableFile(str(root), reason)
     return None, kept
 
 
@@ -106,7 +109,7 @@ def _find_remote(path: str) -> tuple[Any, list[str]]:
             "it is a database; pass an Ibis table in Python, or write the counts of a GROUP BY "
             "to a CSV file and name their column as the weight"
         )
-        raise NoFiles(shown, reason)
+        raise UnreadableFile(shown, reason)
     try:
         import fsspec  # noqa: PLC0415, only who has such files has it
     except ModuleNotFoundError:
@@ -121,7 +124,7 @@ def _find_remote(path: str) -> tuple[Any, list[str]]:
         found = [] if is_file else sorted(list_all(path))
     except Exception as error:
         # Each store has errors of its own: a missing package, credentials, no network.
-        raise NoFiles(shown, shorten_error(error)) from error
+        raise UnreadableFile(shown, shorten_error(error)) from error
     if is_there:
         return filesystem, [path]
     kept = [
@@ -130,7 +133,7 @@ def _find_remote(path: str) -> tuple[Any, list[str]]:
         if find_format(name) and not any(part[0] in "._" for part in name.split("/") if part)
     ]
     if not kept:
-        raise NoFiles(
+        raise UnreadableFile(
             shown, "there is no such file" if is_file else f"no {KINDS} file is there"
         )
     return filesystem, kept

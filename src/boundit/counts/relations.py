@@ -10,7 +10,8 @@ import duckdb
 import numpy as np
 from duckdb import DuckDBPyRelation
 
-from boundit.counts.errors import InvalidLog, shorten_error
+from boundit.core.errors import DataError
+from boundit.counts.errors import shorten_error
 from boundit.counts.sources import (
     Cells,
     Column,
@@ -63,7 +64,7 @@ class RelationSource:
             return count_relation_levels(self.relation, columns)
 
     def find_oddity(self, column: str) -> Oddity | None:
-        """Find a text in a column that is no number; a relation has no order of rows."""
+        """Find a text in a column that is not a number; a relation has no order of rows."""
         with self._refuse_errors():
             found = find_first_oddity(self.relation, column)
         return found and Oddity(found.text)
@@ -72,15 +73,15 @@ class RelationSource:
     def _refuse_errors(self) -> Iterator[None]:
         """Turn whatever DuckDB raises in this block into an error of one line."""
         try:
-            with heed_interrupts():
+            with follow_interrupts():
                 yield
         except duckdb.Error as error:
-            raise InvalidLog(f"cannot read {self.label}: {shorten_error(error)}") from error
+            raise DataError(f"cannot read {self.label}: {shorten_error(error)}") from error
 
 
 @contextmanager
-def heed_interrupts() -> Iterator[None]:
-    """Let Ctrl-C end a query as it ends anything else: DuckDB tells of it by an error."""
+def follow_interrupts() -> Iterator[None]:
+    """Let Ctrl-C end a query as it ends anything else: DuckDB raises an error of its own."""
     try:
         yield
     except duckdb.InterruptException:
@@ -94,7 +95,7 @@ def heed_interrupts() -> Iterator[None]:
 def read_kinds(relation: DuckDBPyRelation) -> dict[str, ColumnKind]:
     """Read what each column of a DuckDB relation holds, by its SQL type.
 
-    A type that is no number, text, boolean or structure is a date or a time.
+    A type that is not a number, text, boolean or structure is a date or a time.
     """
     types = zip(relation.columns, relation.types, strict=True)
     return {name: _KINDS.get(kind.id, ColumnKind.TIMES) for name, kind in types}
@@ -144,7 +145,7 @@ def count_relation_levels(relation: DuckDBPyRelation, columns: Sequence[str]) ->
 
 
 def find_first_oddity(relation: DuckDBPyRelation, column: str) -> Oddity | None:
-    """Find the first text in a column that is no number, and its row."""
+    """Find the first text in a column that is not a number, and its row."""
     text = f"CAST({quote_identifier(column)} AS VARCHAR)"
     numbered = relation.project(f"{text} AS text, row_number() OVER () AS place")
     odd = "FILTER (WHERE text IS NOT NULL AND TRY_CAST(text AS DOUBLE) IS NULL)"

@@ -34,12 +34,12 @@ class ReadTerm:
 
     @property
     def of(self) -> Nodes:
-        """The variables whose law the term is, by the names they have here."""
+        """The variables whose distribution the term is, by the names they have here."""
         return frozenset(self.names.get(name, name) for name in self.term.of)
 
     @property
     def given(self) -> Nodes:
-        """The variables that the law is given, by the names they have here."""
+        """The variables that it is given, by the names they have here."""
         return frozenset(self.names.get(name, name) for name in self.term.given)
 
     @property
@@ -55,7 +55,7 @@ CellReader: TypeAlias = Callable[[P], SeenCells]
 def order_terms(terms: Iterable[ReadTerm]) -> list[ReadTerm] | None:
     """Order the terms of a sum of products so that each is given only what came before.
 
-    No variable may be in the law of two terms. None where there is no such order.
+    No variable may be in the distribution of two terms. None where there is no such order.
     """
     left = list(terms)
     drawn = [name for each in left for name in each.of]

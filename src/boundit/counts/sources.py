@@ -16,7 +16,8 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.counts.errors import InvalidOption, NotNumeric
+from boundit.core.errors import OptionError
+from boundit.counts.errors import NotNumeric
 from boundit.counts.levels import encode_column, to_native
 from boundit.counts.named_array import Floats, find_distinct
 
@@ -111,7 +112,7 @@ class Source(Protocol):
         """Look how many values each column has; the engine may guess where there are many."""
 
     def find_oddity(self, column: str) -> Oddity | None:
-        """Find the first text in a column that is no number, for a message."""
+        """Find the first text in a column that is not a number, for a message."""
 
 
 AGGREGATES = {
@@ -268,7 +269,7 @@ class ColumnSource:
         return [len(encode_column(name, self.columns[name])[0]) for name in columns]
 
     def find_oddity(self, column: str) -> Oddity | None:
-        """Find the first text in a column that is no number, for an error message."""
+        """Find the first text in a column that is not a number, for an error message."""
         known = [(i, str(v)) for i, v in enumerate(self.columns[column], 1) if v is not None]
         return next((Oddity(t, i) for i, t in known if not re.match(NUMBER, t)), None)
 
@@ -280,12 +281,12 @@ def read_columns(columns: Mapping[str, object]) -> ColumnSource:
         values = found.tolist() if isinstance(found, np.ndarray) else found
         if not isinstance(values, Sequence) or isinstance(values, str | bytes):
             msg = f"column {name!r} is {type(values).__name__}; give a list of its values"
-            raise InvalidOption(msg)
+            raise OptionError(msg)
         held[name] = values
     lengths = {name: len(values) for name, values in held.items()}
     if len(set(lengths.values())) > 1:
         shown = ", ".join(f"{name!r} has {n}" for name, n in lengths.items())
-        raise InvalidOption(f"columns differ in length: {shown}; every row needs all of them")
+        raise OptionError(f"columns differ in length: {shown}; every row needs all of them")
     return ColumnSource(held)
 
 

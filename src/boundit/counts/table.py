@@ -15,12 +15,18 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.core.errors import shorten
+from boundit.core.errors import DataError, shorten
 from boundit.core.message import ANY, Message, Note, Option
-from boundit.core.names import Names, Nodes, read_nodes, sort_names
-from boundit.counts.errors import ClustersDiffer, NoReward, TooLarge
+from boundit.core.names import Names, Nodes, read_nodes
+from boundit.counts.errors import ClustersDiffer, TooLarge
 from boundit.counts.levels import Codes, Levels, join_levels
-from boundit.counts.named_array import Floats, MissingAxis, NamedArray, SeenCells, find_distinct
+from boundit.counts.named_array import (
+    Floats,
+    NamedArray,
+    SeenCells,
+    find_distinct,
+    require_axes,
+)
 
 DENSE_LIMIT = 2**24
 """The most cells a dense table may have: 128 MiB of numbers."""
@@ -62,11 +68,11 @@ class CountTable:
     """Counts per cell, and of a reward its sum, sum of squares and range.
 
     Line ``i`` is the cell ``codes[i]``, places in ``levels`` in the order of ``variables``; it
-    was logged ``n[i]`` times, a whole number, or has the probability ``n[i]`` of an ``exact``
-    law. Lines are sorted by code, and no cell has two. Without a ``reward`` the arrays
+    was logged ``n[i]`` times, a whole number, or has the probability ``n[i]`` in an ``exact``
+    distribution. Lines are sorted by code, and no cell has two. Without a ``reward`` the arrays
     ``sums``, ``squares``, ``lowest`` and ``highest`` are None. ``clusters`` cuts the lines up
     by cluster, for a log that was counted with one. ``adaptive`` says that a policy learned
-    while it wrote the rows, so that counts hang on rewards. ``bins`` has the edges by which
+    while it wrote the rows, so that counts depend on rewards. ``bins`` has the edges by which
     numbers were cut into the levels of a variable.
 
     >>> from boundit.counts.log import read_log
@@ -103,7 +109,7 @@ class CountTable:
                 array.flags.writeable = False
 
     def __str__(self) -> str:
-        unit = "an exact law" if self.exact else f"{self.rows:,.0f} rows"
+        unit = "an exact distribution" if self.exact else f"{self.rows:,.0f} rows"
         reward = f", with the reward {self.reward}" if self.reward else ""
         n_cells, size = len(self.n), prod(self.shape)
         names = ", ".join(self.variables) or "no variables"
@@ -133,7 +139,7 @@ class CountTable:
 
     @cached_property
     def rows(self) -> float:
-        """How many rows were counted, or the total weight: 1 of an exact law."""
+        """How many rows were counted, or the total weight: 1 of an exact distribution."""
         return float(self.n.sum())
 
     def marginalize(self, names: Names) -> NamedArray:
@@ -209,10 +215,8 @@ class CountTable:
         )
 
     def _find_places(self, names: Names) -> list[int]:
-        """Find the positions of variables among the table's columns, or raise MissingAxis."""
-        asked = read_nodes(names)
-        if missing := asked.difference(self.variables):
-            raise MissingAxis(sort_names(missing)[0], self.variables)
+        """Find the positions of variables among the table's columns."""
+        asked = require_axes(read_nodes(names), self.variables)
         return [i for i, name in enumerate(self.variables) if name in asked]
 
     def _add_up(self, names: Names, numbers: Floats) -> NamedArray:
@@ -238,9 +242,10 @@ class CountTable:
         return SeenCells(kept, codes[first], added)
 
     def _require_reward(self, numbers: Floats | None) -> Floats:
-        """Return the table's sums of reward (or of squares), or raise NoReward if it has none."""
+        """Return the table's sums of reward (or of squares) if it has any."""
         if numbers is None:
-            raise NoReward
+            more = Option("reward", ANY)
+            raise DataError("the table holds no reward; count with ", more, " to add one up")
         return numbers
 
 

@@ -7,7 +7,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.core.message import Message, Note, Option
+from boundit.core.errors import DataError
+from boundit.core.message import ANY, SOME, Message, Note, Option
 from boundit.core.scalars import name_bins
 from boundit.counts.caveats import (
     warn_of_averages,
@@ -17,14 +18,8 @@ from boundit.counts.caveats import (
     warn_of_repeated_rows,
 )
 from boundit.counts.errors import (
-    BadWeight,
-    Continuous,
-    EmptyLog,
-    HasNulls,
-    NotAllSelected,
-    NotFinite,
     TooManyCells,
-    TooManyClusters,
+    refuse_infinite,
 )
 from boundit.counts.levels import Codes, Levels, encode_column, join_levels
 from boundit.counts.named_array import Floats
@@ -37,7 +32,7 @@ Keys: TypeAlias = dict[str, tuple[Levels, Codes]]
 FRACTION_LIMIT = 32
 """Numbers with a fractional part are categories up to so many levels."""
 IDENTIFIER_LIMIT = 100
-"""With more levels than this, values that mostly occur once are no categories."""
+"""With more levels than this, values that mostly occur once are not categories."""
 LEVEL_LIMIT = 10_000
 """No category has more levels than this."""
 
@@ -70,9 +65,13 @@ def tabulate(cells: Cells, asked: Request) -> CountTable:
     """
     lines = int(cells["lines"].sum())
     if not lines:
-        raise EmptyLog(asked.label, "it has no rows")
+        raise DataError(f"nothing to count in {asked.label}: it has no rows")
     if asked.selection and (others := lines - int(cells["flag_0"].sum())):
-        raise NotAllSelected(asked.selection, others, lines)
+        raise DataError(
+            f"selection {asked.selection!r} is not 1 in {others:,} of {lines:,} rows; filter the "
+            f"log to {asked.selection} = 1 and pass the rest as ",
+            Option("external", ANY),
+        )
     if asked.weight:
         _check_weights(cells, asked.weight, exact=asked.exact)
     rows = cells["weight" if asked.weight and not asked.exact else "lines"]
@@ -90,16 +89,15 @@ def tabulate(cells: Cells, asked: Request) -> CountTable:
         n = np.nan_to_num(cells["rewarded_weight" if asked.weight else "rewarded"])
         reward = {name: cells[name] for name in ("sums", "squares", "lowest", "highest")}
         if np.isinf([reward["lowest"], reward["highest"]]).any():
-            raise NotFinite(asked.reward, "reward")
+            raise refuse_infinite(asked.reward, "reward")
     else:
         n = cells["weight" if asked.weight else "lines"]
     kept = complete & (n > 0)
     total = float(n[kept].sum())
     if not total:
         shown = ", ".join(f"{name} ({n:,})" for name, n in missing.items())
-        raise EmptyLog(
-            asked.label, f"every row has a null: {shown}" if missing else "every weight is zero"
-        )
+        reason = f"every row has a null: {shown}" if missing else "every weight is zero"
+        raise DataError(f"nothing to count in {asked.label}: {reason}")
     scale = total if asked.exact else 1.0
     n = n[kept] / scale
     reward = {
@@ -136,26 +134,39 @@ def _check_weights(cells: Cells, name: str, *, exact: bool) -> None:
     """Refuse weights that are missing, infinite or negative, or that cannot be counts."""
     if missing := int((cells["lines"] - cells["weighed"]).sum()):
         problem = f"is null or NaN in {missing:,} of {cells['lines'].sum():,.0f} rows"
-        raise BadWeight(name, problem, "give each row its weight, 0 if it is not to count")
+        fix = "give each row its weight, 0 if it is not to count"
+        raise DataError(f"weight {name!r} {problem}; {fix}", option="weight")
     if np.isinf([cells["least_weight"], cells["most_weight"]]).any():
-        raise NotFinite(name, "weight")
+        raise refuse_infinite(name, "weight")
     if (least := cells["least_weight"].min()) < 0:
-        raise BadWeight(name, f"is negative ({least:g}) in some rows", "a weight counts rows")
+        problem = f"is negative ({least:g}) in some rows; a weight counts rows"
+        raise DataError(f"weight {name!r} {problem}", option="weight")
     if not exact and np.nanmax(cells["part_weight"]) > 0:
-        fix = Message(
-            "counts are whole numbers; for the probabilities of an exact law add ",
+        raise DataError(
+            f"weight {name!r} has a fractional part in some rows; counts are whole numbers; for "
+            "the probabilities of an exact distribution add ",
             Option("exact", True),  # noqa: FBT003, a value
+            option="weight",
         )
-        raise BadWeight(name, "has a fractional part in some rows", fix)
 
 
 def _check_levels(keys: Keys, rows: Floats, asked: Request) -> None:
     """Refuse more cells than fit, and a variable that is a measurement or an identifier."""
     if len(rows) > asked.most_cells:
         if asked.cluster is not None:
-            raise TooManyClusters(asked.cluster, asked.most_cells)
+            raise TooManyCells(
+                f"cut up by the cluster {asked.cluster!r}, the log has more than "
+                f"{asked.most_cells:,} distinct rows, which do not fit; raise ",
+                Option("memory_limit"),
+                ", or take clusters of more rows each",
+            )
         wide = sorted(((len(of), name) for name, (of, _) in keys.items()), reverse=True)
-        raise TooManyCells(asked.most_cells, [(name, n) for n, name in wide[:3]])
+        shown = ", ".join(f"{name!r} ({n:,} levels or more)" for n, name in wide[:3])
+        raise TooManyCells(
+            f"the log has more than {asked.most_cells:,} distinct rows; widest are {shown}: "
+            "leave them out, or cut them with ",
+            Option("bins", ANY),
+        )
     for name, (levels, codes) in keys.items():
         if name in asked.measured:
             continue
@@ -165,12 +176,18 @@ def _check_levels(keys: Keys, rows: Floats, asked: Request) -> None:
             n_rows = int(rows.sum() - rows[codes == levels.index(None)].sum())
         fractional = any(isinstance(level, float) for level in known)
         few = FRACTION_LIMIT if fractional else LEVEL_LIMIT
-        # Of an exact law we see probabilities, and cannot tell how often a value occurred.
+        # Of an exact distribution we see probabilities, and cannot tell how often a value occurred.
         scarce = not asked.exact and 2 * len(known) > n_rows
         lonely = scarce and (fractional or len(known) > IDENTIFIER_LIMIT)
         if len(known) > few or lonely:
             numeric = all(isinstance(level, int | float) for level in known)
-            raise Continuous(name, len(known), rows=n_rows, numeric=numeric)
+            what, fix = "an identifier", "group its values first, or leave it out of the graph"
+            shown = f"{len(known):,} levels in {n_rows:,} rows; "
+            if not numeric:
+                raise DataError(f"{name!r} looks like {what}: {shown}{fix}")
+            cut = Option("bins", {name: [SOME]})
+            more = " (the graph must then hold for the bins)"
+            raise DataError(f"{name!r} looks continuous: {shown}cut it with ", cut, more)
 
 
 def _find_complete(
@@ -192,7 +209,8 @@ def _find_complete(
         drop, keep = Option("missing", "drop"), Message(" or ", Option("missing", "level"))
         other = "; a reward cannot be a level" if name == asked.reward else keep
         fix = Message("drop such rows with ", drop, other)
-        raise HasNulls(name, missing[name], int(rows.sum()), fix)
+        said = f"{name!r} is null or NaN in {missing[name]:,} of {int(rows.sum()):,} rows; "
+        raise DataError(said, fix)
     return complete, missing
 
 
@@ -256,7 +274,9 @@ def _cut_by_cluster(
     levels, codes = encode_column(asked.cluster, cells.keys[-1])
     if None in levels:
         lost = int(cells["lines"][codes == levels.index(None)].sum())
-        fix = Message("give each row its cluster, or leave such rows out of the log")
-        raise HasNulls(asked.cluster, lost, int(cells["lines"].sum()), fix)
+        raise DataError(
+            f"{asked.cluster!r} is null or NaN in {lost:,} of {int(cells['lines'].sum()):,} rows; "
+            "give each row its cluster, or leave such rows out of the log"
+        )
     had = {name: of for name, of in numbers.items() if name != "squares"}
     return cut_by_cluster(asked.cluster, codes[kept], line, had)

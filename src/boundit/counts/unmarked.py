@@ -1,7 +1,7 @@
-"""A selection node that nobody marked: ``Click -> S`` where ``Click -> [S]`` was meant.
+"""An unmarked selection node: ``Click -> S`` where ``Click -> [S]`` was meant.
 
 Without the brackets a graph says that every row was kept, and its bounds claim far too much. A
-node that causes nothing and that nobody asks about may be such a one. Its column decides: where
+node that causes nothing and is not asked about may be such a one. Its column decides: where
 it is 1 in every row, the log agrees. Without a column, its name has to do.
 """
 
@@ -15,7 +15,7 @@ _CALLED |= {"selected", "selection"}
 
 
 def find_possible_selection(graph: CausalGraph, asked: Names = ()) -> Nodes:
-    """Find the nodes that may be a selection node that nobody marked with brackets.
+    """Find the nodes that may be a selection node without brackets.
 
     They cause nothing and are not asked about; a graph with a selection node has none.
 

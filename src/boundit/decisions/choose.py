@@ -14,7 +14,7 @@ from typing import get_args
 
 import numpy as np
 
-from boundit.bounds.lp.program import Program, SparseMatrix
+from boundit.bounds.linear_program import Program, SparseMatrix
 from boundit.core.errors import BounditError
 from boundit.core.message import Option
 from boundit.core.rounding import EXACT_ROUNDING, ROUNDING
@@ -28,11 +28,11 @@ from boundit.results.choice import (
     ChoiceRule,
     ContextChoice,
     cut_draw,
-    write_arm,
     write_at_least,
     write_at_most,
     write_promise,
 )
+from boundit.results.text import write_arm
 
 _MOST_NAMED = 3
 

@@ -28,11 +28,10 @@ import numpy as np
 from boundit.bounds.request import NoConfidence, NotABanditQuestion, require_confidence
 from boundit.bounds.reward import OutsideRange, settle_outcome_range
 from boundit.core.codec import encode
-from boundit.core.errors import BounditError, InvalidLimit
+from boundit.core.errors import BounditError, OptionError
 from boundit.core.interval import Interval
 from boundit.core.message import Note, Option
 from boundit.core.rounding import ROUNDING
-from boundit.counts.errors import InvalidOption
 from boundit.counts.log import Log, read_log
 from boundit.counts.named_array import Floats
 from boundit.counts.table import CountTable
@@ -185,7 +184,7 @@ def require_estimator(estimator: str) -> None:
     """Refuse an unknown estimator."""
     if estimator not in get_args(Estimator):
         known = ", ".join(get_args(Estimator))
-        raise InvalidLimit(Option("estimator"), f" must be one of {known}, found {estimator!r}")
+        raise OptionError(Option("estimator"), f" must be one of {known}, found {estimator!r}")
 
 
 def estimate_difference(
@@ -300,7 +299,7 @@ def _count_rows(log: Log, table: BoundTable, logging: object) -> _Rows:
     column = (logging,) if isinstance(logging, str) else ()
     if column and logging in named:
         named_option = Option("propensity", logging)
-        raise InvalidOption(named_option, " is a variable of the query. Name another column")
+        raise OptionError(named_option, " is a variable of the query. Name another column")
     counts = log.count((*named, *column), measured=(table.outcome, *column))
     contexts, context_places = _read_places(counts, table.context)
     arms, arm_places = _read_places(counts, table.treatments)

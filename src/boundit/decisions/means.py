@@ -17,7 +17,7 @@ from typing import Self
 
 import numpy as np
 
-from boundit.bounds.lp.program import Program, SparseMatrix
+from boundit.bounds.linear_program import Program, SparseMatrix
 from boundit.core.errors import BounditError, shorten
 from boundit.core.rounding import ROUNDING
 from boundit.counts.named_array import Floats

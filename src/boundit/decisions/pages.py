@@ -6,7 +6,8 @@ from boundit.core.message import Note
 from boundit.report.notebook.answer import show_answer as show_answer
 from boundit.report.pages.answer_page import AnswerNotes, AnswerPage, make_answer_table
 from boundit.report.pages.page_answer import PageAnswer, write_first
-from boundit.results.choice import Choice, write_arm, write_levels, write_promise
+from boundit.results.choice import Choice, write_promise
+from boundit.results.text import write_arm, write_levels
 
 Table = tuple[str, Sequence[str], Sequence[Sequence[str]], str]
 """A title, the head, the rows and a caption."""

@@ -1,16 +1,20 @@
 """Policies that are compared or evaluated: what users write, read as probabilities of arms."""
 
 import math
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard, final
 
-from boundit.bandit.policy import Policy
 from boundit.core.errors import BounditError, InvalidBounds, shorten
 from boundit.core.interval import Interval
 from boundit.results.bound import Arm, Context
 from boundit.results.bound_table import BoundTable
-from boundit.results.choice import Choice, write_arm
+from boundit.results.choice import Choice
+from boundit.results.text import write_arm
+
+if TYPE_CHECKING:
+    from boundit.bandit.policy import Policy
 
 Probabilities: TypeAlias = Mapping[Arm, float]
 _NEAR_ONE = 1e-6  # probabilities may have been rounded when they were written
@@ -122,7 +126,7 @@ def read_policy(
     if isinstance(given, Choice):
         drawn = {where: found.probabilities for where, found in given.choices.items()}
         return _read_mapping(drawn, table, contexts, role, "the choice")
-    if isinstance(given, Policy):
+    if _is_policy(given):
         if given.sees_numbers and not table.bins.keys().isdisjoint(table.context):
             raise InvalidPolicy(
                 role,
@@ -208,6 +212,12 @@ def _read_arm(given: object, table: BoundTable, role: str) -> Arm:
 def write_values(names: tuple[str, ...], values: tuple[object, ...]) -> str:
     """Write an arm or a context for a sentence, ``Ad=A, Age=young``."""
     return ", ".join(f"{name}={value}" for name, value in zip(names, values, strict=True))
+
+
+def _is_policy(given: object) -> "TypeGuard[Policy]":
+    """Whether this is a policy, without loading Numba where nobody has made one."""
+    module = sys.modules.get("boundit.bandit.policy")
+    return module is not None and isinstance(given, module.Policy)
 
 
 def _is_number(found: object) -> bool:

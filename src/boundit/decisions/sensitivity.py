@@ -7,7 +7,7 @@ may share its error so that the table of one limit is wider than that of a large
 that a conclusion rests on is therefore the best of those at this limit and at larger ones.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from math import exp, inf, isfinite, log
 from os import PathLike
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from boundit.bounds.confounding.limits import ConfoundingLimits, InvalidConfounding
+from boundit.bounds.confounding_limits import ConfoundingLimits
 from boundit.bounds.count import KeptCounts
 from boundit.bounds.derive import derive_table
 from boundit.bounds.options import Options, accept_options
@@ -23,7 +23,7 @@ from boundit.bounds.request import BoundRequest, read_request
 from boundit.bounds.selection_facts import FactsRefuted, SelectionFacts
 from boundit.bounds.table import EndsCross, NoModelFits
 from boundit.core.codec import encode
-from boundit.core.errors import BounditError, InvalidLimit, OutsideDomain, WrongLength
+from boundit.core.errors import BounditError, OptionError, OutsideDomain, WrongLength
 from boundit.core.frames import FrameKind
 from boundit.core.long_work import Progress, TimeBudget, follow_progress, say_nothing
 from boundit.core.message import Caveat, Option
@@ -37,7 +37,8 @@ from boundit.report.frame import make_frame
 from boundit.report.pages.answer_page import AnswerPage
 from boundit.results.bound import Arm, Context
 from boundit.results.bound_table import BoundTable
-from boundit.results.choice import write_arm, write_at_least, write_at_most, write_levels
+from boundit.results.choice import write_at_least, write_at_most
+from boundit.results.text import write_arm, write_levels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -83,11 +84,15 @@ class Conclusion:
     ) -> "Conclusion":
         """Read what is concluded of an arm, and refuse what the table does not have."""
         if at_least is not None and max_regret is not None:
-            raise InvalidConclusion("at_least and max_regret are different conclusions; give one")
+            raise InvalidConclusion(
+                "at_least and max_regret are different conclusions; give one"
+            )
         for name, number in (("at_least", at_least), ("max_regret", max_regret)):
             is_number = isinstance(number, int | float) and not isinstance(number, bool)
             if number is not None and not (is_number and isfinite(number)):
-                raise InvalidConclusion(f"{name}={number!r} is not a number. Write a finite one")
+                raise InvalidConclusion(
+                    f"{name}={number!r} is not a number. Write a finite one"
+                )
         try:
             one = table.read_arm(arm)
             other = None if baseline is None else table.read_arm(baseline)
@@ -191,7 +196,9 @@ class Breakdown:
         said = self.conclusion[:1].upper() + self.conclusion[1:]
         match self.point, self.fails_at:
             case None, float(at):
-                return f"Not proved, even at a limit of {at:.4g} on {limit_on}: {self.conclusion}."
+                return (
+                    f"Not proved, even at a limit of {at:.4g} on {limit_on}: {self.conclusion}."
+                )
             case float(to), float(at):
                 return (
                     f"{said}: proved up to a limit of {write_at_least(to)} on {limit_on}, not "
@@ -273,7 +280,8 @@ class Sensitivity:
             said.append(f"The data contradict the limits {shown}.")
         if self.limits:
             widths = [
-                float(np.mean([i.width for i in table.intervals.values()])) for table in self.tables
+                float(np.mean([i.width for i in table.intervals.values()]))
+                for table in self.tables
             ]
             said.append(
                 f"From a limit of {self.limits[0]:g} to one of {self.limits[-1]:g} on "
@@ -311,7 +319,9 @@ class Sensitivity:
     def __str__(self) -> str:
         lines = list(self.sentences)
         if self.confidence is not None:
-            lines.append(f"{100 * self.confidence:g}% confidence for each limit, if it is true.")
+            lines.append(
+                f"{100 * self.confidence:g}% confidence for each limit, if it is true."
+            )
         return "\n".join(lines)
 
     def page(self) -> AnswerPage:
@@ -435,10 +445,12 @@ def vary_limit(
 ) -> Sensitivity:
     """Analyze the sensitivity of a request to a limit; the options are those of ``sensitivity``."""
     if not (isinstance(max_limit, int | float) and isfinite(max_limit) and max_limit > 1):
-        raise InvalidLimit(f"max_limit={max_limit!r} is not a number above 1. Write one")
+        raise OptionError(f"max_limit={max_limit!r} is not a number above 1. Write one")
     asked = {"baseline": baseline, "at_least": at_least, "max_regret": max_regret}
     if arm is None and (given := [name for name, value in asked.items() if value is not None]):
-        raise InvalidConclusion(Option(given[0]), " is about an arm. Name one with ", Option("arm"))
+        raise InvalidConclusion(
+            Option(given[0]), " is about an arm. Name one with ", Option("arm")
+        )
     limited = _Limited.read(request, limit, progress)
     grid = sorted({*map(float, VALUES if values is None else values)})
     for each in grid:
@@ -479,7 +491,7 @@ class _Limited:
             request.with_sensitivity(1.0)
             return cls(request, on, progress)
         if not isinstance(on, str):
-            raise InvalidConfounding(
+            raise OptionError(
                 f"limit={on!r} is not an edge. Write an edge such as 'X <-> Y', or {SELECTION!r}"
             )
         (edge,) = ConfoundingLimits.from_option({on: 1}, request.graph, option="limit").by_edge

@@ -18,7 +18,7 @@ from typing import final
 import numpy as np
 
 from boundit.bounds.inference.cells import clopper_pearson
-from boundit.bounds.intervals.time_uniform import bound_share_adaptively
+from boundit.bounds.inference.time_uniform import bound_share_adaptively
 from boundit.core.errors import BounditError, shorten
 from boundit.core.interval import Interval
 from boundit.core.message import Option, Placeholder

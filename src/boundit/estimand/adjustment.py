@@ -30,7 +30,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from boundit.core.errors import InvalidQuery
+from boundit.core.errors import QueryError
 from boundit.core.names import Names, Nodes, join_names, sort_names
 from boundit.core.verdict import Verdict
 from boundit.estimand.context_adjustment import adjusts_in_context, list_context_adjustments
@@ -47,16 +47,6 @@ from boundit.graph.separators import (
     list_sets_between,
     minimal_separator,
 )
-
-
-class NotACovariate(InvalidQuery):
-    """A variable that is called external but is not adjusted for."""
-
-    def __init__(self, name: str, covariates: Nodes) -> None:
-        self.name, self.covariates = name, sort_names(covariates)
-        held = f"they are {join_names(covariates)}" if covariates else "there are none"
-        message = f"{name!r} is external but not among the covariates; {held}"
-        super().__init__(message, option="external")
 
 
 class Adjustment(NamedTuple):
@@ -182,7 +172,7 @@ def adjusts(
 
     The verdict names the criterion, and if it fails the open path. ``external`` is exactly
     ``Z^T``, the covariates also measured without selection; anything else in it raises
-    NotACovariate. ``write_adjustment`` writes the formula.
+    QueryError. ``write_adjustment`` writes the formula.
 
     >>> roles = {"covariates": "Z", "treatments": "X", "outcomes": "Y"}
     >>> print(adjusts("Z -> X -> Y; Z -> Y; Z -> [S]", **roles, external="Z"))
@@ -267,7 +257,10 @@ def _read_question(
     )
     zt = graph.require(external)
     if zt - z:
-        raise NotACovariate(sort_names(zt - z)[0], z)
+        held = f"they are {join_names(z)}" if z else "there are none"
+        name = sort_names(zt - z)[0]
+        message = f"{name!r} is external but not among the covariates; {held}"
+        raise QueryError(message, option="external")
     return Adjustment(z, zt), x, y
 
 

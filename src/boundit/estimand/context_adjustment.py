@@ -59,7 +59,7 @@ def adjusts_in_context(
     >>> graph = parse("C -> X -> Y; C -> Y; C -> [S]")
     >>> print(adjusts_in_context(
     ...     graph, covariates=(), treatments="X", outcomes="Y", context="C"))
-    yes, by adjustment in context: neither selection nor how treatments came about tells of Y
+    yes, by adjustment in context: selection and treatment assignment are separated from Y
     """
     roles = {"a covariate": covariates, "a treatment": treatments, "an outcome": outcomes}
     z, x, y, c = read_roles(graph, roles | {"context": context})
@@ -80,7 +80,7 @@ def adjusts_in_context(
         return refused(" (b)", "a back-door path stays open", walk)
     if not z | c <= measured and (walk := open_walk(graph, z, s, given=c)):
         return refused(" (c)", "selection depends on a covariate", walk)
-    reason = f"neither selection nor how treatments came about tells of {join_names(y)}"
+    reason = f"selection and treatment assignment are separated from {join_names(y)}"
     return Verdict(holds=True, clause=CRITERION, reason=reason)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from itertools import islice, pairwise
 from typing import Any
 
 from boundit.core.errors import shorten
@@ -10,6 +11,12 @@ from boundit.core.names import Nodes, sort_names, write_name
 from boundit.core.public_names import find_forwarded
 from boundit.estimand.expression import Expression
 from boundit.estimand.notation import write_latex, write_text
+from boundit.estimand.query import EffectQuery
+from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.paths import list_shortest_paths, make_back_door_graph
+
+MOST_LISTED = 100
+"""How many adjustment sets, and how many non-causal paths, are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +80,16 @@ class Step:
         return str(self.sentence)
 
 
+def _is_open(path: tuple[str, ...], given: Nodes, opening: Nodes) -> bool:
+    """Whether ``given``, whose ancestors are ``opening``, leave a path open."""
+    nodes, signs = path[::2], path[1::2]
+    for node, (before, after) in zip(nodes[1:-1], pairwise(signs), strict=True):
+        is_collider = before != "<-" and after != "->"
+        if (node not in opening) if is_collider else (node in given):
+            return False
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Identification:
     """A formula, or none, with the steps that led there; false when there is none.
@@ -80,7 +97,8 @@ class Identification:
     ``arbitrary`` are variables of the formula outside the question: any values of theirs give
     the same number. ``proof`` names the completeness theorem that turns "not found" into
     "there is none"; without it only these rules have failed. ``selected`` tells whether the
-    graph has a selection node; without one the log is the population.
+    graph has a selection node; without one the log is the population. ``asked`` are the graph,
+    the query and the external tables of ``identify``.
     """
 
     expression: Expression | None
@@ -88,6 +106,9 @@ class Identification:
     arbitrary: Nodes = frozenset()
     proof: str | None = None
     selected: bool = True
+    asked: tuple[CausalGraph, EffectQuery, tuple[Nodes, ...]] | None = field(
+        default=None, compare=False, repr=False
+    )
 
     def __bool__(self) -> bool:
         return self.expression is not None
@@ -95,6 +116,51 @@ class Identification:
     def after(self, *steps: Step) -> "Identification":
         """Put earlier steps in front of its own."""
         return replace(self, steps=(*steps, *self.steps))
+
+    @property
+    def formula(self) -> str | None:
+        """The formula as text; None where there is none."""
+        return None if self.expression is None else write_text(self.expression)
+
+    @property
+    def derivation(self) -> tuple[str, ...]:
+        """The steps as lines."""
+        return tuple(map(str, self.steps))
+
+    @property
+    def adjustment_sets(self) -> tuple[Nodes, ...]:
+        """The minimal adjustment sets, the first ``MOST_LISTED`` of them.
+
+        Shares are read off the log, or off one of the external tables.
+        """
+        if self.asked is None:
+            return ()
+        from boundit.estimand.adjustment import adjustment_sets  # noqa: PLC0415, it reads this
+
+        graph, query, tables = self.asked
+        listed = (
+            found.covariates
+            for table in tables or (Nodes(),)
+            for found in adjustment_sets(graph, query, external=table)
+        )
+        return tuple(dict.fromkeys(islice(listed, MOST_LISTED)))
+
+    @property
+    def biasing_paths(self) -> tuple[tuple[str, ...], ...]:
+        """The shortest open non-causal paths from treatments to outcomes, as they are drawn.
+
+        Open in logged rows of one context, without any adjustment. Of the shortest
+        ``MOST_LISTED`` non-causal paths.
+        """
+        if self.asked is None:
+            return ()
+        graph, query, _ = self.asked
+        roles = {"treatments": query.treatments, "outcomes": query.outcomes}
+        rest = make_back_door_graph(graph, **roles)
+        given = frozenset(query.context) | ({graph.selection} if graph.selection else set())
+        opening = graph.ancestors(given)
+        every = list_shortest_paths(rest, *roles.values(), most=MOST_LISTED)
+        return tuple(path for path in every if _is_open(path, given, opening))
 
     def evaluate(self, log: object, *, external: Iterable[object] = ()) -> Any:
         """Compute the formula from a log and from external data.

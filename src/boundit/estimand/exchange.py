@@ -70,7 +70,7 @@ def exchanges(
     --------
     >>> graph = "Z <-> Y; A -> [S]"
     >>> print(exchanges(graph, outcomes="Y", exchanged="Z"))
-    no, by Lemma 1: Z tells of the outcome without acting on it [Z <-> Y]
+    no, by Lemma 1: Z is dependent on the outcome without acting on it [Z <-> Y]
     >>> exchanges(graph, outcomes="Y", exchanged="Z", form="paper").holds
     True
     """
@@ -93,7 +93,9 @@ def exchanges(
     clause = "Lemma 1 as printed" if printed else "Lemma 1"
     if walk := open_walk(cut, z | selection, y, given=x | w):
         what = "selection" if walk[0] in selection else walk[0]
-        reason = f"{what} tells of the outcome without acting on it"
+        reason = f"{what} is dependent on the outcome without acting on it"
         return Verdict(holds=False, clause=clause, reason=reason, witness=walk)
-    reason = "nothing exchanged, nor selection, tells of the outcome without acting on it"
+    reason = (
+        "nothing exchanged, nor selection, is dependent on the outcome without acting on it"
+    )
     return Verdict(holds=True, clause=clause, reason=reason)

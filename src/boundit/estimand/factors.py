@@ -230,7 +230,7 @@ def recover_factor(
     >>> print(recover_factor(frozenset("Y"), graph))
     P(Y | X, S=1)
     >>> print(recover_factor(frozenset("X"), graph).steps[-1])
-    Algorithm 2, line 9: every c-component has a say in selection
+    Algorithm 2, line 9: every c-component affects selection
     """
     known: Distribution | None = None
     steps = list[Step]()
@@ -246,7 +246,7 @@ def recover_factor(
         selecting = graph.selecting()
         clean = [c for c in graph.components() if not c & selecting]  # line 7
         if not clean:  # lines 8-11
-            steps.append(Step(9, "every c-component has a say in selection"))
+            steps.append(Step(9, "every c-component affects selection"))
             return Identification(None, tuple(steps))
         if home := next((c for c in clean if target <= c), None):  # lines 12-14
             steps.append(Step(13, f"Identify within {join_names(home)}"))

@@ -45,13 +45,19 @@ def identify(
     Returns
     -------
     Identification
-        The formula and the steps of its derivation. It is false if no formula was found; then
-        the steps say where it stopped, and ``proof`` names the theorem if there can be none.
+        ``formula`` and ``derivation``, the minimal ``adjustment_sets`` and the open
+        ``biasing_paths``. It is false if no formula was found; then the derivation says where it
+        stopped, and ``proof`` names the theorem if there can be none.
 
     Examples
     --------
     >>> print(identify("X -> M -> Y; X <-> Y", "Y | do(X)"))
     Σ_{M} P(M | X) Σ_{X'} P(X') P(Y | M, X')
+    >>> found = identify("Z -> X -> Y; Z -> Y", "Y | do(X)")
+    >>> found.formula, found.biasing_paths
+    ('Σ_{Z} P(Y | X, Z) P(Z)', (('X', '<-', 'Z', '->', 'Y'),))
+    >>> [sorted(covariates) for covariates in found.adjustment_sets]
+    [['Z']]
     >>> print(identify("X -> Y; X <-> Y", "Y | do(X)"))
     not identified: ID and IDC are complete (Shpitser and Pearl 2006)
     >>> selected = "Z -> X -> Y; Z -> Y; Z -> [S]"
@@ -85,9 +91,11 @@ def identify(
         else:
             searched = search(graph.induced(relevant), light, tables)
         answer = searched or searched.after(*answer.steps)
-    selected = graph.selection is not None
+    answer = replace(
+        answer, selected=graph.selection is not None, asked=(graph, query, tuple(tables))
+    )
     if answer.expression is None:
-        return replace(answer, proof=proof, selected=selected)
+        return replace(answer, proof=proof)
     formula = simplify(answer.expression)
     arbitrary = formula.free - asked.variables
-    return replace(answer, expression=formula, arbitrary=arbitrary, selected=selected)
+    return replace(answer, expression=formula, arbitrary=arbitrary)

@@ -7,12 +7,10 @@ from itertools import combinations
 
 from boundit.core.errors import (
     InvalidName,
-    InvalidQuery,
-    MalformedQuery,
     MalformedText,
-    NotText,
     OverlappingRoles,
-    RepeatedVariable,
+    QueryError,
+    shorten,
 )
 from boundit.core.formula import Term, Variable
 from boundit.core.names import Names, Nodes, is_name, sort_names
@@ -32,23 +30,15 @@ _PATTERN = re.compile(
 _HINT = "variables are named without values, other names in double quotes"
 
 
-class ArmInGroup(InvalidQuery):
-    """A treatment whose effects on other members of its group the graph leaves open."""
-
-    def __init__(self, name: str, group: str) -> None:
-        self.name, self.group = name, group
-        super().__init__(
-            f"the arm {name!r} is in the group {group!r}, whose members may cause each other "
-            f"in any order; take {name!r} out of the group and draw its arrows"
-        )
-
-
 def refuse_grouped(graph: CausalGraph, treatments: Iterable[str]) -> None:
     """Refuse a treatment in a group of arbitrary relations: its effects are not in the graph."""
     for name in sort_names(treatments):
         for group in graph.groups:
             if name in group.members and not group.independent:
-                raise ArmInGroup(name, group.name)
+                raise QueryError(
+                    f"the arm {name!r} is in the group {group.name!r}, whose members may cause "
+                    f"each other in any order; take {name!r} out of the group and draw its arrows"
+                )
 
 
 @dataclass(frozen=True)
@@ -74,13 +64,13 @@ class EffectQuery:
             "context": ("context", self.context),
         }
         if not self.outcomes:
-            raise MalformedQuery("", "it names no outcome", column=1)
+            raise QueryError("the query names no outcome; a query reads like 'Y | do(X), Z'")
         for role, (_, names) in roles.items():
             for name in names:
                 if not is_name(name):
                     raise InvalidName(name)
                 if names.count(name) > 1:
-                    raise RepeatedVariable(name, role)
+                    raise QueryError(f"{name!r} is named twice among the {role}; name it once")
         for (first, some), (second, others) in combinations(roles.values(), 2):
             for name in some:
                 if name in others:
@@ -133,13 +123,18 @@ def parse_query(text: str) -> EffectQuery:
     True
     """
     if not isinstance(text, str):
-        raise NotText("query", text, "as in 'Y | do(X), Z'")
+        raise QueryError(
+            f"a query is read from text such as 'Y | do(X), Z', found {type(text).__name__}"
+        )
     try:
         return _QueryReader(text, _PATTERN, hint=_HINT).read()
     except MalformedText as error:
         # A query is one line: what lies past a line break is counted on from there.
         before = sum(len(line) + 1 for line in text.split("\n")[: error.line - 1])
-        raise MalformedQuery(text, error.reason, column=before + error.column) from None
+        raise QueryError(
+            f"query {shorten(text)!r}, column {before + error.column}: {error.reason}; a query "
+            "reads like 'Y | do(X), Z'"
+        ) from None
 
 
 class _QueryReader(Tokens):
@@ -176,19 +171,12 @@ class _QueryReader(Tokens):
         return EffectQuery(tuple(outcomes), tuple(treatments), tuple(context))
 
 
-class NoOutcome(InvalidQuery):
-    """A question without an outcome."""
-
-    def __init__(self) -> None:
-        super().__init__("the question names no outcome; name at least one")
-
-
 def read_roles(graph: CausalGraph, roles: Mapping[str, Names]) -> list[Nodes]:
     """Read the variables of each role (outcome, treatment, ...) as a set of nodes, or refuse.
 
     Raises UnknownNode for a name the graph does not have, OverlappingRoles for a variable in
-    two roles or for the selection node in any, NoOutcome when there is none, and ArmInGroup
-    for a treatment whose effects on the rest of its group the graph leaves open.
+    two roles or for the selection node in any, QueryError where there is no outcome, and for a
+    treatment whose effects on the rest of its group the graph leaves open.
 
     >>> graph = CausalGraph.of(directed=[("X", "Y"), ("Y", "S")], selection="S")
     >>> [sorted(part) for part in read_roles(graph, {"an outcome": "Y", "a treatment": ["X"]})]
@@ -204,7 +192,7 @@ it can only be one of them
         if graph.selection is not None and graph.selection in part:
             raise OverlappingRoles(graph.selection, "the selection node", role)
     if not parts.get("an outcome", True):
-        raise NoOutcome
+        raise QueryError("the question names no outcome; name at least one")
     for role in ("a treatment", "exchanged"):
         refuse_grouped(graph, parts.get(role, ()))
     return list(parts.values())

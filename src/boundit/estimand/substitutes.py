@@ -266,7 +266,7 @@ def _judge_conditioning(q: SubstituteQuestion, w: Nodes) -> Substitute | Verdict
     if walk := open_walk(q.behind, y, x, given=c | w | s):
         reason = "a back-door path stays open"
         return Verdict(holds=False, clause="conditioning (b)", reason=reason, witness=walk)
-    reason = "given it, neither selection nor how treatments came about tells of the outcome"
+    reason = "given it, selection and treatment assignment are separated from the outcome"
     why = Verdict(holds=True, clause="conditioning", reason=reason)
     return Substitute(w, "conditioning", P(y, x | c | w), frozenset(), (why,))
 

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypeAlias
 
 from boundit.core.errors import (
     EmptyGraph,
+    GraphError,
     HasCycle,
-    HiddenSelection,
     InvalidName,
-    NotAnEdge,
     SelectionHasChildren,
     SelfLoop,
     UnknownNode,
@@ -200,7 +199,9 @@ class CausalGraph:
             for group in self.groups:
                 if group.name == name:
                     members = join_names(group.members)
-                    raise InvalidGroup(name, f"it is no variable; name its members, {members}")
+                    raise InvalidGroup(
+                        name, f"it is not a variable; name its members, {members}"
+                    )
             raise UnknownNode(name, self.nodes)
         return asked
 
@@ -347,7 +348,9 @@ def project(graph: CausalGraph, hidden: Names) -> CausalGraph:
     """
     gone = graph.require(hidden)
     if graph.selection in gone:
-        raise HiddenSelection(graph.selection)
+        raise GraphError(
+            f"{write_name(graph.selection)} is the selection node; every row shows it"
+        )
     if gone >= graph.observed:
         raise EmptyGraph("every node is hidden")
     links = {node: tuple(map(set, kinds)) for node, kinds in graph.links.items()}
@@ -454,10 +457,15 @@ def _refuse_return(groups: Groups, nodes: Nodes, directed: Iterable[Edge]) -> No
         ) from None
 
 
+def _refuse_edge(found: object) -> GraphError:
+    shown = shorten(repr(found), 40)
+    return GraphError(f"an edge is a pair of names such as ('X', 'Y'), found {shown}")
+
+
 def _read_edge(edge: Edge) -> Edge:
-    """Read an edge as a pair of names, or raise NotAnEdge."""
+    """Read an edge as a pair of names, or refuse it."""
     match edge:
         case (str(a), str(b)):
             return a, b
         case _:
-            raise NotAnEdge(edge)
+            raise _refuse_edge(edge)

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 
-from boundit.core.errors import EmptyGraph, HiddenSelection, TwoSelectionNodes
-from boundit.core.names import write_name
+from boundit.core.errors import EmptyGraph, GraphError, shorten
+from boundit.core.names import sort_names, write_name
 from boundit.graph.causal_graph import CausalGraph, project
 from boundit.graph.groups import InvalidGroup, NodeGroup
 
@@ -17,6 +17,15 @@ _NO = frozenset({"", "0", "false", "no", "none", "off"})
 _NUMBER = r"([-+]?(?:\d{1,12}(?:\.\d{0,12})?|\.\d{1,12})(?:[eE][-+]?\d{1,2})?)"
 _PLACE = re.compile(rf"\s*{_NUMBER}\s*,\s*{_NUMBER}\s*!?\s*")
 """Where a file draws a node; an exclamation mark is Graphviz's word for "stay there"."""
+
+
+def refuse_selections(names: Iterable[str]) -> GraphError:
+    """Say that a graph marks several selection nodes."""
+    shown = shorten(", ".join(map(write_name, sort_names(names))))
+    return GraphError(
+        f"the graph marks several selection nodes, {shown}; a row is logged or not: give one node "
+        "the parents of all of them"
+    )
 
 
 @dataclass
@@ -101,9 +110,12 @@ class GraphDraft:
         if not self.nodes and not self.groups:
             raise EmptyGraph
         if len(self.selections) > 1:
-            raise TwoSelectionNodes(self.selections)
+            raise refuse_selections(self.selections)
         if both := self.selections & self.hidden:
-            raise HiddenSelection(min(both))
+            raise GraphError(
+                f"{write_name(min(both))} is marked both hidden and selection; every logged row "
+                "shows that it was selected"
+            )
         self._check_groups()
         graph = CausalGraph.of(
             self.nodes - self.groups.keys(),

@@ -23,14 +23,14 @@ A line of a benchmark collection has a question beside the graph (``query``, ``e
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from typing import final
 
 from boundit.core.errors import (
+    GraphError,
     InvalidName,
-    MalformedRecord,
     MalformedText,
-    TwoSelectionNodes,
-    UnknownKey,
+    shorten,
 )
 from boundit.core.names import is_name, quote, sort_names, write_name
 from boundit.graph.causal_graph import CausalGraph
@@ -42,6 +42,7 @@ from boundit.graph.draft import (
     RELATED,
     GraphDraft,
     is_flag_set,
+    refuse_selections,
 )
 from boundit.graph.groups import InvalidGroup, sort_groups
 from boundit.graph.tokens import Token, Tokens, unquote
@@ -392,21 +393,24 @@ def write_json(draft: GraphDraft) -> str:
 def from_record(record: object) -> GraphDraft:
     """Read the lists and names that JSON text holds into a draft."""
     if not isinstance(record, Mapping):
-        raise MalformedRecord("", f"an object with keys {', '.join(_GRAPH_KEYS)}", record)
+        raise _refuse("", f"an object with keys {', '.join(_GRAPH_KEYS)}", record)
     for key in record:
         if key not in (*_GRAPH_KEYS, *_QUESTION_KEYS, *_OTHER_KEYS):
-            raise UnknownKey(str(key), _GRAPH_KEYS)
+            near = get_close_matches(str(key), _GRAPH_KEYS, n=1)
+            known = ", ".join(_GRAPH_KEYS)
+            hint = f"did you mean {near[0]!r}?" if near else f"it has {known}"
+            raise GraphError(f"a graph has no key {shorten(str(key), 40)!r}; {hint}")
     draft = GraphDraft(nodes=set(_read_names(record, "nodes")))
     for key, edge in (("directed", FORWARD), ("bidirected", BIDIRECTED)):
         for item in _read_list(record, key, "a list of pairs of names"):
             if not (isinstance(item, list) and len(item) == 2):
-                raise MalformedRecord(key, 'pairs such as ["X", "Y"]', item)
+                raise _refuse(key, 'pairs such as ["X", "Y"]', item)
             draft.connect(_read_name(item[0]), edge, _read_name(item[1]))
     for key in _QUESTION_KEYS:
         draft.nodes.update(_list_names(record.get(key)))
     if (selection := record.get("selection")) is not None:
         if not is_name(selection):
-            raise MalformedRecord("selection", "one name", selection)
+            raise _refuse("selection", "one name", selection)
         draft.nodes.add(selection)
         draft.selections.add(selection)
     draft.hidden.update(_read_names(record, "hidden"))
@@ -422,7 +426,7 @@ def to_record(graph: CausalGraph) -> dict[str, object]:
 def _write_record(draft: GraphDraft) -> dict[str, object]:
     """Write a draft as a dict with the keys of the JSON form."""
     if len(draft.selections) > 1:
-        raise TwoSelectionNodes(draft.selections)
+        raise refuse_selections(draft.selections)
     groups = [
         {"name": g.name, "members": sort_names(g.members), "independent": g.independent}
         for g in sort_groups(draft.groups.values())
@@ -436,15 +440,22 @@ def _write_record(draft: GraphDraft) -> dict[str, object]:
     } | ({"groups": groups} if groups else {})
 
 
+def _refuse(key: str, expected: str, found: object) -> GraphError:
+    """Say what a part of a JSON graph must be."""
+    where = f"key {key!r} of the graph" if key else "the graph"
+    shown = shorten(json.dumps(found, default=repr), 40)
+    return GraphError(f"{where} must be {expected}, found {shown}")
+
+
 def _read_groups(record: Mapping[object, object], draft: GraphDraft) -> None:
     """Read the list of groups of a JSON graph into the draft."""
     form = 'a list of objects such as {"name": "Z", "members": ["Age", "Sex"]}'
     for item in _read_list(record, "groups", form):
         if not isinstance(item, Mapping) or not item.keys() <= _GROUP_KEYS:
-            raise MalformedRecord("groups", form, item)
+            raise _refuse("groups", form, item)
         independent = item.get("independent", False)
         if not isinstance(independent, bool):
-            raise MalformedRecord("groups", "true or false for 'independent'", independent)
+            raise _refuse("groups", "true or false for 'independent'", independent)
         name = _read_name(item.get("name"))
         if name in draft.nodes:
             raise InvalidGroup(name, "a node has the same name; call the group otherwise")
@@ -456,7 +467,7 @@ def _read_list(record: Mapping[object, object], key: str, form: str) -> list[obj
     """Read the list under a key of a JSON graph, empty where there is none."""
     found = record.get(key)
     if found is not None and not isinstance(found, list):
-        raise MalformedRecord(key, form, found)
+        raise _refuse(key, form, found)
     return found or []
 
 

@@ -11,7 +11,7 @@ the causes of the group outside it and of one shared unmeasured variable, which 
 edges say. An intervention on other variables leaves the solution as it is, so every
 distribution of the model, observed or under such an intervention, is one of the graph. The
 effect of a member on the others is not in the graph: a member cannot be a treatment. And edges
-must not lead out of the group and back into it, for then there is no such solution.
+must not lead out of the group and back into it, for then none exists.
 
 The members of ``Z = independent {A, B}`` have no edges among each other, which is a claim.
 """
@@ -20,13 +20,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from boundit.core.errors import InvalidGraph, shorten
+from boundit.core.errors import GraphError, shorten
 from boundit.core.names import Nodes, is_name, sort_names, write_name
 
 Edges = frozenset[tuple[str, str]]
 
 
-class InvalidGroup(InvalidGraph):
+class InvalidGroup(GraphError):
     """A group that names nothing, or whose members cannot be related as it says."""
 
     def __init__(self, name: str, reason: str) -> None:
@@ -101,7 +101,7 @@ def check_members(groups: Groups, nodes: Nodes, selection: str | None) -> None:
             (not is_name(name), "its name must be printable text"),
             (name in nodes, "a node has the same name; call the group otherwise"),
             (not group.members, "it has no members; write them as in 'Z = {Age, Sex}'"),
-            (unknown, f"{next(iter(unknown), '')!r} is no node of the graph"),
+            (unknown, f"{next(iter(unknown), '')!r} is not a node of the graph"),
             (
                 selection in group.members,
                 f"{selection!r} is the selection node, which belongs to no group",

@@ -8,7 +8,7 @@ networkx is imported when first needed; pgmpy and dowhy never are.
 import re
 from typing import TYPE_CHECKING, TypeGuard
 
-from boundit.core.errors import MalformedText, NotCausal, shorten
+from boundit.core.errors import GraphError, MalformedText, shorten
 from boundit.core.names import sort_names
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.draft import BIDIRECTED, FORWARD, GraphDraft, is_flag_set
@@ -41,10 +41,10 @@ def from_networkx(source: "nx.Graph") -> CausalGraph:
     """
     found = find_networkx(source)
     if found is None:
-        raise NotCausal(f"expected a networkx graph, found {type(source).__name__}")
+        raise GraphError(f"expected a networkx graph, found {type(source).__name__}")
     named = {node: _read_name(node) for node in found.nodes}
     if len(set(named.values())) < len(named):
-        raise NotCausal("two nodes have the same name once written down; rename one")
+        raise GraphError("two nodes have the same name once written down; rename one")
     return _draft_networkx(found, named).make_graph()
 
 
@@ -58,7 +58,7 @@ def _draft_networkx(source: "nx.Graph", named: dict[object, str]) -> GraphDraft:
         # The ADMG of pgmpy marks both halves of a bidirected edge by their type.
         both = is_flag_set(marks.get("bidirected")) or marks.get("type") == "bidirected"
         if not both and not source.is_directed():
-            raise NotCausal(
+            raise GraphError(
                 f"edge {a!r} - {b!r} has no direction; "
                 "use a DiGraph, or mark the edge bidirected=True"
             )
@@ -86,12 +86,12 @@ def draft_gml(text: str) -> GraphDraft:
     except (nx.NetworkXError, ValueError, TypeError, AttributeError) as error:
         reason = " ".join(str(error).split())
         place = _GML_PLACE.search(reason)
-        reason = f"{shorten(reason[: place.start()] if place else reason)}; this is no GML"
+        reason = f"{shorten(reason[: place.start()] if place else reason)}; this is not GML"
         line, column = map(int, place.groups()) if place else (1, 1)
         raise MalformedText(reason, line=line, column=column) from None
     named = {node: str(marks.get("label", node)) for node, marks in drawn.nodes(data=True)}
     if len(set(named.values())) < len(named):
-        raise NotCausal("two nodes have the same label; rename one")
+        raise GraphError("two nodes have the same label; rename one")
     return _draft_networkx(drawn, named)
 
 
@@ -141,6 +141,6 @@ def _read_name(node: object) -> str:
     """Read a node of a networkx graph as a name: text, or the digits of a whole number."""
     if isinstance(node, str) or (isinstance(node, int) and not isinstance(node, bool)):
         return str(node)
-    raise NotCausal(
+    raise GraphError(
         f"node {node!r} is a {type(node).__name__}; name nodes with text or integers"
     )

@@ -12,6 +12,7 @@ best of each class is one breadth-first search.
 from collections import deque
 from collections.abc import Iterator
 from heapq import heappop, heappush
+from itertools import islice
 from typing import TypeAlias
 
 from boundit.core.names import Names, Nodes
@@ -81,6 +82,30 @@ def make_back_door_graph(
 def _read_ends(graph: CausalGraph, treatments: Names, outcomes: Names) -> list[Nodes]:
     """Read treatments and outcomes as sets of the graph's nodes, which may not overlap."""
     return require_roles(graph, {"a treatment": treatments, "an outcome": outcomes})
+
+
+def list_causal_paths(
+    graph: CausalGraph, treatments: Names, outcomes: Names, *, most: int
+) -> list[tuple[str, ...]]:
+    """List proper causal paths as they are drawn, at most ``most`` of them.
+
+    >>> graph = CausalGraph.of(directed=[("X", "M"), ("M", "Y"), ("X", "Y")])
+    >>> list_causal_paths(graph, "X", "Y", most=5)
+    [('X', '->', 'Y'), ('X', '->', 'M', '->', 'Y')]
+    """
+    acting, ends = _read_ends(graph, treatments, outcomes)
+    on_the_way = find_proper_causal_nodes(graph, treatments=acting, outcomes=ends)
+
+    def follow(path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+        # Every node on the way leads to an outcome, so no step is in vain.
+        if path[-1] in ends:
+            yield path
+            return
+        for child in sorted(on_the_way.intersection(graph.links[path[-1]].children)):
+            yield from follow((*path, "->", child))
+
+    found = (path for start in sorted(acting) for path in follow((start,)))
+    return sorted(islice(found, most), key=len)
 
 
 def list_shortest_paths(

@@ -6,7 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, Union, get_args
 
-from boundit.core.errors import BounditError, NotAGraph, NotText, UnknownFormat, UnreadableFile
+from boundit.core.errors import BounditError, GraphError, OptionError, UnreadableFile, shorten
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.draft import GraphDraft
 from boundit.graph.formats import (
@@ -86,8 +86,9 @@ def parse_graph(text: str) -> CausalGraph:
     True
     """
     if not isinstance(text, str):
-        raise NotText(
-            "graph", text, "for a file use read_graph, for networkx CausalGraph.from_networkx"
+        raise GraphError(
+            f"a graph is read from text, found {type(text).__name__}; for a file use read_graph, "
+            "for networkx CausalGraph.from_networkx"
         )
     return _READERS[detect_format(text) or "text"](text).make_graph()
 
@@ -131,7 +132,8 @@ def draft_graph(text: str) -> tuple[ReadFormat, GraphDraft]:
 def write_draft(draft: GraphDraft, to: GraphFormat) -> str:
     """Write a draft in a format, with its hidden nodes."""
     if to not in _WRITERS:
-        raise UnknownFormat(to, get_args(GraphFormat))
+        known = ", ".join(get_args(GraphFormat))
+        raise OptionError(f"no graph format {to!r}; there are {known}")
     return _WRITERS[to](draft)
 
 
@@ -158,7 +160,13 @@ def require_graph(graph: object) -> CausalGraph:
         return parse_graph(graph)
     if (found := find_networkx(graph)) is not None:
         return from_networkx(found)
-    raise NotAGraph(graph)
+    how = (
+        f"found {type(graph).__name__}; give a CausalGraph, its text such as 'X -> Y', or a "
+        "networkx graph"
+    )
+    if isinstance(graph, str | PathLike):
+        how = f"{shorten(str(graph), 60)!r} looks like a file; open it with read_graph"
+    raise GraphError(f"a graph is needed; {how}")
 
 
 def format_graph(graph: GraphLike, to: GraphFormat = "text") -> str:

@@ -3,7 +3,8 @@
 A command makes a ``Draft``; if it is refused, the draft is dropped and nothing of it remains.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import cached_property, lru_cache
 from hashlib import blake2b
@@ -11,7 +12,6 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from boundit.results.bound import Arm
 from boundit.service.events import (
     CLOSED,
     Closed,
@@ -25,8 +25,6 @@ from boundit.service.events import (
 from boundit.service.state import Fold
 from boundit.service.store.base import Head, Transaction
 from boundit.service.values import write_value
-
-_DECIDED, _LEARNED, _SUM, _DEFAULTS, _UNLEARNED, _LATE = range(6)
 
 
 class OutcomeReward(Struct, array_like=True, gc=False):
@@ -84,19 +82,11 @@ class KnownDecision(Struct, gc=False):
         return [self.position, *self.read_outcome().positions, *closed]
 
     def change(self, outcome: Outcome, closed: int | None) -> "KnownDecision":
-        """Make the decision as it is once more was told; called by ``Draft.change``."""
+        """Make the decision as it is once more was told."""
         text = write_body(outcome).decode()
         return KnownDecision(
             self.id, self.position, self.due, closed, text, self.at, self.body, self.event
         )
-
-    def list_change(self, policy: int) -> tuple[int | None, str | None, int, str]:
-        """List what is written of a change; called by ``PolicyChanges.write``."""
-        return self.closed, self.told, policy, self.id
-
-    def list_row(self, policy: int) -> tuple[int, str, int, int | None, int | None, str | None]:
-        """List what is written of a new decision; called by ``PolicyChanges.write``."""
-        return policy, self.id, self.position, self.due, self.closed, self.told
 
 
 class PolicyChanges:
@@ -105,14 +95,13 @@ class PolicyChanges:
     def __init__(self, transaction: Transaction, head: Head, fold: Fold) -> None:
         self.transaction, self.fold = transaction, fold
         self.at = transaction.now
-        self.day = write_day(self.at)
         self._first, self.head = head, head
         self.known: dict[str, KnownDecision] = {}
         self.pruned: frozenset[str] = frozenset()
         self._events: list[tuple[int, int, int, str, str]] = []
         self._added: dict[str, KnownDecision] = {}
         self._changed: dict[str, KnownDecision] = {}
-        self._tallies: dict[tuple[str, str], list[float]] = {}
+        self._counts = Counter[tuple[str, str]]()
         self._closings: list[tuple[int, Closed]] = []
         self.on_settle: Callable[[], None] | None = None
         """What else changes the fold once it is committed."""
@@ -148,10 +137,8 @@ class PolicyChanges:
             self.known[known.id] = known
             place = self._added if known.id in self._added else self._changed
             place[known.id] = known
-        for key, counts in draft.tallies.items():
-            mine = self._tallies.setdefault(key, [0, 0, 0.0, 0, 0, 0])
-            for i, count in enumerate(counts):
-                mine[i] += count
+        for key, count in draft.counts.items():
+            self._counts[key] += count
         closings = draft.closings
         self._closings += closings
         self.head = head._replace(
@@ -177,12 +164,18 @@ class PolicyChanges:
         if self._events:
             transaction.add_events(self._events)
         if self._added:
-            transaction.add_decisions([one.list_row(policy) for one in self._added.values()])
+            transaction.add_decisions(
+                [
+                    (policy, one.id, one.position, one.due, one.closed, one.told)
+                    for one in self._added.values()
+                ]
+            )
         if self._changed:
-            changes = [one.list_change(policy) for one in self._changed.values()]
-            transaction.update_decisions(changes)
-        if self._tallies:
-            transaction.add_daily_counts(policy, self._tallies)
+            transaction.update_decisions(
+                [(one.closed, one.told, policy, one.id) for one in self._changed.values()]
+            )
+        if self._counts:
+            transaction.add_daily_counts(policy, write_day(self.at), self._counts)
         transaction.update_head(self.head)
 
     @property
@@ -192,7 +185,8 @@ class PolicyChanges:
 
     def settle(self) -> None:
         """Fold into memory what was committed."""
-        self.fold.learn(self._closings)
+        if self._closings:
+            self.fold.learn(self._closings)
         if self.on_settle is not None:
             self.on_settle()
         self.fold.position = self.head.head
@@ -206,7 +200,7 @@ class Draft:
         self.events: list[tuple[str, str]] = []
         self.added: list[KnownDecision] = []
         self.changed: dict[str, KnownDecision] = {}
-        self.tallies: dict[tuple[str, str], list[float]] = {}
+        self.counts = Counter[tuple[str, str]]()
         self.closings: list[tuple[int, Closed]] = []
 
     def find(self, id: str) -> KnownDecision | None:  # noqa: A002, the word users know
@@ -223,36 +217,19 @@ class Draft:
         position = self.append(CLOSED, closed)
         self.closings.append((position, closed))
         self.change(known, outcome, position)
-        counts = self._find_counts(_spell_arm(tuple(closed.arm or ())))
+        arm = spell_arm(tuple(closed.arm or ()))
         if closed.reason is None:
             assert closed.reward is not None
-            counts[_LEARNED] += 1
-            counts[_SUM] += closed.reward
-            counts[_DEFAULTS] += closed.default
+            self.counts[arm, "rewards"] += 1
+            self.counts[arm, "reward_sum"] += closed.reward  # type: ignore[assignment]
+            self.counts[arm, "default_rewards"] += closed.default
         else:
-            counts[_UNLEARNED] += 1
+            self.counts[arm, "expired"] += 1
         return position
 
     def change(self, known: KnownDecision, outcome: Outcome, closed: int | None) -> None:
         """Note what was told of a decision, and whether it is closed."""
         self.changed[known.id] = known.change(outcome, closed)
-
-    def count_decided(self, arms: Iterable[Arm]) -> None:
-        """Count decisions by the arms played."""
-        for arm in arms:
-            self._find_counts(_spell_arm(arm))[_DECIDED] += 1
-
-    def count_late(self, arm: Arm) -> None:
-        """Count what came after a decision was closed."""
-        self._find_counts(_spell_arm(arm))[_LATE] += 1
-
-    def _find_counts(self, arm: str) -> list[float]:
-        """Find the counts of an arm on the day of the group."""
-        key = self.changes.day, arm
-        found = self.tallies.get(key)
-        if found is None:
-            found = self.tallies[key] = [0, 0, 0.0, 0, 0, 0]
-        return found
 
 
 def hash_id(id: str) -> str:  # noqa: A002, the word users know
@@ -261,6 +238,6 @@ def hash_id(id: str) -> str:  # noqa: A002, the word users know
 
 
 @lru_cache(4096, typed=True)
-def _spell_arm(arm: tuple[Any, ...]) -> str:
+def spell_arm(arm: tuple[Any, ...]) -> str:
     """Spell an arm as the text that counts are kept under."""
     return write_body([write_value(value) for value in arm]).decode()

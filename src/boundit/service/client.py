@@ -60,7 +60,7 @@ class ServedDecision:
 
     @classmethod
     def from_answer(cls, answer: Answer) -> Self:
-        """Read a decision of the service's answer; called by ``Client.decide``."""
+        """Read a decision of the service's answer."""
         chances = tuple((one["arm"], one["propensity"]) for one in answer["propensities"])
         return cls(
             answer["id"],
@@ -264,7 +264,7 @@ class Client:
         return answer
 
     def _fetch(self, method: str, path: str, body: object) -> bytes:
-        """Send a request until an answer comes; called by ``Client._send`` and ``export``.
+        """Send a request until an answer comes.
 
         It is the same request each time, so that what was done already is not done twice.
         """
@@ -301,7 +301,7 @@ class Client:
         return response.status, text, float(wait) if wait.isdigit() else 0.0
 
     def _connect(self) -> HTTPConnection:
-        """Give the connection, a new one if there is none; called by ``Client._try_once``."""
+        """Give the connection, a new one if there is none."""
         if self._connection is None:
             kind = HTTPSConnection if self._parts.scheme == "https" else HTTPConnection
             made = kind(str(self._parts.hostname), self._parts.port, timeout=self._timeout)
@@ -318,7 +318,7 @@ def _name(policy: str) -> str:
 
 
 def _read_error(status: int, text: bytes) -> Mapping[str, Any]:
-    """Read what a refusal says, also one that a proxy wrote; called by ``Client._fetch``."""
+    """Read what a refusal says, also one that a proxy wrote."""
     try:
         found: Mapping[str, Any] = json.loads(text)["error"]
     except (ValueError, KeyError, TypeError):
@@ -351,7 +351,7 @@ def _make_reward(
     reward_id: str,
     played: Arm | None,
 ) -> Answer:
-    """Make the request that tells a reward; called by ``Client.reward`` and for many."""
+    """Make the request that tells a reward."""
     id_ = decision if isinstance(decision, str) else decision.id
     given = {
         "reward": reward,

@@ -34,11 +34,11 @@ _UNKNOWN = re.compile(r"^Object contains unknown field `(.*)`$")
 class DecideRequest(
     Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True
 ):
-    """One visitor: who (``id``), where (``context``), and among which ``arms``.
+    """One decision: its ``id``, its ``context``, and the ``arms`` to choose from.
 
     ``played`` is the arm that the caller played by a rule of its own, with the ``propensity``
-    that this rule gave it, if it is known: the policy learns from it and says what it would
-    have done.
+    that this rule gave it, if it is known: the policy learns from it and answers with the arm
+    that it would have played.
     """
 
     id: str | None = None
@@ -51,13 +51,13 @@ class DecideRequest(
 class DecideBatchRequest(
     Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True
 ):
-    """Several visitors at one moment: all are decided for, or none."""
+    """Several decisions at one moment: all are made, or none."""
 
     decisions: list[DecideRequest]
 
 
 class ArmPropensity(Struct, frozen=True, gc=False):
-    """An arm and the chance that the policy plays it."""
+    """An arm and the probability that the policy plays it."""
 
     arm: Any
     propensity: float
@@ -67,7 +67,7 @@ class DecideAnswer(Struct, frozen=True, gc=False):
     """The arm to play, and what is stored of the decision.
 
     Arms and contexts are objects by the names of their variables, or lists where nobody named
-    them. ``propensity`` is that of the arm that is played: the caller's own where it told
+    them. ``propensity`` is that of the arm that is played: the caller's own where it sent
     ``played``. ``state_position`` is that of the last event that the policy had learned from,
     ``duplicate`` says that the decision had been made before.
     """
@@ -94,7 +94,7 @@ class DecideBatchAnswer(Struct, frozen=True, gc=False):
 class RewardRequest(
     Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True
 ):
-    """What a decision earned, what else was ``observed``, or which arm was ``played``.
+    """The reward of a decision, what else was ``observed``, or which arm was ``played``.
 
     Together or one by one. ``reward_id`` names one of several rewards of a decision.
     """
@@ -206,7 +206,7 @@ class PolicyAnswer(Struct, frozen=True, gc=False):
 
 
 class DecisionView(Struct, frozen=True, gc=False):
-    """A decision with all that came of it."""
+    """A decision with its rewards."""
 
     decision: DecideAnswer
     status: Literal["open", "learned", "expired"]

@@ -1,17 +1,16 @@
 """Decisions of a group: read, looked up, decided together, and written as events."""
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from os import urandom
 from time import time_ns
 from typing import Any, NamedTuple
 
 import msgspec
 
-from boundit.bandit.decision import Decision, Scores
 from boundit.core.errors import BounditError, shorten
 from boundit.results.bound import Arm, Context
-from boundit.service.changes import Draft, KnownDecision, PolicyChanges
+from boundit.service.changes import Draft, KnownDecision, PolicyChanges, spell_arm
 from boundit.service.commands import (
     LONGEST_ID,
     MOST_ARMS,
@@ -20,7 +19,6 @@ from boundit.service.commands import (
     DecideAnswer,
     DecideBatchAnswer,
     DecideRequest,
-    is_id,
 )
 from boundit.service.config import Values
 from boundit.service.errors import (
@@ -68,51 +66,45 @@ class Chosen(NamedTuple):
     branch: str | None
 
 
-class DecidePlan:
-    """What is to be done for one command: new visitors, and answers that are known already."""
+class Plan(NamedTuple):
+    """What is to be done for one command: new decisions, and answers that are known already.
 
-    def __init__(self, fold: Fold) -> None:
-        self.fold = fold
-        self.visits: list[Visit] = []
-        self.answers: list[DecideAnswer | int] = []
-        """An answer, or the place of a new visitor."""
+    Of a new decision ``answers`` has its place among the ``visits``.
+    """
 
-    def read(self, changes: PolicyChanges, requests: Sequence[DecideRequest]) -> None:
-        """Read the visitors of a command, or raise the error of the first that cannot be."""
-        own: dict[str, int] = {}
-        for row, request in enumerate(requests):
-            try:
-                self._read_one(changes, request, own)
-            except ServiceError as error:
-                error.row = row
-                raise
+    visits: list[Visit]
+    answers: list[DecideAnswer | int]
 
-    def _read_one(
-        self, changes: PolicyChanges, request: DecideRequest, own: dict[str, int]
-    ) -> None:
-        """Read one visitor; ``own`` are the places of those before."""
+
+def read_plan(changes: PolicyChanges, requests: Sequence[DecideRequest]) -> Plan:
+    """Read the requests of a command, or raise the error of the first that cannot be."""
+    plan, own = Plan([], []), dict[str, int]()
+    for row, request in enumerate(requests):
         name = request.id
-        if name is None:
-            visit = read_visit(self.fold, request, make_id())
-        else:
-            require_id(name)
-            if name in changes.pruned:
-                raise DecisionPruned(name)
-            known = changes.known.get(name)
-            if known is not None:
-                self.answers.append(answer_again(changes, known, request))
-                return
-            visit = read_visit(self.fold, request, name)
+        try:
+            if name is not None:
+                require_id(name)
+                if name in changes.pruned:
+                    raise DecisionPruned(name)
+                known = changes.known.get(name)
+                if known is not None:
+                    plan.answers.append(answer_again(changes, known, request))
+                    continue
+            visit = read_visit(changes.fold, request, name or make_id())
             if name in own:
-                before = self.visits[own[name]]
+                before = plan.visits[own[name]]
                 for what, one, other in zip(Visit._fields, before, visit, strict=True):
                     if not is_same(one, other):
                         raise _refuse_id(name, what)
-                self.answers.append(own[name])
-                return
-            own[name] = len(self.visits)
-        self.answers.append(len(self.visits))
-        self.visits.append(visit)
+                plan.answers.append(own[name])
+                continue
+        except ServiceError as error:
+            error.row = row
+            raise
+        own[visit.id] = len(plan.visits)
+        plan.answers.append(len(plan.visits))
+        plan.visits.append(visit)
+    return plan
 
 
 def _refuse_id(id: str, what: str) -> Conflict:  # noqa: A002, the word users know
@@ -126,7 +118,7 @@ def _refuse_id(id: str, what: str) -> Conflict:  # noqa: A002, the word users kn
 
 def require_id(id: str, where: str = "$.id") -> None:  # noqa: A002, the word users know
     """Refuse an id that is empty, too long or not printable."""
-    if not is_id(id):
+    if not (0 < len(id) <= LONGEST_ID and id.isprintable()):
         reason = f"an id is 1 to {LONGEST_ID} printable characters, found"
         raise Unprocessable(f"{reason} {shorten(repr(id), 60)}", field=where)
 
@@ -182,12 +174,19 @@ def require_propensity(propensity: float, *, played: bool) -> None:
         raise Unprocessable(reason, field="$.propensity")
 
 
-def require_arms(requests: Sequence[DecideRequest]) -> None:
-    """Refuse a call with more arms than one may have, before anybody waits for it."""
+def require_arms(requests: Sequence[DecideRequest]) -> int:
+    """Refuse a call with more arms than one may have, before anybody waits for it.
+
+    Gives how many rows the requests are: decisions, and the arms that are passed with them.
+    """
+    rows = len(requests)
     for row, request in enumerate(requests):
-        if request.arms is not None and len(request.arms) > MOST_ARMS:
-            reason = f"a call has {MOST_ARMS:,} arms at most, found {len(request.arms):,}"
-            raise Unprocessable(reason, field="$.arms", row=row)
+        if request.arms is not None:
+            rows += len(request.arms)
+            if len(request.arms) > MOST_ARMS:
+                reason = f"a call has {MOST_ARMS:,} arms at most, found {len(request.arms):,}"
+                raise Unprocessable(reason, field="$.arms", row=row)
+    return rows
 
 
 def _read_arms(fold: Fold, given: Sequence[Values]) -> tuple[Arm, ...]:
@@ -201,70 +200,54 @@ def _read_arms(fold: Fold, given: Sequence[Values]) -> tuple[Arm, ...]:
 def decide_group(
     changes: PolicyChanges, commands: Sequence[Decide]
 ) -> list[DecideBatchAnswer | ServiceError | None]:
-    """Decide for the visitors of several commands at the state before all of them.
+    """Decide for the requests of several commands at the state before all of them.
 
     Gives for each command its answer, its error, or None if it must wait for another of the
     group that has one of its ids.
     """
-    plans: list[DecidePlan | ServiceError | None] = []
-    taken: set[str] = set()
-    for command in commands:
-        plan = DecidePlan(changes.fold)
+    answers: list[DecideBatchAnswer | ServiceError | None] = [None] * len(commands)
+    plans, taken = dict[int, Plan](), set[str]()
+    for i, command in enumerate(commands):
         try:
-            plan.read(changes, command.requests)
+            plan = read_plan(changes, command.requests)
         except Exception as error:  # noqa: BLE001, one command must not fail the others
-            plans.append(explain_error(error))
+            answers[i] = explain_error(error)
             continue
         mine = {visit.id for visit in plan.visits}
-        plans.append(None if mine & taken else plan)
+        if not mine & taken:
+            plans[i] = plan
         taken |= mine
-    ready = [plan for plan in plans if isinstance(plan, DecidePlan)]
-    chosen, draft = _choose_together(changes.fold, ready), Draft(changes)
-    answers: list[DecideBatchAnswer | ServiceError | None] = []
-    for one in plans:
-        if not isinstance(one, DecidePlan):
-            answers.append(one)
+    draft = Draft(changes)
+    chosen = _choose_together(changes.fold, list(plans.values()))
+    for (i, plan), found in zip(plans.items(), chosen, strict=True):
+        n_added = len(draft.added)
+        if isinstance(found, ServiceError):
+            answers[i] = found
             continue
-        found = next(chosen)
-        answers.append(
-            found if isinstance(found, ServiceError) else _write_command(draft, one, found)
-        )
+        try:
+            answers[i] = _write(draft, plan, found)
+        except Exception as error:  # noqa: BLE001, nothing of it stays in the draft
+            del draft.events[n_added:], draft.added[n_added:]
+            answers[i] = explain_error(error)
     changes.merge(draft)
     return answers
 
 
-def _write_command(
-    draft: Draft, plan: DecidePlan, chosen: Sequence[Chosen]
-) -> DecideBatchAnswer | ServiceError:
-    """Write the decisions of one command; if that fails, nothing of it stays in the draft."""
-    n_added = len(draft.added)
-    try:
-        return _write(draft, plan, chosen)
-    except Exception as error:  # noqa: BLE001, one command must not fail the others
-        del draft.events[n_added:], draft.added[n_added:]
-        return explain_error(error)
-
-
-def _choose_together(
-    fold: Fold, plans: Sequence[DecidePlan]
-) -> Iterator[list[Chosen] | ServiceError]:
-    """Choose for all visitors at once; if one is refused, for each command by itself."""
+def _choose_together(fold: Fold, plans: Sequence[Plan]) -> list[list[Chosen] | ServiceError]:
+    """Choose for all at once; if one is refused, for each command by itself."""
     try:
         found = iter(choose_arms(fold, [visit for plan in plans for visit in plan.visits]))
-        for plan in plans:
-            yield [next(found) for _ in plan.visits]
-    except Exception:  # noqa: BLE001, whose fault it is shows one by one
-        for plan in plans:
-            try:
-                yield choose_arms(fold, plan.visits)
-            except Exception as error:  # noqa: BLE001, one command must not fail the others
-                yield explain_error(error)
+        return [[next(found) for _ in plan.visits] for plan in plans]
+    except Exception as error:  # noqa: BLE001, whose fault it is shows one by one
+        if len(plans) == 1:
+            return [explain_error(error)]
+        return [_choose_together(fold, [plan])[0] for plan in plans]
 
 
 def choose_arms(fold: Fold, visits: Sequence[Visit]) -> list[Chosen]:
-    """Let the policy choose for visitors, the same as one by one."""
-    policy = fold.policy
-    made: Sequence[Decision]
+    """Let the policy choose, the same as one by one."""
+    policy, write_arm = fold.policy, fold.names.write_arm
+    made: Any
     if len(visits) <= _FEW or any(visit.arms is not None for visit in visits):
         made = [policy.decide(one.context, id=one.id, arms=one.arms) for one in visits]
     else:
@@ -272,39 +255,35 @@ def choose_arms(fold: Fold, visits: Sequence[Visit]) -> list[Chosen]:
         made = policy.decide_many(contexts, [visit.id for visit in visits])
     found, known = list[Chosen](), dict[int, Chances]()
     for decision in made:
-        scores = decision.reasons  # visitors of a context share them
-        chances = known.get(id(scores)) or _write_chances(fold, scores)
-        known[id(scores)] = chances
+        scores = decision.reasons  # decisions in one context share them
+        chances = known.get(id(scores))
+        if chances is None:
+            by_arm = {scores.arms[i]: scores.find_propensity(i) for i in scores.order}
+            written = [ArmPropensity(write_arm(arm), one) for arm, one in by_arm.items()]
+            body = msgspec.Raw(write_body(list(by_arm.values())))
+            chances = known[id(scores)] = Chances(by_arm, written, body)
         branch = decision.branch if fold.needs_branch else None
         found.append(Chosen(decision.arm_values, chances, branch))
     return found
 
 
-def _write_chances(fold: Fold, scores: Scores) -> Chances:
-    by_arm = {scores.arms[place]: scores.find_propensity(place) for place in scores.order}
-    write = fold.names.write_arm
-    written = [ArmPropensity(write(arm), chance) for arm, chance in by_arm.items()]
-    return Chances(by_arm, written, msgspec.Raw(write_body(list(by_arm.values()))))
-
-
-def _write(draft: Draft, plan: DecidePlan, chosen: Sequence[Chosen]) -> DecideBatchAnswer:
+def _write(draft: Draft, plan: Plan, chosen: Sequence[Chosen]) -> DecideBatchAnswer:
     """Write the events of a command's new decisions, and its answers."""
     changes, fold = draft.changes, draft.changes.fold
     names, state, version = fold.names, fold.state_position, fold.bounds_version
-    window, at, moment = fold.config.window, changes.at, changes.moment
+    window, at = fold.config.window, changes.at
     due = None if window is None else at + round(window * 1e6)
-    made: list[DecideAnswer] = []
-    played_arms: list[Arm] = []
-    spelled: dict[int, tuple[list[Any], Any]] = {}
-    for visit, (arm, chances, branch) in zip(plan.visits, chosen, strict=True):
-        name, context, arms, played, propensity = visit
-        if played is None:
-            propensity = chances.by_arm[arm]
+    made, spelled = list[DecideAnswer](), dict[int, tuple[list[Any], Any]]()
+    counted = list[str]()
+    for (name, context, arms, played, propensity), (arm, chances, branch) in zip(
+        plan.visits, chosen, strict=True
+    ):
         # Those of one context share one object.
         known = spelled.get(id(context))
         if known is None:
             known = encode_level_list(context), names.write_context(context)
             spelled[id(context)] = known
+        chance = chances.by_arm[arm] if played is None else propensity
         decided = Decided(
             name,
             encode_level_list(arm),
@@ -315,44 +294,36 @@ def _write(draft: Draft, plan: DecidePlan, chosen: Sequence[Chosen]) -> DecideBa
             branch,
             None if arms is None else [encode_level_list(one) for one in chances.by_arm],
             None if played is None else encode_level_list(played),
-            propensity,
+            chance,
             due,
         )
         position = draft.append(DECIDED, decided)
         draft.added.append(KnownDecision(name, position, due, None, None, at, "", decided))
-        played_arms.append(arm if played is None else played)
+        counted.append(spell_arm(arm if played is None else played))
         made.append(
             DecideAnswer(
                 name,
                 names.write_arm(arm),
                 known[1],
-                propensity,
+                chance,
                 chances.written,
                 position,
                 state,
                 version,
-                moment,
+                changes.moment,
                 None if played is None else names.write_arm(played),
             )
         )
-    answer = DecideBatchAnswer(_put_in_order(plan, made))
-    draft.count_decided(played_arms)
-    return answer
-
-
-def _put_in_order(plan: DecidePlan, made: Sequence[DecideAnswer]) -> list[DecideAnswer]:
-    """Put new answers beside those known; a visitor named twice is repeated the second time."""
-    if len(made) == len(plan.answers):
-        return list(made)
     found, seen = list[DecideAnswer](), set[int]()
     for one in plan.answers:
-        if not isinstance(one, int):
-            found.append(one)
-            continue
-        again = one in seen
-        found.append(msgspec.structs.replace(made[one], duplicate=True) if again else made[one])
-        seen.add(one)
-    return found
+        if isinstance(one, int):  # a request that comes twice is a duplicate the second time
+            again = msgspec.structs.replace(made[one], duplicate=True) if one in seen else None
+            seen.add(one)
+            one = again or made[one]  # noqa: PLW2901
+        found.append(one)
+    for arm_text in counted:
+        draft.counts[arm_text, "decisions"] += 1
+    return DecideBatchAnswer(found)
 
 
 def answer_again(

@@ -31,7 +31,6 @@ from boundit.service.commands import (
     RefreshBounds,
     RewardBatchAnswer,
     UpdatePolicy,
-    count_decisions,
     is_id,
 )
 from boundit.service.config import require_name
@@ -196,8 +195,8 @@ class Engine:
         no policy.
         """
         future, until = Future[Any](), time.monotonic() + DEADLINE
-        rows = _count_rows(command)
-        self._queue.put(Waiting(self._prepare(command), rows, future, deadline=until))
+        prepared, rows = self._prepare(command)
+        self._queue.put(Waiting(prepared, rows, future, deadline=until))
         return future
 
     @overload
@@ -214,10 +213,10 @@ class Engine:
     def run(self, command: CloseWindows | NoteRefutation) -> int: ...
     def run(self, command: Command) -> Any:
         """Run a command and wait for its answer, or raise its ``ServiceError``."""
-        prepared = self._prepare(command)
+        prepared, rows = self._prepare(command)
         if isinstance(command, CreatePolicy):
             compile_kind(command.config.kind).result()
-        return self._wait(prepared, _count_rows(command))
+        return self._wait(prepared, rows)
 
     def _wait(self, command: Prepared, rows: int) -> Any:
         """Have a command written and wait for its answer, in the caller's thread.
@@ -240,45 +239,46 @@ class Engine:
         Answers of one group come to the loop in one call. The HTTP layer calls it.
         """
         loop = asyncio.get_running_loop()
-        prepared: Prepared
         if isinstance(command, CreatePolicy | RefreshBounds):
-            prepared = await asyncio.to_thread(self._prepare, command)
+            prepared, rows = await asyncio.to_thread(self._prepare, command)
         else:
-            prepared = self._prepare(command)
+            prepared, rows = self._prepare(command)
         if isinstance(command, CreatePolicy):
             # Whoever is told that it is there may send its visitors.
             await asyncio.shield(asyncio.wrap_future(compile_kind(command.config.kind)))
         future, until = loop.create_future(), time.monotonic() + DEADLINE
-        self._queue.put(Waiting(prepared, _count_rows(command), future, loop, until))
+        self._queue.put(Waiting(prepared, rows, future, loop, until))
         return await future
 
-    def _prepare(self, command: Command) -> Prepared:
-        """Do what takes long in the caller's thread."""
+    def _prepare(self, command: Command) -> tuple[Prepared, int]:
+        """Do what takes long in the caller's thread, and count the rows of a command."""
         if isinstance(command, CreatePolicy):
-            return NewPolicy(command.config)
+            return NewPolicy(command.config), 1
         require_name(command.policy)
         if isinstance(command, Decide):
-            require_arms(command.requests)
-        return NewBounds(command) if isinstance(command, RefreshBounds) else command
+            return command, require_arms(command.requests)
+        if isinstance(command, RefreshBounds):
+            return NewBounds(command), 1
+        return command, len(command.requests) if isinstance(command, GiveRewards) else 1
 
     def _work(self) -> None:
-        """Write groups until the engine stops; the writer's thread runs it."""
+        """Write groups until the engine stops."""
         ticked = time.monotonic()
         while (group := self._queue.take(ticked + self._tick - time.monotonic())) is not None:
             if group:
                 self._write(group)
             if time.monotonic() >= ticked + self._tick and not self._look_after():
                 ticked = time.monotonic()
-            self._note_refutations()
+            if self._writer.refuted:
+                self._note_refutations()
         self._writer.settle()
         self._upkeep.keep_snapshots(1)
 
     def _note_refutations(self) -> None:
         """Write down which policies' bounds were refuted."""
         refuted, self._writer.refuted = self._writer.refuted, set()
-        if refuted:
-            self._write_own([NoteRefutation(name) for name in sorted(refuted)])
-            self._writer.refuted |= refuted & self._writer.locked
+        self._write_own([NoteRefutation(name) for name in sorted(refuted)])
+        self._writer.refuted |= refuted & self._writer.locked
 
     def _look_after(self) -> bool:
         """Close windows that are due and keep snapshots; gives whether more are due.
@@ -513,13 +513,3 @@ def _require_head(transaction: Transaction, name: str) -> Head:
     if head is None:
         raise NoSuchPolicy(name)
     return head
-
-
-def _count_rows(command: Command) -> int:
-    """Count the rows of a command; called by ``Engine.submit`` and ``Engine.ask``.
-
-    An arm that is passed with a call is a row too, as it takes as long.
-    """
-    if isinstance(command, Decide):
-        return count_decisions(command.requests)
-    return len(command.requests) if isinstance(command, GiveRewards) else 1

@@ -182,7 +182,7 @@ def from_datetime(moment: datetime) -> int:
 
 
 def write_day(at: int) -> str:
-    """Write the day of a stored moment, in UTC; called by ``PolicyChanges``.
+    """Write the day of a stored moment, in UTC.
 
     >>> write_day(0)
     '1970-01-01'

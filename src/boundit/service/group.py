@@ -100,7 +100,8 @@ class GroupWriter:
                     by_policy.setdefault(command.policy, {})[i] = command
             expected = self._expect(by_policy) if transaction.waits else {}
             heads = transaction.lock_heads(list(by_policy), expected) if by_policy else {}
-            self.locked = transaction.find_locked(by_policy.keys() - heads.keys())
+            if len(heads) < len(by_policy):
+                self.locked = transaction.find_locked(by_policy.keys() - heads.keys())
             for name, mine in by_policy.items():
                 if name in self.locked:
                     answers.update(dict.fromkeys(mine))
@@ -116,7 +117,11 @@ class GroupWriter:
             for changes in opened.values():
                 changes.write()
         self.folds |= created
-        self._note_committed(opened)
+        for name, changes in opened.items():
+            if changes.teaches:
+                self._unsettled[name] = changes
+            else:
+                changes.fold.position = changes.head.head
         return [answers[i] for i in range(len(commands))]
 
     def _expect(
@@ -130,14 +135,6 @@ class GroupWriter:
             if fold is not None and ids:
                 found[fold.id] = list(dict.fromkeys(ids))
         return found
-
-    def _note_committed(self, opened: Mapping[str, PolicyChanges]) -> None:
-        """Settle what teaches nothing, and leave the rest to ``settle``."""
-        for name, changes in opened.items():
-            if changes.teaches:
-                self._unsettled[name] = changes
-            else:
-                self._settle(name, changes)
 
     def settle(self) -> None:
         """Fold into memory what the last group committed.
@@ -183,8 +180,13 @@ class GroupWriter:
             require_compiled(head.kind)
             fold = self._load_apart(head) if apart else load_fold(transaction, head)
             self.folds[head.name] = fold
-        require_compiled(fold.config.kind)
-        fold.catch_up(transaction, head)
+            if fold.policy.refutation and head.refuted_version < fold.bounds_version:
+                self.refuted.add(head.name)
+        if not fold.is_compiled:
+            require_compiled(head.kind)
+            fold.is_compiled = True
+        if fold.position < head.head:
+            fold.catch_up(transaction, head)
         return fold
 
     def _load_apart(self, head: Head) -> Fold:

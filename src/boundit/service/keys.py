@@ -145,7 +145,7 @@ class KeyRing:
 
 
 def hash_secret(secret: str) -> str:
-    """Hash a secret to what is stored; called by ``add_key`` and ``KeyRing.check``.
+    """Hash a secret to what is stored.
 
     It has 256 random bits, so that no slow hash is needed.
     """

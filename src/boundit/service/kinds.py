@@ -141,7 +141,7 @@ class KindCompiler:
         self._end.set()
 
     def _work(self) -> None:
-        """Compile what becomes needed until the end; the thread runs it."""
+        """Compile what becomes needed until the end."""
         while not self._end.is_set():
             try:
                 for kind in self.find_new():

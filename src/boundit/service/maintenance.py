@@ -142,17 +142,17 @@ class Retention:
         )
 
     def start(self) -> None:
-        """Start the thread; called by ``Engine.start``."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End the thread, or leave it to what it reads; called by ``Engine.stop``."""
+        """End the thread, or leave it to what it reads."""
         self._end.set()
         if self._thread.is_alive():
             self._thread.join(_PATIENCE)
 
     def _work(self) -> None:
-        """Look after the policies until the engine stops; the thread runs it."""
+        """Look after the policies until the engine stops."""
         while not self._end.wait(self._every * self._random.uniform(0.5, 1.5)):
             self.erase_due()
 

@@ -11,6 +11,7 @@ from boundit.service.changes import (
     Outcome,
     OutcomeReward,
     PolicyChanges,
+    spell_arm,
 )
 from boundit.service.commands import (
     LONGEST_ID,
@@ -212,7 +213,7 @@ def _keep(
     decided = known.decided
     arm = decided.played or outcome.played or decided.arm
     if late:
-        draft.count_late(decode_level_list(arm))
+        draft.counts[spell_arm(decode_level_list(arm)), "late_rewards"] += 1
         draft.change(known, outcome, known.closed)
         return RewardAnswer(known.id, "late", position)
     has_arm = not fold.config.shadow or (decided.played or outcome.played) is not None

@@ -79,7 +79,7 @@ def show_policy(fold: Fold, head: Head) -> PolicyAnswer:
 
 
 def show_decision(fold: Fold, row: DecisionRow, closing: EventRow | None) -> DecisionView:
-    """Show a decision with all that came of it; called by ``Engine.get_decision``."""
+    """Show a decision with all that came of it."""
     known = KnownDecision(*row)
     outcome = known.read_outcome()
     closed = None if closing is None else read_closed(closing.body)
@@ -110,7 +110,7 @@ def show_decision(fold: Fold, row: DecisionRow, closing: EventRow | None) -> Dec
 
 
 def show_events(rows: Sequence[EventRow]) -> list[EventView]:
-    """Show events as they are stored; called by ``Engine.list_events``."""
+    """Show events as they are stored."""
     return [
         EventView(row.position, to_datetime(row.at), row.kind, msgspec.Raw(row.body.encode()))
         for row in rows
@@ -118,7 +118,7 @@ def show_events(rows: Sequence[EventRow]) -> list[EventView]:
 
 
 def show_daily_counts(fold: Fold, rows: Sequence[tuple[Any, ...]]) -> list[DailyCount]:
-    """Show the counts by day and arm; called by ``Engine.list_daily_counts``."""
+    """Show the counts by day and arm."""
     names = fold.names.treatments
     found = list[DailyCount]()
     for day, text, *counts in rows:
@@ -206,7 +206,12 @@ def show_effects(fold: Fold, baseline: str | None) -> EffectTable:
     first = next(iter(effects.values()))
     shown = names.write_arm(first.baseline)
     return EffectTable(
-        fold.config.name, fold.bounds_version, table.outcome, shown, first.confidence, rows
+        fold.config.name,
+        fold.bounds_version,
+        table.outcome,
+        shown,
+        first.bounds.confidence,
+        rows,
     )
 
 

@@ -59,6 +59,9 @@ class Fold:
         self.lock = RLock()
         self.names = VariableNames(policy)
         self.n_unlearned = 0
+        self.is_compiled = False
+        self.needs_branch = config.kind == "OAM"
+        """Whether learning reads how an arm was chosen: OAM counts explorations of its own."""
         self.held: dict[int, list[list[Any]]] = {}
 
     @classmethod
@@ -68,11 +71,6 @@ class Fold:
         config = msgspec.convert(created.config, type=PolicyConfig)
         made = restore_policy(config, json.loads(bytes(created.state)))
         return cls(policy, config, created.seed, made, event.position)
-
-    @property
-    def needs_branch(self) -> bool:
-        """Whether learning reads how an arm was chosen: OAM counts explorations of its own."""
-        return self.config.kind == "OAM"
 
     def catch_up(self, transaction: Transaction, head: Head) -> None:
         """Fold what others appended since, up to the head."""
@@ -185,7 +183,7 @@ class Fold:
 
 
 def restore_policy(config: PolicyConfig, state: Mapping[str, Any]) -> Policy:
-    """Make the policy of a state; called by ``Fold.start`` and ``open_snapshot``."""
+    """Make the policy of a state."""
     return KINDS[config.kind].from_state(state)
 
 
@@ -233,7 +231,7 @@ def open_snapshot(fold: Fold, row: SnapshotRow) -> Fold | None:
 
 
 def keep_snapshot(transaction: Transaction, policy: int, row: SnapshotRow) -> None:
-    """Store a snapshot and drop old ones; called by ``Upkeep._keep``."""
+    """Store a snapshot and drop old ones."""
     transaction.add_snapshot(policy, row)
     old = [one for one in transaction.list_snapshots(policy) if not one.base]
     for one in sorted(old)[:-KEPT]:

@@ -218,7 +218,7 @@ def _read_visit(decided: Decided) -> Visit:
 
 
 def describe_replay(report: ReplayReport) -> str:
-    """Say in lines of text what a replay found; users print it."""
+    """Say in lines of text what a replay found."""
     learned, position = f"{report.learned:,} closed decisions", f"{report.position:,}"
     lines = [f"policy {report.policy}: {learned} replayed, up to position {position}"]
     if report.decisions:

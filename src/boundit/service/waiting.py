@@ -79,7 +79,7 @@ class CommandQueue:
         with self._changed:
             if not self._is_open:
                 raise Unavailable("the service is stopping", code="stopped", retry_after=5)
-            hold = self._find_hold(waiting)
+            hold = self._find_hold(waiting) if self._held else None
             if hold is not None:
                 if self._held_rows and self._held_rows + waiting.rows > self._most:
                     raise refuse_locked()
@@ -111,11 +111,11 @@ class CommandQueue:
         Those are tried again after a while. A policy that is created comes alone: where it
         fails, nobody else does.
         """
-        group = self._try_held()
+        group = self._try_held() if self._held else []
         rows = sum(one.rows for one in group)
         while self._waiting:
             one = self._waiting.popleft()
-            hold = self._find_hold(one)
+            hold = self._find_hold(one) if self._held else None
             if hold is not None:
                 hold.waiting.append(one)
                 self._move(one.rows)
@@ -157,8 +157,9 @@ class CommandQueue:
         """
         over = list[Waiting]()
         with self._changed:
-            self._move(-self._tried_rows)
-            self._tried_rows = 0
+            if self._tried_rows:
+                self._move(-self._tried_rows)
+                self._tried_rows = 0
             self._rows -= n_done
             if not self._held and not locked:
                 self._waiting.extendleft(reversed(again))
@@ -208,7 +209,7 @@ def deliver(done: Iterable[tuple[Waiting, Answer]]) -> None:
 
 
 def resolve(pairs: Iterable[tuple["asyncio.Future[Any]", Answer]]) -> None:
-    """Answer the tasks of an event loop, in its own thread; ``deliver`` hands it over."""
+    """Answer the tasks of an event loop, in its own thread."""
     for future, answer in pairs:
         if not future.done():  # else whoever waited has gone
             settle(future, answer)

@@ -21,22 +21,21 @@ COLUMNS = ("Age", "Illness", "Reminder", "Answered", "Refill")
 
 GRAPH = """\
 # A pharmacy reminds patients to refill their prescriptions. Which reminder works, for whom?
-# One statement a line, '#' starts a comment. An edge says: may cause.
+# One statement a line. An edge says: may cause. What is not written is assumed to be absent:
+# Age, for example, has no edge to Reminder.
 
 Age -> Illness              # older patients are more often seriously ill
-Illness -> Reminder         # the pharmacist sees how ill you are, and calls serious cases
+Illness -> Reminder         # pharmacists see how ill a patient is, and call serious cases
 Age -> Answered             # hardly any older patient reads texts
 Reminder -> Answered        # a reminder works by being answered
-Answered -> Refill          # the reward: 1 if the prescription is refilled
-Illness -> Refill           # serious cases refill less, whatever one sends them
+Answered -> Refill          # the outcome: 1 if the prescription is refilled
+Illness -> Refill           # serious cases refill less often, whatever the reminder
 
-# '<->': something that nobody wrote down moves both. Here it is family at home.
+# '<->': an unmeasured common cause. Here it is family at home.
 Answered <-> Refill
 
-# '[...]' marks the selection node: what decides whether a row was kept.
+# '[...]' marks the selection node: what decides whether a row was logged.
 Illness -> [Kept]           # files of serious cases are kept more carefully
-
-# What is *not* written is what you claim. That Age has no arrow into Reminder, say.
 """
 
 

@@ -14,7 +14,6 @@ from boundit.bandit.ts import TS
 from boundit.bandit.ucb import UCB
 from boundit.bounds.derive import derive_bounds
 from boundit.bounds.paper import adjust_for_confounding_only, condition_only
-from boundit.core.message import Option, Placeholder
 from boundit.counts.log import Log
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
@@ -124,7 +123,5 @@ def pick_policies(
         if name not in known:
             near = get_close_matches(name, known, n=1)
             hint = f"Did you mean {near[0]!r}?" if near else f"Use one of {', '.join(known)}."
-            raise InvalidSimulation(
-                Option("policies", Placeholder(name)), f" is not a policy. {hint}"
-            )
+            raise InvalidSimulation(f"{name} is not a policy. {hint}", option="policies")
     return {name: known[name] for name in names}

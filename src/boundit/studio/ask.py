@@ -6,9 +6,9 @@ from typing import Any
 
 from boundit.bounds.options import OPTIONS, keep_fitting, list_changed
 from boundit.bounds.request import BoundRequest, read_request
-from boundit.core.errors import BounditError, InvalidGraph, InvalidQuery, UnreadableFile
+from boundit.core.errors import BounditError, DataError, GraphError, QueryError, UnreadableFile
 from boundit.core.message import Caveat, Message, Note, Option, Placeholder
-from boundit.counts.errors import InvalidLog, MissingColumn, NoFiles, NotNumeric
+from boundit.counts.errors import MissingColumn, NotNumeric
 from boundit.counts.files import FileSource, find_files
 from boundit.counts.log import Log, read_log
 from boundit.estimand.query import EffectQuery
@@ -192,11 +192,11 @@ def _find_place(error: BounditError) -> str | None:
         return _ROLES.get(error.role, f"data.bins.{error.name}")
     if place := _name_option(error.option):
         return place + _name_entry(error.message)
-    if isinstance(error, UnreadableFile | NoFiles | InvalidLog):
+    if isinstance(error, UnreadableFile | UnreadableFile | DataError):
         return "data.file"
-    if isinstance(error, InvalidQuery):
+    if isinstance(error, QueryError):
         return "query"
-    return "graph" if isinstance(error, InvalidGraph) else None
+    return "graph" if isinstance(error, GraphError) else None
 
 
 def _name_option(option: str | None) -> str | None:

@@ -63,7 +63,8 @@ class Spy(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 def make_learners(estimator: object, *, external: bool = False) -> Learners:
     reward, arm, other = (
-        Learner(role, estimator, "linear", chances=True) for role in (REWARD, ARM, EXTERNAL)
+        Learner(role, estimator, "linear", probabilities=True)
+        for role in (REWARD, ARM, EXTERNAL)
     )
     return Learners(reward, arm, other if external else None)
 
@@ -105,7 +106,7 @@ def test_no_row_is_predicted_by_a_model_that_saw_it_or_its_cluster(
 
 def test_a_spy_that_is_asked_for_its_own_rows_would_be_noticed() -> None:
     log = draw_rows(100)
-    learner = Learner(REWARD, Spy(), "linear", chances=True)
+    learner = Learner(REWARD, Spy(), "linear", probabilities=True)
 
     assert (learner.predict_means(log.features, log.outcome, log.features) == 1).all()
 

@@ -75,9 +75,11 @@ class Wrong(Constant):
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_learns_classes_and_means(kind: ModelKind) -> None:
     at = np.array([[-1.5, 0.0], [1.5, 0.0]])
-    chances = Learner(ARM, None, kind, chances=True).predict_classes(FEATURES, CLASSES, 3, at)
-    binary = Learner(REWARD, None, kind, chances=True)
-    numeric = Learner(REWARD, None, kind, chances=False)
+    chances = Learner(ARM, None, kind, probabilities=True).predict_classes(
+        FEATURES, CLASSES, 3, at
+    )
+    binary = Learner(REWARD, None, kind, probabilities=True)
+    numeric = Learner(REWARD, None, kind, probabilities=False)
 
     assert chances.sum(axis=1) == pytest.approx(1)
     assert chances[0, 0] > 0.6 < chances[1, 1]
@@ -92,7 +94,7 @@ def test_few_rows_of_a_class_or_few_successes_need_no_model(kind: ModelKind) -> 
     """Estimators that keep rows back fail on a class of one row."""
     arms, rewards = np.zeros(60, dtype=np.intp), np.zeros(60)
     arms[20:], arms[0], rewards[7] = 1, 2, 1.0
-    learner = Learner(ARM, None, kind, chances=True)
+    learner = Learner(ARM, None, kind, probabilities=True)
     chances = learner.predict_classes(FEATURES[:60], arms, 4, FEATURES[:5])
 
     assert chances[:, 2] == pytest.approx(1 / 60)
@@ -106,7 +108,7 @@ def test_few_rows_of_a_class_or_few_successes_need_no_model(kind: ModelKind) -> 
 
 
 def test_a_regressor_may_predict_a_reward_of_zeros_and_ones() -> None:
-    learner = Learner(REWARD, LinearRegression(), "linear", chances=True)
+    learner = Learner(REWARD, LinearRegression(), "linear", probabilities=True)
     found = learner.predict_means(FEATURES, CLASSES.astype(float), 10 * FEATURES)
 
     assert found.min() == 0
@@ -122,15 +124,18 @@ def test_a_regressor_may_predict_a_reward_of_zeros_and_ones() -> None:
         (Raising(), "Raising, raised ValueError in fit: no such matrix"),
         (Wrong("nan"), "Wrong, predicted nan or infinity 800 times in 800"),
         (Wrong("short"), "Wrong, predicted an array of shape (3, 2) where (400, 2) was due"),
-        (Wrong("seven"), "Wrong, predicted 7 as a chance; chances are between 0 and 1"),
-        (Wrong("negative"), "Wrong, predicted -1 as a chance"),
-        (Wrong("half"), "predicted chances of all classes whose sum is 0.5, not 1"),
+        (
+            Wrong("seven"),
+            "Wrong, predicted 7 as a probability; probabilities are between 0 and 1",
+        ),
+        (Wrong("negative"), "Wrong, predicted -1 as a probability"),
+        (Wrong("half"), "predicted probabilities of all classes whose sum is 0.5, not 1"),
         (Wrong("raise"), "Wrong, raised RuntimeError in predict: out of order"),
     ],
 )
 def test_bad_estimators_give_one_clear_line(estimator: object, said: str) -> None:
     with pytest.raises(BadEstimator) as caught:
-        Learner(ARM, estimator, "linear", chances=True).predict_classes(
+        Learner(ARM, estimator, "linear", probabilities=True).predict_classes(
             FEATURES, CLASSES, 2, FEATURES
         )
     assert said in str(caught.value)
@@ -141,7 +146,7 @@ def test_bad_estimators_give_one_clear_line(estimator: object, said: str) -> Non
 @pytest.mark.parametrize("role", [ARM, REWARD, EXTERNAL])
 @pytest.mark.parametrize("wrong", ["nan", "seven", "negative", "half"])
 def test_what_is_no_chance_is_refused_in_every_role(role: str, wrong: str) -> None:
-    learner = Learner(role, Wrong(wrong), "linear", chances=True)
+    learner = Learner(role, Wrong(wrong), "linear", probabilities=True)
     predict: Any = partial(learner.predict_classes, FEATURES, CLASSES, 2)
     if role == REWARD:
         predict = partial(learner.predict_means, FEATURES, CLASSES.astype(float))
@@ -151,7 +156,7 @@ def test_what_is_no_chance_is_refused_in_every_role(role: str, wrong: str) -> No
 
 
 def test_chances_may_be_off_by_rounding() -> None:
-    learner = Learner(ARM, Wrong("rounded"), "linear", chances=True)
+    learner = Learner(ARM, Wrong("rounded"), "linear", probabilities=True)
     found = learner.predict_classes(FEATURES, CLASSES, 2, FEATURES)
 
     assert found.min() == 0
@@ -162,11 +167,11 @@ def test_a_classifier_of_rewards_must_tell_chances() -> None:
     """Its classes are no means: they would be taken for rewards of which it is certain."""
     for given in (LinearSVC(), make_pipeline(StandardScaler(), LinearSVC())):
         with pytest.raises(BadEstimator, match=r"the reward in models, .*no predict_proba"):
-            Learner(REWARD, given, "linear", chances=True)
+            Learner(REWARD, given, "linear", probabilities=True)
 
 
 def test_a_regressor_without_tags_may_predict_rewards() -> None:
-    learner = Learner(REWARD, Plain(), "linear", chances=True)
+    learner = Learner(REWARD, Plain(), "linear", probabilities=True)
     found = learner.predict_means(FEATURES, CLASSES.astype(float), FEATURES[:2])
 
     assert found.tolist() == [0.5, 0.5]
@@ -174,7 +179,9 @@ def test_a_regressor_without_tags_may_predict_rewards() -> None:
 
 def test_the_estimator_given_is_never_fitted_itself() -> None:
     given = CellMeans()
-    Learner(ARM, given, "linear", chances=True).predict_classes(FEATURES, CLASSES, 2, FEATURES)
+    Learner(ARM, given, "linear", probabilities=True).predict_classes(
+        FEATURES, CLASSES, 2, FEATURES
+    )
 
     assert not hasattr(given, "classes_")
 
@@ -182,8 +189,8 @@ def test_the_estimator_given_is_never_fitted_itself() -> None:
 def test_a_pipeline_is_called_by_its_last_step() -> None:
     piped = make_pipeline(StandardScaler(), LogisticRegression())
 
-    assert Learner(ARM, piped, "linear", chances=True).name == "LogisticRegression"
-    assert Learner(ARM, Constant(), "linear", chances=True).name == "Constant"
+    assert Learner(ARM, piped, "linear", probabilities=True).name == "LogisticRegression"
+    assert Learner(ARM, Constant(), "linear", probabilities=True).name == "Constant"
 
 
 def test_the_missing_extra_names_itself(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,8 @@
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from boundit.bounds.models.options import InvalidModels, Models, read_models
+from boundit.bounds.models.options import Models, read_models
+from boundit.core.errors import OptionError
 
 
 def test_a_kind_none_and_models_are_read() -> None:
@@ -21,7 +22,7 @@ def test_a_kind_none_and_models_are_read() -> None:
     ],
 )
 def test_what_is_no_model_is_refused(given: object, said: str) -> None:
-    with pytest.raises(InvalidModels) as caught:
+    with pytest.raises(OptionError) as caught:
         read_models(given)
     assert said in str(caught.value)
     assert caught.value.option == "models"
@@ -29,7 +30,7 @@ def test_what_is_no_model_is_refused(given: object, said: str) -> None:
 
 @pytest.mark.parametrize("role", ["reward", "arm", "external"])
 def test_a_class_is_no_estimator(role: str) -> None:
-    with pytest.raises(InvalidModels) as caught:
+    with pytest.raises(OptionError) as caught:
         Models(**{role: LogisticRegression})
     said = "found the class LogisticRegression; give an instance: LogisticRegression()"
     assert str(caught.value) == f"{role} is an estimator, {said}"
@@ -49,6 +50,6 @@ def test_a_class_is_no_estimator(role: str) -> None:
     ],
 )
 def test_numbers_that_cannot_be_meant_are_refused(options: dict[str, object]) -> None:
-    with pytest.raises(InvalidModels) as caught:
+    with pytest.raises(OptionError) as caught:
         Models(**options)  # type: ignore[arg-type]
     assert next(iter(options)) in str(caught.value)

@@ -249,7 +249,7 @@ def test_an_external_table_supplies_what_selection_took() -> None:
     assert "shares of an external table" in str(rule.reason.steps[1])
     assert "external table by CellMeans" in str(rule.reason.steps[2])
     assert alone.rule is None
-    assert "no covariates in the log adjust for this effect; models had no say" in str(
+    assert "no covariates in the log adjust for this effect; models was not used" in str(
         alone.notes[0]
     )
 
@@ -304,8 +304,8 @@ def test_caveats_come_once_and_name_what_had_no_say() -> None:
     without, _ = fit({"X": rows["X"], "Y": rows["Y"]}, "X -> Y")
 
     assert plain.notes == ()
-    assert "the model of the external table in models had no say" in str(said.notes[0])
-    assert str(without.notes[0]) == "this effect needs no covariates; models had no say"
+    assert "the model of the external table in models was not used" in str(said.notes[0])
+    assert str(without.notes[0]) == "this effect needs no covariates; models was not used"
 
 
 def test_what_is_hidden_or_has_no_room_or_time_is_left_out() -> None:

@@ -3,8 +3,7 @@
 import numpy as np
 from numpy.random import default_rng
 
-from boundit.bounds.program.bilinear import BilinearProgram
-from boundit.bounds.program.ratios import bound_ratios
+from boundit.bounds.program.bilinear import BilinearProgram, bound_ratios
 from boundit.bounds.program.solve import EndpointSearch, Solver
 from boundit.bounds.program.types import MAX_LISTED, TypeBlock, Variable, World
 

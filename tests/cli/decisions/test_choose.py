@@ -8,7 +8,8 @@ import pytest
 from boundit.bounds.derive import derive_bounds
 from boundit.graph.text import parse
 from boundit.results.bound_table import BoundTable
-from tests.cli.test_bound import GRAPH, QUERY, answer
+from tests.cli.answer import answer
+from tests.cli.test_bound import GRAPH, QUERY
 from tests.cli.test_bound import log as log
 
 
@@ -70,7 +71,7 @@ def test_a_log_is_bounded_first_with_the_options_of_bound(
         (("bounds.json", "--selection-rate", ".5"), "--selection-rate is about a log, and"),
         (("bounds.json", "--cost", "B"), "--cost 'B' has no number"),
         (("bounds.json", "--cost", "Z=1"), "Ad has no level 'Z'"),
-        ((GRAPH, QUERY), "Give a saved BOUNDS.json, or GRAPH QUERY LOG"),
+        ((GRAPH, QUERY), "Give GRAPH QUERY LOG, or saved BOUNDS.json alone"),
         (("none.json",), "cannot read 'none.json'"),
     ],
 )

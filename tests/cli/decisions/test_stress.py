@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_bound import GRAPH, QUERY, answer
+from tests.cli.answer import answer
+from tests.cli.test_bound import GRAPH, QUERY
 from tests.cli.test_bound import log as log
 from tests.decisions.stress.worlds import REFUTED, draw_refuting
 

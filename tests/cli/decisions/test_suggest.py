@@ -41,7 +41,17 @@ def test_what_would_narrow_it_is_ranked(capsys: pytest.CaptureFixture[str], log:
 def test_json_has_the_record_and_plug_in_ends_no_confidence(
     capsys: pytest.CaptureFixture[str], log: str
 ) -> None:
-    flags = ("--weight", "n", "--worlds", "1", "--plug-in", "--json", "--trial", "100000")
+    flags = (
+        "--weight",
+        "n",
+        "--worlds",
+        "1",
+        "--confidence",
+        "none",
+        "--json",
+        "--trial",
+        "100000",
+    )
     _, out, _ = answer(capsys, str(SMALL.graph), "Y | do(X)", log, *flags)
     record = json.loads(out)
 

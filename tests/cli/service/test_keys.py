@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from boundit.service.store.sqlite import SqliteStore
-from tests.cli.test_bound import answer
+from tests.cli.answer import answer
 
 
 def test_a_key_is_made_listed_and_revoked(

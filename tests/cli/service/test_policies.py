@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from boundit.service.store.sqlite import SqliteStore
-from tests.cli.test_bound import answer
+from tests.cli.answer import answer
 from tests.service.kit import decide, make_config, make_table, reward, run_engine
 
 
@@ -119,7 +119,7 @@ def test_what_is_old_is_erased(
     answer(capsys, "policies", "create", "ads", *where, "--bounds", bounds, "--kind", "UCB")
     code, out, _ = answer(capsys, "policies", "prune", "ads", *where, "--before", "2001-01-01")
 
-    assert (code, out) == (0, "erased 0 decisions in 0 events\n")
+    assert (code, out) == (0, "decisions erased: 0, events: 0\n")
 
 
 def test_an_export_is_bounded_as_what_a_policy_wrote(
@@ -195,6 +195,6 @@ def test_a_policy_is_changed_a_decision_erased_and_all_deleted(
     assert "after 2h" in changed[1]
     assert (shown["window"], shown["monitor"]) == (7200.0, None)
     assert "Did you mean 'window'?" in unknown[2]
-    assert erased[:2] == (0, "erased 1 decisions in 1 events\n")
+    assert erased[:2] == (0, "decisions erased: 1, events: 1\n")
     assert (neither[0], deleted[1]) == (2, "deleted ads\n")
     assert "there is no policy yet" in answer(capsys, "policies", "show", *where)[1]

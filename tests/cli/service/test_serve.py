@@ -14,8 +14,8 @@ import pytest
 from boundit.service.engine import Engine
 from boundit.service.store.postgres import PostgresStore
 from boundit.service.store.sqlite import SqliteStore
+from tests.cli.answer import answer
 from tests.cli.service.served import Caller, run_serve
-from tests.cli.test_bound import answer
 
 ARMS = ("--kind", "UCB", "--set", "arms=A,B", "--set", "context=[]")
 

@@ -10,7 +10,7 @@ import click
 import pytest
 
 from boundit.cli.service.stores import open_store, read_duration, run_engine, write_duration
-from tests.cli.test_bound import answer
+from tests.cli.answer import answer
 
 
 def test_a_folder_is_made_where_a_command_may(tmp_path: Path) -> None:

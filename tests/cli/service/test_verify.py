@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from boundit.service.store.sqlite import SqliteStore
-from tests.cli.test_bound import answer
+from tests.cli.answer import answer
 from tests.service.kit import decide, make_config, reward, run_engine
 
 VERIFY = ("policies", "show", "--verify", "state")

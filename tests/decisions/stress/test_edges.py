@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from boundit.core.errors import HasCycle, InvalidGraph
+from boundit.core.errors import GraphError, HasCycle
 from boundit.decisions.stress.edges import add_edges, list_missing, rank_by_place, set_apart
 from boundit.estimand.query import parse_query
 from boundit.graph.causal_graph import CausalGraph
@@ -61,7 +61,7 @@ def test_edges_are_added_together_and_may_not_make_a_cycle() -> None:
     assert isinstance(grown, CausalGraph)
     with pytest.raises(HasCycle):
         add_edges(GRAPH, (edges["Z -> C"], edges["Y -> Z"]))
-    with pytest.raises(InvalidGraph):
+    with pytest.raises(GraphError):
         add_edges(GRAPH, (edges["S -> Z"],))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from boundit.bounds.derive import derive_bounds
-from boundit.checks.check import NoLevel
+from boundit.core.errors import OptionError
 from boundit.core.rounding import ROUNDING
 from boundit.decisions.policies import LOGGED
 from boundit.decisions.stress.edges import add_edges, list_missing, set_apart
@@ -127,7 +127,7 @@ def test_an_edge_without_bounds_has_the_reason() -> None:
 
 
 def test_bad_options_are_refused_before_anything_is_read() -> None:
-    with pytest.raises(NoLevel):
+    with pytest.raises(OptionError):
         stress(GRAPH, QUERY, LOG, level=2)
 
 

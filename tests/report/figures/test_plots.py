@@ -8,8 +8,8 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
 import boundit as bd
-from boundit.decisions.sensitivity import Sensitivity
 from boundit.core.errors import MissingExtra
+from boundit.decisions.sensitivity import Sensitivity
 
 ROWS = [
     {"Ad": ad, "Age": age, "lower": 0.1, "upper": 0.6} for ad in "AB" for age in ("old", "new")

@@ -39,11 +39,7 @@ def make_results() -> dict[str, object]:
         "comparison": bd.compare(bounds, bounds.choose(), bounds.arms[0]),
         "stress": bd.stress(graph, query, log),
         "suggestions": bd.suggest(graph, query, log, worlds=1, trial=100),
-        "breakdown": bd.breakdown(graph, query, log, of="selection", most=4),
         "worlds": bd.fit_environments(graph, query, log, n=1),
-        "sensitivity": bd.sensitivity_curve(
-            lambda limit: bd.derive_bounds(graph, query, log, selection_limit=limit),
-            (1.5, 3, 6),
-        ),
+        "sensitivity": bd.sensitivity(graph, query, log, limit="selection", values=(1.5, 3, 6)),
         "regret": bd.simulate(world, policies, rounds=60, runs=4, seed=0),
     }

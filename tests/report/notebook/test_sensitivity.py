@@ -1,4 +1,3 @@
-import boundit as bd
 from boundit.decisions.sensitivity import Sensitivity
 from tests.report.notebook.examples import make_results
 
@@ -18,5 +17,5 @@ def test_each_arm_and_context_has_its_band_and_both_ends() -> None:
 def test_limits_that_are_all_refuted_leave_words() -> None:
     shown = Sensitivity("selection", (), (), (1.1,))._repr_html_()
 
-    assert "The log contradicts the limits 1.1." in shown
+    assert "The data contradict the limits 1.1." in shown
     assert "<table" not in shown

@@ -68,7 +68,7 @@ def serve(open_store: Callable[[], Store], commands: int, answers: int) -> NoRet
             for line in lines:
                 request = json.loads(line)
                 if request["do"] == "die":
-                    fuse.left[request["decided_at"]] = request["after"]
+                    fuse.left[request["at"]] = request["after"]
                     continue
                 number = request.pop("n")
                 try:

@@ -41,9 +41,7 @@ def test_a_lost_connection_is_an_error_and_then_made_anew(postgres_url: str) -> 
         assert decide(engine, "a").duplicate
         assert len(engine.list_events("ads")) == 3
         _kill_connections(postgres_url)
-        with pytest.raises(StoreUnavailable):
-            engine.list_events("ads")
-        assert len(engine.list_events("ads")) == 3
+        assert len(engine.list_events("ads")) == 3  # readers are looked at before they are lent
 
 
 def test_a_connection_lost_within_a_transaction_leaves_nothing(postgres_url: str) -> None:

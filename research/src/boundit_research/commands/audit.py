@@ -6,9 +6,8 @@ from importlib import import_module
 import click
 from click.core import ParameterSource
 
-from boundit.cli.options import INTERRUPTED, json_option, seed_option
-from boundit.cli.outputs import print_json
-from boundit.cli.progress import show_progress
+from boundit.cli.options import INTERRUPTED, flags
+from boundit.cli.outputs import print_json, show_steps
 
 SUBJECTS = {
     "bounds": ("soundness.audit_bounds", 10_000),
@@ -76,8 +75,8 @@ def _read_nodes(_: click.Context, parameter: click.Parameter, text: str) -> tupl
     metavar="N",
     help="With --of large: how many rows a drawn log has.",
 )
-@seed_option
-@json_option
+@flags("seed")
+@flags("json")
 @click.pass_context
 def audit(
     context: click.Context,
@@ -115,8 +114,10 @@ def audit(
     of = models = models or usual
     if subject == "sharpness":
         of = models * len(import_module("boundit_research.audits.sharpness").SUITE)
-    with show_progress("models") as advance:
-        report = run(models, seed=seed, progress=lambda done: advance(done, of), **options)
+    with show_steps("models") as tell:
+        report = run(
+            models, seed=seed, progress=lambda done: tell("models", done, of), **options
+        )
     if as_json:
         print_json(report.record())
     else:

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from boundit.cli.options import json_option, seed_option
-from boundit.cli.outputs import notify_written, print_json
-from boundit.cli.progress import show_progress
+from boundit.cli.options import flags
+from boundit.cli.outputs import notify_written, print_json, show_steps
 
 if TYPE_CHECKING:
     from boundit_research.paper.reproduction import Reproduction
@@ -46,8 +45,8 @@ if TYPE_CHECKING:
     show_default=True,
     help="How many points to draw.",
 )
-@seed_option
-@json_option
+@flags("seed")
+@flags("json")
 def reproduce(
     out: Path, runs: int, rounds: int, points: int, seed: int, *, quick: bool, as_json: bool
 ) -> None:
@@ -67,9 +66,14 @@ def reproduce(
     from boundit_research.paper.reproduction_page import write_reproduction  # noqa: PLC0415
 
     require_matplotlib()
-    with show_progress("runs") as advance:
+    with show_steps("runs") as tell:
         found = reproduce_paper(
-            points=points, runs=runs, rounds=rounds, seed=seed, quick=quick, progress=advance
+            points=points,
+            runs=runs,
+            rounds=rounds,
+            seed=seed,
+            quick=quick,
+            progress=lambda done, of: tell("runs", done, of),
         )
     size = f"--runs {runs} --rounds {rounds} --points {points} --seed {seed}"
     command = f"boundit reproduce {size}"

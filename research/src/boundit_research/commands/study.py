@@ -3,18 +3,13 @@
 import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from boundit.cli.numbers import LEAST_POINTS, MOST_POINTS, Number
-from boundit.cli.options import INTERRUPTED, json_option, seed_option
-from boundit.cli.outputs import OutputFile, notify_written, print_json, write_json
-from boundit.cli.progress import show_progress
-from boundit.cli.simulate import read_policy_names
-
-if TYPE_CHECKING:
-    from boundit_research.online.catalogue import StudyResult
+from boundit.cli.options import INTERRUPTED, Number, flags
+from boundit.cli.outputs import OutputFile, notify_written, print_json, show_steps, write_json
+from boundit.cli.simulate import LEAST_POINTS, MOST_POINTS, read_policy_names
 
 PROPOSED = "LinUCB,Fused,GLUE*"
 SINGLE = {
@@ -55,11 +50,11 @@ def _read_groups(text: str) -> tuple[str, ...]:
 _OPTIONS = (
     click.option("--rounds", type=click.IntRange(1), metavar="N", help="How long a run is."),
     click.option("--runs", type=click.IntRange(1), metavar="N", help="How often all play."),
-    seed_option,
+    flags("seed"),
     click.option(
         "--out", type=OutputFile(".json"), metavar="FILE", help="Save what it found: json."
     ),
-    json_option,
+    flags("json"),
 )
 
 
@@ -98,15 +93,17 @@ def _make_command(name: str) -> click.Command:
 
         if plot is not None and name in ("suite", "ceilings"):
             raise click.UsageError(f"the study {name} has no curves for --plot; leave it out")
-        with show_progress(name) as advance:
-            found, curves = run_study(name, **size, progress=advance)
+        with show_steps(name) as tell:
+            found, curves = run_study(
+                name, **size, progress=lambda done, of: tell("runs", done, of)
+            )
         _give(found, name, out, as_json=as_json)
         if curves is None:
             return
         if plot is not None:
             curves.plot(plot)
             notify_written(plot)
-        if curves.runs < (asked := size["runs"] or STUDIES[name][1].runs):
+        if curves.runs < (asked := size["runs"] or STUDIES[name][1]):
             click.echo(f"interrupted after {curves.runs:,} of {asked:,} runs", err=True)
             click.get_current_context().exit(INTERRUPTED)
 
@@ -174,18 +171,18 @@ def logs(
 
     names = list(OWN) if policies is None else read_policy_names(policies, PROPOSED)
     given = {name: value for name, value in settings.items() if value is not None}
-    with show_progress("runs") as advance:
+    with show_steps("runs") as tell:
         found = run_log_study(
             groups=groups,
             policies=names,
             points=points,
             settings=LogSettings(**given),
-            progress=advance,
+            progress=lambda done, of: tell("runs", done, of),
         )
     _give(found, "logs", out, as_json=as_json)
 
 
-def _give(found: "StudyResult", name: str, out: Path | None, *, as_json: bool) -> None:
+def _give(found: Any, name: str, out: Path | None, *, as_json: bool) -> None:
     """Print what a study found, and write it to the JSON file of --out, where one is given."""
     from boundit import __version__  # noqa: PLC0415
     from boundit.core.files import write_page  # noqa: PLC0415

@@ -105,7 +105,7 @@ class Side:
         """The axes of unknown variables."""
         return tuple(range(self.n_axes, len(self.rows)))
 
-    def is_trusted(self, chance: float) -> Mask:
+    def is_trusted(self, level: float) -> Mask:
         """Where enough rows stand behind the endpoint, at every level the worst is taken of.
 
         An outcome of probability ``log(1/a) / n`` is not among n rows with probability a, that of
@@ -115,7 +115,7 @@ class Side:
         own = self.support
         enough = np.minimum(own.failures, own.successes) >= LEAST_ROWS
         enough &= self.error**4 >= LEAST_ROWS * own.tails
-        enough &= -ndtri(chance) * self.error >= -np.log(chance) * own.hidden
+        enough &= -ndtri(level) * self.error >= -np.log(level) * own.hidden
         enough &= self.freedom >= LEAST_FREEDOM
         return np.asarray((enough | (own.rows == 0)).all(axis=self.inner))
 
@@ -693,7 +693,10 @@ def _may_be_beaten(flats: Mapping[Chain, FlatChain], tried: Sequence[Rule]) -> b
         return False
     return not all(
         rule in flats
-        or (rule.reweightings and not any(law.facts for law in rule.reweightings))
+        or (
+            rule.reweightings
+            and not any(distribution.facts for distribution in rule.reweightings)
+        )
         or (isinstance(rule, Chain) and any(is_beaten(rule, other) for other in flats))
         for rule in tried
     )
@@ -752,9 +755,9 @@ class NearEndpoints:
 
         def explain(place: Place, upper: bool) -> EndSampling | None:  # noqa: FBT001
             why = None if not taken[place] else NO_WIDER if self.trusted[place] else TOO_FEW
-            told = self.sampler(place, upper)
-            if told is not None and told.effective_rows is not None:
-                return replace(told, boxes=why)
+            found = self.sampler(place, upper)
+            if found is not None and found.effective_rows is not None:
+                return replace(found, boxes=why)
             side = self.measured.upper if upper else self.measured.lower
             at = np.broadcast_to(side.support.rows, side.value.shape)[place]
             return EndSampling(float(np.min(at)), 0.0, (), why)
@@ -766,11 +769,11 @@ def bound_near(
     flats: Mapping[Chain, FlatChain], evidence: Evidence, error: float, found: Gathered
 ) -> dict[Chain, NearEndpoints]:
     """Endpoints of formulas, as many standard errors away as all of them need."""
-    measured, chance = dict[Chain, Measured](), error / (2 * prod(evidence.shape))
+    measured, level = dict[Chain, Measured](), error / (2 * prod(evidence.shape))
     for chain, flat in flats.items():
         try:
             apart = not isinstance(find_form(flat, evidence.graph), str) and not flat.divisors
-            measured[chain] = Measured(flat, evidence, float(-ndtri(chance)), apart=apart)
+            measured[chain] = Measured(flat, evidence, float(-ndtri(level)), apart=apart)
         except LIMITS as refusal:
             found.refused[chain.name] = refusal
     taken = {chain: np.ones(found.shape, dtype=bool) for chain in measured}
@@ -787,7 +790,7 @@ def bound_near(
         critical = find_critical(error, find_covariance(listed, evidence))
 
     def take(chain: Chain, m: Measured) -> NearEndpoints:
-        trusted = m.lower.is_trusted(chance) & m.upper.is_trusted(chance) & taken[chain]
+        trusted = m.lower.is_trusted(level) & m.upper.is_trusted(level) & taken[chain]
         low, high = m.lower.find_ends(critical), 1 - m.upper.find_ends(critical)
         low, high = np.broadcast_to(low, found.shape), np.broadcast_to(high, found.shape)
         sampler = make_sampler(find_sum(chain, evidence), evidence)

@@ -18,7 +18,7 @@ from scipy.special import betainc, betaincinv, logsumexp
 
 from boundit.bounds.evidence import SUCCESS, Counts, Evidence, Probabilities
 from boundit.bounds.inference.base import Rule
-from boundit.bounds.intervals.time_uniform import bound_mean_adaptively, bound_share_adaptively
+from boundit.bounds.inference.time_uniform import bound_mean_adaptively, bound_share_adaptively
 from boundit.core.names import Nodes
 from boundit.counts.formula import Formula, Pair
 from boundit.counts.named_array import Floats, NamedArray

@@ -234,12 +234,12 @@ class Values:
 
     def _bet(self, scale: Floats, guess: Floats) -> Floats:
         """Betting with the pilot's guess first, then the running mean."""
-        room, down = CAP / np.maximum(np.abs(scale), 1e-300), scale < 0
+        most, down = CAP / np.maximum(np.abs(scale), 1e-300), scale < 0
         paid = np.zeros(np.broadcast_shapes(scale.shape, guess.shape))
         seen, earned = np.zeros(()), np.zeros(())
         for block in self._blocks:
             mean = (GUESS_ROWS * guess + earned) / (GUESS_ROWS + seen)
-            y = np.where(down, np.maximum(mean, 1 - room), np.minimum(mean, room))
+            y = np.where(down, np.maximum(mean, 1 - most), np.minimum(mean, most))
             for rows, value in zip(block, self.values, strict=True):
                 paid = paid + rows * betting(scale * (value - y))
                 seen, earned = seen + rows, earned + rows * value

@@ -96,14 +96,14 @@ def predict_rows(
             continue  # fewer clusters than folds
         at = np.vstack([table.features[mask] for table, mask in zip(tables, held, strict=True)])
         features, arms, outcomes = (of[~held[0]] for of in (log.features, log.arm, log.outcome))
-        chances = learners.arm.predict_classes(features, arms, n_arms, at).T
+        shares = learners.arm.predict_classes(features, arms, n_arms, at).T
         means = [
             learners.outcome.predict_means(features[arms == x], outcomes[arms == x], at)
             for x in range(n_arms)
         ]
         commoner = _compare_tables(tables, held, learners.external, at)
         with np.errstate(divide="ignore", invalid="ignore"):
-            weights = np.where(chances > 0, commoner / chances, np.inf)
+            weights = np.where(shares > 0, commoner / shares, np.inf)
         parts = np.split(
             np.stack([means, weights]), np.cumsum([mask.sum() for mask in held])[:-1], axis=2
         )
@@ -124,12 +124,12 @@ def _compare_tables(
     pairs = list(zip(tables, held, strict=True))
     features = [table.features[~mask] for table, mask in pairs]
     classes = np.repeat([0, 1], [len(part) for part in features])
-    chances = learner.predict_classes(np.vstack(features), classes, 2, at)
+    shares = learner.predict_classes(np.vstack(features), classes, 2, at)
     size = 1 + max(int(table.context.max(initial=0)) for table in tables)
     n_log, n_other = (np.bincount(t.context[~mask], minlength=size) for t, mask in pairs)
     here = np.concatenate([table.context[mask] for table, mask in pairs])
     with np.errstate(divide="ignore", invalid="ignore"):
-        odds = chances[:, 1] / chances[:, 0] * (n_log / n_other)[here]
+        odds = shares[:, 1] / shares[:, 0] * (n_log / n_other)[here]
     return np.where(np.isfinite(odds), odds, np.inf)
 
 

@@ -9,13 +9,13 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.bounds.models.options import InvalidModels, ModelKind
-from boundit.core.errors import BounditError, MissingExtra, shorten
+from boundit.bounds.models.options import ModelKind
+from boundit.core.errors import BounditError, MissingExtra, OptionError, shorten
 from boundit.core.message import Option
 from boundit.counts.named_array import Floats
 
 
-class BadEstimator(InvalidModels):
+class BadEstimator(OptionError):
     """An estimator that cannot be fitted, or does not predict."""
 
     def __init__(self, role: str, estimator: object, problem: str) -> None:
@@ -35,22 +35,30 @@ def load_scikit_learn() -> None:
 
 @final
 class Learner:
-    """Fits fresh copies of one estimator and gives the chances or means that they predict.
+    """Fits fresh copies of one estimator and gives the probabilities or means that they predict.
 
-    ``role`` is what it predicts, in the words of a message. With ``chances`` it predicts the
-    chance of each class, else a mean.
+    ``role`` is what it predicts, in the words of a message. With ``probabilities`` it predicts the
+    probability of each class, else a mean.
     """
 
-    def __init__(self, role: str, given: object, kind: ModelKind, *, chances: bool) -> None:
+    def __init__(
+        self, role: str, given: object, kind: ModelKind, *, probabilities: bool
+    ) -> None:
         self.role = role
-        self.estimator = make_estimator(kind, chances=chances) if given is None else given
+        self.estimator = (
+            make_estimator(kind, probabilities=probabilities) if given is None else given
+        )
         if not hasattr(self.estimator, "fit"):
             raise BadEstimator(role, given, "has no fit; give an estimator of scikit-learn")
-        self.has_chances = hasattr(self.estimator, "predict_proba")
-        if chances and not self.has_chances and (role != REWARD or _is_classifier(given)):
+        self.has_probabilities = hasattr(self.estimator, "predict_proba")
+        if (
+            probabilities
+            and not self.has_probabilities
+            and (role != REWARD or _is_classifier(given))
+        ):
             problem = "has no predict_proba; give a classifier that has it"
             raise BadEstimator(role, given, problem)
-        self.chances = chances and self.has_chances
+        self.probabilities = probabilities and self.has_probabilities
 
     @property
     def name(self) -> str:
@@ -61,9 +69,9 @@ class Learner:
     def predict_classes(
         self, features: Floats, classes: NDArray[np.intp], n_classes: int, at: Floats
     ) -> Floats:
-        """Fit on some rows and predict the chance of every class at others, a column each.
+        """Fit on some rows and predict the probability of every class at others, a column each.
 
-        A class of few rows has the same chance everywhere.
+        A class of few rows has the same probability everywhere.
         """
         rows = np.bincount(classes, minlength=n_classes)
         found = np.tile(rows / max(len(classes), 1), (len(at), 1))
@@ -85,7 +93,7 @@ class Learner:
         """
         if min(rewards.sum(), (1 - rewards).sum()) < FEW_ROWS:
             return np.full(len(at), (rewards.sum() + 0.5) / (len(rewards) + 1))
-        if not self.chances:
+        if not self.probabilities:
             fitted = self._fit(features, rewards)
             return self._ask(lambda: fitted.predict(at), (len(at),)).clip(0, 1)
         fitted = self._fit(features, rewards.astype(np.intp))
@@ -101,7 +109,7 @@ class Learner:
             raise self._explain(error, "fit") from error
 
     def _ask(self, predict: Callable[[], object], shape: tuple[int, ...]) -> Floats:
-        """Ask a fitted estimator for predictions, and refuse what are none."""
+        """Ask a fitted estimator for predictions, and refuse what is none."""
         try:
             found = np.asarray(predict(), dtype=np.float64)
         except Exception as error:
@@ -115,16 +123,20 @@ class Learner:
         return found
 
     def _ask_chances(self, fitted: Any, at: Floats, n_classes: int) -> Floats:
-        """Ask a fitted estimator for the chance of each class, and refuse what are none."""
+        """Ask a fitted estimator for the probability of each class, and refuse what is none."""
         found = self._ask(lambda: fitted.predict_proba(at), (len(at), n_classes))
         wrong = found[(found < -NEARLY) | (found > 1 + NEARLY)]
         if wrong.size:
-            problem = f"predicted {wrong[0]:.6g} as a chance; chances are between 0 and 1"
+            problem = (
+                f"predicted {wrong[0]:.6g} as a probability; probabilities are between 0 and 1"
+            )
             raise BadEstimator(self.role, self.estimator, problem)
         sums = found.sum(axis=1)
         apart = sums[np.abs(sums - 1) > n_classes * NEARLY]
         if apart.size:
-            problem = f"predicted chances of all classes whose sum is {apart[0]:.6g}, not 1"
+            problem = (
+                f"predicted probabilities of all classes whose sum is {apart[0]:.6g}, not 1"
+            )
             raise BadEstimator(self.role, self.estimator, problem)
         return found.clip(0, 1)
 
@@ -138,7 +150,7 @@ class Learner:
 FEW_ROWS = 8
 """With fewer rows a class, or an arm's reward, has no model: estimators fail on so few."""
 NEARLY = 1e-6
-"""How far rounding may move a chance that an estimator predicts."""
+"""How far rounding may move a probability that an estimator predicts."""
 REWARD = "the reward"
 ARM = "the arm"
 EXTERNAL = "the external table"
@@ -154,13 +166,13 @@ def _is_classifier(estimator: object) -> bool:
         return False
 
 
-def make_estimator(kind: ModelKind, *, chances: bool) -> Any:
+def make_estimator(kind: ModelKind, *, probabilities: bool) -> Any:
     """Make the estimator of a kind that predicts probabilities of classes, or else means."""
     from sklearn import ensemble, linear_model  # noqa: PLC0415, heavy, and an extra
     from sklearn.pipeline import make_pipeline  # noqa: PLC0415
     from sklearn.preprocessing import StandardScaler  # noqa: PLC0415
 
-    ending = "Classifier" if chances else "Regressor"
+    ending = "Classifier" if probabilities else "Regressor"
     match kind:
         case "boosting":  # as many small trees as rows kept back agree with
             return getattr(ensemble, f"HistGradientBoosting{ending}")(
@@ -181,7 +193,7 @@ def make_estimator(kind: ModelKind, *, chances: bool) -> Any:
         case "linear":
             last = (
                 linear_model.LogisticRegression(max_iter=1_000)
-                if chances
+                if probabilities
                 else linear_model.Ridge()
             )
             return make_pipeline(StandardScaler(), last)

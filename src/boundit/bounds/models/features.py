@@ -12,10 +12,10 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.bounds.models.options import InvalidModels
+from boundit.core.errors import OptionError
 from boundit.core.message import Note, Option
 from boundit.core.names import sort_names
-from boundit.counts.errors import NotFinite
+from boundit.counts.errors import refuse_infinite
 from boundit.counts.levels import Codes, Levels, sort_levels
 from boundit.counts.log import Log
 from boundit.counts.memory import Workspace
@@ -134,7 +134,7 @@ class Coding:
         if not plain or len(known) <= FEW_LEVELS:
             return cls(name, {level: float(i) for i, level in enumerate(levels)})
         if not np.isfinite(np.array(known, dtype=np.float64)).all():
-            raise NotFinite(name, "covariate")
+            raise refuse_infinite(name, "covariate")
         numbers = {v: np.nan if v is None else float(v) for v in levels}  # type: ignore[arg-type]
         return cls(name, numbers, is_number=True)
 
@@ -147,7 +147,7 @@ class Coding:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """A caveat where rare levels are not told apart."""
+        """A caveat where rare levels are joined."""
         if self.is_number or len(self.numbers) <= MAX_LEVELS + 1:
             return ()
         return (
@@ -193,7 +193,7 @@ def _require_one_kind(tables: Sequence[CountTable], name: str) -> None:
     first, *rest = (_name_kinds(table.levels[name]) for table in tables)
     for other in rest:
         if first and other and first != other:
-            raise InvalidModels(
+            raise OptionError(
                 Option("models"),
                 f" cannot read {name!r}: in the log it has {first}, in the external table "
                 f"{other}; give it one kind of value in both",
@@ -223,7 +223,7 @@ def _scale_outcome(
     low, high = outcome_range
     values = np.array([float(level) for level in table.levels[outcome]])  # type: ignore[arg-type]
     if not np.isfinite(values).all():
-        raise NotFinite(outcome, "reward")
+        raise refuse_infinite(outcome, "reward")
     scaled = (values - low) / (high - low)
     return np.asarray(scaled[table.codes[:, table.variables.index(outcome)]])
 

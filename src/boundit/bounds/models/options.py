@@ -3,16 +3,12 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
-from boundit.core.errors import BounditError, shorten
+from boundit.core.errors import OptionError, shorten
 from boundit.core.message import Option
 
 ModelKind: TypeAlias = Literal["boosting", "forest", "linear"]
 """The models that come with the extra ``ml``."""
 MOST_FOLDS = 50
-
-
-class InvalidModels(BounditError):
-    """Something that says of no models how to fit them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,9 +18,9 @@ class Models:
     ``kind`` are ``"boosting"`` (trees one after another), ``"forest"`` or ``"linear"``
     (logistic or ridge regression). ``reward``, ``arm`` and ``external`` are estimators of
     scikit-learn that take the place of that kind: for the reward given the covariates, for the
-    chance of each arm, and for the chance that a row is of the external table rather than of
+    probability of each arm, and of whether a row is of the external table rather than of
     the log. Rows are predicted by models that saw only the other ``folds``. Where an arm is
-    chosen with a chance below ``least_propensity``, its reward may be anything. The folds are
+    chosen with a probability below ``least_propensity``, its reward may be anything. The folds are
     drawn by the ``seed``.
 
     >>> Models(kind="linear", folds=10).folds
@@ -42,7 +38,7 @@ class Models:
     def __post_init__(self) -> None:
         """Refuse a kind that is none, and numbers that cannot be meant."""
         if self.kind not in get_args(ModelKind):
-            raise InvalidModels(
+            raise OptionError(
                 f"no {self.kind!r} models; there are {', '.join(get_args(ModelKind))}, and any "
                 "estimator of scikit-learn in bd.Models(reward=..., arm=...)",
                 option="models",
@@ -53,7 +49,7 @@ class Models:
         _require_whole(self.seed, "seed", 0, 2**32 - 1)
         least = self.least_propensity
         if not isinstance(least, int | float) or not 0 < least < 0.5:
-            raise InvalidModels(
+            raise OptionError(
                 f"least_propensity must be between 0 and 0.5, found {least!r}", option="models"
             )
 
@@ -71,7 +67,7 @@ def read_models(given: object) -> Models | None:
             return Models(kind=given)  # type: ignore[arg-type]
         case _:
             found = shorten(repr(given), 60)
-            raise InvalidModels(
+            raise OptionError(
                 Option("models"),
                 f" must be one of {', '.join(get_args(ModelKind))} or bd.Models(...), found "
                 f"{found}; an estimator goes into bd.Models(reward=..., arm=...)",
@@ -82,17 +78,17 @@ def _refuse_class(given: object, role: str) -> None:
     """Refuse a class where an estimator is due."""
     if isinstance(given, type):
         name = given.__name__
-        raise InvalidModels(
+        raise OptionError(
             f"{role} is an estimator, found the class {name}; give an instance: {name}()",
             option="models",
         )
 
 
 def _require_whole(found: object, name: str, least: int, most: int) -> None:
-    """Refuse what is no whole number in a range."""
+    """Refuse anything but a whole number in a range."""
     whole = isinstance(found, int) and not isinstance(found, bool)
     if not whole or not least <= found <= most:  # type: ignore[operator]
-        raise InvalidModels(
+        raise OptionError(
             f"{name} must be a whole number from {least} to {most:,}, found {found!r}",
             option="models",
         )

@@ -1,6 +1,6 @@
 """Adjustment by models as one more rule, and the inference that takes it beside all others."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -13,7 +13,6 @@ from boundit.bounds.chain import Axes, Run
 from boundit.bounds.evidence import Evidence
 from boundit.bounds.inference.approximate import Approximate, find_critical
 from boundit.bounds.inference.base import Endpoints, Mask, Place, Rule
-from boundit.bounds.models.adjustment import find_model_adjustment
 from boundit.bounds.models.aipw import Learners, Scores, predict_rows, score_arms
 from boundit.bounds.models.estimators import ARM, EXTERNAL, REWARD, Learner
 from boundit.bounds.models.features import count_rows, find_numbers, make_rows
@@ -24,7 +23,7 @@ from boundit.core.errors import OutOfTime
 from boundit.core.formula import Sentence, StepRecord
 from boundit.core.long_work import Progress, say_nothing
 from boundit.core.message import ANY, Message, Note, Option
-from boundit.core.names import Nodes, join_names
+from boundit.core.names import Nodes, join_names, sort_names
 from boundit.core.rounding import ROUNDING
 from boundit.counts.errors import TooManyCells
 from boundit.counts.formula import Formula, Pair
@@ -35,6 +34,8 @@ from boundit.estimand.expression import P, Product, Sum
 from boundit.estimand.notation import make_sentence
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.separation import find_connected_nodes, open_walk
+from boundit.graph.separators import find_separator
 from boundit.results.bound import RuleRecord
 from boundit.results.sampling import EndSampling
 
@@ -90,8 +91,8 @@ class ModelRule:
     def trusted(self) -> Mask:
         """At which arms and contexts the models have enough rows."""
         lower, upper = self.scores.lower, self.scores.upper
-        chance = self.error / (2 * lower.value.size)
-        trusted = lower.is_trusted(chance) & upper.is_trusted(chance)
+        level = self.error / (2 * lower.value.size)
+        trusted = lower.is_trusted(level) & upper.is_trusted(level)
         return np.asarray(trusted & (lower.support.rows > 0))
 
     def bound(self, run: Run) -> Pair:
@@ -255,7 +256,7 @@ def fit_models(
     cluster : str, optional
         The column of clusters.
     progress : Progress
-        Is told of every fold.
+        Is called after every fold.
 
     Returns
     -------
@@ -271,7 +272,9 @@ def fit_models(
         why = "no covariates in the log adjust for this effect"
         if found is not None:
             why = "this effect needs no covariates"
-        return FittedModels(None, notes=(Message(why, "; ", Option("models"), " had no say"),))
+        return FittedModels(
+            None, notes=(Message(why, "; ", Option("models"), " was not used"),)
+        )
     read = {*found.covariates, *query.outcomes, *query.treatments, *query.context}
     if hidden & read:
         return FittedModels(None)  # another caveat says why
@@ -321,9 +324,9 @@ def _fit_tables(
     )
     binary = bool(np.isin(rows[0].outcome, (0.0, 1.0)).all())
     learners = Learners(
-        Learner(REWARD, models.reward, models.kind, chances=binary),
-        Learner(ARM, models.arm, models.kind, chances=True),
-        Learner(EXTERNAL, models.external, models.kind, chances=True)
+        Learner(REWARD, models.reward, models.kind, probabilities=binary),
+        Learner(ARM, models.arm, models.kind, probabilities=True),
+        Learner(EXTERNAL, models.external, models.kind, probabilities=True)
         if len(rows) > 1
         else None,
     )
@@ -335,11 +338,11 @@ def _fit_tables(
     fitted = learners.describe(len(rows[0]), models.folds, models.least_propensity)
     rule = ModelRule(query, scores, _write_reason(graph, query, found, fitted), confidence)
     said = {str(note) for of in evidence.tables for note in of.table.notes}
-    told = [*(note for of in tables for note in of.notes), *notes]
+    all_notes = [*(note for of in tables for note in of.notes), *notes]
     if models.external is not None and len(tables) == 1:
         why = f"no external table supplies shares; the model of {EXTERNAL} in "
-        told.append(Message(why, Option("models"), " had no say"))
-    fresh = tuple(note for note in dict.fromkeys(told) if str(note) not in said)
+        all_notes.append(Message(why, Option("models"), " was not used"))
+    fresh = tuple(note for note in dict.fromkeys(all_notes) if str(note) not in said)
     return FittedModels(rule, fitted, fresh)
 
 
@@ -361,3 +364,65 @@ def _write_reason(
         StepRecord(fitted),
     )
     return RuleRecord(NAME, Sentence.of(query.formula, " is ", claim), steps)
+
+
+def find_model_adjustment(
+    graph: CausalGraph, query: EffectQuery, columns: Iterable[str], tables: Iterable[Nodes]
+) -> ContextAdjustment | None:
+    """Find the covariates for models among the ``columns`` of the log; None if none adjust.
+
+    Of all sets that adjust in context the widest is taken first, and from it every covariate is
+    dropped of which the outcome is independent given the others: it would predict the arm alone,
+    and make propensities small. Weights come from the log where they can, else from the first of
+    the unselected ``tables`` that holds them and the contexts.
+
+    >>> from boundit.estimand.query import parse_query
+    >>> from boundit.graph.text import parse
+    >>> graph = parse("I -> X; Z -> X -> Y; Z -> Y; R -> Y")
+    >>> found = find_model_adjustment(graph, parse_query("Y | do(X)"), "IRZ", [])
+    >>> sorted(found.covariates)
+    ['R', 'Z']
+    """
+    x, y, c = (frozenset(names) for names in (query.treatments, query.outcomes, query.context))
+    if c & graph.descendants(x):
+        return None
+    s = frozenset((graph.selection,)) if graph.selection else frozenset[str]()
+    free = graph.observed.intersection(columns) - graph.descendants(x) - y - c - s
+    behind = graph.without_edges_out_of(x)
+    for usable, table in _list_sources(graph, s, free, c, tables):
+        found = find_separator(behind, y, x | s, include=c, within=usable)
+        if found is not None:
+            widest = ContextAdjustment(found - c, table)
+            return _drop_irrelevant(graph, query, widest)
+    return None
+
+
+def _list_sources(
+    graph: CausalGraph, s: Nodes, free: Nodes, c: Nodes, tables: Iterable[Nodes]
+) -> Iterator[tuple[Nodes, Nodes]]:
+    """List what may be adjusted for with weights of the log, then with those of each table."""
+    yield free - find_connected_nodes(graph, s, given=c), frozenset()
+    for table in tables:
+        if s and c <= table:
+            yield free & table, table
+
+
+def _drop_irrelevant(
+    graph: CausalGraph, query: EffectQuery, widest: ContextAdjustment
+) -> ContextAdjustment:
+    """Drop one by one the covariates that tell nothing of rewards given all the others."""
+    kept, known = widest.covariates, {*query.treatments, *query.context}
+    for name in sort_names(kept):
+        fewer = kept - {name}
+        if open_walk(graph, name, query.outcomes, given=known | fewer):
+            continue
+        if adjusts_in_context(
+            graph,
+            covariates=fewer,
+            treatments=query.treatments,
+            outcomes=query.outcomes,
+            context=query.context,
+            table=widest.table,
+        ):
+            kept = fewer
+    return ContextAdjustment(kept, widest.table)

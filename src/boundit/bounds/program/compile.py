@@ -21,8 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from boundit.bounds.evidence import SUCCESS, Probabilities
-from boundit.bounds.program.bilinear import BilinearProgram, Entry, FormPair
-from boundit.bounds.program.ratios import bound_ratios
+from boundit.bounds.program.bilinear import BilinearProgram, Entry, FormPair, bound_ratios
 from boundit.bounds.program.types import (
     MAX_LISTED,
     MAX_OTHERS,

@@ -22,8 +22,7 @@ import highspy
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.bounds.program.bilinear import BilinearProgram
-from boundit.bounds.program.ratios import bound_ratios
+from boundit.bounds.program.bilinear import BilinearProgram, bound_ratios
 from boundit.bounds.program.types import Variable
 from boundit.core.long_work import FOR_EVER, TimeBudget
 from boundit.core.rounding import EXACT_ROUNDING, ROUNDING, SOLVER_ROUNDING
@@ -34,7 +33,7 @@ EMPTY = 1e-7  # a contradiction must be larger than this to refute
 GAP_PRICE = 30.0  # of what types do not explain, while columns are generated
 MAX_ROUNDS = 60  # of column generation in a box
 MAX_ITERATIONS = 20_000  # of the simplex method
-MAX_PROGRAMS = 100_000  # by one solver, unless it is told another number
+MAX_PROGRAMS = 100_000  # by one solver, unless another number is given
 MAX_SHRUNK = 24  # how many bounds are narrowed by a program each before any box is split
 _FINE = 1e-11  # added to what interval arithmetic finds
 

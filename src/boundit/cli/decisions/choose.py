@@ -1,18 +1,24 @@
 """``boundit choose``: the arm of each context, and its maximum regret."""
 
 from pathlib import Path
-from typing import Any
 
 import click
 
-from boundit.cli.decisions.answer import bound_options, is_given, read_answer, read_costs
-from boundit.cli.options import json_option, report_option
-from boundit.cli.outputs import OutputFile, notify, notify_written, print_json, write_answer
+from boundit.cli.decisions.policy_files import read_costs, write_policy
+from boundit.cli.options import command, flags
+from boundit.cli.outputs import (
+    OutputFile,
+    notify,
+    notify_written,
+    print_json,
+    spell_caveats,
+    write_answer,
+)
+from boundit.cli.question import Question, takes_question
 
 
-@bound_options
-@click.command(short_help="Choose an arm for every context.")
-@click.argument("answer", nargs=-1, required=True, metavar="BOUNDS.json|GRAPH QUERY LOG...")
+@command(short_help="Arm for each context and its maximum regret.")
+@takes_question(saved=True, several=True)
 @click.option(
     "--rule",
     type=click.Choice(["minimax-regret", "maximin"]),
@@ -27,19 +33,18 @@ from boundit.cli.outputs import OutputFile, notify, notify_written, print_json, 
     metavar="ARM=COST",
     help="Cost of an arm, in units of the outcome; repeatable.",
 )
-@click.option(
-    "--out",
-    type=OutputFile(".csv", ".json"),
-    metavar="FILE",
-    help="Save the probabilities of arms by context, for 'boundit compare --policy FILE'.",
+@flags(
+    "out",
+    "report",
+    "json",
+    out={
+        "type": OutputFile(".csv", ".json"),
+        "metavar": "FILE",
+        "help": "Save the probabilities of arms, for 'boundit compare --policy FILE'.",
+    },
 )
-@report_option
-@json_option
-@click.pass_context
 def choose(
-    context: click.Context,
-    /,
-    answer: tuple[str, ...],
+    question: Question,
     rule: str,
     cost: tuple[str, ...],
     out: Path | None,
@@ -47,7 +52,6 @@ def choose(
     *,
     randomize: bool,
     as_json: bool,
-    **asked: Any,
 ) -> None:
     """Choose an arm for every context, and bound its regret: how far it is from the best arm.
 
@@ -63,16 +67,14 @@ def choose(
       boundit choose graph.txt,other.txt 'Click | do(Ad), Age' log.csv
       boundit choose bounds.json --out policy.csv
     """
-    table = read_answer(context, answer, asked).table
+    table = spell_caveats(question.derive())
     choice = table.choose(
         rule,  # type: ignore[arg-type]
         randomize=randomize,
         costs=read_costs(cost, table),
-        goal=asked["goal"] if is_given(context, "goal") else None,
+        goal=question.goal,  # type: ignore[arg-type]
     )
     if out is not None:
-        from boundit.cli.decisions.policy_files import write_policy  # noqa: PLC0415
-
         write_policy(choice, out)
         notify_written(out)
     if report is not None:

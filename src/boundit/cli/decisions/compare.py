@@ -1,35 +1,29 @@
 """``boundit compare``: whether one policy is better than another."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from boundit.cli.decisions.answer import bound_options, is_given, read_answer, read_costs
-from boundit.cli.decisions.policy_files import read_policy, read_shares
-from boundit.cli.numbers import Number
-from boundit.cli.options import is_path, json_option, report_option
-from boundit.cli.outputs import notify, print_json, refuse_overwriting, write_answer
+from boundit.cli.decisions.policy_files import read_costs, read_policy, read_shares
+from boundit.cli.options import Number, command, flags, is_path
+from boundit.cli.outputs import (
+    notify,
+    print_json,
+    refuse_overwriting,
+    spell_caveats,
+    write_answer,
+)
+from boundit.cli.question import Question, takes_question
 
 if TYPE_CHECKING:
     from boundit.decisions.evaluation import Estimator
 
 
-@bound_options
-@click.command(short_help="Bound the difference between two policies.")
-@click.argument("answer", nargs=-1, required=True, metavar="BOUNDS.json|GRAPH QUERY LOG...")
+@command(short_help="Better, worse or inconclusive?")
+@takes_question(saved=True)
 @click.option("--policy", required=True, metavar="POLICY", help="The policy to compare.")
-@click.option(
-    "--baseline", required=True, metavar="POLICY", help="The policy that it is compared with."
-)
-@click.option(
-    "--shares",
-    metavar="FILE|any|log",
-    default="any",
-    show_default=True,
-    help="How common contexts are: a table with a column 'share', a log of units, the rows of "
-    "LOG, or any mix.",
-)
+@flags("baseline", "shares", baseline={"required": True})
 @click.option(
     "--cost",
     multiple=True,
@@ -54,16 +48,15 @@ if TYPE_CHECKING:
     metavar="P",
     help="With --estimator dr: the smallest possible propensity.",
 )
-@report_option
-@json_option
+@flags("report", "json")
 @click.pass_context
 def compare(
     context: click.Context,
     /,
-    answer: tuple[str, ...],
+    question: Question,
     policy: str,
     baseline: str,
-    shares: str,
+    shares: str | None,
     cost: tuple[str, ...],
     propensity: str | None,
     estimator: "Estimator",
@@ -71,7 +64,6 @@ def compare(
     report: Path | None,
     *,
     as_json: bool,
-    **asked: Any,
 ) -> None:
     """Bound the mean outcome of --policy minus that of --baseline, and say which is better.
 
@@ -92,19 +84,20 @@ def compare(
       boundit compare bounds.json --policy new.csv --baseline old.csv --shares shares.csv
       boundit compare graph.txt 'Y | do(X), C' log.csv --policy B --baseline log --shares log
     """
-    named = filter(is_path, (*answer, policy, baseline, shares))
-    refuse_overwriting(context, named)
-    found = read_answer(context, answer, asked)
-    table, request = found.table, found.request
+    shares = shares or "any"
+    from boundit.bounds.request import read_request  # noqa: PLC0415, keeps --help quick
+    from boundit.decisions.compare import compare_by  # noqa: PLC0415
 
-    from boundit.decisions.compare import compare_by  # noqa: PLC0415, keeps --help quick
-
+    refuse_overwriting(context, filter(is_path, (policy, baseline, shares)))
+    table, request = spell_caveats(question.derive()), None
+    if not question.saved:
+        request = read_request(question.graph, question.query, question.log, **question.options)
     compared = compare_by(
         table,
         read_policy(policy, table),
         read_policy(baseline, table),
         shares=read_shares(shares, table),
-        goal=asked["goal"] if is_given(context, "goal") else None,
+        goal=question.goal,  # type: ignore[arg-type]
         costs=read_costs(cost, table),
         log=None if request is None else request.log,
         request=request,

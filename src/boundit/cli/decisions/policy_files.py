@@ -218,3 +218,16 @@ def write_policy(choice: "Choice", path: Path) -> None:
     writer.writeheader()
     writer.writerows(rows)
     write_whole(path, text.getvalue().encode())
+
+
+def read_costs(texts: tuple[str, ...], table: "BoundTable") -> dict[object, float] | None:
+    """Read ``--cost ARM=COST``, repeated."""
+    found = dict[object, float]()
+    for text in texts:
+        arm, _, cost = text.rpartition("=")
+        try:
+            found[read_arm(arm, table)] = float(cost)
+        except ValueError:
+            message = f"--cost {text!r} has no number. Write it as ARM=COST, as in 'B=0.1'."
+            raise click.UsageError(message) from None
+    return found or None

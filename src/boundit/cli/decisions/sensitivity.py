@@ -1,27 +1,19 @@
 """``boundit sensitivity``: bounds by a limit, and the breakdown point of a conclusion."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
-from boundit.cli.decisions.answer import bound_options, read_asked
-from boundit.cli.flags import write_with_flags
-from boundit.cli.logs import read_levels
-from boundit.cli.numbers import Number
-from boundit.cli.options import graph_argument, json_option, report_option
+from boundit.cli.options import Number, command, flags
 from boundit.cli.outputs import (
-    OutputFile,
     notify,
     notify_written,
     print_json,
+    show_steps,
     write_answer,
+    write_with_flags,
 )
-from boundit.cli.progress import show_steps
-from boundit.core.message import Caveat
-
-if TYPE_CHECKING:
-    from boundit.graph.causal_graph import CausalGraph
+from boundit.cli.question import Question, takes_question
 
 
 class _Limit(click.types.StringParamType):
@@ -35,11 +27,8 @@ class _Limit(click.types.StringParamType):
         return "Write --limit 'X <-> Y' for an edge, or --limit selection."
 
 
-@bound_options
-@click.command(short_help="Vary a limit, and find where a conclusion fails.")
-@graph_argument
-@click.argument("query")
-@click.argument("log", nargs=-1)
+@command(short_help="Curve over a limit, and the breakdown point.")
+@takes_question()
 @click.option(
     "--limit",
     required=True,
@@ -50,7 +39,7 @@ class _Limit(click.types.StringParamType):
 @click.option(
     "--arm", metavar="VALUE,...", help="The conclusion is about this arm: it is the best one."
 )
-@click.option("--baseline", metavar="VALUE,...", help="It is better than this arm.")
+@flags("baseline")
 @click.option(
     "--at-least",
     type=Number(),
@@ -58,21 +47,12 @@ class _Limit(click.types.StringParamType):
     help="It is better than --baseline by at least D; without one, its mean is at least D.",
 )
 @click.option("--context", "where", metavar="VALUE,...", help="The context of the conclusion.")
-@click.option(
-    "--plot",
-    type=OutputFile(".png", ".svg"),
-    metavar="FILE",
-    help="Draw the bounds against the limit: png or svg.",
-)
-@report_option
-@json_option
+@flags("plot", "report", "json")
 @click.pass_context
 def sensitivity(
     context: click.Context,
     /,
-    graph: "CausalGraph",
-    query: str,
-    log: tuple[str, ...],
+    question: Question,
     limit: str,
     arm: str | None,
     baseline: str | None,
@@ -82,7 +62,6 @@ def sensitivity(
     report: Path | None,
     *,
     as_json: bool,
-    **asked: Any,
 ) -> None:
     """Bound QUERY under growing limits, and find the limit at which a conclusion fails.
 
@@ -96,9 +75,11 @@ def sensitivity(
       boundit sensitivity graph.txt 'Click | do(Ad), Age' log.csv --limit 'Ad <-> Click' \\
         --arm B --baseline A --at-least 0.1 --context young
     """
-    from boundit.decisions.sensitivity import vary_limit  # noqa: PLC0415, keeps --help quick
+    from boundit.bounds.options import read_levels  # noqa: PLC0415, keeps --help quick
+    from boundit.bounds.request import read_request  # noqa: PLC0415
+    from boundit.decisions.sensitivity import vary_limit  # noqa: PLC0415
 
-    request = read_asked(context, graph, query, log, asked)
+    request = read_request(question.graph, question.query, question.log, **question.options)
     with show_steps() as tell:
         found = vary_limit(
             request,
@@ -119,6 +100,5 @@ def sensitivity(
     else:
         click.echo(str(found))
         for note in found.caveats:
-            said = Caveat.read(write_with_flags(note.message))
-            notify(note.kind, said.text)
+            notify(note.kind, str(write_with_flags(note.message)))
     context.exit(0 if found else 1)

@@ -2,17 +2,14 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from boundit.cli.decisions.answer import bound_options, read_asked
 from boundit.cli.decisions.policy_files import read_policy, read_shares
-from boundit.cli.flags import write_with_flags
-from boundit.cli.numbers import Number
-from boundit.cli.options import graph_argument, json_option, report_option
-from boundit.cli.outputs import notify, print_json, write_answer
-from boundit.cli.progress import show_steps
+from boundit.cli.options import Number, command, flags
+from boundit.cli.outputs import notify, print_json, show_steps, write_answer, write_with_flags
+from boundit.cli.question import Question, takes_question
 from boundit.core.message import Caveat
 
 if TYPE_CHECKING:
@@ -21,11 +18,8 @@ if TYPE_CHECKING:
     from boundit.results.bound_table import BoundTable
 
 
-@bound_options
-@click.command(short_help="Say which missing edges would overturn the answer.")
-@graph_argument
-@click.argument("query")
-@click.argument("log", nargs=-1)
+@command(short_help="Conclusions under each missing edge.")
+@takes_question()
 @click.option(
     "--rule",
     type=click.Choice(["minimax-regret", "maximin", "optimism"]),
@@ -39,14 +33,7 @@ if TYPE_CHECKING:
     metavar="H",
     help="With --rule optimism: 0 looks at lower ends alone, 1 at upper ends.",
 )
-@click.option(
-    "--level",
-    type=Number(0, 1, min_open=True, max_open=True),
-    metavar="CHANCE",
-    default=0.05,
-    show_default=True,
-    help="The chance of any false alarm of the tests that missing edges get on the log.",
-)
+@flags("level")
 @click.option(
     "--new",
     metavar="POLICY",
@@ -58,15 +45,9 @@ if TYPE_CHECKING:
     metavar="FILE|any|log",
     help="How often contexts come, for --new and --old.",
 )
-@report_option
-@json_option
-@click.pass_context
+@flags("report", "json")
 def stress(
-    context: click.Context,
-    /,
-    graph: "CausalGraph",
-    query: str,
-    log: tuple[str, ...],
+    question: Question,
     rule: str,
     optimism: float | None,
     level: float,
@@ -76,7 +57,6 @@ def stress(
     report: Path | None,
     *,
     as_json: bool,
-    **asked: Any,
 ) -> None:
     """Add every edge that GRAPH leaves out, one at a time, and see what becomes of the answer.
 
@@ -92,10 +72,12 @@ def stress(
       boundit stress graph.txt 'Click | do(Ad)' log.csv --new B --old A
       boundit stress graph.txt 'Click | do(Ad)' log.csv --report out.html
     """
+    from boundit.bounds.request import read_request  # noqa: PLC0415, keeps --help quick
     from boundit.decisions.stress.page import make_stress_page  # noqa: PLC0415, keeps --help quick
     from boundit.decisions.stress.stress import stress_request  # noqa: PLC0415, keeps --help quick
 
-    request = read_asked(context, graph, query, log, asked)
+    graph: CausalGraph = question.graph
+    request = read_request(graph, question.query, question.log, **question.options)
     with show_steps() as tell:
         found = stress_request(
             graph,

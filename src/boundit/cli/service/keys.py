@@ -2,7 +2,7 @@
 
 import click
 
-from boundit.cli.options import json_option
+from boundit.cli.options import flags
 from boundit.cli.outputs import notify, print_json
 from boundit.cli.service.stores import open_store, store_option
 
@@ -27,7 +27,7 @@ def keys() -> None:
     type=click.Choice(["decide", "reward", "read", "admin"]),
     help="What the key may do; again for more. admin may do everything.",
 )
-@json_option
+@flags("json")
 def add(*, name: str, store: str, roles: tuple[str, ...], as_json: bool) -> None:
     """Make a key for the caller NAME, and print it. It is shown this once.
 
@@ -47,7 +47,7 @@ def add(*, name: str, store: str, roles: tuple[str, ...], as_json: bool) -> None
 
 @keys.command("list", short_help="List the keys, without their secrets.")
 @store_option
-@json_option
+@flags("json")
 def list_(*, store: str, as_json: bool) -> None:
     """List all keys, those revoked too."""
     opened = open_store(store)

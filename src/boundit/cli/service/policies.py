@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from boundit.cli.options import json_option
+from boundit.cli.options import flags
 from boundit.cli.outputs import OutputFile, notify_written, print_json
 from boundit.cli.service.stores import (
     open_store,
@@ -75,7 +75,7 @@ def policies() -> None:
 )
 @click.option("--seed", type=int, help="The seed of all draws; drawn and kept unless given.")
 @set_option(", ".join(_CREATED))
-@json_option
+@flags("json")
 def create(
     *, name: str, store: str, bounds: Path | None, window: str | None, as_json: bool,
     fields: Sequence[str], **given: Any,
@@ -113,7 +113,7 @@ def create(
     type=click.Choice(["state", "decisions"]),
     help="Replay all events, and compare the states; with 'decisions' make every decision again.",
 )
-@json_option
+@flags("json")
 @click.pass_context
 def show(
     context: click.Context, *, name: str | None, store: str, verify: str | None, as_json: bool
@@ -180,7 +180,7 @@ def refresh(*, name: str, bounds: Path, store: str) -> None:
 @click.argument("name")
 @store_option
 @set_option(", ".join(_UPDATED))
-@json_option
+@flags("json")
 def update(*, name: str, store: str, fields: Sequence[str], as_json: bool) -> None:
     """Change fields of the policy NAME; decisions from now on go by them.
 
@@ -232,7 +232,7 @@ def prune(*, name: str, store: str, before: datetime | None, id_: str | None) ->
         else:
             assert before is not None
             answer = engine.prune(name, before.replace(tzinfo=UTC))
-    click.echo(f"erased {answer.decisions:,} decisions in {answer.events:,} events")
+    click.echo(f"decisions erased: {answer.decisions:,}, events: {answer.events:,}")
 
 
 @policies.command(short_help="Export the closed decisions as a log.")

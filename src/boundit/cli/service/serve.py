@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 import click
 
+from boundit.cli.options import command
 from boundit.cli.outputs import notify
 from boundit.cli.service.kernels import set_kernel_folder
 from boundit.cli.service.stores import (
@@ -23,7 +24,7 @@ _PATIENCE = 5.0
 """For so many seconds compiled code is waited for; then policies that lack it answer 503."""
 
 
-@click.command(short_help="Serve policies over HTTP.")
+@command(short_help="Serve policies over HTTP.")
 @store_option
 @click.option(
     "--host",

@@ -8,9 +8,9 @@ from boundit.bounds.options import Options, accept_options
 from boundit.bounds.request import BoundRequest, read_request
 from boundit.bounds.selection_facts import FactsRefuted
 from boundit.bounds.table import EndsCross, NoModelFits
-from boundit.checks.check import NoLevel
-from boundit.core.errors import BounditError
+from boundit.core.errors import BounditError, OptionError
 from boundit.core.long_work import Progress, TimeBudget, follow_progress
+from boundit.core.message import Option
 from boundit.decisions.choose import choose
 from boundit.decisions.compare import AnswersContradict, Comparison
 from boundit.decisions.means import MeansContradict
@@ -124,7 +124,8 @@ def stress_request(
     """
     budget = TimeBudget(request.time_limit)
     if not isinstance(level, int | float) or not 0 < level < 1:
-        raise NoLevel(level)
+        said = " is not a probability of a false alarm; use 0.05 or such"
+        raise OptionError(Option("level", level), said)
     progress("read the log", 0, 1)
     tables = RivalTables.of(request, graph.nodes)
     refutation: Note = ""

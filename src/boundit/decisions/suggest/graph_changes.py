@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from boundit.checks.check import check
+from boundit.core.errors import DataError
 from boundit.core.long_work import Progress
-from boundit.counts.errors import InvalidLog
 from boundit.decisions.suggest.evaluation import Evaluation, measure_width
 from boundit.decisions.suggest.report import NARROWER, Suggestion
 from boundit.graph.causal_graph import CausalGraph
@@ -88,6 +88,6 @@ def _find_contradictions(evaluation: Evaluation, graph: CausalGraph) -> frozense
         return frozenset()
     try:
         report = check(graph, log, time_limit=evaluation.budget.share(CHECKING).count_seconds())
-    except InvalidLog:
+    except DataError:
         return frozenset()
     return frozenset(str(finding.statement) for finding in report.contradictions)

@@ -9,14 +9,8 @@ from boundit.report.notebook.snippet import (
     write_words,
 )
 from boundit.report.text.lettering import format_level
-from boundit.results.choice import (
-    MOST_DRAWN,
-    Choice,
-    ContextChoice,
-    cut_draw,
-    write_arm,
-    write_promise,
-)
+from boundit.results.choice import MOST_DRAWN, Choice, ContextChoice, cut_draw, write_promise
+from boundit.results.text import write_arm
 
 
 def show_choice(choice: Choice) -> str:

@@ -3,16 +3,16 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
-from typing import Any
+from typing import Any, NamedTuple, final
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match, Route
+from starlette.types import Receive, Scope, Send
 
 import boundit
 from boundit.service.commands import (
@@ -30,6 +30,7 @@ from boundit.service.http.access import Gatekeeper, Limits, RateLimiter, read_bo
 from boundit.service.http.metrics import Metrics
 from boundit.service.http.openapi import (
     OPERATIONS,
+    SAFE_HEADERS,
     Call,
     Operation,
     write_answer,
@@ -45,84 +46,85 @@ _LARGE = 2**18
 """Bodies of more bytes are read in a thread, so that others are heard meanwhile."""
 _MOST_VALUES, _MOST_SETTINGS = 100, 1000
 """How many values a body may have for each row of a batch, and how many one that has bounds."""
-_SAFE_HEADERS = {
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-    "cache-control": "no-store",
-}
-"""Headers of every answer that has not its own."""
 
 
-class Service:
-    """What every request passes: keys, rates, limits, and a count of it."""
+class Shared(NamedTuple):
+    """What all requests pass."""
 
-    def __init__(self, engine: Engine, limits: Limits) -> None:
-        self.engine, self.limits = engine, limits
-        self.metrics = Metrics(engine)
-        self._gatekeeper = Gatekeeper(KeyRing(engine.store))
-        self._limiter = RateLimiter(limits.rate) if limits.rate else None
+    gatekeeper: Gatekeeper
+    limiter: RateLimiter | None
+    metrics: Metrics
 
-    def make_endpoint(self, operation: Operation) -> Callable[[Request], Awaitable[Response]]:
-        """Make the endpoint of an operation, as Starlette calls it."""
-        note = self.metrics.make_note(operation.name)
 
-        async def answer(request: Request) -> Response:
-            begun = time.perf_counter()
-            try:
-                response = await self._answer(operation, request)
-            except ServiceError as error:
-                response = write_error(error)
-            except Exception as error:  # noqa: BLE001, a bug must be an answer too
-                _log.exception("%s failed", operation.name)
-                response = write_error(FailedCommand(error))
-            for name, value in _SAFE_HEADERS.items():
-                response.headers.setdefault(name, value)
-            note(response.status_code, time.perf_counter() - begun)
-            return response
+@final
+class Endpoint:
+    """An operation behind keys, rates, limits and a count of it, as the ASGI app of a route."""
 
-        return answer
+    def __init__(
+        self, operation: Operation, engine: Engine, limits: Limits, shared: Shared
+    ) -> None:
+        self._operation, self._engine, self._limits = operation, engine, limits
+        self._admit = None if operation.open else shared.gatekeeper.admit
+        self._take = shared.limiter.take if shared.limiter else None
+        self._note = shared.metrics.make_note(operation.name)
+        room = _MOST_SETTINGS if operation.role == "admin" else _MOST_VALUES
+        self._most_values = room * max(limits.batch, MOST_ARMS)
 
-    async def _answer(self, operation: Operation, request: Request) -> Response:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, and count it."""
+        begun, request = time.perf_counter(), Request(scope, receive, send)
+        try:
+            response = await self._answer(request)
+        except ServiceError as error:
+            response = write_error(error)
+        except Exception as error:  # noqa: BLE001, a bug must be an answer too
+            _log.exception("%s failed", self._operation.name)
+            response = write_error(FailedCommand(error))
+        self._note(response.status_code, time.perf_counter() - begun)
+        await response(scope, receive, send)
+
+    async def _answer(self, request: Request) -> Response:
         """Admit a request, read its body, and handle it."""
-        caller = ""
-        if not operation.open:
-            caller = (await self._gatekeeper.admit(request, operation.role)).id
-            if self._limiter is not None:
-                self._limiter.take(caller)
+        operation, caller = self._operation, ""
+        body: Any = None
+        if self._admit is not None:
+            caller = (await self._admit(request, operation.role)).id
+            if self._take is not None:
+                self._take(caller)
         if request.scope["query_string"]:
             operation.require_query(request)
-        body: Any = None
         if operation.takes is not None:
-            room = _MOST_SETTINGS if operation.role == "admin" else _MOST_VALUES
-            most_values = room * max(self.limits.batch, MOST_ARMS)
-            sent = await read_body(request, self.limits, most_values)
+            sent = await read_body(request, self._limits, self._most_values)
             if len(sent) > _LARGE:
                 body = await asyncio.to_thread(read_request, operation.takes, sent)
             else:
                 body = read_request(operation.takes, sent)
-            if self._limiter is not None:
-                rows = min(_count_rows(body), self.limits.batch)
-                self._limiter.take(caller, rows - 1)
-        found = await operation.handler(Call(self.engine, request, body))
-        if isinstance(found, Response):
-            return found
-        return write_answer(found, operation.statuses[0])
+            if self._take is not None:
+                self._take(caller, min(_count_rows(body), self._limits.batch) - 1)
+        found = await operation.handler(Call(self._engine, request, body))
+        if not isinstance(found, Response):
+            return write_answer(found, operation.statuses[0])
+        for name, value in SAFE_HEADERS.items():
+            found.headers.setdefault(name, value)
+        return found
 
 
 def make_app(engine: Engine, limits: Limits | None = None) -> Starlette:
     """Make the app of an engine, which is started by whoever made it."""
-    service = Service(engine, limits or Limits())
+    limits = limits or Limits()
+    limiter = RateLimiter(limits.rate) if limits.rate else None
+    shared = Shared(Gatekeeper(KeyRing(engine.store)), limiter, Metrics(engine))
     routes = [
         Route(
             one.path.replace("{id}", "{id:path}"),
-            service.make_endpoint(one),
+            Endpoint(one, engine, limits, shared),
             methods=[one.method],
         )
         for one in OPERATIONS
     ]
     app = Starlette(routes=routes, exception_handlers={HTTPException: _refuse_path})
     app.router.redirect_slashes = False  # a path is what the document says
-    app.state.limits, app.state.metrics = service.limits, service.metrics
+    app.state.limits, app.state.metrics = limits, shared.metrics
     app.state.document = write_document(boundit.__version__)
     app.state.exporting = asyncio.Lock()
     app.state.probes = ThreadPoolExecutor(1, "boundit probes")

@@ -36,10 +36,13 @@ class Metrics:
 
     def make_note(self, operation: str) -> Callable[[int, float], None]:
         """Make what counts a request of an operation: its status and its seconds."""
-        seconds, requests = self._seconds.labels(operation), self._requests
+        seconds, requests = self._seconds.labels(operation), dict[int, Counter]()
 
         def note(status: int, taken: float) -> None:
-            requests.labels(operation, str(status)).inc()
+            counter = requests.get(status)
+            if counter is None:
+                counter = requests[status] = self._requests.labels(operation, str(status))
+            counter.inc()
             seconds.observe(taken)
 
         return note

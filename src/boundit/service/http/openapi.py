@@ -29,6 +29,12 @@ _INTRODUCTION = """\
 Policies that decide, learn from delayed and repeated rewards, and forget nothing that was
 acknowledged: an answer of 2xx means that it is on disk. `decide` is idempotent on the id,
 `recordReward` on the id and the reward_id. Every refusal is one line of JSON."""
+SAFE_HEADERS = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
+}
+"""Headers of every answer that has not its own."""
 _encode = msgspec.json.Encoder().encode
 
 
@@ -167,7 +173,7 @@ def operation(method: Any, path: str, **more: Any) -> Callable[[Handler], Handle
 
 def write_answer(value: Any, status: int = 200) -> Response:
     """Write an answer as JSON."""
-    return Response(_encode(value), status, media_type=JSON)
+    return Response(_encode(value), status, SAFE_HEADERS, JSON)
 
 
 def write_error(error: ServiceError) -> Response:

@@ -172,7 +172,7 @@ async def get_propensities(call: Call) -> Response:
     "DELETE", f"{_POLICY}/decisions/{{id}}", role="admin", gives=PruneAnswer, refuses=(404, 410)
 )
 async def erase_decision(call: Call) -> PruneAnswer:
-    """Erase one decision with its rewards, at once; what was learned from it stays."""
+    """Erase one decision with its rewards, at once."""
     id_ = call.request.path_params["id"]
     return await asyncio.to_thread(call.engine.erase, call.policy, id_)
 

@@ -97,7 +97,7 @@ def serve(
 
 
 def _write_url(name: tuple[Any, ...]) -> str:
-    """Write the address of a socket as a URL; called by ``serve``.
+    """Write the address of a socket as a URL.
 
     >>> _write_url(("::1", 80, 0, 0))
     'http://[::1]:80'
@@ -107,7 +107,7 @@ def _write_url(name: tuple[Any, ...]) -> str:
 
 
 def _ignore(*_: object) -> None:
-    """Do nothing for a signal that was heeded already; ``serve`` hands it over."""
+    """Do nothing for a signal that was heeded already."""
 
 
 def raise_file_limit(connections: int) -> None:

@@ -1,13 +1,13 @@
 """What the engine asks of a store: rows in, rows out, one transaction at a time.
 
-The statements are the same for both databases but for a few words, which ``Dialect`` has.
+The statements are the same for both databases but for what subclasses of ``Transaction`` write.
 Moments are microseconds since 1970, in UTC.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from boundit.service.errors import StoreUnavailable
 
@@ -176,55 +176,6 @@ class KeyRow(NamedTuple):
     revoked_at: int | None
 
 
-class Connection(Protocol):
-    """What ``sqlite3`` and ``psycopg`` connections share."""
-
-    def execute(self, query: Any, params: Any = ..., /) -> Any:
-        """Run one statement."""
-        ...
-
-
-class Dialect(Protocol):
-    """The words in which the two databases differ."""
-
-    def translate(self, query: str) -> Any:
-        """Write a statement with the database's own placeholders."""
-        ...
-
-    def pack(self, values: Sequence[str] | Sequence[int]) -> Any:
-        """Make one parameter of several values."""
-        ...
-
-    def add_rows(
-        self,
-        connection: Any,
-        table: str,
-        columns: tuple[str, ...],
-        rows: Sequence[Sequence[object]],
-        more: str,
-    ) -> None:
-        """Add many rows to a table by one statement."""
-        ...
-
-    def update_rows(self, connection: Any, rows: Sequence[Sequence[object]]) -> None:
-        """Set closed and outcome of decisions, by policy and id."""
-        ...
-
-    def write_among(self, kind: str) -> str:
-        """Write the condition that a column is one of the values packed, of a type."""
-        ...
-
-    @property
-    def waits(self) -> bool:
-        """Whether every answer is waited for over a network."""
-        ...
-
-    @property
-    def lock(self) -> str:
-        """What locks the rows that a query reads; read by ``Transaction.lock_heads``."""
-        ...
-
-
 _ROOM = 2**16
 _HEAD = ", ".join(Head._fields)
 _UPDATE_HEAD = (
@@ -241,41 +192,50 @@ _EVENT = ("policy", "position", "at", "kind", "body")
 _NEW_DECISION = ("policy", "id", "position", "due", "closed", "outcome")
 _DECISION = "d.id, d.position, d.due, d.closed, d.outcome, e.at, e.body"
 _JOIN = "decisions d JOIN events e ON e.policy = d.policy AND e.position = d.position"
+_DECISIONS = f"SELECT {_DECISION} FROM {_JOIN} WHERE d.policy = ? AND "
 
 
-class Transaction:
-    """The statements of one transaction."""
+class Transaction(ABC):
+    """The statements of one transaction; what the two databases write otherwise is abstract.
 
-    def __init__(
-        self, connection: Connection, dialect: Dialect, read_now: Callable[[], int]
-    ) -> None:
-        self.connection, self._dialect, self._read_now = connection, dialect, read_now
+    Entered, one that writes is committed at the end, and what raised is undone.
+    """
+
+    waits: ClassVar[bool] = False
+    """Whether every answer is waited for over a network."""
+    lock: ClassVar[str] = ""
+    """What locks the rows that a query reads."""
+
+    def __init__(self, connection: Any) -> None:
+        self.connection = connection
         self._expected: dict[tuple[int, tuple[str, ...]], Any] = {}
 
     @property
-    def waits(self) -> bool:
-        """Whether every answer is waited for over a network."""
-        return self._dialect.waits
-
-    @cached_property
+    @abstractmethod
     def now(self) -> int:
         """The moment of the transaction, in microseconds since 1970."""
-        return self._read_now()
 
+    @abstractmethod
     def _run(self, query: str, *parameters: object) -> Any:
         """Run one statement and give its cursor."""
-        return self.connection.execute(self._dialect.translate(query), parameters)
 
-    def _add_rows(
-        self,
-        table: str,
-        columns: tuple[str, ...],
-        rows: Sequence[Sequence[object]],
-        more: str = "",
+    @abstractmethod
+    def _insert(
+        self, table: str, columns: tuple[str, ...], rows: Sequence[Sequence[object]], more: str
     ) -> None:
-        """Add rows with these columns to a table."""
-        if rows:
-            self._dialect.add_rows(self.connection, table, columns, rows, more)
+        """Add some rows to a table."""
+
+    @abstractmethod
+    def _among(self, kind: str) -> str:
+        """Write the condition that a column is one of the values packed, of a type."""
+
+    @abstractmethod
+    def _pack(self, values: Sequence[str] | Sequence[int]) -> Any:
+        """Make one parameter of several values."""
+
+    @abstractmethod
+    def update_decisions(self, rows: Sequence[tuple[int | None, str | None, int, str]]) -> None:
+        """Set closed and outcome of decisions, by policy and id."""
 
     def _run_among(
         self, query: str, column: str, kind: str, values: Sequence[Any], *before: object
@@ -286,8 +246,7 @@ class Transaction:
         """
         if len(values) == 1:
             return self._run(f"{query}{column} = ?", *before, values[0])
-        among = self._dialect.write_among(kind)
-        return self._run(f"{query}{column} {among}", *before, self._dialect.pack(values))
+        return self._run(f"{query}{column} {self._among(kind)}", *before, self._pack(values))
 
     def lock_heads(
         self, names: Sequence[str], expected: Mapping[int, Sequence[str]] | None = None
@@ -300,29 +259,29 @@ class Transaction:
         """
         query = f"SELECT {_HEAD} FROM policies WHERE name "
         if len(names) == 1:
-            rows = self._run(f"{query}= ?{self._dialect.lock}", names[0])
+            rows = self._run(f"{query}= ?{self.lock}", names[0])
         else:
-            query += f"{self._dialect.write_among('text')} ORDER BY name{self._dialect.lock}"
-            rows = self._run(query, self._dialect.pack(sorted(names)))
+            query += f"{self._among('text')} ORDER BY name{self.lock}"
+            rows = self._run(query, self._pack(sorted(names)))
         for policy, ids in (expected or {}).items():
             key = policy, tuple(ids)
-            self._expected[key] = self._ask_decisions(*key)
+            self._expected[key] = self._run_among(_DECISIONS, "d.id", "text", ids, policy)
         return {row[1]: Head(*row) for row in rows}
 
     def find_locked(self, names: Iterable[str]) -> set[str]:
         """Find which of the policies that ``lock_heads`` left out are there: others have them."""
         wanted = list(names)
-        if not wanted or not self._dialect.lock:
+        if not wanted or not self.lock:
             return set()
         query = "SELECT name FROM policies WHERE "
         return {row[0] for row in self._run_among(query, "name", "text", wanted)}
 
     def require_tables(self) -> None:
-        """Read one row, which every store has; called by ``Engine.require_ready``."""
+        """Read one row, which every store has."""
         self._run("SELECT value FROM boundit_store WHERE name = 'schema'").fetchone()
 
     def touch(self) -> None:
-        """Write as much as a group does, which nobody reads; called by ``Engine._try_again``.
+        """Write as much as a group does, which nobody reads.
 
         A disk that is full may have room for a little.
         """
@@ -334,7 +293,7 @@ class Transaction:
 
     def list_heads(self) -> list[Head]:
         """Read the head rows of all policies but those that are deleted."""
-        query = f"SELECT {_HEAD} FROM policies WHERE name NOT LIKE '/%' ORDER BY name"
+        query = f"SELECT {_HEAD} FROM policies WHERE substr(name, 1, 1) <> '/' ORDER BY name"
         return [Head(*row) for row in self._run(query)]
 
     def get_head(self, name: str) -> Head | None:
@@ -376,12 +335,12 @@ class Transaction:
 
     def has_deleted(self) -> bool:
         """Return True if rows of deleted policies are left."""
-        query = "SELECT 1 FROM policies WHERE name LIKE '/%' LIMIT 1"
+        query = "SELECT 1 FROM policies WHERE substr(name, 1, 1) = '/' LIMIT 1"
         return self._run(query).fetchone() is not None
 
     def erase_deleted(self, most: int) -> bool:
         """Erase some rows of deleted policies; gives whether more are left."""
-        query = "SELECT id FROM policies WHERE name LIKE '/%' ORDER BY id LIMIT 1"
+        query = "SELECT id FROM policies WHERE substr(name, 1, 1) = '/' ORDER BY id LIMIT 1"
         found = self._run(query).fetchone()
         if found is None:
             return False
@@ -399,7 +358,7 @@ class Transaction:
 
     def add_events(self, rows: Sequence[tuple[int, int, int, str, str]]) -> None:
         """Append events: policy, position, at, kind, body."""
-        self._add_rows("events", _EVENT, rows)
+        self._insert("events", _EVENT, rows, "")
 
     def list_events(
         self, policy: int, after: int, limit: int, kinds: Sequence[str] = ()
@@ -431,7 +390,7 @@ class Transaction:
         return [EventRow(*row) for row in self._run(query, policy)]
 
     def get_events(self, policy: int, positions: Sequence[int]) -> dict[int, EventRow]:
-        """Read events by position; called by ``Engine.get_decision`` and ``_list_rows``."""
+        """Read events by position."""
         query = "SELECT position, at, kind, body FROM events WHERE policy = ? AND "
         rows = self._run_among(query, "position", "bigint", positions, policy)
         return {row[0]: EventRow(*row) for row in rows}
@@ -442,19 +401,15 @@ class Transaction:
 
     def list_decisions(self, policy: int, ids: Sequence[str]) -> Iterable[Sequence[Any]]:
         """List decisions by their ids, in any order, with the values of a ``DecisionRow``."""
-        rows = self._expected.pop((policy, tuple(ids)), None) if self._expected else None
-        found: Iterable[Sequence[Any]] = (
-            self._ask_decisions(policy, ids) if rows is None else rows
-        )
+        found: Iterable[Sequence[Any]] | None = None
+        if self._expected:
+            found = self._expected.pop((policy, tuple(ids)), None)
+        if found is None:
+            found = self._run_among(_DECISIONS, "d.id", "text", ids, policy)
         return found
 
-    def _ask_decisions(self, policy: int, ids: Sequence[str]) -> Any:
-        """Ask for decisions by their ids, and give the cursor."""
-        query = f"SELECT {_DECISION} FROM {_JOIN} WHERE d.policy = ? AND "
-        return self._run_among(query, "d.id", "text", ids, policy)
-
     def find_pruned(self, policy: int, hashes: Sequence[str]) -> set[str]:
-        """Find which ids, by their hashes, were pruned; called by ``PolicyChanges.look_up``."""
+        """Find which ids, by their hashes, were pruned."""
         query = "SELECT hash FROM pruned WHERE policy = ? AND "
         return {row[0] for row in self._run_among(query, "hash", "text", hashes, policy)}
 
@@ -478,18 +433,18 @@ class Transaction:
         self, rows: Sequence[tuple[int, str, int, int | None, int | None, str | None]]
     ) -> None:
         """Add decisions: policy, id, position, due, closed, outcome."""
-        self._add_rows("decisions", _NEW_DECISION, rows)
-
-    def update_decisions(self, rows: Sequence[tuple[int | None, str | None, int, str]]) -> None:
-        """Set closed and outcome of decisions, by policy and id."""
-        self._dialect.update_rows(self.connection, rows)
+        self._insert("decisions", _NEW_DECISION, rows, "")
 
     def add_daily_counts(
-        self, policy: int, rows: Mapping[tuple[str, str], Sequence[float]]
+        self, policy: int, day: str, counts: Mapping[tuple[str, str], float]
     ) -> None:
-        """Add to the counts by day and arm; called by ``PolicyChanges.write``."""
-        found = [(policy, *key, *row) for key, row in sorted(rows.items())]
-        self._add_rows("daily_counts", _DAILY, found, _ADD_UP)
+        """Add to the counts of a day, by arm and name of the count."""
+        arms = sorted({arm for arm, _ in counts})
+        rows = [
+            (policy, day, arm, *(counts.get((arm, name), 0) for name in _COUNTS))
+            for arm in arms
+        ]
+        self._insert("daily_counts", _DAILY, rows, _ADD_UP)
 
     def add_snapshot(self, policy: int, row: SnapshotRow) -> None:
         """Store a snapshot, unless there is one."""
@@ -521,13 +476,14 @@ class Transaction:
         self, policy: int, ids: Sequence[str], hashes: Sequence[str], positions: Sequence[int]
     ) -> None:
         """Erase decisions and their events, and keep the hashes of their ids."""
-        among, pack = self._dialect.write_among, self._dialect.pack
+        if not ids:
+            return
         gone = [(policy, one) for one in hashes]
-        self._add_rows("pruned", ("policy", "hash"), gone, "ON CONFLICT DO NOTHING")
-        query = f"DELETE FROM decisions WHERE policy = ? AND id {among('text')}"
-        self._run(query, policy, pack(ids))
-        query = f"DELETE FROM events WHERE policy = ? AND position {among('bigint')}"
-        self._run(query, policy, pack(positions))
+        self._insert("pruned", ("policy", "hash"), gone, "ON CONFLICT DO NOTHING")
+        query = "DELETE FROM decisions WHERE policy = ? AND "
+        self._run_among(query, "id", "text", ids, policy)
+        query = "DELETE FROM events WHERE policy = ? AND "
+        self._run_among(query, "position", "bigint", positions, policy)
 
     def add_key(self, row: KeyRow) -> None:
         """Store a key."""
@@ -538,7 +494,7 @@ class Transaction:
         )
 
     def list_keys(self) -> list[KeyRow]:
-        """Read all keys; called by ``KeyRing.refresh`` and ``list_keys``."""
+        """Read all keys."""
         rows = self._run(
             "SELECT id, name, roles, hash, created_at, revoked_at FROM keys "
             "ORDER BY created_at, id"
@@ -550,7 +506,7 @@ class Transaction:
         self._run("UPDATE keys SET revoked_at = ? WHERE id = ?", self.now, id)
 
     def list_daily_counts(self, policy: int) -> list[tuple[Any, ...]]:
-        """Read the counts by day and arm; called by ``Engine.list_daily_counts``."""
+        """Read the counts by day and arm."""
         rows: list[tuple[Any, ...]] = self._run(
             f"SELECT day, arm, {', '.join(_COUNTS)} "
             "FROM daily_counts WHERE policy = ? ORDER BY day, arm",
@@ -575,5 +531,5 @@ class Store(Protocol):
         ...
 
     def close(self) -> None:
-        """Close all connections; called by ``Engine.stop``."""
+        """Close all connections."""
         ...

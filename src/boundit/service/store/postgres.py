@@ -6,9 +6,9 @@ of positions is the order of commits. Moments are those of the database's clock.
 
 import logging
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from itertools import chain
 from typing import Any, TypeAlias, final
 
@@ -19,7 +19,6 @@ from psycopg_pool import ConnectionPool
 from boundit.service.errors import StoreUnavailable
 from boundit.service.store.base import (
     SCHEMA_VERSION,
-    Connection,
     Transaction,
     require_form,
     write_schema,
@@ -59,53 +58,57 @@ _MAKING_TABLES = 4_702_111_234
 
 
 @final
-class PostgresDialect:
-    """The words of PostgreSQL: its own arrays and placeholders, and rows that are locked."""
+class PostgresTransaction(Transaction):
+    """A transaction of PostgreSQL: its own arrays and placeholders, and rows that are locked."""
 
     lock = " FOR UPDATE SKIP LOCKED"
     waits = True
 
-    def write_among(self, kind: str) -> str:
-        """Write the condition that a column is one of those packed; for ``Transaction``.
+    def __init__(self, connection: _Connection, read_now: Callable[[], int]) -> None:
+        super().__init__(connection)
+        self._read_now = read_now
 
-        As a query of its own, so that every value is looked up in the index: where statistics
-        are old, a comparison with all values of an array might go through the whole table.
+    @cached_property
+    def now(self) -> int:
+        """The moment of the transaction, in microseconds since 1970."""
+        return self._read_now()
+
+    def _run(self, query: str, *parameters: object) -> Any:
+        return self.connection.execute(_translate(query), parameters)
+
+    def _among(self, kind: str) -> str:
+        """Write the condition as a query of its own, so that every value is looked up in the index.
+
+        Where statistics are old, a comparison with all values of an array might go through the
+        whole table.
         """
         return f"IN (SELECT unnest(?::{kind}[]))"
 
-    def translate(self, query: str) -> Any:
-        """Write a statement with the placeholders of psycopg."""
-        return _translate(query)
-
-    def pack(self, values: Sequence[str] | Sequence[int]) -> list[Any]:
-        """Give values as a list, which is an array."""
+    def _pack(self, values: Sequence[str] | Sequence[int]) -> list[Any]:
         return list(values)
 
-    def add_rows(
-        self,
-        connection: Connection,
-        table: str,
-        columns: tuple[str, ...],
-        rows: Sequence[Sequence[object]],
-        more: str,
+    def _insert(
+        self, table: str, columns: tuple[str, ...], rows: Sequence[Sequence[object]], more: str
     ) -> None:
         """Add rows to a table, as one array a column."""
+        if not rows:
+            return
         if len(rows) <= _FEW_ROWS:
             query = _write_insert(table, columns, len(rows), more)
-            connection.execute(query, tuple(chain.from_iterable(rows)))
+            self.connection.execute(query, tuple(chain.from_iterable(rows)))
             return
         # In binary, as text of arrays has to be escaped, which takes longest of all.
         arrays = ", ".join(f"%b::{_TYPES.get(name, 'bigint')}[]" for name in columns)
         query = f"INSERT INTO {table} ({', '.join(columns)}) SELECT * FROM unnest({arrays}) "
         values = [list(one) for one in zip(*rows, strict=True)]
-        connection.execute(query + more, values)
+        self.connection.execute(query + more, values)
 
-    def update_rows(self, connection: Connection, rows: Sequence[Sequence[object]]) -> None:
+    def update_decisions(self, rows: Sequence[Sequence[object]]) -> None:
         """Set closed and outcome of decisions, by policy and id."""
         if len(rows) == 1:
-            connection.execute(_UPDATE_ONE, rows[0])
+            self.connection.execute(_UPDATE_ONE, rows[0])
             return
-        connection.execute(
+        self.connection.execute(
             "UPDATE decisions d SET closed = n.closed, outcome = n.outcome "
             "FROM unnest(%b::bigint[], %b::text[], %b::bigint[], %b::text[]) "
             "AS n (closed, outcome, policy, id) WHERE d.policy = n.policy AND d.id = n.id",
@@ -115,7 +118,7 @@ class PostgresDialect:
 
 @lru_cache
 def _write_insert(table: str, columns: tuple[str, ...], n: int, more: str) -> str:
-    """Write the statement that adds a few rows; called by ``PostgresDialect.add_rows``."""
+    """Write the statement that adds a few rows."""
     row = ", ".join(f"%s::{_TYPES.get(name, 'bigint')}" for name in columns)
     places = ", ".join([f"({row})"] * n)
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES {places} {more}"
@@ -135,7 +138,7 @@ def _list_options(settings: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _read_clock(asked: "psycopg.Cursor[tuple[Any, ...]]") -> int:
-    """Read the answer of the database's clock; what ``PostgresStore._begin`` hands over."""
+    """Read the answer of the database's clock."""
     found = asked.fetchone()
     return int(found[0]) if found else 0
 
@@ -163,7 +166,7 @@ class PostgresStore:
     """
 
     def __init__(self, url: str, *, clock: Clock | None = None) -> None:
-        self._url, self._clock, self._dialect = url, clock, PostgresDialect()
+        self._url, self._clock = url, clock
         self._writer: _Connection | None = None
         self._wait, self._retry_at = 0.0, 0.0
         self._pool: ConnectionPool[_Connection] = ConnectionPool(
@@ -256,14 +259,14 @@ class PostgresStore:
         """Begin a transaction, and ask for the database's clock unless another was given."""
         connection.execute(f"BEGIN{mode}".encode())
         read = self._clock or partial(_read_clock, connection.execute(_NOW))
-        return Transaction(connection, self._dialect, read)
+        return PostgresTransaction(connection, read)
 
     def forget(self) -> bool:
         """Do nothing: the database looks after its files."""
         return True
 
     def close(self) -> None:
-        """Close all connections; called by ``Engine.stop``."""
+        """Close all connections."""
         self._pool.close()
         if self._writer is not None:
             self._writer.close()

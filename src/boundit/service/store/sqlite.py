@@ -6,10 +6,10 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import TypeAlias, final
+from typing import Any, TypeAlias, final
 
 from boundit.service.errors import StoreUnavailable
 from boundit.service.events import write_body
@@ -34,55 +34,82 @@ def read_clock() -> int:
 
 
 @final
-class SqliteDialect:
-    """The words of SQLite: a list of values is one JSON text, and one writer needs no locks."""
+class SqliteTransaction(Transaction):
+    """A transaction of SQLite: a list of values is one JSON text, and one writer needs no locks."""
 
-    lock = ""
-    waits = False
+    def __init__(self, connection: sqlite3.Connection, store: "SqliteStore") -> None:
+        super().__init__(connection)
+        self._store = store
 
-    def write_among(self, kind: str) -> str:  # noqa: ARG002, a value has its own
-        """Write the condition that a column is one of those packed; for ``Transaction``."""
+    @cached_property
+    def now(self) -> int:
+        """The moment of the transaction, in microseconds since 1970."""
+        return self._store.clock()
+
+    def __enter__(self) -> Transaction:
+        try:
+            self.connection.execute("BEGIN IMMEDIATE")
+        except BaseException as error:
+            self._undo(error)
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: object
+    ) -> None:
+        if error is not None:
+            self._undo(error)
+            return
+        try:
+            self.connection.execute("COMMIT")
+        except BaseException as failed:
+            self._undo(failed)
+            raise
+        self._store.require_files()
+
+    def _undo(self, error: BaseException) -> None:
+        """Undo what was written, and raise an error of SQLite as one that callers know."""
+        with _explain():
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+            if isinstance(error, sqlite3.Error):
+                raise error
+
+    def _run(self, query: str, *parameters: object) -> Any:
+        return self.connection.execute(query, parameters)
+
+    def _among(self, kind: str) -> str:  # noqa: ARG002, a value has its own
         return "IN (SELECT value FROM json_each(?))"
 
-    def translate(self, query: str) -> str:
-        """Give a statement as it is."""
-        return query
-
-    def pack(self, values: Sequence[str] | Sequence[int]) -> str:
-        """Write values as one JSON text."""
+    def _pack(self, values: Sequence[str] | Sequence[int]) -> str:
         return write_body(values).decode()
 
-    def add_rows(
-        self,
-        connection: sqlite3.Connection,
-        table: str,
-        columns: tuple[str, ...],
-        rows: Sequence[Sequence[object]],
-        more: str,
+    def _insert(
+        self, table: str, columns: tuple[str, ...], rows: Sequence[_Row], more: str
     ) -> None:
-        """Add rows to a table, many with each statement."""
-        for part in _cut_rows(rows):
-            query = _write_insert(table, columns, len(part), more)
-            connection.execute(query, part[0] if len(part) == 1 else _flatten(part))
+        """Add rows to a table, many with each statement.
 
-    def update_rows(
-        self, connection: sqlite3.Connection, rows: Sequence[Sequence[object]]
-    ) -> None:
+        A statement for each row costs more than twice as much, and the lock of the interpreter
+        is given up for each: whoever answers requests meanwhile takes it.
+        """
+        for part in cut_rows(rows):
+            query = _write_insert(table, columns, len(part), more)
+            self.connection.execute(query, list(chain.from_iterable(part)))
+
+    def update_decisions(self, rows: Sequence[_Row]) -> None:
         """Set closed and outcome of decisions, by policy and id."""
         if len(rows) < _FEW_UPDATES:
-            connection.executemany(_UPDATE_ONE, rows)
+            self.connection.executemany(_UPDATE_ONE, rows)
             return
-        for part in _cut_rows(rows):
-            connection.execute(_write_update(len(part)), _flatten(part))
+        for part in cut_rows(rows):
+            values = list(chain.from_iterable(part))
+            self.connection.execute(_write_update(len(part)), values)
 
 
-def _cut_rows(rows: Sequence[_Row]) -> Iterator[Sequence[_Row]]:
-    """Cut rows into parts of 64, 32, 16 and so on, so that there are few statements.
+def cut_rows(rows: Sequence[_Row]) -> Iterator[Sequence[_Row]]:
+    """Cut rows into parts of 64, 32, 16 and so on, so that there are few different statements.
 
-    A statement for each row costs more than twice as much, and the lock of the interpreter is
-    given up for each: whoever answers requests meanwhile takes it.
-
-    >>> [len(part) for part in _cut_rows(range(150))]
+    >>> [len(part) for part in cut_rows(range(150))]
     [64, 64, 16, 4, 2]
     """
     start, left = 0, len(rows)
@@ -92,14 +119,9 @@ def _cut_rows(rows: Sequence[_Row]) -> Iterator[Sequence[_Row]]:
         start, left = start + size, left - size
 
 
-def _flatten(rows: Sequence[_Row]) -> list[object]:
-    """Put the values of rows one after the other."""
-    return list(chain.from_iterable(rows))
-
-
 @lru_cache
 def _write_insert(table: str, columns: tuple[str, ...], n: int, more: str) -> str:
-    """Write the statement that adds so many rows; called by ``SqliteDialect.add_rows``."""
+    """Write the statement that adds so many rows."""
     row = f"({', '.join('?' * len(columns))})"
     places = ", ".join([row] * n)
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES {places} {more}"
@@ -133,7 +155,7 @@ class SqliteStore:
     ) -> None:
         self.path = Path(folder) / FILE_NAME
         self._paths = str(self.path), f"{self.path}-wal"
-        self._clock, self._dialect = clock or read_clock, SqliteDialect()
+        self.clock = clock or read_clock
         self._uri = f"{self.path.resolve().as_uri()}?mode={'ro' if read_only else 'rwc'}"
         if read_only:
             with _explain():
@@ -228,28 +250,24 @@ class SqliteStore:
         query = "SELECT value FROM boundit_store WHERE name = 'schema'"
         require_form(connection.execute(query).fetchone())
 
-    def write(self) -> "Writing":
+    def write(self) -> SqliteTransaction:
         """Begin a transaction that commits when the ``with`` ends and undoes what raised."""
-        return Writing(self, self._writer)
-
-    def begin(self, connection: sqlite3.Connection) -> Transaction:
-        """Make the transaction that a connection has begun."""
-        return Transaction(connection, self._dialect, self._clock)
+        return SqliteTransaction(self._writer, self)
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
-        """Begin a transaction that sees one moment of the store; called from any thread."""
+        """Begin a transaction that sees one moment of the store."""
         with _explain(), closing(self._connect()) as connection:
             connection.execute("BEGIN")
-            yield Transaction(connection, self._dialect, self._clock)
+            yield SqliteTransaction(connection, self)
 
     def _find_files(self) -> tuple[object, ...]:
         """Find which files the database and its log are, by their numbers on disk."""
         try:
-            found = [os.stat(path) for path in self._paths]  # noqa: PTH116, it costs half
+            database, log = map(os.stat, self._paths)
         except OSError:
             return ()
-        return tuple((one.st_dev, one.st_ino) for one in found)
+        return database.st_dev, database.st_ino, log.st_dev, log.st_ino
 
     def require_files(self) -> None:
         """Refuse to acknowledge what was written to files that were removed or replaced.
@@ -260,49 +278,8 @@ class SqliteStore:
             raise StoreUnavailable("the store's file was removed or replaced", retry_after=30)
 
     def close(self) -> None:
-        """Close all connections; called by ``Engine.stop``."""
+        """Close all connections."""
         self._writer.close()
-
-
-@final
-class Writing:
-    """A transaction that writes: what ``contextmanager`` would make, at a third of its cost."""
-
-    __slots__ = ("_connection", "_store")
-
-    def __init__(self, store: SqliteStore, connection: sqlite3.Connection) -> None:
-        self._store, self._connection = store, connection
-
-    def __enter__(self) -> Transaction:
-        try:
-            self._connection.execute("BEGIN IMMEDIATE")
-            return self._store.begin(self._connection)
-        except BaseException as error:
-            self._undo(error)
-            raise
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, _: object
-    ) -> None:
-        if error is not None:
-            self._undo(error)
-            return
-        try:
-            self._connection.execute("COMMIT")
-        except BaseException as failed:
-            self._undo(failed)
-            raise
-        self._store.require_files()
-
-    def _undo(self, error: BaseException) -> None:
-        """Undo what was written, and raise an error of SQLite as one that callers know."""
-        try:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-        except sqlite3.Error as failed:
-            raise _explain_error(failed) from failed
-        if isinstance(error, sqlite3.Error):
-            raise _explain_error(error) from error
 
 
 @contextmanager
@@ -311,9 +288,4 @@ def _explain() -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise _explain_error(error) from error
-
-
-def _explain_error(error: sqlite3.Error) -> StoreUnavailable:
-    """Make of an error of SQLite one that callers know."""
-    return StoreUnavailable(f"the store cannot be used: {error}")
+        raise StoreUnavailable(f"the store cannot be used: {error}") from error

@@ -1,1 +1,0 @@
-"""Intervals of one share or one mean, from the counts of a cell."""

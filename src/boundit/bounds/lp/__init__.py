@@ -1,1 +1,0 @@
-"""Linear programs whose ends are certified, over populations and response types."""
