@@ -10,17 +10,13 @@ _Asked = ParamSpec("_Asked")
 _Answer = TypeVar("_Answer")
 
 NAMES: Mapping[str, str] = {
-    "Best": "sensitivity(arm=)",
-    "Better": "sensitivity(arm=, baseline=)",
     "Breakdown": "decisions.Breakdown",
     "Choice": "decisions.Choice",
     "Comparison": "decisions.Comparison",
-    "Earns": "sensitivity(arm=, at_least=)",
     "Estimate": "decisions.Estimate",
     "FittedWorlds": "simulation.FittedEnvironments",
     "Measured": "decisions.Measured",
     "Model": "SCM",
-    "Regrets": "sensitivity(arm=, max_regret=)",
     "Recovery": "estimand.Identification",
     "Regret": "simulation.Regret",
     "SensitivityCurve": "decisions.Sensitivity",
@@ -55,6 +51,10 @@ NAMES: Mapping[str, str] = {
 """Names of ``boundit``."""
 HINTS: Mapping[str, str] = {
     **{old: f"it is now boundit.{new}" for old, new in NAMES.items()},
+    "Best": "write sensitivity(..., arm=)",
+    "Better": "write sensitivity(..., arm=, baseline=, at_least=)",
+    "Earns": "write sensitivity(..., arm=, at_least=)",
+    "Regrets": "write sensitivity(..., arm=, max_regret=)",
     "KLUCB": "use UCB, TS or Fused",
     "Watch": "write monitor=0.05 where the policy is made",
 }
