@@ -319,7 +319,7 @@ def test_facts_that_make_no_sense_are_refused_in_one_line(
 
 
 @pytest.mark.parametrize(
-    "command", ["bound", "breakdown --of selection", "check", "decide", "stress", "suggest"]
+    "command", ["bound", "breakdown --of selection", "check", "choose", "stress", "suggest"]
 )
 def test_a_column_renamed_to_no_node_is_told_by_the_name_of_the_node(
     command: str, pharmacy: Path, capsys: pytest.CaptureFixture[str]
