@@ -14,7 +14,7 @@ COMMANDS = [
     ["identify", "graph.txt", QUERY],
     ["check", "graph.txt", "log.csv"],
     ["bound", "graph.txt", QUERY, "log.csv", "--report", "page.html", "--out", "bounds.json"],
-    ["compare", "bounds.json", "call", "letter"],
+    ["compare", "bounds.json", "--policy", "call", "--baseline", "letter"],
     ["choose", "graph.txt", QUERY, "log.csv"],
     ["stress", "graph.txt", QUERY, "log.csv", "--time-limit", "1"],
     ["suggest", "graph.txt", QUERY, "log.csv", "--time-limit", "1"],
