@@ -4,34 +4,26 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.missing import need_java
 
 from boundit.cli.init import make_example
 
 DATA = Path(__file__).parent / "data"
 collect_ignore = ["guides/service.md"]
 """Pages that start a server: tests/docs/test_commands.py plays them with their commands."""
-NEEDS_JAVA = "log-in-spark.md"
-WARNS = (NEEDS_JAVA, "log-in-a-database.md")
+WARNS = "data.md"
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Sort pages into tiers, and let Spark and Ibis warn of much that is not ours."""
+    """Let Ibis warn of much that is not ours."""
     for item in items:
-        if item.path.name == NEEDS_JAVA:
-            item.add_marker(pytest.mark.full)
-        if item.path.name in WARNS:
+        if item.path.name == WARNS:
             item.add_marker(pytest.mark.filterwarnings("ignore"))
 
 
 @pytest.fixture(autouse=True)
-def in_a_folder_of_its_own(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What ``boundit init pharmacy`` writes is there, and what a page saves goes with it."""
-    if request.path.name == NEEDS_JAVA:
-        need_java()
     shutil.copytree(DATA, tmp_path / "data")
     (tmp_path / "pharmacy").mkdir()
     for name, text in make_example().items():

@@ -7,7 +7,12 @@ import shutil
 from pathlib import Path
 
 from tools import ROOT
-from tools.reference import write_cli_page, write_glance_page, write_python_page
+from tools.reference import (
+    write_cli_page,
+    write_glance_page,
+    write_http_page,
+    write_python_page,
+)
 
 TARGET = ROOT / "build" / "docs"
 
@@ -23,6 +28,7 @@ def assemble_pages(target: Path) -> None:
         "at-a-glance.md": write_glance_page(),
         "python.md": write_python_page(),
         "cli.md": write_cli_page(),
+        "http.md": write_http_page(),
         "changelog.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"),
     }
     for name, text in pages.items():

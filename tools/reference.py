@@ -2,14 +2,18 @@
 
 import dataclasses
 import inspect
+import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from operator import attrgetter
+from typing import Any
 
 import click
 
 import boundit
+import boundit.service.http.app  # declares the operations
 from boundit.cli.main import app
+from boundit.service.http.openapi import write_document
 
 _PYTHON_HEAD = """\
 # Python reference
@@ -30,6 +34,12 @@ _CLI_HEAD = """\
 On this page you look up every command: it is what `--help` prints. Errors are one line on
 standard error. For completion in a shell, add `eval "$(_BOUNDIT_COMPLETE=bash_source boundit)"` to
 `~/.bashrc` (zsh: `zsh_source`).
+"""
+_HTTP_HEAD = """\
+# HTTP reference
+
+On this page you look up every operation of the [service](../guides/service.md), as its own
+`/openapi.json` declares it.
 """
 _CHAPTERS: dict[str, str] = {
     "graph": "Graphs: what is assumed",
@@ -100,6 +110,37 @@ def list_public_names() -> list[str]:
 def write_cli_page() -> str:
     """Write what ``--help`` prints, of every command."""
     return "\n".join([_CLI_HEAD, *_write_commands(app, ["boundit"])])
+
+
+def write_http_page() -> str:
+    """Write every operation of the service: parameters, fields of the body, answers."""
+    document = write_document(boundit.__version__)
+    schemas = document["components"]["schemas"]
+    parts = [_HTTP_HEAD]
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            lines = [f"## `{method.upper()} {path}`\n", f"`{operation['operationId']}`. "]
+            lines[1] += f"{operation['summary']}\n"
+            lines += [
+                f"- `{of['name']}` ({of['in']}{'' if of.get('required') else ', optional'})"
+                for of in operation["parameters"]
+            ]
+            body = operation.get("requestBody", {}).get("content", {})
+            for content in body.values():
+                lines += _write_fields(schemas[content["schema"]["$ref"].rpartition("/")[2]])
+            answers = ", ".join(map(str, operation["responses"]))
+            parts.append("\n".join([*lines, f"\nAnswers: {answers}.\n"]))
+    return "\n".join(parts)
+
+
+def _write_fields(schema: Mapping[str, Any]) -> Iterator[str]:
+    """Write what a body is, and its fields."""
+    yield f"\nBody: {convert_to_markdown(inspect.cleandoc(schema.get('description', '')))}"
+    for name, field in schema.get("properties", {}).items():
+        needed = name in schema.get("required", ())
+        kinds = [of.get("type", "object") for of in field.get("anyOf", [field])]
+        default = "required" if needed else f"default {json.dumps(field.get('default'))}"
+        yield f"- `{name}` ({' or '.join(dict.fromkeys(map(str, kinds)))}, {default})"
 
 
 def _write_entry(name: str, found: object) -> str:

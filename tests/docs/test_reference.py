@@ -1,17 +1,21 @@
 """The reference has every public name and every command, in Markdown."""
 
+import inspect
 import re
 
 import click
+import pytest
 from tools.reference import (
     convert_to_markdown,
     list_public_names,
     write_cli_page,
+    write_http_page,
     write_python_page,
 )
 
 import boundit
 from boundit.cli.main import app
+from boundit.service.http.openapi import write_document
 
 
 def test_every_public_name_has_an_entry_with_words() -> None:
@@ -23,6 +27,26 @@ def test_every_public_name_has_an_entry_with_words() -> None:
     assert set(boundit.__all__) < set(entries)
     assert "graph.minimal_separator" in entries
     assert [name for name, words in entries.items() if len(words.split()) < 4] == []
+
+
+@pytest.mark.parametrize(
+    "name", ["derive_bounds", "stress", "suggest", "fit_environments", "read_log", "check"]
+)
+def test_every_parameter_has_an_entry(name: str) -> None:
+    doc = inspect.getdoc(getattr(boundit, name)) or ""
+    entries = re.findall(r"^(\w[\w, ]*)(?: :.*)?\n    ", doc, flags=re.MULTILINE)
+    named = {part.strip() for entry in entries for part in entry.split(",")}
+
+    assert set(inspect.signature(getattr(boundit, name)).parameters) <= named
+
+
+def test_every_operation_has_an_entry_with_its_parameters() -> None:
+    page, document = write_http_page(), write_document("1")
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            entry = page.partition(f"## `{method.upper()} {path}`\n")[2].partition("\n## ")[0]
+            assert operation["operationId"] in entry
+            assert all(f"- `{of['name']}`" in entry for of in operation["parameters"])
 
 
 def test_no_address_of_the_machine_is_shown() -> None:
