@@ -46,7 +46,7 @@ def test_nothing_is_told_of_a_difference_that_touches_zero() -> None:
 def test_text_has_reasons_contexts_and_confidence() -> None:
     shown = str(make_comparison(0.1, 0.3, 20)).splitlines()
     assert shown[1] == "Because."
-    assert shown[3] == "  C=19: [0.1, 0.3], share 0.05"
+    assert shown[3] == "  C=19: [0.100, 0.300], share 0.05"
     assert shown[-2] == "  and 8 more"
     assert shown[-1] == "confidence 0.95 for all of it at once"
 

@@ -32,7 +32,7 @@ def test_it_says_where_contexts_were_not_tied() -> None:
 def test_it_says_how_chances_of_missing_add_up() -> None:
     table = replace(make_table(), confidence=0.95, profile="sound")
     found = compare(table, "b", bd.Measured(0.2, confidence=0.9), contexts={0: 1})
-    assert "The measured 0.2 lies in [0.2, 0.2] with confidence 0.9" in str(found)
+    assert "The measured 0.2 lies in [0.200, 0.200] with confidence 0.9" in str(found)
     assert "misses with chance 0.1; both chances of missing add up" in str(found)
 
 

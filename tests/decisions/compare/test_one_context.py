@@ -76,4 +76,4 @@ def test_no_difference_is_written_without_a_sign() -> None:
     same = read_side("a", table, table.contexts, "new")
 
     found = compare_in_context(table, (same, same), (0,), WHOLE, None).difference
-    assert str(found) == "[0, 0]"
+    assert str(found) == "[0.000, 0.000]"
