@@ -1,4 +1,4 @@
-"""Run every benchmark, or those named: ``python -m research.benchmarks scaling``.
+"""Run every benchmark, or those named: ``python -m research.benchmarks speed``.
 
 Options after a single name are its own: ``python -m research.benchmarks service --seconds 1``.
 """
@@ -7,7 +7,7 @@ import sys
 import warnings
 from importlib import import_module
 
-NAMES = ("bandits", "counts", "scaling", "widths", "ml", "service")
+NAMES = ("speed", "widths", "ml", "service")
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")  # what peers warn of is theirs

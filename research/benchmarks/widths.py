@@ -13,23 +13,15 @@ number of rows:
 
 Below stand the worst coverages with the chance of fewer hits (binomial), to be compared with
 5 percent shared by all of them (Bonferroni); one that falls below makes the exit code 1.
-``--against TREE`` bounds the same logs by another checkout and prints by how much intervals and
-differences of arms changed. ``--keep FOLDER`` keeps what is done, and goes on from there.
 """
 
-import json
-import os
-import subprocess
-import sys
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cache, partial
-from itertools import combinations
 from multiprocessing import get_context
-from pathlib import Path
 
 import click
 import numpy as np
@@ -44,7 +36,7 @@ CHUNK = 25
 """Logs that one process draws at a time."""
 ERROR = 0.05
 """The chance of a false alarm of the whole study, shared by all coverages in it."""
-FLOORS = {"exact": 0.95, "default": 0.95, "approximate": 0.93}
+FLOORS = {"exact": 0.95, "approximate": 0.93}
 TOLERANCE = 1e-9
 Numbers = dict[str, list[list[float]]]
 
@@ -121,11 +113,6 @@ class Task:
     first: int
     last: int
     confidence: float
-    tree: str = ""
-
-    def file(self, folder: Path) -> Path:
-        """Where what is found is kept."""
-        return folder / ("-".join(map(str, asdict(self).values())).replace("/", "_") + ".json")
 
 
 @cache
@@ -141,34 +128,32 @@ def make_world(name: str, seed: int) -> worlds.WidthWorld:
 def measure(task: Task) -> Numbers:
     """Draw some logs and bound them: widths, hits and seconds of each."""
     world = make_world(task.cell, task.seed)
-    found: Numbers = {"widths": [], "hits": [], "contrasts": [], "seconds": []}
+    found: Numbers = {"widths": [], "hits": [], "seconds": []}
     for log in range(task.first, task.last):
         key = [task.seed, zlib.crc32(task.cell.encode()), task.n, log]
         counts = world.draw(task.n, np.random.default_rng(key))
         started = time.process_time()
         if task.method == "AIPW":
-            widths, hits, contrasts = measure_aipw(world, counts, task.confidence)
+            widths, hits = measure_aipw(world, counts, task.confidence)
         else:
-            widths, hits, contrasts = measure_table(world, counts, task)
+            widths, hits = measure_table(world, counts, task)
         found["seconds"].append([time.process_time() - started])
         found["widths"].append(widths)
         found["hits"].append(hits)
-        found["contrasts"].append(contrasts)
     return found
 
 
-Measured = tuple[list[float], list[float], list[float]]
+Measured = tuple[list[float], list[float]]
 
 
 def measure_table(
     world: worlds.WidthWorld, counts: Sequence[worlds.Law], task: Task
 ) -> Measured:
-    """Bound one log: its widths, whether all hold the truth and the set, and differences."""
-    options = {} if task.method == "default" else {"inference": task.method}
+    """Bound one log: its widths, and whether all hold the truth and the set."""
     try:
-        table = world.derive(counts, confidence=task.confidence, **options)
+        table = world.derive(counts, confidence=task.confidence, inference=task.method)
     except bd.BounditError:  # the graph is true, so that whatever refutes it misses
-        return [], [0.0, 0.0], []
+        return [], [0.0, 0.0]
     lower, upper = world.true_ends()
     widths, truth_held, set_held = list[float](), True, True
     for key, bound in table.bounds.items():
@@ -178,13 +163,7 @@ def measure_table(
         set_held &= bound.lower - TOLERANCE <= float(lower[place])
         set_held &= float(upper[place]) <= bound.upper + TOLERANCE
         widths.append(bound.upper - bound.lower)
-    contrasts = [
-        table.find_largest_difference(a, b, context)
-        + table.find_largest_difference(b, a, context)
-        for context in table.contexts
-        for a, b in combinations(table.arms, 2)
-    ]
-    return widths, [float(truth_held), float(set_held)], contrasts
+    return widths, [float(truth_held), float(set_held)]
 
 
 def measure_aipw(
@@ -193,35 +172,7 @@ def measure_aipw(
     """AIPW's intervals of one log."""
     centre, half = world.estimate_aipw(counts[0], confidence)
     held = float((np.abs(centre - world.truth) <= half).all())
-    return (2 * half).ravel().tolist(), [held, held], []
-
-
-def measure_in(task: Task, folder: str | None) -> Numbers:
-    """Look up what was kept, or measure it: here, or in a process of another checkout."""
-    file = task.file(Path(folder)) if folder else None
-    if file and file.exists():
-        kept: Numbers = json.loads(file.read_text())
-        return kept
-    if task.tree:
-        path = os.pathsep.join([str(Path(task.tree).resolve() / "src"), str(Path.cwd())])
-        command = [
-            sys.executable,
-            "-m",
-            "research.benchmarks.widths",
-            "--only",
-            json.dumps(asdict(task)),
-        ]
-        env = {**os.environ, "PYTHONPATH": path}
-        said = subprocess.run(command, env=env, stdout=subprocess.PIPE, check=True)
-        found: Numbers = json.loads(said.stdout)
-    else:
-        found = measure(task)
-    if file:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        part = file.with_suffix(f".{os.getpid()}")
-        part.write_text(json.dumps(found))
-        part.replace(file)
-    return found
+    return (2 * half).ravel().tolist(), [held, held]
 
 
 @dataclass(frozen=True)
@@ -242,14 +193,6 @@ class Result:
     refuted: int
     target: float | None
     aipw_ratio: float | None = None
-    wider: float | None = None
-    """Mean width beside that of another checkout."""
-    widest: float | None = None
-    """The greatest of these ratios over single intervals."""
-    contrasts_wider: float | None = None
-    contrasts_widest: float | None = None
-    slower: float | None = None
-    """Median time beside that of another checkout."""
 
     @property
     def reached(self) -> str:
@@ -273,17 +216,16 @@ def join(parts: Iterable[Numbers]) -> dict[str, list[list[float]]]:
 
 
 def summarize(
-    cell: Cell, n: int, method: str, found: Numbers, others: Mapping[str, Numbers], task: Task
+    cell: Cell, n: int, method: str, found: Numbers, beside: Numbers | None, task: Task
 ) -> Result:
-    """Sum up what one method did in one cell, beside AIPW and another checkout."""
+    """Sum up what one method did in one cell, beside AIPW."""
     world = make_world(cell.name, task.seed)
     lower, upper = world.true_ends()
     set_width, oracle = float(np.mean(upper - lower)), world.oracle(n, task.confidence)
     widths = np.array([w for w in found["widths"] if w])
     width = float(widths.mean()) if widths.size else float("nan")
     hits = np.array(found["hits"])
-    aipw = np.array(others["AIPW"]["widths"]).mean() if "AIPW" in others else None
-    changes = compare(found, others["before"]) if "before" in others else {}
+    aipw = np.array(beside["widths"]).mean() if beside else None
     return Result(
         cell.name,
         n,
@@ -299,44 +241,7 @@ def summarize(
         sum(not w for w in found["widths"]),
         cell.target(method, n),
         None if aipw is None else width / float(aipw),
-        **changes,
     )
-
-
-def compare(found: Numbers, old: Numbers) -> dict[str, float]:
-    """Say how much wider intervals and differences of arms are than in another checkout.
-
-    Of logs that one of the two refuses nothing is said.
-    """
-    pairs = [
-        (np.array(a), np.array(b))
-        for a, b in zip(found["widths"], old["widths"], strict=True)
-        if a and b
-    ]
-    if not pairs:
-        return {}
-    ours, theirs = (
-        np.array(
-            [
-                width
-                for one, a, b in zip(
-                    numbers["contrasts"], found["widths"], old["widths"], strict=True
-                )
-                if a and b
-                for width in one
-            ]
-        )
-        for numbers in (found, old)
-    )
-    return {
-        "wider": float(np.sum([a for a, _ in pairs]) / np.sum([b for _, b in pairs])),
-        "widest": float(max((a / np.maximum(b, TOLERANCE)).max() for a, b in pairs)),
-        "contrasts_wider": float(ours.sum() / theirs.sum()) if ours.size else float("nan"),
-        "contrasts_widest": (
-            float((ours / np.maximum(theirs, TOLERANCE)).max()) if ours.size else float("nan")
-        ),
-        "slower": float(np.median(found["seconds"]) / np.median(old["seconds"])),
-    }
 
 
 HEAD = (
@@ -348,19 +253,12 @@ HEAD = (
 def show(result: Result) -> None:
     """Print a line."""
     beside = "" if result.aipw_ratio is None else f"{result.aipw_ratio:.2f}"
-    text = (
+    click.echo(
         f"{result.cell:<27}{result.n:>8,} {result.method:<12}{result.logs:>6,}"
         f"{result.truth:>7.3f}{result.whole_set:>7.3f}{result.width:>8.4f}"
         f"{result.oracle:>8.4f}{result.ratio:>7.2f}{beside:>7}  {result.reached:<11}"
         f"{1e3 * result.seconds:>6.0f}"
     )
-    if result.wider is not None:
-        text += (
-            f"  mean {result.wider:.3f}, most {result.widest:.3f}, "
-            f"differences {result.contrasts_wider:.3f}, most {result.contrasts_widest:.3f}; "
-            f"time {result.slower:.1f}"
-        )
-    click.echo(text)
 
 
 def run_study(
@@ -372,46 +270,36 @@ def run_study(
     jobs: int = 1,
     seed: int = 0,
     confidence: float = 0.95,
-    against: str = "",
-    keep: str | None = None,
 ) -> list[Result]:
     """Measure all cells, and print each as soon as it is done."""
     click.echo(HEAD)
     done = list[Result]()
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
 
-        def start(cell: Cell, n: int, method: str, tree: str = "") -> list[Future[Numbers]]:
+        def start(cell: Cell, n: int, method: str) -> list[Future[Numbers]]:
             of = max(1, round(logs * cell.share_of_logs))
             return [
                 pool.submit(
-                    measure_in,
-                    Task(cell.name, n, method, seed, i, min(i + CHUNK, of), confidence, tree),
-                    keep,
+                    measure,
+                    Task(cell.name, n, method, seed, i, min(i + CHUNK, of), confidence),
                 )
                 for i in range(0, of, CHUNK)
             ]
 
         waiting = []
         for cell in cells:
-            for n in [n for n in cell.sizes if not sizes or n in sizes]:
-                beside = {}
-                if make_world(cell.name, seed).aipw:
-                    beside["AIPW"] = start(cell, n, "AIPW")
-                if against:
-                    beside["before"] = start(cell, n, "default", against)
-                ours = {method: start(cell, n, method) for method in methods}
-                waiting.append((cell, n, ours, beside))
-        for cell, n, ours, beside in waiting:
-            others = {name: join(f.result() for f in parts) for name, parts in beside.items()}
+            of = ("AIPW", *methods) if make_world(cell.name, seed).aipw else methods
+            waiting += [
+                (cell, n, {method: start(cell, n, method) for method in of})
+                for n in cell.sizes
+                if not sizes or n in sizes
+            ]
+        for cell, n, parts in waiting:
+            found = {name: join(f.result() for f in of) for name, of in parts.items()}
             task = Task(cell.name, n, "", seed, 0, 0, confidence)
-            for method, parts in ours.items():
-                result = summarize(
-                    cell, n, method, join(f.result() for f in parts), others, task
-                )
-                show(result)
-                done.append(result)
-            if "AIPW" in others:
-                done.append(summarize(cell, n, "AIPW", others["AIPW"], {}, task))
+            for method in (*methods, *(["AIPW"] if "AIPW" in found else [])):
+                beside = found.get("AIPW") if method != "AIPW" else None
+                done.append(summarize(cell, n, method, found[method], beside, task))
                 show(done[-1])
     return done
 
@@ -459,51 +347,34 @@ def run() -> None:
 @click.option("--cells", default="", help="Beginnings of names, by commas; all if not given.")
 @click.option("--logs", type=click.IntRange(1), default=100, show_default=True)
 @click.option("--rows", type=int, multiple=True, help="These sizes only.")
-@click.option("--quick", is_flag=True, help="Five logs a cell.")
 @click.option("--jobs", type=click.IntRange(1), default=1, show_default=True)
 @click.option("--seed", default=0, show_default=True, help="Another one draws other worlds.")
 @click.option("--confidence", default=0.95, show_default=True)
 @click.option(
     "--inference",
-    type=click.Choice(["exact", "approximate", "both", "default"]),
+    type=click.Choice(["exact", "approximate", "both"]),
     default="both",
     show_default=True,
 )
-@click.option("--against", default="", help="Another checkout, to bound the same logs.")
-@click.option("--keep", help="A folder that keeps what is done, to go on from there.")
-@click.option("--json", "file", help="Write the results to this file.")
-@click.option("--only", hidden=True)
 def main(
     cells: str,
     logs: int,
     rows: tuple[int, ...],
-    quick: bool,
     jobs: int,
     seed: int,
     confidence: float,
     inference: str,
-    against: str,
-    keep: str | None,
-    file: str | None,
-    only: str | None,
 ) -> None:
     """Measure widths and coverage of the cells that are named."""
-    if only is not None:
-        print(json.dumps(measure(Task(**json.loads(only)))))
-        return
     results = run_study(
         choose_cells(cells),
-        logs=5 if quick else logs,
+        logs=logs,
         methods=("exact", "approximate") if inference == "both" else (inference,),
         sizes=rows,
         jobs=jobs,
         seed=seed,
         confidence=confidence,
-        against=against,
-        keep=keep,
     )
-    if file:
-        Path(file).write_text(json.dumps([asdict(result) for result in results], indent=1))
     raise SystemExit(0 if judge(results) else 1)
 
 

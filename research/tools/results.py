@@ -56,14 +56,27 @@ _MORE = {
     "crash": "make crash",
     **{
         f"study-fused-{batch}": (
-            f"boundit study logs --batch {batch} --world paper,flipped,shop,wrong "
-            "--policies LinUCB,TS,Fused"
+            f"boundit study logs --batch {batch} --world paper,flipped,shop "
+            "--policies LinUCB,TS,Fused" + " --runs 40" * (batch > 1)
         )
         for batch in (1, 500, 2_000)
     },
+    **{
+        f"study-wrong-{batch}": (
+            f"boundit study logs --batch {batch} --world wrong --runs 10 --policies LinUCB,Fused"
+        )
+        for batch in (1, 500)
+    },
+    **{
+        f"study-observed-{batch}": (
+            f"boundit study logs --batch {batch} --world shop --log-points 30000 "
+            "--rounds 2000 --policies Fused-unseen,Fused"
+        )
+        for batch in (100, 500)
+    },
     "study-rivals": (
-        "boundit study logs --world paper,flipped,shop,wrong --log-points 1000,30000 --runs 30 "
-        f"--policies {shlex.quote(','.join(('Fused-unseen', 'Fused', 'LinUCB-PCB', *RIVALS)))}"
+        "boundit study logs --world paper,flipped,shop --runs 10 "
+        f"--policies {shlex.quote(','.join(('Fused-unseen', 'Fused', *RIVALS)))}"
     ),
 }
 """What is too slow to run with the rest, kills, and the studies of Fused."""

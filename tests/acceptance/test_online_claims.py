@@ -17,7 +17,6 @@ from boundit.simulation.block import RunBlock
 from boundit.simulation.environment import Environment
 from boundit.simulation.environments import (
     flipped_environment,
-    make_suite,
     paper_environment,
     random_environment,
 )
@@ -26,7 +25,7 @@ from boundit.simulation.regret import Regret
 from boundit.simulation.simulate import simulate
 from boundit_research.online.ceilings import run_ceiling_study
 from boundit_research.online.monitor import run_monitor_study
-from boundit_research.online.suite import run_suite_study
+from boundit_research.online.suite import make_suite, run_suite_study
 from boundit_research.online.theorem6 import run_theorem6
 from boundit_research.theory import compute_oam_rate
 

@@ -32,4 +32,4 @@ def test_a_point_is_an_interval_and_both_ends_belong() -> None:
 
     assert 0.5 in point
     assert point.width == 0
-    assert str(Interval(0.123456, 1)) == "[0.1235, 1]"
+    assert str(Interval(0.123456, 1)) == "[0.123, 1.000]"

@@ -99,7 +99,7 @@ def test_every_row_has_the_explanation_of_the_table(
             row = found.page.locator(f"#row-{i + 1}")
             row.locator("summary").click()
             said = [" ".join(line.split()) for line in row.evaluate(EXPLAINED)]
-            lines = str(table.explanation(*keys[i])).splitlines()
+            lines = str(table.explain(*keys[i])).splitlines()
             told = [line.strip().removeprefix("- ") for line in lines]
             assert said == list(filter(None, told))
             assert (row.locator("math").count() > 0) == (arms < 12)

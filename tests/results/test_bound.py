@@ -9,7 +9,7 @@ from boundit.results.bound import MEASURES, Bound
 
 
 def test_every_column_of_a_row_is_a_field_of_its_bound() -> None:
-    assert [field.name for field in fields(Bound)][: len(MEASURES)] == list(MEASURES)
+    assert {field.name for field in fields(Bound)} >= set(MEASURES)
 
 
 def test_both_ends_travel_as_an_interval() -> None:

@@ -6,13 +6,8 @@ from dataclasses import replace
 import pytest
 
 from boundit.results.bound_table import BoundTable
-from boundit.results.choice import (
-    MOST_SENTENCES,
-    write_arm,
-    write_at_least,
-    write_at_most,
-    write_promise,
-)
+from boundit.results.choice import MOST_SENTENCES, write_at_least, write_at_most, write_promise
+from boundit.results.text import write_arm
 
 
 def make_table(contexts: int = 2) -> BoundTable:

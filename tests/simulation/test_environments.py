@@ -13,10 +13,10 @@ from boundit.simulation.environment import Environment
 from boundit.simulation.environments import (
     flipped_environment,
     make_paper_model,
-    make_suite,
     random_environment,
 )
 from boundit.simulation.errors import InvalidSimulation
+from boundit_research.online.suite import make_suite
 from tests.nodes import make_nodes
 
 # The offline table at u2 = 0, which changes nothing: (x1, x2, u1), then the effect, the logged mean

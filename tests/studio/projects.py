@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from boundit.core.long_work import say_nothing
-from boundit.studio.answers.bound import CountKeeper
+from boundit.studio.answers import CountKeeper
 from boundit.studio.ask import AskedProject
 from boundit.studio.drawing import read_drawing
 from boundit.studio.errors import StudioError

@@ -6,12 +6,12 @@ from msgspec.structs import replace
 
 from boundit.core.long_work import say_nothing
 from boundit.simulation.errors import InvalidSimulation
-from boundit.studio.answers.bound import CountKeeper, choose_arms, derive, write_values
-from boundit.studio.answers.progress import JobProgress, show_part
+from boundit.studio.answers import CountKeeper, choose_arms, derive, plain
 from boundit.studio.ask import AskedProject
 from boundit.studio.drawing import read_drawing
 from boundit.studio.folder import Folder
 from boundit.studio.project import DataSource, Project, ProjectQuery, SimulateSettings
+from boundit.studio.whatif import JobProgress, show_part
 from tests.decisions.stress.worlds import REFUTED, draw_refuting
 from tests.studio.projects import answer, list_projects, make_small, refused
 
@@ -28,26 +28,39 @@ def test_rows_have_reasons_that_light_up_the_drawing(folder: Path) -> None:
     (reason,) = row["reasons"]
 
     assert reason["rule"] == row["lower_rule"] == "worst case over I1"
-    assert reason["words"].startswith("Both ends: worst case over I1.")
-    assert reason["steps"] == found["rules"]["worst case over I1"]["steps"]
-    assert {"tail": "C1", "head": "I1", "kind": "->"} in reason["lit"]["edges"]
-    assert "C1" in reason["lit"]["nodes"], "the hidden cause is lit, not the edge for it"
-    assert row["effective_rows"][0] > 0
-    assert row["out"] == [0, 1]
+    assert reason["title"] == "worst case over I1 (both bounds)"
+    rule = found["rules"][reason["rule"]]
+    assert rule["steps"][0]["words"]
+    assert {"tail": "C1", "head": "I1", "kind": "->"} in rule["lit"]["edges"]
+    assert "C1" in rule["lit"]["nodes"], "the hidden cause is lit, not the edge for it"
+    assert row["ruled_out_by"] == [0, 1]
 
 
-def test_the_answer_is_told_in_words(folder: Path) -> None:
-    found = answer(list_projects(folder)["pharmacy"], "bound", folder)
+def test_the_answer_opens_with_effects(folder: Path) -> None:
+    pharmacy = list_projects(folder)["pharmacy"]
+    found = answer(pharmacy, "bound", folder)
 
-    assert found["answer"]["sentence"] == (
-        "call has the highest mean in 1 of 2 contexts, and falls least short of the highest "
-        "in the other."
-    )
-    assert found["answer"]["use"][0]["where"] == ["Age=older"]
-    assert found["answer"]["choice"][0]["lottery"] == [[["call"], 1.0]]
-    assert found["answer"]["choice"][0]["out"] == [["letter"], ["text"]]
-    assert found["outcome_range"] == [0, 1]
+    effects = found["effects"]
+    assert effects["baseline"] == ["call"], "the arm with most rows"
+    assert effects["summary"][0].startswith("Compared with call, letter decreases mean Refill")
+    asked = replace(pharmacy, query=replace(pharmacy.query, baseline=("letter",)))
+    effects = answer(asked, "bound", folder)["effects"]
+    assert effects["baseline_name"] == "letter"
+    first = effects["rows"][0]
+    assert (first["arm"], first["context"]) == (["call"], ["older"])
+    assert {row["direction"] for row in effects["rows"]} <= {"increase", "inconclusive"}
+    assert found["summary"].splitlines()[0].startswith("older: call is best.")
     assert any("the domain" in caveat for caveat in found["caveats"])
+
+
+def test_the_direction_of_better_turns_the_choice_and_no_number(folder: Path) -> None:
+    pharmacy = list_projects(folder)["pharmacy"]
+    small = replace(pharmacy, settings=replace(pharmacy.settings, goal="min"))
+    more, less = (answer(each, "bound", folder) for each in (pharmacy, small))
+
+    assert [row["lower"] for row in more["rows"]] == [row["lower"] for row in less["rows"]]
+    assert less["summary"].startswith("Lower is better.")
+    assert more["choice"] != less["choice"]
 
 
 def test_an_end_that_nothing_narrows_says_so_and_what_would_help(folder: Path) -> None:
@@ -58,9 +71,9 @@ def test_an_end_that_nothing_narrows_says_so_and_what_would_help(folder: Path) -
 
     assert {(row["lower"], row["upper"]) for row in found["rows"]} == {(0.0, 1.0)}
     (reason,) = found["rows"][0]["reasons"]
-    assert reason["words"].startswith("Neither end says more than the reward's range")
-    assert "What would narrow this?" in reason["words"]
-    assert found["answer"]["sentence"].startswith("Nothing can be told")
+    assert reason["rule"] not in found["rules"]
+    assert reason["title"] == "whole range (both bounds)"
+    assert {row["direction"] for row in found["effects"]["rows"]} == {"inconclusive"}
 
 
 def test_another_setting_of_the_same_log_reads_no_rows(
@@ -90,7 +103,7 @@ def test_a_keeper_forgets_the_oldest() -> None:
 
 
 def test_values_are_plain() -> None:
-    assert write_values((1, "a", None, True, Path("x"))) == (1, "a", None, True, "x")
+    assert plain((1, "a", None, True, Path("x"))) == [1, "a", None, True, "x"]
 
 
 def test_a_choice_is_made_where_bounds_are_there(folder: Path) -> None:
@@ -107,25 +120,18 @@ def test_statements_speak_of_missing_edges(
     project = list_projects(tmp_path)["pharmacy"]
     found = answer(project, "check", tmp_path)
     assert not found["contradicted"]
-    assert found["sentence"].startswith("None of 2 tested implications contradicted")
-    first = found["statements"][0]
+    assert found["verdict"].startswith("None of 2 tested implications contradicted")
+    first = found["findings"][0]
     assert first["edge"] == {"tail": "Age", "head": "Reminder", "kind": "->"}
-    assert first["words"].endswith("are independent among logged rows with the same Illness.")
+    assert first["statement"].endswith(
+        "are independent among logged rows with the same Illness."
+    )
 
     wrong = replace(project, graph=read_drawing("Age; Illness; Reminder -> Refill").graph)
     found = answer(wrong, "check", tmp_path)
     assert found["contradicted"]
-    assert found["statements"][0]["verdict"] == "contradicted"
-    assert found["statements"][0]["explanation"]
-
-
-def test_each_context_has_its_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    found = answer(list_projects(tmp_path)["pharmacy"], "choose", tmp_path)
-
-    assert [use["context"] for use in found["choice"]] == [["older"], ["younger"]]
-    assert [use["known"] for use in found["choice"]] == [True, False]
-    assert "confidence" in found["sure"]
+    assert found["findings"][0]["status"] == "contradicted"
+    assert found["findings"][0]["explanation"]
 
 
 def test_what_is_not_determined_shows_the_walk_that_stays_open(
@@ -135,8 +141,7 @@ def test_what_is_not_determined_shows_the_walk_that_stays_open(
     project = list_projects(tmp_path)["pharmacy"]
     found = answer(project, "identify", tmp_path)
 
-    assert not found["found"]
-    assert "does not determine" in found["sentence"]
+    assert not found["identified"]
     walk = found["steps"][-1]["lit"]
     assert {"tail": "Illness", "head": "Kept", "kind": "->"} in walk["edges"]
 
@@ -144,9 +149,32 @@ def test_what_is_not_determined_shows_the_walk_that_stays_open(
         project, graph=read_drawing("Age -> Reminder -> Refill; Age -> Refill").graph
     )
     found = answer(plain, "identify", tmp_path)
-    assert found["found"]
+    assert found["identified"]
     assert found["formula"] == "P(Refill | Age, Reminder)"
     assert found["latex"]
+
+
+def test_the_graph_alone_tells_sets_paths_and_implications(folder: Path) -> None:
+    text = "Z -> X -> M -> Y; Z -> Y; W -> X; U -> X; U -> M; hidden U"
+    query = ProjectQuery(outcome="Y", treatments=("X",))
+    asked = Project(graph=read_drawing(text).graph, query=query)
+    found = answer(asked, "identify", folder)
+
+    assert [path["words"] for path in found["causal_paths"]] == ["X -> M -> Y"]
+    assert [path["words"] for path in found["biasing_paths"]] == [
+        "X <- Z -> Y",
+        "X <-> M -> Y",
+    ]
+    lit = found["biasing_paths"][1]["lit"]
+    assert "U" in lit["nodes"], "the hidden cause is lit, not the edge for it"
+    assert found["adjustment_sets"] == []
+    assert found["implications"][0]["lit"]["nodes"]
+    seen = answer(
+        Project(graph=read_drawing("Z -> X -> Y; Z -> Y").graph, query=query),
+        "identify",
+        folder,
+    )
+    assert [each["words"] for each in seen["adjustment_sets"]] == ["Z"]
 
 
 class Part(Struct, frozen=True):

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from boundit.core.long_work import Progress
 from boundit.studio import worker as module
-from boundit.studio.answers.bound import CountKeeper
+from boundit.studio.answers import CountKeeper
 from boundit.studio.ask import AskedProject
 from boundit.studio.examples import open_example
 from boundit.studio.folder import Folder

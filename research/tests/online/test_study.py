@@ -10,7 +10,6 @@ from boundit_research.online.study import (
     ALL,
     BLIND,
     LOGGED,
-    SHORT,
     play_world,
     run_online_study,
 )
@@ -25,7 +24,7 @@ def test_the_study_has_every_policy_in_both_worlds() -> None:
     for played, world in ((study.paper, "the paper's"), (study.flip, "the flipped")):
         assert played.regret.environment.startswith(world)
         assert (played.regret.runs, played.oam.runs) == (6, 2)
-        assert len(played.regret.policies) == 2 * len(SHORT) + 2 + 8
+        assert len(played.regret.policies) == 2 * len(ALL) + 2 + 8
         assert played.oam.policies == ("LinUCB", "OAM", "OAM-PCB", f"OAM{LOGGED}")
         assert played.own_logs.runs == 6
         assert played.own_logs.policies == ("LinUCB", "LinUCB-PCB", "Fused", BLIND)

@@ -1,14 +1,15 @@
 """Features of an arm in a context, as linear policies see them: ``[1, context, treatments]``."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise, repeat, zip_longest
-from typing import Any, TypeAlias, final
+from typing import Any, Self, TypeAlias, final
 
 import numpy as np
 
 from boundit.bandit.draws import Floats
-from boundit.bandit.errors import BadFeatures, ForeignBounds
+from boundit.bandit.errors import BadFeatures, CannotMerge, ForeignBounds
+from boundit.bandit.policy import Policy
 from boundit.bandit.spec import Edges, Levels, Spec, find_bin, list_bins, show
 from boundit.results.bound import Arm, Context, Value
 
@@ -170,6 +171,48 @@ class FeatureEncoding:
         for known, variable, (start, end) in zip(old, new, pairwise(ends), strict=False):
             rows += known.map_into(variable, units[0], units[start:end])
         return np.array(rows)
+
+
+class FeaturePolicy(Policy):
+    """What policies with features share: their number, and options that hold a user's function."""
+
+    encoding: FeatureEncoding
+    d = 0
+    """The number of features; 0 while it is not known."""
+
+    def match_size(self, d: int) -> None:
+        """Take a number of features where none is known; then nothing was learned either."""
+        if d and not self.d:
+            self.d = d
+            self.arrays = self.make_arrays()
+
+    def require_size(self, size: int, arm: Arm) -> None:
+        """Refuse features of another length; the first ones say what it is."""
+        self.match_size(size)
+        if size != self.d:
+            raise BadFeatures(show(arm), f"are {size} numbers, and this policy learns {self.d}")
+
+    def match(self, other: Self) -> None:
+        """Take the number of features that another policy knows."""
+        if self.d and other.d and self.d != other.d:
+            raise CannotMerge(f"they learn {self.d} and {other.d} features")
+        self.match_size(other.d)
+
+    def record_options(self) -> dict[str, Any]:
+        """Write the options; of a user's function only that there was one."""
+        found = self.list_options()
+        return {**found, "features": found["features"] is not None}
+
+    @classmethod
+    def read_options(
+        cls, record: Mapping[str, Any], functions: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Read what ``record_options`` wrote; a user's function is given again."""
+        had = record["features"]
+        if bool(had) != (functions.get("features") is not None):
+            wanted = "give its function again, features=" if had else "it had none"
+            raise ValueError(f"about its features: {wanted}")
+        return {**record, "features": None, **functions}
 
 
 def _encode(

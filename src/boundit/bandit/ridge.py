@@ -16,11 +16,10 @@ import numpy as np
 from boundit.bandit.compiled import step
 from boundit.bandit.decision import Decision
 from boundit.bandit.draws import Floats, Ints
-from boundit.bandit.errors import BadFeatures, BadOption, CannotMerge
-from boundit.bandit.features import FeatureEncoding, Features
+from boundit.bandit.errors import BadOption
+from boundit.bandit.features import FeatureEncoding, FeaturePolicy, Features
 from boundit.bandit.options import CommonOptions
-from boundit.bandit.policy import Policy
-from boundit.bandit.spec import Spec, show
+from boundit.bandit.spec import Spec
 from boundit.bandit.states import read_array, write_array
 from boundit.results.bound import Arm, Context
 from boundit.results.bound_table import BoundTable
@@ -171,12 +170,10 @@ class ContextFeatures:
         self.x, self.cache = x, np.full((len(x), 2), -1.0)
 
 
-class LinearPolicy(Policy):
+class LinearPolicy(FeaturePolicy):
     """What LinUCB and LinTS share: features, and a regression for each arm or one for all."""
 
     sees_numbers = True
-    d = 0
-    """The number of features; 0 while it is not known."""
 
     def __init__(
         self, prior: BoundTable | None, own: Mapping[str, Any], common: CommonOptions
@@ -208,7 +205,7 @@ class LinearPolicy(Policy):
             gram[:] = ridge * np.eye(d)
             for arm, x, weight, reward in warm.list_rows(self.spec, self.encoding):
                 if arm in self._columns:
-                    self._require_size(x.size, arm)
+                    self.require_size(x.size, arm)
                     m = 0 if self.shared else self._columns[arm]
                     gram[m] += weight * np.outer(x, x)
                     response[m] += weight * reward * x
@@ -249,7 +246,7 @@ class LinearPolicy(Policy):
         used = [self._arms[k] for k in columns] if own else self._arms
         rows = self.encoding.encode_all(context, used)
         for arm, row in zip(used, rows, strict=True):
-            self._require_size(row.size, arm)
+            self.require_size(row.size, arm)
         x = pad(np.array(rows))
         if own:
             wide = np.zeros((len(self._arms), x.shape[1]))
@@ -260,14 +257,6 @@ class LinearPolicy(Policy):
         self._features[context] = found = ContextFeatures(x)
         return found
 
-    def _require_size(self, size: int, arm: Arm) -> None:
-        """Refuse features of another length; the first ones say what it is."""
-        if not self.d:
-            self.d = size
-            self.arrays = self.make_arrays()
-        elif size != self.d:
-            raise BadFeatures(show(arm), f"are {size} numbers, and this policy learns {self.d}")
-
     def read_shown(self, decision: Decision, observed: Mapping[str, object] | None) -> Any:
         """Find the features of a decision, or refuse those that cannot be learned."""
         context, arm = decision.context_values, decision.arm_values
@@ -275,7 +264,7 @@ class LinearPolicy(Policy):
         if found is None or arm not in self._columns:
             x = self.encoding.encode(self._read_context(context), arm)
             if self.d and x.size != self.d:
-                self._require_size(x.size, arm)
+                self.require_size(x.size, arm)
             return None
         return found
 
@@ -292,22 +281,18 @@ class LinearPolicy(Policy):
 
     def record_options(self) -> dict[str, Any]:
         """Write the options; of a user's function only that there was one."""
-        found = self.list_options()
-        warm = found["warm_start"]
+        warm: WarmStart | None = self.options["warm_start"]
         record = warm and {"estimates": warm.estimates.record(), "rows": warm.rows}
-        return {**found, "features": found["features"] is not None, "warm_start": record}
+        return {**super().record_options(), "warm_start": record}
 
     @classmethod
     def read_options(
         cls, record: Mapping[str, Any], functions: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Read what ``record_options`` wrote; a user's function is given again."""
-        had, warm = record["features"], record["warm_start"]
-        if bool(had) != (functions.get("features") is not None):
-            wanted = "give its function again, features=" if had else "it had none"
-            raise ValueError(f"about its features: {wanted}")
+        found, warm = super().read_options(record, functions), record["warm_start"]
         made = warm and WarmStart(BoundTable.from_record(warm["estimates"]), warm["rows"])
-        return {**record, "features": None, "warm_start": made, **functions}
+        return {**found, "warm_start": made}
 
     def record_arrays(self, places: Mapping[str, slice]) -> dict[str, Any]:
         """Write the regressions, without padding."""
@@ -330,19 +315,6 @@ class LinearPolicy(Policy):
         models[at, :d, :d] = read_array(record["inverse"], (at.size, d, d))
         models[at, -3, :d] = read_array(record["estimate"], (at.size, d))
         models[at, -2, :1] = read_array(record["rows"], (at.size, 1)) if d else 0.0
-
-    def match(self, other: Self) -> None:
-        """Take the number of features that another policy knows."""
-        if self.d and other.d and self.d != other.d:
-            raise CannotMerge(f"they learn {self.d} and {other.d} features")
-        self.match_size(other.d)
-
-    def match_size(self, d: int) -> None:
-        """Take a number of features, where none is known yet."""
-        if d and not self.d:
-            self.d = d
-            self.arrays = self.make_arrays()
-            self.rebuild()
 
     def _follow(self, spec: Spec, prior: BoundTable) -> None:
         """Go on with more levels, as if rows had had their features from the start, all 0."""

@@ -163,6 +163,28 @@ def note_idle_arms(request: BoundRequest) -> Iterator[Caveat]:
             )
 
 
+def note_silence(plan: BoundPlan) -> Iterator[Caveat]:
+    """Why no interval is narrower than the whole range, where that is read off the graph."""
+    graph, (outcome,) = plan.graph, plan.query.outcomes
+    links = graph.links[outcome]
+    for step in sort_names(graph.selecting().intersection(links.children))[:1]:
+        target = f"[{step}]" if step == graph.selection else write_name(step)
+        yield Caveat(
+            f"{outcome} affects which rows were logged ({write_name(outcome)} -> {target}), so "
+            "logged outcomes are not representative.",
+            kind="critical",
+            code="selected-outcome",
+        )
+    for arm in plan.query.treatments:
+        if arm in links.siblings:
+            yield Caveat(
+                f"{arm} and {outcome} have an unmeasured common cause ({write_name(arm)} <-> "
+                f"{write_name(outcome)}).",
+                kind="critical",
+                code="hidden-confounding",
+            )
+
+
 def note_refuted(
     plan: BoundPlan, counts: PlanCounts, time_limit: float | None
 ) -> Iterator[Caveat]:

@@ -18,6 +18,7 @@ from boundit.bounds.refusals import LIMITS
 from boundit.core.formula import Line, Sentence, Term, Variable
 from boundit.core.message import format_count
 from boundit.core.names import Nodes, sort_names
+from boundit.core.rounding import choose_decimals
 from boundit.counts.named_array import NamedArray
 from boundit.results.sampling import EndSampling, HeavyCell, RowSampling
 
@@ -90,9 +91,11 @@ class Explainer:
         rows = float(self._count_rows(frozenset(read)).at(read))
         (mean,) = self.evidence.scale(np.array([low]))
         unknown = "never logged in some strata" if rows else "never logged"
-        worth = unknown if high - low > _NEAR else f"{mean:.4g}"
+        decimals = choose_decimals(self.evidence.log.low, self.evidence.log.high)
+        worth = unknown if high - low > _NEAR else f"{mean:,.{decimals}f}"
         where = ", ".join(str(self._write_level(name, i)) for name, i in levels.items())
-        return f"{where or 'value'}: {worth} ({format_count(rows)})"
+        of = f"mean {self.evidence.query.outcomes[0]}{f' with {where}' if where else ''}"
+        return f"{of} {worth} ({format_count(rows)})"
 
     def _write_natural(
         self, distribution: Natural, run: Run, place: Place, *, upper: bool
@@ -260,12 +263,12 @@ class Explainer:
         return self._marginals[names]
 
     def _write_level(self, name: str, level: int) -> Variable:
-        """A variable at a level, as in "C='a'"; the outcome at an end of its range."""
+        """A variable at a level, as in "C=a"; the outcome at an end of its range."""
         if name == self.evidence.query.outcomes[0]:
             (worth,) = self.evidence.scale(np.array([float(level)]))
             return Variable(name, value=f"{worth:g}", bare=True)
         levels = self.table.levels[name.rstrip("'")]
-        return Variable(name, value=repr(levels[level]), bare=True)
+        return Variable(name, value=str(levels[level]), bare=True)
 
 
 def _look_up(values: NDArray[np.float64], place: Sequence[int]) -> float:

@@ -123,7 +123,7 @@ class DataOptions(TypedDict, total=False):
         Mapping[str, str] | None,
         Declared(
             default=None,
-            help="Column of a node that is called otherwise.",
+            help="Column that holds a node, where its name differs.",
             label="the matching of columns",
             metavar="NODE=COLUMN",
             keyed=True,
@@ -152,7 +152,7 @@ class DataOptions(TypedDict, total=False):
         str | None,
         Declared(
             default=None,
-            help="Column with the number of rows that a row stands for, in every file with it.",
+            help="Column that says how many rows a row stands for, in every file that has it.",
             label="the weight",
             metavar="COLUMN",
         ),
@@ -182,7 +182,7 @@ class SourceOptions(TypedDict, total=False):
         Iterable[object],
         Declared(
             default=(),
-            help="Data of some of the variables without this selection.",
+            help="Unselected data of some of the variables: a table, survey or trial.",
             details="A list of anything that ``read_log`` takes.",
             label="external data",
             metavar="FILE",
@@ -274,7 +274,7 @@ class InferenceOptions(TypedDict, total=False):
         Inference,
         Declared(
             default="exact",
-            help="Intervals valid at every sample size, or narrower ones for large samples.",
+            help="Exact: valid at every sample size; approximate: narrower, for large samples.",
             details="Approximate ones need some dozen rows of every arm in the strata that "
             "matter, and are not for policies that drop arms.",
             label="the inference",
@@ -351,7 +351,7 @@ class RunOptions(TypedDict, total=False):
         float | None,
         Declared(
             default=None,
-            help="Time for everything; what is found by then is valid.",
+            help="Time for everything; intervals found by then are valid.",
             details="Caveats say what was left out. A pass over the log that has begun is not "
             "broken off.",
             label="the time limit",

@@ -7,7 +7,7 @@ from itertools import product, starmap
 
 import numpy as np
 
-from boundit.bounds.caveats import OVER, list_caveats
+from boundit.bounds.caveats import OVER, list_caveats, note_silence
 from boundit.bounds.chain import require_possible
 from boundit.bounds.count import PlanCounts
 from boundit.bounds.effects import compare_arms
@@ -141,6 +141,14 @@ def make_table(
             return {}, {}
         return compare_arms(endpoints, evidence, inference, keys)
 
+    def estimate() -> dict[Pair, float]:
+        if request.confidence is None:
+            return dict(compare()[0])
+        if not plan.is_sound or models or not compare()[0]:
+            return {}
+        found = PlugIn().bound(endpoints.rules or plan.rules, later)
+        return compare_arms(found, later, PlugIn(), keys)[0]
+
     @cache
     def pool() -> FusedPlan | NoFusedPlan:
         if not plan.is_sound:
@@ -151,7 +159,10 @@ def make_table(
 
     @cache
     def list_notes() -> tuple[Caveat, ...]:
-        return list_caveats(request, plan, counts, (*notes, *endpoints.notes, *late))
+        found = [*notes, *endpoints.notes, *late]
+        if rows.lower.max() <= ROUNDING and rows.upper.min() >= 1 - ROUNDING:
+            found += note_silence(plan)
+        return list_caveats(request, plan, counts, found)
 
     def list_bins() -> dict[str, tuple[float, ...]]:
         found, bins = pool(), log.table.bins
@@ -163,6 +174,7 @@ def make_table(
         "bounds": partial(_write_rows, rows, plan, later, names, keys, request.confidence),
         "contrasts": lambda: compare()[0],
         "compared": lambda: compare()[1],
+        "contrast_estimates": estimate,
         "pooling": pool,
         "bins": list_bins,
         "caveats": list_notes,
@@ -250,8 +262,9 @@ def _write_rows(
         found = PlugIn().bound(endpoints.rules or plan.rules, evidence)
         estimates = _Rows(found, strict=evidence.is_exact)
     explainer = Explainer(evidence, endpoints, estimates.endpoints)
-    logged = evidence.log.table.marginalize(axes).align(axes)
-    n = np.broadcast_to(logged, evidence.shape)
+    table = evidence.log.table
+    n = np.broadcast_to(table.marginalize(axes).align(axes), evidence.shape)
+    sums = np.broadcast_to(table.sum_rewards(axes).align(axes), evidence.shape)
     marks = _list_marks(rows, estimates, explainer, n, sampled=confidence is not None)
     low_by, high_by = rows.lower_by, rows.upper_by
     scale = evidence.scale
@@ -260,7 +273,7 @@ def _write_rows(
         scale(rows.upper),
         scale(estimates.lower),
         scale(estimates.upper),
-        n.astype(float).ravel().tolist(),
+        (n if table.exact else n.astype(int)).ravel().tolist(),
         [names[which] for which in low_by.ravel().tolist()],
         [names[which] for which in high_by.ravel().tolist()],
         (
@@ -277,6 +290,10 @@ def _write_rows(
             if confidence is not None
             else None
             for p in np.ndindex(*n.shape)
+        ),
+        (
+            s / k if k else None
+            for s, k in zip(sums.ravel().tolist(), n.ravel().tolist(), strict=True)
         ),
         strict=True,
     )

@@ -1,7 +1,6 @@
 """``boundit bound`` and ``boundit effect``: intervals for arms, and for what sets them apart."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from boundit.results.bound_table import BoundTable
     from boundit.results.choice import Choice
 
-MOST_ROWS = 30
 MOST_CHOSEN = 10_000
 """For how many contexts a page names the arm to choose; that takes about a second for 5,000."""
 
@@ -68,9 +66,11 @@ def bound(
     if as_json:
         print_json(write_record(table) | ({"explanations": reasons} if explain else {}))
     elif explain:
-        click.echo("\n\n".join(reasons))
+        click.echo("\n".join(reasons))
     else:
-        _print_rows(str(replace(table, caveats=())), len(table.bounds), all_rows=all_rows)
+        from boundit.results.text import write_bounds  # noqa: PLC0415, keeps --help quick
+
+        click.echo(write_bounds(table, all_rows=all_rows, caveats=False))
         _print_caveats(table)
 
 
@@ -116,20 +116,12 @@ def effect(
             | ({"explanations": reasons} if explain else {})
         )
     elif explain:
-        click.echo("\n\n".join(reasons))
+        click.echo("\n".join(reasons))
     else:
-        for each in effects.values():
-            _print_rows(str(each), len(each), all_rows=all_rows)
+        from boundit.results.text import write_effects  # noqa: PLC0415, keeps --help quick
+
+        click.echo(write_effects(list(effects.values()), all_rows=all_rows, caveats=False))
         _print_caveats(table)
-
-
-def _print_rows(text: str, n: int, *, all_rows: bool) -> None:
-    """Print a head, ``n`` rows and what follows; of more than 30 rows the first."""
-    lines = text.splitlines()
-    if n > MOST_ROWS and not all_rows:
-        left = f"and {n - MOST_ROWS:,} more rows: --all-rows prints them"
-        lines = [*lines[: 1 + MOST_ROWS], left, *lines[1 + n :]]
-    click.echo("\n".join(lines))
 
 
 def _print_caveats(table: "BoundTable") -> None:

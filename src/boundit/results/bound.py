@@ -22,6 +22,7 @@ MEASURES = (
     "upper",
     "lower_estimate",
     "upper_estimate",
+    "unadjusted",
     "n",
     "lower_rule",
     "upper_rule",
@@ -53,8 +54,9 @@ class Bound:
     """One row: the interval, its ends without sampling error, and what gave each end.
 
     ``lower_cells`` and ``upper_cells`` are the numbers that went in, one line each. ``marks``
-    say what a reader must know of this row alone. ``sampling`` is why chance widens it as much
-    as it does, in tables small enough to be explained so.
+    say what a reader must know of this row alone. ``sampling`` is why sampling error widens it
+    as it does, in tables small enough to be explained so. ``unadjusted`` is the mean of the
+    logged rows of the arm in the context.
     """
 
     lower: float
@@ -68,6 +70,7 @@ class Bound:
     upper_cells: tuple[Line, ...] = field(default=(), repr=False)
     marks: tuple[str, ...] = ()
     sampling: RowSampling | None = field(default=None, repr=False)
+    unadjusted: float | None = None
 
     def __post_init__(self) -> None:
         if not self.lower <= self.upper:

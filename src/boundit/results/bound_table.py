@@ -6,6 +6,7 @@ write one with ``BoundTable.from_rows``; ``save`` and ``load`` keep it in a file
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cached_property, partial
@@ -25,28 +26,41 @@ from boundit.core.errors import (
 from boundit.core.formula import Sentence, StepRecord, Term, Variable
 from boundit.core.frames import FrameKind
 from boundit.core.interval import Interval
-from boundit.core.message import Caveat, drop_numbers
+from boundit.core.message import Caveat, Kind, drop_numbers
 from boundit.core.public_names import find_forwarded
 from boundit.core.renamed import ATTRIBUTES, refuse_renamed
+from boundit.core.rounding import choose_decimals
 from boundit.core.scalars import unwrap_scalar
 from boundit.results import bound_file
 from boundit.results.bound import MEASURES, Arm, Bound, Context, Goal, Key, RuleRecord, Value
-from boundit.results.bound_text import format_rows
 from boundit.results.choice import Choice, ChoiceRule
 from boundit.results.contrast import (
     Pair,
     StoredContrasts,
     find_rival,
 )
-from boundit.results.effect import Effect, InvalidShares
-from boundit.results.explanation import RANGE, Domination, Explanation, explain_bound
+from boundit.results.effect import Effect, InvalidShares, Shares
+from boundit.results.explanation import (
+    RANGE,
+    Domination,
+    Explanation,
+    describe_domination,
+    find_reasons,
+    is_proved,
+)
 from boundit.results.fused_plan import FusedPlan, NoFusedPlan
-from boundit.results.sampling import MODELLED, ROWS, Inference, describe_promise
+from boundit.results.sampling import ROWS, Inference
+from boundit.results.text import name_mean, summarize_bounds, write_arm, write_bounds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 EXPERT = "given"
+_CAVEATS: tuple[tuple[Kind, str, str], ...] = (
+    ("critical", "critical caveat", "critical caveats"),
+    ("assumes", "assumption", "assumptions"),
+    ("skipped", "limit met", "limits met"),
+)
 NO_LOG = NoFusedPlan("these bounds came without a log, so there are no rows to count")
 NO_COUNTS = NoFusedPlan("counts of the log were left out of this table, to keep them private")
 """What bounds of an expert have for a plan."""
@@ -76,8 +90,8 @@ class BoundTable:
     ...     [{"Ad": "A", "lower": 0.1, "upper": 0.3}, {"Ad": "B", "lower": 0.2, "upper": 0.6}],
     ...     outcome="Click", treatments=["Ad"], outcome_range=(0, 1),
     ... )
-    >>> table["B", ()]
-    Interval(lower=0.2, upper=0.6)
+    >>> table["B"]
+    Interval(0.200, 0.600)
     """
 
     outcome: str
@@ -92,6 +106,7 @@ class BoundTable:
     caveats: tuple[Caveat, ...] = field(default_factory=tuple)
     contrasts: Mapping[Pair, float] = field(default_factory=dict)
     compared: Mapping[Key, Interval] = field(default_factory=dict)
+    contrast_estimates: Mapping[Pair, float] = field(default_factory=dict)
     inference: Inference | None = None
     units: str = ROWS
     bins: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
@@ -181,7 +196,9 @@ class BoundTable:
         """The contexts that have a row, in order: tuples of context values."""
         return tuple(dict.fromkeys(context for _, context in self.intervals))
 
-    def __getitem__(self, key: tuple[object, object]) -> Interval:
+    def __getitem__(self, key: object) -> Interval:
+        if not self.context and not (isinstance(key, tuple) and len(key) == 2 and key[1] == ()):
+            key = (key, ())
         if not (isinstance(key, tuple) and len(key) == 2):
             raise NotAKey(key)
         return self.intervals.get(self._read_key(*key), Interval(*self.outcome_range))
@@ -214,24 +231,8 @@ class BoundTable:
         """
         one = self.read_arm(arm)
         other = self._find_baseline() if baseline is None else self.read_arm(baseline)
-        weights = shares if shares == "any" else self._read_shares(shares)
-        ends = {
-            where: (
-                -self.find_largest_difference(other, one, where),
-                self.find_largest_difference(one, other, where),
-            )
-            for where in dict.fromkeys((*self.contexts, *(() if weights == "any" else weights)))
-        }
-        return Effect(
-            self.outcome,
-            self.treatments,
-            self.context,
-            one,
-            other,
-            {where: Interval(min(low, high), high) for where, (low, high) in ends.items()},
-            self.confidence,
-            weights,
-        )
+        weights: Shares = shares if shares == "any" else self._read_shares(shares)
+        return Effect(self, one, other, weights)
 
     def effects(
         self,
@@ -271,6 +272,16 @@ class BoundTable:
             self.find_compared(one, context).upper - self.find_compared(other, context).lower
         )
         return min(self.contrasts.get((context, one, other), math.inf), apart)
+
+    def find_estimated_difference(self, one: Arm, other: Arm, context: Context) -> float:
+        """Find the same on the estimates, without sampling error."""
+        rows = self.bounds.get((one, context)), self.bounds.get((other, context))
+        if one == other:
+            return 0.0
+        if rows[0] is None or rows[1] is None:
+            return math.inf
+        apart = rows[0].upper_estimate - rows[1].lower_estimate
+        return min(self.contrast_estimates.get((context, one, other), math.inf), apart)
 
     def find_compared(self, arm: Arm, context: Context) -> Interval:
         """Find the interval that holds together with the contrasts."""
@@ -314,7 +325,7 @@ class BoundTable:
 
     def intervals_only(self) -> Self:
         """The same table with its intervals alone: no contrasts, no counts."""
-        return replace(self, contrasts={}, compared={}, pooling=PLAIN)
+        return replace(self, contrasts={}, compared={}, contrast_estimates={}, pooling=PLAIN)
 
     @property
     def critical(self) -> tuple[Caveat, ...]:
@@ -334,12 +345,18 @@ class BoundTable:
             raise AttributeError(f"'BoundTable' object has no attribute {name!r}{now}")
 
     def __repr__(self) -> str:
-        known = "".join(f", {name}" for name in self.context)
-        asked = f"{self.outcome} | do({', '.join(self.treatments)}){known}"
-        sure = "plug-in ends" if self.confidence is None else f"confidence {self.confidence:g}"
-        arms, contexts = len(self.arms), len(self.contexts)
-        size = f"{arms:,} arm{'s' * (arms != 1)}, {contexts:,} context{'s' * (contexts != 1)}"
-        return f"<BoundTable {asked}: {size}, {sure}>"
+        sure = "estimates"
+        if self.confidence is not None:
+            sure = f"{100 * self.confidence:.10g}% confidence"
+        counted = [
+            f"{_count(len(self.arms), 'arm')}, {_count(len(self.contexts), 'context')}",
+            sure,
+        ]
+        kinds = Counter(caveat.kind for caveat in self.caveats)
+        for kind, one, several in _CAVEATS:
+            if kinds[kind]:
+                counted.append(f"{kinds[kind]} {one if kinds[kind] == 1 else several}")
+        return f"<BoundTable {name_mean(self)}: {', '.join(counted)}>"
 
     def _repr_html_(self) -> str:
         """Show the intervals in a notebook, drawn and in numbers."""
@@ -347,12 +364,7 @@ class BoundTable:
         return shown
 
     def __str__(self) -> str:
-        rows = format_rows(self.treatments + self.context, self.bounds)
-        lines = [rows]
-        if self.confidence is not None:
-            sure = f"confidence {self.confidence:g} for all rows at once"
-            lines.append(f"{sure}, {self.inference} inference")
-        return "\n".join([*lines, *self.critical])
+        return write_bounds(self)
 
     def rows(self) -> list[dict[str, object]]:
         """Write the table as a list of mappings: treatments, context, ends, estimates, rules."""
@@ -381,56 +393,45 @@ class BoundTable:
         return drawn
 
     def summary(self) -> str:
-        """Say in a few lines how wide the intervals are, which arms are out, and how surely.
+        """Say in a few lines which arms may be best, how wide the intervals are, and how surely."""
+        said = summarize_bounds(self) if self.bounds else ["No rows."]
+        return "\n".join([*self.critical, *said])
 
-        For users.
-        """
-        said: str = find_forwarded("summarize_bounds")(self)
-        return said
+    def explain(self, arm: object, context: object = ()) -> Explanation:
+        """Explain one interval: rules, data, derivation, and what its width is made of.
 
-    def explain(self, arm: object, context: object = ()) -> str:
-        """Say in text how one interval came about, and what to use in its context.
-
-        First the ends, formulas with numbers, steps and caveats; then the arm or lottery that
-        ``choose`` takes there, what it regrets at worst and why.
-        """
-        where = self.read_context(context)
-        if where not in self._uses:
-            self._uses[where] = find_forwarded("explain_use")(self, where)
-        return str(replace(self.explanation(arm, where), use=self._uses[where]))
-
-    def explanation(self, arm: object, context: object = ()) -> Explanation:
-        """How one interval came about, as a record that text and pages render.
-
-        What to use is not in it: pages say that apart.
+        Returns
+        -------
+        Explanation
+            ``str`` is the text, ``record()`` the data.
         """
         key = self._read_key(arm, context)
         low, high = self.outcome_range
         unseen = Bound(low, high, low, high, 0, RANGE, RANGE, marks=("it has no row",))
-        return explain_bound(
+        row = self.bounds.get(key, unseen)
+        worse = self._find_domination(*key, self._find_leads(key[1]))
+        return Explanation(
             self.write_mean(key),
-            self.bounds.get(key, unseen),
-            self.rules,
-            confidence=self.confidence,
-            promise=self.promise,
-            inference=self.inference,
-            caveats=self.caveats,
-            dominated=self._find_domination(*key, self._find_leads(key[1])),
-            complete=self.complete,
+            row,
+            find_reasons(row, self.rules),
+            self.outcome_range,
+            self.confidence,
+            self.complete and is_proved(row),
+            self.critical,
+            ""
+            if worse is None
+            else describe_domination(
+                write_arm(self.treatments, worse.arm),
+                worse.lead,
+                self.goal,
+                choose_decimals(*self.outcome_range),
+            ),
         )
 
     @cached_property
-    def _uses(self) -> dict[Context, tuple[str, ...]]:
-        """What to use in contexts that were asked about; ``BoundTable.explain`` fills it."""
-        return {}
-
-    @property
-    def promise(self) -> str:
-        """How often the intervals of such tables hold, and at what price; empty for plug-in."""
-        if self.inference is None or self.confidence is None:
-            return ""
-        said = describe_promise(self.inference, self.confidence, len(self.bounds), self.units)
-        return f"{said} {MODELLED}" if self.models else said
+    def level_ranks(self) -> dict[str, dict[Value, int]]:
+        """Where the levels of each treatment and context variable stand in their order."""
+        return {name: {v: i for i, v in enumerate(self.levels[name])} for name in self.levels}
 
     def record(self) -> dict[str, object]:
         """Write the whole table, reasons included, as an object for JSON."""
@@ -453,7 +454,9 @@ class BoundTable:
         knows the method may guess at counts from them.
         """
         bounds = {
-            key: replace(bound, n=0, lower_cells=(), upper_cells=(), sampling=None)
+            key: replace(
+                bound, n=0, lower_cells=(), upper_cells=(), sampling=None, unadjusted=None
+            )
             for key, bound in self.bounds.items()
         }
         rules = {
@@ -562,7 +565,7 @@ class BoundTable:
             if other != arm and other in numbers
         }
         found = find_rival(upper, lowers, stored)
-        return Domination(self.arms[found[0]], found[1], self.goal) if found else None
+        return Domination(self.arms[found[0]], found[1]) if found else None
 
     def _turn(self, interval: Interval) -> tuple[float, float]:
         """Endpoints of a mean, or of its opposite where less is better."""
@@ -611,6 +614,10 @@ class BoundTable:
         return {arm: i for i, arm in enumerate(self.arms)}
 
 
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'s' * (n != 1)}"
+
+
 def _name_range(bound: Bound) -> Bound:
     """Name ends that no rule gave as they are named now; 0.2.0 called them "range"."""
     low, high = (RANGE if n == "range" else n for n in (bound.lower_rule, bound.upper_rule))
@@ -626,7 +633,7 @@ def _drop_numbers_of_step(step: StepRecord) -> StepRecord:
 def _make_assignments(names: Sequence[str], values: Sequence[Value]) -> tuple[Variable, ...]:
     """Pair variables with their values, as ``X=1`` in a formula."""
     return tuple(
-        Variable(name, value=repr(value), bare=True)
+        Variable(name, value=str(value), bare=True)
         for name, value in zip(names, values, strict=True)
     )
 
@@ -667,7 +674,14 @@ def _read_bound(row: Mapping[str, object], i: int, outcome_range: tuple[float, f
         row.get("n", 0),  # type: ignore[arg-type]
         row.get("lower_rule", EXPERT),  # type: ignore[arg-type]
         row.get("upper_rule", EXPERT),  # type: ignore[arg-type]
+        unadjusted=_read_end(row, "unadjusted", i) if _has_number(row, "unadjusted") else None,
     )
+
+
+def _has_number(row: Mapping[str, object], name: str) -> bool:
+    """Return True unless a frame or a row has nothing there."""
+    value = row.get(name)
+    return value is not None and value == value
 
 
 def _read_end(row: Mapping[str, object], name: str, i: int) -> float:

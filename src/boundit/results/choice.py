@@ -5,7 +5,7 @@ room that made it.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, final
 
@@ -13,8 +13,8 @@ from boundit.core.codec import encode
 from boundit.core.errors import shorten
 from boundit.core.frames import FrameKind
 from boundit.core.public_names import find_forwarded
-from boundit.results.bound import Arm, Context, Goal, Value
-from boundit.results.bound_text import align_columns
+from boundit.results.bound import Arm, Context, Goal
+from boundit.results.text import align_columns, write_arm, write_levels
 
 ChoiceRule: TypeAlias = Literal["minimax-regret", "maximin", "optimism"]
 """By what arms are chosen: least worst-case regret, greatest lower end, or a stated mixture."""
@@ -192,22 +192,6 @@ def cut_lottery(
         return dict(lottery), {}
     ranked = sorted(lottery.items(), key=lambda drawn: -drawn[1])
     return dict(ranked[:most]), dict(ranked[most:])
-
-
-def write_arm(treatments: Sequence[str], arm: Arm) -> str:
-    """Write an arm in a sentence: its name, where one treatment has names, else ``X=1, Z=0``.
-
-    >>> write_arm(["Ad"], ("A",)), write_arm(["Dose"], (2,)), write_arm(["X", "Z"], ("a", 1))
-    ('A', 'Dose=2', 'X=a, Z=1')
-    """
-    if len(arm) == 1 and isinstance(arm[0], str):
-        return arm[0]
-    return write_levels(treatments, arm)
-
-
-def write_levels(names: Sequence[str], values: Sequence[Value]) -> str:
-    """Write variables with their levels, as ``Age=old, Sex=f``."""
-    return ", ".join(f"{name}={value}" for name, value in zip(names, values, strict=True))
 
 
 def write_promise(number: float) -> str:

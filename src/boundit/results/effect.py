@@ -1,18 +1,26 @@
 """Treatment effects: the difference of two arms in every context, as intervals."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from dataclasses import dataclass
+from functools import cached_property
+from math import fsum
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from boundit.core.errors import BounditError
 from boundit.core.frames import FrameKind
 from boundit.core.interval import Interval
 from boundit.core.message import Option
 from boundit.core.public_names import find_forwarded
+from boundit.core.rounding import choose_decimals
 from boundit.results.bound import Arm, Context
-from boundit.results.bound_text import align_columns
+from boundit.results.text import write_arm, write_effect, write_effects
+
+if TYPE_CHECKING:
+    from boundit.results.bound_table import BoundTable
 
 Direction: TypeAlias = Literal["increase", "decrease", "inconclusive"]
+Shares: TypeAlias = Mapping[Context, float] | Literal["any"]
+_MOST_SHOWN = 4
 
 
 class InvalidShares(BounditError):
@@ -25,7 +33,7 @@ class InvalidShares(BounditError):
         )
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Effect(Mapping[object, Interval]):
     """Bounds on the mean outcome under an arm minus that under the baseline, by context.
 
@@ -33,21 +41,31 @@ class Effect(Mapping[object, Interval]):
     values are the keys, and without any the key is ``()``. ``lower`` and ``upper`` bound the
     average over contexts with the stated ``shares``, or with any.
 
-    >>> found = Effect("Y", ("X",), ("Z",), (1,), (0,), {("a",): Interval(0.1, 0.3)}, 0.95)
-    >>> found["a"].lower, found.direction["a"], found.upper
-    (0.1, 'increase', 0.3)
-    >>> found
-    <Effect of X=1 vs 0 on Y: a [+0.100, +0.300]; 95% confidence>
+    Attributes
+    ----------
+    bounds : BoundTable
+        The table that the effect was computed from.
+    arm, baseline : tuple
+        Values of the treatments.
+    shares : mapping or "any"
+        Share of each context in the average.
     """
 
-    outcome: str
-    treatments: tuple[str, ...]
-    context: tuple[str, ...]
+    bounds: "BoundTable"
     arm: Arm
     baseline: Arm
-    intervals: Mapping[Context, Interval] = field(default_factory=dict)
-    confidence: float | None = None
-    shares: Mapping[Context, float] | Literal["any"] = "any"
+    shares: Shares = "any"
+
+    @cached_property
+    def intervals(self) -> dict[Context, Interval]:
+        """The interval of every context, by tuples of context values."""
+        stated = () if self.shares == "any" else self.shares
+        find = self.bounds.find_largest_difference
+        found = {}
+        for where in dict.fromkeys((*self.bounds.contexts, *stated)):
+            most = find(self.arm, self.baseline, where)
+            found[where] = Interval(min(-find(self.baseline, self.arm, where), most), most)
+        return found
 
     def __getitem__(self, context: object) -> Interval:
         return self.intervals[context if isinstance(context, tuple) else (context,)]
@@ -61,88 +79,101 @@ class Effect(Mapping[object, Interval]):
     @property
     def lower(self) -> float:
         """The least average effect: over the stated shares, or over any mix of contexts."""
-        return self._average([interval.lower for interval in self.intervals.values()], min)
+        if self.shares == "any":
+            return min(interval.lower for interval in self.intervals.values())
+        return fsum(w * self.intervals[where].lower for where, w in self.shares.items())
 
     @property
     def upper(self) -> float:
         """The greatest average effect: over the stated shares, or over any mix of contexts."""
-        return self._average([interval.upper for interval in self.intervals.values()], max)
-
-    def _average(self, ends: list[float], worst: Any) -> float:
         if self.shares == "any":
-            return float(worst(ends))
-        weights = (self.shares.get(where, 0.0) for where in self.intervals)
-        return float(sum(w * end for w, end in zip(weights, ends, strict=True)))
+            return max(interval.upper for interval in self.intervals.values())
+        return fsum(w * self.intervals[where].upper for where, w in self.shares.items())
+
+    @property
+    def baseline_name(self) -> str:
+        """The baseline in words, as ``letter`` or ``X=0``."""
+        return write_arm(self.bounds.treatments, self.baseline)
 
     @property
     def direction(self) -> dict[object, Direction]:
         """For each context whether the arm increases or decreases the mean, or neither is sure."""
-        return {where: _find_direction(interval) for where, interval in self.items()}
+        return dict(zip(self, map(self.find_direction, self.intervals), strict=True))
+
+    def find_direction(self, where: Context) -> Direction:
+        """Tell whether the arm increases or decreases the mean in a context, or neither is sure."""
+        interval = self.intervals[where]
+        if interval.lower > 0:
+            return "increase"
+        return "decrease" if interval.upper < 0 else "inconclusive"
+
+    def unadjusted(self, where: Context) -> float | None:
+        """Subtract the means of logged rows in a context; None where there are none."""
+        rows = [self.bounds.bounds.get((arm, where)) for arm in (self.arm, self.baseline)]
+        means = [
+            row.unadjusted for row in rows if row is not None and row.unadjusted is not None
+        ]
+        return means[0] - means[1] if len(means) == 2 else None
+
+    def estimate(self, where: Context) -> Interval:
+        """Bound the effect in a context on the estimates, without sampling error."""
+        found = self.intervals[where]
+        if self.bounds.confidence is None:
+            return found
+        find = self.bounds.find_estimated_difference
+        high = find(self.arm, self.baseline, where)
+        low = -find(self.baseline, self.arm, where)
+        low, high = (min(max(end, found.lower), found.upper) for end in (low, high))
+        return Interval(min(low, high), max(low, high))
+
+    def explain(self, context: object = ()) -> str:
+        """Say in text where the effect in a context comes from: the bounds of both arms."""
+        where = self.bounds.read_context(context)
+        arms = (self.arm, self.baseline)
+        return "\n\n".join(str(self.bounds.explain(arm, where)) for arm in arms)
 
     def rows(self) -> list[dict[str, object]]:
         """Write the effect as a list of mappings, one for each context."""
         return [
             {
-                **dict(zip(self.treatments, self.arm, strict=True)),
-                **dict(zip(self.context, where, strict=True)),
+                **dict(zip(self.bounds.treatments, self.arm, strict=True)),
+                **dict(zip(self.bounds.context, where, strict=True)),
                 "lower": interval.lower,
                 "upper": interval.upper,
-                "direction": _find_direction(interval),
+                "lower_estimate": self.estimate(where).lower,
+                "upper_estimate": self.estimate(where).upper,
+                "unadjusted": self.unadjusted(where),
+                "direction": self.find_direction(where),
             }
             for where, interval in self.intervals.items()
         ]
 
     def frame(self, to: FrameKind = "pandas") -> Any:
         """Give the rows as a data frame of pandas, of ``"polars"``, or as an ``"arrow"`` table."""
-        names = [*self.treatments, *self.context, "lower", "upper", "direction"]
+        names = list(self.rows()[0]) if self.intervals else []
         return find_forwarded("make_frame")(self.rows(), to, columns=names)
-
-    def __str__(self) -> str:
-        head = [*self.treatments, *self.context, "lower", "upper", "direction"]
-        rows = [
-            [
-                *map(str, (*self.arm, *where)),
-                f"{interval.lower:+.3f}",
-                f"{interval.upper:+.3f}",
-                _find_direction(interval),
-            ]
-            for where, interval in self.intervals.items()
-        ]
-        columns = [list(column) for column in zip(*rows, strict=True)]
-        return f"{align_columns(head, columns or [[] for _ in head])}\n\n{self.summary()}"
 
     def summary(self) -> str:
         """Say in a sentence how much the arm changes the mean outcome on average."""
-        one, other = (", ".join(map(str, arm)) for arm in (self.arm, self.baseline))
-        mix = ""
-        if self.context and self.shares == "any":
-            mix = f", for any mix of {' and '.join(self.context)}"
-        start = f"Compared with {other}, {one}"
-        low, high = self.lower, self.upper
-        if low > 0:
-            return f"{start} increases mean {self.outcome} by {low:.3f} to {high:.3f}{mix}."
-        if high < 0:
-            return f"{start} decreases mean {self.outcome} by {-high:.3f} to {-low:.3f}{mix}."
-        return f"{start} changes mean {self.outcome} by {low:+.3f} to {high:+.3f}{mix}."
+        return write_effect(self)
+
+    def __str__(self) -> str:
+        return write_effects([self])
 
     def __repr__(self) -> str:
-        names = ", ".join(self.treatments)
+        table = self.bounds
+        decimals = choose_decimals(*table.outcome_range)
+        names = ", ".join(table.treatments)
         one, other = (", ".join(map(str, arm)) for arm in (self.arm, self.baseline))
         shown = [
-            f"{', '.join(map(str, where))} [{i.lower:+.3f}, {i.upper:+.3f}]".lstrip()
-            for where, i in self.intervals.items()
+            f"{', '.join(map(str, where))} [{i.write(decimals, signed=True)}]".lstrip()
+            for where, i in list(self.intervals.items())[:_MOST_SHOWN]
         ]
-        more = f", and {len(shown) - 4} more" if len(shown) > 4 else ""
+        left = len(self) - len(shown)
         sure = "estimates"
-        if self.confidence is not None:
-            sure = f"{100 * self.confidence:.10g}% confidence"
+        if table.confidence is not None:
+            sure = f"{100 * table.confidence:.10g}% confidence"
         return (
-            f"<Effect of {names}={one} vs {other} on {self.outcome}: "
-            f"{', '.join(shown[:4])}{more}; {sure}>"
+            f"<Effect of {names}={one} vs {other} on {table.outcome}: {', '.join(shown)}"
+            f"{f', and {left:,} more' if left else ''}; {sure}>"
         )
-
-
-def _find_direction(interval: Interval) -> Direction:
-    if interval.lower > 0:
-        return "increase"
-    return "decrease" if interval.upper < 0 else "inconclusive"

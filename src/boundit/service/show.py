@@ -206,7 +206,12 @@ def show_effects(fold: Fold, baseline: str | None) -> EffectTable:
     first = next(iter(effects.values()))
     shown = names.write_arm(first.baseline)
     return EffectTable(
-        fold.config.name, fold.bounds_version, table.outcome, shown, first.confidence, rows
+        fold.config.name,
+        fold.bounds_version,
+        table.outcome,
+        shown,
+        first.bounds.confidence,
+        rows,
     )
 
 

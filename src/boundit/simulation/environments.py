@@ -1,4 +1,4 @@
-"""Named environments: the paper's, flipped ones, random ones, and a fixed suite.
+"""Named environments: the paper's, flipped ones and random ones.
 
 The mean of an arm is linear in the context in all of them, so that a linear policy with a model
 for each arm can learn it. In the paper's and the flipped ones it is linear in the arm as well,
@@ -159,18 +159,3 @@ def random_environment(
     asked = ", ".join(["do(X)", *features])
     name = f"random environment {seed}, {arms} arms, {2**contexts} contexts"
     return Environment(model, parse_query(f"Y | {asked}"), name)
-
-
-def make_suite() -> tuple[Environment, ...]:
-    """Make the twelve environments that claims about regret are tested in.
-
-    >>> len({environment.name for environment in make_suite()})
-    12
-    """
-    shapes = ((2, 0), (2, 1), (3, 1), (4, 0), (4, 1), (4, 2), (6, 1), (8, 2), (10, 3))
-    return (
-        paper_environment(),
-        flipped_environment(0.5),
-        flipped_environment(1.0),
-        *(random_environment(i, arms=a, contexts=k) for i, (a, k) in enumerate(shapes)),
-    )

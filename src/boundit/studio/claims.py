@@ -94,7 +94,7 @@ def _make_claim(tail: str, kind: EdgeSign, head: str, claim: str) -> EdgeClaim:
 
 
 def write_question(query: ProjectQuery) -> str | None:
-    """Write a question as the command line takes it; None while arm or reward is missing.
+    """Write a question as the command line takes it; None while treatment or outcome is missing.
 
     >>> write_question(ProjectQuery(outcome="Y", treatments=("X",), context=("time of day",)))
     'Y | do(X), "time of day"'
@@ -156,8 +156,10 @@ def _light(error: BounditError, draft: GraphDraft) -> LitParts:
 def _judge_question(draft: GraphDraft, query: ProjectQuery) -> Iterator[DrawingProblem]:
     """List what of a question makes no sense for a drawing."""
     seen = draft.nodes - draft.hidden - draft.selections
-    named = [("query.outcome", "the reward", query.outcome)] if query.outcome else []
-    named += [(f"query.treatments[{i}]", "an arm", n) for i, n in enumerate(query.treatments)]
+    named = [("query.outcome", "the outcome", query.outcome)] if query.outcome else []
+    named += [
+        (f"query.treatments[{i}]", "a treatment", n) for i, n in enumerate(query.treatments)
+    ]
     named += [(f"query.context[{i}]", "a context", n) for i, n in enumerate(query.context)]
     roles = dict[str, str]()
     for where, role, name in named:

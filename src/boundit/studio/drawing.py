@@ -298,16 +298,18 @@ def make_query(project: Project) -> EffectQuery:
     """Make the question of a project, or say what it lacks."""
     asked = project.query
     if asked.outcome is None:
-        raise StudioError("refused", "no reward is marked", where="query.outcome", hint=_MARK)
+        raise StudioError("refused", "no outcome is marked", where="query.outcome", hint=_MARK)
     if not asked.treatments:
-        raise StudioError("refused", "no arm is marked", where="query.treatments", hint=_MARK)
+        raise StudioError(
+            "refused", "no treatment is marked", where="query.treatments", hint=_MARK
+        )
     try:
         return EffectQuery((asked.outcome,), asked.treatments, asked.context)
     except BounditError as error:
         raise StudioError("refused", str(error), where="query") from None
 
 
-_MARK = "Choose a node, and say whether it is an arm, the reward or a context."
+_MARK = "Choose a node, and say whether it is a treatment, the outcome or a subgroup."
 
 
 class PlacedNode(Struct, frozen=True):

@@ -27,7 +27,7 @@ I1 -> Y
 X2 -> Y
 U1 -> Y
 
-# C1 moves both I1 and the reward, and nobody recorded it.
+# C1 affects both I1 and the outcome, and is not measured.
 C1 -> I1
 C1 -> Y
 hidden C1

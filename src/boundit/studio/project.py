@@ -78,11 +78,12 @@ class Drawing(_ProjectPart, frozen=True):
 
 
 class ProjectQuery(_ProjectPart, frozen=True):
-    """What is asked: what the arms would earn, in which contexts."""
+    """What is asked: the effect of treatments on an outcome, by context, relative to a baseline."""
 
     outcome: Name | None = None
     treatments: Annotated[tuple[Name, ...], Meta(max_length=50)] = ()
     context: Annotated[tuple[Name, ...], Meta(max_length=50)] = ()
+    baseline: tuple[Level | None, ...] | None = None
 
 
 class DataSource(_ProjectPart, frozen=True):
@@ -104,6 +105,7 @@ class Settings(_ProjectPart, frozen=True):
 
     confidence: Annotated[float, Meta(gt=0, lt=1)] | None = 0.95
     inference: Literal["exact", "approximate"] = "exact"
+    goal: Literal["max", "min"] = "max"
     selection_rate: float | Pair | None = None
     selection_limit: float | None = None
     confounding_limit: dict[str, float] = field(default_factory=dict)

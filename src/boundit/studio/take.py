@@ -124,7 +124,7 @@ def _require_parts(project: Project, part: TakePart) -> None:
     """Refuse a part that the project lacks."""
     asked = project.query
     if part in _NEEDS_QUERY and (asked.outcome is None or not asked.treatments):
-        raise StudioError("refused", "mark an arm and the reward first", where="query")
+        raise StudioError("refused", "mark a treatment and the outcome first", where="query")
     if part not in {"graph", "identify"} and project.data.file is None:
         raise StudioError("refused", "choose a log first", where="data.file")
 

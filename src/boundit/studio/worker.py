@@ -18,30 +18,28 @@ from msgspec import Raw, Struct
 
 from boundit.core.errors import BounditError
 from boundit.core.long_work import Progress
-from boundit.studio.answers.bound import CountKeeper, answer_bound
-from boundit.studio.answers.check import answer_check
-from boundit.studio.answers.choose import answer_choose
-from boundit.studio.answers.identify import answer_identify
-from boundit.studio.answers.look import answer_look
-from boundit.studio.answers.progress import JobProgress
-from boundit.studio.answers.report import answer_report
-from boundit.studio.answers.simulate import answer_simulate
-from boundit.studio.answers.stress import answer_stress
-from boundit.studio.answers.suggest import answer_suggest
+from boundit.studio.answers import (
+    CountKeeper,
+    answer_bound,
+    answer_check,
+    answer_identify,
+    answer_report,
+)
 from boundit.studio.ask import AskedProject, refuse
 from boundit.studio.errors import Refusal, describe_bug
 from boundit.studio.folder import Folder
+from boundit.studio.look import answer_look
 from boundit.studio.project import Project
+from boundit.studio.whatif import JobProgress, answer_simulate, answer_stress, answer_suggest
 
 JobKind: TypeAlias = Literal[
-    "look", "bound", "identify", "check", "choose", "stress", "suggest", "simulate", "report"
+    "look", "bound", "identify", "check", "stress", "suggest", "simulate", "report"
 ]
 ANSWERS: Mapping[JobKind, Callable[[AskedProject, CountKeeper, Progress], Any]] = {
     "look": answer_look,
     "bound": answer_bound,
     "identify": answer_identify,
     "check": answer_check,
-    "choose": answer_choose,
     "stress": answer_stress,
     "suggest": answer_suggest,
     "simulate": answer_simulate,

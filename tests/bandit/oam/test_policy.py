@@ -235,7 +235,7 @@ def test_a_users_features_are_given_again_and_have_one_length() -> None:
 
     again = OAM.from_state(policy.state(), features=own)
     assert play(policy, 20, 1, "more") == play(again, 20, 1, "more")
-    with pytest.raises(DamagedState, match="features= must be given again"):
+    with pytest.raises(DamagedState, match="give its function again, features="):
         OAM.from_state(policy.state())
     uneven = OAM(arms=["A", "B"], features=lambda _, arm: [1.0] * (1 + (arm == "B")))
     with pytest.raises(BadFeatures, match="are 2 numbers"):

@@ -68,14 +68,13 @@ def test_numbers_need_no_bins() -> None:
 def test_the_reasons_say_which_rule_which_models_and_how_many_rows() -> None:
     rows, _ = draw_numbers(2_000)
     table = bound(rows, NUMBERS, models="linear")
-    said = table.explain(1)
+    said = " ".join(str(table.explain(1)).split())
 
     assert "P(Y | do(X)) is Σ_{A, B} P(A, B) P(Y | A, B, X)" in said
     assert "adjusted for A, B, with shares of the log" in said
     assert "reward by LogisticRegression, arm by LogisticRegression; 2,000 rows in 5" in said
     assert "mean of what models predict" in said
-    assert "as uncertain as a mean of about" in said
-    assert "models that come near the truth" in table.promise
+    assert "the fitted models come near the truth" in table.summary()
     assert table.models.startswith("reward by LogisticRegression")
     assert any("A, B are numbers that models alone read" in of for of in table.caveats)
 
@@ -182,7 +181,7 @@ def test_an_external_table_supplies_what_selection_took() -> None:
     for arm in (0, 1):
         assert table.bounds[(arm,), ()].lower_rule == NAME
         assert table[arm, ()].lower <= truth[arm] <= table[arm, ()].upper
-    assert "shares of an external table" in table.explain(1)
+    assert "shares of an external table" in " ".join(str(table.explain(1)).split())
     assert "external table by CellMeans" in table.models
     assert alone.models == ""
     assert any("no covariates in the log adjust" in of for of in alone.caveats)
@@ -236,7 +235,7 @@ def test_where_an_arm_cannot_be_chosen_its_reward_may_be_anything() -> None:
 
     assert found.upper_estimate - found.lower_estimate == pytest.approx(share, abs=0.005)
     assert any("hardly ever chosen" in of for of in table.caveats)
-    assert "where the arm is too rare" in table.explain(1)
+    assert "where the arm is too rare" in " ".join(str(table.explain(1)).split())
 
 
 def test_wrong_models_do_not_overrule_the_other_rules() -> None:

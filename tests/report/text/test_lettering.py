@@ -3,7 +3,6 @@ from hypothesis import strategies as st
 
 from boundit.report.text.lettering import (
     break_label,
-    choose_decimals,
     cut_to_length,
     estimate_width,
     format_level,
@@ -50,19 +49,6 @@ def test_wider_letters_and_more_of_them_take_more_room() -> None:
 def test_many_variables_are_named_and_one_is_not() -> None:
     assert label_values(("A", "B"), (1, "x")) == "A=1, B=x"
     assert label_values(("A",), (None,)) == "None"
-
-
-def test_decimals_follow_the_range() -> None:
-    assert [choose_decimals(0, width) for width in (1e-6, 0.5, 1, 30, 5000, 1e9)] == [
-        9,
-        4,
-        3,
-        2,
-        0,
-        0,
-    ]
-    assert choose_decimals(0.2, 1.2) == 3, "a width that is 1 up to rounding"
-    assert choose_decimals(1, 1) == choose_decimals(0, float("inf")) == 3
 
 
 def test_rows_are_counted_and_shares_are_not_rounded_away() -> None:

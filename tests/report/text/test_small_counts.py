@@ -14,13 +14,12 @@ def derive(rare: int) -> bd.BoundTable:
     return bd.derive_bounds(GRAPH, "Click | do(Ad)", columns)
 
 
-def test_a_count_below_ten_rows_is_told_on_pages_and_in_summaries() -> None:
+def test_a_count_below_ten_rows_is_told_on_pages() -> None:
     table = derive(rare=3)
 
     said = describe_small_counts(table)
 
     assert said.startswith("Counts of fewer than 10 rows are shown, the smallest of 3 rows:")
-    assert said in table.summary()
     assert said in write_bound_page(table)
 
 

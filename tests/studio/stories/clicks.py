@@ -20,7 +20,7 @@ def ask_of_clicks(visitor: Visit, folder: Path, graph: str) -> None:
     visitor.find("#log-file").set_input_files(write_log(folder / "clicks.csv", grouped=True))
     expect(visitor.find("#data-body .state")).to_contain_text("300 rows")
     visitor.go("ask")
-    for role, name in (("arm", "Ad"), ("reward", "Click")):
+    for role, name in (("treatment", "Ad"), ("outcome", "Click")):
         visitor.find(f"#question [data-key='{role} {name}']").click()
     visitor.ask()
 

@@ -34,6 +34,44 @@ def test_the_pharmacy_s_question_is_answered_with_the_library_s_numbers(
     assert visitor.overflow() <= 0
 
 
+def test_the_answer_opens_with_the_effect_and_takes_another_baseline(visitor: Visit) -> None:
+    visitor.open_example("pharmacy")
+    visitor.ask()
+    expect(visitor.find("#answers .verdict").first).to_contain_text(
+        "Compared with call, letter"
+    )
+    visitor.find("#baseline").select_option("letter")
+    visitor.wait_for_new_answer()
+
+    expect(visitor.find("#answers .verdict").first).to_contain_text(
+        "Compared with letter, call"
+    )
+    expect(visitor.find("#answers .effect.better")).to_have_count(3)
+    visitor.find("[data-key='goal min']").click()
+    visitor.wait_for_new_answer()
+    expect(visitor.find("#answers .effect.worse")).to_have_count(3)
+    expect(visitor.find("#answers .choice")).to_contain_text("Lower is better.")
+
+
+@pytest.mark.view(PHONE)
+def test_the_graph_alone_answers_without_data(visitor: Visit) -> None:
+    visitor.begin_empty()
+    visitor.type_text("Age -> Ad -> Click; Age -> Click; Weather -> Click")
+    expect(visitor.find(".node")).to_have_count(4)
+    visitor.go("ask")
+    for role, name in (("treatment", "Ad"), ("outcome", "Click")):
+        visitor.find(f"#question [data-key='{role} {name}']").click()
+    structure = visitor.find("#structure")
+    expect(structure).to_contain_text("Identified")
+    expect(structure.get_by_text("Minimal adjustment sets: 1")).to_be_visible()
+    structure.get_by_text("Biasing paths: 1").click()
+    structure.get_by_text("Ad <- Age -> Click").click()
+
+    expect(visitor.find("graph-editor .edge.path")).to_have_count(2)
+    visitor.require_accessible()
+    assert visitor.overflow() <= 0
+
+
 def test_a_reason_lights_its_paths(visitor: Visit) -> None:
     visitor.open_example("pharmacy")
     visitor.ask()
@@ -146,7 +184,7 @@ def test_a_contradiction_is_told_beside_the_button(visitor: Visit, tmp_path: Pat
     visitor.find("#log-file").set_input_files(path)
     expect(visitor.find("#data-body .state")).to_contain_text("400 rows")
     visitor.go("ask")
-    for role, name in (("arm", "Ad"), ("reward", "Click")):
+    for role, name in (("treatment", "Ad"), ("outcome", "Click")):
         visitor.find(f"#question [data-key='{role} {name}']").click()
     visitor.ask()
     visitor.find("[data-key=contradicted]").click()

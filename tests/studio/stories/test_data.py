@@ -119,7 +119,7 @@ def test_what_an_answer_refuses_is_told_beside_the_column(
     expect(visitor.find(".node")).to_have_count(3)
     visitor.find("#log-file").set_input_files(write_log(tmp_path / "clicks.csv"))
     visitor.go("ask")
-    for role, name in (("arm", "Ad"), ("reward", "Click")):
+    for role, name in (("treatment", "Ad"), ("outcome", "Click")):
         visitor.find(f"#question [data-key='{role} {name}']").click()
     visitor.find("#answers button.primary").click()
     expect(visitor.find("#answers .fault")).to_contain_text("Age")
@@ -217,7 +217,7 @@ def ask_of_amounts(visitor: Visit, folder: Path, *, begun: bool = False) -> None
     visitor.find("#log-file").set_input_files(path)
     expect(visitor.find("#data-body .state")).to_contain_text("rows")
     visitor.go("ask")
-    for role, name in (("arm", "Ad"), ("reward", "Spent")):
+    for role, name in (("treatment", "Ad"), ("outcome", "Spent")):
         visitor.find(f"#question [data-key='{role} {name}']").click()
     visitor.find("#answers button.primary").click()
 

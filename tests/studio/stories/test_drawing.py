@@ -20,7 +20,13 @@ PLACES = {
     "S": (0.15, 0.85),
 }
 ARROWS = ("U1 X1", "X1 I1", "I1 Y", "U1 Y", "U2 X2", "X2 Y", "I1 S")
-ROLES = {"X1": "Arm", "X2": "Arm", "Y": "Reward", "U1": "Context", "U2": "Context"}
+ROLES = {
+    "X1": "Treatment",
+    "X2": "Treatment",
+    "Y": "Outcome",
+    "U1": "Subgroup",
+    "U2": "Subgroup",
+}
 
 
 def test_the_paper_s_graph_is_drawn_from_nothing_with_a_mouse(visitor: Visit) -> None:
@@ -78,8 +84,8 @@ def test_a_graph_is_drawn_with_the_keyboard_alone(visitor: Visit) -> None:
     go_to(visitor, "Arm")
     connect_by_keys(visitor, "b", "Reward")
 
-    expect(visitor.node("Arm").locator(".frame.arm")).to_be_visible()
-    expect(visitor.node("Reward").locator(".frame.reward")).to_be_visible()
+    expect(visitor.node("Arm").locator(".frame.treatment")).to_be_visible()
+    expect(visitor.node("Reward").locator(".frame.outcome")).to_be_visible()
     visitor.wait_until("() => document.querySelector('#graph-text').value.includes('<->')")
     wanted = bd.parse_graph("Arm -> Reward -> [Kept]; Arm <-> Reward")
     assert bd.parse_graph(visitor.read_text()) == wanted

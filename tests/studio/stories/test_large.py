@@ -59,7 +59,7 @@ def test_forty_columns_and_a_million_rows(visitor: Visit, tmp_path: Path) -> Non
     expect(visitor.find("#data-body .state")).to_contain_text("1,000,000 rows, 40 columns")
     expect(visitor.find(".rest summary").first).to_contain_text("37 columns")
     visitor.go("ask")
-    for role, name in (("arm", "Arm"), ("reward", "Reward"), ("context", "C00")):
+    for role, name in (("treatment", "Arm"), ("outcome", "Reward"), ("context", "C00")):
         visitor.find(f"#question [data-key='{role} {name}']").click()
     visitor.ask()
     assert len(visitor.read_intervals()) == 6

@@ -3,16 +3,13 @@
 import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from boundit.cli.options import INTERRUPTED, Number, flags
 from boundit.cli.outputs import OutputFile, notify_written, print_json, show_steps, write_json
 from boundit.cli.simulate import LEAST_POINTS, MOST_POINTS, read_policy_names
-
-if TYPE_CHECKING:
-    from boundit_research.online.catalogue import StudyResult
 
 PROPOSED = "LinUCB,Fused,GLUE*"
 SINGLE = {
@@ -106,7 +103,7 @@ def _make_command(name: str) -> click.Command:
         if plot is not None:
             curves.plot(plot)
             notify_written(plot)
-        if curves.runs < (asked := size["runs"] or STUDIES[name][1].runs):
+        if curves.runs < (asked := size["runs"] or STUDIES[name][1]):
             click.echo(f"interrupted after {curves.runs:,} of {asked:,} runs", err=True)
             click.get_current_context().exit(INTERRUPTED)
 
@@ -185,7 +182,7 @@ def logs(
     _give(found, "logs", out, as_json=as_json)
 
 
-def _give(found: "StudyResult", name: str, out: Path | None, *, as_json: bool) -> None:
+def _give(found: Any, name: str, out: Path | None, *, as_json: bool) -> None:
     """Print what a study found, and write it to the JSON file of --out, where one is given."""
     from boundit import __version__  # noqa: PLC0415
     from boundit.core.files import write_page  # noqa: PLC0415

@@ -29,8 +29,6 @@ ROUNDS, RUNS, OAM_RUNS, OWN_LOG_RUNS = 15_000, 100, 20, 100
 LOGGED = f"{PCB} (log)"
 """What the name of a policy gets when its bounds come from a drawn log."""
 ALL = tuple(kind for kind in KINDS if kind != "OAM")
-SHORT = ALL
-"""The policies compared where time is short, as in ``boundit reproduce``."""
 OWN_LOGS = ("LinUCB", f"LinUCB{PCB}", "Fused")
 """Who plays with a log for each run; LinUCB takes nothing from it."""
 BLIND = "Fused, rewards alone"
@@ -106,7 +104,6 @@ def run_online_study(
             rounds=rounds,
             points=points,
             seed=seed,
-            kinds=SHORT,
             logged=("LinUCB", "UCB"),
             progress=lambda done, of: progress(before + done, 2 * of),
         )
@@ -122,22 +119,25 @@ def play_world(
     runs: int,
     oam_runs: int = OAM_RUNS,
     own_log_runs: int = OWN_LOG_RUNS,
+    few: int | None = None,
     rounds: int = ROUNDS,
     points: int = 30_000,
     seed: int = 0,
-    kinds: Sequence[str] = ALL,
     logged: Sequence[str] = ALL,
     progress: Progress = lambda _, __: None,
 ) -> WorldRegret:
     """Play all policies in one world with exact bounds and without; give their regrets.
 
-    Those in ``logged`` also play with bounds of a drawn log.
+    Those in ``logged`` also play with bounds of a drawn log. With ``few``, at most so many runs
+    have OAM and logs of their own.
     """
+    if few is not None:
+        oam_runs = own_log_runs = min(runs, few)
     offline = OfflineTables.from_environment(world, size=points, seed=seed)
     of = runs + oam_runs + 2 * own_log_runs
     exact, both = {PCB: offline.exact}, {PCB: offline.exact, LOGGED: offline.logged}
     policies: dict[str, Policy] = {}
-    for kind in kinds:
+    for kind in ALL:
         policies |= make_policies([kind], both if kind in logged else exact, {})
     estimates = {"CP": offline.cp, "Biased": offline.biased}
     regret = require_all_runs(

@@ -7,21 +7,16 @@ played with the exact bounds, and each difference gets an interval that allows f
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
-import numpy as np
-
 from boundit.bandit.lin_ucb import LinUCB
 from boundit.bounds.derive import derive_bounds
 from boundit.simulation.environment import Environment
-from boundit.simulation.environments import make_suite
-from boundit.simulation.regret import Regret
-from boundit.simulation.simulate import simulate
-from boundit.simulation.summary import (
-    choose_level,
-    compute_half_width,
-    compute_paired_p,
-    correct_p_values,
-    format_runs,
+from boundit.simulation.environments import (
+    flipped_environment,
+    paper_environment,
+    random_environment,
 )
+from boundit.simulation.simulate import simulate
+from boundit.simulation.summary import Line, choose_level, compute_half_width, format_runs
 from boundit_research.online.logs import require_all_runs, write_interval
 from boundit_research.theory import count_ruled_out
 
@@ -30,42 +25,36 @@ from boundit_research.theory import count_ruled_out
 class SuiteRow:
     """One world: its pairs, how many the bounds rule out, and both final regrets.
 
-    Of both regrets there are mean, median and 95 % quantile (``q95``) over the runs. ``less``
-    is what bounds spare, with an interval that holds for all worlds at once, and ``p`` is
-    corrected by Holm.
+    ``half`` is half the interval of their difference, which holds for all worlds at once.
     """
 
     world: str
     pairs: int
     ruled_out: int
-    without: float
-    without_median: float
-    without_q95: float
-    bounded: float
-    bounded_median: float
-    bounded_q95: float
-    less: float
-    less_lower: float
-    less_upper: float
-    p: float
+    without: Line
+    bounded: Line
+    half: float
 
     @property
     def worse(self) -> bool:
         """Whether LinUCB regrets more with bounds in this world, beyond chance."""
-        return self.less_upper < 0
+        return self.bounded.less + self.half < 0
 
     @property
     def better(self) -> bool:
         """Whether LinUCB regrets less with bounds in this world, beyond chance."""
-        return self.less_lower > 0
+        return self.bounded.less - self.half > 0
 
     def __str__(self) -> str:
         word = "worse" if self.worse else "better" if self.better else "no difference"
+        less = self.bounded.less
+        shown = "".join(
+            f"{line.mean:>9.2f}{line.median:>9.2f}{line.q95:>9.2f}"
+            for line in (self.without, self.bounded)
+        )
         return (
-            f"{self.world:<38}{self.ruled_out:>3} of {self.pairs:<4}"
-            f"{self.without:>9.2f}{self.without_median:>9.2f}{self.without_q95:>9.2f}"
-            f"{self.bounded:>9.2f}{self.bounded_median:>9.2f}{self.bounded_q95:>9.2f}"
-            f"{self.less:>+9.2f} {write_interval(self.less_lower, self.less_upper, 2)}  {word}"
+            f"{self.world:<38}{self.ruled_out:>3} of {self.pairs:<4}{shown}{less:>+9.2f} "
+            f"{write_interval(less - self.half, less + self.half, 2)}  {word}"
         )
 
 
@@ -99,6 +88,21 @@ class SuiteStudy:
         return "\n".join([head, columns, *map(str, self.rows)])
 
 
+def make_suite() -> tuple[Environment, ...]:
+    """Make the twelve environments that claims about regret are tested in.
+
+    >>> len({environment.name for environment in make_suite()})
+    12
+    """
+    shapes = ((2, 0), (2, 1), (3, 1), (4, 0), (4, 1), (4, 2), (6, 1), (8, 2), (10, 3))
+    return (
+        paper_environment(),
+        flipped_environment(0.5),
+        flipped_environment(1.0),
+        *(random_environment(i, arms=a, contexts=k) for i, (a, k) in enumerate(shapes)),
+    )
+
+
 def run_suite_study(
     *,
     runs: int = 1_000,
@@ -112,52 +116,18 @@ def run_suite_study(
     Gives for each world whether bounds raised or lowered the regret beyond chance.
     """
     chosen = make_suite() if worlds is None else worlds
-    found = []
+    level, rows = choose_level(len(chosen), "bonferroni"), list[SuiteRow]()
     for i, world in enumerate(chosen):
-        bounds = derive_bounds(
-            world.graph, world.query, world.exact_log(), confidence=None
-        ).intervals_only()
+        asked, log = (world.graph, world.query), world.exact_log()
+        bounds = derive_bounds(*asked, log, confidence=None).intervals_only()
         policies = {"LinUCB": LinUCB(), "LinUCB-PCB": LinUCB(prior=bounds)}
-        regret = simulate(world, policies, rounds=rounds, runs=runs, seed=seed)
-        found.append(
-            (world, count_ruled_out(bounds, world.means()), require_all_runs(regret, runs))
+        regret = require_all_runs(
+            simulate(world, policies, rounds=rounds, runs=runs, seed=seed), runs
         )
+        less = regret.final("LinUCB") - regret.final("LinUCB-PCB")
+        counts = world.finite.means.size, count_ruled_out(bounds, world.means())
+        half = float(compute_half_width(less, level))
+        without, bounded = regret.summary()
+        rows.append(SuiteRow(world.name, *counts, without, bounded, half))
         progress(i + 1, len(chosen))
-    chances = np.array([compute_paired_p(_subtract_regrets(regret)) for _, _, regret in found])
-    corrected = correct_p_values(chances, "holm").tolist()
-    level = choose_level(len(found), "holm")
-    rows = [
-        _summarize_world(*entry, level, p) for entry, p in zip(found, corrected, strict=True)
-    ]
     return SuiteStudy(tuple(rows), rounds, runs, seed)
-
-
-def _subtract_regrets(regret: Regret) -> np.ndarray:
-    """Subtract LinUCB's final regret with bounds from that without, run by run.
-
-    Positive where bounds helped.
-    """
-    return regret.final("LinUCB") - regret.final("LinUCB-PCB")
-
-
-def _summarize_world(
-    world: Environment, ruled_out: int, regret: Regret, level: float, p: float
-) -> SuiteRow:
-    """Sum up the regrets in one world; the interval of their difference has chance ``level``."""
-    less_by_run, lines = _subtract_regrets(regret), regret.summary()
-    less, error = float(less_by_run.mean()), float(compute_half_width(less_by_run, level))
-    return SuiteRow(
-        world.name,
-        world.finite.means.size,
-        ruled_out,
-        lines[0].mean,
-        lines[0].median,
-        lines[0].q95,
-        lines[1].mean,
-        lines[1].median,
-        lines[1].q95,
-        less,
-        less - error,
-        less + error,
-        p,
-    )

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from itertools import pairwise
-from typing import Any, NamedTuple, Self, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +19,12 @@ from numpy.typing import NDArray
 from boundit.bandit.compiled import kernel, step
 from boundit.bandit.decision import Decision
 from boundit.bandit.draws import Floats, Ints
-from boundit.bandit.errors import BadFeatures, CannotMerge
-from boundit.bandit.features import FeatureEncoding, Features
+from boundit.bandit.features import FeatureEncoding, FeaturePolicy, Features
 from boundit.bandit.index import FREE, INDEX, is_ahead
 from boundit.bandit.oam.allocation import NO_GAP, SMALLEST_GAP, allocate
 from boundit.bandit.oam.matrices import add_scaled, dot, factor, solve_cholesky, solve_lower
 from boundit.bandit.options import CommonOptions
-from boundit.bandit.policy import Policy
 from boundit.bandit.runs import ARM, Rounds, register_runs
-from boundit.bandit.spec import show
 from boundit.results.bound import Arm, Context
 from boundit.results.bound_table import BoundTable
 
@@ -318,7 +315,7 @@ def _copy(arrays: OAMArrays) -> OAMArrays:
 register_runs(OAMArrays, choose=_choose, learn=_learn, copy=_copy)
 
 
-class OAM(Policy):
+class OAM(FeaturePolicy):
     """Optimal allocation matching: pull arms as often as tells them apart at the least regret.
 
     One linear regression is shared by all arms. With a prior, means are truncated to [L, U],
@@ -358,8 +355,6 @@ class OAM(Policy):
         "progress": "",
     }
     additive = ("sums", "pulls", "rounds", "progress")
-    encoding: FeatureEncoding
-    d = 0
     _stale = True
 
     def __init__(
@@ -419,12 +414,6 @@ class OAM(Policy):
         super().read_shown(decision, observed)
         return decision.branch in _EXPLORING
 
-    def check_step(self, context: Context, arm: Arm) -> None:
-        """Refuse features that cannot be written or are of another length."""
-        known = self._known.get(self._rows.get(context, 0), ())
-        if self._columns.get(arm, -1) not in known:
-            self._encode(context, arm)
-
     def take(
         self, context: Context, row: int, column: int, reward: float, explored: Any
     ) -> None:
@@ -449,17 +438,8 @@ class OAM(Policy):
 
     def _encode(self, context: Context, arm: Arm) -> Floats:
         x = self.encoding.encode(context, arm)
-        self._set_size(x.size)
-        if x.size != self.d:
-            reason = f"are {x.size} numbers, and this policy learns {self.d}"
-            raise BadFeatures(show(arm), reason)
+        self.require_size(x.size, arm)
         return x
-
-    def _set_size(self, d: int) -> None:
-        """Take a number of features where none is known; then nothing was learned either."""
-        if d and not self.d:
-            self.d = d
-            self.arrays = self.make_arrays()
 
     def _list_pairs(self) -> None:
         """Note which arms the bounds leave in every context met, if bounds or arrays changed."""
@@ -494,7 +474,7 @@ class OAM(Policy):
             learned = {name: getattr(known, name) for name in self.axes}
             self.arrays = self.make_arrays()._replace(**learned | {"sums": sums})
             self.derive()
-        self._set_size(encoding.size)
+        self.match_size(encoding.size)
         self._known: dict[int, set[int]] = {}
         self._stale = True
 
@@ -502,33 +482,13 @@ class OAM(Policy):
         """The allocation is worked out at the next exploration."""
         self.arrays.progress[_DUE] = self.arrays.progress[_EXPLORATIONS] + 1.0
 
-    def match(self, other: Self) -> None:
-        """Take the number of features that another policy knows."""
-        if self.d and other.d and self.d != other.d:
-            raise CannotMerge(f"they learn {self.d} and {other.d} features")
-        self._set_size(other.d)
-
-    def record_options(self) -> dict[str, Any]:
-        """Write the options; of a user's function only that there was one."""
-        found = self.list_options()
-        return {**found, "features": found["features"] is not None}
-
-    @classmethod
-    def read_options(
-        cls, record: Mapping[str, Any], functions: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        """Read what ``record_options`` wrote; a user's function is given again."""
-        if record["features"] != (functions.get("features") is not None):
-            raise ValueError("features= must be given again if it was given, and only then")
-        return {**record, "features": None, **functions}
-
     def record_arrays(self, places: Mapping[str, slice]) -> dict[str, Any]:
         """Write the arrays, and the number of features."""
         return {"d": self.d, **super().record_arrays(places)}
 
     def restore_arrays(self, record: Mapping[str, Any], rows: Ints, columns: Ints) -> None:
         """Read the arrays; the policy may not know the number of features yet."""
-        self._set_size(int(record["d"]))
+        self.match_size(int(record["d"]))
         super().restore_arrays(record, rows, columns)
 
     def lay_out_runs(

@@ -16,8 +16,8 @@ from boundit.decisions.choose.least_regret import (
     find_least_regret,
     find_single,
 )
-from boundit.decisions.choose.mean_set import MeansContradict, MeanSet
-from boundit.decisions.choose.words import EXTREME, describe_choice
+from boundit.decisions.choose.mean_set import MeanSet
+from boundit.decisions.choose.words import describe_choice
 from boundit.results.bound import Arm, Context, Goal, read_goal
 from boundit.results.bound_table import BoundTable
 from boundit.results.choice import Choice, ChoiceRule, ContextChoice
@@ -55,25 +55,6 @@ def choose(
     return _choose_in(
         bounds, bounds.contexts, rule, optimism, goal, lottery=lottery, certified=certified
     )
-
-
-def explain_use(bounds: BoundTable, context: Context) -> tuple[str, ...]:
-    """Say what to use in one context by least worst-case regret, and why, a line each.
-
-    Empty where there is one arm, or no row.
-    """
-    logged = any((arm, context) in bounds.intervals for arm in bounds.arms)
-    if len(bounds.arms) < 2 or not logged:
-        return ()
-    try:
-        choice = _choose_in(
-            bounds, (context,), "minimax-regret", None, bounds.goal, certified=False
-        )
-    except MeansContradict as error:
-        return (f"Which mean is {EXTREME[bounds.goal]} here is not known:", str(error))
-    found = choice[context]
-    heading = f"The {EXTREME[bounds.goal]} mean here, by minimax regret:"
-    return (heading, found.says, *found.marks)
 
 
 def _choose_in(

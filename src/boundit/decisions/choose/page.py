@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from boundit.report.pages.answer_page import AnswerNotes, AnswerPage, make_answer_table
 from boundit.report.pages.page_answer import PageAnswer, write_first, write_sentence
-from boundit.results.choice import Choice, write_arm, write_levels, write_promise
+from boundit.results.choice import Choice, write_promise
+from boundit.results.text import write_arm, write_levels
 
 _HEAD = (
     "context",

@@ -8,11 +8,11 @@ from boundit.results.choice import (
     ChoiceRule,
     ContextChoice,
     cut_lottery,
-    write_arm,
     write_at_least,
     write_at_most,
     write_promise,
 )
+from boundit.results.text import write_arm
 
 EXTREME: Mapping[Goal, str] = {"max": "highest", "min": "lowest"}
 _MOST_NAMED = 3

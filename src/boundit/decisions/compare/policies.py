@@ -1,16 +1,19 @@
 """Policies as users write them, read as the chance of every arm in every context."""
 
 import math
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard, final
 
-from boundit.bandit.policy import Policy
 from boundit.core.errors import BounditError, InvalidBounds, shorten
 from boundit.decisions.compare.measured import LOGGED, Logged, Measured
 from boundit.results.bound import Arm, Context
 from boundit.results.bound_table import BoundTable
 from boundit.results.choice import Choice
+
+if TYPE_CHECKING:
+    from boundit.bandit.policy import Policy
 
 Role: TypeAlias = Literal["new", "old", "policy"]
 """Which side of a comparison a policy is, as errors name it."""
@@ -65,7 +68,7 @@ def read_side(
         lotteries = {where: found.lottery for where, found in given.choices.items()}
         read = _read_mapping(lotteries, table, contexts, role, name="the choice")
         return replace(read, looked=True)
-    if isinstance(given, Policy):
+    if _is_policy(given):
         asked = {where: _ask_policy(given, table, where, role) for where in contexts}
         return ReadPolicy(type(given).__name__, asked, looked=True)
     if isinstance(given, Mapping) and given.keys() != set(table.treatments):
@@ -153,7 +156,13 @@ def _read_arm(given: object, table: BoundTable, role: Role) -> Arm:
     return arm
 
 
-def _ask_policy(policy: Policy, table: BoundTable, where: Context, role: Role) -> Chances:
+def _is_policy(given: object) -> "TypeGuard[Policy]":
+    """Tell whether this is a policy, without loading Numba where nobody has made one."""
+    module = sys.modules.get("boundit.bandit.policy")
+    return module is not None and isinstance(given, module.Policy)
+
+
+def _ask_policy(policy: "Policy", table: BoundTable, where: Context, role: Role) -> Chances:
     """Ask a fitted policy for the chances of all its arms in a context, changing nothing.
 
     With an id of ours no decision is counted.

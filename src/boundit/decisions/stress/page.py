@@ -9,7 +9,7 @@ from boundit.decisions.stress.report import (
 )
 from boundit.report.pages.answer_page import AnswerNotes, AnswerPage, make_answer_table
 from boundit.report.pages.page_answer import PageAnswer, write_first, write_sentence
-from boundit.results.choice import write_levels
+from boundit.results.text import write_levels
 
 _READING = (
     "A choice falls where another arm is nearer to the highest mean, or several are. Its "

@@ -18,8 +18,8 @@ from boundit.report.frame import make_frame
 from boundit.report.notebook.answer import show_answer
 from boundit.results.bound import Arm, Context, Key
 from boundit.results.bound_table import BoundTable
-from boundit.results.bound_text import align_columns
-from boundit.results.choice import ChoiceRule, write_arm, write_levels, write_promise
+from boundit.results.choice import ChoiceRule, write_promise
+from boundit.results.text import align_columns, write_arm, write_levels
 
 AS_IT_IS = "the graph as it is"
 """What the reasons of united bounds call the graph to which nothing was added."""

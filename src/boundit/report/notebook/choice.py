@@ -9,14 +9,8 @@ from boundit.report.notebook.snippet import (
     write_words,
 )
 from boundit.report.text.lettering import format_level
-from boundit.results.choice import (
-    MOST_DRAWN,
-    Choice,
-    ContextChoice,
-    cut_lottery,
-    write_arm,
-    write_promise,
-)
+from boundit.results.choice import MOST_DRAWN, Choice, ContextChoice, cut_lottery, write_promise
+from boundit.results.text import write_arm
 
 
 def show_choice(choice: Choice) -> str:

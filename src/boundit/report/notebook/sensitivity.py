@@ -1,6 +1,7 @@
 """Bounds against a limit in a notebook: how far apart their ends move, drawn and in numbers."""
 
 from boundit.bounds.sensitivity import SensitivityCurve
+from boundit.core.rounding import choose_decimals
 from boundit.report.figures.ladders import make_ladders
 from boundit.report.notebook.lines import draw_band
 from boundit.report.notebook.snippet import (
@@ -11,7 +12,6 @@ from boundit.report.notebook.snippet import (
     write_table,
     write_words,
 )
-from boundit.report.text.lettering import choose_decimals
 
 
 def show_sensitivity(curve: SensitivityCurve) -> str:

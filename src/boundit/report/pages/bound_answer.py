@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from boundit.core.formula import Line, Sentence
+from boundit.core.rounding import choose_decimals
 from boundit.estimand.query import EffectQuery
 from boundit.report.pages.page_answer import PageAnswer, UseGroup, write_first, write_sentence
 from boundit.report.pages.use_groups import (
@@ -13,7 +14,6 @@ from boundit.report.pages.use_groups import (
     list_equals,
     name_arms,
 )
-from boundit.report.text.lettering import choose_decimals
 from boundit.results.bound_table import EXPERT, BoundTable
 from boundit.results.choice import Choice
 

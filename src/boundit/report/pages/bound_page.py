@@ -26,6 +26,7 @@ from boundit.report.text.small_counts import describe_small_counts
 from boundit.results.bound import Key
 from boundit.results.bound_table import NO_LOG, BoundTable
 from boundit.results.choice import Choice
+from boundit.results.text import write_confidence
 
 MOST_NODES = 60
 """Up to how many nodes a drawing helps; larger graphs are written down instead."""
@@ -102,7 +103,7 @@ def _explain_lines(table: BoundTable, *, dominated: bool) -> str:
         said.append(
             f"The thin line is the interval. The thick part {remains}; the rest of the line "
             "allows for chance, and more rows make it shorter. "
-            f"{table.promise}"
+            f"{write_confidence(table, len(table.bounds), 'true mean')}"
         )
     if dominated:
         said.append("Out are arms whose mean is surely lower than another one.")

@@ -6,12 +6,13 @@ from functools import cache, partial
 from statistics import median
 
 from boundit.core.formula import Line, StepRecord
+from boundit.core.rounding import choose_decimals
 from boundit.graph.causal_graph import CausalGraph
 from boundit.report.graph.highlights import find_highlight
 from boundit.report.records import PageLine, PathHighlight
 from boundit.report.text.contexts import name_contexts
 from boundit.report.text.explanation import ExplanationBlock, render_blocks, render_line
-from boundit.report.text.lettering import choose_decimals, format_n, label_values
+from boundit.report.text.lettering import format_n, label_values
 from boundit.report.text.mathml import draw_line
 from boundit.results.bound import Bound, Context, Key
 from boundit.results.bound_table import BoundTable
@@ -96,7 +97,7 @@ def group_rows(
                 marked=bool(bound.marks),
                 long=len(name) > _LONG,
                 searchable=f"{name} {names[context]} {by}".lower(),
-                explanation=render_blocks(table.explanation(arm, context), draw, highlight),
+                explanation=render_blocks(table.explain(arm, context), draw, highlight),
             )
         )
     return tuple(ContextGroup(names[context], tuple(some)) for context, some in rows.items())

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
+from boundit.core.rounding import choose_decimals
 from boundit.report.records import IntervalSeries, PointEstimates, TruthComparison
-from boundit.report.text.lettering import choose_decimals, label_values
+from boundit.report.text.lettering import label_values
 from boundit.results.bound import Key
 
 

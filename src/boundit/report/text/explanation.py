@@ -6,7 +6,7 @@ from typing import Literal
 
 from boundit.core.formula import Line, StepRecord
 from boundit.report.records import PageLine, PathHighlight
-from boundit.results.explanation import EndExplanation, Explanation
+from boundit.results.explanation import Explanation
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,39 +44,15 @@ def render_line(
     return PageLine(draw(line))
 
 
-_Block = tuple[
-    Literal["text", "head", "claim", "numbers", "steps"], tuple[Line | StepRecord, ...]
-]
+_Kind = Literal["text", "head", "claim", "numbers", "steps"]
+_Block = tuple[_Kind, tuple[Line | StepRecord, ...]]
+_KINDS: dict[str, _Kind] = {"formula": "claim", "data": "numbers", "derivation": "steps"}
 
 
 def _list_blocks(found: Explanation) -> Iterator[_Block]:
     """List the parts of an explanation in their order, each with its kind and its lines."""
-    yield "text", (found.opening,)
-    for end in found.ends:
-        yield from _list_end(end)
-    if found.widths:
-        yield "text", (found.widths,)
-    if found.sampling:
-        yield "steps", found.sampling
-    if found.promise:
-        yield "text", (found.promise,)
-    yield "text", (found.logged,)
-    if found.caveats:
-        yield "head", ("Caveats:",)
-        yield "steps", found.caveats
-    if found.dominated is not None:
-        yield "text", (str(found.dominated),)
-
-
-def _list_end(end: EndExplanation) -> Iterator[_Block]:
-    """List the parts that explain one end of an interval: title, claim, numbers, steps."""
-    yield "text", (end.title,)
-    if end.claim is not None:
-        yield "claim", (end.claim,)
-    for numbers in end.numbers:
-        if len(end.numbers) > 1:
-            yield "head", (f"{numbers.title}:",)
-        yield "numbers", numbers.lines
-    if end.steps:
-        yield "head", ("Why it holds:",)
-        yield "steps", end.steps
+    yield "text", (found.title,)
+    for name, lines in found.list_parts():
+        if lines:
+            yield "head", (f"{name.capitalize()}:",)
+            yield _KINDS.get(name.split(",")[0], "text"), lines

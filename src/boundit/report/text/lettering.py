@@ -1,14 +1,9 @@
 """Words on drawings: how wide they are, where they break, how values are spelled."""
 
 from collections.abc import Sequence
-from math import floor, isfinite, log10
 from unicodedata import combining, east_asian_width
 
-from boundit.core.rounding import ROUNDING
-
 _NARROW, _BROAD = frozenset("iljtfrI.,:;|!'()[] "), frozenset("mwMW@%&—")
-_DIGITS = 3
-"""How many digits below the size of the range are shown."""
 
 
 def format_level(value: object) -> str:
@@ -80,19 +75,6 @@ def break_label(text: str, limit: int) -> tuple[str, ...]:
     start = limit // 2
     short = tail if len(tail) <= limit else f"{tail[:start]}…{tail[start + 1 - limit :]}"
     return cut_to_length(head.rstrip(), limit), short
-
-
-def choose_decimals(low: float, high: float) -> int:
-    """Choose how many decimals numbers have, by the width of the reward's range.
-
-    >>> choose_decimals(0, 1), choose_decimals(0, 250), choose_decimals(-0.01, 0.01)
-    (3, 1, 5)
-    """
-    width = high - low
-    if not (isfinite(width) and width > 0):
-        return _DIGITS
-    # A width that is 1 up to rounding has the decimals of 1.
-    return min(max(_DIGITS - floor(log10(width) + ROUNDING), 0), 9)
 
 
 def format_n(n: float) -> str:

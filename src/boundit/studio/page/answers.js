@@ -1,15 +1,17 @@
 // @ts-check
-/** The answer: one sentence, the intervals, the reason of each with its paths lit, and the check. */
+/** The answer: the effects, the choice, the intervals, the reason of each with its paths lit, and the check. */
 
-/** @import { BoundResult, BoundRow, CheckResult, Reason, RecoverResult } from "./types.js" */
+/** @import { BoundResult, BoundRow, CheckResult, Level } from "./types.js" */
 /** @import { Studio } from "./studio.js" */
 import { announce, count, element, redraw, wait, whenNew } from "./dom.js";
-import { drawIntervals, drawTable, rowKey, sayArm, sayContext } from "./intervals.js";
+import { drawEffects, drawIntervals, drawTable, rowKey, sayArm, sayContext } from "./intervals.js";
 import { JobLine } from "./job.js";
-import { drawFault, faultOf, makeRepeat } from "./studio.js";
+import { drawFault, faultOf, makeLight, makeRepeat } from "./studio.js";
 
 /** Of how many contexts it is told one by one what to use. */
 const MOST_TOLD = 50;
+/** How many effects are told in sentences. */
+const MOST_EFFECTS = 4;
 
 /** What the answer depends on: not where nodes stand, nor what the simulation plays. @param {import("./types.js").Project} project */
 export function basisOf({ graph, query, data, settings, without_edges }) {
@@ -28,8 +30,6 @@ export class Answers extends EventTarget {
   fault = null;
   /** @type {CheckResult | null} */
   check = null;
-  /** @type {RecoverResult | null} */
-  recovery = null;
   /** Whether it is asked again by itself when something changes. */
   live = false;
   #basis = "";
@@ -99,7 +99,7 @@ export class Answers extends EventTarget {
     this.line.run("bound", project, {
       result: (/** @type {BoundResult} */ result) => {
         settle(result, null);
-        announce(result.answer.sentence);
+        announce(result.effects?.summary[0] ?? result.summary);
         this.#askAside(project, basis);
       },
       fault: (error) => settle(this.result, faultOf(error)),
@@ -112,21 +112,17 @@ export class Answers extends EventTarget {
     this.#tell();
   }
 
-  /** Ask what else the log and the graph say, once the answer is there. @param {import("./types.js").Project} project @param {string} basis */
+  /** Ask whether the log contradicts the graph, once the answer is there. @param {import("./types.js").Project} project @param {string} basis */
   #askAside(project, basis) {
-    /** @param {RecoverResult | null} recovery @param {CheckResult} check */
-    const settle = (recovery, check) => {
+    /** @param {CheckResult} check */
+    const settle = (check) => {
       this.#checked = basis;
-      this.recovery = recovery;
       this.check = check;
       this.#tell();
     };
-    const fault = (/** @type {unknown} */ error) =>
-      settle(null, { sentence: faultOf(error).message, contradicted: false, statements: [], caveats: [] });
-    this.aside.run("identify", project, {
-      fault,
-      result: (/** @type {RecoverResult} */ recovery) =>
-        this.aside.run("check", project, { fault, result: (/** @type {CheckResult} */ check) => settle(recovery, check) }),
+    this.aside.run("check", project, {
+      fault: (error) => settle({ verdict: faultOf(error).message, contradicted: false, findings: [], caveats: [] }),
+      result: settle,
     });
   }
 
@@ -138,7 +134,6 @@ export class Answers extends EventTarget {
     this.result = null;
     this.fault = null;
     this.check = null;
-    this.recovery = null;
     this.#tell();
   }
 
@@ -186,9 +181,9 @@ export function showAnswers(root, studio, answers) {
       return;
     }
     const width = Math.max(280, picture.clientWidth || 560);
-    redraw(picture,
+    redraw(picture, ...(result.effects ? drawEffectPart(studio, result, width) : []),
       element("div", { class: "picture-head" },
-        element("h3", {}, "What each arm would earn"),
+        element("h3", {}, `Mean ${result.outcome} under each arm`),
         element("button", {
           type: "button", class: "small", "data-key": "table", "aria-pressed": String(asTable),
           onclick: () => {
@@ -197,9 +192,9 @@ export function showAnswers(root, studio, answers) {
           },
         }, asTable ? "Show the picture" : "Show the table")),
       asTable ? drawTable(result) : drawIntervals(result, { width, chosen, onChoose: choose }),
-      asTable ? null : element("p", { class: "key quiet" },
-        element("span", { class: "key-thin" }), " holds with the confidence asked for, all at once ",
-        element("span", { class: "key-thick" }), " what the estimates alone would give"));
+      element("p", { class: "key quiet" },
+        element("span", { class: "key-thin" }), " with sampling error ",
+        element("span", { class: "key-thick" }), " what remains with infinite data"));
   };
 
   /** @param {BoundRow} row */
@@ -223,15 +218,14 @@ export function showAnswers(root, studio, answers) {
       redraw(reason, answers.result ? element("p", { class: "quiet" }, "Choose an interval to read why it is where it is.") : null);
       return;
     }
-    const where = sayContext(answers.result?.context ?? [], row.context);
+    const { result } = answers;
+    const where = sayContext(result?.context ?? [], row.context);
     redraw(reason,
-      element("h3", {}, `Why ${sayArm(answers.result?.treatments ?? [], row.arm)}${where ? ` (${where})` : ""} lies there`),
-      element("p", {}, row.words || `${count(row.n)} rows were logged for it.`),
-      ...row.reasons.map((each, i) => drawReason(studio, each, i)),
-      row.widths ? element("p", { class: "quiet" }, row.widths) : null,
-      row.sampling.length > 0 && element("details", { "data-key": "sampling" },
-        element("summary", {}, "What chance adds to it"),
-        element("ul", {}, ...row.sampling.map((each) => element("li", {}, each)))));
+      element("h3", {}, `Why ${sayArm(result?.treatments ?? [], row.arm)}${where ? ` (${where})` : ""} lies there`),
+      element("p", {}, row.title || `${count(row.n)} rows were logged for it.`),
+      ...row.reasons.map((each, i) => drawReason(studio, each, result?.rules[each.rule] ?? null, i)),
+      ...["width", "note", "ruled out"].flatMap((part) => (row.explanation?.[part] ?? []).map((/** @type {string} */ words) =>
+        element("p", { class: "quiet" }, part === "note" ? words : `${part[0].toUpperCase()}${part.slice(1)} ${words}`))));
   });
 
   const showContradiction = () => {
@@ -243,27 +237,23 @@ export function showAnswers(root, studio, answers) {
   };
 
   const showChecks = () => {
-    const { check, recovery, result } = answers;
+    const { check, result } = answers;
     checks.classList.toggle("stale-part", !answers.checked);
-    studio.editor.showChecks(result && check ? check.statements : []);
-    if (!result || (!check && !recovery)) {
+    studio.editor.showChecks(result && check ? check.findings : []);
+    if (!result || !check) {
       redraw(checks);
       return;
     }
     redraw(checks,
-      recovery && element("details", { "data-key": "identify" },
-        element("summary", {}, recovery.sentence),
-        recovery.formula ? element("p", {}, element("code", {}, recovery.formula)) : null,
-        recovery.steps.length ? element("ol", {}, ...recovery.steps.map((each) => element("li", {}, each.words))) : null),
-      check && element("details", { "data-key": "check" },
-        element("summary", {}, check.contradicted && element("span", { class: "tag bad" }, "contradicted"), check.contradicted && " ", check.sentence),
-        element("ul", { class: "statements" }, ...check.statements.map((each) =>
+      element("details", { "data-key": "check" },
+        element("summary", {}, check.contradicted && element("span", { class: "tag bad" }, "contradicted"), check.contradicted && " ", check.verdict),
+        element("ul", { class: "statements" }, ...check.findings.map((each) =>
           element("li", {},
-            element("span", { class: each.verdict === "contradicted" ? "tag bad" : "tag good" }, each.verdict), " ",
+            element("span", { class: each.status === "contradicted" ? "tag bad" : "tag good" }, each.status), " ",
             element("button", {
-              type: "button", class: "link", "data-key": each.words, title: each.explanation,
+              type: "button", class: "link", "data-key": each.statement, title: each.explanation,
               onclick: () => studio.editor.select({ nodes: [each.edge.tail, each.edge.head] }),
-            }, each.words))))));
+            }, each.statement))))));
   };
 
   studio.addEventListener("subject", () => {
@@ -283,7 +273,7 @@ export function showAnswers(root, studio, answers) {
 
 /** Say what is missing before one can ask. @param {Studio} studio */
 function missing(studio) {
-  if (!studio.hasQuestion) return "Choose an arm and a reward above.";
+  if (!studio.hasQuestion) return "Choose an outcome and a treatment above.";
   return "Choose a log under Data.";
 }
 
@@ -299,54 +289,60 @@ function drawRefusal(answers, fault) {
 }
 
 /** @param {BoundResult} result */
-function drawSentence(result) {
-  const { sentence, use } = result.answer;
+function drawSentence({ effects, summary }) {
+  const [first, ...others] = summary.split("\n");
+  const said = effects?.summary ?? [];
+  const left = said.length - MOST_EFFECTS;
   return [
-    element("p", { class: sentence.length > 90 ? "verdict long" : "verdict" }, sentence),
-    use.length > 0 && element("ul", { class: "uses" }, ...use.map((each) =>
-      element("li", { class: each.known ? "known" : "" },
-        element("p", {}, element("strong", {}, each.use), each.where.length ? element("span", { class: "quiet" }, ` ${each.where.join("; ")}`) : null),
-        ...[each.cost, each.out].filter(Boolean).map((words) => element("p", {}, words))))),
+    ...said.slice(0, MOST_EFFECTS).map((words, i) => element("p", { class: i ? "verdict long" : "verdict" }, words)),
+    left > 0 && element("p", { class: "quiet" }, `and ${count(left)} more arms, below`),
+    element("p", { class: said.length ? "choice" : "verdict long" }, first),
+    ...others.map((words) => element("p", { class: "quiet" }, words)),
   ].filter((each) => each instanceof Node);
 }
 
-/** Say how sure it is, and what to heed. @param {BoundResult} result */
-function drawRemarks({ answer, caveats }) {
-  const { remarks, sure } = answer;
-  const said = remarks.some((each) => each.includes("onfidence")) ? remarks : [...remarks, sure];
+/** Draw the effects, and offer other baselines. @param {Studio} studio @param {BoundResult} result @param {number} width */
+function drawEffectPart(studio, result, width) {
+  if (!result.effects) return [];
+  const { baseline, rows } = result.effects;
+  const key = JSON.stringify(baseline);
+  const select = element("select", { id: "baseline", "data-key": "baseline" },
+    ...result.arms.map((arm) => element("option", { value: JSON.stringify(arm) }, sayArm(result.treatments, arm))));
+  select.value = key;
+  select.addEventListener("change", () =>
+    studio.store.change("another baseline", (draft) => {
+      draft.query.baseline = /** @type {Level[]} */ (JSON.parse(select.value));
+    }));
   return [
-    ...said.filter(Boolean).map((words) => element("p", { class: "quiet" }, words)),
-    answer.choice.length > 0 && element("details", { "data-key": "uses" },
-      element("summary", {}, "Highest mean"),
-      element("ul", { class: "heed" }, ...answer.choice.slice(0, MOST_TOLD).map((each) => element("li", {}, each.words))),
-      answer.choice.length > MOST_TOLD && element("p", { class: "quiet" }, `and ${count(answer.choice.length - MOST_TOLD)} contexts more; the report has them all`)),
+    element("div", { class: "picture-head" },
+      element("h3", {}, `Effect of ${result.treatments.join(" and ")} on ${result.outcome}`),
+      element("label", { for: "baseline", class: "quiet" }, "compared with ", select)),
+    drawEffects(result, rows, width),
+    element("p", { class: "quiet" }, result.effects.confidence),
+  ];
+}
+
+/** Say what to choose and what to heed. @param {BoundResult} result */
+function drawRemarks({ choice, caveats }) {
+  return [
+    choice.length > 0 && element("details", { "data-key": "uses" },
+      element("summary", {}, "Which arm to choose"),
+      element("ul", { class: "heed" }, ...choice.slice(0, MOST_TOLD).map((words) => element("li", {}, words))),
+      choice.length > MOST_TOLD && element("p", { class: "quiet" }, `and ${count(choice.length - MOST_TOLD)} contexts more; the report has them all`)),
     caveats.length > 0 && element("details", { "data-key": "caveats" },
       element("summary", {}, caveats.length === 1 ? "One caveat" : `${caveats.length} caveats`),
       element("ul", { class: "heed" }, ...caveats.map((each) => element("li", {}, each)))),
   ];
 }
 
-/** @param {Studio} studio @param {Reason} reason @param {number} at */
-function drawReason(studio, reason, at) {
-  const caption = element("p", { class: "quiet caption" });
-  /** @param {Reason | import("./types.js").ReasonStep} part @param {string} key */
-  const makePart = (part, key) => {
-    if (part.lit.nodes.length + part.lit.edges.length === 0) return element("span", {}, part.words);
-    const button = element("button", { type: "button", class: "link lights", "aria-pressed": "false", "data-key": key }, part.words);
-    button.addEventListener("click", () => {
-      const on = button.getAttribute("aria-pressed") !== "true";
-      studio.light(on ? part.lit : null);
-      button.setAttribute("aria-pressed", String(on));
-      caption.textContent = on ? part.lit.caption || "Its paths are lit in the drawing." : "";
-      announce(on ? `Lit: ${part.lit.edges.length} edges. ${part.lit.caption ?? ""}` : "Nothing lit");
-    });
-    return button;
-  };
+/** @param {Studio} studio @param {import("./types.js").Reason} reason @param {import("./types.js").Rule | null} rule @param {number} at */
+function drawReason(studio, { title, data }, rule, at) {
+  const steps = rule?.steps ?? [];
   return element("div", { class: "reason-part" },
-    element("p", {}, makePart(reason, `reason ${at}`)),
-    reason.numbers.length > 0 && element("ul", { class: "numbers" }, ...reason.numbers.map((each) => element("li", {}, each))),
-    reason.steps.length > 0 && element("p", { class: "why-head" }, "Why it holds"),
-    reason.steps.length > 0 &&
-      element("ul", {}, ...reason.steps.map((step, i) => element("li", {}, makePart(step, `reason ${at} ${i}`)))),
-    caption);
+    element("p", {}, rule ? makeLight(studio, { words: title, lit: rule.lit }, `reason ${at}`)
+      : `${title}: under this graph the log leaves it open. “What would narrow this?” lists what would help.`),
+    rule?.claim ? element("p", {}, rule.claim) : null,
+    data.length > 0 && element("ul", { class: "numbers" }, ...data.map((each) => element("li", {}, each))),
+    steps.length > 0 && element("p", { class: "why-head" }, "Derivation"),
+    steps.length > 0 && element("ul", {}, ...steps.map((step, i) => element("li", {}, makeLight(studio, step, `reason ${at} ${i}`)))));
 }

@@ -19,7 +19,7 @@ import { Viewport } from "./viewport.js";
 const STEP = 10;
 const SLACK = 4;
 /** @type {Record<string, Role>} */
-const ROLE_KEYS = { 1: "arm", 2: "reward", 3: "context", 4: "hidden", 5: "selection" };
+const ROLE_KEYS = { 1: "treatment", 2: "outcome", 3: "context", 4: "hidden", 5: "selection" };
 /** @type {Record<string, [number, number]>} */
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
@@ -317,8 +317,8 @@ export class GraphEditor extends HTMLElement {
     if (!bare || this.#empty.childElementCount) return;
     this.#empty.append(
       element("p", {}, element("strong", {}, "An empty sheet.")),
-      element("p", {}, "Double-click anywhere, or press N, to add what you know of: the arm, the reward, what moves both."),
-      element("p", {}, "Or type the graph below, as in ", element("code", {}, "Arm -> Reward"), ", or paste DAGitty or DOT text there."),
+      element("p", {}, "Double-click anywhere, or press N, to add what you know of: the treatment, the outcome, what affects both."),
+      element("p", {}, "Or type the graph below, as in ", element("code", {}, "Treatment -> Outcome"), ", or paste DAGitty or DOT text there."),
     );
   }
 
@@ -389,16 +389,16 @@ export class GraphEditor extends HTMLElement {
 
   #drawChecks() {
     const { graph } = this.project;
-    const drawn = this.#statements.flatMap(({ words, verdict, edge }) => {
+    const drawn = this.#statements.flatMap(({ statement, status, edge }) => {
       const tail = findNode(graph, edge.tail);
       const head = findNode(graph, edge.head);
       if (!tail || !head) return [];
       const stroke = drawStroke({ ...edge, kind: "<->" }, tail, head, graph.nodes);
       const { x, y } = stroke.middle;
-      const bad = verdict === "contradicted";
+      const bad = status === "contradicted";
       return [
         shape("g", { class: bad ? "check bad" : "check good" },
-          shape("title", {}, `${verdict}: ${words}`),
+          shape("title", {}, `${status}: ${statement}`),
           shape("path", { d: stroke.line }),
           shape("circle", { cx: x, cy: y, r: 9 }),
           shape("text", { x, y: y + 4.5 }, bad ? "!" : "✓")),
@@ -770,7 +770,7 @@ function partUnder(target) {
 /** @param {GraphNode} node @param {Role[]} roles */
 function drawFrame(node, roles) {
   const width = boxWidth(node.name, node.selection);
-  const square = roles.includes("arm") || roles.includes("selection");
+  const square = roles.includes("treatment") || roles.includes("selection");
   const frame = { x: -width / 2, y: -NODE_HEIGHT / 2, width, height: NODE_HEIGHT, rx: square ? 4 : 18 };
   const parts = [
     shape("rect", { class: ["frame", ...roles].join(" "), ...frame }),

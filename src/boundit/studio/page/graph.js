@@ -6,7 +6,7 @@
 
 /** @import { Edge, EdgeKind, Graph, GraphNode, Pair, Project } from "./types.js" */
 
-/** @typedef {"arm" | "reward" | "context" | "hidden" | "selection" | "none"} Role */
+/** @typedef {"treatment" | "outcome" | "context" | "hidden" | "selection" | "none"} Role */
 
 /** @param {Graph} graph @param {string} name @returns {GraphNode | undefined} */
 export function findNode(graph, name) {
@@ -186,8 +186,8 @@ export function listRoles(project, name) {
   const node = findNode(project.graph, name);
   /** @type {Role[]} */
   const roles = [];
-  if (query.treatments.includes(name)) roles.push("arm");
-  if (query.outcome === name) roles.push("reward");
+  if (query.treatments.includes(name)) roles.push("treatment");
+  if (query.outcome === name) roles.push("outcome");
   if (query.context.includes(name)) roles.push("context");
   if (node?.hidden) roles.push("hidden");
   if (node?.selection) roles.push("selection");
@@ -213,8 +213,11 @@ export function toggleRole(draft, name, role) {
   node.hidden = false;
   node.selection = false;
   if (had) return;
-  if (role === "arm") draft.query.treatments.push(name);
-  if (role === "reward") draft.query.outcome = name;
+  if (role === "treatment") {
+    draft.query.treatments.push(name);
+    draft.query.baseline = null;
+  }
+  if (role === "outcome") draft.query.outcome = name;
   if (role === "context") draft.query.context.push(name);
   if (role === "hidden") node.hidden = true;
   if (role === "selection") {
@@ -225,6 +228,7 @@ export function toggleRole(draft, name, role) {
 /** @param {Project} draft @param {string} name */
 function dropRoles(draft, name) {
   const { query } = draft;
+  if (query.treatments.includes(name)) query.baseline = null;
   query.treatments = query.treatments.filter((each) => each !== name);
   query.context = query.context.filter((each) => each !== name);
   if (query.outcome === name) query.outcome = null;

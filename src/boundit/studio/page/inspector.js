@@ -9,9 +9,9 @@ import { say } from "./editor.js";
 
 /** @type {[import("./graph.js").Role, string, string, string][]} */
 const ROLES = [
-  ["arm", "Arm", "1", "what is chosen"],
-  ["reward", "Reward", "2", "what it earns"],
-  ["context", "Context", "3", "known before choosing"],
+  ["treatment", "Treatment", "1", "what is done"],
+  ["outcome", "Outcome", "2", "what is to change"],
+  ["context", "Subgroup", "3", "known before; effects are told for each of its values"],
   ["hidden", "Hidden", "4", "never written down"],
   ["selection", "Selection", "5", "decides which rows were kept"],
 ];

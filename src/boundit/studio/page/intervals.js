@@ -1,7 +1,7 @@
 // @ts-check
 /** The picture of a bound table: an interval for each arm in each context, on one scale. */
 
-/** @import { BoundResult, BoundRow, Level } from "./types.js" */
+/** @import { BoundResult, BoundRow, EffectRow, Interval, Level } from "./types.js" */
 import { count, element, shape, write } from "./dom.js";
 import { shortenTo } from "./strokes.js";
 
@@ -25,9 +25,14 @@ export function rowKey({ arm, context }) {
   return JSON.stringify([arm, context]);
 }
 
-/** @param {BoundResult} result @returns {[string, BoundRow[]][]} */
-function groupByContext({ rows, context }) {
-  /** @type {Map<string, BoundRow[]>} */
+/**
+ * @template {Interval} Row
+ * @param {Row[]} rows
+ * @param {string[]} context
+ * @returns {[string, Row[]][]}
+ */
+function groupByContext(rows, context) {
+  /** @type {Map<string, Row[]>} */
   const groups = new Map();
   for (const row of rows) {
     const name = sayContext(context, row.context);
@@ -36,6 +41,14 @@ function groupByContext({ rows, context }) {
     else groups.set(name, [row]);
   }
   return [...groups];
+}
+
+/** Zoom a scale to what is drawn on it, within the range that is possible. @param {Interval[]} rows @param {[number, number]} range @param {number[]} also @returns {[number, number]} */
+function zoom(rows, [least, most], also = []) {
+  const ends = [...also, ...rows.flatMap((row) => [row.lower, row.upper])];
+  const [low, high] = [Math.min(...ends), Math.max(...ends)];
+  const room = (high - low || most - least) * 0.06;
+  return [Math.max(least, low - room), Math.min(most, high + room)];
 }
 
 /**
@@ -49,47 +62,76 @@ function groupByContext({ rows, context }) {
  * }} options
  */
 export function drawIntervals(result, { width, chosen = null, before = null, onChoose = null }) {
-  const [low, high] = result.outcome_range ?? [0, 1];
+  const old = new Map(before?.rows.map((row) => [rowKey(row), row]));
+  const scale = zoom([...result.rows, ...(before?.rows ?? [])], result.outcome_range);
+  return drawPicture(result, result.rows, {
+    width, scale, label: "Bounds on the mean outcome under each arm; choose one to read its reason",
+    describe: (row) => ({
+      kind: `interval${row.ruled_out_by ? " out" : ""}`, note: row.ruled_out_by ? "ruled out" : "", chosen: chosen === rowKey(row), before: old.get(rowKey(row)) ?? null,
+    }),
+    onChoose,
+  });
+}
+
+/** Draw effects around zero, in the color of better or worse. @param {BoundResult} result @param {EffectRow[]} rows @param {number} width */
+export function drawEffects(result, rows, width) {
+  const span = result.outcome_range[1] - result.outcome_range[0];
+  return drawPicture(result, rows, {
+    width, scale: zoom(rows, [-span, span], [0]), zero: true, label: "Bounds on the effect of each arm",
+    describe: ({ direction }) => ({
+      kind: `effect ${direction === "inconclusive" ? "open" : (direction === "increase") === (result.goal === "max") ? "better" : "worse"}`,
+      note: direction, chosen: false, before: null,
+    }),
+    onChoose: null,
+  });
+}
+
+/**
+ * @template {Interval} Row
+ * @param {BoundResult} result
+ * @param {Row[]} rows
+ * @param {{
+ *   width: number, scale: [number, number], label: string, zero?: boolean,
+ *   describe: (row: Row) => {kind: string, note: string, chosen: boolean, before: Interval | null},
+ *   onChoose: ((row: Row) => void) | null,
+ * }} how
+ */
+function drawPicture(result, rows, { width, scale: [low, high], label, zero = false, describe, onChoose }) {
   const left = Math.min(LEFT, width * 0.27);
   const right = width < 480 ? 18 : RIGHT; // half of the last number of the scale stands there
   /** @param {number} value */
   const place = (value) => left + ((value - low) / (high - low || 1)) * (width - left - right);
-  const picks = new Set(result.answer.choice.flatMap(({ lottery, context }) => lottery.map(([arm]) => rowKey({ arm, context }))));
-  const old = new Map(before?.rows.map((row) => [rowKey(row), row]));
-  const digits = high - low <= 1 ? 2 : high - low <= 100 ? 1 : 0;
+  const digits = high - low <= 2 ? 2 : high - low <= 100 ? 1 : 0;
   const parts = [];
   let y = 4;
-  for (const [context, rows] of groupByContext(result)) {
+  for (const [context, group] of groupByContext(rows, result.context)) {
     if (context) {
       parts.push(shape("text", { class: "group", x: 0, y: y + 16 }, context));
       y += HEAD;
     }
-    for (const row of rows) {
-      const key = rowKey(row);
-      parts.push(drawRow(row, {
-        y, place, left, right, width, context, arm: sayArm(result.treatments, row.arm), pick: picks.has(key), chosen: chosen === key, before: old.get(key) ?? null, onChoose, digits,
-      }));
+    for (const row of group) {
+      parts.push(drawRow(row, { y, place, left, right, width, context, arm: sayArm(result.treatments, row.arm), onChoose, digits, zero, ...describe(row) }));
       y += ROW;
     }
     y += 6;
   }
   const grid = ticks(low, high).map((value) =>
-    shape("g", { class: "tick" },
+    shape("g", { class: zero && value === 0 ? "tick zero" : "tick" },
       shape("line", { x1: place(value), x2: place(value), y1: 0, y2: y }),
       shape("text", { x: place(value), y: y + 15 }, write(value))));
   return shape("svg", {
-    class: "intervals", viewBox: `0 0 ${width} ${y + 22}`, width, height: y + 22, role: "group",
-    "aria-label": "Intervals of what each arm would earn; choose one to read its reason",
+    class: zero ? "effects" : "intervals", viewBox: `0 0 ${width} ${y + 22}`, width, height: y + 22, role: "group", "aria-label": label,
   }, ...grid, ...parts);
 }
 
-/** @param {BoundRow} row @param {any} how */
-function drawRow(row, { y, place, left, right, width, context, arm, pick, chosen, before, onChoose, digits }) {
-  const out = row.out !== null;
+/** @param {Interval} row @param {any} how */
+function drawRow(row, { y, place, left, right, width, context, arm, kind, note, chosen, before, onChoose, digits, zero }) {
   const middle = y + ROW / 2;
-  const words = `${arm}${context ? ` where ${context}` : ""}: between ${write(row.lower)} and ${write(row.upper)}${out ? ", out" : ""}${pick ? ", the choice" : ""}`;
+  const words = `${arm}${context ? ` where ${context}` : ""}: between ${write(row.lower)} and ${write(row.upper)}${note ? `, ${note}` : ""}`;
+  /** @param {number} value */
+  const say = (value) => `${zero && value > 0 ? "+" : ""}${value.toFixed(digits)}`;
   const part = shape("g", {
-    class: ["interval", out && "out", pick && "pick", chosen && "chosen"].filter(Boolean).join(" "),
+    class: chosen ? `${kind} chosen` : kind,
     ...(onChoose ? { role: "button", tabindex: "0", "aria-pressed": String(chosen), "data-key": rowKey(row) } : { role: "img" }),
     "aria-label": words,
   },
@@ -100,7 +142,7 @@ function drawRow(row, { y, place, left, right, width, context, arm, pick, chosen
   shape("line", { class: "cap", x1: place(row.lower), x2: place(row.lower), y1: middle - 6, y2: middle + 6 }),
   shape("line", { class: "cap", x1: place(row.upper), x2: place(row.upper), y1: middle - 6, y2: middle + 6 }),
   shape("rect", { class: "core", x: place(row.lower_estimate), y: middle - 5, width: Math.max(3, place(row.upper_estimate) - place(row.lower_estimate)), height: 10, rx: 2 }),
-  right > 20 && shape("text", { class: "ends", x: width - 4, y: middle + 4.5 }, `${out ? "out · " : ""}${row.lower.toFixed(digits)} – ${row.upper.toFixed(digits)}`));
+  right > 20 && shape("text", { class: "ends", x: width - 4, y: middle + 4.5 }, `${say(row.lower)} to ${say(row.upper)}`));
   if (onChoose) {
     part.addEventListener("click", () => onChoose(row));
     part.addEventListener("keydown", (event) => {
@@ -136,7 +178,7 @@ export function drawTable(result) {
     element("table", {},
       element("thead", {}, element("tr", {},
         ...names.map((name) => element("th", { scope: "col" }, name)),
-        ...["lower", "upper", "rows"].map((name) => element("th", { scope: "col", class: "number" }, name)),
+        ...["lower", "upper", "unadjusted", "rows"].map((name) => element("th", { scope: "col", class: "number" }, name)),
         element("th", { scope: "col" }, "by"))),
       element("tbody", {}, ...result.rows.map((row) =>
         element("tr", {},
@@ -144,6 +186,7 @@ export function drawTable(result) {
             i === 0 ? element("th", { scope: "row" }, String(value)) : element("td", {}, String(value))),
           element("td", { class: "number" }, write(row.lower)),
           element("td", { class: "number" }, write(row.upper)),
+          element("td", { class: "number" }, row.unadjusted === null ? "" : write(row.unadjusted)),
           element("td", { class: "number" }, count(row.n)),
           element("td", {}, row.lower_rule === row.upper_rule ? row.lower_rule : `${row.lower_rule} / ${row.upper_rule}`))))));
 }

@@ -21,7 +21,7 @@ let lines = 0;
 /**
  * A job with its line of progress and its button to cancel. The line takes its room whether or
  * not something runs, so that nothing below it moves. Its answer is heard only while the question
- * is the one that it was asked for: another arm, reward, log or project ends the job.
+ * is the one that it was asked for: another treatment, outcome, log or project ends the job.
  */
 export class JobLine {
   /** @type {import("./transport.js").Job | null} */

@@ -1,5 +1,5 @@
 // @ts-check
-/** What is known of a column besides its rows: levels that the log lacks, and the reward's range. */
+/** What is known of a column besides its rows: levels that the log lacks, and the outcome's range. */
 
 /** @import { Column } from "./types.js" */
 /** @import { Studio } from "./studio.js" */
@@ -72,7 +72,7 @@ export function isZeroOne({ levels, n_levels: n }) {
 }
 
 /**
- * Two fields for the least and the most that the reward can be; nothing is said until both are.
+ * Two fields for the least and the most that the outcome can be; nothing is said until both are.
  *
  * @param {Studio} studio @param {Column} column @param {string} node
  */
@@ -103,6 +103,6 @@ export function makeRewardRange(studio, column, node) {
   return element("div", { class: "range" },
     element("p", {}, element("span", {}, `What can ${node} be?`), " between ", least, " and ", most,
       kept && element("button", { type: "button", class: "small", "data-key": "no range", onclick: () => keep(null) }, "No range")),
-    element("p", { class: "quiet" }, "The least and the most that the reward can be at all; the log may not show the extremes."),
+    element("p", { class: "quiet" }, "The least and the most that the outcome can be at all; the log may not show the extremes."),
     fault);
 }

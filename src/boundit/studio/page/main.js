@@ -14,6 +14,7 @@ import { showPolicy } from "./policy.js";
 import { DraftKeeper, findUnsaved, ProjectStore } from "./project.js";
 import { showQuestion } from "./question.js";
 import { faultOf, makeRepeat, Studio } from "./studio.js";
+import { showStructure } from "./structure.js";
 import { showTake } from "./take.js";
 import { showText } from "./text.js";
 import { startTour } from "./tour.js";
@@ -30,10 +31,10 @@ const POLICIES = [
 const EMPTY = {
   format: "boundit project", version: 2, name: "",
   graph: { nodes: [], edges: [], groups: [], text: null },
-  query: { outcome: null, treatments: [], context: [] },
+  query: { outcome: null, treatments: [], context: [], baseline: null },
   data: { file: null, columns: {}, bins: {}, weight: null, levels: {} },
   settings: {
-    confidence: 0.95, inference: "exact", selection_rate: null, selection_limit: null, confounding_limit: {},
+    confidence: 0.95, inference: "exact", goal: "max", selection_rate: null, selection_limit: null, confounding_limit: {},
     outcome_range: null, missing: "drop", external: [],
   },
   without_edges: [],
@@ -104,6 +105,7 @@ async function start() {
   showData(get("data-body"), studio, answers, begun.limits.upload);
   showQuestion(get("question"), studio);
   showAnswers(get("answers"), studio, answers);
+  showStructure(get("structure"), studio);
   showWhatIf(get("whatif-body"), studio, answers);
   showPolicy(get("policy-body"), studio, answers, POLICIES);
   showTake(get("take-body"), studio, answers, openText);

@@ -1,5 +1,5 @@
 // @ts-check
-/** The question: which arm, which reward, which contexts; by clicking, and written as text. */
+/** The question: outcome, treatment, subgroups and what is better; by clicking, and written as text. */
 
 /** @import { Studio } from "./studio.js" */
 import { element, redraw, whenNew } from "./dom.js";
@@ -8,9 +8,9 @@ import { drawFault, makeCopy } from "./studio.js";
 
 /** @type {[import("./graph.js").Role, string, string][]} */
 const PARTS = [
-  ["arm", "Arm", "what is chosen"],
-  ["reward", "Reward", "what counts"],
-  ["context", "Contexts", "known before; may be none"],
+  ["outcome", "Outcome", "what is to change"],
+  ["treatment", "Treatment", "what is done"],
+  ["context", "Subgroups", "known before; may be none"],
 ];
 
 /** @param {HTMLElement} root @param {Studio} studio */
@@ -19,7 +19,7 @@ export function showQuestion(root, studio) {
   const show = () => {
     const { graph, query } = studio.project;
     const nodes = graph.nodes.map(({ name, hidden, selection }) => [name, hidden, selection]);
-    drawNew([nodes, query, studio.claims.query, studio.claims.problems]);
+    drawNew([nodes, query, studio.project.settings.goal, studio.claims.query, studio.claims.problems]);
   };
   studio.store.addEventListener("change", show);
   studio.addEventListener("claims", show);
@@ -43,13 +43,25 @@ function draw(studio) {
             onclick: () => studio.store.change(`${node.name} as ${role}`, (draft) => toggleRole(draft, node.name, role)),
           }, node.name)))));
   const text = claims.query ?? "";
+  const { goal } = project.settings;
+  rows.push(element("div", { class: "question-row", role: "group", "aria-label": "Better" },
+    element("div", { class: "question-title" }, element("strong", {}, "Better"), element("span", { class: "quiet" }, "which direction is wanted")),
+    element("div", { class: "chips" },
+      ...Object.entries({ max: "a higher outcome", min: "a lower outcome" }).map(([name, said]) =>
+        element("button", {
+          type: "button", class: "chip", "data-key": `goal ${name}`, "aria-pressed": String(goal === name),
+          onclick: () =>
+            studio.store.change(`${said} is better`, (draft) => {
+              draft.settings.goal = name === "min" ? "min" : "max";
+            }),
+        }, said)))));
   return [
     ...rows,
     element("div", { class: "query" },
       element("span", { class: "quiet" }, "As text"),
       studio.hasQuestion && text
         ? element("code", { class: "query-text" }, text)
-        : element("span", {}, "Choose an arm and a reward."),
+        : element("span", {}, "Choose an outcome and a treatment."),
       studio.hasQuestion && text ? makeCopy(text, "the question") : null),
     ...faults.map(drawFault),
   ];

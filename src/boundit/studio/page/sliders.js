@@ -84,7 +84,7 @@ function listSuppositions({ project, claims }) {
 /** @param {Edge & {text: string}} edge @returns {Supposition} */
 function makeLimit(edge) {
   return {
-    key: `limit ${edge.text}`, title: `Limit on ${say(edge)}`, words: "the unseen cause moves the odds of the arm by at most this factor",
+    key: `limit ${edge.text}`, title: `Limit on ${say(edge)}`, words: "the unseen cause changes the odds of treatment by at most this factor",
     where: `settings.confounding_limit.${edge.text}`, low: 1, high: 10, step: 0.1, first: 2, optional: true,
     read: (project) => project.settings.confounding_limit[findLimit(project, edge) ?? ""] ?? null,
     put: (draft, value) => putLimit(draft, edge, value),

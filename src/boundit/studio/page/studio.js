@@ -53,7 +53,7 @@ export class Studio extends EventTarget {
     return this.store.project;
   }
 
-  /** Tell whether arm and reward are named: then there is a question. */
+  /** Tell whether treatment and outcome are named: then there is a question. */
   get hasQuestion() {
     const { outcome, treatments } = this.project.query;
     return outcome !== null && treatments.length > 0;
@@ -62,7 +62,6 @@ export class Studio extends EventTarget {
   /** Light up a part of the drawing, and nothing else; null for nothing. @param {import("./types.js").Lit | null} lit */
   light(lit) {
     for (const each of document.querySelectorAll(".lights")) each.setAttribute("aria-pressed", "false");
-    for (const each of document.querySelectorAll(".reason .caption")) each.textContent = "";
     this.editor.light(lit);
     showPreview(lit ? this.editor : null, lit?.caption ?? "");
   }
@@ -172,6 +171,27 @@ function drawCode(title, text) {
   return element("div", { class: "code" },
     element("div", { class: "code-head" }, element("span", {}, title), makeCopy(text, title)),
     element("pre", { tabindex: "0" }, element("code", {}, text)));
+}
+
+/**
+ * Make a button that lights up what its words speak of, and unlights it; plain words where that
+ * is nothing.
+ *
+ * @param {Studio} studio
+ * @param {import("./types.js").Highlighted} part
+ * @param {string} key
+ */
+export function makeLight(studio, { words, lit }, key) {
+  if (lit.nodes.length + lit.edges.length === 0) return element("span", {}, words);
+  const caption = lit.caption || "Lit in the drawing.";
+  const button = element("button", { type: "button", class: "link lights", "aria-pressed": "false", "data-key": key, title: caption }, words);
+  button.addEventListener("click", () => {
+    const on = button.getAttribute("aria-pressed") !== "true";
+    studio.light(on ? lit : null);
+    button.setAttribute("aria-pressed", String(on));
+    announce(on ? `Lit: ${lit.edges.length} edges. ${lit.caption ?? ""}` : "Nothing lit");
+  });
+  return button;
 }
 
 /** Make a button that copies a text. @param {string} text @param {string} what */

@@ -19,7 +19,7 @@ export function showText(root, studio) {
   const { store } = studio;
   const area = element("textarea", {
     id: "graph-text", rows: 9, spellcheck: "false", autocapitalize: "off", autocomplete: "off",
-    "aria-describedby": "text-fault text-note", placeholder: "Arm -> Reward\nArm <-> Reward\nReward -> [Kept]",
+    "aria-describedby": "text-fault text-note", placeholder: "Treatment -> Outcome\nTreatment <-> Outcome\nOutcome -> [Kept]",
   });
   const lines = element("pre", { class: "line-numbers", "aria-hidden": "true" });
   const fault = element("p", { id: "text-fault", class: "fault", role: "alert" });

@@ -8,7 +8,7 @@ const STEPS = [
   ["graph-part", null, "Draw what you assume", "An arrow says: may cause. A dashed line with two heads says: something that nobody wrote down moves both. What you leave out is what you claim; select two nodes to read it."],
   ["text-part", null, "Or type it", "The text says the same and follows the drawing. Paste DAGitty or DOT here if you have it."],
   ["panel-data", "data", "Bring the log", "Drop a file. Each column finds its node; what does not fit is said beside it. Nothing leaves this machine."],
-  ["panel-ask", "ask", "Ask", "Choose the arm, the reward and what is known before choosing. The answer is a sentence, an interval for each arm, and its reason: choose an interval, then a line of its reason, and its paths light up."],
+  ["panel-ask", "ask", "Ask", "Choose the outcome, the treatment and subgroups. The answer is the effect with its interval, what to choose, and why: choose an interval, then a line of its reason, and its paths light up."],
   ["panel-whatif", "whatif", "What if", "Move what you are unsure of and see the intervals move. Ask what would narrow the answer and what would overturn it."],
   ["panel-policy", "policy", "Try a policy", "Play bandits with and without the bounds, in environments that fit the log."],
   ["panel-take", "take", "Take it away", "A report, a project file, a link, and the command that gives the same numbers. Undo (Ctrl Z) takes back anything you did."],

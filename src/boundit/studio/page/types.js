@@ -8,13 +8,13 @@
  * @typedef {{tail: string, head: string, kind: EdgeKind | null}} Pair  Two nodes, joined or not.
  * @typedef {{name: string, members: string[], independent: boolean}} NodeGroup
  * @typedef {{nodes: GraphNode[], edges: Edge[], groups: NodeGroup[], text: string | null}} Graph
- * @typedef {{outcome: string | null, treatments: string[], context: string[]}} Query
+ * @typedef {{outcome: string | null, treatments: string[], context: string[], baseline: Level[] | null}} Query
  * @typedef {{
  *   file: string | null, columns: Record<string, string>, bins: Record<string, number[]>,
  *   weight: string | null, levels: Record<string, (string | number)[]>,
  * }} DataChoice
  * @typedef {{
- *   confidence: number | null, inference: string, selection_rate: number | [number, number] | null,
+ *   confidence: number | null, inference: string, goal: "max" | "min", selection_rate: number | [number, number] | null,
  *   selection_limit: number | null, confounding_limit: Record<string, number>,
  *   outcome_range: [number, number] | null, missing: string, external: string[],
  * }} Settings
@@ -31,31 +31,28 @@
  * @typedef {{where: string | null, message: string, hint?: string | null, lit?: Lit}} Problem
  *
  * @typedef {{nodes: string[], edges: Pair[], caption?: string | null}} Lit
- * @typedef {{words: string, lit: Lit}} ReasonStep
- * @typedef {{
- *   end: string, rule: string, words: string, numbers: string[], steps: ReasonStep[], lit: Lit,
- * }} Reason
+ * @typedef {{words: string, lit: Lit}} Highlighted  Words, and what they light up.
+ * @typedef {{rule: string, title: string, data: string[]}} Reason
+ * @typedef {{claim: string, steps: Highlighted[], lit: Lit}} Rule
  * @typedef {string | number | boolean | null} Level
  * @typedef {{
  *   arm: Level[], context: Level[], lower: number, upper: number, lower_estimate: number,
- *   upper_estimate: number, n: number, lower_rule: string, upper_rule: string,
- *   out: Level[] | null, words: string, widths: string, sampling: string[], reasons: Reason[],
- * }} BoundRow  `out` is the arm that is surely better.
- * @typedef {{known: boolean, use: string, cost: string, out: string, where: string[]}} Use
+ *   upper_estimate: number, unadjusted: number | null,
+ * }} Interval
+ * @typedef {Interval & {
+ *   n: number, lower_rule: string, upper_rule: string, ruled_out_by: Level[] | null,
+ *   title?: string, explanation?: Record<string, any>, reasons: Reason[],
+ * }} BoundRow
+ * @typedef {Interval & {direction: "increase" | "decrease" | "inconclusive"}} EffectRow
  * @typedef {{
- *   treatments: string[], context: string[], rows: BoundRow[], n_rows: number,
- *   outcome_range: [number, number], promise: string,
- *   answer: {
- *     sentence: string, remarks: string[], use: Use[], basis: Record<string, string>,
- *     choice: {context: Level[], lottery: [Level[], number][], words: string}[], sure: string,
- *   },
- *   caveats: string[],
+ *   outcome: string, treatments: string[], context: string[], arms: Level[][],
+ *   outcome_range: [number, number], goal: "max" | "min", summary: string, caveats: string[],
+ *   effects: {baseline: Level[], baseline_name: string, summary: string[], confidence: string, rows: EffectRow[]} | null,
+ *   rows: BoundRow[], n_rows: number, rules: Record<string, Rule>, choice: string[],
  * }} BoundResult
+ * @typedef {{statement: string, status: string, explanation: string, edge: Edge}} Statement
  * @typedef {{
- *   words: string, verdict: string, explanation: string, p: number | null, edge: Edge,
- * }} Statement
- * @typedef {{
- *   sentence: string, contradicted: boolean, statements: Statement[], caveats: string[],
+ *   verdict: string, contradicted: boolean, findings: Statement[], caveats: string[],
  * }} CheckResult
  * @typedef {{
  *   sentence: string, width_before: number, width_after: number | null,
@@ -65,7 +62,10 @@
  *   sentence: string, items: RankedItem[], caveats: string[], useless?: string[],
  *   apart?: string[],
  * }} RankedResult
- * @typedef {{found: boolean, sentence: string, formula: string | null, steps: ReasonStep[]}} RecoverResult
+ * @typedef {{
+ *   identified: boolean, formula: string | null, steps: Highlighted[], adjustment_sets: Highlighted[],
+ *   causal_paths: Highlighted[], biasing_paths: Highlighted[], implications: Highlighted[],
+ * }} StructureResult
  * @typedef {{rounds: number[], mean: number[], low: number[], high: number[]}} Curve
  * @typedef {{
  *   sentence: string, curves: Record<string, Curve>, policies: {policy: string, words: string}[],

@@ -10,10 +10,11 @@ from boundit.core.long_work import Progress
 from boundit.counts.memory import read_memory_limit
 from boundit.counts.relations import ColumnLook
 from boundit.counts.sources import ColumnKind
-from boundit.studio.answers.bound import CountKeeper, Plain
+from boundit.studio.answers import CountKeeper
 from boundit.studio.ask import AskedProject, lack_column, refuse
 from boundit.studio.project import Project
 
+Plain = int | float | str | bool | None
 FEW_NUMBERS = 12
 """Up to how many different numbers a column holds levels rather than amounts."""
 MANY_LEVELS = 50
@@ -139,7 +140,7 @@ def _find_near(node: str, free: list[str]) -> str | None:
 
 
 def _fold(name: str) -> str:
-    """Write a name without case, blanks and marks; called by ``_find_near``.
+    """Write a name without case, blanks and marks.
 
     >>> _fold("Time of-Day") == _fold("time_of_day")
     True

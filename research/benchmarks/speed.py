@@ -1,10 +1,11 @@
-"""Policies: decisions and whole runs beside release 0.2.0 (``make old``) and a loop in C.
+"""Bounds and policies beside release 0.2.0 (``make old``), whole runs beside a loop in C.
 
 Each task runs in a process of either release, in turns, as load comes and goes; a process gives
 the best of seven times, and what counts is the median of the ratios of a turn. Times are
-microseconds a round. Then whole runs of LinUCB are held against disjoint LinUCB in C
-(``c_loop.c``, gcc -O3, sizes known to the compiler), which scores every arm in every round. A
-part: ``python -m research.benchmarks bandits --only Fused``.
+microseconds of the processor (a round, a call), so that what others do counts little. Then whole
+runs of LinUCB are held against disjoint LinUCB in C (``c_loop.c``, gcc -O3, sizes known to the
+compiler), which scores every arm in every round. A part: ``python -m research.benchmarks speed
+--only TS``.
 """
 
 import json
@@ -15,7 +16,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import process_time
 
 import click
 import numpy as np
@@ -39,7 +40,7 @@ def visit(policy, rounds, observed=None, contexts=((0, 0), (0, 1), (1, 0), (1, 1
     draw = random.Random(0)
     coin = lambda: int(draw.random() < .5)
     who = [(draw.choice(contexts), float(coin()), coin()) for _ in range(rounds)]
-    start = time.perf_counter()
+    start = time.process_time()
     for context, reward, w in who:
         decision = policy.decide(context)
         if observed == "propensities":
@@ -48,11 +49,18 @@ def visit(policy, rounds, observed=None, contexts=((0, 0), (0, 1), (1, 0), (1, 1
             policy.learn(decision, reward, observed={observed: w})
         else:
             policy.learn(decision, reward)
-    return (time.perf_counter() - start) / rounds
+    return (time.process_time() - start) / rounds
 def play(policy, runs, rounds=15_000, **options):
-    start = time.perf_counter()
+    start = time.process_time()
     bd.simulate(world, {"policy": policy}, rounds=rounds, runs=runs, workers=1, **options)
-    return (time.perf_counter() - start) / runs / rounds
+    return (time.process_time() - start) / runs / rounds
+identify = getattr(bd, "recover", None) or bd.identify
+exact = world.exact_log()
+def call(what, times):
+    start = time.process_time()
+    for _ in range(times):
+        what()
+    return (time.process_time() - start) / times
 def make_large(contexts):
     import numpy as np
     rng = np.random.default_rng(0)
@@ -67,6 +75,15 @@ def make_large(contexts):
     graph = "g -> c; g -> y; q -> x; q -> c; q -> y; x -> c -> y; c <-> y; c -> [S]"
     return bd.Fused(bd.derive_bounds(graph, "y | do(x), g", columns), seed=1)
 """
+CALL = {
+    "identify, the paper's graph": "call(lambda: identify(world.graph, world.query), n // 100)",
+    "bounds, exact distribution": (
+        "call(lambda: bd.derive_bounds(world.graph, world.query, exact, confidence=None), n // 400)"
+    ),
+    "bounds, 10,000 points": (
+        "call(lambda: bd.derive_bounds(world.graph, world.query, log), n // 400)"
+    ),
+}
 DECIDE = {
     "UCB": "visit(bd.UCB(**shop, seed=1), n)",
     "UCB-PCB": "visit(bd.UCB(prior=table, seed=1), n)",
@@ -91,10 +108,10 @@ policy = make_large({contexts})
 contexts = tuple((i,) for i in range({contexts}))
 visit(policy, 50, {observed!r}, contexts)
 spent = visit(policy, 400, {observed!r}, contexts)
-start = time.perf_counter()
+start = time.process_time()
 text = json.dumps(policy.state())
 again = type(policy).from_state(json.loads(text))
-print(json.dumps([spent, len(text), time.perf_counter() - start]))
+print(json.dumps([spent, len(text), time.process_time() - start]))
 """
 
 
@@ -111,8 +128,7 @@ def ask(python: str | Path, code: str) -> list[float]:
 
 def compare(label: str, task: str, turns: int) -> None:
     """Print microseconds of both releases and the median ratio."""
-    warm = task.replace("n // 4", "40").replace(", n", ", 40")
-    code = f"n = 2_000\n{warm}\nprint([min({task} for _ in range(7))])"
+    code = f"n = 400\n{task}\nn = 2_000\nprint([min({task} for _ in range(7))])"
     pairs = [
         (ask(sys.executable, code)[0], ask(OLD / ".venv/bin/python", code)[0])
         for _ in range(turns)
@@ -147,9 +163,9 @@ def compare_with_c(
 
 
 def _time(call: Callable[[], object]) -> float:
-    start = perf_counter()
+    start = process_time()
     call()
-    return perf_counter() - start
+    return process_time() - start
 
 
 @click.command()
@@ -159,7 +175,8 @@ def measure(turns: int, only: str) -> None:
     """Print the tables."""
     if not (OLD / ".venv").exists():
         raise click.ClickException("release 0.2.0 is missing; run make old")
-    for title, tasks in (("decide and learn, us", DECIDE), ("whole runs, us a round", PLAY)):
+    titles = {"calls, us": CALL, "decide and learn, us": DECIDE, "whole runs, us a round": PLAY}
+    for title, tasks in titles.items():
         click.echo(f"{title:<40}{'now':>10}{'0.2.0':>10}{'ratio':>8}")
         for name, task in tasks.items():
             if name.startswith(only):
