@@ -47,7 +47,7 @@ def test_policies_go_by_name() -> None:
     fused = pick_policies(["Fused", "Fused-trusting"], offline, exact=True)
     assert all(policy.prior.table is not None for policy in fused.values())
     with pytest.raises(
-        InvalidSimulation, match=r"policies=Lin-UCB is not a policy. Did you mean 'LinUCB'\?"
+        InvalidSimulation, match=r"Lin-UCB is not a policy. Did you mean 'LinUCB'\?"
     ):
         pick_policies(["Lin-UCB"], offline, exact=True)
     with pytest.raises(InvalidSimulation, match="Use one of LinUCB, LinUCB-PCB"):

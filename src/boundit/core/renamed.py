@@ -61,6 +61,8 @@ HINTS: Mapping[str, str] = {
 """What to write instead of a name that ``boundit`` no longer has."""
 ATTRIBUTES: Mapping[str, str] = {
     "contrast": "effect",
+    "explanation": "explain",
+    "promise": "summary",
     "confounding": "confounding_limit",
     "dominated": "ruled_out",
     "fused": "pooling",
