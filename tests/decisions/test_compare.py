@@ -321,7 +321,7 @@ def test_what_touches_zero_up_to_rounding_is_inconclusive(ends: tuple[float, flo
 
 def test_text_has_contexts_notes_and_confidence() -> None:
     shown = str(make_comparison(0.1, 0.3, 20)).splitlines()
-    assert shown[2] == "  C=19: [0.1, 0.3], share 0.05"
+    assert shown[2] == "  C=19: [0.100, 0.300], share 0.05"
     assert shown[-3:] == ["  and 8 more", "Because.", "95% confidence."]
     found = make_comparison(0.1, 0.3, 2)
     record = json.loads(json.dumps(found.record()))
