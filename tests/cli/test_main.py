@@ -39,8 +39,8 @@ def test_help_comes_without_arguments_and_says_the_exit_codes() -> None:
         (["graph", "X -> X"], "error: X has an edge to itself; remove it\n"),
         (
             ["sensitivity", "X -> Y; X <-> Y", "Y | do(X)", "log.csv"],
-            "error: Missing option '--of'. Write --of 'X <-> Y' for an edge that hides a "
-            "cause, or --of selection.\n",
+            "error: Missing option '--limit'. Write --limit 'X <-> Y' for an edge, or "
+            "--limit selection.\n",
         ),
         (
             ["bound", "X -> Y", "Y | do(X)", "log.csv", "--confidence", "abc"],

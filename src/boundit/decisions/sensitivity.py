@@ -410,7 +410,7 @@ def sensitivity(
     ...     parse("X -> Y; X <-> Y"), "Y | do(X)", rows, limit="X <-> Y", arm=1, values=[1, 2]
     ... )
     >>> print(found.sentences[0])
-    X=1 is the best arm: proved up to a limit of 2.1... on X <-> Y, not at 2.1...
+    X=1 is the best arm: proved up to a limit of 2.0... on X <-> Y, not at 2.0...
     """
     options = dict(options)  # type: ignore[assignment]
     tell_all = options.pop("progress", None)
