@@ -47,7 +47,7 @@ def test_an_explanation_is_one_click_away(browser: Browser, pages: dict[str, Pat
 
         assert explanation.is_visible()
         assert "lies in" in explanation.inner_text()
-        assert "Why it holds:" in explanation.inner_text()
+        assert "Derivation:" in explanation.inner_text()
         assert explanation.locator("math munder").count() == 1
         box = explanation.bounding_box()
         assert box is not None

@@ -99,9 +99,11 @@ def test_every_row_has_the_explanation_of_the_table(
             row = found.page.locator(f"#row-{i + 1}")
             row.locator("summary").click()
             said = [" ".join(line.split()) for line in row.evaluate(EXPLAINED)]
-            lines = str(table.explain(*keys[i])).splitlines()
-            told = [line.strip().removeprefix("- ") for line in lines]
-            assert said == list(filter(None, told))
+            found_here = table.explain(*keys[i])
+            told = [str(found_here.title)]
+            for part, lines in found_here.list_parts():
+                told += [f"{part.capitalize()}:", *map(str, lines)] if lines else []
+            assert said == [" ".join(line.split()) for line in told]
             assert (row.locator("math").count() > 0) == (arms < 12)
         assert found.overflow() <= 0
         assert found.said == []

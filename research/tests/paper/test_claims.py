@@ -44,7 +44,7 @@ def test_every_claim_names_a_number() -> None:
 
 def test_the_substitute_misses_by_far() -> None:
     assert make_substitute_world().mean(arm=1) == pytest.approx(0.9)
-    assert "[0.5, 0.5] beside the truth 0.9" in find_claim("Theorem 4").shown
+    assert "[0.500, 0.500] beside the truth 0.9" in find_claim("Theorem 4").shown
 
 
 def test_a_table_without_a_miss_would_hold() -> None:

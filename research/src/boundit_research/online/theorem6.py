@@ -32,8 +32,8 @@ def make_near_tie_world() -> Environment:
 def make_near_tie_bound() -> BoundTable:
     """Make the table of one bound: the second arm earns at most 0.4995, which is true.
 
-    >>> make_near_tie_bound()[1, ()]
-    Interval(lower=0.0, upper=0.4995)
+    >>> make_near_tie_bound()[1, ()].upper
+    0.4995
     """
     rows = [{"X": x, "lower": 0.0, "upper": CAP if x == 1 else 1.0} for x in range(len(MEANS))]
     return BoundTable.from_rows(rows, outcome="Y", treatments=["X"], outcome_range=(0, 1))
