@@ -43,6 +43,7 @@ from boundit.graph.separation import open_walk
 from boundit.graph.separators import (
     find_needed_nodes,
     find_separator,
+    list_minimal_separators,
     list_separators,
     list_sets_between,
     minimal_separator,
@@ -103,6 +104,7 @@ def adjustment_sets(
     query: EffectQuery | str,
     *,
     external: Names = (),
+    include: Names = (),
     within: Names | None = None,
     minimal: bool = True,
 ) -> Iterator[Adjustment]:
@@ -116,10 +118,12 @@ def adjustment_sets(
         The effect, as in ``"Y | do(X)"`` or ``"Y | do(X), C"``.
     external
         Variables that are also measured without selection; with a context, together.
+    include
+        Variables that every set holds.
     within
         Variables that may be adjusted for; all observed ones by default.
     minimal
-        Whether sets that hold a smaller one are left out.
+        Whether sets that hold a smaller one, with ``include``, are left out.
 
     Yields
     ------
@@ -145,10 +149,13 @@ def adjustment_sets(
             context=asked.context,
             external=external,
             within=within,
+            include=include,
             minimal=minimal,
         )
         return (Adjustment(z, z & table) for z, table in found)
-    search = _AdjustmentSearch.of(graph, **roles, external=external, within=within)
+    search = _AdjustmentSearch.of(
+        graph, **roles, external=external, include=include, within=within
+    )
     return search.list_minimal() if minimal else search.list_all()
 
 
@@ -305,6 +312,7 @@ class _AdjustmentSearch:
     selection: Nodes
     allowed: Nodes
     measured: Nodes
+    included: Nodes
 
     @classmethod
     def of(
@@ -314,20 +322,23 @@ class _AdjustmentSearch:
         treatments: Names,
         outcomes: Names,
         external: Names,
+        include: Names = (),
         within: Names | None = None,
     ) -> "_AdjustmentSearch":
         """Read the names as sets of nodes, and make the back-door graph."""
         x, y = read_roles(graph, {"a treatment": treatments, "an outcome": outcomes})
         (measured,) = read_roles(graph, {"measured without selection": external})
         (usable,) = read_roles(graph, {"allowed": graph.observed if within is None else within})
+        (included,) = read_roles(graph, {"included": include})
         forbidden = x | y | find_proper_causal_effects(graph, treatments=x, outcomes=y)
         return cls(
             make_back_door_graph(graph, treatments=x, outcomes=y),
             x,
             y,
             frozenset((graph.selection,)) if graph.selection else frozenset(),
-            usable - forbidden,
+            Nodes() if included & forbidden else (usable | included) - forbidden,
             measured if graph.selection else frozenset(),
+            included,
         )
 
     def find_external(self, covariates: Nodes) -> Nodes | None:
@@ -344,14 +355,14 @@ class _AdjustmentSearch:
             self.backdoor,
             self.treatments,
             self.outcomes,
-            include=external | self.selection,
+            include=external | self.included | self.selection,
             within=self.allowed,
         )
         if found is None:
             return None
         covariates = found - self.selection
         # With another Z^T some covariate may be spared all the same.
-        while spare := covariates - self._find_needed(covariates):
+        while spare := covariates - self._find_needed(covariates) - self.included:
             covariates -= {sort_names(spare)[0]}
         return Adjustment(covariates, self.find_external(covariates) or frozenset())
 
@@ -372,12 +383,27 @@ class _AdjustmentSearch:
         return find_needed_nodes(self.backdoor, *ends, within=external) or Nodes()
 
     def list_minimal(self) -> Iterator[Adjustment]:
-        """List every pair of which nothing can be spared; the first in polynomial time."""
+        """List every pair of which nothing can be spared, besides what is included.
+
+        Without external data with polynomial delay, else the first in polynomial time.
+        """
+        if not self.included <= self.allowed or self.find_external(self.allowed) is None:
+            return
+        if not self.measured:
+            for found in list_minimal_separators(
+                self.backdoor,
+                self.treatments,
+                self.outcomes,
+                include=self.included | self.selection,
+                within=self.allowed,
+            ):
+                yield Adjustment(found - self.selection, Nodes())
+            return
         if (first := self.find_minimal()) is None:
             return
         yield first
         for pair in self.list_all():
-            spare = pair.covariates - self._find_needed(pair.covariates)
+            spare = pair.covariates - self._find_needed(pair.covariates) - self.included
             idle = pair.external - self._find_needed_external(pair.external)
             if pair != first and not spare and not idle:
                 yield pair
@@ -398,7 +424,9 @@ class _AdjustmentSearch:
             return found - self.selection
 
         ends = self.outcomes, self.selection
-        for covariates in list_sets_between(frozenset(), self.allowed, find_widest):
+        if not self.included <= self.allowed:
+            return
+        for covariates in list_sets_between(self.included, self.allowed, find_widest):
             usable = covariates & self.measured
             for external in list_separators(self.backdoor, *ends, within=usable):
                 yield Adjustment(covariates, external)

@@ -27,7 +27,7 @@ from boundit.estimand.expression import Expression, P, Product, Sum
 from boundit.estimand.query import read_roles
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import find_connected_nodes, open_walk
-from boundit.graph.separators import find_needed_nodes, list_separators, minimal_separator
+from boundit.graph.separators import list_minimal_separators, list_separators, minimal_separator
 
 CRITERION = "adjustment in context"
 
@@ -123,26 +123,30 @@ def list_context_adjustments(
     context: Names,
     external: Names = (),
     within: Names | None = None,
+    include: Names = (),
     minimal: bool = False,
 ) -> Iterator[ContextAdjustment]:
     """List the covariates that give an effect in a context, each with its source of weights.
 
-    ``external`` are the variables of one unselected table, ``within`` those one may adjust for.
+    ``external`` are the variables of one unselected table, ``within`` those one may adjust for,
+    ``include`` those one must.
     """
     roles = {"a treatment": treatments, "an outcome": outcomes, "context": context}
     x, y, c = read_roles(graph, roles)
     (allowed,) = read_roles(graph, {"allowed": graph.observed if within is None else within})
+    (forced,) = read_roles(graph, {"included": include})
     tables = [graph.require(external)]
+    listed = list_minimal_separators if minimal else list_separators
 
     def search() -> Iterator[ContextAdjustment]:
         seen = set[Nodes]()
         for behind, s, usable, table in _list_weight_sources(graph, x, y, c, tables):
-            within = (usable & allowed) | c
-            for found in list_separators(behind, y, x | s, include=c, within=within):
+            if not forced <= usable | c:
+                continue
+            within = (usable & allowed) | c | forced
+            for found in listed(behind, y, x | s, include=c | forced, within=within):
                 covariates = found - c
-                needed = find_needed_nodes(behind, y, x | s, include=c, within=found)
-                spare = covariates - (needed or frozenset()) if minimal else frozenset()
-                if covariates not in seen and not spare:
+                if covariates not in seen:
                     seen.add(covariates)
                     yield ContextAdjustment(covariates, table)
 

@@ -21,7 +21,8 @@ B. van der Zander and M. Liśkiewicz, Finding minimal d-separators in linear tim
 applications, UAI 2019. They treat directed graphs; bidirected edges enter here as edges
 with two heads. T. Richardson, Markov properties for acyclic directed mixed graphs, Scand. J.
 Stat. 2003 (the augmented graph). J. Tian, A. Paz and J. Pearl, Finding minimal d-separators,
-R-254, 1998.
+R-254, 1998. K. Takata, Space-optimal, backtracking algorithms to list the minimal vertex
+separators of a graph, Discrete Appl. Math. 2010.
 """
 
 from collections import deque
@@ -216,6 +217,74 @@ def list_separators(
         return replace(task, include=forced, within=allowed).find()
 
     return list_sets_between(task.include, task.within, find)
+
+
+def list_minimal_separators(
+    graph: CausalGraph,
+    sources: Names,
+    targets: Names,
+    *,
+    include: Names = (),
+    within: Names | None = None,
+) -> Iterator[Nodes]:
+    """List every minimal separator once: no proper subset that holds ``include`` separates.
+
+    In the augmented graph of the ancestors they are the minimal vertex separators (Takata 2010).
+    What may not be used is taken out first, and its neighbors are joined.
+
+    >>> chain = CausalGraph.of(directed=[("X", "A"), ("A", "B"), ("B", "Y")])
+    >>> [sorted(found) for found in list_minimal_separators(chain, "X", "Y")]
+    [['A'], ['B']]
+    """
+    task = _SeparatorSearch.of(graph, sources, targets, include, within)
+    x, y = "source", "target"
+    ends = dict.fromkeys(task.sources, x) | dict.fromkeys(task.targets, y)
+    links = _augment(task, {name: f"node {name}" for name in task.inside} | ends)
+    kept = {x, y, *(f"node {name}" for name in task.widest - task.include)}
+    for node in set(links) - kept:
+        around = links.pop(node)
+        for each in around:
+            links[each] = (links[each] | around) - {each, node}
+
+    def reach(start: str, blocked: set[str]) -> set[str]:
+        found, waiting = {start}, [start]
+        while waiting:
+            fresh = links[waiting.pop()] - found - blocked
+            found |= fresh
+            waiting += fresh
+        return found
+
+    def border(of: set[str]) -> set[str]:
+        return set().union(*(links[node] for node in of)) - of
+
+    def search(near: set[str], far: frozenset[str]) -> Iterator[set[str]]:
+        # Of the separators whose side of the sources holds ``near`` and nothing of ``far``.
+        nearest = border(reach(y, border(near)))
+        near = reach(x, nearest)
+        if near & far:
+            return
+        free = nearest - links[y] - far
+        if not free:
+            yield nearest
+            return
+        node = min(free)
+        yield from search(near | {node}, far)
+        yield from search(near, far | {node})
+
+    if y not in links.get(x, {y}):
+        for found in search({x}, frozenset()):
+            yield task.include | {name.removeprefix("node ") for name in found}
+
+
+def _augment(task: "_SeparatorSearch", names: dict[str, str]) -> dict[str, set[str]]:
+    """Join, without ``include``, ancestors that a walk over nothing but colliders joins."""
+    links = {name: set[str]() for node, name in names.items() if node not in task.include}
+    part = task.graph.induced(task.inside)
+    for district in part.components():
+        around = {names[node] for node in (district | part.parents(district)) - task.include}
+        for name in around:
+            links[name] |= around - {name}
+    return links
 
 
 def list_sets_between(

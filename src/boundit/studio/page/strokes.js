@@ -21,6 +21,17 @@ export function boxWidth(name, selection) {
   return width;
 }
 
+/** Find the box around nodes. @param {GraphNode[]} nodes @param {number} margin */
+export function frameNodes(nodes, margin) {
+  const halves = nodes.map((node) => (node.width ?? boxWidth(node.name, node.selection)) / 2);
+  return {
+    left: Math.min(...nodes.map((node, i) => node.x - halves[i])) - margin,
+    right: Math.max(...nodes.map((node, i) => node.x + halves[i])) + margin,
+    top: Math.min(...nodes.map((node) => node.y)) - NODE_HEIGHT / 2 - margin,
+    bottom: Math.max(...nodes.map((node) => node.y)) + NODE_HEIGHT / 2 + margin,
+  };
+}
+
 /** Shorten words to what fits into a width. @param {string} words @param {number} width */
 export function shortenTo(words, width) {
   if (measure(words) <= width) return words;
@@ -129,8 +140,8 @@ function at(a, handle, b, share) {
 function leave(node, towards) {
   const dx = towards.x - node.x;
   const dy = towards.y - node.y;
-  const wide = boxWidth(node.name, node.selection) / 2 + 2;
-  const high = NODE_HEIGHT / 2 + 2;
+  const wide = (node.width ?? boxWidth(node.name, node.selection)) / 2 + 2;
+  const high = (node.height ?? NODE_HEIGHT) / 2 + 2;
   const scale = Math.min(wide / (Math.abs(dx) || 1e-9), high / (Math.abs(dy) || 1e-9));
   return { x: node.x + dx * scale, y: node.y + dy * scale };
 }

@@ -2,13 +2,13 @@
 /**
  * The shapes that pass between the server and the page, as types for editors and for tsc.
  *
- * @typedef {{name: string, hidden: boolean, selection: boolean, x: number, y: number}} GraphNode
+ * @typedef {{name: string, hidden: boolean, selection: boolean, x: number, y: number, width?: number, height?: number}} GraphNode
  * @typedef {"->" | "<->"} EdgeKind
  * @typedef {{tail: string, head: string, kind: EdgeKind}} Edge
  * @typedef {{tail: string, head: string, kind: EdgeKind | null}} Pair  Two nodes, joined or not.
  * @typedef {{name: string, members: string[], independent: boolean}} NodeGroup
  * @typedef {{nodes: GraphNode[], edges: Edge[], groups: NodeGroup[], text: string | null}} Graph
- * @typedef {{outcome: string | null, treatments: string[], context: string[], baseline: Level[] | null}} Query
+ * @typedef {{outcome: string | null, treatments: string[], context: string[], baseline: Level[] | null, adjust_for: string[], never_adjust_for: string[]}} Query
  * @typedef {{
  *   file: string | null, columns: Record<string, string>, bins: Record<string, number[]>,
  *   weight: string | null, levels: Record<string, (string | number)[]>,
