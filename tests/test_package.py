@@ -17,10 +17,12 @@ def test_all_is_exactly_what_can_be_imported() -> None:
     """A name is listed once, in the stub of the package or of its part."""
     parts = (
         boundit.bandit,
-        boundit.bounds,
+        boundit.checks,
+        boundit.counts,
         boundit.decisions,
         boundit.estimand,
         boundit.graph,
+        boundit.results,
         boundit.service,
     )
     for package in (boundit, *parts):

@@ -2,6 +2,7 @@
 
 from boundit.estimand.derivation import Identification as Identification
 from boundit.estimand.exchange import exchanges as exchanges
+from boundit.estimand.query import EffectQuery as EffectQuery
 from boundit.estimand.substitutes import find_substitutes as find_substitutes
 
 __all__: list[str]
