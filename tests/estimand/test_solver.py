@@ -38,8 +38,10 @@ def test_the_law_it_writes_is_that_of_everyone() -> None:
         for measured in case.external:
             table = ExternalTable.of(case.graph, measured)
             larger += table.safe > measured
+            bits = table.seen.bits
+            late = (bits.mask(case.outcomes & table.safe),)
             formula = observe_distribution(
-                table.seen, (case.outcomes,), table.write_conditional
+                bits, bits.everything, late, table.write_conditional
             ).write_formula()
 
             value = evaluate(formula, model.log(), external=[model.distribution(measured)])

@@ -21,7 +21,7 @@ from boundit.estimand.notation import write_latex, write_text
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.paths import list_shortest_paths, make_back_door_graph
-from boundit.graph.separation import find_boundary, find_causes, open_walk
+from boundit.graph.separation import open_walk
 
 MOST_LISTED = 100
 """How many adjustment sets, and how many non-causal paths, are looked at."""
@@ -276,9 +276,10 @@ def may_ignore_selection(graph: CausalGraph, asked: Question) -> bool:
     """
     if graph.selection is None:
         return True
-    given = asked.treatments | asked.context | {graph.selection}
-    found = find_boundary(graph, asked.outcomes, given=given, into=asked.treatments)
-    return graph.selection not in found
+    bits = graph.bits
+    into = bits.mask(asked.treatments)
+    given = into | bits.mask(asked.context) | bits.selection
+    return not bits.selection & bits.find_boundary(bits.mask(asked.outcomes), given, into)
 
 
 def may_observe_treatments(graph: CausalGraph, asked: Question) -> bool:
@@ -292,8 +293,10 @@ def may_observe_treatments(graph: CausalGraph, asked: Question) -> bool:
     >>> may_observe_treatments(graph, Question(frozenset("Y"), frozenset("X")))
     False
     """
-    given, treatments = asked.treatments | asked.list_known(graph), asked.treatments
-    return not treatments & find_boundary(graph, asked.outcomes, given=given, out_of=treatments)
+    bits = graph.bits
+    treated = bits.mask(asked.treatments)
+    given = treated | bits.mask(asked.list_known(graph))
+    return not treated & bits.find_boundary(bits.mask(asked.outcomes), given, 0, treated)
 
 
 def state_rule_1(
@@ -343,19 +346,22 @@ def _find_move(
 
     Returned with the nodes into which, and out of which, it cuts the edges.
     """
-    y, x, known = asked.outcomes, asked.treatments, asked.list_known(graph)
-    given, nothing = known | x, Nodes()
-    for node in sort_names(x):
+    bits, nothing = graph.bits, Nodes()
+    y, x = bits.mask(asked.outcomes), bits.mask(asked.treatments)
+    context = bits.mask(asked.context)
+    known = context | bits.selection if asked.selected else context
+    given = known | x
+    for node in sort_names(asked.treatments):
+        bit = bits.places[node]
         # The graph is cut into a treatment too unless it causes a condition.
-        others = x - {node}
-        into = others if node in find_causes(graph, known, into=others) else x
-        if node not in find_boundary(graph, y, given=given, into=into):
-            return "Rule 3", [node], into, nothing
+        into = x & ~bit if bit & bits.ancestors(known, x & ~bit) else x
+        if not bit & bits.find_boundary(y, given, into):
+            return "Rule 3", [node], bits.read(into), nothing
     # All idle conditions may go at once: what is outside the boundary does not shape it.
-    if idle := asked.context - find_boundary(graph, y, given=given, into=x):
-        return "Rule 1", sort_names(idle), x, nothing
+    if context and (idle := context & ~bits.find_boundary(y, given, x)):
+        return "Rule 1", sort_names(bits.read(idle)), asked.treatments, nothing
     for node in sort_names(asked.context):
-        out_of = frozenset((node,))
-        if node not in find_boundary(graph, y, given=given, into=x, out_of=out_of):
-            return "Rule 2", [node], x, out_of
+        bit = bits.places[node]
+        if not bit & bits.find_boundary(y, given, x, bit):
+            return "Rule 2", [node], asked.treatments, frozenset((node,))
     return None

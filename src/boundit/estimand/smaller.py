@@ -99,7 +99,9 @@ def compact(
             drawn, shown = smaller, seen
         return found
 
-    if not (best := try_without(graph.observed - needed - asked.variables)):
+    best = answer
+    idle = graph.observed - needed - asked.variables
+    if idle and not (best := try_without(idle)):
         return answer
     size = len(left)
     while size:
