@@ -13,8 +13,8 @@ from boundit.core.errors import BounditError
 from boundit.core.formula import StepRecord
 from boundit.core.long_work import Progress
 from boundit.core.names import Nodes, join_names, sort_names
-from boundit.estimand.derivation import Step
 from boundit.estimand.adjustment import adjustment_sets
+from boundit.estimand.derivation import Step
 from boundit.estimand.identify import identify
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph

@@ -10,8 +10,15 @@ from boundit.report.stylesheet import write_palette
 
 PAGE = Path(__file__).with_name("page")
 STYLES = ("studio.css", "drawing.css")
-TYPES = {".css": "text/css", ".html": "text/html", ".js": "text/javascript", ".svg": "image/svg+xml"}
-_IMPORT = re.compile(r'^import (\{[^}]*\}|\w+) from "\./([\w.]+)"(?: with \{[^}]*\})?;\n', re.MULTILINE)
+TYPES = {
+    ".css": "text/css",
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+}
+_IMPORT = re.compile(
+    r'^import (\{[^}]*\}|\w+) from "\./([\w.]+)"(?: with \{[^}]*\})?;\n', re.MULTILINE
+)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
 _COMMENT = re.compile(r"^[ \t]*(?:/\*\*(?:[^*]|\*(?!/))*\*/|//[^\n]*)\n", re.MULTILINE)
 _WORD = re.compile(r"\{\{([\w.]+)\}\}")
@@ -47,7 +54,9 @@ def join_modules(first: str) -> str:
             return
         text = (PAGE / name).read_text("utf-8")
         if name.endswith(".json"):
-            parts[name] = f"const {_variable(name)} = {json.dumps(json.loads(text), ensure_ascii=False)};\n"
+            parts[name] = (
+                f"const {_variable(name)} = {json.dumps(json.loads(text), ensure_ascii=False)};\n"
+            )
             return
         under_way.append(name)
         text = _COMMENT.sub("", text)
@@ -55,9 +64,13 @@ def join_modules(first: str) -> str:
             add(other)
         under_way.pop()
         exports = ", ".join(_EXPORT.findall(text))
-        text = _IMPORT.sub(lambda found: f"const {_rename(found[1])} = {_variable(found[2])};\n", text)
+        text = _IMPORT.sub(
+            lambda found: f"const {_rename(found[1])} = {_variable(found[2])};\n", text
+        )
         text = re.sub(r"^[ \t]+", "", _EXPORT.sub("", text), flags=re.MULTILINE)
-        parts[name] = f"const {_variable(name)} = (() => {{\n{text}return {{ {exports} }};\n}})();\n"
+        parts[name] = (
+            f"const {_variable(name)} = (() => {{\n{text}return {{ {exports} }};\n}})();\n"
+        )
 
     add(first)
     return "".join(parts.values())

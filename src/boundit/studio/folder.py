@@ -101,7 +101,9 @@ class Folder:
                 f"{shorten(repr(base), 80)} is no {KINDS} file by its name",
                 hint="Name it log.csv, log.csv.gz, log.parquet, log.jsonl or such.",
             )
-        return self.choose_free("".join("_" if c in _PATTERNS or c in ':"<>|' else c for c in base))
+        return self.choose_free(
+            "".join("_" if c in _PATTERNS or c in ':"<>|' else c for c in base)
+        )
 
     def choose_free(self, name: str) -> str:
         """Choose the name of a new file, numbered where there is one already."""
@@ -132,7 +134,7 @@ class Folder:
                 return found
         path.unlink(missing_ok=True)
         secret = secrets.token_urlsafe(32)
-        with suppress(OSError), path.open("x", opener=_open_private) as file:
+        with suppress(OSError), open(path, "x", opener=_open_private) as file:
             file.write(secret)
         return secret
 

@@ -20,7 +20,9 @@ ENDING, EXPORT = ".boundit.json", ".boundit"
 _INSIDE = "project.json"
 _MOST_PROJECTS = 100
 _LARGEST = 20 * 1024 * 1024
-_EMBEDDED = re.compile(rf'<script type="application/json" id="{MARK}">(.*?)</script>', re.DOTALL)
+_EMBEDDED = re.compile(
+    rf'<script type="application/json" id="{MARK}">(.*?)</script>', re.DOTALL
+)
 
 
 class SavedProject(Struct, frozen=True):
@@ -37,7 +39,9 @@ def list_saved(folder: Folder) -> list[SavedProject]:
     times = {file: file.stat().st_mtime for file in files}
     newest = sorted(files, key=lambda file: -times[file])[:_MOST_PROJECTS]
     return [
-        SavedProject(file.name, _read_name(file), datetime.fromtimestamp(times[file], UTC).isoformat())
+        SavedProject(
+            file.name, _read_name(file), datetime.fromtimestamp(times[file], UTC).isoformat()
+        )
         for file in newest
     ]
 
@@ -85,7 +89,9 @@ def export_project(project: Project, folder: Folder) -> Path:
     files = [name for name in (project.data.file, *project.settings.external) if name]
     plain = {name: Path(name).name for name in files}
     if len(set(plain.values())) < len(plain):
-        raise StudioError("refused", "two files of the project have one name; rename one of them")
+        raise StudioError(
+            "refused", "two files of the project have one name; rename one of them"
+        )
     moved = replace(
         project,
         data=replace(project.data, file=plain.get(project.data.file or "")),

@@ -1,13 +1,15 @@
 // @ts-check
 /** The answer: the effects, the choice, the intervals, the reason of each with its paths lit, and the check. */
 
-/** @import { BoundResult, BoundRow, CheckResult, Level } from "./types.js" */
+/** @import { BoundResult, BoundRow, CheckResult } from "./types.js" */
 /** @import { Studio } from "./studio.js" */
-import { announce, count, element, redraw, wait, whenNew } from "./dom.js";
+import { announce, count, element, get, redraw, wait, whenNew } from "./dom.js";
 import { drawEffects, drawIntervals, drawTable, rowKey, sayArm, sayContext } from "./intervals.js";
 import { JobLine } from "./job.js";
 import { drawFault, faultOf, makeLight, makeRepeat } from "./studio.js";
 
+/** @type {[string, string][]} */
+const SORTS = [["subgroup", "subgroup"], ["lower", "lower bound"], ["upper", "upper bound"], ["width", "width"]];
 /** Of how many contexts it is told one by one what to use. */
 const MOST_TOLD = 50;
 /** How many effects are told in sentences. */
@@ -147,6 +149,7 @@ export function showAnswers(root, studio, answers) {
   /** @type {string | null} */
   let chosen = null;
   let asTable = false;
+  let sort = /** @type {import("./intervals.js").Sort} */ ("subgroup");
   const button = element("button", { type: "button", class: "primary", "data-key": "ask" }, "Ask");
   const why = element("span", { class: "quiet ask-why" });
   const answer = element("div", { class: "answer", "aria-live": "polite" });
@@ -181,7 +184,7 @@ export function showAnswers(root, studio, answers) {
       return;
     }
     const width = Math.max(280, picture.clientWidth || 560);
-    redraw(picture, ...(result.effects ? drawEffectPart(studio, result, width) : []),
+    redraw(picture, ...(result.effects ? drawEffectPart(result, width, sort, makeSort()) : []),
       element("div", { class: "picture-head" },
         element("h3", {}, `Mean ${result.outcome} under each arm`),
         element("button", {
@@ -191,10 +194,20 @@ export function showAnswers(root, studio, answers) {
             showPicture();
           },
         }, asTable ? "Show the picture" : "Show the table")),
-      asTable ? drawTable(result) : drawIntervals(result, { width, chosen, onChoose: choose }),
+      asTable ? drawTable(result) : drawIntervals(result, { width, sort, chosen, onChoose: choose }),
       element("p", { class: "key quiet" },
         element("span", { class: "key-thin" }), " with sampling error ",
         element("span", { class: "key-thick" }), " what remains with infinite data"));
+  };
+
+  const makeSort = () => {
+    const select = element("select", { id: "sort", "data-key": "sort" }, ...SORTS.map(([value, words]) => element("option", { value }, words)));
+    select.value = sort;
+    select.addEventListener("change", () => {
+      sort = /** @type {import("./intervals.js").Sort} */ (select.value);
+      showPicture();
+    });
+    return element("label", { for: "sort", class: "quiet" }, "sorted by ", select);
   };
 
   /** @param {BoundRow} row */
@@ -238,6 +251,7 @@ export function showAnswers(root, studio, answers) {
 
   const showChecks = () => {
     const { check, result } = answers;
+    get("tool-tests").hidden = !check?.findings.length;
     checks.classList.toggle("stale-part", !answers.checked);
     studio.editor.showChecks(result && check ? check.findings : []);
     if (!result || !check) {
@@ -247,7 +261,7 @@ export function showAnswers(root, studio, answers) {
     redraw(checks,
       element("details", { "data-key": "check" },
         element("summary", {}, check.contradicted && element("span", { class: "tag bad" }, "contradicted"), check.contradicted && " ", check.verdict),
-        element("ul", { class: "statements" }, ...check.findings.map((each) =>
+        element("ul", { class: "statements" }, ...contradictedFirst(check.findings).map((each) =>
           element("li", {},
             element("span", { class: each.status === "contradicted" ? "tag bad" : "tag good" }, each.status), " ",
             element("button", {
@@ -269,6 +283,11 @@ export function showAnswers(root, studio, answers) {
     showPicture();
   }).observe(picture);
   show();
+}
+
+/** @param {import("./types.js").Statement[]} findings */
+function contradictedFirst(findings) {
+  return [...findings].sort((a, b) => Number(b.status === "contradicted") - Number(a.status === "contradicted"));
 }
 
 /** Say what is missing before one can ask. @param {Studio} studio */
@@ -301,23 +320,13 @@ function drawSentence({ effects, summary }) {
   ].filter((each) => each instanceof Node);
 }
 
-/** Draw the effects, and offer other baselines. @param {Studio} studio @param {BoundResult} result @param {number} width */
-function drawEffectPart(studio, result, width) {
+/** Draw the effects. @param {BoundResult} result @param {number} width @param {import("./intervals.js").Sort} sort @param {Node} sorter */
+function drawEffectPart(result, width, sort, sorter) {
   if (!result.effects) return [];
-  const { baseline, rows } = result.effects;
-  const key = JSON.stringify(baseline);
-  const select = element("select", { id: "baseline", "data-key": "baseline" },
-    ...result.arms.map((arm) => element("option", { value: JSON.stringify(arm) }, sayArm(result.treatments, arm))));
-  select.value = key;
-  select.addEventListener("change", () =>
-    studio.store.change("another baseline", (draft) => {
-      draft.query.baseline = /** @type {Level[]} */ (JSON.parse(select.value));
-    }));
   return [
     element("div", { class: "picture-head" },
-      element("h3", {}, `Effect of ${result.treatments.join(" and ")} on ${result.outcome}`),
-      element("label", { for: "baseline", class: "quiet" }, "compared with ", select)),
-    drawEffects(result, rows, width),
+      element("h3", {}, `Effect of ${result.treatments.join(" and ")} on mean ${result.outcome}, compared with ${result.effects.baseline_name}`), sorter),
+    drawEffects(result, result.effects.rows, width, sort),
     element("p", { class: "quiet" }, result.effects.confidence),
   ];
 }

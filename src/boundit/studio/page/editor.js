@@ -862,7 +862,7 @@ function drawFrame(node, roles) {
     node.selection &&
       shape("rect", { class: "rim selection", x: frame.x + 3, y: frame.y + 3, width: width - 6, height: NODE_HEIGHT - 6, rx: 2 }),
     shape("text", { y: roles.length > 0 ? -1 : 5 }, node.name),
-    roles.length > 0 && shape("text", { class: `role ${roles[0]}`, y: 13 }, roles[0]),
+    roles.length > 0 && shape("text", { class: `role ${roles[0]}`, y: 13 }, roles[0] === "context" ? "subgroup" : roles[0]),
     shape("circle", { class: "handle", cx: width / 2, cy: 0, r: 7 }, shape("title", {}, "Drag to another node to connect")),
   ];
   return parts.filter((each) => each instanceof Node);

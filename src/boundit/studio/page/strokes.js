@@ -32,12 +32,26 @@ export function frameNodes(nodes, margin) {
   };
 }
 
-/** Shorten words to what fits into a width. @param {string} words @param {number} width */
-export function shortenTo(words, width) {
-  if (measure(words) <= width) return words;
-  let length = words.length - 1;
-  while (length > 1 && measure(`${words.slice(0, length)}…`) > width) length -= 1;
-  return `${words.slice(0, length)}…`;
+/** Break words into lines that fit into a width; a word that is too long is cut. @param {string} words @param {number} width */
+export function wrap(words, width) {
+  const lines = [""];
+  for (let word of words.split(/(?<=[ ,_/-])/u)) {
+    if (lines[lines.length - 1] && widthOf(lines[lines.length - 1] + word.trimEnd()) > width) lines.push("");
+    while (widthOf(word.trimEnd()) > width && word.length > 1) {
+      let length = word.length - 1;
+      while (length > 1 && widthOf(word.slice(0, length)) > width) length -= 1;
+      lines[lines.length - 1] += word.slice(0, length);
+      word = word.slice(length);
+      lines.push("");
+    }
+    lines[lines.length - 1] += word;
+  }
+  return lines.map((line) => line.trim()).filter(Boolean);
+}
+
+/** How wide a text is in a picture. @param {string} text */
+export function widthOf(text) {
+  return measure(text) * 0.89;
 }
 
 /** @param {string} text */

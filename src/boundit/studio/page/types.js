@@ -63,8 +63,9 @@
  *   apart?: string[],
  * }} RankedResult
  * @typedef {{
- *   identified: boolean, formula: string | null, steps: Highlighted[], adjustment_sets: Highlighted[],
- *   causal_paths: Highlighted[], biasing_paths: Highlighted[], implications: Highlighted[],
+ *   identified: boolean | null, formula: string | null, steps: Highlighted[], adjustment_sets: Highlighted[],
+ *   more_sets: boolean, candidates: string[], causal_paths: Highlighted[], biasing_paths: Highlighted[],
+ *   implications: Highlighted[], roles: Highlighted[],
  * }} StructureResult
  * @typedef {{rounds: number[], mean: number[], low: number[], high: number[]}} Curve
  * @typedef {{
@@ -83,7 +84,7 @@
  * }} DataLook
  * @typedef {Edge & {claim: string, text: string}} Claim
  * @typedef {{
- *   edges: Claim[], missing: Claim[],
+ *   edges: Claim[], missing: Claim[], arcs: Edge[],
  *   selection: string | null, problems: Problem[], query: string | null,
  * }} Claims
  * @typedef {{name: string, title: string, words: string}} Example
