@@ -21,6 +21,7 @@ from boundit.bounds.models.options import Models as Models
 from boundit.checks.check import check as check
 from boundit.checks.report import CheckReport as CheckReport
 from boundit.core.errors import BounditError as BounditError
+from boundit.core.errors import BounditWarning as BounditWarning
 from boundit.core.interval import Interval as Interval
 from boundit.core.verdict import Verdict as Verdict
 from boundit.counts.log import Log as Log

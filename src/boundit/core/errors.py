@@ -26,6 +26,10 @@ class BounditError(Exception):
         super().__init__(str(self.message))
 
 
+class BounditWarning(UserWarning):
+    """A critical caveat of a result: the answer may be wrong or empty for this reason."""
+
+
 class GraphError(BounditError):
     """Something that cannot be a causal graph."""
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import boundit as bd
 from boundit.bounds.chain import Run
-from boundit.bounds.evidence import Counts, Evidence, Probabilities
+from boundit.bounds.evidence import Counts, Evidence, Probabilities, has_two_values
 from boundit.bounds.inference.approximate import Approximate
 from boundit.bounds.inference.base import Endpoints
 from boundit.bounds.models.rule import (
@@ -22,7 +22,6 @@ from boundit.bounds.models.rule import (
     fit_models,
     leave_numbers,
 )
-from boundit.bounds.reward import has_two_values
 from boundit.bounds.search import find_chains
 from boundit.core.formula import StepRecord
 from boundit.core.long_work import TimeBudget

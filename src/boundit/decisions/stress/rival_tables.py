@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import final
 
 from boundit.bounds.derive import derive_planned, plan_request
+from boundit.bounds.evidence import is_binary
 from boundit.bounds.plan import BoundPlan
-from boundit.bounds.request import BoundRequest, hide_reward
-from boundit.bounds.reward import is_binary, may_be_binary
+from boundit.bounds.request import OUTCOME_IS_BINARY, BoundRequest, hide_reward
 from boundit.core.errors import BounditError
 from boundit.core.long_work import TimeBudget, say_nothing
 from boundit.core.names import Nodes, sort_names
@@ -53,7 +53,7 @@ class RivalTables:
         )
         logs = (held, *request.external)
         declared = request.outcome_range
-        hidden = not may_be_binary(declared)
+        hidden = declared not in OUTCOME_IS_BINARY
         if declared is not None and not hidden:
             hidden = not all(_has_binary(log, outcome) for log in logs if outcome in log.names)
         return cls(replace(request, log=held), hidden=hidden)

@@ -1,11 +1,11 @@
-from boundit.bounds.refusals import name_rules, note_refused
+from boundit.bounds.caveats import name_rules, note_refused
 from boundit.core.errors import OutOfTime
 from boundit.counts.errors import TooLarge
 
 
 def test_names_are_quoted_and_many_are_counted() -> None:
     assert name_rules(["a"]) == "'a'"
-    assert name_rules("abcd", most=2) == "'a', 'b' and 2 more"
+    assert name_rules("abcde") == "'a', 'b', 'c' and 2 more"
 
 
 def test_the_first_large_rules_are_explained_and_the_others_named() -> None:
