@@ -100,7 +100,7 @@ def main(*, listed: bool, turns: int) -> None:
         code = _TIME.format(call=call)
         pairs = [
             (float(_ask(sys.executable, code)), float(_ask(old, code))) for _ in range(turns)
-        ]  # type: ignore[arg-type]
+        ]
         now, before = (1e3 * median(times) for times in zip(*pairs, strict=True))
         ratio = median(one / other for one, other in pairs)
         click.echo(f"{label:<20}{now:>10.2f}{before:>10.2f}{ratio:>8.2f}")

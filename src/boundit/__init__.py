@@ -5,8 +5,7 @@ The public names stand in ``__init__.pyi``, and load their room when first used,
 ``boundit.graph.open_walk``, ``boundit.estimand.exchanges``, ...
 """
 
-from boundit.core.public_names import attach_names, forward
-from boundit.core.renamed import HINTS
+from boundit.core.public_names import HINTS, attach_names, forward
 
 __version__ = "0.2.0"
 
@@ -14,10 +13,10 @@ __getattr__, __dir__, __all__ = attach_names(__name__, __file__, hints=HINTS)
 
 # What values of the lower rooms hand to later ones, which are loaded when first asked for.
 forward("choose", "boundit.decisions.choose")
-forward("evaluate_identified", "boundit.counts.evaluate")
+forward("evaluate_identified", "boundit.counts.formula")
 forward("format_graph", "boundit.graph.read")
-forward("from_networkx", "boundit.graph.nx")
-forward("to_networkx", "boundit.graph.nx")
+forward("from_networkx", "boundit.graph.read")
+forward("to_networkx", "boundit.graph.read")
 forward("make_frame", "boundit.report.frame")
 forward("plot_bounds", "boundit.report.figures.plots")
 forward("plot_sensitivity", "boundit.report.figures.plots")

@@ -5,8 +5,14 @@ from dataclasses import replace
 import numpy as np
 
 from boundit.core.names import Nodes
-from boundit.counts.evaluate import evaluate
-from boundit.estimand.derivation import Identification, Step
+from boundit.counts.formula import evaluate
+from boundit.estimand.derivation import (
+    Identification,
+    Question,
+    Step,
+    find_selection_walk,
+    lighten,
+)
 from boundit.estimand.factors import (
     factorize,
     identify_factor,
@@ -14,7 +20,6 @@ from boundit.estimand.factors import (
     recover_by_factors,
     recover_factor,
 )
-from boundit.estimand.question import Question, find_selection_walk, lighten
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import parse
 from boundit.simulation.random_models import draw_model

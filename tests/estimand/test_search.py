@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from boundit.estimand.question import Question
+from boundit.estimand.derivation import Question
 from boundit.estimand.search import BitGraph, list_bits, search
 from boundit.graph.separation import open_walk
 from boundit.graph.text import parse

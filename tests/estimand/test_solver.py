@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from boundit.counts.evaluate import evaluate
-from boundit.estimand.derivation import Identification, Step
+from boundit.counts.formula import evaluate
+from boundit.estimand.derivation import Identification, Question, Step
 from boundit.estimand.factors import observe_distribution
-from boundit.estimand.question import Question
 from boundit.estimand.search import search
 from boundit.estimand.solver import ExternalTable, Solver
 from boundit.graph.text import parse

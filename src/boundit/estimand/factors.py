@@ -33,7 +33,7 @@ from functools import cache
 
 from boundit.core.formula import Sentence, make_factor
 from boundit.core.names import Nodes, join_names
-from boundit.estimand.derivation import Identification, Step
+from boundit.estimand.derivation import Identification, Question, Step
 from boundit.estimand.expression import (
     CFactor,
     Expression,
@@ -45,7 +45,6 @@ from boundit.estimand.expression import (
     sum_out,
 )
 from boundit.estimand.notation import write_text
-from boundit.estimand.question import Question
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import find_boundary
 

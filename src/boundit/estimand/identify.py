@@ -9,10 +9,9 @@ from dataclasses import replace
 
 from boundit.core.errors import OverlappingRoles
 from boundit.core.names import Names
-from boundit.estimand.derivation import Identification, Step
+from boundit.estimand.derivation import Identification, Question, Step, lighten
 from boundit.estimand.expression import simplify
 from boundit.estimand.query import EffectQuery, parse_query
-from boundit.estimand.question import Question, lighten
 from boundit.estimand.search import search
 from boundit.estimand.smaller import compact
 from boundit.estimand.solver import Solver

@@ -19,9 +19,8 @@ from typing import NamedTuple, final
 
 from boundit.core.formula import Sentence, Term
 from boundit.core.names import Nodes, sort_names
-from boundit.estimand.derivation import Identification, SeparationFact, Step
+from boundit.estimand.derivation import Identification, Question, SeparationFact, Step
 from boundit.estimand.expression import Expression, P, divide, multiply, sum_out
-from boundit.estimand.question import Question
 from boundit.graph.causal_graph import CausalGraph
 
 

@@ -304,7 +304,9 @@ def test_caveats_come_once_and_name_what_had_no_say() -> None:
 
     assert plain.notes == ()
     assert "the model of the external table in models was not used" in str(said.notes[0])
-    assert str(without.notes[0]) == "this effect needs no covariates; models was not used"
+    assert str(without.notes[0]) == (
+        "skipped: this effect needs no covariates; models was not used"
+    )
 
 
 def test_what_is_hidden_or_has_no_room_or_time_is_left_out() -> None:
@@ -312,6 +314,6 @@ def test_what_is_hidden_or_has_no_room_or_time_is_left_out() -> None:
     late, small = Workspace(10**9, TimeBudget(0)), Workspace(10**5)
     for workspace, option in ((late, "time_limit"), (small, "memory_limit")):
         found, _ = fit(rows, NUMBERS, models="linear", workspace=workspace)
-        assert str(found.notes[0]) == f"'adjustment by models' was left out; raise {option}"
+        assert str(found.notes[0]) == f"skipped: 'adjustment by models' was left out; raise {option}"
     hidden, _ = fit(rows, NUMBERS, models="linear", hidden=frozenset("A"))
     assert (hidden.rule, hidden.notes) == (None, ())

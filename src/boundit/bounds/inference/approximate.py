@@ -38,12 +38,13 @@ from boundit.bounds.inference.base import (
 )
 from boundit.bounds.inference.exact import Exact, choose_rules, explain_rule
 from boundit.bounds.inference.forms import find_form, term_of
-from boundit.counts.contraction import ProductTable, contract
 from boundit.counts.errors import ClustersDiffer, TooLarge
 from boundit.counts.formula import (
     Factor,
     Formula,
     Pair,
+    ProductTable,
+    contract,
     differentiate,
     estimate_factor,
 )
