@@ -6,10 +6,8 @@ from random import Random
 
 import pytest
 
-from boundit.estimand.derivation import Identification
-from boundit.estimand.expression import find_variables
-from boundit.estimand.question import Question
-from boundit.estimand.size import count_cells
+from boundit.estimand.derivation import Identification, Question
+from boundit.estimand.expression import count_cells, find_variables
 from boundit.estimand.smaller import SmallerSearch, compact
 from boundit.estimand.solver import Solver
 from boundit.graph.causal_graph import CausalGraph

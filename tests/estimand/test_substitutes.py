@@ -11,7 +11,7 @@ import pytest
 
 from boundit.core.names import Nodes
 from boundit.core.verdict import Verdict
-from boundit.counts.evaluate import evaluate
+from boundit.counts.formula import evaluate
 from boundit.counts.named_array import NamedArray
 from boundit.estimand.expression import P
 from boundit.estimand.substitutes import (

@@ -9,10 +9,9 @@ from dataclasses import replace
 
 from boundit.core.errors import OverlappingRoles
 from boundit.core.names import Names
-from boundit.estimand.derivation import Identification, Step
+from boundit.estimand.derivation import Identification, Question, Step
 from boundit.estimand.expression import simplify
 from boundit.estimand.query import EffectQuery, parse_query
-from boundit.estimand.question import Question, lighten
 from boundit.estimand.search import search
 from boundit.estimand.smaller import compact
 from boundit.estimand.solver import Solver
@@ -75,8 +74,9 @@ def identify(
     tables = [names for table in external if (names := graph.require(table))]
     if any(graph.selection in table for table in tables):
         raise OverlappingRoles(str(graph.selection), "the selection node", "in a table")
-    answer = compact(graph, asked, tables, Solver(graph, tables).solve(asked))
-    light, _ = lighten(graph, asked)
+    solver = Solver(graph, tables)
+    answer = compact(graph, asked, tables, solver.solve(asked))
+    light, _ = solver.lighten(asked)
     # The completeness theorem that turns "not found" into "there is no formula".
     proof = _RC if not light.context and not tables else None
     if graph.selection is None:

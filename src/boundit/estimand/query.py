@@ -16,7 +16,7 @@ from boundit.core.formula import Term, Variable
 from boundit.core.names import Names, Nodes, is_name, sort_names
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import require_roles
-from boundit.graph.tokens import END, Tokens
+from boundit.graph.text import END, Tokens
 
 _PATTERN = re.compile(
     r"""

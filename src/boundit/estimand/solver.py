@@ -14,11 +14,10 @@ from typing import final
 
 from boundit.core.formula import Sentence
 from boundit.core.names import Nodes, join_names, sort_names
-from boundit.estimand.derivation import Identification, Step
-from boundit.estimand.expression import Expression, P, divide, multiply, sum_out
-from boundit.estimand.factors import recover_by_factors, recover_factor
-from boundit.estimand.question import (
+from boundit.estimand.derivation import (
+    Identification,
     Question,
+    Step,
     find_selection_walk,
     lighten,
     may_ignore_selection,
@@ -26,6 +25,8 @@ from boundit.estimand.question import (
     state_rule_1,
     state_rule_2,
 )
+from boundit.estimand.expression import Expression, P, divide, multiply, sum_out
+from boundit.estimand.factors import recover_by_factors, recover_factor
 from boundit.graph.causal_graph import CausalGraph, project
 from boundit.graph.separation import find_boundary, open_walk
 from boundit.graph.separators import find_separator, minimal_separator, nearest_separator

@@ -20,7 +20,7 @@ from boundit.bandit.draws import Floats, Ints
 from boundit.bandit.errors import BadObservation
 from boundit.bandit.spec import find_bin
 from boundit.core.errors import OutsideDomain
-from boundit.core.scalars import unwrap_scalar
+from boundit.core.names import unwrap_scalar
 from boundit.results.bound import Arm, Context, Value
 from boundit.results.fused_plan import Factor, FusedPlan
 
