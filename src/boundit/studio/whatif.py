@@ -11,7 +11,7 @@ from boundit.decisions.stress_report import NOT_COVERED, StressedEdge, measure_w
 from boundit.decisions.suggest import suggest_request
 from boundit.decisions.suggest_report import Step, SuggestReport
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.draft import GraphDraft
+from boundit.graph.text import GraphDraft
 from boundit.report.graph.highlights import write_edge
 from boundit.simulation.fit import fit_environments
 from boundit.simulation.policies import OfflineTables, pick_policies
