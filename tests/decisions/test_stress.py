@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
+from boundit.bounds import derive
 from boundit.bounds.derive import derive_bounds
 from boundit.bounds.request import read_request
 from boundit.core.errors import BounditError, GraphError, HasCycle, OptionError
@@ -347,7 +348,7 @@ def test_edges_far_from_the_question_are_seen_through_few_variables(
     base = tables.derive(graph)
     assert base.contrasts
     searched = list[int]()
-    plan = stress_module.plan_request
+    plan = derive.plan_request
 
     def count(request: Any, *others: Any) -> Any:
         searched.append(len(request.graph.nodes))
