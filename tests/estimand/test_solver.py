@@ -38,8 +38,10 @@ def test_the_law_it_writes_is_that_of_everyone() -> None:
         for measured in case.external:
             table = ExternalTable.of(case.graph, measured)
             larger += table.safe > measured
+            bits = table.seen.bits
+            late = (bits.mask(case.outcomes & table.safe),)
             formula = observe_distribution(
-                table.seen, (case.outcomes,), table.write_conditional
+                bits, bits.everything, late, table.write_conditional
             ).write_formula()
 
             value = evaluate(formula, model.log(), external=[model.distribution(measured)])
@@ -94,8 +96,8 @@ def test_failing_tells_which_factor_and_which_walk() -> None:
 
     assert not answer
     assert list(map(str, answer.steps[-2:])) == [
-        "c-factors: Q[Y] is missing",
-        "Rule 1: P(Y | Z) is not the same given S=1 [Y -> W -> S]",
+        "c-factors: Q[Y] is not identified",
+        "Rule 1: P(Y | Z) depends on selection [Y -> W -> S]",
     ]
 
 

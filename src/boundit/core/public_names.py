@@ -20,16 +20,15 @@ _FORWARDED: dict[str, str] = {}
 
 
 def forward(method: str, home: str) -> None:
-    """Say in which module the function is that a method of the lowest room hands its work to.
+    """Register the module with the function that implements a method of a lower package.
 
-    That room imports none above it, and the module is loaded when first asked for. Called when
-    ``boundit`` is imported.
+    A package imports none above it; the module is loaded when the method is first called.
     """
     _FORWARDED[method] = home
 
 
 def find_forwarded(method: str) -> Callable[..., Any]:
-    """Find the function that a method hands its work to, and load its module."""
+    """Load the function that implements a method."""
     found: Callable[..., Any] = getattr(import_module(_FORWARDED[method]), method)
     return found
 
@@ -39,8 +38,8 @@ def attach_names(
 ) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
     """Make ``__getattr__``, ``__dir__`` and ``__all__`` of a package from its stub.
 
-    So public names load their modules on first use. ``hints`` are old names, which are refused,
-    and what to use instead. The rooms themselves load on first use too.
+    Public names and subpackages are loaded on first use. ``hints`` maps names that were removed
+    to what to use instead.
     """
     folder = Path(file).parent
     homes = _read_stub(folder / "__init__.pyi", package)
@@ -54,8 +53,8 @@ def attach_names(
         raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}")
 
     names = sorted(homes)
-    rooms = sorted(init.parent.name for init in folder.glob("*/__init__.py"))
-    return find, lambda: [*names, *rooms], names
+    packages = sorted(init.parent.name for init in folder.glob("*/__init__.py"))
+    return find, lambda: [*names, *packages], names
 
 
 def _read_stub(path: Path, package: str) -> dict[str, str]:

@@ -99,7 +99,9 @@ def compact(
             drawn, shown = smaller, seen
         return found
 
-    if not (best := try_without(graph.observed - needed - asked.variables)):
+    best = answer
+    idle = graph.observed - needed - asked.variables
+    if idle and not (best := try_without(idle)):
         return answer
     size = len(left)
     while size:
@@ -112,7 +114,7 @@ def compact(
         size //= 2
     if not (hidden := graph.observed - asked.variables.union(left)):
         return answer
-    return best.after(Step(None, f"{join_names(hidden)} may stay unseen", "projection"))
+    return best.after(Step(None, f"{join_names(hidden)} may be hidden", "projection"))
 
 
 @final

@@ -17,7 +17,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import permutations, product
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from boundit.core.errors import EmptyGraph, GraphError, MalformedText, shorten
 from boundit.core.names import sort_names, write_name
@@ -27,8 +27,7 @@ from boundit.graph.groups import Groups, InvalidGroup, NodeGroup, sort_groups
 END = "end"
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A piece of text, what it is, and where it begins (both counted from one)."""
 
     kind: str

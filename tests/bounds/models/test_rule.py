@@ -314,6 +314,9 @@ def test_what_is_hidden_or_has_no_room_or_time_is_left_out() -> None:
     late, small = Workspace(10**9, TimeBudget(0)), Workspace(10**5)
     for workspace, option in ((late, "time_limit"), (small, "memory_limit")):
         found, _ = fit(rows, NUMBERS, models="linear", workspace=workspace)
-        assert str(found.notes[0]) == f"skipped: 'adjustment by models' was left out; raise {option}"
+        assert (
+            str(found.notes[0])
+            == f"skipped: 'adjustment by models' was left out; raise {option}"
+        )
     hidden, _ = fit(rows, NUMBERS, models="linear", hidden=frozenset("A"))
     assert (hidden.rule, hidden.notes) == (None, ())
