@@ -20,7 +20,7 @@ from boundit.decisions.stress.edges import MissingEdge, list_missing
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.draft import GraphDraft
 from boundit.graph.text import draft_text
-from boundit.report.graph.highlights import find_highlight, write_edge
+from boundit.report.highlights import find_highlight, write_edge
 from boundit.studio.drawing import make_draft
 from boundit.studio.project import Drawing, DrawnEdge, EdgeSign, ProjectQuery
 

@@ -7,8 +7,8 @@ from boundit.decisions.stress.report import (
     list_apart,
     write_tried_row,
 )
-from boundit.report.pages.answer_page import AnswerNotes, AnswerPage, make_answer_table
-from boundit.report.pages.page_answer import PageAnswer, write_first, write_sentence
+from boundit.report.page import Page
+from boundit.report.sections import Notes, Section, make_table
 from boundit.results.text import write_levels
 
 _READING = (
@@ -18,7 +18,7 @@ _READING = (
 )
 
 
-def make_stress_page(report: StressReport) -> AnswerPage:
+def make_stress_page(report: StressReport) -> Page:
     """Make the page of what missing edges would do, the most harmful first."""
     table = report.table
     standing = [
@@ -29,7 +29,7 @@ def make_stress_page(report: StressReport) -> AnswerPage:
         for each in report.standing
     ]
     edge, *head = TRIED_HEAD
-    tried = make_answer_table(
+    tried = make_table(
         "Single edges, the most harmful first",
         [edge, "what it would mean", *head],
         [
@@ -39,24 +39,19 @@ def make_stress_page(report: StressReport) -> AnswerPage:
         ],
         caption=_READING,
     )
-    verdict, *said = report.sentences
-    basis = {
-        "How sure": write_sentence(report.sure),
-        "Rests on": "The graph, but for the edges that were tried, one at a time.",
+    notes = {
+        "Not varied": report.not_varied,
+        "Not tried, since they would change the question": tuple(list_apart(report)),
+        "Not reached in time": tuple(map(str, report.unreached)),
+        "Caveats": report.caveats,
+        "The graph": (report.graph,),
     }
-    if report.caveats:
-        basis["Heed"] = write_first(report.caveats, "What to heed")
-    return AnswerPage(
+    now = make_table("With the graph as it is", ["where", "arm"], standing)
+    tables: list[Section] = [table for table in (now, tried) if table.rows]
+    sections = [*tables, *(Notes(name, lines) for name, lines in notes.items() if lines)]
+    sure = f"{report.sure[:1].upper()}{report.sure[1:]}."
+    return Page(
         f"What would overturn it: {report.query}",
-        PageAnswer(verdict, tuple(said), basis=basis),
-        (make_answer_table("With the graph as it is", ["where", "arm"], standing), tried),
-        (
-            AnswerNotes("Not varied", report.not_varied),
-            AnswerNotes(
-                "Not tried, since they would change the question", tuple(list_apart(report))
-            ),
-            AnswerNotes("Not reached in time", tuple(map(str, report.unreached))),
-            AnswerNotes("What to heed", report.caveats),
-            AnswerNotes("The graph", (report.graph,)),
-        ),
+        (*report.sentences, sure.replace("..", ".")),
+        tuple(sections),
     )

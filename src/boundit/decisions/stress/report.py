@@ -15,7 +15,6 @@ from boundit.decisions.stress.edge_tests import EdgeTest
 from boundit.decisions.stress.edges import ApartEdge, MissingEdge
 from boundit.decisions.stress.standing import ContextStanding
 from boundit.report.frame import make_frame
-from boundit.report.notebook.answer import show_answer
 from boundit.results.bound import Arm, Context, Key
 from boundit.results.bound_table import BoundTable
 from boundit.results.choice import ChoiceRule, write_promise
@@ -236,7 +235,8 @@ class StressReport:
 
     def _repr_html_(self) -> str:
         """Show what would overturn the answer in a notebook, the most harmful first."""
-        return show_answer(find_forwarded("make_stress_page")(self))
+        shown: str = find_forwarded("make_stress_page")(self).write_snippet()
+        return shown
 
     def __str__(self) -> str:
         return "\n".join(_write_lines(self))

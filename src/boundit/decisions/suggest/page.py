@@ -2,14 +2,14 @@
 
 from boundit.decisions.suggest.report import Suggestion, SuggestReport
 from boundit.estimand.query import parse_query
-from boundit.report.pages.answer_page import AnswerNotes, AnswerPage, make_answer_table
-from boundit.report.pages.page_answer import PageAnswer, write_first, write_sentence
+from boundit.report.page import Page
+from boundit.report.sections import Notes, Section, make_table
 
 _HEAD = ("what", "expected mean width", "may be", "cost", "from what this is computed")
 _CAPTION = "The narrowest first. The mean is over all arms and contexts."
 
 
-def make_suggest_page(report: SuggestReport, query: str = "") -> AnswerPage:
+def make_suggest_page(report: SuggestReport, query: str = "") -> Page:
     """Make the page of what would narrow the bounds of a question, the narrowest first."""
     rows = [
         (each.what, f"{each.width:.3f}", each.span, each.cost, _write_basis(each))
@@ -21,19 +21,17 @@ def make_suggest_page(report: SuggestReport, query: str = "") -> AnswerPage:
         else f"Widths are those of confidence {report.confidence:g}. Those that could be had "
         "are expected, not promised."
     )
-    basis = {"How sure": sure}
-    if report.suggestions:
-        basis["Rests on"] = write_sentence(report.suggestions[0].basis)
+    sections: list[Section] = []
+    if rows:
+        sections.append(make_table("What could be had", _HEAD, rows, caption=_CAPTION))
+    if report.useless:
+        sections.append(Notes("Tried, without effect", report.useless))
     if report.notes:
-        basis["Heed"] = write_first(report.notes, "What to heed")
-    return AnswerPage(
+        sections.append(Notes("Caveats", report.notes))
+    return Page(
         f"What would narrow it: {parse_query(query)}" if query else "What would narrow it",
-        PageAnswer(report.verdict, report.today, basis=basis),
-        (make_answer_table("What could be had", _HEAD, rows, caption=_CAPTION),),
-        (
-            AnswerNotes("Tried, and of no use", report.useless),
-            AnswerNotes("What to heed", report.notes),
-        ),
+        (report.verdict, *report.today, sure),
+        tuple(sections),
     )
 
 

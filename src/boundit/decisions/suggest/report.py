@@ -8,7 +8,6 @@ from boundit.core.errors import shorten
 from boundit.core.frames import FrameKind
 from boundit.core.public_names import find_forwarded
 from boundit.report.frame import make_frame
-from boundit.report.notebook.answer import show_answer
 
 Kind: TypeAlias = Literal["selection rate", "external table", "edge", "rows", "trial"]
 """What sort of thing would have to be had."""
@@ -132,7 +131,8 @@ class SuggestReport:
 
     def _repr_html_(self) -> str:
         """Show what would narrow the bounds in a notebook, the narrowest first."""
-        return show_answer(find_forwarded("make_suggest_page")(self))
+        shown: str = find_forwarded("make_suggest_page")(self).write_snippet()
+        return shown
 
     def __str__(self) -> str:
         lines = [self.summary]

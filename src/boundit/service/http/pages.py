@@ -15,7 +15,7 @@ import msgspec
 from jinja2 import Environment, StrictUndefined, Template
 from starlette.responses import Response
 
-from boundit.report.stylesheet import write_stylesheet
+from boundit.report.palette import write_stylesheet
 from boundit.service.commands import CloseWindows, DailyCount
 from boundit.service.config import read_bounds
 from boundit.service.http.openapi import Call, operation
