@@ -432,8 +432,8 @@ def test_no_caveat_of_a_table_without_counts_tells_of_any(
         str(private),
         str(private.explain(0)),
         private.summary(),
-        private._repr_html_(),
-        write_bounds_page(private),
+        re.sub(r"<svg.*?</svg>", "", private._repr_html_()),
+        re.sub(r"<svg.*?</svg>", "", write_bounds_page(private)),
         " ".join(private.caveats),
     ):
         assert counts.search(said) is None

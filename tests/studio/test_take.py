@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 import boundit as bd
 from boundit.cli.main import main
+from boundit.estimand.query import EffectQuery
 from boundit.studio.claims import write_question
 from boundit.studio.drawing import read_project, write_project
 from boundit.studio.folder import Folder
@@ -203,4 +204,4 @@ def test_names_are_quoted_as_queries_read_them() -> None:
 
     written = write_question(query)
     assert written is not None
-    assert bd.parse_query(written) == bd.EffectQuery(("my Y",), ("do",), ('6" pipe', "Z"))
+    assert bd.parse_query(written) == EffectQuery(("my Y",), ("do",), ('6" pipe', "Z"))

@@ -106,14 +106,15 @@ MOST_PATHS = 5
 
 
 def find_highlight(graph: CausalGraph, step: StepRecord) -> PathHighlight | None:
-    """Find what to light up in the drawn graph with a step of an explanation.
+    """Find what to highlight in the drawn graph with a step of an explanation.
 
     That is both sides of the separation that the step rests on, what is given, and the paths
     between them in the graph without the edges that the step cuts. None for a step without a
     separation, or one that names a variable outside the graph.
 
     >>> from boundit.graph.text import parse
-    >>> step = StepRecord("Rule 2: X may be seen", (("Y",), ("X",)), ("Z",), out_of=("X",))
+    >>> sentence = "Rule 2: do(X) equals conditioning"
+    >>> step = StepRecord(sentence, (("Y",), ("X",)), ("Z",), out_of=("X",))
     >>> found = find_highlight(parse("X -> Y; Z -> X; Z -> Y"), step)
     >>> found.edges, found.caption
     (('Z -> Y', 'Z -> X'), 'Path between Y and X without the edges out of X. Blocked given Z.')

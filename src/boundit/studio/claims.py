@@ -18,8 +18,7 @@ from boundit.core.formula import StepRecord
 from boundit.core.names import Nodes, sort_names, write_name
 from boundit.decisions.stress.edges import MissingEdge, list_missing
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.draft import GraphDraft
-from boundit.graph.text import draft_text
+from boundit.graph.text import GraphDraft, draft_text
 from boundit.report.highlights import find_highlight, write_edge
 from boundit.studio.drawing import make_draft
 from boundit.studio.project import Drawing, DrawnEdge, EdgeSign, ProjectQuery

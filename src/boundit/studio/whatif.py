@@ -11,7 +11,7 @@ from boundit.decisions.stress.stress import stress_request
 from boundit.decisions.suggest.report import Suggestion, SuggestReport
 from boundit.decisions.suggest.suggest import suggest_in_turn
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.draft import GraphDraft
+from boundit.graph.text import GraphDraft
 from boundit.report.highlights import write_edge
 from boundit.simulation.fit import fit_environments
 from boundit.simulation.policies import OfflineTables, pick_policies
