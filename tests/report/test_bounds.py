@@ -74,7 +74,7 @@ def test_a_notebook_has_title_conclusions_bars_and_closed_assumptions() -> None:
     shown = table._repr_html_()
 
     parts = ("Bounds on E[Y | do(X1, X2), U1]", "X1=1, X2=1 is best", "<table",
-             'class="bar"', "<details><summary>assumption (1)")  # fmt: skip
+             'class="bar"', "<details><summary>1 assumption")  # fmt: skip
     places = [shown.index(part) for part in parts]
     assert places == sorted(places)
     assert "<details open" not in shown

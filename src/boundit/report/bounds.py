@@ -52,7 +52,11 @@ FEW_ROWS = 10
 _MOST_EFFECTS = 20_000
 _MOST_FORMULAS = 200
 """Up to how many reasons formulas are drawn; in a larger table they are text."""
-_KINDS = {"critical": "critical caveat", "assumes": "assumption", "skipped": "limit met"}
+_KINDS = {
+    "assumes": ("assumption", "assumptions"),
+    "skipped": ("limit met", "limits met"),
+    "note": ("note", "notes"),
+}
 _STYLES = {"formula": "p", "data": "numbers", "derivation": "steps"}
 
 
@@ -256,6 +260,7 @@ def chart_bounds(
         table.outcome_range,
         {"series-1": "", "muted": "ruled out", "miss": "misses the truth"},
         more=_describe_left(left),
+        inner=_name_inner(table),
     )
 
 
@@ -296,6 +301,7 @@ def chart_effects(effects: Sequence[Effect]) -> IntervalChart:
         zero=True,
         signed=True,
         more=_describe_left(len(keys) - len(bars)),
+        inner=_name_inner(table),
     )
 
 
@@ -381,13 +387,10 @@ def describe_small_counts(table: BoundTable) -> str:
 
 def _list_caveats(table: BoundTable) -> Iterator[Section]:
     """The caveats of a table for a notebook, closed, by kind."""
-    for kind, name in {**_KINDS, "note": "note"}.items():
+    for kind, (one, several) in _KINDS.items():
         found = tuple(caveat.text for caveat in table.caveats if caveat.kind == kind)
-        if found and kind != "critical":
-            yield Notes(
-                name if len(found) == 1 else f"{name}s".replace("limit mets", "limits met"),
-                found,
-            )
+        if found:
+            yield Notes(f"{len(found)} {one if len(found) == 1 else several}", found)
 
 
 def list_reasons(table: BoundTable, graph: CausalGraph | None) -> Reasons:
@@ -473,6 +476,10 @@ def _sum_ends(effect: Effect, where: Context) -> float:
 
 def _name(table: BoundTable, where: Context) -> str:
     return label_values(table.context, where) if table.context else ""
+
+
+def _name_inner(table: BoundTable) -> str:
+    return "identified set" if table.complete else "without sampling error"
 
 
 def _describe_left(n: int) -> str:

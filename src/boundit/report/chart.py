@@ -76,7 +76,8 @@ class IntervalChart:
     """Intervals in rows, on an axis that is zoomed to them.
 
     ``colors`` has the meaning of each color for the legend; ``zero`` draws the line of no
-    effect. ``outcome_range`` bounds the axis; ``more`` says what is left out.
+    effect. ``outcome_range`` bounds the axis; ``more`` says what is left out, ``inner``
+    what the thick bar is.
     """
 
     title: str
@@ -86,6 +87,7 @@ class IntervalChart:
     zero: bool = False
     signed: bool = False
     more: str = ""
+    inner: str = "identified set"
 
     def __post_init__(self) -> None:
         if not self.rows:
@@ -238,13 +240,12 @@ class _IntervalDrawing:
 
     def _list_marks(self) -> Iterator[tuple[str, str]]:
         used = {row.color for row in self.chart.rows}
-        inner, whole = "identified set", "with sampling error"
         color = next(iter(self.chart.colors))
         thick = _draw_path("M2 0H26", color if color in used else min(used), 9, TINT)
         thin = _draw_path("M2 0H26", color if color in used else min(used), 2)
         if self.chart.sampled:
-            yield inner, thick
-            yield whole, thin
+            yield self.chart.inner, thick
+            yield "with sampling error", thin
         elif not any(self.chart.colors.values()):
             yield "bounds", thick + thin
         for name, words in self.chart.colors.items():

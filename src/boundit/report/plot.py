@@ -219,7 +219,7 @@ def _add_legend(figure: "Figure", chart: IntervalChart) -> None:
             Line2D([], [], color=color, linewidth=8, alpha=TINT),
             Line2D([], [], color=color, linewidth=1.8),
         ]
-        words = ["identified set", "with sampling error"]
+        words = [chart.inner, "with sampling error"]
     for name, said in meant.items():
         handles.append(Line2D([], [], color=SHADES[name].light, linewidth=4))
         words.append(said)

@@ -59,6 +59,12 @@ class Notes:
     title: str
     remarks: tuple[Line, ...]
 
+    @property
+    def counted(self) -> str:
+        """The title with the number of remarks."""
+        n = len(self.remarks)
+        return self.title if self.title.startswith(f"{n} ") else f"{self.title} ({n})"
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
