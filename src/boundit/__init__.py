@@ -24,5 +24,3 @@ for _kind in ("bounds", "effect", "choice"):
     forward(f"show_{_kind}", "boundit.report.bounds")
 for _kind in ("check", "decision", "graph", "recovery"):
     forward(f"show_{_kind}", "boundit.report.notebook")
-forward("make_stress_page", "boundit.decisions.stress.page")
-forward("make_suggest_page", "boundit.decisions.suggest.page")

@@ -24,8 +24,8 @@ from boundit.decisions.compare import compare as compare
 from boundit.decisions.evaluation import evaluate_policy as evaluate_policy
 from boundit.decisions.policies import LOGGED as LOGGED
 from boundit.decisions.sensitivity import sensitivity as sensitivity
-from boundit.decisions.stress.stress import stress as stress
-from boundit.decisions.suggest.suggest import suggest as suggest
+from boundit.decisions.stress import stress as stress
+from boundit.decisions.suggest import suggest as suggest
 from boundit.estimand.adjustment import adjustment_sets as adjustment_sets
 from boundit.estimand.adjustment import is_adjustment_set as is_adjustment_set
 from boundit.estimand.identify import identify as identify

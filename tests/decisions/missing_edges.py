@@ -1,4 +1,4 @@
-"""Small random questions whose graph leaves edges out, with logs as large as laws."""
+"""Small random questions whose graph leaves edges out, with exact distributions as logs."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,7 +8,7 @@ from numpy.random import default_rng
 from numpy.typing import NDArray
 
 from boundit.counts.log import Log
-from boundit.decisions.stress.edges import MissingEdge, list_missing, set_apart
+from boundit.decisions.stress import MissingEdge, find_exclusion, list_missing
 from boundit.results.bound import Key
 from boundit.results.bound_table import BoundTable
 from boundit.simulation.scm import SCM
@@ -28,12 +28,12 @@ def list_tried(problem: Problem) -> Iterator[MissingEdge]:
     """The missing edges of a problem's graph that do not change its question."""
     graph, query = problem.model.graph, problem.query
     for edge in list_missing(graph):
-        if set_apart(graph, query, edge) is None:
+        if find_exclusion(graph, query, edge) is None:
             yield edge
 
 
 def open_log(problem: Problem, model: SCM | None = None) -> Log:
-    """Open the exact law that is logged of a problem's model, or of another."""
+    """Open the exact distribution that is logged of a problem's model, or of another."""
     return as_log((model or problem.model).log())
 
 
@@ -60,11 +60,11 @@ def draw_unseen(n: int) -> tuple[dict[str, NDArray[Any]], list[float]]:
 
 
 REFUTED = "Z -> X -> Y; X <-> Y"
-"""A graph of an instrument, which ``draw_refuting`` refutes: Z moves Y by itself."""
+"""A graph of an instrument, which ``draw_refuting`` refutes: Z affects Y directly."""
 
 
 def draw_refuting(n: int = 3_000) -> dict[str, list[int]]:
-    """Rows in which Y hangs on Z and hardly anybody's X does."""
+    """Rows in which Y depends on Z, and X hardly does."""
     rng = default_rng(0)
     z = rng.integers(2, size=n)
     x = np.where(rng.random(n) < 0.9, 1, z)

@@ -12,7 +12,7 @@ import pytest
 from boundit.counts.log import Log, read_log
 from boundit.counts.sources import Cells, ColumnSource, GroupBy
 from boundit.counts.table import CountTable
-from boundit.decisions.stress.held import MOST_VALUES, HeldSource, hold_log
+from boundit.decisions.held_log import MOST_VALUES, HeldSource, hold_log, repeat_rows
 
 ROWS: dict[str, list[Any]] = {
     "X": [0, 1, 1, 0, None, 1, 0, 1],
@@ -61,7 +61,7 @@ def count_all(log: Log) -> list[list[object]]:
 @pytest.mark.parametrize("missing", ["drop"])
 def test_a_held_log_counts_as_its_rows_do(make: Any, weight: str | None, missing: Any) -> None:
     log = read_log(make(ROWS), weight=weight, missing=missing, bins={"A": [18, 40]})
-    held = hold_log(log, ["X", "Z", "A", "S", "Y"], reward="Y")
+    held = hold_log(log, ["X", "Z", "A", "S", "Y"], outcome="Y")
 
     assert isinstance(held.source, HeldSource)
     assert count_all(held) == count_all(log)
@@ -71,7 +71,7 @@ def test_a_held_log_counts_as_its_rows_do(make: Any, weight: str | None, missing
 def test_rows_are_read_twice_whatever_is_asked() -> None:
     source = CountingSource(ROWS)
     log = Log(source, {}, None, False, {}, "drop")
-    held = hold_log(log, ["X", "Z", "S", "Y"], reward="Y")
+    held = hold_log(log, ["X", "Z", "S", "Y"], outcome="Y")
     assert source.read == ["levels", "group"]
 
     held.count(["X"], reward="Y")
@@ -85,7 +85,7 @@ def test_rows_are_read_twice_whatever_is_asked() -> None:
 
 def test_a_column_of_many_values_is_left_to_the_rows() -> None:
     many = {"id": list(range(MOST_VALUES + 1)), "X": [0] * (MOST_VALUES + 1)}
-    held = hold_log(read_log(many), ["id", "X"])
+    held = hold_log(read_log(many), ["id", "X"], outcome="X")
 
     assert isinstance(held.source, HeldSource)
     assert held.source.plan.keys == ("X",)
@@ -94,17 +94,29 @@ def test_a_column_of_many_values_is_left_to_the_rows() -> None:
 def test_what_does_not_fit_or_has_no_reward_stays_a_plain_log() -> None:
     log = read_log({"X": [0, 1, 2], "Y": ["a", "b", "c"]})
 
-    assert hold_log(log, ["X"], memory_limit=1) is log
-    assert hold_log(log, ["X"], reward="Y") is log
-    assert hold_log(log, ["X"], reward="Z") is log
+    assert hold_log(log, ["X"], outcome="X", memory_limit=1) is log
+    assert hold_log(log, ["X"], outcome="Y") is log
+    assert hold_log(log, ["X"], outcome="Z") is log
 
 
 def test_a_cluster_is_held_too() -> None:
     rows = {"user": [1, 1, 2, 3], "X": [0, 0, 1, 1], "Y": [1, 1, 0, 1]}
     log = read_log(rows)
-    held = hold_log(log, ["X"], reward="Y", cluster="user")
+    held = hold_log(log, ["X"], outcome="Y", cluster="user")
     found, plain = (each.count(["X"], reward="Y", cluster="user") for each in (held, log))
 
     assert found.clusters is not None
     assert plain.clusters is not None
     assert describe(found.count_clusters_once()) == describe(plain.count_clusters_once())
+
+
+@pytest.mark.parametrize("weight", [None, "n"])
+def test_rows_may_be_taken_several_times(weight: str | None) -> None:
+    log = read_log(ROWS, weight=weight)
+    longer = read_log({name: column * 3 for name, column in ROWS.items()}, weight=weight)
+    held = repeat_rows(hold_log(log, ["X", "Z", "Y"], outcome="Y"), 3)
+
+    assert held is not None
+    one, other = (each.count(["X", "Z"], reward="Y") for each in (held, longer))
+    assert describe(one)[:-2] == describe(other)[:-2]
+    assert repeat_rows(log, 3) is None
