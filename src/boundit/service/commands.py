@@ -290,9 +290,17 @@ class DailyCount(Struct, frozen=True, gc=False):
     late_rewards: int
 
 
-def count_decisions(requests: Sequence[DecideRequest]) -> int:
-    """Count the rows of a batch: its contexts, and the arms that are passed with them."""
-    return sum(1 if one.arms is None else 1 + len(one.arms) for one in requests)
+def count_rows(request: object) -> int:
+    """Count the rows of a request: decisions with the arms passed with them, or rewards."""
+    match request:
+        case DecideRequest(arms=arms):
+            return 1 + len(arms or ())
+        case DecideBatchRequest(decisions):
+            return max(sum(map(count_rows, decisions)), 1)
+        case RewardBatchRequest(rewards):
+            return max(len(rewards), 1)
+        case _:
+            return 1
 
 
 def is_id(id: str) -> bool:  # noqa: A002, the word users know

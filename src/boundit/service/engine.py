@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from datetime import datetime
 from typing import Any, overload
 
-from msgspec import Struct
+from prometheus_client import CollectorRegistry, Counter, Gauge
 
 from boundit.service.changes import hash_id
 from boundit.service.commands import (
@@ -86,17 +86,6 @@ _CLOSED_AT_ONCE = 16
 """The windows of so many policies are closed in one transaction."""
 
 
-class EngineCounts(Struct):
-    """What the engine counts for metrics, since it was started."""
-
-    groups: int = 0
-    rows: int = 0
-    refused: int = 0
-    store_failures: int = 0
-    bugs: int = 0
-    seconds_writing: float = 0.0
-
-
 class Engine:
     """Policies that are kept in a store: decide, reward, refresh, and read what there is.
 
@@ -132,7 +121,16 @@ class Engine:
         patient: bool = True,
     ) -> None:
         self.store, self._tick, self.patient = store, tick, patient
-        self.counts = EngineCounts()
+        self.registry = CollectorRegistry()
+        self._groups = self._count("groups", "Groups of commands, each a transaction.")
+        self._rows = self._count("written_rows", "Rows that were written.")
+        self._refused = self._count("refused_commands", "Commands that were refused.")
+        self._failures = self._count("store_failures", "Groups that the store did not take.")
+        self._bugs = self._count("bugs", "Groups that failed by a bug of ours.")
+        waiting = Gauge(
+            "boundit_waiting_rows", "Rows that wait to be written.", registry=self.registry
+        )
+        waiting.set_function(lambda: self._queue.n_rows)
         self._queue, self._writer = CommandQueue(queue), GroupWriter(store, apart=not patient)
         self._upkeep = Upkeep(store, self._writer)
         self._retention = Retention(store, self.prune, erase_every)
@@ -140,6 +138,9 @@ class Engine:
         self._due: Sequence[CloseWindows] = ()
         self._looked = time.monotonic()
         self._thread = threading.Thread(target=self._work, name="boundit writer", daemon=True)
+
+    def _count(self, name: str, says: str) -> Counter:
+        return Counter(f"boundit_{name}", says, registry=self.registry)
 
     def start(self) -> None:
         """Start the writer."""
@@ -331,7 +332,6 @@ class Engine:
 
     def _write(self, group: list[Waiting]) -> None:
         """Write a group and answer it: visitors before the policy learns, others after."""
-        begun, counts = time.perf_counter(), self.counts
         answers = self._process([one.command for one in group])
         again: list[Waiting] = []
         early: list[tuple[Waiting, Answer]] = []
@@ -349,22 +349,21 @@ class Engine:
         deliver(early)
         self._writer.settle()
         deliver(late)
-        counts.groups += 1
-        counts.rows += n_rows
-        counts.refused += sum(isinstance(answer, ServiceError) for _, answer in early + late)
-        counts.seconds_writing += time.perf_counter() - begun
+        self._groups.inc()
+        self._rows.inc(n_rows)
+        self._refused.inc(sum(isinstance(answer, ServiceError) for _, answer in early + late))
 
     def _process(self, commands: Sequence[Prepared]) -> Sequence[Answer]:
         """Process commands in one transaction; if that fails, all have the error."""
         try:
             answers = self._writer.process(commands)
         except ServiceError as error:
-            self.counts.store_failures += 1
+            self._failures.inc()
             self._problem = getattr(error, "reason", str(error))
             return [error] * len(commands)
         except Exception as error:  # noqa: BLE001, the writer must live on
             _log.exception("a group failed")
-            self.counts.bugs += 1
+            self._bugs.inc()
             return [FailedCommand(error)] * len(commands)
         # To look is not to write: a disk that is full lets it pass.
         if not all(isinstance(command, CloseWindows) for command in commands):

@@ -7,7 +7,7 @@ import asyncio
 import tempfile
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import IO, Any, TypeVar
+from typing import IO, TypeVar
 
 from msgspec import Struct
 from starlette.responses import Response, StreamingResponse
@@ -38,13 +38,12 @@ from boundit.service.commands import (
     RewardRequest,
     UpdatePolicy,
     UpdateRequest,
-    count_decisions,
+    count_rows,
 )
 from boundit.service.config import PolicyConfig
 from boundit.service.errors import (
     MalformedRequest,
     RequestRefused,
-    ServiceError,
     Unavailable,
 )
 from boundit.service.http.openapi import JSON, Call, Parameter, operation, write_answer
@@ -101,7 +100,7 @@ class Health(Struct, frozen=True):
 )  # fmt: skip
 async def decide(call: Call) -> DecideAnswer:
     """Decide for one context. Under an id that was decided, the stored decision comes back."""
-    answer: DecideBatchAnswer = await _ask_one(call, Decide(call.policy, [call.body]))
+    answer: DecideBatchAnswer = await call.engine.ask(Decide(call.policy, [call.body]))
     return answer.decisions[0]
 
 
@@ -112,7 +111,7 @@ async def decide(call: Call) -> DecideAnswer:
 async def decide_batch(call: Call) -> DecideBatchAnswer:
     """Decide for several contexts at one moment: all, or none, and the error names the row."""
     rows = call.body.decisions
-    _require_rows(count_decisions(rows), call.state.limits.batch)
+    _require_rows(len(rows) and count_rows(call.body), call.shared.limits.batch)
     answer: DecideBatchAnswer = await call.engine.ask(Decide(call.policy, rows))
     return answer
 
@@ -123,7 +122,7 @@ async def decide_batch(call: Call) -> DecideBatchAnswer:
 )  # fmt: skip
 async def record_reward(call: Call) -> RewardAnswer:
     """Record the reward of a decision, its auxiliary variables, or the arm that was played."""
-    answer: RewardBatchAnswer = await _ask_one(call, GiveRewards(call.policy, [call.body]))
+    answer: RewardBatchAnswer = await call.engine.ask(GiveRewards(call.policy, [call.body]))
     return answer.rewards[0]
 
 
@@ -134,7 +133,7 @@ async def record_reward(call: Call) -> RewardAnswer:
 async def record_reward_batch(call: Call) -> RewardBatchAnswer:
     """Record the rewards of several decisions: all, or none, and the error names the row."""
     rows = call.body.rewards
-    _require_rows(len(rows), call.state.limits.batch)
+    _require_rows(len(rows), call.shared.limits.batch)
     answer: RewardBatchAnswer = await call.engine.ask(GiveRewards(call.policy, rows))
     return answer
 
@@ -144,7 +143,7 @@ async def record_reward_batch(call: Call) -> RewardBatchAnswer:
 )
 async def get_decision(call: Call) -> DecisionView:
     """Get a decision with its rewards."""
-    return await _look(call, call.engine.get_decision, call.request.path_params["id"])
+    return await _look(call, call.engine.get_decision, call.scope["path_params"]["id"])
 
 
 @operation(
@@ -173,7 +172,7 @@ async def get_propensities(call: Call) -> Response:
 )
 async def erase_decision(call: Call) -> PruneAnswer:
     """Erase one decision with its rewards, at once."""
-    id_ = call.request.path_params["id"]
+    id_ = call.scope["path_params"]["id"]
     return await asyncio.to_thread(call.engine.erase, call.policy, id_)
 
 
@@ -299,7 +298,7 @@ async def export_log(call: Call) -> Response:
     """Export the closed decisions as a log, marked as written by a policy that learned."""
     form = call.request.query_params.get("format", "csv")
     after = _read_number(call, "after", 0, 0, 2**62)
-    turn = call.state.exporting
+    turn = call.shared.exporting
     try:
         # One at a time: each takes a thread and a part of the interpreter's time.
         async with asyncio.timeout(_EXPORT_PATIENCE):
@@ -348,7 +347,7 @@ async def get_health(_: Call) -> Health:
 async def get_readiness(call: Call) -> Health:
     """Return whether decisions can be made: the store can be written to, and windows close."""
     loop = asyncio.get_running_loop()
-    await loop.run_in_executor(call.state.probes, call.engine.require_ready)
+    await loop.run_in_executor(call.shared.probes, call.engine.require_ready)
     return Health("ready", datetime.now(UTC))
 
 
@@ -356,15 +355,6 @@ async def _look(call: Call, read: Callable[..., T], *given: str) -> T:
     """Look at a policy as it is now; a policy that is locked is waited for in no thread."""
     await call.engine.ask(CloseWindows(call.policy))
     return await asyncio.to_thread(read, call.policy, *given)
-
-
-async def _ask_one(call: Call, command: Decide | GiveRewards) -> Any:
-    """Ask for a batch of one; an error then names no row."""
-    try:
-        return await call.engine.ask(command)
-    except ServiceError as error:
-        error.row = None
-        raise
 
 
 def _require_rows(n: int, most: int) -> None:
