@@ -13,7 +13,7 @@ from functools import lru_cache
 from ipaddress import ip_address
 
 from boundit.service.errors import RequestRefused
-from boundit.service.keys import ROLES, Key, KeyRing, Role
+from boundit.service.keys import FRESH, OLD, ROLES, Key, KeyRing, Role
 
 NOBODY = Key("", "nobody", ROLES, datetime.fromtimestamp(0, UTC))
 """Who calls where there are no keys."""
@@ -94,11 +94,12 @@ class Gatekeeper:
 
         None asks for no role, only for a valid key where there are keys.
         """
-        if not self._keys.is_fresh:
+        age = time.monotonic() - self._keys.read_at
+        if age >= FRESH:
             reading = self._refresh()
-            if self._keys.is_old:
+            if age >= OLD:
                 await asyncio.shield(reading)
-        if not self._keys.asks_for_keys:
+        if not self._keys.rows:
             if not _is_local(
                 headers.get(b"host", b""), headers.get(b"sec-fetch-site", b"none")
             ):

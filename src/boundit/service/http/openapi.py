@@ -124,6 +124,8 @@ class Operation:
     def refusals(self) -> list[int]:
         """The statuses of all refusals that it may answer with."""
         found = {*self.refuses, 503}
+        if "{policy}" in self.path:
+            found |= {404, 410}
         if not self.open:
             found |= {401, 403, 429}
         if self.takes is not None:

@@ -22,6 +22,7 @@ from boundit.service.commands import (
     DecideBatchRequest,
     DecideRequest,
     DecisionView,
+    DeleteAnswer,
     EffectTable,
     EventView,
     GiveRewards,
@@ -62,7 +63,7 @@ _EXPORT_TYPES = {
 }
 """The media type of every format of an export."""
 _POLICY = "/v1/policies/{policy}"
-_REFUSED = (404, 409, 410, 422)
+_REFUSED = (409, 422)
 _AFTER = Parameter(
     "after", "The position to go on after.", {"type": "integer", "minimum": 0, "default": 0}
 )
@@ -138,16 +139,14 @@ async def record_reward_batch(call: Call) -> RewardBatchAnswer:
     return answer
 
 
-@operation(
-    "GET", f"{_POLICY}/decisions/{{id}}", role="read", gives=DecisionView, refuses=(404, 410)
-)
+@operation("GET", f"{_POLICY}/decisions/{{id}}", role="read", gives=DecisionView)
 async def get_decision(call: Call) -> DecisionView:
     """Get a decision with its rewards."""
     return await _look(call, call.engine.get_decision, call.scope["path_params"]["id"])
 
 
 @operation(
-    "GET", f"{_POLICY}/propensities", role="read", gives=PropensityTable, refuses=(404, 422),
+    "GET", f"{_POLICY}/propensities", role="read", gives=PropensityTable, refuses=(422,),
     statuses=(200, 304), parameters=(
         Parameter("If-None-Match", "The ETag at hand.", {"type": "string"}, "header"),
     ),
@@ -167,9 +166,7 @@ async def get_propensities(call: Call) -> Response:
     return answer
 
 
-@operation(
-    "DELETE", f"{_POLICY}/decisions/{{id}}", role="admin", gives=PruneAnswer, refuses=(404, 410)
-)
+@operation("DELETE", f"{_POLICY}/decisions/{{id}}", role="admin", gives=PruneAnswer)
 async def erase_decision(call: Call) -> PruneAnswer:
     """Erase one decision with its rewards, at once."""
     id_ = call.scope["path_params"]["id"]
@@ -177,7 +174,7 @@ async def erase_decision(call: Call) -> PruneAnswer:
 
 
 @operation(
-    "GET", f"{_POLICY}/effects", role="read", gives=EffectTable, refuses=(404, 422), parameters=(
+    "GET", f"{_POLICY}/effects", role="read", gives=EffectTable, refuses=(422,), parameters=(
         Parameter(
             "baseline", "The arm that others are compared with, as text or JSON.",
             {"type": "string"},
@@ -206,14 +203,14 @@ async def create_policy(call: Call) -> PolicyAnswer:
     return answer
 
 
-@operation("GET", _POLICY, role="read", gives=PolicyAnswer, refuses=(404,))
+@operation("GET", _POLICY, role="read", gives=PolicyAnswer)
 async def get_policy(call: Call) -> PolicyAnswer:
     """Show a policy as it is now."""
     return await _look(call, call.engine.show_policy)
 
 
 @operation(
-    "PATCH", _POLICY, role="admin", takes=UpdateRequest, gives=PolicyAnswer, refuses=(404, 422)
+    "PATCH", _POLICY, role="admin", takes=UpdateRequest, gives=PolicyAnswer, refuses=(422,)
 )
 async def update_policy(call: Call) -> PolicyAnswer:
     """Change the window, the retention, exploration or monitoring of a policy."""
@@ -222,14 +219,13 @@ async def update_policy(call: Call) -> PolicyAnswer:
     return answer
 
 
-@operation("DELETE", _POLICY, role="admin", refuses=(404,))
-async def delete_policy(call: Call) -> dict[str, str]:
-    """Delete a policy with all its events, for good. Its name is free from then on."""
-    await asyncio.to_thread(call.engine.delete, call.policy)
-    return {"deleted": call.policy}
+@operation("DELETE", _POLICY, role="admin", gives=DeleteAnswer)
+async def delete_policy(call: Call) -> DeleteAnswer:
+    """Delete a policy with all its events, for good. Its name is not given again."""
+    return await asyncio.to_thread(call.engine.delete, call.policy)
 
 
-@operation("GET", f"{_POLICY}/bounds", role="read", refuses=(404,))
+@operation("GET", f"{_POLICY}/bounds", role="read")
 async def get_bounds(call: Call) -> Response:
     """Get the bounds in force, as a saved table of bounds; null without any."""
     found = await asyncio.to_thread(call.engine.get_bounds, call.policy)
@@ -238,7 +234,7 @@ async def get_bounds(call: Call) -> Response:
 
 @operation(
     "PUT", f"{_POLICY}/bounds", role="admin", takes=RefreshRequest, gives=RefreshAnswer,
-    refuses=(404, 422),
+    refuses=(422,),
 )  # fmt: skip
 async def replace_bounds(call: Call) -> RefreshAnswer:
     """Replace the bounds of a policy, for all replicas at one position."""
@@ -249,7 +245,7 @@ async def replace_bounds(call: Call) -> RefreshAnswer:
 
 @operation(
     "POST", f"{_POLICY}/prune", role="admin", takes=PruneRequest, gives=PruneAnswer,
-    refuses=(404, 422),
+    refuses=(422,),
 )  # fmt: skip
 async def prune(call: Call) -> PruneAnswer:
     """Erase what happened before a moment. Decisions whose window is open stay."""
@@ -258,7 +254,7 @@ async def prune(call: Call) -> PruneAnswer:
 
 
 @operation(
-    "GET", f"{_POLICY}/events", role="read", gives=EventList, refuses=(404,), parameters=(
+    "GET", f"{_POLICY}/events", role="read", gives=EventList, parameters=(
         _AFTER,
         Parameter(
             "limit",
@@ -277,14 +273,14 @@ async def list_events(call: Call) -> EventList:
     return EventList(found, found[-1].position if len(found) == limit else None)
 
 
-@operation("GET", f"{_POLICY}/daily-counts", role="read", gives=DailyCountList, refuses=(404,))
+@operation("GET", f"{_POLICY}/daily-counts", role="read", gives=DailyCountList)
 async def list_daily_counts(call: Call) -> DailyCountList:
     """List how often each arm was decided and learned, day by day."""
     return DailyCountList(await _look(call, call.engine.list_daily_counts))
 
 
 @operation(
-    "GET", f"{_POLICY}/export", role="read", refuses=(404, 422),
+    "GET", f"{_POLICY}/export", role="read", refuses=(422,),
     media=tuple(dict.fromkeys(_EXPORT_TYPES.values())), parameters=(
         _AFTER,
         Parameter(

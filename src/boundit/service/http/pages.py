@@ -40,7 +40,7 @@ async def get_home(call: Call) -> Response:
     return _write_page(policy=None, policies=policies)
 
 
-@operation("GET", "/policies/{policy}", role="read", refuses=(404,), media=("text/html",))
+@operation("GET", "/policies/{policy}", role="read", media=("text/html",))
 async def get_policy_page(call: Call) -> Response:
     """Show a page of one policy: its bounds, its decisions and rewards."""
     engine = call.engine
