@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -134,9 +134,11 @@ def _read_shares(
     text: str | None, table: "BoundTable"
 ) -> Mapping[object, float] | Literal["any"]:
     """Read --shares of an effect: any mix, or a table of shares."""
-    found: Any = read_shares(text or "any", table)
-    if found == "any" or isinstance(found, Mapping):
+    found = read_shares(text or "any", table)
+    if isinstance(found, Mapping):
         return found
+    if found == "any":
+        return "any"
     raise click.UsageError(
         f"--shares {text} has no shares of contexts. Give a CSV file with the columns "
         f"{', '.join((*table.context, 'share'))}, or 'any'."
