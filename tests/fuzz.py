@@ -18,11 +18,9 @@ import networkx as nx
 from boundit.core.errors import BounditError
 from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.draft import GraphDraft
 from boundit.graph.formats import draft_dagitty, draft_dot, draft_json
-from boundit.graph.nx import draft_gml, to_networkx
-from boundit.graph.read import format_graph, parse_graph
-from boundit.graph.text import parse
+from boundit.graph.read import draft_gml, format_graph, parse_graph, to_networkx
+from boundit.graph.text import GraphDraft, parse
 
 SEEDS = (
     "U1 -> X1 -> I1 -> Y; U1 -> Y; I1 <- C1 -> Y\nhidden C1\nI1 -> [S] # why",

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
 import boundit
@@ -15,15 +16,11 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 def test_all_is_exactly_what_can_be_imported() -> None:
     """A name is listed once, in the stub of the package or of its part."""
-    parts = (
-        boundit.bandit,
-        boundit.bounds,
-        boundit.decisions,
-        boundit.estimand,
-        boundit.graph,
-        boundit.service,
-    )
-    for package in (boundit, *parts):
+    stubs = (Path(boundit.__file__).parent).glob("**/__init__.pyi")
+    for stub in stubs:
+        package = import_module(
+            ".".join(("boundit", *stub.relative_to(ROOT / "src/boundit").parts[:-1]))
+        )
         assert sorted(package.__all__) == package.__all__
         for name in package.__all__:
             assert getattr(package, name).__module__.startswith("boundit.")

@@ -108,10 +108,11 @@ def run_readme(programs: Path, folder: Path) -> int:
 # What a user's type checker must know of the installed package.
 TYPED = """
 import boundit as bd
+import boundit.results
 
 graph: bd.CausalGraph = bd.parse_graph("X -> Y")
 bounds: bd.BoundTable = bd.derive_bounds(graph, "Y | do(X)", bd.read_log("log.csv"))
-interval: bd.Interval = bounds[(1,), ()]
+interval: bd.results.Interval = bounds[(1,), ()]
 policy: bd.Fused = bd.Fused(prior=bounds)
 decision: bd.Decision = policy.decide(())
 wrong: int = bd.parse_graph("X -> Y")  # type: ignore[assignment]

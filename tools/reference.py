@@ -42,49 +42,49 @@ On this page you look up every operation of the [service](../guides/service.md),
 `/openapi.json` declares it.
 """
 _CHAPTERS: dict[str, str] = {
-    "graph": "Graphs: what is assumed",
-    "estimand": "Estimands: what can be known exactly",
-    "counts": "Logs: what was logged",
-    "bounds": "Bounds: what can be bounded",
-    "checks": "Checks: does the log contradict the graph?",
-    "bandit": "Policies: how to act",
-    "decisions": "Decisions: what to do now, and what would overturn it",
-    "service": "Service: policies that outlive the process",
-    "simulation": "Simulation: worlds whose truth is known",
-    "report": "Reports: what to tell",
-    "results": "Results: bounds, effects, explanations",
-    "core": "Values every part shares",
+    "graph": "Causal graphs",
+    "estimand": "Identification",
+    "counts": "Data",
+    "bounds": "Bounds",
+    "checks": "Graph tests",
+    "bandit": "Policies",
+    "decisions": "Decisions and sensitivity analysis",
+    "service": "Decision service",
+    "simulation": "Simulation",
+    "report": "Reports",
+    "results": "Results",
+    "core": "Values shared by all packages",
 }
 _SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
 _EXAMPLE = re.compile(r"^>>> .*\n(?:.*\S.*\n)*", re.MULTILINE)
 
 
 def write_python_page() -> str:
-    """Write one entry for each public name of the package and of its rooms, by room."""
-    homes: dict[str, list[str]] = {room: [] for room in _CHAPTERS}
+    """Write one entry for each public name, by package."""
+    homes: dict[str, list[str]] = {package: [] for package in _CHAPTERS}
     for name in list_public_names():
         homes[attrgetter(name)(boundit).__module__.split(".")[1]].append(name)
     parts = [_PYTHON_HEAD]
-    for room, names in homes.items():
+    for package, names in homes.items():
         if names:
-            parts.append(f"## {_CHAPTERS.get(room, room)}\n")
+            parts.append(f"## {_CHAPTERS.get(package, package)}\n")
             parts += [_write_entry(name, attrgetter(name)(boundit)) for name in names]
     return "\n".join(parts)
 
 
 def write_glance_page() -> str:
-    """Write a table of the public names of each room, with the first sentence of each."""
-    homes: dict[str, list[str]] = {room: [] for room in _CHAPTERS}
+    """Write a table of the public names of each package, with the first sentence of each."""
+    homes: dict[str, list[str]] = {package: [] for package in _CHAPTERS}
     for name in boundit.__all__:
         found = getattr(boundit, name)
         if not inspect.ismodule(found):
             homes[found.__module__.split(".")[1]].append(name)
     parts = [_GLANCE_HEAD]
-    for room, names in homes.items():
+    for package, names in homes.items():
         if names:
             rows = [f"| {_link_entry(name)} | {_find_first_sentence(name)} |" for name in names]
             table = ["| Name | What it is for |", "|---|---|", *rows]
-            parts.append(f"## {_CHAPTERS[room]}\n\n" + "\n".join(table) + "\n")
+            parts.append(f"## {_CHAPTERS[package]}\n\n" + "\n".join(table) + "\n")
     return "\n".join(parts)
 
 
@@ -101,9 +101,15 @@ def _find_first_sentence(name: str) -> str:
 
 
 def list_public_names() -> list[str]:
-    """List what users import: names of the package, and names of rooms behind a dot."""
-    rooms = [room for room in _CHAPTERS if hasattr(getattr(boundit, room), "__all__")]
-    inner = [f"{room}.{name}" for room in rooms for name in getattr(boundit, room).__all__]
+    """List what users import: names of boundit, and names of its packages behind a dot."""
+    packages = [
+        package for package in _CHAPTERS if hasattr(getattr(boundit, package), "__all__")
+    ]
+    inner = [
+        f"{package}.{name}"
+        for package in packages
+        for name in getattr(boundit, package).__all__
+    ]
     return [*boundit.__all__, *inner]
 
 

@@ -1,23 +1,22 @@
-"""From a causal graph and a biased log: bounds on what each arm would earn, with their reasons.
+"""Bounds on treatment effects from a causal graph and a confounded, selection-biased log.
 
-The public names stand in ``__init__.pyi``, and load their room when first used, so that
-``import boundit`` and ``boundit --help`` stay quick. What few people need is in the rooms:
-``boundit.graph.open_walk``, ``boundit.estimand.exchanges``, ...
+The public names are listed in ``__init__.pyi`` and load their modules when first used, so that
+``import boundit`` and ``boundit --help`` stay fast. Result classes and special functions are in
+the packages: ``boundit.estimand.Identification``, ``boundit.graph.open_walk``, ...
 """
 
-from boundit.core.public_names import attach_names, forward
-from boundit.core.renamed import HINTS
+from boundit.core.public_names import HINTS, attach_names, forward
 
 __version__ = "0.2.0"
 
 __getattr__, __dir__, __all__ = attach_names(__name__, __file__, hints=HINTS)
 
-# What values of the lower rooms hand to later ones, which are loaded when first asked for.
+# Methods of values that are implemented in a higher package, which is loaded on first use.
 forward("choose", "boundit.decisions.choose")
-forward("evaluate_identified", "boundit.counts.evaluate")
+forward("evaluate_identified", "boundit.counts.formula")
 forward("format_graph", "boundit.graph.read")
-forward("from_networkx", "boundit.graph.nx")
-forward("to_networkx", "boundit.graph.nx")
+forward("from_networkx", "boundit.graph.read")
+forward("to_networkx", "boundit.graph.read")
 forward("make_frame", "boundit.report.frame")
 forward("plot_bounds", "boundit.report.figures.plots")
 forward("plot_sensitivity", "boundit.report.figures.plots")
@@ -28,5 +27,3 @@ forward("show_decision", "boundit.report.notebook.decision")
 forward("show_graph", "boundit.report.notebook.graph")
 forward("show_recovery", "boundit.report.notebook.recovery")
 forward("show_sensitivity", "boundit.report.notebook.sensitivity")
-forward("make_stress_page", "boundit.decisions.stress.page")
-forward("make_suggest_page", "boundit.decisions.suggest.page")

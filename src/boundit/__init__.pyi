@@ -1,7 +1,6 @@
 """The public names of boundit, each listed once, with the file it lives in."""
 
 from boundit import bandit as bandit
-from boundit import bounds as bounds
 from boundit import decisions as decisions
 from boundit import estimand as estimand
 from boundit import graph as graph
@@ -19,27 +18,19 @@ from boundit.bandit.warm_up import warm_up as warm_up
 from boundit.bounds.derive import derive_bounds as derive_bounds
 from boundit.bounds.models.options import Models as Models
 from boundit.checks.check import check as check
-from boundit.checks.report import CheckReport as CheckReport
 from boundit.core.errors import BounditError as BounditError
-from boundit.core.interval import Interval as Interval
-from boundit.core.verdict import Verdict as Verdict
-from boundit.counts.log import Log as Log
 from boundit.counts.log import read_log as read_log
 from boundit.decisions.compare import compare as compare
 from boundit.decisions.evaluation import evaluate_policy as evaluate_policy
 from boundit.decisions.policies import LOGGED as LOGGED
 from boundit.decisions.sensitivity import sensitivity as sensitivity
-from boundit.decisions.stress.report import StressReport as StressReport
-from boundit.decisions.stress.stress import stress as stress
-from boundit.decisions.suggest.report import SuggestReport as SuggestReport
-from boundit.decisions.suggest.suggest import suggest as suggest
+from boundit.decisions.stress import stress as stress
+from boundit.decisions.suggest import suggest as suggest
 from boundit.estimand.adjustment import adjustment_sets as adjustment_sets
 from boundit.estimand.adjustment import is_adjustment_set as is_adjustment_set
 from boundit.estimand.identify import identify as identify
-from boundit.estimand.query import EffectQuery as EffectQuery
 from boundit.estimand.query import parse_query as parse_query
 from boundit.graph.causal_graph import CausalGraph as CausalGraph
-from boundit.graph.implications import Independence as Independence
 from boundit.graph.implications import implications as implications
 from boundit.graph.read import parse_graph as parse_graph
 from boundit.graph.read import read_graph as read_graph

@@ -10,10 +10,14 @@ import numpy as np
 import pytest
 
 from boundit.core.names import Nodes
-from boundit.counts.evaluate import evaluate
+from boundit.counts.formula import evaluate
 from boundit.counts.named_array import NamedArray
-from boundit.estimand.adjustment import adjusts, find_adjustment, write_adjustment
-from boundit.estimand.context_adjustment import find_context_adjustment
+from boundit.estimand.adjustment import (
+    adjusts,
+    find_adjustment,
+    find_context_adjustment,
+    write_adjustment,
+)
 from boundit.estimand.factors import factorize, recover_factor
 from boundit.estimand.substitutes import find_substitutes
 from boundit.graph.causal_graph import CausalGraph

@@ -7,7 +7,7 @@ import pytest
 from numpy.random import Generator, default_rng
 
 from boundit.bounds.derive import derive_bounds
-from boundit.counts.evaluate import evaluate
+from boundit.counts.formula import evaluate
 from boundit.estimand.identify import identify
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph

@@ -10,7 +10,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from boundit.counts.evaluate import evaluate
+from boundit.counts.formula import evaluate
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.adjustment import write_adjustment
 from boundit.estimand.expression import P

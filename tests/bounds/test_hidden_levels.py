@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import boundit as bd
+from boundit.core.interval import Interval
 from boundit.counts.log import Log, read_log
 from boundit.counts.named_array import NamedArray
 from boundit.results.bound_table import BoundTable
@@ -16,7 +17,7 @@ from tests.bounds.exact import Asked, questions
 MAIL = "Email -> Opened -> Purchase; Opened -> [Kept]"
 TRUTH = {0: 0.095, 1: 0.275, 2: 0.275}
 """What emails earn: half of those who open one buy, and one in twenty of the others."""
-WHOLE = bd.Interval(0, 1)
+WHOLE = Interval(0, 1)
 
 
 def openers(n: int = 30_000) -> dict[str, np.ndarray]:

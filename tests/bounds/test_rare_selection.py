@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import boundit as bd
+from boundit.core.interval import Interval
 from boundit.counts.log import read_log
 from boundit.results.bound_table import BoundTable
 from boundit.simulation.scm import SCM
@@ -59,7 +60,7 @@ def test_rare_rows_rule_out_no_population_where_nothing_is_stated(exact: bool) -
     weights = [n / sum(counts) for n in counts] if exact else counts
     log = read_log(cells | {"n": weights}, weight="n", exact=exact)
     table = bd.derive_bounds("Z -> X -> Y; Z -> Y; Y -> [S]", "Y | do(X)", log, confidence=None)
-    assert [table[x, ()] for x in (0, 1)] == [bd.Interval(0, 1)] * 2
+    assert [table[x, ()] for x in (0, 1)] == [Interval(0, 1)] * 2
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from boundit.bounds.evidence import Counts, Evidence, Probabilities
 from boundit.counts.errors import TooLarge
-from boundit.counts.formula import evaluate, normalise
+from boundit.counts.formula import evaluate_endpoints, normalise
 from boundit.counts.log import read_log
 from boundit.counts.memory import Workspace
 from boundit.estimand.expression import Expression, P, Product, Ratio, Sum
@@ -44,7 +44,7 @@ def test_seen_cells_give_the_sum_where_all_were_seen_and_lie_within_it_elsewhere
     formula: Expression, seed: int, n_rows: int
 ) -> None:
     numbers, own = read_rows(seed, n_rows), normalise(formula)
-    axes, (low, high) = evaluate(own, numbers)
+    axes, (low, high) = evaluate_endpoints(own, numbers)
 
     found = numbers.sum_over_seen(own)
 

@@ -16,10 +16,10 @@ from boundit.core.errors import (
     ReservedName,
 )
 from boundit.core.message import ANY, Message, Note, Option
-from boundit.counts.caveats import warn_of_many_levels
 from boundit.counts.errors import MissingColumn, TooManyCells
 from boundit.counts.log import read_log
 from boundit.counts.table import warn_of_strange_levels
+from boundit.counts.tabulate import warn_of_many_levels
 from boundit.estimand.adjustment import adjusts
 from boundit.graph.text import parse
 from boundit.results.bound import MEASURES

@@ -11,6 +11,7 @@ import pytest
 from scipy.stats import chisquare
 
 import boundit as bd
+from boundit.bounds.paper import condition_only
 from boundit.cli.init import COMMANDS, make_example
 from boundit.cli.main import main
 from boundit.simulation.pharmacy import (
@@ -135,7 +136,7 @@ def test_the_readme_tells_the_truth_of_the_model() -> None:
         means = [world().mean(arm, AGES.index(age)) for arm in range(len(REMINDERS))]
         assert [float(cell) for cell in cells.split("|")] == pytest.approx(means)
 
-    naive = bd.bounds.condition_only(world().graph, QUERY, world().exact_log())
+    naive = condition_only(world().graph, QUERY, world().exact_log())
     _, text, call = range(3)
     assert naive[text, 0].lower > naive[call, 0].upper
     assert world().mean(text, 0) < world().mean(call, 0)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import boundit as bd
-from boundit.core.renamed import ATTRIBUTES, NAMES, OPTIONS, RenamedOption
+from boundit.core.public_names import ATTRIBUTES, NAMES, OPTIONS, RenamedOption
 
 ROWS = {"X": [0, 1], "Y": [0, 1]}
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from boundit.core.scalars import name_bins, unwrap_scalar
+from boundit.core.names import name_bins, unwrap_scalar
 
 
 @pytest.mark.parametrize("value", [np.int64(3), np.float32(3), np.array(3), 3])

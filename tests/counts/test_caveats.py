@@ -3,9 +3,14 @@
 import numpy as np
 import pytest
 
-from boundit.counts.caveats import (
+from boundit.counts.log import read_log
+from boundit.counts.table import CountTable
+from boundit.counts.tabulate import (
     MANY_LEVELS,
     MOST_CHANCE,
+    ask_by_name,
+    ask_if_always_one,
+    find_possible_selection,
     find_repeats,
     warn_of_averages,
     warn_of_dropped_rows,
@@ -13,9 +18,6 @@ from boundit.counts.caveats import (
     warn_of_missing_words,
     warn_of_repeated_rows,
 )
-from boundit.counts.log import read_log
-from boundit.counts.table import CountTable
-from boundit.counts.unmarked import ask_by_name, ask_if_always_one, find_possible_selection
 from boundit.graph.text import parse
 
 

@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 
 from boundit.core.errors import OutOfTime
 from boundit.core.long_work import TimeBudget
-from boundit.counts.contraction import (
+from boundit.counts.errors import TooLarge
+from boundit.counts.formula import (
     ProductTable,
     eliminate,
     merge_factors,
     multiply_out,
 )
-from boundit.counts.errors import TooLarge
 from boundit.counts.memory import Workspace
-from boundit.estimand.size import order_elimination
+from boundit.estimand.expression import order_elimination
 
 LEVELS = {name: 2 + i % 3 for i, name in enumerate("ABCDEF")}
 ROOM = Workspace(2**30)

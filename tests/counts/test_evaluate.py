@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from boundit.core.errors import DataError
 from boundit.core.names import Nodes
 from boundit.counts.errors import TooLarge
-from boundit.counts.evaluate import evaluate
-from boundit.counts.formula import NeedsPopulation, NotLogged
+from boundit.counts.formula import NeedsPopulation, NotLogged, evaluate
 from boundit.counts.log import read_log
 from boundit.counts.memory import Workspace
 from boundit.counts.named_array import NamedArray

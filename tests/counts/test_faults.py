@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from boundit.core.errors import BounditError, UnreadableFile
-from boundit.counts.faults import is_cut_short
+from boundit.counts.files import is_cut_short
 from boundit.counts.log import read_log
 from tests.cli.answer import answer
 from tests.counts.backends import pack

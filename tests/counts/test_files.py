@@ -13,9 +13,8 @@ import pytest
 
 from boundit.core.errors import BounditError, DataError, MissingExtra, UnreadableFile
 from boundit.counts.errors import NotACategory, NotNumeric
-from boundit.counts.files import find_files, open_arrow, write_json_reader
+from boundit.counts.files import FileFormat, find_files, open_arrow, write_json_reader
 from boundit.counts.log import read_log
-from boundit.counts.paths import FileFormat
 from boundit.counts.sources import ColumnKind, GroupBy
 from tests.counts.backends import arrow, arrow_stream
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from boundit.core.errors import DataError
-from boundit.core.scalars import name_bins
+from boundit.core.names import name_bins
 from boundit.counts.errors import NotACategory
 from boundit.counts.levels import encode_column, join_levels, sort_levels, to_native
 

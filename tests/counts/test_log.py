@@ -12,8 +12,14 @@ from boundit.counts.errors import MissingColumn, NotACategory, NotNumeric
 from boundit.counts.files import FileSource
 from boundit.counts.frames import FrameSource
 from boundit.counts.log import Log, read_log
-from boundit.counts.relations import RelationSource
-from boundit.counts.sources import Cells, ColumnKind, ColumnSource, GroupBy, Oddity
+from boundit.counts.sources import (
+    Cells,
+    ColumnKind,
+    ColumnSource,
+    GroupBy,
+    Oddity,
+    RelationSource,
+)
 from tests.counts.backends import BACKENDS, arrow
 
 ROWS = {"x": [0, 1], "Y": [1.5, 2.5], "t": ["a", "b"], "n": [2, 3], "l": [[1], [2]]}

@@ -13,8 +13,8 @@ import pyarrow.parquet as pa_parquet
 import pytest
 
 from boundit.core.errors import DataError, MissingExtra, UnreadableFile
+from boundit.counts.files import ENDINGS, FileFormat, find_format, list_files
 from boundit.counts.log import read_log
-from boundit.counts.paths import ENDINGS, FileFormat, find_format, list_files
 from tests.counts.backends import BACKENDS, arrow, shown
 
 

@@ -9,15 +9,13 @@ import pytest
 from boundit.core.errors import DataError
 from boundit.counts.files import find_files
 from boundit.counts.log import read_log
-from boundit.counts.relations import (
-    BARS,
-    MOST_LEVELS,
+from boundit.counts.look import BARS, MOST_LEVELS, look_at_relation
+from boundit.counts.sources import (
+    ColumnKind,
     RelationSource,
     follow_interrupts,
-    look_at_relation,
     read_kinds,
 )
-from boundit.counts.sources import ColumnKind
 
 NOON = dt.datetime(2024, 2, 29, 12)  # noqa: DTZ001 - without a zone on purpose
 TYPES = [

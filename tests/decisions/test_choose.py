@@ -546,7 +546,7 @@ def test_with_less_being_better_choices_turn_and_numbers_stay() -> None:
     assert found.floor == pytest.approx(1 - expected.floor)
     assert turned.ruled_out() == mirrored.ruled_out() == {("C",): ("A",)}
     assert turned.choose(goal="max")[()].single == ("C",)
-    assert turned["A", ()] == bd.Interval(0.1, 0.5)
+    assert turned["A", ()] == Interval(0.1, 0.5)
     assert "C is ruled out: A is better." in found.summary
     assert not bd.compare(turned, "C", "A")
     assert bd.compare(turned, "A", "C")

@@ -14,9 +14,14 @@ import pytest
 import boundit as bd
 from boundit.core.errors import BounditError, OverlappingRoles, QueryError, UnknownNode
 from boundit.core.names import Nodes
-from boundit.counts.evaluate import evaluate
-from boundit.estimand.adjustment import Adjustment, adjusts, find_adjustment, write_adjustment
-from boundit.estimand.context_adjustment import adjusts_in_context
+from boundit.counts.formula import evaluate
+from boundit.estimand.adjustment import (
+    Adjustment,
+    adjusts,
+    adjusts_in_context,
+    find_adjustment,
+    write_adjustment,
+)
 from boundit.estimand.expression import P, Product, Sum
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph

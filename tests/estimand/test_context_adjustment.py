@@ -10,10 +10,10 @@ import pytest
 
 from boundit.core.errors import OverlappingRoles
 from boundit.core.names import Nodes
-from boundit.counts.evaluate import evaluate
-from boundit.estimand.adjustment import adjusts
-from boundit.estimand.context_adjustment import (
+from boundit.counts.formula import evaluate
+from boundit.estimand.adjustment import (
     ContextAdjustment,
+    adjusts,
     adjusts_in_context,
     find_context_adjustment,
     write_context_adjustment,

@@ -10,7 +10,7 @@ import pytest
 from boundit.core.errors import OverlappingRoles
 from boundit.core.names import Nodes
 from boundit.counts.named_array import NamedArray
-from boundit.estimand.exchange import exchanges
+from boundit.estimand.substitutes import exchanges
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk
 from boundit.graph.text import parse

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from boundit.core.names import Nodes
-from boundit.counts.evaluate import evaluate
+from boundit.counts.formula import evaluate
 from boundit.counts.named_array import NamedArray
 from boundit.estimand.expression import (
     ONE,

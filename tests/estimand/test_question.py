@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from boundit.estimand.question import (
+from boundit.estimand.derivation import (
     Question,
     find_selection_walk,
     lighten,

@@ -3,10 +3,14 @@
 from itertools import pairwise, permutations
 from math import prod
 
-from boundit.estimand.expression import ONE, P, Product, Ratio, Sum
-from boundit.estimand.size import (
+from boundit.estimand.expression import (
     MOST_CELLS,
     MOST_VARIABLES,
+    ONE,
+    P,
+    Product,
+    Ratio,
+    Sum,
     count_cells,
     is_large,
     order_elimination,

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from boundit.counts.evaluate import evaluate
-from boundit.estimand.derivation import Identification, Step
+from boundit.counts.formula import evaluate
+from boundit.estimand.derivation import Identification, Question, Step
 from boundit.estimand.factors import observe_distribution
-from boundit.estimand.question import Question
 from boundit.estimand.search import search
 from boundit.estimand.solver import ExternalTable, Solver
 from boundit.graph.text import parse
@@ -39,8 +38,10 @@ def test_the_law_it_writes_is_that_of_everyone() -> None:
         for measured in case.external:
             table = ExternalTable.of(case.graph, measured)
             larger += table.safe > measured
+            bits = table.seen.bits
+            late = (bits.mask(case.outcomes & table.safe),)
             formula = observe_distribution(
-                table.seen, (case.outcomes,), table.write_conditional
+                bits, bits.everything, late, table.write_conditional
             ).write_formula()
 
             value = evaluate(formula, model.log(), external=[model.distribution(measured)])
@@ -95,8 +96,8 @@ def test_failing_tells_which_factor_and_which_walk() -> None:
 
     assert not answer
     assert list(map(str, answer.steps[-2:])) == [
-        "c-factors: Q[Y] is missing",
-        "Rule 1: P(Y | Z) is not the same given S=1 [Y -> W -> S]",
+        "c-factors: Q[Y] is not identified",
+        "Rule 1: P(Y | Z) depends on selection [Y -> W -> S]",
     ]
 
 

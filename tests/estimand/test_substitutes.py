@@ -11,7 +11,7 @@ import pytest
 
 from boundit.core.names import Nodes
 from boundit.core.verdict import Verdict
-from boundit.counts.evaluate import evaluate
+from boundit.counts.formula import evaluate
 from boundit.counts.named_array import NamedArray
 from boundit.estimand.expression import P
 from boundit.estimand.substitutes import (
@@ -212,7 +212,7 @@ def test_the_printed_form_misses_where_the_guard_refuses() -> None:
     assert SubstituteQuestion.of(graph, **roles).judge(make_nodes("W"), "guarded") == Verdict(
         holds=False,
         clause="Rule 2",
-        reason="setting W by hand is not observing it",
+        reason="do(W) does not equal conditioning",
         witness=("Y", "<-", "Z", "->", "W"),
     )
 

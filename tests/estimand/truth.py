@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from boundit.core.names import Nodes
-from boundit.counts.evaluate import evaluate
+from boundit.counts.formula import evaluate
 from boundit.estimand.derivation import Identification
 from boundit.estimand.expression import Expression
 from boundit.estimand.identify import identify

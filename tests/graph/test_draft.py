@@ -9,9 +9,8 @@ from boundit.core.errors import (
     OptionError,
     UnknownNode,
 )
-from boundit.graph.draft import GraphDraft
 from boundit.graph.read import draft_graph, write_draft
-from boundit.graph.text import parse
+from boundit.graph.text import GraphDraft, parse
 from tests.strategies import odd_names, plain_names
 
 

@@ -5,8 +5,13 @@ from boundit.estimand.query import parse_query
 from boundit.graph.causal_graph import CausalGraph, project
 from boundit.graph.groups import InvalidGroup, NodeGroup
 from boundit.graph.implications import implications
-from boundit.graph.nx import from_networkx, to_networkx
-from boundit.graph.read import GraphFormat, format_graph, parse_graph
+from boundit.graph.read import (
+    GraphFormat,
+    format_graph,
+    from_networkx,
+    parse_graph,
+    to_networkx,
+)
 from boundit.graph.text import parse
 
 TEXTS = (

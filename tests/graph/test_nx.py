@@ -6,8 +6,14 @@ from hypothesis import given
 
 from boundit.core.errors import BounditError, GraphError
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.nx import draft_gml, from_networkx, to_networkx
-from boundit.graph.read import parse_graph, read_graph, require_graph
+from boundit.graph.read import (
+    draft_gml,
+    from_networkx,
+    parse_graph,
+    read_graph,
+    require_graph,
+    to_networkx,
+)
 from boundit.graph.text import parse
 from tests.strategies import graphs, odd_names
 

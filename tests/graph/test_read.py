@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tools.reference import list_public_names
 
 import boundit as bd
+from boundit.bounds.paper import adjust_for_confounding_only, condition_only
 from boundit.core.errors import (
     BounditError,
     GraphError,
@@ -116,12 +117,12 @@ def test_other_things_than_text_are_refused() -> None:
         lambda g: bd.graph.minimal_separator(g, "W", "Y"),
         lambda g: bd.graph.nearest_separator(g, "W", "Y"),
         lambda g: bd.derive_bounds(g, QUERY, ROWS).rows(),
-        lambda g: bd.bounds.condition_only(g, QUERY, ROWS).rows(),
-        lambda g: bd.bounds.adjust_for_confounding_only(g, QUERY, ROWS).rows(),
+        lambda g: condition_only(g, QUERY, ROWS).rows(),
+        lambda g: adjust_for_confounding_only(g, QUERY, ROWS).rows(),
         lambda g: bd.check(g, ROWS).rows(),
         lambda g: bd.stress(g, QUERY, ROWS).summary,
         lambda g: bd.derive_bounds([g], QUERY, ROWS).rows(),
-        lambda g: bd.suggest(g, QUERY, ROWS, worlds=1, trial=10).rows(),
+        lambda g: bd.suggest(g, QUERY, ROWS, trial_size=10).rows(),
         lambda g: str(bd.sensitivity(g, QUERY, ROWS, limit="Z -> X", max_limit=2)),
         lambda g: str(
             bd.compare(bd.derive_bounds(g, QUERY, ROWS), 1, bd.LOGGED, log=ROWS, graph=g)

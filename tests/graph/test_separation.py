@@ -10,8 +10,7 @@ from hypothesis import given
 
 from boundit.core.errors import OverlappingRoles, UnknownNode
 from boundit.graph.causal_graph import CausalGraph, Links
-from boundit.graph.separation import find_boundary, find_causes, open_walk
-from boundit.graph.text import parse
+from boundit.graph.separation import find_boundary, open_walk
 from tests.estimand.truth import random_cases
 from tests.strategies import graphs, random_graph, some_of
 
@@ -163,10 +162,32 @@ def test_the_boundary_separates_from_all_else_and_none_of_it_can_be_spared() -> 
             assert open_walk(case.graph, case.outcomes, node, given=given - {node}) is not None
 
 
-def test_causes_stop_at_cut_edges_and_at_what_is_closed() -> None:
-    chain = parse("A -> B -> C -> D")
+def test_bit_masks_reach_what_open_walks_reach_in_the_cut_graph() -> None:
+    rng = random.Random(12)
+    for case in random_cases(200, seed=12):
+        graph, bits = case.graph, case.graph.bits
+        known = frozenset(rng.sample(sorted(graph.nodes), 1)) | case.context
+        cut = graph.without_edges_into(case.treatments).without_edges_out_of(case.context)
+        given, into, out_of = map(bits.mask, (known, case.treatments, case.context))
+        (source, *_) = sorted(graph.nodes - known)
 
-    assert find_causes(chain, frozenset("D")) == frozenset("ABCD")
-    assert find_causes(chain, frozenset("D"), into=frozenset("C")) == frozenset("CD")
-    assert find_causes(chain, frozenset("D"), out_of=frozenset("B")) == frozenset("CD")
-    assert find_causes(chain, frozenset("D"), closed=frozenset("AB")) == frozenset("ABCD")
+        opening = bits.ancestors(given, into, out_of)
+        reached = bits.find_reached(
+            bits.places[source], given, bits.everything, opening, into, out_of
+        )
+
+        assert bits.read(opening) == cut.ancestors(known)
+        for node in graph.nodes - known - {source}:
+            is_open = open_walk(cut, source, node, given=known) is not None
+            assert bool(reached & bits.places[node]) == is_open
+
+
+def test_parts_of_bit_masks_are_induced_graphs() -> None:
+    for case in random_cases(100, seed=13):
+        bits = case.graph.bits
+        within = case.graph.nodes - case.treatments
+        part = case.graph.induced(within)
+
+        found = bits.ancestors(bits.mask(case.outcomes), within=bits.mask(within))
+        assert bits.read(found) == part.ancestors(case.outcomes)
+        assert set(map(bits.read, bits.components(bits.mask(within)))) == set(part.components())

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from boundit.core.errors import BounditError, GraphError, MalformedText
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.text import parse
-from boundit.graph.tokens import END, Tokens, unquote
+from boundit.graph.text import END, Tokens, parse, unquote
 from tests.strategies import graphs, odd_names
 
 

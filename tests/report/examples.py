@@ -35,13 +35,13 @@ RULE = RuleRecord(
             Sentence.of(
                 "Rule 1: ",
                 EffectQuery(("Y",), ("U1", "X1", "X2"), ("I1",)).formula,
-                " is the same given S=1",
+                " does not depend on selection",
             ),
             (("Y",), ("S",)),
             ("I1", "U1", "X1", "X2"),
             into=("U1", "X1", "X2"),
         ),
-        StepRecord("Rule 2: U1, X1 may be seen"),
+        StepRecord("Rule 2: do(U1, X1) equals conditioning"),
     ),
 )
 CAVEAT = "I1 has no values besides 0, 1"

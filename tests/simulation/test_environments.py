@@ -5,7 +5,7 @@ import pytest
 
 from boundit.bounds.derive import derive_bounds
 from boundit.bounds.paper import adjust_for_confounding_only, condition_only
-from boundit.counts.evaluate import evaluate
+from boundit.counts.formula import evaluate
 from boundit.estimand.expression import P
 from boundit.graph.read import parse_graph
 from boundit.results.bound_table import BoundTable

@@ -1,7 +1,7 @@
 from hypothesis import given
 
 from boundit.core.formula import StepRecord
-from boundit.graph.draft import GraphDraft
+from boundit.graph.text import GraphDraft
 from boundit.studio.claims import join_lit, light_edge, light_walk, make_claims, make_lighter
 from boundit.studio.drawing import draw_draft, make_draft, make_graph, read_drawing
 from boundit.studio.project import Drawing, ProjectQuery

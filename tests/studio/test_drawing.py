@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boundit.core.errors import BounditError
-from boundit.graph.draft import GraphDraft
 from boundit.graph.read import parse_graph
+from boundit.graph.text import GraphDraft
 from boundit.studio.drawing import (
     DrawnFormat,
     draw_draft,

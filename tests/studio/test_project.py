@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from msgspec.structs import replace
 
-from boundit.graph.draft import GraphDraft
+from boundit.graph.text import GraphDraft
 from boundit.studio.drawing import draw_draft, read_drawing, read_project, write_project
 from boundit.studio.examples import open_example
 from boundit.studio.folder import Folder

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 import boundit as bd
 from boundit.cli.main import main
+from boundit.estimand.query import EffectQuery
 from boundit.studio.claims import write_question
 from boundit.studio.drawing import read_project, write_project
 from boundit.studio.folder import Folder
@@ -120,7 +121,7 @@ def test_other_parts_say_what_their_commands_say(
     assert take("choose")["sure"]
     stressed, report = answer(project, "stress", tmp_path), take("stress")
     assert [i["width_after"] for i in stressed["items"]] == [
-        each["mean_width"] for each in report["tried"]
+        each["mean_width"] for each in report["edges"]
     ]
     assert "graph" in take("graph") or take("graph")["nodes"]
     for part in ("graph", "identify", "check", "choose"):
@@ -139,9 +140,7 @@ def test_suggestions_are_those_of_the_command(
     taken = take_part(asked, "suggest", Folder(tmp_path))
 
     found = run_command(taken.command)
-    assert [i["width_after"] for i in shown["items"]] == [
-        s["width"] for s in found["suggestions"]
-    ]
+    assert [i["width_after"] for i in shown["items"]] == [s["width"] for s in found["steps"]]
     assert shown["width"] == found["width"]
     about = {item["kind"]: item for item in shown["items"]}
     assert about["edge"]["edge"] == {"tail": "X", "head": "Y", "kind": "<->"}
@@ -203,4 +202,4 @@ def test_names_are_quoted_as_queries_read_them() -> None:
 
     written = write_question(query)
     assert written is not None
-    assert bd.parse_query(written) == bd.EffectQuery(("my Y",), ("do",), ('6" pipe', "Z"))
+    assert bd.parse_query(written) == EffectQuery(("my Y",), ("do",), ('6" pipe', "Z"))

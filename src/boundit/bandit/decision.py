@@ -14,8 +14,7 @@ from boundit.bandit.errors import NotADecision
 from boundit.bandit.index import FREE, INDEX
 from boundit.bandit.spec import show
 from boundit.core.codec import decode, encode
-from boundit.core.public_names import find_forwarded
-from boundit.core.renamed import POLICY_ATTRIBUTES
+from boundit.core.public_names import POLICY_ATTRIBUTES, find_forwarded
 from boundit.results.bound import Arm, Context, Value
 
 EXPLORED = "explore"

@@ -19,7 +19,7 @@ from boundit.bandit.errors import (
 )
 from boundit.bandit.options import Arms, CommonOptions, ContextNames, Goal, UnknownLevels
 from boundit.core.errors import OutsideDomain, WrongLength
-from boundit.core.scalars import name_bins, unwrap_scalar
+from boundit.core.names import name_bins, unwrap_scalar
 from boundit.results.bound import Arm, Context, Value
 from boundit.results.bound_table import BoundTable
 

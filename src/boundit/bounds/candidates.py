@@ -13,8 +13,7 @@ from boundit.core.interval import Interval
 from boundit.core.message import Message, sort_caveats
 from boundit.core.rounding import ROUNDING
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.nx import is_networkx
-from boundit.graph.read import require_graph
+from boundit.graph.read import is_networkx, require_graph
 from boundit.results.bound import Bound, Key, RuleRecord
 from boundit.results.bound_table import PLAIN, BoundTable
 from boundit.results.contrast import Pair

@@ -16,7 +16,7 @@ from boundit.core.names import Nodes, sort_names
 from boundit.counts.errors import TooManyCells
 from boundit.counts.memory import Workspace
 from boundit.counts.table import CountTable, share_levels
-from boundit.counts.unmarked import find_possible_selection
+from boundit.counts.tabulate import find_possible_selection
 from boundit.graph.causal_graph import CausalGraph
 
 

@@ -30,7 +30,7 @@ from boundit.core.interval import Interval
 from boundit.core.names import Nodes
 from boundit.core.rounding import ROUNDING
 from boundit.counts.named_array import Floats
-from boundit.estimand.question import Question, lighten
+from boundit.estimand.derivation import Question, lighten
 from boundit.graph.causal_graph import CausalGraph
 from boundit.results.bound import Key
 from boundit.results.contrast import Pair

@@ -13,9 +13,15 @@ import numpy as np
 
 from boundit.core.names import Nodes, sort_names
 from boundit.core.rounding import EXACT_ROUNDING
-from boundit.counts.contraction import ProductTable
 from boundit.counts.errors import TooLarge
-from boundit.counts.formula import Formula, NeedsPopulation, NotLogged, Pair, evaluate
+from boundit.counts.formula import (
+    Formula,
+    NeedsPopulation,
+    NotLogged,
+    Pair,
+    ProductTable,
+    evaluate_endpoints,
+)
 from boundit.counts.memory import Workspace
 from boundit.counts.named_array import Floats, NamedArray, SeenCells, divide
 from boundit.counts.seen_cells import ReadTerm, sum_over_seen
@@ -336,7 +342,7 @@ class Probabilities:
         key = id(formula), tuple(axes)
         if key not in self._read:
             try:
-                held, (low, high) = evaluate(formula, self)
+                held, (low, high) = evaluate_endpoints(formula, self)
             except TooLarge:
                 if (found := self.sum_over_seen(formula)) is None:
                     raise

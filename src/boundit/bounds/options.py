@@ -32,8 +32,8 @@ from boundit.bounds.models.options import ModelKind, Models
 from boundit.core.errors import BounditError
 from boundit.core.long_work import Progress
 from boundit.core.message import Option, Placeholder
-from boundit.core.renamed import OPTIONS as RENAMED
-from boundit.core.renamed import RenamedOption
+from boundit.core.public_names import OPTIONS as RENAMED
+from boundit.core.public_names import RenamedOption
 from boundit.results.bound import Goal
 from boundit.results.sampling import Inference
 

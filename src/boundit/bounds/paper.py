@@ -36,11 +36,17 @@ from boundit.core.formula import (
 )
 from boundit.core.message import Caveat
 from boundit.core.names import Nodes, join_names, sort_names
-from boundit.counts.contraction import ProductTable, eliminate, multiply_out
-from boundit.counts.formula import Formula, Pair, normalise
+from boundit.counts.formula import (
+    Formula,
+    Pair,
+    ProductTable,
+    eliminate,
+    multiply_out,
+    normalise,
+)
 from boundit.counts.log import read_log
 from boundit.counts.memory import Workspace
-from boundit.counts.unmarked import find_possible_selection
+from boundit.counts.tabulate import find_possible_selection
 from boundit.estimand.adjustment import find_adjustment
 from boundit.estimand.expression import Expression, P, Product, Sum, find_variables
 from boundit.estimand.factors import factorize, recover_factor

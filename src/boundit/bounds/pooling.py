@@ -33,15 +33,15 @@ from boundit.bounds.refusals import LIMITS
 from boundit.core.long_work import FOR_EVER, TimeBudget
 from boundit.core.names import Nodes, join_names, sort_names
 from boundit.counts.named_array import Floats
-from boundit.estimand.derivation import Step
-from boundit.estimand.query import EffectQuery
-from boundit.estimand.question import (
+from boundit.estimand.derivation import (
     Question,
+    Step,
     find_selection_walk,
     lighten,
     may_ignore_selection,
     may_observe_treatments,
 )
+from boundit.estimand.query import EffectQuery
 from boundit.estimand.substitutes import shortlist
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.separation import open_walk

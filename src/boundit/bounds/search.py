@@ -41,10 +41,9 @@ from boundit.core.formula import Sentence, StepRecord, Term, name_variables
 from boundit.core.long_work import FOR_EVER, TimeBudget
 from boundit.core.message import Caveat, Note, Option
 from boundit.core.names import Nodes, join_names, sort_names
-from boundit.estimand.derivation import Step
+from boundit.estimand.derivation import Question, Step, may_observe_treatments, state_rule_2
 from boundit.estimand.expression import simplify
 from boundit.estimand.query import EffectQuery
-from boundit.estimand.question import Question, may_observe_treatments, state_rule_2
 from boundit.estimand.smaller import SmallerSearch
 from boundit.estimand.solver import WORK, Solver
 from boundit.estimand.substitutes import shortlist

@@ -17,11 +17,11 @@ from boundit.core.errors import DataError, OptionError
 from boundit.core.long_work import Progress, TimeBudget, follow_progress, read_time_limit
 from boundit.core.message import Message, Note, Option
 from boundit.core.names import join_names, sort_names
-from boundit.core.renamed import refuse_renamed
+from boundit.core.public_names import refuse_renamed
 from boundit.counts.log import Log, read_log
 from boundit.counts.memory import read_memory_limit
 from boundit.counts.table import CountTable
-from boundit.counts.unmarked import find_possible_selection
+from boundit.counts.tabulate import find_possible_selection
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.implications import Independence, list_apart, state_independence
 from boundit.graph.read import GraphLike, require_graph

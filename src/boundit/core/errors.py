@@ -17,7 +17,7 @@ class BounditError(Exception):
     """The root: catch this to catch everything boundit refuses.
 
     ``option`` is the option of the library that the error is about, where it is about one: the
-    first that ``message`` names, unless told otherwise.
+    first that ``message`` names, by default.
     """
 
     def __init__(self, *parts: str | Option | Message, option: str | None = None) -> None:

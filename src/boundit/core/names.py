@@ -1,13 +1,14 @@
 """Variables are plain strings, sets of them are frozensets, and what people read is sorted."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import TypeAlias, TypeGuard
 
 Nodes: TypeAlias = frozenset[str]
 Names: TypeAlias = str | Iterable[str]
-"""What a door accepts for a set of variables: one name, or any iterable of names."""
+"""What functions accept for a set of variables: one name, or any iterable of names."""
 
 _PLAIN = re.compile(r"[\w.]+")
 # Digit runs count as numbers when sorting, so that X2 comes before X10.
@@ -76,3 +77,40 @@ def _make_sort_key(name: str) -> tuple[list[tuple[int, int, str]], str]:
     runs = _RUNS.split(name)
     key = [(0, int(r), "") if r.isdecimal() and r.isascii() else (1, 0, r) for r in runs if r]
     return key, name
+
+
+# Beyond this a float no longer tells whole numbers apart.
+_EXACT = 2.0**53
+
+
+def unwrap_scalar(value: object) -> object:
+    """Take a value as Python has it; NumPy's scalars know how to become that.
+
+    Whatever else is handed in, an array of several numbers for one, comes back as it is.
+
+    >>> import numpy as np
+    >>> unwrap_scalar(np.int64(2)), unwrap_scalar("two"), unwrap_scalar(np.str_("two"))
+    (2, 'two', 'two')
+    >>> unwrap_scalar(np.array([2, 3]))
+    array([2, 3])
+    """
+    if hasattr(value, "item") and not getattr(value, "ndim", 0):
+        found: object = value.item()
+        return found
+    return value
+
+
+def name_bins(edges: Sequence[float]) -> tuple[str, ...]:
+    """Name the intervals that ``edges`` cut the numbers into.
+
+    >>> name_bins([18, 30.0, 50.5])
+    ('< 18', '[18, 30)', '[30, 50.5)', '>= 50.5')
+    """
+    shown = [_write_number(float(edge)) for edge in edges]
+    inner = [f"[{a}, {b})" for a, b in pairwise(shown)]
+    return f"< {shown[0]}", *inner, f">= {shown[-1]}"
+
+
+def _write_number(edge: float) -> str:
+    """Write a number as the level it would be: whole ones without a point."""
+    return str(int(edge) if edge.is_integer() and abs(edge) < _EXACT else edge)

@@ -7,26 +7,28 @@ package imports none of what it offers.
 
 import ast
 from collections.abc import Callable, Mapping
+from functools import wraps
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
+
+from boundit.core.errors import BounditError
 
 _NONE: Mapping[str, str] = MappingProxyType({})
 _FORWARDED: dict[str, str] = {}
 
 
 def forward(method: str, home: str) -> None:
-    """Say in which module the function is that a method of the lowest room hands its work to.
+    """Register the module with the function that implements a method of a lower package.
 
-    That room imports none above it, and the module is loaded when first asked for. Called when
-    ``boundit`` is imported.
+    A package imports none above it; the module is loaded when the method is first called.
     """
     _FORWARDED[method] = home
 
 
 def find_forwarded(method: str) -> Callable[..., Any]:
-    """Find the function that a method hands its work to, and load its module."""
+    """Load the function that implements a method."""
     found: Callable[..., Any] = getattr(import_module(_FORWARDED[method]), method)
     return found
 
@@ -36,8 +38,8 @@ def attach_names(
 ) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
     """Make ``__getattr__``, ``__dir__`` and ``__all__`` of a package from its stub.
 
-    So public names load their modules on first use. ``hints`` are old names, which are refused,
-    and what to use instead. The rooms themselves load on first use too.
+    Public names and subpackages are loaded on first use. ``hints`` maps names that were removed
+    to what to use instead.
     """
     folder = Path(file).parent
     homes = _read_stub(folder / "__init__.pyi", package)
@@ -51,8 +53,8 @@ def attach_names(
         raise AttributeError(f"module {package!r} has no attribute {name!r}{hint}")
 
     names = sorted(homes)
-    rooms = sorted(init.parent.name for init in folder.glob("*/__init__.py"))
-    return find, lambda: [*names, *rooms], names
+    packages = sorted(init.parent.name for init in folder.glob("*/__init__.py"))
+    return find, lambda: [*names, *packages], names
 
 
 def _read_stub(path: Path, package: str) -> dict[str, str]:
@@ -66,3 +68,114 @@ def _read_stub(path: Path, package: str) -> dict[str, str]:
         if isinstance(node, ast.ImportFrom) and node.module and node.module != package
         for alias in node.names
     }
+
+
+_Asked = ParamSpec("_Asked")
+_Answer = TypeVar("_Answer")
+
+NAMES: Mapping[str, str] = {
+    "Breakdown": "decisions.Breakdown",
+    "CheckReport": "checks.CheckReport",
+    "Choice": "decisions.Choice",
+    "Comparison": "decisions.Comparison",
+    "EffectQuery": "estimand.EffectQuery",
+    "Estimate": "decisions.Estimate",
+    "FittedWorlds": "simulation.FittedEnvironments",
+    "Independence": "graph.Independence",
+    "Interval": "results.Interval",
+    "Log": "counts.Log",
+    "Measured": "decisions.Measured",
+    "Model": "SCM",
+    "Recovery": "estimand.Identification",
+    "Regret": "simulation.Regret",
+    "SensitivityCurve": "decisions.Sensitivity",
+    "StressReport": "decisions.StressReport",
+    "SuggestReport": "decisions.SuggestReport",
+    "Verdict": "graph.Verdict",
+    "WarmStart": "bandit.WarmStart",
+    "World": "Environment",
+    "adjust_for_confounding_only": "bounds.paper.adjust_for_confounding_only",
+    "adjusts": "is_adjustment_set",
+    "bound_rivals": "derive_bounds",
+    "breakdown": "sensitivity",
+    "choose": "BoundTable.choose",
+    "condition_only": "bounds.paper.condition_only",
+    "estimate_value": "evaluate_policy",
+    "evaluate": "identify(...).evaluate",
+    "exchanges": "estimand.exchanges",
+    "find_adjustment": "adjustment_sets",
+    "find_substitutes": "estimand.find_substitutes",
+    "fit_worlds": "fit_environments",
+    "flipped_world": "simulation.flipped_environment",
+    "format_graph": "CausalGraph.format",
+    "from_networkx": "CausalGraph.from_networkx",
+    "list_adjustments": "adjustment_sets",
+    "minimal_separator": "graph.minimal_separator",
+    "nearest_separator": "graph.nearest_separator",
+    "open_walk": "graph.open_walk",
+    "paper_world": "simulation.paper_environment",
+    "project": "graph.project",
+    "random_world": "simulation.random_environment",
+    "recover": "identify",
+    "sensitivity_curve": "sensitivity",
+    "to_networkx": "CausalGraph.to_networkx",
+}
+"""Names of ``boundit``."""
+HINTS: Mapping[str, str] = {
+    **{old: f"it is now boundit.{new}" for old, new in NAMES.items()},
+    "Best": "write sensitivity(..., arm=)",
+    "Better": "write sensitivity(..., arm=, baseline=, at_least=)",
+    "Earns": "write sensitivity(..., arm=, at_least=)",
+    "Regrets": "write sensitivity(..., arm=, max_regret=)",
+    "KLUCB": "use UCB, TS or Fused",
+    "Watch": "write monitor=0.05 where the policy is made",
+}
+"""What to write instead of a name that ``boundit`` no longer has."""
+ATTRIBUTES: Mapping[str, str] = {
+    "contrast": "effect",
+    "explanation": "explain",
+    "promise": "summary",
+    "confounding": "confounding_limit",
+    "dominated": "ruled_out",
+    "fused": "pooling",
+    "plain": "intervals_only",
+    "reward_range": "outcome_range",
+}
+"""What a table of bounds has; files of 0.2.0 use the old names of parts."""
+POLICY_ATTRIBUTES: Mapping[str, str] = {
+    "capped": "truncated",
+    "fresh": "clone",
+    "index": "scores",
+    "merged": "merge",
+    "observes": "auxiliary_variables",
+    "plan_reason": "pooling_reason",
+}
+"""What policies and decisions have."""
+OPTIONS: Mapping[str, str] = {
+    "confounding": "confounding_limit",
+    "nulls": "missing",
+    "reward_range": "outcome_range",
+    "sensitivity": "selection_limit",
+    "told": "progress",
+}
+"""Options of functions about logs, and their flags; policies keep ``reward_range``."""
+
+
+class RenamedOption(BounditError, TypeError):
+    """An option that has another name now."""
+
+    def __init__(self, function: str, old: str) -> None:
+        new = OPTIONS[old]
+        super().__init__(f"{function} has no option {old!r}; write {new}", option=new)
+
+
+def refuse_renamed(function: Callable[_Asked, _Answer]) -> Callable[_Asked, _Answer]:
+    """Make a function refuse options by their old names, and give the new ones."""
+
+    @wraps(function)
+    def ask(*args: _Asked.args, **options: _Asked.kwargs) -> _Answer:
+        for old in options.keys() & OPTIONS.keys():
+            raise RenamedOption(function.__name__, old)
+        return function(*args, **options)
+
+    return ask

@@ -1,13 +1,21 @@
 """Files: Parquet, CSV, JSON lines and Arrow, one or many, through an embedded DuckDB."""
 
+import csv
+import datetime as dt
+import gzip
+import json
 import tempfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import cached_property
-from glob import escape
+from glob import escape, glob, has_magic
+from itertools import chain, islice
+from os import SEEK_END
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, BinaryIO, TypeAlias, TypeVar
 
 import duckdb
 from duckdb import DuckDBPyConnection, DuckDBPyRelation
@@ -18,21 +26,295 @@ from boundit.core.errors import (
     MissingExtra,
     UnreadableFile,
     hide_password,
+    shorten,
 )
 from boundit.counts.errors import NotNumeric, shorten_error
-from boundit.counts.faults import DAMAGED, find_fault, is_cut_parquet, is_cut_short
-from boundit.counts.paths import FileFormat, list_files
-from boundit.counts.relations import (
-    TableLook,
+from boundit.counts.look import TableLook, look_at_relation
+from boundit.counts.sources import (
+    Cells,
+    ColumnKind,
+    GroupBy,
+    Oddity,
     count_relation_levels,
     find_first_oddity,
     follow_interrupts,
     group_relation,
-    look_at_relation,
     quote_identifier,
     read_kinds,
 )
-from boundit.counts.sources import Cells, ColumnKind, GroupBy, Oddity
+
+_PACKED = ("", ".gz", ".zst")
+_DATABASES = {"duckdb", "mssql", "mysql", "postgres", "postgresql", "sqlite"}
+
+
+class FileFormat(Enum):
+    """A kind of file, and what it is called in messages."""
+
+    PARQUET = "Parquet"
+    CSV = "CSV"
+    JSON = "JSON lines"
+    ARROW = "Arrow"
+
+    @property
+    def has_types(self) -> bool:
+        """Whether files of this kind say of what type their columns are."""
+        return self in {FileFormat.PARQUET, FileFormat.ARROW}
+
+
+ENDINGS = {
+    FileFormat.PARQUET: (".parquet", ".parq", ".pq"),
+    FileFormat.CSV: tuple(name + pack for pack in _PACKED for name in (".csv", ".tsv")),
+    FileFormat.JSON: tuple(name + pack for pack in _PACKED for name in (".jsonl", ".ndjson")),
+    FileFormat.ARROW: (".arrow", ".feather", ".ipc"),
+}
+"""How the names of files of each kind end."""
+KINDS = "Parquet, CSV, JSON lines or Arrow"
+"""The kinds in the words of a message."""
+
+
+def find_format(path: str) -> FileFormat | None:
+    """Find the kind of a file by how its name ends; None where that says nothing.
+
+    >>> find_format("logs/2024.JSONL.gz"), find_format("notes.txt")
+    (<FileFormat.JSON: 'JSON lines'>, None)
+    """
+    name = path.lower()
+    return next((kind for kind, ends in ENDINGS.items() if name.endswith(ends)), None)
+
+
+def list_files(paths: list[str]) -> tuple[tuple[str, ...], FileFormat, Any]:
+    """List the files that paths, patterns and directories stand for; they are of one kind.
+
+    Returns them, their kind, and the file system of fsspec where they are not on this machine.
+    """
+    groups = [(_find_remote if "://" in path else _find_here)(path) for path in paths]
+    found = [file for _, files in groups for file in files]
+    if not found:
+        raise UnreadableFile(str(paths), "the list is empty")
+    first, place = found[0], groups[0][0]
+    for filesystem, files in groups:
+        if filesystem is not place:
+            reason = f"it is not at the same place as {hide_password(first)!r}"
+            raise UnreadableFile(hide_password(files[0]), reason)
+    kind = find_format(first)
+    for file in found:
+        if find_format(file) is not kind:
+            raise DataError(
+                f"{first!r} and {file!r} are of different kinds; give files of one kind, such as "
+                "'logs/*.parquet'"
+            )
+    if kind is None:
+        ends = ", ".join(of[0] for of in ENDINGS.values())
+        raise UnreadableFile(first, f"unknown kind; name it {ends}")
+    return tuple(dict.fromkeys(found)), kind, place
+
+
+def _find_here(path: str) -> tuple[None, list[str]]:
+    """Find the files that a path, directory or pattern on this machine stands for."""
+    root = Path(path).expanduser()
+    if root.is_file():
+        return None, [str(root)]
+    if root.is_dir():
+        # Engines keep their own notes beside the data, under names such as _SUCCESS or .crc.
+        files = [
+            p
+            for p in root.rglob("*")
+            if not any(part[0] in "._" for part in p.relative_to(root).parts)
+        ]
+        reason = f"the directory holds no {KINDS} file"
+    elif has_magic(str(root)):
+        # Unlike Path.glob, this takes absolute and relative patterns alike.
+        files = [Path(p) for p in glob(str(root), recursive=True)]  # noqa: PTH207
+        reason = f"no {KINDS} file matches"
+    else:
+        files, reason = [], "there is no such file or directory"
+    kept = sorted(str(p) for p in files if find_format(str(p)) and p.is_file())
+    if not kept:
+        raise UnreadableFile(str(root), reason)
+    return None, kept
+
+
+def _find_remote(path: str) -> tuple[Any, list[str]]:
+    """Find the files that a URL, a pattern or a folder in an object store stands for."""
+    is_file = find_format(path) is not None and not has_magic(path)
+    scheme, shown = path.partition("://")[0].lower(), hide_password(path)
+    if scheme.partition("+")[0] in _DATABASES:
+        reason = (
+            "it is a database; pass an Ibis table in Python, or write the counts of a GROUP BY "
+            "to a CSV file and name their column as the weight"
+        )
+        raise UnreadableFile(shown, reason)
+    try:
+        import fsspec  # noqa: PLC0415, only who has such files has it
+    except ModuleNotFoundError:
+        raise MissingExtra("fsspec", "remote") from None
+    try:
+        filesystem = fsspec.filesystem(scheme)
+        if type(filesystem).modified is fsspec.AbstractFileSystem.modified:
+            # DuckDB asks when a file was written; a web server need not tell.
+            filesystem.modified = lambda _: dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+        list_all = filesystem.glob if has_magic(path) else filesystem.find
+        is_there = is_file and filesystem.exists(path)
+        found = [] if is_file else sorted(list_all(path))
+    except Exception as error:
+        # Each store has errors of its own: a missing package, credentials, no network.
+        raise UnreadableFile(shown, shorten_error(error)) from error
+    if is_there:
+        return filesystem, [path]
+    kept = [
+        filesystem.unstrip_protocol(name)
+        for name in found
+        if find_format(name) and not any(part[0] in "._" for part in name.split("/") if part)
+    ]
+    if not kept:
+        raise UnreadableFile(
+            shown, "there is no such file" if is_file else f"no {KINDS} file is there"
+        )
+    return filesystem, kept
+
+
+DAMAGED = "it is damaged or was cut short: it cannot be unpacked"
+_MOST_LINES = 10**7
+
+
+def find_fault(path: str, kind: FileFormat, column: str = "") -> str | None:
+    """Find the first line of a CSV or JSON file that cannot be read, and say why in one line.
+
+    Of JSON, a ``column`` whose type changes is a fault too. None where there is none to be
+    found, or where zstd packed the file.
+    """
+    if path.lower().endswith(".zst"):
+        return None
+    at, ends = 0, dict[bool, int]()
+
+    def decode(lines: Iterator[bytes]) -> Iterator[str]:
+        nonlocal at
+        for at, line in enumerate(lines, 1):
+            if line.endswith(b"\n"):
+                ends.setdefault(line.endswith(b"\r\n"), at)
+            yield line.decode()
+
+    try:
+        with gzip.open(path) if path.lower().endswith(".gz") else Path(path).open("rb") as file:
+            lines = decode(islice(file, _MOST_LINES))
+            if kind is FileFormat.JSON:
+                return _check_json(lines, column)
+            if found := _check_csv(lines):
+                return found
+    except UnicodeError:
+        return f"line {at:,} is not UTF-8 text; save the file as UTF-8"
+    except RecursionError:
+        return f"line {at:,} is nested too deeply; a log's line is a flat object"
+    except json.JSONDecodeError as error:
+        return f"line {at:,} is not JSON: {error.msg}"
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        return DAMAGED
+    except OSError as error:
+        return error.strerror or str(error)
+    if len(ends) > 1:
+        other = max(ends.values())
+        return f"line {other:,} ends otherwise than line 1; save it with one kind of line ends"
+    return None
+
+
+def _check_csv(lines: Iterator[str]) -> str | None:
+    header = next(lines, "").removeprefix("\ufeff")
+    mark = max(",;\t|", key=header.count)
+    rows = csv.reader(chain([header], lines), delimiter=mark, strict=True)
+    first = 1
+    try:
+        names = next(rows, [])
+        first = rows.line_num + 1
+        for row in rows:
+            # A mark at the end of each line makes a last value of nothing.
+            found = len(row) - (len(row) == len(names) + 1 and not row[-1])
+            if row and found != len(names):
+                values = f"{found:,} value{'' if found == 1 else 's'}"
+                shown = shorten(", ".join(names), 60)
+                return f"line {first:,} has {values}, the header has {len(names):,} ({shown})"
+            first = rows.line_num + 1
+    except csv.Error as error:
+        is_open = "end of data" in str(error)
+        why = "leaves a quote open" if is_open else f"is not CSV: {str(error).split(' - ')[0]}"
+        return f"line {first:,} {why}"
+    return None
+
+
+def _check_json(lines: Iterator[str], column: str) -> str | None:
+    kinds = set[type]()
+    for at, line in enumerate(lines, 1):
+        found = json.loads(line) if line.strip() else {}
+        if not isinstance(found, dict):
+            return f'line {at:,} is not an object, such as {{"Age": 30, "Click": 1}}'
+        json.dumps(found, ensure_ascii=False).encode()  # half a character is an error
+        value = found.get(column)
+        if value is not None:
+            kinds.add(float if type(value) is int else type(value))
+        if len(kinds) > 1:
+            shown = shorten(json.dumps(value, ensure_ascii=False), 40)
+            return f"{column!r} is {shown} in line {at:,}, of another type than before; give it one"
+    return None
+
+
+_FRAME = b"\x28\xb5\x2f\xfd"
+_RLE = 1  # a block of one byte that is repeated
+
+
+def is_cut_parquet(path: str) -> bool:
+    """Tell whether a Parquet file lacks its opening or closing mark, as when cut short."""
+    try:
+        with Path(path).open("rb") as file:
+            head, size = file.read(4), file.seek(0, SEEK_END)
+            file.seek(max(4, size - 4))
+            return not head == file.read() == b"PAR1"
+    except OSError:
+        return False
+
+
+def is_cut_short(path: str) -> bool:
+    """Tell whether the end of a file that zstd packed is missing.
+
+    DuckDB would read what there is and say nothing. Only the sizes of blocks are read.
+    """
+    size = Path(path).stat().st_size
+    with Path(path).open("rb") as file:
+        while file.tell() < size:
+            magic = file.read(4)
+            skipped = magic[1:] == b"\x2a\x4d\x18" and magic[0] >> 4 == 5
+            if skipped:
+                file.seek(_read_number(file, 4), 1)
+            elif magic == _FRAME:
+                _skip_frame(file, size)
+            else:
+                # Other bytes are an engine's to refuse; too few are a frame that begins.
+                return len(magic) < len(_FRAME)
+        return file.tell() > size
+
+
+def _skip_frame(file: BinaryIO, size: int) -> None:
+    """Go from the header of a frame to behind its last block and checksum.
+
+    Where the file ends before, the place is behind its end.
+    """
+    described = _read_number(file, 1)
+    single, checked = bool(described & 0x20), bool(described & 0x04)
+    content = (int(single), 2, 4, 8)[described >> 6]
+    file.seek((not single) + (0, 1, 2, 4)[described & 3] + content, 1)
+    last = False
+    while not last:
+        if file.tell() + 3 > size:
+            file.seek(size + 1)
+            return
+        header = _read_number(file, 3)
+        last, kind = bool(header & 1), header >> 1 & 3
+        file.seek(1 if kind == _RLE else header >> 3, 1)
+    file.seek(4 * checked, 1)
+
+
+def _read_number(file: BinaryIO, width: int) -> int:
+    """Read a number of so many bytes, the least first."""
+    return int.from_bytes(file.read(width), "little")
+
 
 Paths: TypeAlias = str | Path | Sequence[str | Path]
 Read = TypeVar("Read")

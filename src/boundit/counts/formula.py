@@ -17,7 +17,7 @@ Whatever is divided by zero is nan, and nan stays nan in sums and products, also
 weight is zero: a number comes out only when every cell the formula asks for has one.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
@@ -25,18 +25,166 @@ from typing import Protocol, assert_never
 
 import numpy as np
 
-from boundit.core.errors import DataError
+from boundit.core.errors import DataError, QueryError
 from boundit.core.names import Nodes, join_names, sort_names
-from boundit.counts.contraction import (
-    ProductTable,
-    contract,
-    eliminate,
-    merge_factors,
-    multiply_out,
-)
+from boundit.counts.log import read_log
 from boundit.counts.memory import Workspace
-from boundit.counts.named_array import Floats, divide
-from boundit.estimand.expression import CFactor, Expression, P, Product, Ratio, Sum
+from boundit.counts.named_array import MOST_AXES, Floats, NamedArray, agree_on_levels, divide
+from boundit.estimand.derivation import Identification
+from boundit.estimand.expression import (
+    CFactor,
+    Expression,
+    P,
+    Product,
+    Ratio,
+    Sum,
+    find_variables,
+    order_elimination,
+)
+
+_BY_LEVEL = 2**16
+"""From how many cells on a product is made level by level of the variable to sum out."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProductTable:
+    """A table of a product: arrays of one shape, an axis for each of its variables."""
+
+    axes: tuple[str, ...]
+    arrays: tuple[Floats, ...]
+
+    def align(self, axes: Sequence[str]) -> tuple[Floats, ...]:
+        """Show the arrays with these axes in this order, length 1 where the table lacks one."""
+        if self.axes == axes:
+            return self.arrays
+        place = {axis: i for i, axis in enumerate(self.axes)}
+        own = [place[axis] for axis in axes if axis in place]
+        shape = [self.arrays[0].shape[place[axis]] if axis in place else 1 for axis in axes]
+        return tuple(array.transpose(own).reshape(shape) for array in self.arrays)
+
+    def rename(self, names: Mapping[str, str]) -> "ProductTable":
+        """Give some variables other names."""
+        return ProductTable(tuple(names.get(axis, axis) for axis in self.axes), self.arrays)
+
+    def drop_short_axes(self) -> "ProductTable":
+        """Take the axes of variables with one level away: NumPy allows few axes."""
+        shape = self.arrays[0].shape
+        if 1 not in shape:
+            return self
+        kept = tuple(axis for axis, n in zip(self.axes, shape, strict=True) if n > 1)
+        return ProductTable(kept, tuple(array.squeeze() for array in self.arrays))
+
+    def select(self, axis: str, level: int) -> "ProductTable":
+        """Fix one variable at a level; its axis goes. A table without it stays as it is."""
+        if axis not in self.axes:
+            return self
+        at = self.axes.index(axis)
+        left = self.axes[:at] + self.axes[at + 1 :]
+        return ProductTable(left, tuple(np.take(array, level, at) for array in self.arrays))
+
+
+def contract(
+    tables: Iterable[ProductTable],
+    keep: Sequence[str],
+    sizes: Mapping[str, int],
+    workspace: Workspace,
+) -> Floats:
+    """Multiply tables of one array and sum over every name that is not kept.
+
+    The result has an axis for each name in ``keep``, of length 1 where no table has it.
+    """
+    left = list(tables)
+    held = {axis for table in left for axis in table.axes}
+    left = eliminate(left, held.difference(keep), sizes, workspace)
+    return multiply_out(left, tuple(keep), sizes, workspace)[0]
+
+
+def eliminate(
+    factors: Sequence[ProductTable],
+    summed: Collection[str],
+    levels: Mapping[str, int],
+    workspace: Workspace,
+) -> list[ProductTable]:
+    """Sum variables out of a product of tables; what is left is again a list of tables.
+
+    Every variable must be in some table. Nothing is multiplied that would not fit into the
+    workspace.
+    """
+    left = list(factors)
+    order = order_elimination([factor.axes for factor in left], summed, levels)
+    workspace.require_cells(order.largest, order.widest)
+    for axis in order.variables:
+        workspace.require_time()
+        touched = [factor for factor in left if axis in factor.axes]
+        left = [factor for factor in left if axis not in factor.axes]
+        left.append(_sum_out(axis, touched, levels, workspace))
+    return left
+
+
+def multiply_out(
+    factors: Sequence[ProductTable],
+    axes: Sequence[str],
+    levels: Mapping[str, int],
+    workspace: Workspace,
+) -> tuple[Floats, ...]:
+    """Multiply tables into one over the variables ``axes``, length 1 where no table has one."""
+    held = dict.fromkeys(name for factor in factors for name in factor.axes)
+    workspace.require_cells(prod(levels[axis] for axis in held), held)
+    return _multiply(factors, tuple(axes))
+
+
+def merge_factors(factors: Sequence[ProductTable]) -> list[ProductTable]:
+    """Multiply each table into one that has all its variables, if there is one.
+
+    If it is multiplied by itself again and again, the list of its tables must not grow.
+    """
+    left = list[ProductTable]()
+    for factor in sorted(factors, key=lambda factor: -len(factor.axes)):
+        names = frozenset(factor.axes)
+        home = next((i for i, other in enumerate(left) if names.issubset(other.axes)), None)
+        if home is None:
+            left.append(factor)
+        else:
+            axes = left[home].axes
+            left[home] = ProductTable(axes, _multiply([factor, left[home]], axes))
+    return left
+
+
+def _sum_out(
+    axis: str, factors: Sequence[ProductTable], levels: Mapping[str, int], workspace: Workspace
+) -> ProductTable:
+    """Multiply tables and sum over one variable that they have.
+
+    A large product is made for one level of it after the other, and added up.
+    """
+    held = dict.fromkeys(name for factor in factors for name in factor.axes)
+    kept = tuple(name for name in held if name != axis)
+    if prod(levels[other] for other in held) <= _BY_LEVEL:
+        products = _multiply(factors, (*kept, axis))
+        return ProductTable(kept, tuple(array.sum(axis=-1) for array in products))
+    sums = [array.copy() for array in _multiply([f.select(axis, 0) for f in factors], kept)]
+    for level in range(1, levels[axis]):
+        workspace.require_time()
+        products = _multiply([f.select(axis, level) for f in factors], kept)
+        for total, array in zip(sums, products, strict=True):
+            np.add(total, array, out=total)
+    return ProductTable(kept, tuple(sums))
+
+
+def _multiply(factors: Sequence[ProductTable], axes: tuple[str, ...]) -> tuple[Floats, ...]:
+    """Multiply tables over the variables ``axes``, the smallest first."""
+    if not factors:
+        return (np.ones([1] * len(axes)),)
+    first, *others = sorted(factors, key=lambda factor: len(factor.axes))
+    products = first.align(axes)
+    for factor in others:
+        arrays = factor.align(axes)
+        n = max(len(products), len(arrays))
+        products = tuple(
+            products[i % len(products)] * arrays[i % len(arrays)] for i in range(n)
+        )
+    return products
+
 
 Pair = tuple[Floats, Floats]
 """Lower and upper endpoints of the same numbers."""
@@ -224,7 +372,7 @@ class TermReader(Protocol):
         """The endpoints of ``P(of | given)``, an axis for each of its columns."""
 
 
-def evaluate(formula: Formula, reader: TermReader) -> tuple[tuple[str, ...], Pair]:
+def evaluate_endpoints(formula: Formula, reader: TermReader) -> tuple[tuple[str, ...], Pair]:
     """Compute both endpoints of a formula at every value of its free names.
 
     Where terms have one array each, both are the same. A free name of one level has no axis.
@@ -331,3 +479,99 @@ def estimate_factor(
             values = np.divide(1.0, values, out=np.zeros(values.shape), where=values > 0)
         table = ProductTable(free, (values,)).drop_short_axes()
     return table.rename(factor.names)
+
+
+class CountSource(Protocol):
+    """Numbers of rows, or shares of them, by the levels of some variables."""
+
+    @property
+    def names(self) -> Nodes:
+        """The variables that the table counts."""
+
+    @property
+    def n_levels(self) -> Mapping[str, int]:
+        """How many levels (values) each variable of the table has."""
+
+    def marginalize(self, names: Nodes) -> NamedArray:
+        """Add up the table's counts (or probabilities) by some of its variables."""
+
+
+def evaluate(
+    expression: Expression,
+    log: CountSource,
+    *,
+    external: Iterable[CountSource] = (),
+    workspace: Workspace | None = None,
+) -> NamedArray:
+    """Compute a formula at every value of its free variables, from a log and external tables.
+
+    ``log`` is the distribution (or the counts) of the logged rows, which ``P(..., logged=True)``
+    reads. ``external`` are tables of the whole population, each over some of the variables; a term
+    with ``logged=False`` reads the smallest that covers it. Without selection the log is the
+    population: pass it as both. A cell that was never seen is nan, and so is what reads it.
+
+    >>> import numpy as np
+    >>> from boundit.estimand.expression import Product, Sum
+    >>> p = NamedArray(("X", "Y"), np.array([[0.1, 0.3], [0.2, 0.4]]))
+    >>> x, y = frozenset("X"), frozenset("Y")
+    >>> answer = evaluate(Sum(x, Product((P(y, x), P(x)))), p)
+    >>> answer.axes, answer.values.round(3)
+    (('Y',), array([0.3, 0.7]))
+    """
+    reader = _Estimates(log, tuple(external), workspace or Workspace.make_default())
+    axes, (values, _) = evaluate_endpoints(normalise(expression), reader)
+    answer = NamedArray(axes, values)
+    free = tuple(sort_names(expression.free))
+    # A variable of one level has an axis as well, as long as NumPy allows it.
+    return NamedArray(free, answer.align(free)) if len(free) <= MOST_AXES else answer
+
+
+class _Levels(dict[str, int]):
+    """How many levels each variable has; one that no table has is refused by name."""
+
+    def __missing__(self, name: str) -> int:
+        raise NotLogged(name, self)
+
+
+class _Estimates:
+    """The estimates of terms: shares of rows, from the log or the smallest table that has them."""
+
+    def __init__(
+        self, log: CountSource, external: tuple[CountSource, ...], workspace: Workspace
+    ) -> None:
+        self.levels: Mapping[str, int] = _Levels(agree_on_levels(log, *external))
+        self.log, self.workspace = log, workspace
+        self.external = sorted(external, key=lambda table: prod(table.n_levels.values()))
+        self._terms: dict[P, ProductTable] = {}
+
+    def read_term(self, term: P) -> ProductTable:
+        """The estimate of ``P(of | given)``, nan where nothing was seen."""
+        if term not in self._terms:
+            able = [t for t in self.external if term.free <= t.names]
+            if term.logged and (missing := term.free - self.log.names):
+                raise NotLogged(sort_names(missing)[0], self.log.names)
+            if not term.logged and not able:
+                raise NeedsPopulation(term, [table.names for table in self.external])
+            varying = frozenset(name for name in term.free if self.levels[name] > 1)
+            self.workspace.require_cells(prod(self.levels[n] for n in varying), varying)
+            joint = (self.log if term.logged else able[0]).marginalize(varying)
+            below = joint.marginalize(term.given & varying).align(joint.axes)
+            self._terms[term] = ProductTable(joint.axes, (divide(joint.values, below),))
+        return self._terms[term]
+
+
+def evaluate_identified(
+    found: Identification, log: object, external: Iterable[object]
+) -> NamedArray:
+    """Compute the formula of an identified effect; without selection the log is the population.
+
+    Each table is counted by those variables of the formula that it has.
+    """
+    if found.expression is None:
+        raise QueryError(f"The effect has no formula to evaluate: {found}.")
+    names = find_variables(found.expression)
+    sources = [read_log(of) for of in (log, *external)]
+    logged, *tables = (of.count(sort_names(names & {*of.columns})) for of in sources)
+    return evaluate(
+        found.expression, logged, external=tables if found.selected else [logged, *tables]
+    )

@@ -13,15 +13,20 @@ from duckdb import DuckDBPyRelation
 from boundit.core.errors import DataError, OptionError
 from boundit.core.message import ANY, Option
 from boundit.core.names import ADAPTIVE_COLUMN, sort_names
-from boundit.core.renamed import refuse_renamed
+from boundit.core.public_names import refuse_renamed
 from boundit.counts.errors import MissingColumn, NotACategory, NotNumeric
 from boundit.counts.files import connect, find_files
 from boundit.counts.frames import read_frame
-from boundit.counts.relations import RelationSource
-from boundit.counts.sources import ColumnKind, GroupBy, Source, limit_cells, read_columns
+from boundit.counts.sources import (
+    ColumnKind,
+    GroupBy,
+    RelationSource,
+    Source,
+    limit_cells,
+    read_columns,
+)
 from boundit.counts.table import CountTable
-from boundit.counts.tabulate import Missing, Request, tabulate
-from boundit.counts.unmarked import ask_by_name
+from boundit.counts.tabulate import Missing, Request, ask_by_name, tabulate
 
 
 @dataclass(frozen=True, eq=False, repr=False)

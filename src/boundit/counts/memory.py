@@ -11,7 +11,7 @@ from typing import Final
 from boundit.core.errors import OptionError, OutOfTime, shorten
 from boundit.core.long_work import FOR_EVER, TimeBudget
 from boundit.core.message import Option
-from boundit.core.scalars import unwrap_scalar
+from boundit.core.names import unwrap_scalar
 from boundit.counts.errors import TooLarge
 
 LEAST = 10**6

@@ -1,4 +1,4 @@
-"""Covariate adjustment: when a weighted average over covariates is the causal effect.
+r"""Covariate adjustment: when a weighted average over covariates is the causal effect.
 
 .. code-block:: text
 
@@ -13,8 +13,19 @@ without selection. GACT3 asks of a pair ``(Z, Z^T)`` that (a) no covariate lies 
 that in G_pbd (b) ``(X _||_ Y | Z, S)`` and (c) ``(Y _||_ S | Z^T)``. With ``Z^T`` empty this is
 GACT1, with ``Z^T`` all of ``Z`` it is GACT2. These have conditions of their own, by which the
 verdict says what fails; the tests show that they agree with GACT3. Without a selection node
-(c) is void, and what is left is Definition 2. Effects in a context have a criterion of their
-own, ``context_adjustment``.
+(c) is void, and what is left is Definition 2.
+
+Effects in a context have a criterion of their own: adjusting for the joint effect of ``Y`` and
+``C`` fails as soon as a context causes a treatment. At each context on its own,
+
+.. math:: P(y \mid do(x), c) = \sum_z P(y \mid x, c, z, S{=}1)\, P(z \mid c, S{=}1)
+
+if the treatments cause neither ``C`` nor ``Z``, and (a) ``(Y _||_ S | X, C, Z)`` in the graph
+cut into ``X``, (b) ``(Y _||_ X | C, Z, S)`` in the graph cut out of ``X``, and (c)
+``(Z _||_ S | C)`` or else an unselected table over ``Z`` and ``C`` supplies the weights: the
+treatments leave ``P(z | c)`` as it is, (a) is Rule 1 and (b) Rule 2 of the do-calculus. Since
+selection causes nothing, (a) and (b) are one separation, ``(Y _||_ X, S | C, Z)`` in the graph
+cut out of ``X``, so that a minimal ``Z`` is found in linear time.
 
 References
 ----------
@@ -26,20 +37,19 @@ J. D. Correa, J. Tian and E. Bareinboim, Generalized adjustment under confoundin
 biases, AAAI 2018 (GACT3).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from boundit.core.errors import QueryError
 from boundit.core.names import Names, Nodes, join_names, sort_names
 from boundit.core.verdict import Verdict
-from boundit.estimand.context_adjustment import adjusts_in_context, list_context_adjustments
 from boundit.estimand.expression import Expression, P, Product, Sum
 from boundit.estimand.query import EffectQuery, parse_query, read_roles
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.paths import find_proper_causal_effects, make_back_door_graph
 from boundit.graph.read import GraphLike, require_graph
-from boundit.graph.separation import open_walk
+from boundit.graph.separation import find_connected_nodes, open_walk
 from boundit.graph.separators import (
     find_needed_nodes,
     find_separator,
@@ -47,6 +57,159 @@ from boundit.graph.separators import (
     list_sets_between,
     minimal_separator,
 )
+
+CRITERION = "adjustment in context"
+
+
+class ContextAdjustment(NamedTuple):
+    """Covariates, and the table their weights come from: empty means the log."""
+
+    covariates: Nodes
+    table: Nodes
+
+
+def adjusts_in_context(
+    graph: CausalGraph,
+    *,
+    covariates: Names,
+    treatments: Names,
+    outcomes: Names,
+    context: Names = (),
+    table: Names = (),
+) -> Verdict:
+    """Judge whether the covariates give ``P(outcomes | do(treatments), context)`` by averaging.
+
+    The verdict says yes or no, and on a no which path is left open.
+
+    ``table`` are the variables of one unselected table; it counts if it holds every covariate
+    and context. A no does not mean that the effect cannot be known in other ways.
+
+    >>> from boundit.graph.text import parse
+    >>> graph = parse("C -> X -> Y; C -> Y; C -> [S]")
+    >>> print(adjusts_in_context(
+    ...     graph, covariates=(), treatments="X", outcomes="Y", context="C"))
+    yes, by adjustment in context: selection and treatment assignment are separated from Y
+    """
+    roles = {"a covariate": covariates, "a treatment": treatments, "an outcome": outcomes}
+    z, x, y, c = read_roles(graph, roles | {"context": context})
+    measured = graph.require(table)
+
+    def refused(condition: str, reason: str, witness: tuple[str, ...]) -> Verdict:
+        clause = f"{CRITERION}{condition}"
+        return Verdict(holds=False, clause=clause, reason=reason, witness=witness)
+
+    if caused := (z | c) & graph.descendants(x):
+        return refused(
+            "", f"the treatments cause {join_names(caused)}", tuple(sort_names(caused))
+        )
+    s = frozenset((graph.selection,)) if graph.selection else frozenset()
+    if walk := open_walk(graph.without_edges_into(x), y, s, given=x | c | z):
+        return refused(" (a)", "selection depends on the outcome", walk)
+    if walk := open_walk(graph.without_edges_out_of(x), y, x, given=c | z | s):
+        return refused(" (b)", "a back-door path stays open", walk)
+    if not z | c <= measured and (walk := open_walk(graph, z, s, given=c)):
+        return refused(" (c)", "selection depends on a covariate", walk)
+    reason = f"selection and treatment assignment are separated from {join_names(y)}"
+    return Verdict(holds=True, clause=CRITERION, reason=reason)
+
+
+def find_context_adjustment(
+    graph: CausalGraph,
+    *,
+    treatments: Names,
+    outcomes: Names,
+    context: Names = (),
+    tables: Iterable[Names] = (),
+) -> ContextAdjustment | None:
+    """Find covariates that give an effect in a context, none to spare; None when none will do.
+
+    They are averaged over at each context: ``P(y | x, c, z, S=1)`` with weights ``P(z | c)``.
+    Weights come from the log where they can, otherwise from the first of the unselected
+    ``tables``, each a set of variables, that serves.
+
+    >>> from boundit.graph.text import parse
+    >>> graph = parse("C -> X -> Y; C -> Y; Z -> X; Z -> Y; Z -> [S]")
+    >>> roles = {"treatments": "X", "outcomes": "Y", "context": "C"}
+    >>> find_context_adjustment(graph, **roles) is None
+    True
+    >>> sorted(find_context_adjustment(graph, **roles, tables=[{"C", "Z"}]).covariates)
+    ['Z']
+    """
+    roles = {"a treatment": treatments, "an outcome": outcomes, "context": context}
+    x, y, c = read_roles(graph, roles)
+    for behind, s, usable, table in _list_weight_sources(graph, x, y, c, tables):
+        found = minimal_separator(behind, y, x | s, include=c, within=usable)
+        if found is not None:
+            return ContextAdjustment(found - c, table)
+    return None
+
+
+def list_context_adjustments(
+    graph: CausalGraph,
+    *,
+    treatments: Names,
+    outcomes: Names,
+    context: Names,
+    external: Names = (),
+    within: Names | None = None,
+    minimal: bool = False,
+) -> Iterator[ContextAdjustment]:
+    """List the covariates that give an effect in a context, each with its source of weights.
+
+    ``external`` are the variables of one unselected table, ``within`` those one may adjust for.
+    """
+    roles = {"a treatment": treatments, "an outcome": outcomes, "context": context}
+    x, y, c = read_roles(graph, roles)
+    (allowed,) = read_roles(graph, {"allowed": graph.observed if within is None else within})
+    tables = [graph.require(external)]
+
+    def search() -> Iterator[ContextAdjustment]:
+        seen = set[Nodes]()
+        for behind, s, usable, table in _list_weight_sources(graph, x, y, c, tables):
+            within = (usable & allowed) | c
+            for found in list_separators(behind, y, x | s, include=c, within=within):
+                covariates = found - c
+                needed = find_needed_nodes(behind, y, x | s, include=c, within=found)
+                spare = covariates - (needed or frozenset()) if minimal else frozenset()
+                if covariates not in seen and not spare:
+                    seen.add(covariates)
+                    yield ContextAdjustment(covariates, table)
+
+    return search()
+
+
+def write_context_adjustment(
+    adjustment: ContextAdjustment, *, treatments: Nodes, outcomes: Nodes, context: Nodes
+) -> Expression:
+    """Write the formula of an adjustment in context: at each context an average over Z.
+
+    >>> x, y, nothing = frozenset("X"), frozenset("Y"), frozenset()
+    >>> plain = ContextAdjustment(covariates=nothing, table=nothing)
+    >>> write_context_adjustment(plain, treatments=x, outcomes=y, context=nothing) == P(y, x)
+    True
+    """
+    z, table = adjustment
+    inner = P(outcomes, treatments | context | z)
+    return Sum(z, Product((inner, P(z, context, logged=not table)))) if z else inner
+
+
+def _list_weight_sources(
+    graph: CausalGraph, x: Nodes, y: Nodes, c: Nodes, tables: Iterable[Names]
+) -> Iterator[tuple[CausalGraph, Nodes, Nodes, Nodes]]:
+    """List where the weights ``P(z | c)`` can come from: the log (an empty table), then tables.
+
+    Each comes with the graph cut out of the treatments, selection, and the covariates that can
+    be weighed.
+    """
+    caused = graph.descendants(x)
+    if c & caused:
+        return
+    s = frozenset((graph.selection,)) if graph.selection else frozenset()
+    behind, free = graph.without_edges_out_of(x), graph.observed - caused - y - c
+    yield behind, s, free - find_connected_nodes(graph, s, given=c), frozenset()
+    for table in map(graph.require, tables):
+        if s and c <= table:
+            yield behind, s, free & table, table
 
 
 class Adjustment(NamedTuple):
@@ -81,7 +244,7 @@ def is_adjustment_set(
     --------
     >>> graph = "Z -> X -> Y; Z -> Y; Z -> [S]"
     >>> print(is_adjustment_set(graph, "Y | do(X)", "Z", external="Z"))
-    yes, by GACT2: every non-causal path is blocked, and selection tells nothing of the outcome
+    yes, by GACT2: every non-causal path is blocked, and selection is separated from the outcome
     >>> print(is_adjustment_set(graph, "Y | do(X)", "Z"))
     no, by Theorem 1 (GACT1) (c): selection depends on the outcome [Y <- Z -> S]
     """
@@ -176,7 +339,7 @@ def adjusts(
 
     >>> roles = {"covariates": "Z", "treatments": "X", "outcomes": "Y"}
     >>> print(adjusts("Z -> X -> Y; Z -> Y; Z -> [S]", **roles, external="Z"))
-    yes, by GACT2: every non-causal path is blocked, and selection tells nothing of the outcome
+    yes, by GACT2: every non-causal path is blocked, and selection is separated from the outcome
     >>> print(adjusts("Z -> X -> Y; Z -> Y; Z -> [S]", **roles))
     no, by Theorem 1 (GACT1) (c): selection depends on the outcome [Y <- Z -> S]
     """
@@ -205,7 +368,7 @@ def adjusts(
         criterion, first = "GACT3", "a"
         claims = [("b", backdoor, x, y, z | s, noncausal), ("c", backdoor, y, s, zt, depends)]
     if spoiled := z & find_proper_causal_effects(graph, treatments=x, outcomes=y):
-        reason = f"the treatments act on {join_names(spoiled)} on the way to the outcome"
+        reason = f"{join_names(spoiled)} is affected by a treatment on a causal path"
         witness = tuple(sort_names(spoiled))
         return Verdict(
             holds=False, clause=f"{criterion} ({first})", reason=reason, witness=witness
@@ -216,7 +379,7 @@ def adjusts(
             return Verdict(holds=False, clause=clause, reason=reason, witness=walk)
     reason = "every non-causal path is blocked"
     if s:
-        reason += ", and selection tells nothing of the outcome"
+        reason += ", and selection is separated from the outcome"
     return Verdict(holds=True, clause=criterion, reason=reason)
 
 

@@ -1,4 +1,11 @@
-"""Identifications: the formula that was found, or none, and the steps of its derivation."""
+"""Questions, the do-calculus on them, and identifications with the steps that led there.
+
+References
+----------
+J. Pearl, Causal diagrams for empirical research, Biometrika 1995: Rules 1 to 3.
+I. Shpitser and J. Pearl, Identification of conditional interventional distributions, UAI 2006:
+IDC, which turns conditions into interventions first.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -6,17 +13,19 @@ from itertools import islice, pairwise
 from typing import Any
 
 from boundit.core.errors import shorten
-from boundit.core.formula import Line, StepRecord, join_line
+from boundit.core.formula import Line, StepRecord, Term, Variable, join_line, name_variables
 from boundit.core.names import Nodes, sort_names, write_name
 from boundit.core.public_names import find_forwarded
 from boundit.estimand.expression import Expression
 from boundit.estimand.notation import write_latex, write_text
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.paths import list_shortest_paths, make_back_door_graph
+from boundit.graph.implications import Independence, implications
+from boundit.graph.paths import list_causal_paths, list_shortest_paths, make_back_door_graph
+from boundit.graph.separation import open_walk
 
 MOST_LISTED = 100
-"""How many adjustment sets, and how many non-causal paths, are looked at."""
+"""How many adjustment sets, and how many causal and non-causal paths, are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +56,8 @@ class Step:
     ``fact`` is the separation that a rule of the do-calculus rests on, or that failed; steps of
     other kinds have none. Two steps are equal when they say the same.
 
-    >>> print(Step(15, "divide by Q of U2, X2"))
-    Algorithm 2, line 15: divide by Q of U2, X2
+    >>> print(Step(15, "divide by Q[U2, X2]"))
+    Algorithm 2, line 15: divide by Q[U2, X2]
     >>> print(Step(None, "sum over Z", "chain rule"))
     chain rule: sum over Z
     """
@@ -60,7 +69,7 @@ class Step:
 
     @property
     def sentence(self) -> Line:
-        """The step as a line of an explanation, such as "Rule 3: drop do(X)".
+        """The step as a line of an explanation, such as "Rule 3: do(X) may be dropped".
 
         Formulas in it stay values that pages can render.
         """
@@ -146,6 +155,20 @@ class Identification:
         return tuple(dict.fromkeys(islice(listed, MOST_LISTED)))
 
     @property
+    def causal_paths(self) -> tuple[tuple[str, ...], ...]:
+        """The proper causal paths, as they are drawn: the first ``MOST_LISTED``, shortest first."""
+        if self.asked is None:
+            return ()
+        graph, query, _ = self.asked
+        roles = query.treatments, query.outcomes
+        return tuple(list_causal_paths(graph.without_groups(), *roles, most=MOST_LISTED))
+
+    @property
+    def implications(self) -> tuple[Independence, ...]:
+        """The testable implications of the graph."""
+        return implications(self.asked[0]) if self.asked else ()
+
+    @property
     def biasing_paths(self) -> tuple[tuple[str, ...], ...]:
         """The shortest open non-causal paths from treatments to outcomes, as they are drawn.
 
@@ -202,5 +225,158 @@ class Identification:
         return shown
 
     def _say_none(self) -> str:
-        """Say that there is no formula, and whether that is proved or only these rules failed."""
+        """Say that none was found, and the theorem if there can be none."""
         return f"not identified: {self.proof}" if self.proof else "not found by these rules"
+
+
+_MOVES = {
+    "Rule 1": "the condition {0} may be dropped",
+    "Rule 2": "conditioning on {0} equals do({0})",
+    "Rule 3": "do({0}) may be dropped",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """``P(outcomes | do(treatments), context)``, of the logged rows when it is ``selected``."""
+
+    outcomes: Nodes
+    treatments: Nodes = frozenset()
+    context: Nodes = frozenset()
+    selected: bool = False
+
+    @property
+    def formula(self) -> Term:
+        """The question as a formula ``P(y | do(x), c)``, which text and HTML pages render."""
+        done = (Term("do", name_variables(self.treatments)),) if self.treatments else ()
+        selected = (Variable("S", value="1"),) if self.selected else ()
+        given = (*done, *name_variables(self.context), *selected)
+        return Term("P", name_variables(self.outcomes), given)
+
+    def __str__(self) -> str:
+        return str(self.formula)
+
+    @property
+    def variables(self) -> Nodes:
+        """Every variable the question names: outcomes, treatments and context."""
+        return self.outcomes | self.treatments | self.context
+
+    def list_known(self, graph: CausalGraph) -> Nodes:
+        """List what is given: the context, and the selection node where rows are selected."""
+        if self.selected and graph.selection:
+            return self.context | {graph.selection}
+        return self.context
+
+
+def find_selection_walk(graph: CausalGraph, asked: Question) -> tuple[str, ...] | None:
+    """Find an open walk from the outcomes to selection; None if Rule 1 drops ``S = 1``.
+
+    None means that logged rows and the population have the same answer.
+
+    >>> graph = CausalGraph.of(directed=[("Z", "Y"), ("Z", "S")], selection="S")
+    >>> find_selection_walk(graph, Question(frozenset("Y")))
+    ('Y', '<-', 'Z', '->', 'S')
+    """
+    cut = graph.without_edges_into(asked.treatments)
+    given = asked.treatments | asked.context
+    return open_walk(cut, asked.outcomes, graph.selection or (), given=given)
+
+
+def may_ignore_selection(graph: CausalGraph, asked: Question) -> bool:
+    """Return whether Rule 1 drops ``S = 1``: ``find_selection_walk`` finds none.
+
+    >>> graph = CausalGraph.of(directed=[("Z", "Y"), ("Z", "S")], selection="S")
+    >>> may_ignore_selection(graph, Question(frozenset("Y"), context=frozenset("Z")))
+    True
+    """
+    if graph.selection is None:
+        return True
+    bits = graph.bits
+    into = bits.mask(asked.treatments)
+    given = into | bits.mask(asked.context) | bits.selection
+    return not bits.selection & bits.find_boundary(bits.mask(asked.outcomes), given, into)
+
+
+def may_observe_treatments(graph: CausalGraph, asked: Question) -> bool:
+    """Return whether Rule 2 turns all interventions into conditions.
+
+    The question is then a conditional probability.
+
+    >>> graph = CausalGraph.of(directed=[("X", "Y"), ("Z", "X"), ("Z", "Y")])
+    >>> may_observe_treatments(graph, Question(frozenset("Y"), frozenset("X"), frozenset("Z")))
+    True
+    >>> may_observe_treatments(graph, Question(frozenset("Y"), frozenset("X")))
+    False
+    """
+    bits = graph.bits
+    treated = bits.mask(asked.treatments)
+    given = treated | bits.mask(asked.list_known(graph))
+    return not treated & bits.find_boundary(bits.mask(asked.outcomes), given, 0, treated)
+
+
+def state_rule_1(
+    graph: CausalGraph, asked: Question, walk: tuple[str, ...] = ()
+) -> SeparationFact:
+    """State that the outcomes are separated from selection, or the walk by which they are not."""
+    selection = frozenset((graph.selection,)) if graph.selection else frozenset()
+    given = asked.treatments | asked.context
+    return SeparationFact(asked.outcomes, selection, given, into=asked.treatments, walk=walk)
+
+
+def state_rule_2(graph: CausalGraph, asked: Question) -> SeparationFact:
+    """State that outcomes and treatments are separated in the graph cut out of the treatments."""
+    known, treatments = asked.list_known(graph), asked.treatments
+    return SeparationFact(asked.outcomes, treatments, known, out_of=treatments)
+
+
+def lighten(graph: CausalGraph, asked: Question) -> tuple[Question, tuple[Step, ...]]:
+    """Simplify a question by the do-calculus, for as long as a rule applies.
+
+    Rule 3 drops an intervention, Rule 1 conditions, Rule 2 turns a condition into an
+    intervention. Returns the simpler question and the steps.
+
+    >>> chain = CausalGraph.of(directed=[("X", "M"), ("M", "Y")])
+    >>> asked = Question(frozenset("Y"), frozenset("X"), frozenset("M"))
+    >>> light, steps = lighten(chain, asked)
+    >>> print(light, *steps, sep="; ")
+    P(Y | do(M)); Rule 3: do(X) may be dropped; Rule 2: conditioning on M equals do(M)
+    """
+    steps = list[Step]()
+    while move := _find_move(graph, asked):
+        rule, names, into, out_of = move
+        known, moved = asked.list_known(graph) | asked.treatments, frozenset(names)
+        for name in names:
+            given, other = known - {name}, frozenset((name,))
+            fact = SeparationFact(asked.outcomes, other, given, into, out_of)
+            steps.append(Step(None, _MOVES[rule].format(write_name(name)), rule, fact))
+        treatments = asked.treatments | moved if rule == "Rule 2" else asked.treatments - moved
+        asked = replace(asked, treatments=treatments, context=asked.context - moved)
+    return asked, tuple(steps)
+
+
+def _find_move(
+    graph: CausalGraph, asked: Question
+) -> tuple[str, list[str], Nodes, Nodes] | None:
+    """Find the first of Rules 3, 1 and 2 that applies: its name, and the nodes that it moves.
+
+    Returned with the nodes into which, and out of which, it cuts the edges.
+    """
+    bits, nothing = graph.bits, Nodes()
+    y, x = bits.mask(asked.outcomes), bits.mask(asked.treatments)
+    context = bits.mask(asked.context)
+    known = context | bits.selection if asked.selected else context
+    given = known | x
+    for node in sort_names(asked.treatments):
+        bit = bits.places[node]
+        # The graph is cut into a treatment too unless it causes a condition.
+        into = x & ~bit if bit & bits.ancestors(known, x & ~bit) else x
+        if not bit & bits.find_boundary(y, given, into):
+            return "Rule 3", [node], bits.read(into), nothing
+    # All idle conditions may go at once: what is outside the boundary does not shape it.
+    if context and (idle := context & ~bits.find_boundary(y, given, x)):
+        return "Rule 1", sort_names(bits.read(idle)), asked.treatments, nothing
+    for node in sort_names(asked.context):
+        bit = bits.places[node]
+        if not bit & bits.find_boundary(y, given, x, bit):
+            return "Rule 2", [node], asked.treatments, frozenset((node,))
+    return None

@@ -33,7 +33,7 @@ from functools import cache
 
 from boundit.core.formula import Sentence, make_factor
 from boundit.core.names import Nodes, join_names
-from boundit.estimand.derivation import Identification, Step
+from boundit.estimand.derivation import Identification, Question, Step
 from boundit.estimand.expression import (
     CFactor,
     Expression,
@@ -45,9 +45,7 @@ from boundit.estimand.expression import (
     sum_out,
 )
 from boundit.estimand.notation import write_text
-from boundit.estimand.question import Question
-from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.separation import find_boundary
+from boundit.graph.causal_graph import BitGraph, CausalGraph, list_bits
 
 _IDENTIFY, _PRODUCT = "Identify", "c-factors"
 
@@ -90,10 +88,17 @@ def factorize(graph: CausalGraph, *, outcomes: Nodes, treatments: Nodes) -> Fact
     >>> print(factorize(front_door, outcomes=frozenset("Y"), treatments=frozenset("X")))
     Σ_{M} Q[M] Q[Y]
     """
-    untreated = graph.induced(graph.nodes - treatments)
-    relevant = untreated.ancestors(outcomes)
-    components = untreated.induced(relevant).components()
-    return FactorSum(relevant - outcomes, tuple(map(CFactor, components)))
+    bits = graph.bits
+    relevant, parts = _split(bits, bits.mask(outcomes), bits.mask(treatments))
+    return FactorSum(
+        bits.read(relevant) - outcomes, tuple(CFactor(bits.read(p)) for p in parts)
+    )
+
+
+def _split(bits: BitGraph, outcomes: int, treatments: int) -> tuple[int, list[int]]:
+    """Find the ancestors of the outcomes once the treatments are gone, and their c-components."""
+    relevant = bits.ancestors(outcomes, within=bits.everything & ~treatments)
+    return relevant, bits.components(relevant)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,79 +146,79 @@ class Distribution:
 
 
 def observe_distribution(
-    graph: CausalGraph, late: Sequence[Nodes] = (), write: Writer | None = None
+    bits: BitGraph, within: int, late: Sequence[int] = (), write: Writer | None = None
 ) -> Distribution:
-    """Write what data show of the nodes of a graph, as one conditional a node.
+    """Write what data show of a part of a graph, as one conditional a node.
 
     The data are the log, which shows ``P(v | S=1)`` or ``P(v)``, unless ``write`` reads others.
     The nodes stand in a causal order that is built from its end: it takes the first set of
     ``late`` as soon as it may, then the second, then the rest.
 
-    >>> chain = CausalGraph.of(directed=[("X", "M"), ("M", "Y")])
-    >>> print(observe_distribution(chain).conditional("Y"))
+    >>> chain = CausalGraph.of(directed=[("X", "M"), ("M", "Y")]).bits
+    >>> print(observe_distribution(chain, chain.everything).conditional("Y"))
     P(of=frozenset({'Y'}), given=frozenset({'M'}), logged=False)
     """
-    rank = {node: i for i, nodes in reversed([*enumerate(late)]) for node in nodes}
-    observed, links = graph.observed, graph.links
-    waiting = {v: len(observed.intersection(links[v].children)) for v in observed}
-    ready = [(rank.get(v, len(late)), v) for v, n in waiting.items() if n == 0]
-    heapq.heapify(ready)
-    backwards = list[str]()
-    while ready:
+    names, selected = bits.names, bits.selection & within
+    left = observed = within & ~selected
+    backwards, ready = list[str](), list[tuple[int, str]]()
+    new = observed
+    while left:
+        for i in list_bits(new):
+            if not bits.children[i] & left:
+                rank = next((r for r, part in enumerate(late) if part >> i & 1), len(late))
+                heapq.heappush(ready, (rank, names[i]))
         backwards.append(heapq.heappop(ready)[1])
-        for cause in links[backwards[-1]].parents:
-            waiting[cause] -= 1
-            if waiting[cause] == 0:
-                heapq.heappush(ready, (rank.get(cause, len(late)), cause))
+        bit = bits.places[backwards[-1]]
+        left ^= bit
+        new = bits.parents[bit.bit_length() - 1] & left
     order = tuple(reversed(backwards))
-    places = {node: i for i, node in enumerate(order)}
-    selected = frozenset((graph.selection,)) if graph.selection else frozenset[str]()
 
     @cache
     def conditional(node: str) -> Expression:
-        before, of = frozenset(order[: places[node]]), frozenset((node,))
-        given = find_boundary(graph, of, given=before | selected, closed=before) - selected
-        return write(of, given) if write else P(of, given, bool(selected))
+        before, of = bits.mask(order[: order.index(node)]), bits.places[node]
+        given = bits.find_boundary(of, before | selected, within=within) & ~selected
+        one, others = frozenset((node,)), bits.read(given)
+        return write(one, others) if write else P(one, others, bool(selected))
 
     return Distribution(order, conditional)
 
 
 def identify_factor(
-    target: Nodes, within: Nodes, known: Distribution, graph: CausalGraph
+    target: int, within: int, known: Distribution, bits: BitGraph
 ) -> Identification:
     """Identify ``Q[target]`` from ``known``, which is ``Q[within]`` (Tian's Identify).
 
-    ``target`` is a c-component of its own graph and lies in ``within``, a c-component of
-    ``graph``. Line 1: the ancestors of the target are the target: sum out the rest. Line 2:
+    ``target`` is a c-component of its own graph and lies in ``within``, a c-component of a part
+    of the graph. Line 1: the ancestors of the target are the target: sum out the rest. Line 2:
     they are all of ``within``: no formula exists. Line 3: go on with the c-component of the
     ancestors that holds the target.
 
     >>> napkin = CausalGraph.of(
     ...     directed=[("W", "R"), ("R", "X"), ("X", "Y")], bidirected=[("W", "X"), ("W", "Y")]
-    ... )
-    >>> tripod = frozenset("WXY")
-    >>> known = observe_distribution(napkin).divide_by(frozenset("R"))
-    >>> print(identify_factor(frozenset("Y"), tripod, known, napkin))
+    ... ).bits
+    >>> known = observe_distribution(napkin, napkin.everything).divide_by(frozenset("R"))
+    >>> print(identify_factor(napkin.mask("Y"), napkin.mask("WXY"), known, napkin))
     [Σ_{W} P(W) P(X | R, W) P(Y | R, W, X)] / [Σ_{W} P(W) P(X | R, W)]
     """
-    inside = graph.induced(within)
-    ancestors = inside.ancestors(target)
-    if ancestors == target:
-        words = f"sum {join_names(within - target)} out of "
-        summed = Step(1, Sentence.of(words, make_factor(within)), _IDENTIFY)
-        steps = (summed,) if within > target else ()
-        return Identification(known.marginalize(target).write_formula(), steps)
-    if ancestors == within:
-        reason = (
-            f"stops: within {join_names(within)}, joined by hidden causes, everything acts on "
-            f"{join_names(target)}"
+    steps = list[Step]()
+    while (ancestors := bits.ancestors(target, within=within)) != target:
+        names = join_names(bits.read(within))
+        if ancestors == within:
+            reason = (
+                f"stops: {names} is one c-component, and all of it are ancestors of "
+                f"{join_names(bits.read(target))}"
+            )
+            return Identification(None, (*steps, Step(2, reason, _IDENTIFY)))
+        home = next(part for part in bits.components(ancestors) if not target & ~part)
+        known = known.marginalize(bits.read(ancestors)).divide_by(bits.read(ancestors & ~home))
+        within = home
+        steps.append(
+            Step(3, f"continue in the c-component {join_names(bits.read(home))}", _IDENTIFY)
         )
-        return Identification(None, (Step(2, reason, _IDENTIFY),))
-    part = inside.induced(ancestors)
-    home = next(c for c in part.components() if target <= c)
-    smaller = known.marginalize(ancestors).divide_by(ancestors - home)
-    answer = identify_factor(target, home, smaller, part)
-    return answer.after(Step(3, f"go on within {join_names(home)}", _IDENTIFY))
+    if within != target:
+        words = f"sum {join_names(bits.read(within & ~target))} out of "
+        steps.append(Step(1, Sentence.of(words, make_factor(bits.read(within))), _IDENTIFY))
+    return Identification(known.marginalize(bits.read(target)).write_formula(), tuple(steps))
 
 
 def recover_factor(
@@ -230,31 +235,33 @@ def recover_factor(
     >>> print(recover_factor(frozenset("Y"), graph))
     P(Y | X, S=1)
     >>> print(recover_factor(frozenset("X"), graph).steps[-1])
-    Algorithm 2, line 9: every c-component affects selection
+    Algorithm 2, line 9: every c-component has an ancestor of selection
     """
+    bits = graph.bits
+    wanted, within = bits.mask(target), bits.everything
     known: Distribution | None = None
     steps = list[Step]()
     while True:
-        kept = graph.ancestors(target) | graph.selecting()
-        if idle := graph.nodes - kept:  # lines 4-6
-            steps.append(Step(5, f"sum out {join_names(idle)}"))
-            graph = graph.induced(kept)
+        selecting = bits.ancestors(bits.selection, within=within)
+        kept = bits.ancestors(wanted, within=within) | selecting
+        if idle := within & ~kept:  # lines 4-6
+            steps.append(Step(5, f"sum out {join_names(bits.read(idle))}"))
+            within = kept
         if known is None:
-            known = observe_distribution(graph, (kept - target,), write)
+            known = observe_distribution(bits, within, (kept & ~wanted,), write)
         elif idle:
-            known = known.marginalize(kept)
-        selecting = graph.selecting()
-        clean = [c for c in graph.components() if not c & selecting]  # line 7
+            known = known.marginalize(bits.read(kept))
+        clean = [c for c in bits.components(within) if not c & selecting]  # line 7
         if not clean:  # lines 8-11
-            steps.append(Step(9, "every c-component affects selection"))
+            steps.append(Step(9, "every c-component has an ancestor of selection"))
             return Identification(None, tuple(steps))
-        if home := next((c for c in clean if target <= c), None):  # lines 12-14
-            steps.append(Step(13, f"Identify within {join_names(home)}"))
-            found = identify_factor(target, home, known.divide_by(graph.nodes - home), graph)
-            return found.after(*steps)
-        gone = frozenset[str]().union(*clean)  # line 15
-        steps.append(Step(15, f"divide by Q of {join_names(gone)}"))
-        known, graph = known.divide_by(gone), graph.induced(graph.nodes - gone)
+        if home := next((c for c in clean if not wanted & ~c), 0):  # lines 12-14
+            steps.append(Step(13, f"Identify in the c-component {join_names(bits.read(home))}"))
+            known = known.divide_by(bits.read(within & ~home))
+            return identify_factor(wanted, home, known, bits).after(*steps)
+        gone = sum(clean)  # line 15
+        steps.append(Step(15, Sentence.of("divide by ", make_factor(bits.read(gone)))))
+        known, within = known.divide_by(bits.read(gone)), within & ~gone
 
 
 def recover_by_factors(
@@ -273,18 +280,21 @@ def recover_by_factors(
     >>> print(recover_by_factors(graph, asked, lambda factor: recover_factor(factor, graph)))
     P(Y | X, Z, S=1)
     """
-    known = asked.list_known(graph)
-    whole = factorize(graph, outcomes=asked.outcomes | known, treatments=asked.treatments)
+    bits = graph.bits
+    given, outcomes = bits.mask(asked.list_known(graph)), bits.mask(asked.outcomes)
+    relevant, split = _split(bits, outcomes | given, bits.mask(asked.treatments))
     # Only factors linked to the outcomes, through variables neither set nor given, do not cancel.
-    varying = whole.relevant - known
-    scopes = [(part, (part | graph.parents(part)) & varying) for part in whole.parts]
-    connected, grown = asked.outcomes, True
-    while grown:
-        reach = frozenset[str]().union(*(scope for _, scope in scopes if scope & connected))
-        grown, connected = not reach <= connected, connected | reach
-    needed = [part for part, scope in scopes if scope & connected]
-    inside = frozenset[str]().union(*needed)
-    summed, conditioned = (inside & varying) - asked.outcomes, bool(inside & known)
+    varying = relevant & ~given
+    scopes = [(part, (part | bits.find_parents(part)) & varying) for part in split]
+    connected, before = outcomes, 0
+    while connected != before:
+        before = connected
+        for _, scope in scopes:
+            connected |= scope if scope & connected else 0
+    held = [part for part, scope in scopes if scope & connected]
+    inside, needed = sum(held), [bits.read(part) for part in held]
+    summed = bits.read(inside & varying & ~outcomes)
+    conditioned = bool(inside & given)
     names = [part for factor in needed for part in (", ", make_factor(factor))][1:]
     steps = [Step(None, Sentence.of(asked.formula, " needs ", *names), _PRODUCT)]
     parts, missing = list[Expression](), Nodes()
@@ -297,7 +307,9 @@ def recover_by_factors(
             continue
         steps += found.steps
         if not found:
-            steps.append(Step(None, Sentence.of(make_factor(factor), " is missing"), _PRODUCT))
+            steps.append(
+                Step(None, Sentence.of(make_factor(factor), " is not identified"), _PRODUCT)
+            )
             return Identification(None, tuple(steps))
     if missing:
         together = _recover_up_to_constant(graph, missing, asked.outcomes | summed)
@@ -327,20 +339,21 @@ def _recover_up_to_constant(
     the second. The constant is P(S=1) from beginning to end. Other factors are constants to the
     outcomes when they share no variable with ``connected``.
     """
-    selecting = graph.selecting()
-    graph = graph.induced(graph.ancestors(wanted) | selecting)
-    known = observe_distribution(graph, (graph.nodes - selecting - wanted, wanted - selecting))
-    gone = graph.nodes
+    bits = graph.bits
+    goal, near = bits.mask(wanted), bits.mask(connected)
+    selecting = bits.ancestors(bits.selection)
+    within = bits.ancestors(goal) | selecting
+    late = within & ~selecting & ~goal, goal & ~selecting
+    known, gone = observe_distribution(bits, within, late), within
     while gone:
-        kept = graph.ancestors(wanted & graph.nodes) | selecting
-        known, graph = known.marginalize(kept), graph.induced(kept)
-        outer = (component - selecting for component in graph.components())
-        gone = frozenset[str]().union(*(part for part in outer if not part & wanted))
-        if gone:
-            known, graph = known.divide_by(gone), graph.induced(graph.nodes - gone)
-    others = [component for component in graph.components() if not component <= wanted]
-    if wanted <= graph.nodes and not any(
-        part & wanted or (part | graph.parents(part)) & connected for part in others
+        within = bits.ancestors(goal & within, within=within) | (selecting & within)
+        known = known.marginalize(bits.read(within))
+        parts = bits.components(within)
+        gone = sum(outer for c in parts if not (outer := c & ~selecting) & goal)
+        known, within = known.divide_by(bits.read(gone)), within & ~gone
+    others = [component for component in bits.components(within) if component & ~goal]
+    if not goal & ~within and not any(
+        part & goal or (part | bits.find_parents(part)) & within & near for part in others
     ):
         return known.write_formula()
     return None

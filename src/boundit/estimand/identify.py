@@ -9,10 +9,9 @@ from dataclasses import replace
 
 from boundit.core.errors import OverlappingRoles
 from boundit.core.names import Names
-from boundit.estimand.derivation import Identification, Step
+from boundit.estimand.derivation import Identification, Question, Step
 from boundit.estimand.expression import simplify
 from boundit.estimand.query import EffectQuery, parse_query
-from boundit.estimand.question import Question, lighten
 from boundit.estimand.search import search
 from boundit.estimand.smaller import compact
 from boundit.estimand.solver import Solver
@@ -45,9 +44,10 @@ def identify(
     Returns
     -------
     Identification
-        ``formula`` and ``derivation``, the minimal ``adjustment_sets`` and the open
-        ``biasing_paths``. It is false if no formula was found; then the derivation says where it
-        stopped, and ``proof`` names the theorem if there can be none.
+        ``formula`` and ``derivation``, the minimal ``adjustment_sets``, the ``causal_paths``, the
+        open ``biasing_paths`` and the testable ``implications``. It is false if no formula was
+        found; then the derivation says where it stopped, and ``proof`` names the theorem if there
+        can be none.
 
     Examples
     --------
@@ -75,9 +75,10 @@ def identify(
     tables = [names for table in external if (names := graph.require(table))]
     if any(graph.selection in table for table in tables):
         raise OverlappingRoles(str(graph.selection), "the selection node", "in a table")
-    answer = compact(graph, asked, tables, Solver(graph, tables).solve(asked))
-    light, _ = lighten(graph, asked)
-    # The completeness theorem that turns "not found" into "there is no formula".
+    solver = Solver(graph, tables)
+    answer = compact(graph, asked, tables, solver.solve(asked))
+    light, _ = solver.lighten(asked)
+    # The completeness theorem that turns "not found" into "none exists".
     proof = _RC if not light.context and not tables else None
     if graph.selection is None:
         proof = _ID

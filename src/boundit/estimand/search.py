@@ -19,98 +19,9 @@ from typing import NamedTuple, final
 
 from boundit.core.formula import Sentence, Term
 from boundit.core.names import Nodes, sort_names
-from boundit.estimand.derivation import Identification, SeparationFact, Step
+from boundit.estimand.derivation import Identification, Question, SeparationFact, Step
 from boundit.estimand.expression import Expression, P, divide, multiply, sum_out
-from boundit.estimand.question import Question
-from boundit.graph.causal_graph import CausalGraph
-
-
-@final
-class BitGraph:
-    """Node ``i`` of ``names`` is the bit ``1 << i``; the selection node has the highest.
-
-    >>> chain = BitGraph(CausalGraph.of(directed=[("A", "B"), ("B", "C")]))
-    >>> chain.read(chain.connected(0, chain.mask("B"), 0, 0)) == frozenset("AB")
-    True
-    """
-
-    def __init__(self, graph: CausalGraph) -> None:
-        self.names = graph.order
-        self.places = {name: i for i, name in enumerate(self.names)}
-        links = [graph.links[name] for name in self.names]
-        self.parents = [self.mask(link.parents) for link in links]
-        self.children = [self.mask(link.children) for link in links]
-        self.siblings = [self.mask(link.siblings) for link in links]
-        self.everything = (1 << len(self.names)) - 1
-        self.selection = self.mask((graph.selection,)) if graph.selection else 0
-        self.connected = cache(self._find_connected)
-        self.ancestors = cache(self._find_ancestors)
-
-    def mask(self, names: Iterable[str]) -> int:
-        """Write a set of nodes as the bits of an integer."""
-        return sum(1 << self.places[name] for name in names)
-
-    def read(self, mask: int) -> Nodes:
-        """Read the bits of an integer as a set of nodes, the selection node left out."""
-        return frozenset(self.names[i] for i in list_bits(mask & ~self.selection))
-
-    def _find_ancestors(self, of: int, cut_into: int, cut_out_of: int = 0) -> int:
-        """Find ``An(of)`` as a bit mask, with the edges into one mask and out of another cut.
-
-        The search of the do-calculus calls it as ``ancestors``, which keeps the answers.
-        """
-        found, queue = of, of
-        while queue:
-            i = queue.bit_length() - 1
-            queue &= ~(1 << i)
-            if not cut_into >> i & 1:
-                new = self.parents[i] & ~cut_out_of & ~found
-                found |= new
-                queue |= new
-        return found
-
-    def _find_connected(self, node: int, given: int, cut_into: int, cut_out_of: int) -> int:
-        """Find the nodes, as a mask, that ``given`` does not separate from ``node``.
-
-        The edges into one mask and out of another are cut. The search of the do-calculus calls
-        it as ``connected``, which keeps the answers, thousands of times to see whether a rule
-        applies.
-
-        It is the search of ``graph.separation`` in masks: a node is entered by an arrowhead or
-        by a tail, and left the way a collider or any other node may be left.
-        """
-        opening = self._find_ancestors(given, cut_into, cut_out_of)
-        tails, heads = 1 << node, 0
-        new_tails, new_heads = tails, 0
-        while new := new_heads or new_tails:
-            bit, by_head = new & -new, bool(new_heads)
-            i = bit.bit_length() - 1
-            if by_head:
-                new_heads ^= bit
-            else:
-                new_tails ^= bit
-            known = bool(given & bit)
-            if not cut_into & bit and (opening & bit if by_head else not known):
-                up = self.parents[i] & ~cut_out_of & ~tails
-                aside = self.siblings[i] & ~cut_into & ~heads
-                tails, new_tails = tails | up, new_tails | up
-                heads, new_heads = heads | aside, new_heads | aside
-            if not known and not cut_out_of & bit:
-                down = self.children[i] & ~cut_into & ~heads
-                heads, new_heads = heads | down, new_heads | down
-        return tails | heads
-
-
-def list_bits(mask: int) -> Iterator[int]:
-    """List the places of the bits that are set in a mask: the nodes in it.
-
-    >>> list(list_bits(0b1101))
-    [0, 2, 3]
-    """
-    while mask:
-        bit = mask & -mask
-        yield bit.bit_length() - 1
-        mask ^= bit
+from boundit.graph.causal_graph import CausalGraph, list_bits
 
 
 class _Atom(NamedTuple):
@@ -153,7 +64,17 @@ def search(graph: CausalGraph, asked: Question, tables: Iterable[Nodes] = ()) ->
 @final
 class _DoCalculusSearch:
     def __init__(self, graph: CausalGraph, tables: Iterable[Nodes]) -> None:
-        self.graph = BitGraph(graph)
+        self.graph = bits = graph.bits
+        self._ancestors = cache(bits.ancestors)
+
+        @cache
+        def find_connected(node: int, given: int, into: int, out_of: int) -> int:
+            """Find the nodes that ``given`` does not separate from one."""
+            opening = self._ancestors(given, into, out_of)
+            every = bits.everything
+            return bits.find_reached(1 << node, given, every, opening, into, out_of)
+
+        self._connected = find_connected
         self.observed = self.graph.everything & ~self.graph.selection
         self.tables = [self.graph.mask(table & graph.observed) for table in tables]
         self.reasons: dict[_Atom, _Reason] = {}
@@ -174,7 +95,7 @@ class _DoCalculusSearch:
         do, given = self.graph.mask(asked.treatments), self.graph.mask(asked.context)
         atoms = list[_Atom]()
         for name in sort_names(asked.outcomes):
-            place = self.graph.places[name]
+            place = self.graph.names.index(name)
             atoms.append(_Atom(place, do, given))
             given |= 1 << place
         return atoms
@@ -221,44 +142,35 @@ class _DoCalculusSearch:
 
         A move is a rule of the do-calculus, a sum or Bayes' rule; each comes with its cost.
         """
-        cost = self.costs[atom]
-        for made, rule, price in self.list_edits(atom):
-            yield made, _Reason(rule, (atom,)), cost + price
-        yield from self.list_swaps(atom)
-
-    def list_edits(self, atom: _Atom) -> Iterator[tuple[_Atom, str, float]]:
-        """List the atoms that Rules 1 to 3 of the do-calculus make of this one.
-
-        One node is added to, dropped from or moved between conditions and actions.
-        """
         of, do, given = atom
+        cost, known = self.costs[atom], self.reasons
         for i in list_bits(self.graph.everything & ~(1 << of)):
             bit = 1 << i
+            free = bit != self.graph.selection
+            without = _Atom(of, do & ~bit, given & ~bit)
             if given & bit:
-                rest = _Atom(of, do, given ^ bit)
-                if self.may_use(1, rest, i):
-                    yield rest, "Rule 1", _EDIT
-                if bit != self.graph.selection and self.may_use(2, rest, i):
-                    yield _Atom(of, do | bit, given ^ bit), "Rule 2", _EDIT
+                edits = [("Rule 1", without), ("Rule 2", _Atom(of, do | bit, given ^ bit))]
             elif do & bit:
-                rest = _Atom(of, do ^ bit, given)
-                if self.may_use(3, rest, i):
-                    yield rest, "Rule 3", _EDIT
-                if self.may_use(2, rest, i):
-                    yield _Atom(of, do ^ bit, given | bit), "Rule 2", _EDIT
+                edits = [("Rule 3", without), ("Rule 2", _Atom(of, do ^ bit, given | bit))]
             else:
-                if self.may_use(1, atom, i):
-                    yield _Atom(of, do, given | bit), "Rule 1", _IDLE
-                if bit != self.graph.selection and self.may_use(3, atom, i):
-                    yield _Atom(of, do | bit, given), "Rule 3", _IDLE
+                edits = [
+                    ("Rule 1", _Atom(of, do, given | bit)),
+                    ("Rule 3", _Atom(of, do | bit, given)),
+                ]
+            price = cost + (_IDLE if atom == without else _EDIT)
+            for rule, made in edits:
+                may = made not in known and (free or rule == "Rule 1")
+                if may and self.may_use(rule, without, i):
+                    yield made, _Reason(rule, (atom,)), price
+        yield from self.list_swaps(atom)
 
-    def may_use(self, rule: int, rest: _Atom, i: int) -> bool:
+    def may_use(self, rule: str, rest: _Atom, i: int) -> bool:
         """Return whether Rule 1, 2 or 3 lets node i be observed, exchanged or set in ``rest``."""
         of, do, given = rest
-        into, out_of = do, 1 << i if rule == 2 else 0
-        if rule == 3 and not self.graph.ancestors(given, do) >> i & 1:
+        into, out_of = do, 1 << i if rule == "Rule 2" else 0
+        if rule == "Rule 3" and not self._ancestors(given, do) >> i & 1:
             into |= 1 << i
-        return not self.graph.connected(of, do | given, into, out_of) >> i & 1
+        return not self._connected(of, do | given, into, out_of) >> i & 1
 
     def list_swaps(self, atom: _Atom) -> Iterator[_Move]:
         """List the atoms that sums and Bayes' rule make of this one and another derived before.
@@ -288,7 +200,9 @@ class _DoCalculusSearch:
         if move == _DATA:
             logged = bool(atom.given & self.graph.selection)
             found: Expression = P(
-                self.graph.read(1 << atom.of), self.graph.read(atom.given), logged
+                self.graph.read(1 << atom.of),
+                self.graph.read(atom.given & ~self.graph.selection),
+                logged,
             )
         elif len(parts) == 1:
             found = parts[0]
@@ -319,7 +233,7 @@ class _DoCalculusSearch:
         move, premises = self.reasons[atom]
         shown = self.write_atom(atom)
         if move == _DATA:
-            source = "the log" if atom.given & self.graph.selection else "a table"
+            source = "the log" if atom.given & self.graph.selection else "external data"
             return Step(None, Sentence.of(shown, f" from {source}"), "data")
         if len(premises) == 1:
             fact = self.state_fact(atom, premises[0])
@@ -338,13 +252,9 @@ class _DoCalculusSearch:
         into, out_of = do, 0
         if made.do != premise.do and made.given != premise.given:  # Rule 2
             out_of = bit
-        elif made.do != premise.do and not self.graph.ancestors(given, do) & bit:  # Rule 3
+        elif made.do != premise.do and not self._ancestors(given, do) & bit:  # Rule 3
             into = do | bit
-        names = self.graph.names
-
-        def read(mask: int) -> Nodes:
-            return frozenset(names[i] for i in list_bits(mask))
-
+        read = self.graph.read
         return SeparationFact(
             read(1 << made.of), read(bit), read(do | given), read(into), read(out_of)
         )
@@ -353,4 +263,5 @@ class _DoCalculusSearch:
         """Write an atom, kept as bit masks, as a term ``P(a | do(x), c)`` for a sentence."""
         read = self.graph.read
         selected = bool(atom.given & self.graph.selection)
-        return Question(read(1 << atom.of), read(atom.do), read(atom.given), selected).formula
+        given = read(atom.given & ~self.graph.selection)
+        return Question(read(1 << atom.of), read(atom.do), given, selected).formula

@@ -25,10 +25,15 @@ from math import inf
 from typing import final
 
 from boundit.core.names import Nodes, join_names
-from boundit.estimand.derivation import Identification, Step
-from boundit.estimand.expression import Expression, find_variables, multiply, sum_out
-from boundit.estimand.question import Question
-from boundit.estimand.size import count_cells, is_large
+from boundit.estimand.derivation import Identification, Question, Step
+from boundit.estimand.expression import (
+    Expression,
+    count_cells,
+    find_variables,
+    is_large,
+    multiply,
+    sum_out,
+)
 from boundit.estimand.solver import Solver
 from boundit.graph.causal_graph import CausalGraph, project
 from boundit.graph.separation import find_connected_nodes
@@ -94,7 +99,9 @@ def compact(
             drawn, shown = smaller, seen
         return found
 
-    if not (best := try_without(graph.observed - needed - asked.variables)):
+    best = answer
+    idle = graph.observed - needed - asked.variables
+    if idle and not (best := try_without(idle)):
         return answer
     size = len(left)
     while size:
@@ -107,7 +114,7 @@ def compact(
         size //= 2
     if not (hidden := graph.observed - asked.variables.union(left)):
         return answer
-    return best.after(Step(None, f"{join_names(hidden)} may stay unseen", "projection"))
+    return best.after(Step(None, f"{join_names(hidden)} may be hidden", "projection"))
 
 
 @final

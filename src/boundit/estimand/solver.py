@@ -14,11 +14,10 @@ from typing import final
 
 from boundit.core.formula import Sentence
 from boundit.core.names import Nodes, join_names, sort_names
-from boundit.estimand.derivation import Identification, Step
-from boundit.estimand.expression import Expression, P, divide, multiply, sum_out
-from boundit.estimand.factors import recover_by_factors, recover_factor
-from boundit.estimand.question import (
+from boundit.estimand.derivation import (
+    Identification,
     Question,
+    Step,
     find_selection_walk,
     lighten,
     may_ignore_selection,
@@ -26,6 +25,8 @@ from boundit.estimand.question import (
     state_rule_1,
     state_rule_2,
 )
+from boundit.estimand.expression import Expression, P, divide, multiply, sum_out
+from boundit.estimand.factors import recover_by_factors, recover_factor
 from boundit.graph.causal_graph import CausalGraph, project
 from boundit.graph.separation import find_boundary, open_walk
 from boundit.graph.separators import find_separator, minimal_separator, nearest_separator
@@ -73,7 +74,7 @@ class ExternalTable:
         if not asked.variables <= self.safe:
             return Identification(None)
         table = join_names(self.measured)
-        what = f"P({join_names(self.safe)}) of everyone, by the table over {table}"
+        what = f"P({join_names(self.safe)}) of the population, from external data on {table}"
         light, steps = lighten(self.seen, asked)
         steps = (Step(None, what, "external"), *steps)
         if not may_observe_treatments(self.seen, light):
@@ -204,7 +205,7 @@ class Solver:
     def _answer_among_selected(self, asked: Question) -> Identification:
         """Recover an effect from the logged rows, where selection does not change it (Rule 1)."""
         if (walk := find_selection_walk(self.graph, asked)) is not None:
-            differs = f" is not the same given S=1 [{' '.join(walk)}]"
+            differs = f" depends on selection [{' '.join(walk)}]"
             reason = Sentence.of(asked.formula, differs)
             fact = state_rule_1(self.graph, asked, walk)
             return Identification(None, (Step(None, reason, "Rule 1", fact),))
@@ -279,12 +280,12 @@ class Solver:
 
 
 def _make_rule_1_step(graph: CausalGraph, asked: Question) -> Step:
-    """Make the step that says: logged rows and the population have the same answer."""
-    reason = Sentence.of(asked.formula, " is the same given S=1")
+    """Make the step of Rule 1: logged rows and the population have the same answer."""
+    reason = Sentence.of(asked.formula, " does not depend on selection")
     return Step(None, reason, "Rule 1", state_rule_1(graph, asked))
 
 
 def _make_rule_2_step(graph: CausalGraph, asked: Question) -> Step:
-    """Make the step that says: the treatments may be conditions."""
-    reason = f"{join_names(asked.treatments)} may be seen"
+    """Make the step of Rule 2: interventions are conditions."""
+    reason = f"do({join_names(asked.treatments)}) equals conditioning"
     return Step(None, reason, "Rule 2", state_rule_2(graph, asked))

@@ -6,7 +6,7 @@ Where ``P(y | do(x), c)`` itself cannot be had, it may be had at each value of f
 ``paper``
     FindRSI as printed: every ``W`` for which some adjustment set recovers
     ``P(y, c | do(x, w))`` by Theorem 1. Theorem 4 divides by ``P(c | do(x))`` and brackets.
-    That is not sound: setting ``W`` by hand may lead where no value of ``W`` leads by itself.
+    That is not sound: ``do(W)`` may lead where no value of ``W`` leads by itself.
 ``guarded``
     The same idea, with the guard that the text asks for and the listing drops. Rule 2,
     ``(Y _||_ W | X, C)`` in the graph cut into ``X`` and out of ``W``, makes
@@ -22,6 +22,17 @@ In the last two a superset never brackets more closely, since averaging over wha
 the smaller set's values. So only sets that hold no smaller one are returned, and it suffices to
 look among the causes of treatments, outcomes, context and selection. The empty set counts: it
 says that the effect itself is known.
+
+Lemma 1 trades an action for an observation when the log is selected. It is printed with its
+parts at odds: the condition cuts the edges *into* ``Z(W)``, the sentence after it those *out of*
+``Z``. Two readings are kept. The *sound* one is Rule 2 with selection beside the variables that
+are traded, ``(Y _||_ Z, S | X, W)`` in the graph cut into ``X`` and out of ``Z``. It makes
+``P(y | do(x, z), w)`` equal to ``P(y | do(x), z, w)``, each with or without ``S = 1``: the first
+step is Rule 2; weak union gives ``(Y _||_ S | X, W, Z)``, and given ``Z`` the edges out of ``Z``
+carry no walk, so that Rule 1 drops ``S = 1`` on both sides. By contraction nothing weaker
+licenses both steps. The *printed* one cuts into ``Z(W)``, the members of ``Z`` that cause
+nothing in ``W``: the condition of Rule 3, which drops an action. On ``Z <-> Y`` it says yes,
+yet ``do(z)`` does not affect Y, which depends on z.
 """
 
 from collections import deque
@@ -33,10 +44,12 @@ from typing import Literal, TypeAlias
 
 from boundit.core.names import Names, Nodes, join_names, sort_names
 from boundit.core.verdict import Verdict
-from boundit.estimand.adjustment import adjusts, find_adjustment, write_adjustment
-from boundit.estimand.context_adjustment import (
+from boundit.estimand.adjustment import (
+    adjusts,
     adjusts_in_context,
+    find_adjustment,
     find_context_adjustment,
+    write_adjustment,
     write_context_adjustment,
 )
 from boundit.estimand.expression import Expression, P, Ratio, Sum
@@ -45,6 +58,71 @@ from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.read import GraphLike, require_graph
 from boundit.graph.separation import open_walk
 from boundit.graph.separators import minimal_separator
+
+Reading: TypeAlias = Literal["sound", "paper"]
+
+
+def exchanges(
+    graph: GraphLike,
+    *,
+    outcomes: Names,
+    exchanged: Names,
+    treatments: Names = (),
+    given: Names = (),
+    form: Reading = "sound",
+) -> Verdict:
+    """Judge whether an intervention may be exchanged for an observation in the log (Lemma 1).
+
+    Parameters
+    ----------
+    graph
+        The causal graph.
+    outcomes, exchanged, treatments, given
+        The variables of ``P(outcomes | do(treatments), do(exchanged), given)``.
+    form
+        By ``"sound"``, Rule 2 of the do-calculus, a yes means that this is
+        ``P(outcomes | do(treatments), exchanged, given, S=1)``, and the same without ``S=1``.
+        ``"paper"`` is the condition as printed; a yes of it licenses nothing by itself.
+
+    Returns
+    -------
+    Verdict
+        Whether the condition holds, and if not the walk that is open.
+
+    Examples
+    --------
+    >>> graph = "Z <-> Y; A -> [S]"
+    >>> print(exchanges(graph, outcomes="Y", exchanged="Z"))
+    no, by Lemma 1: Z is dependent on the outcome without acting on it [Z <-> Y]
+    >>> exchanges(graph, outcomes="Y", exchanged="Z", form="paper").holds
+    True
+    """
+    graph = require_graph(graph)
+    y, z, x, w = read_roles(
+        graph,
+        {
+            "an outcome": outcomes,
+            "exchanged": exchanged,
+            "a treatment": treatments,
+            "given": given,
+        },
+    )
+    printed, ahead = form == "paper", graph.without_edges_into(x)
+    # Rule 2 cuts out of Z; Rule 3, as printed, into the part of Z that causes no W.
+    cut = ahead.without_edges_out_of(z)
+    if printed:
+        cut = ahead.without_edges_into(z - ahead.ancestors(w))
+    selection = frozenset((graph.selection,)) if graph.selection else frozenset()
+    clause = "Lemma 1 as printed" if printed else "Lemma 1"
+    if walk := open_walk(cut, z | selection, y, given=x | w):
+        what = "selection" if walk[0] in selection else walk[0]
+        reason = f"{what} is dependent on the outcome without acting on it"
+        return Verdict(holds=False, clause=clause, reason=reason, witness=walk)
+    reason = (
+        "nothing exchanged, nor selection, is dependent on the outcome without acting on it"
+    )
+    return Verdict(holds=True, clause=clause, reason=reason)
+
 
 Form: TypeAlias = Literal["paper", "guarded", "conditioning"]
 
@@ -112,7 +190,7 @@ class SubstituteQuestion:
         selection = frozenset((graph.selection,)) if graph.selection else frozenset()
         measured = tuple(map(graph.require, tables))
         ahead, behind = graph.without_edges_into(x), graph.without_edges_out_of(x)
-        # Between the question and its answer, members of groups may be set by hand.
+        # Between the question and its answer, members of groups may be intervened on.
         return cls(graph.without_groups(), y, x, c, selection, measured, ahead, behind)
 
     def judge(self, variables: Nodes, form: Form) -> Substitute | Verdict:
@@ -125,7 +203,7 @@ class SubstituteQuestion:
         >>> graph = parse("Z -> W -> Y; Z -> Y; X; [S]")
         >>> question = SubstituteQuestion.of(graph, outcomes="Y", treatments="X")
         >>> print(question.judge(frozenset("W"), "guarded"))
-        no, by Rule 2: setting W by hand is not observing it [Y <- Z -> W]
+        no, by Rule 2: do(W) does not equal conditioning [Y <- Z -> W]
         """
         if form == "paper":
             return _judge_as_printed(self, variables)
@@ -225,18 +303,16 @@ def _judge_as_printed(q: SubstituteQuestion, w: Nodes) -> Substitute | Verdict:
 
 
 def _judge_guarded(q: SubstituteQuestion, w: Nodes) -> Substitute | Verdict:
-    """Judge a set ``W`` by Rule 2: setting it must tell what observing it tells.
+    """Judge a set ``W`` by Rule 2: ``do(W)`` must equal conditioning on ``W``.
 
     Then the effect at each value of W is looked for, in each context or else jointly with it.
     """
     y, c, acting = q.outcomes, q.context, q.treatments | w
     cut = q.ahead.without_edges_out_of(w)
     if walk := open_walk(cut, y, w, given=q.treatments | c):
-        reason = f"setting {join_names(w)} by hand is not observing it"
+        reason = f"do({join_names(w)}) does not equal conditioning"
         return Verdict(holds=False, clause="Rule 2", reason=reason, witness=walk)
-    guard = Verdict(
-        holds=True, clause="Rule 2", reason="acting on the substitute is observing it"
-    )
+    guard = Verdict(holds=True, clause="Rule 2", reason="do(substitute) equals conditioning")
     if found := find_context_adjustment(
         q.graph, treatments=acting, outcomes=y, context=c, tables=q.tables
     ):

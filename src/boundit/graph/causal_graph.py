@@ -8,7 +8,7 @@ replaces them by bidirected edges.
 
 import heapq
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -118,7 +118,7 @@ class CausalGraph:
         return cls(named, arrows, arcs, selection, held)
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be a causal graph; ``_make_part`` need not, as the whole was."""
+        """Refuse what cannot be a causal graph; ``make_part`` need not, as the whole was."""
         for name in self.nodes:
             if not is_name(name):
                 raise InvalidName(name)
@@ -138,7 +138,7 @@ class CausalGraph:
             check_edges(self.groups, self.directed, self.bidirected)
 
     @classmethod
-    def _make_part(
+    def make_part(
         cls,
         nodes: Nodes,
         directed: frozenset[Edge],
@@ -190,6 +190,11 @@ class CausalGraph:
         return order_causally(
             {node: links.children for node, links in self.links.items()}, last=self.selection
         )
+
+    @cached_property
+    def bits(self) -> "BitGraph":
+        """The links as bit masks, for searches."""
+        return BitGraph(self)
 
     def require(self, names: Names) -> Nodes:
         """Return ``names`` as a set, or raise UnknownNode for the first that is missing."""
@@ -246,7 +251,7 @@ class CausalGraph:
     def induced(self, kept: Names) -> Self:
         """Make ``G_kept``: the graph of these nodes and the edges among them."""
         inside = self.require(kept)
-        return self._make_part(
+        return self.make_part(
             inside,
             frozenset(e for e in self.directed if e[0] in inside and e[1] in inside),
             frozenset(e for e in self.bidirected if e[0] in inside and e[1] in inside),
@@ -257,7 +262,7 @@ class CausalGraph:
     def without_edges_into(self, targets: Names) -> Self:
         """Make ``G`` without edges into ``targets``, bidirected too: the graph under ``do``."""
         cut = self.require(targets)
-        return self._make_part(
+        return self.make_part(
             self.nodes,
             frozenset(e for e in self.directed if e[1] not in cut),
             frozenset(e for e in self.bidirected if e[0] not in cut and e[1] not in cut),
@@ -272,13 +277,13 @@ class CausalGraph:
     def without_edges(self, edges: Iterable[Edge]) -> Self:
         """Make ``G`` without these directed edges."""
         kept = self.directed - frozenset(edges)
-        return self._make_part(self.nodes, kept, self.bidirected, self.selection)
+        return self.make_part(self.nodes, kept, self.bidirected, self.selection)
 
     def without_groups(self) -> Self:
         """Make the same graph without the names of its groups; their edges stay."""
         if not self.groups:
             return self
-        return self._make_part(self.nodes, self.directed, self.bidirected, self.selection)
+        return self.make_part(self.nodes, self.directed, self.bidirected, self.selection)
 
     def format(self, to: Literal["text", "dot", "dagitty", "json"] = "text") -> str:
         """Write the graph as ``"text"``, ``"dot"``, ``"dagitty"`` or ``"json"``."""
@@ -319,6 +324,119 @@ class CausalGraph:
                     reached.add(node)
                     queue.append(node)
         return frozenset(reached)
+
+
+class BitGraph:
+    """The links of a graph as bit masks, for searches: node ``i`` of ``names`` is ``1 << i``.
+
+    A set of nodes is an integer, and ``within`` a part of the graph to stay in. Edges ``into``
+    and ``out_of`` some nodes count as cut.
+
+    >>> chain = CausalGraph.of(directed=[("A", "B"), ("B", "C")]).bits
+    >>> chain.read(chain.ancestors(chain.mask("B"))) == frozenset("AB")
+    True
+    """
+
+    def __init__(self, graph: CausalGraph) -> None:
+        self.names = graph.order
+        self.places = {name: 1 << i for i, name in enumerate(self.names)}
+        links = [graph.links[name] for name in self.names]
+        self.parents = [self.mask(link.parents) for link in links]
+        self.children = [self.mask(link.children) for link in links]
+        self.siblings = [self.mask(link.siblings) for link in links]
+        self.everything = (1 << len(self.names)) - 1
+        self.selection = self.places[graph.selection] if graph.selection else 0
+
+    def mask(self, names: Iterable[str]) -> int:
+        """Write a set of nodes as the bits of an integer."""
+        found = 0
+        for name in names:
+            found |= self.places[name]
+        return found
+
+    def read(self, mask: int) -> Nodes:
+        """Read the bits of an integer as a set of nodes."""
+        return frozenset([self.names[i] for i in list_bits(mask)])
+
+    def ancestors(self, of: int, into: int = 0, out_of: int = 0, within: int = -1) -> int:
+        """Find ``An(of)``."""
+        found, queue, parents, usable = of, of & ~into, self.parents, within & ~out_of
+        while queue:
+            bit = queue & -queue
+            new = parents[bit.bit_length() - 1] & usable & ~found
+            found |= new
+            queue = (queue ^ bit) | (new & ~into)
+        return found
+
+    def find_parents(self, of: int) -> int:
+        """Find the direct causes of the members of a set, those in it included."""
+        found = 0
+        for i in list_bits(of):
+            found |= self.parents[i]
+        return found
+
+    def components(self, within: int) -> list[int]:
+        """List the c-components of a part of the graph, in the order of their first nodes."""
+        found, left = list[int](), within
+        while left:
+            part = queue = left & -left
+            while queue:
+                bit = queue & -queue
+                new = self.siblings[bit.bit_length() - 1] & within & ~part
+                part |= new
+                queue = (queue ^ bit) | new
+            found.append(part)
+            left &= ~part
+        return found
+
+    def find_reached(
+        self, start: int, given: int, inside: int, opening: int, into: int = 0, out_of: int = 0
+    ) -> int:
+        """Collect what walks inside ``inside`` reach from ``start``, the given ones among it.
+
+        A given node lets only colliders pass, and of the others only those of ``opening`` may be
+        passed as colliders. A node is left at most twice: entered by an arrowhead or a tail.
+        """
+        found, tails, heads = start, start | out_of, into
+        new_tails, new_heads = start, 0
+        while new := new_heads or new_tails:
+            bit = new & -new
+            i, known = bit.bit_length() - 1, given & bit
+            if new_heads:
+                new_heads ^= bit
+                passed = opening & bit
+            else:
+                new_tails ^= bit
+                passed = not known
+            down = 0 if known or out_of & bit else self.children[i]
+            if passed and not into & bit:
+                down |= self.siblings[i]
+                up = self.parents[i] & inside & ~tails
+                tails, new_tails, found = tails | up, new_tails | up, found | up
+            down &= inside & ~heads
+            heads, new_heads, found = heads | down, new_heads | down, found | down
+        return found
+
+    def find_boundary(
+        self, of: int, given: int, into: int = 0, out_of: int = 0, within: int = -1
+    ) -> int:
+        """Find the Markov boundary of ``of`` in ``given``: it separates the rest of it."""
+        opening = self.ancestors(given, into, out_of, within)
+        # An open walk between two nodes never leaves the causes of the two and of what is given.
+        inside = self.ancestors(of | opening, into, out_of, within)
+        return given & self.find_reached(of, given, inside, opening, into, out_of)
+
+
+def list_bits(mask: int) -> Iterator[int]:
+    """List the places of the bits that are set in a mask: the nodes in it.
+
+    >>> list(list_bits(0b1101))
+    [0, 2, 3]
+    """
+    while mask:
+        bit = mask & -mask
+        yield bit.bit_length() - 1
+        mask ^= bit
 
 
 def project(graph: CausalGraph, hidden: Names) -> CausalGraph:
@@ -373,12 +491,13 @@ def project(graph: CausalGraph, hidden: Names) -> CausalGraph:
             above.discard(node)
             above.update(parents)
             beside.update((children | siblings) - {effect})
+    arrows = frozenset((a, b) for a, (_, children, _) in links.items() for b in children)
+    arcs = frozenset((a, b) for a, (_, _, siblings) in links.items() for b in siblings if a < b)
+    if not graph.groups:
+        return graph.make_part(graph.nodes - gone, arrows, arcs, graph.selection)
+    groups = restrict_groups(graph.groups, graph.nodes - gone)
     return CausalGraph.of(
-        links,
-        directed=((a, b) for a, (_, children, _) in links.items() for b in children),
-        bidirected=((a, b) for a, (_, _, siblings) in links.items() for b in siblings),
-        selection=graph.selection,
-        groups=restrict_groups(graph.groups, graph.nodes - gone),
+        links, directed=arrows, bidirected=arcs, selection=graph.selection, groups=groups
     )
 
 
@@ -388,7 +507,7 @@ def order_causally(
     """Put every node after its causes, ties by name, and ``last`` at the end.
 
     ``last`` must have no children. Raises HasCycle with a shortest cycle through its first node
-    when there is no order.
+    if there is none.
 
     >>> order_causally({"Y": [], "X": ["Y"], "S": [], "A": []}, last="S")
     ('A', 'X', 'Y', 'S')

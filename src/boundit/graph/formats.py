@@ -34,18 +34,20 @@ from boundit.core.errors import (
 )
 from boundit.core.names import is_name, quote, sort_names, write_name
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.draft import (
+from boundit.graph.groups import InvalidGroup, sort_groups
+from boundit.graph.text import (
     BACKWARD,
     BIDIRECTED,
     FORWARD,
     INDEPENDENT,
     RELATED,
     GraphDraft,
+    Token,
+    Tokens,
     is_flag_set,
     refuse_selections,
+    unquote,
 )
-from boundit.graph.groups import InvalidGroup, sort_groups
-from boundit.graph.tokens import Token, Tokens, unquote
 
 _HINT = "edges are written ->, other names in double quotes"
 _DOT = re.compile(

@@ -102,11 +102,10 @@ def find_connected_nodes(graph: CausalGraph, sources: Names, *, given: Names = (
     >>> sorted(find_connected_nodes(chain, "X", given="A"))
     ['C']
     """
-    start, known = require_roles(graph, {"a source": sources, "given": given})
-    opening = graph.ancestors(known)
-    return (
-        find_reached(graph, start, known, inside=graph.nodes, opening=opening) - start - known
-    )
+    bits = graph.bits
+    start, known = map(bits.mask, require_roles(graph, {"a source": sources, "given": given}))
+    found = bits.find_reached(start, known, bits.everything, bits.ancestors(known))
+    return bits.read(found & ~start & ~known)
 
 
 def find_boundary(
@@ -114,14 +113,12 @@ def find_boundary(
     names: Names,
     *,
     given: Nodes,
-    closed: Nodes = _NONE,
     into: Nodes = _NONE,
     out_of: Nodes = _NONE,
 ) -> Nodes:
     """Find the Markov boundary of ``names`` in ``given``: the rest of it is separated by these.
 
-    Edges ``into`` and ``out_of`` these nodes count as cut. ``closed`` is a part of ``given``
-    that is known to hold all its causes, so that they need no search.
+    Edges ``into`` and ``out_of`` these nodes count as cut.
 
     >>> chain = CausalGraph.of(directed=[("X", "M"), ("M", "Y")])
     >>> sorted(find_boundary(chain, "Y", given=frozenset("XM")))
@@ -129,84 +126,9 @@ def find_boundary(
     >>> sorted(find_boundary(chain, "Y", given=frozenset("XM"), out_of=frozenset("M")))
     []
     """
-    start = read_nodes(names)
-    opening = find_causes(graph, given, closed=closed, into=into, out_of=out_of)
-    # An open walk between two nodes never leaves the causes of the two and of what is given.
-    inside = find_causes(graph, start, closed=opening, into=into, out_of=out_of)
-    return given & find_reached(
-        graph, start, given, inside=inside, opening=opening, into=into, out_of=out_of
-    )
-
-
-def find_causes(
-    graph: CausalGraph,
-    of: Nodes,
-    *,
-    closed: Nodes = _NONE,
-    into: Nodes = _NONE,
-    out_of: Nodes = _NONE,
-) -> Nodes:
-    """Find ``An(of)``, the causes of ``of``, with the edges ``into`` and ``out_of`` sets cut.
-
-    ``closed`` is a set known to hold all its causes; it is part of the answer without a search.
-
-    >>> chain = CausalGraph.of(directed=[("X", "M"), ("M", "Y")])
-    >>> sorted(find_causes(chain, frozenset("Y"), into=frozenset("M")))
-    ['M', 'Y']
-    """
-    links, found, queue = graph.links, set(closed | of), list(of - closed)
-    while queue:
-        if (here := queue.pop()) in into:
-            continue
-        for cause in links[here][0]:
-            if cause not in found and cause not in out_of:
-                found.add(cause)
-                queue.append(cause)
-    return frozenset(found)
-
-
-def find_reached(
-    graph: CausalGraph,
-    start: Nodes,
-    given: Nodes,
-    *,
-    inside: Nodes,
-    opening: Nodes,
-    into: Nodes = _NONE,
-    out_of: Nodes = _NONE,
-) -> Nodes:
-    """Collect what walks inside ``inside`` reach from ``start``, the given ones among it.
-
-    A given node lets only colliders pass, and of the others only those of ``opening`` may be
-    passed as colliders. Edges ``into`` and ``out_of`` these nodes count as cut. A node is left
-    at most twice, once for each way in.
-    """
-    links, found, by_head, by_tail = graph.links, set(start), set(into), set(start | out_of)
-    queue = list(dict.fromkeys(start, False).items())
-    while queue:
-        node, head = queue.pop()
-        parents, children, siblings = links[node]
-        if node in given:
-            children = ()
-            if not head:
-                parents = siblings = ()
-        elif head and node not in opening:
-            parents = siblings = ()
-        if node in into:
-            parents = siblings = ()
-        if node in out_of:
-            children = ()
-        for other in parents:
-            if other not in by_tail and other in inside:
-                by_tail.add(other)
-                found.add(other)
-                queue.append((other, False))
-        for other in children + siblings:
-            if other not in by_head and other in inside:
-                by_head.add(other)
-                found.add(other)
-                queue.append((other, True))
-    return frozenset(found)
+    mask = graph.bits.mask
+    sets = mask(read_nodes(names)), mask(given), mask(into), mask(out_of)
+    return graph.bits.read(graph.bits.find_boundary(*sets))
 
 
 def require_roles(graph: CausalGraph, roles: Mapping[str, Names]) -> list[Nodes]:

@@ -33,7 +33,7 @@ from typing import TypeAlias
 from boundit.core.names import Names, Nodes, sort_names
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.read import GraphLike, require_graph
-from boundit.graph.separation import find_reached, require_roles
+from boundit.graph.separation import require_roles
 
 
 def find_separator(
@@ -300,7 +300,10 @@ class _SeparatorSearch:
 
     def reach(self, start: Nodes, blocked: Nodes) -> Nodes:
         """Collect what walks among the ancestors reach past ``blocked``, itself included."""
-        return find_reached(self.graph, start, blocked, inside=self.inside, opening=self.inside)
+        bits = self.graph.bits
+        inside = bits.mask(self.inside)
+        found = bits.find_reached(bits.mask(start), bits.mask(blocked), inside, inside)
+        return bits.read(found)
 
 
 _Gate: TypeAlias = tuple[str | int, bool]

@@ -27,10 +27,9 @@ from boundit.core.formula import Sentence, StepRecord, Term, Variable
 from boundit.core.frames import FrameKind
 from boundit.core.interval import Interval
 from boundit.core.message import Caveat, Kind, drop_numbers
-from boundit.core.public_names import find_forwarded
-from boundit.core.renamed import ATTRIBUTES, refuse_renamed
+from boundit.core.names import unwrap_scalar
+from boundit.core.public_names import ATTRIBUTES, find_forwarded, refuse_renamed
 from boundit.core.rounding import choose_decimals
-from boundit.core.scalars import unwrap_scalar
 from boundit.results import bound_file
 from boundit.results.bound import MEASURES, Arm, Bound, Context, Goal, Key, RuleRecord, Value
 from boundit.results.choice import Choice, ChoiceRule

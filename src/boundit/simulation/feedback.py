@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.core.scalars import unwrap_scalar
+from boundit.core.names import unwrap_scalar
 from boundit.counts.named_array import Floats
 from boundit.simulation.options import LONGEST, read_number, read_whole, refuse
 

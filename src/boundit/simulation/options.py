@@ -4,7 +4,7 @@ from operator import index
 
 from boundit.core.errors import shorten
 from boundit.core.message import Option, Placeholder
-from boundit.core.scalars import unwrap_scalar
+from boundit.core.names import unwrap_scalar
 from boundit.simulation.errors import InvalidSimulation
 
 LONGEST = 2**31 - 1

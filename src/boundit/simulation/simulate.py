@@ -15,7 +15,7 @@ from boundit import __version__
 from boundit.bandit.policy import Policy
 from boundit.core.long_work import Progress, TimeBudget, follow_progress, read_time_limit
 from boundit.core.message import Option
-from boundit.core.renamed import refuse_renamed
+from boundit.core.public_names import refuse_renamed
 from boundit.counts.memory import read_memory_limit, write_size
 from boundit.counts.named_array import Floats
 from boundit.results.bound_file import compute_checksum

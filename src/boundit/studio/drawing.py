@@ -11,9 +11,8 @@ from boundit.core.errors import BounditError, HasCycle, InvalidName, MalformedTe
 from boundit.core.names import is_name, sort_names
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.draft import GraphDraft
 from boundit.graph.read import ReadFormat, draft_graph, write_draft
-from boundit.graph.text import list_lines
+from boundit.graph.text import GraphDraft, list_lines
 from boundit.report.graph.layout import GraphLayout, lay_out_graph
 from boundit.report.graph.svg import draw_graph
 from boundit.studio.errors import StudioError

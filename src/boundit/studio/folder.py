@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from boundit.core.errors import shorten
 from boundit.core.files import write_page
-from boundit.counts.paths import KINDS, find_format
+from boundit.counts.files import KINDS, find_format
 from boundit.studio.errors import StudioError
 
 OWN = ".boundit-studio"

@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from boundit.core.errors import BounditError
 from boundit.core.long_work import Progress
+from boundit.counts.look import ColumnLook
 from boundit.counts.memory import read_memory_limit
-from boundit.counts.relations import ColumnLook
 from boundit.counts.sources import ColumnKind
 from boundit.studio.answers import CountKeeper
 from boundit.studio.ask import AskedProject, lack_column, refuse

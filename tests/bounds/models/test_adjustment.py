@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from boundit.bounds.models.rule import find_model_adjustment
-from boundit.estimand.context_adjustment import adjusts_in_context
+from boundit.estimand.adjustment import adjusts_in_context
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
 from boundit.simulation.random_models import draw_graph

@@ -38,7 +38,7 @@ def make_results() -> dict[str, object]:
         "decision": bd.Fused(prior=bounds, seed=1).decide(bounds.contexts[0], id="<7>"),
         "comparison": bd.compare(bounds, bounds.choose(), bounds.arms[0]),
         "stress": bd.stress(graph, query, log),
-        "suggestions": bd.suggest(graph, query, log, worlds=1, trial=100),
+        "suggestions": bd.suggest(graph, query, log, trial_size=100),
         "worlds": bd.fit_environments(graph, query, log, n=1),
         "sensitivity": bd.sensitivity(graph, query, log, limit="selection", values=(1.5, 3, 6)),
         "regret": bd.simulate(world, policies, rounds=60, runs=4, seed=0),

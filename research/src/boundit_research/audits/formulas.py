@@ -7,7 +7,7 @@ from numpy.random import Generator, SeedSequence, default_rng
 
 from boundit.core.names import Nodes, sort_names
 from boundit.core.rounding import ROUNDING
-from boundit.counts.evaluate import evaluate
+from boundit.counts.formula import evaluate
 from boundit.estimand.identify import identify
 from boundit.estimand.query import EffectQuery
 from boundit.simulation.random_models import draw_graph, draw_model

@@ -40,12 +40,13 @@ from boundit.bounds.inference.forms import find_form, term_of
 from boundit.bounds.inference.sampling import make_sampler
 from boundit.bounds.refusals import LIMITS
 from boundit.core.message import Note
-from boundit.counts.contraction import ProductTable, contract
 from boundit.counts.errors import ClustersDiffer, TooLarge
 from boundit.counts.formula import (
     Factor,
     Formula,
     Pair,
+    ProductTable,
+    contract,
     differentiate,
     estimate_factor,
 )

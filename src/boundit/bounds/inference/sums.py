@@ -51,8 +51,7 @@ from boundit.bounds.inference.evalues import (
 )
 from boundit.bounds.inference.forms import Layout, SumForm, lay_out, list_names, term_of
 from boundit.bounds.inference.pilot import Split, smooth
-from boundit.counts.contraction import ProductTable, contract
-from boundit.counts.formula import Factor, Pair
+from boundit.counts.formula import Factor, Pair, ProductTable, contract
 from boundit.counts.memory import Workspace
 from boundit.counts.named_array import Floats, NamedArray
 from boundit.estimand.expression import P

@@ -29,7 +29,7 @@ from boundit.counts.errors import TooManyCells
 from boundit.counts.formula import Formula, Pair
 from boundit.counts.log import Log
 from boundit.counts.table import CountTable
-from boundit.estimand.context_adjustment import ContextAdjustment, adjusts_in_context
+from boundit.estimand.adjustment import ContextAdjustment, adjusts_in_context
 from boundit.estimand.expression import P, Product, Sum
 from boundit.estimand.notation import make_sentence
 from boundit.estimand.query import EffectQuery

@@ -20,7 +20,8 @@ def find_highlight(graph: CausalGraph, step: StepRecord) -> PathHighlight | None
     ``_make_finder``, which keeps what was found.
 
     >>> from boundit.graph.text import parse
-    >>> step = StepRecord("Rule 2: X may be seen", (("Y",), ("X",)), ("Z",), out_of=("X",))
+    >>> sentence = "Rule 2: do(X) equals conditioning"
+    >>> step = StepRecord(sentence, (("Y",), ("X",)), ("Z",), out_of=("X",))
     >>> found = find_highlight(parse("X -> Y; Z -> X; Z -> Y"), step)
     >>> found.edges, found.caption
     (('Z -> Y', 'Z -> X'), 'Path between Y and X without the edges out of X. Blocked given Z.')
