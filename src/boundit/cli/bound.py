@@ -14,7 +14,8 @@ from boundit.cli.outputs import (
     spell_caveats,
     spell_command,
 )
-from boundit.cli.question import Question, read_shares, read_values, takes_question
+from boundit.cli.question import Question, takes_question
+from boundit.cli.values import read_arm, read_shares
 from boundit.core.errors import BounditError
 
 if TYPE_CHECKING:
@@ -102,9 +103,9 @@ def effect(
       boundit effect bounds.json --baseline A --shares shares.csv
     """
     table = spell_caveats(question.derive())
-    arm = None if baseline is None else read_values(baseline, table, table.treatments)
     if no_counts:
         table = table.drop_counts()
+    arm = None if baseline is None else read_arm(baseline, table)
     effects = table.effects(arm, shares=_read_shares(shares, table))
     if plot is not None and effects:
         from boundit.report.plot import plot_effects  # noqa: PLC0415, keeps --help quick
@@ -142,17 +143,15 @@ def _read_shares(
     text: str | None, table: "BoundTable"
 ) -> Mapping[object, float] | Literal["any"]:
     """Read --shares of an effect: any mix, or a table of shares."""
-    if text is None or text == "any":
+    found = read_shares(text or "any", table)
+    if isinstance(found, Mapping):
+        return found
+    if found == "any":
         return "any"
-    found: Mapping[object, float] | None = None
-    if text != "log":
-        found = read_shares(text, table)
-    if found is None:
-        raise click.UsageError(
-            f"--shares {text} has no shares of contexts. Give a CSV file with the columns "
-            f"{', '.join((*table.context, 'share'))}, or 'any'."
-        )
-    return found
+    raise click.UsageError(
+        f"--shares {text} has no shares of contexts. Give a CSV file with the columns "
+        f"{', '.join((*table.context, 'share'))}, or 'any'."
+    )
 
 
 def _write_report(

@@ -164,7 +164,7 @@ def stress(
     --------
     >>> rows = {"X": [0, 0, 0, 0, 0, 1] * 99, "Y": [0, 1, 1, 1, 1, 1] * 99}
     >>> print(stress("X -> Y", "Y | do(X)", rows).summary)
-    The choice X=1 changes under 1 of 1 missing edge: X <-> Y. ...
+    The choice X=1 changes under 1 of 1 missing edge: X <-> Y.
     """
     if (policy is None) != (baseline is None):
         named, other = ("policy", "baseline") if baseline is None else ("baseline", "policy")

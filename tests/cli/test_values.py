@@ -5,7 +5,7 @@ import click
 import pytest
 
 from boundit.bandit.errors import DamagedState
-from boundit.cli.decisions.policy_files import read_policy, read_shares
+from boundit.cli.values import read_policy, read_shares
 from boundit.core.errors import UnreadableFile
 from boundit.decisions.policies import LOGGED, Measured
 from boundit.results.bound_table import BoundTable
@@ -45,7 +45,7 @@ def test_a_measured_value_has_its_error_and_the_confidence_of_that() -> None:
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("a", "a value for each of X, Z"), ("a,9", "Z has no level '9'"), ("1+-x", "0.33")],
+    [("a", "a value for each of X, Z"), ("a,9", "Z has no value '9'"), ("1+-x", "0.33")],
 )
 def test_what_is_no_arm_is_refused(text: str, said: str) -> None:
     with pytest.raises(click.UsageError, match=said):
@@ -78,6 +78,12 @@ def test_shares_are_rows_or_an_object(tmp_path: Path) -> None:
     named = {"new": 0.25, "old": 0.75}
     assert read_shares(write(tmp_path / "s.json", named), TABLE) == shares
     assert read_shares("any", TABLE) == "any"
+    assert read_shares("new=0.25, old=0.75", TABLE) == shares
+    with pytest.raises(click.UsageError, match=r"none\.csv is not a file"):
+        read_shares("none.csv", TABLE)
+    for text, said in (("D,share\n1,1\n", "a row without 'C'"), ("C,share\nnew,x\n", "'x' wh")):
+        with pytest.raises(click.UsageError, match=said):
+            read_shares(write(tmp_path / "s.csv", text), TABLE)
 
 
 @pytest.mark.parametrize(
@@ -85,8 +91,8 @@ def test_shares_are_rows_or_an_object(tmp_path: Path) -> None:
     [
         ("p.csv", "C,X\nnew,a\n", "without 'Z'"),
         ("p.csv", "C,X,Z,probability\nnew,a,true,half\n", "where a number is needed"),
-        ("p.csv", "C,X,Z\nnew,q,true\n", "X has no level 'q'"),
-        ("p.json", 3, "holds no policy"),
+        ("p.csv", "C,X,Z\nnew,q,true\n", "X has no value 'q'"),
+        ("p.json", 3, "has no policy"),
         (
             "p.json",
             {"format": "boundit policy", "policy": "Model"},
