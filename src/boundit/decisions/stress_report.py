@@ -36,9 +36,9 @@ class StressedEdge:
     """A missing edge, and what is concluded after it is added.
 
     ``changed`` maps contexts in which another arm is chosen to the arms that are best then, and
-    ``undecided`` are contexts whose best arm is no longer certain. ``regret`` is the maximum
+    ``undecided`` are contexts whose best arm is not certain any more. ``regret`` is the maximum
     regret of the arms that were chosen without the edge. ``test`` is the finding of ``check``
-    on the two variables. With a ``refusal`` there are no bounds, and it says why.
+    on the two variables. A ``refusal`` says why there is not any table.
     """
 
     edge: "MissingEdge"
@@ -120,7 +120,7 @@ class StressReport:
     ``table`` are the bounds of the graph itself and ``choice`` what is chosen by them.
     ``excluded`` are edges that would change the question, with the reason, and ``not_reached``
     those that no time was left for. ``comparison`` is that of the two policies. If the log
-    refutes the graph, ``refutation`` says how and there is no choice.
+    refutes the graph, ``refutation`` says how, and ``choice`` is None.
     """
 
     graph: str
@@ -292,8 +292,10 @@ def _summarize(report: StressReport) -> Iterator[str]:
         yield _count(chosen, [each for each in judged if each.changed], of)
     if lost := [each for each in judged if each.undecided and not each.changed]:
         yield f"Under {_name(lost)} the choice is the same, but no longer certain to be best."
-    if told := [e for e in judged if e.test is not None and e.test.status == "contradicted"]:
-        yield f"The data suggest that {_name(told)} exists."
+    if suggested := [
+        e for e in judged if e.test is not None and e.test.status == "contradicted"
+    ]:
+        yield f"The data suggest that {_name(suggested)} exists."
     if report.not_reached:
         n = len(report.not_reached)
         yield f"The time limit left out {n} edge{'' if n == 1 else 's'}."

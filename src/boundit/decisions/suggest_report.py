@@ -22,7 +22,7 @@ class Step:
     """Something that could be learned or collected, and the mean width of the bounds then.
 
     ``width`` is what is expected, from ``lower`` to ``upper`` where it depends on what will be
-    found. ``option`` is the option that takes it, or None where it is no option but an
+    found. ``option`` is the option that takes it, or None where there is only an
     ``action``. The effect is identified then by ``formula`` if there is one, so that the width
     is sampling error. ``basis`` says how the width was computed.
     """
