@@ -15,11 +15,7 @@ import click
 
 from boundit import __version__
 from boundit.cli.bound import bound, effect
-from boundit.cli.decisions.choose import choose
-from boundit.cli.decisions.compare import compare
-from boundit.cli.decisions.sensitivity import sensitivity
-from boundit.cli.decisions.stress import stress
-from boundit.cli.decisions.suggest import suggest
+from boundit.cli.decisions import choose, compare, sensitivity, stress, suggest
 from boundit.cli.graph import check, graph, identify
 from boundit.cli.init import init
 from boundit.cli.options import INTERRUPTED
