@@ -91,12 +91,13 @@ def test_what_identifies_an_effect_is_printed_whole(capsys: Capsys) -> None:
     code, out, err = answer(capsys, "identify", "Z -> X -> M -> Y; Z -> Y; X -> Y", "Y | do(X)")
 
     assert (code, err) == (0, "")
-    head, _, rest = out.partition("minimal adjustment sets:")
-    assert head.startswith("P(Y | do(X)) = Σ_{Z} P(Y | X, Z) P(Z)\n  ")
-    assert rest == (
-        "\n  {Z}\ncausal paths:\n  X -> Y\n  X -> M -> Y\nbiasing paths:\n  X <- Z -> Y\n"
+    shown, _, derivation = out.partition("derivation:\n  ")
+    assert shown == (
+        "P(Y | do(X)) = Σ_{Z} P(Y | X, Z) P(Z)\nminimal adjustment sets:\n  {Z}\n"
+        "causal paths:\n  X -> Y\n  X -> M -> Y\nbiasing paths:\n  X <- Z -> Y\n"
         "testable implications:\n  M _||_ Z | X\n"
     )
+    assert derivation
     first = answer(capsys, "identify", FRONT_DOOR, "Y | do(X)")[1].splitlines()[0]
     assert first == "P(Y | do(X)) = Σ_{M} P(M | X) Σ_{X'} P(X') P(Y | M, X')"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from boundit.report.stylesheet import write_palette
+from boundit.report.palette import write_palette
 from boundit.studio.app import SAFE, StartToken
 from boundit.studio.bundle import PAGE, join_modules
 from boundit.studio.calls import CALLS

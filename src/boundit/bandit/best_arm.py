@@ -18,7 +18,7 @@ import math
 import numpy as np
 
 from boundit.bandit.compiled import kernel, step
-from boundit.bandit.draws import Floats, Ints
+from boundit.bandit.draws import Floats, Ints, pick_arm
 
 MEAN, SD, WINS, LOSSES, WEIGHT, MEAN2, SD2, WINS2, LOSSES2, LOWER, UPPER = range(11)
 """Columns of a table of beliefs. WEIGHT is the weight of the second part. A
@@ -154,6 +154,12 @@ def find_best_arm_probabilities(belief: Floats) -> Floats:
             above = at_ends[1] if upper < np.inf else 1.0
             _truncate(reached[k], x, lower, upper, below, above)
     return _integrate(reached)
+
+
+@kernel
+def draw_best_arm(belief: Floats, uniform: float) -> int:
+    """Draw the place of an arm by these probabilities, with one uniform number."""
+    return pick_arm(find_best_arm_probabilities(belief), uniform, 0.0)
 
 
 @kernel

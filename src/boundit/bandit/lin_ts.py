@@ -68,13 +68,7 @@ def _learn(arrays: LinTSArrays, c: int, k: int, reward: float, leaf: int) -> Non
     update(model, arrays.x[c, k], arrays.d, reward, model[arrays.x.shape[2] + 2])
 
 
-@kernel
-def _copy(arrays: LinTSArrays) -> LinTSArrays:
-    a = arrays
-    return LinTSArrays(a.models.copy(), a.bounds, a.x, a.d, a.scale)
-
-
-register_runs(LinTSArrays, choose=_choose, learn=_learn, copy=_copy)
+register_runs(LinTSArrays, choose=_choose, learn=_learn)
 
 
 class LinTS(LinearPolicy):

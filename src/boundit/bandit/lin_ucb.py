@@ -4,7 +4,7 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from boundit.bandit.compiled import kernel, step
+from boundit.bandit.compiled import step
 from boundit.bandit.draws import Floats, Ints
 from boundit.bandit.features import Features
 from boundit.bandit.index import FREE, INDEX, is_ahead
@@ -126,16 +126,7 @@ def _learn(arrays: LinUCBArrays, c: int, k: int, reward: float, leaf: int) -> No
     update(arrays.models[m], arrays.x[c, k], arrays.d, reward, arrays.scratch)
 
 
-@kernel
-def _copy(arrays: LinUCBArrays) -> LinUCBArrays:
-    a, cache = arrays, np.full_like(arrays.cache, -1.0)
-    models = a.models.copy()
-    return LinUCBArrays(
-        models, a.bounds, a.x, cache, a.table, a.scratch, a.d, a.alpha, a.shared
-    )
-
-
-register_runs(LinUCBArrays, choose=_choose, learn=_learn, copy=_copy)
+register_runs(LinUCBArrays, choose=_choose, learn=_learn)
 
 
 class LinUCB(LinearPolicy):

@@ -1,8 +1,8 @@
 """Whole runs: one compiled loop that plays every policy, with rewards at once or late.
 
-The loop knows three functions of a policy's arrays, and Numba compiles it for the type of arrays
-that it is given: ``choose_arm``, ``learn_reward`` and ``copy_arrays``. Each policy's file
-registers its own three. Round t of a run with seed s is the decision that ``decide`` makes under
+The loop knows two functions of a policy's arrays, and Numba compiles it for the type of arrays
+that it is given: ``choose_arm`` and ``learn_reward``. Each policy's file registers its own. Round
+t of a run with seed s is the decision that ``decide`` makes under
 seed s and id ``str(t)``, bit for bit.
 """
 
@@ -59,24 +59,15 @@ def learn_reward(arrays: Any, c: int, k: int, reward: float, leaf: int) -> Any:
     """Learn one reward, and the leaf of what else the round showed, -1 for nothing."""
 
 
-def copy_arrays(arrays: Any) -> Any:
-    """Copy what a run changes."""
-
-
-_CHOOSE, _LEARN, _COPY = ByType(choose_arm), ByType(learn_reward), ByType(copy_arrays)
+_CHOOSE, _LEARN = ByType(choose_arm), ByType(learn_reward)
 
 
 def register_runs(
-    arrays: type,
-    *,
-    choose: Callable[..., Any],
-    learn: Callable[..., Any],
-    copy: Callable[..., Any],
+    arrays: type, *, choose: Callable[..., Any], learn: Callable[..., Any]
 ) -> None:
-    """Register the three functions by which whole runs play a policy with such arrays."""
+    """Register the two functions by which whole runs play a policy with such arrays."""
     _CHOOSE.register(arrays, choose)
     _LEARN.register(arrays, learn)
-    _COPY.register(arrays, copy)
 
 
 def can_play(arrays: type) -> bool:
@@ -95,45 +86,52 @@ def _find_leaf(rounds: Rounds, run: int, t: int, c: int, k: int, level: np.uint6
     return leaf
 
 
-@step
-def _learn_round(arrays: Any, rounds: Rounds, run: int, t: int, choice: int) -> None:
-    c, k, uniform, level = (
-        rounds.contexts[run, t],
-        choice & ARM,
-        rounds.uniforms[run, t],
-        np.uint64(0),
-    )
-    for i in range(rounds.values.size - 1):  # a sum: jumps would often be guessed wrong
-        level += np.uint64(uniform >= rounds.ends[c, k, i])
-    if rounds.defaults.size > 0 and not np.isnan(rounds.defaults[run, t]):
-        learn_reward(arrays, c, choice, rounds.defaults[run, t], -1)
-    else:
-        leaf = _find_leaf(rounds, run, t, c, k, level)
-        learn_reward(arrays, c, choice, rounds.values[level], leaf)
-
-
 @kernel
+def play_run(arrays: Any, rounds: Rounds, run: int, pulls: Ints) -> None:
+    """Play one whole run of a policy that has learned nothing, and write all its choices."""
+    explore, held, open_, came = rounds.explore, rounds.held, rounds.open, 0
+    late, has_defaults = rounds.due.size > 0, rounds.defaults.size > 0
+    for t in range(pulls.size):
+        c = rounds.contexts[run, t]
+        uniform = draw_uniform(rounds.seeds[run], t) if rounds.random else 1.0
+        if uniform < explore:
+            k = held[min(int(uniform / explore * held.size), held.size - 1)]
+        else:
+            rest = (uniform - explore) / (1.0 - explore)
+            k = choose_arm(arrays, c, open_, rounds.starts[c], rounds.starts[c + 1], rest)
+        pulls[t] = k
+        due = rounds.due[run, t] if late else t + 1
+        while came < due:
+            s = rounds.order[run, came] if late else came
+            c, k, level = rounds.contexts[run, s], pulls[s], np.uint64(0)
+            for i in range(rounds.values.size - 1):  # a sum: jumps would often be guessed wrong
+                level += np.uint64(rounds.uniforms[run, s] >= rounds.ends[c, k & ARM, i])
+            if has_defaults and not np.isnan(rounds.defaults[run, s]):
+                reward, leaf = rounds.defaults[run, s], -1
+            else:
+                reward, leaf = (
+                    rounds.values[level],
+                    _find_leaf(rounds, run, s, c, k & ARM, level),
+                )
+            learn_reward(arrays, c, k, reward, leaf)
+            came += 1
+
+
+def copy_arrays(arrays: Any) -> Any:
+    """Copy a policy's arrays, and those of a part that is itself a tuple of arrays."""
+    return arrays._make(
+        copy_arrays(part)
+        if isinstance(part, tuple)
+        else np.copy(part)
+        if np.ndim(part)
+        else part
+        for part in arrays
+    )
+
+
 def play_runs(start: Any, rounds: Rounds) -> Ints:
     """Play whole runs of a policy from one start; gives the choice of every run and round."""
-    runs, n = rounds.contexts.shape
-    pulls, explore = np.empty((runs, n), np.int64), rounds.explore
-    held, open_ = rounds.held, rounds.open
-    for run in range(runs):
-        arrays, came = copy_arrays(start), 0
-        for t in range(n):
-            c = rounds.contexts[run, t]
-            uniform = draw_uniform(rounds.seeds[run], t) if rounds.random else 1.0
-            if uniform < explore:
-                k = held[min(int(uniform / explore * held.size), held.size - 1)]
-            else:
-                rest = (uniform - explore) / (1.0 - explore)
-                k = choose_arm(arrays, c, open_, rounds.starts[c], rounds.starts[c + 1], rest)
-            pulls[run, t] = k
-            if rounds.due.size == 0:
-                _learn_round(arrays, rounds, run, t, k)
-            else:
-                while came < rounds.due[run, t]:
-                    s = rounds.order[run, came]
-                    _learn_round(arrays, rounds, run, s, pulls[run, s])
-                    came += 1
+    pulls = np.empty(rounds.contexts.shape, np.int64)
+    for run, choices in enumerate(pulls):
+        play_run(copy_arrays(start), rounds, run, choices)
     return pulls

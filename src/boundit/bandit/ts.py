@@ -62,12 +62,7 @@ def _learn(arrays: TSArrays, c: int, k: int, reward: float, leaf: int) -> None:
     count_reward(arrays.counts, c, k, reward)
 
 
-@kernel
-def _copy(arrays: TSArrays) -> TSArrays:
-    return TSArrays(arrays.counts.copy(), arrays.bounds, arrays.span)
-
-
-register_runs(TSArrays, choose=_choose, learn=_learn, copy=_copy)
+register_runs(TSArrays, choose=_choose, learn=_learn)
 
 
 class TS(Policy):

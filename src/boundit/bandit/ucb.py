@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from boundit.bandit.compiled import kernel, step
+from boundit.bandit.compiled import step
 from boundit.bandit.draws import Floats, Ints
 from boundit.bandit.index import FREE, INDEX, is_ahead
 from boundit.bandit.options import CommonOptions
@@ -97,13 +97,7 @@ def _learn(arrays: UCBArrays, c: int, k: int, reward: float, leaf: int) -> None:
     learn_ucb(arrays.counts, arrays.rounds, c, k, reward)
 
 
-@kernel
-def _copy(arrays: UCBArrays) -> UCBArrays:
-    a = arrays
-    return UCBArrays(a.counts.copy(), a.rounds.copy(), a.bounds, a.noise, a.table)
-
-
-register_runs(UCBArrays, choose=_choose, learn=_learn, copy=_copy)
+register_runs(UCBArrays, choose=_choose, learn=_learn)
 
 
 class UCB(Policy):

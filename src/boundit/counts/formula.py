@@ -568,7 +568,7 @@ def evaluate_identified(
     Each table is counted by those variables of the formula that it has.
     """
     if found.expression is None:
-        raise QueryError(f"there is no formula to evaluate: {found}")
+        raise QueryError(f"The effect has no formula to evaluate: {found}.")
     names = find_variables(found.expression)
     sources = [read_log(of) for of in (log, *external)]
     logged, *tables = (of.count(sort_names(names & {*of.columns})) for of in sources)

@@ -1,7 +1,7 @@
 """Numbers with named axes: a distribution, a conditional table, or what a formula comes to.
 
 An axis is a variable and a place on it one of its levels, coded 0, 1, 2 and so on. Arrays with
-different axes meet by name, so there is no need to remember which axis was which.
+different axes are aligned by name.
 """
 
 from collections.abc import Mapping, Sequence

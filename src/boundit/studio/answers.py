@@ -19,13 +19,13 @@ from boundit.estimand.identify import identify
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.implications import implications
-from boundit.graph.paths import find_proper_causal_nodes, list_causal_paths
-from boundit.report.pages.bound_page import write_bound_page
+from boundit.graph.paths import find_proper_causal_nodes
+from boundit.report.bounds import write_bounds_page
 from boundit.results.bound import Arm, Context
 from boundit.results.bound_table import BoundTable
 from boundit.results.choice import Choice
 from boundit.results.effect import Effect
-from boundit.results.text import write_confidence
+from boundit.results.text import says_nothing, write_confidence, write_silence
 from boundit.studio.ask import AskedProject, spell_caveat, write_for_page
 from boundit.studio.claims import LitParts, join_lit, light_walk, make_lighter
 from boundit.studio.drawing import make_draft
@@ -68,6 +68,7 @@ def answer_bound(asked: AskedProject, keeper: CountKeeper, progress: Progress) -
     progress("write the reasons", 0, 1)
     light = make_lighter(asked.project.graph, asked.graph)
     choice = choose_arms(table)
+    effects = _find_effects(table, asked.project.query.baseline)
     return {
         "outcome": table.outcome,
         "treatments": table.treatments,
@@ -79,7 +80,9 @@ def answer_bound(asked: AskedProject, keeper: CountKeeper, progress: Progress) -
         "inference": table.inference,
         "summary": table.summary(),
         "caveats": list(map(str, table.caveats)),
-        "effects": _record_effects(table, asked.project.query.baseline),
+        "silence": write_silence(table, effects) if says_nothing(table) else [],
+        "critical": list(map(str, table.critical)),
+        "effects": _record_effects(table, effects),
         "rows": _record_rows(table),
         "n_rows": len(table.bounds),
         "rules": {
@@ -92,11 +95,15 @@ def answer_bound(asked: AskedProject, keeper: CountKeeper, progress: Progress) -
     }
 
 
-def _record_effects(table: BoundTable, baseline: Arm | None) -> Record | None:
-    """Record the effects of all arms relative to one, the conclusive ones first."""
-    if len(table.arms) < 2:
+def _find_effects(table: BoundTable, baseline: Arm | None) -> list[Effect]:
+    """Find the effects of all arms relative to one; none where there is one arm alone."""
+    return [] if len(table.arms) < 2 else [*table.effects(baseline).values()]
+
+
+def _record_effects(table: BoundTable, effects: list[Effect]) -> Record | None:
+    """Record effects, the conclusive ones first."""
+    if not effects:
         return None
-    effects = [*table.effects(baseline).values()]
     conclusive = [each for each in effects if each.lower > 0 or each.upper < 0]
     said = [*conclusive, *(each for each in effects if each not in conclusive)]
     rows = [
@@ -208,8 +215,7 @@ def answer_identify(asked: AskedProject, _: CountKeeper, progress: Progress) -> 
         return {"words": " ".join(path), "lit": light_walk(draft, path)}
 
     progress("list adjustment sets and paths", 0, 1)
-    ends = query.treatments, query.outcomes
-    causal = list_causal_paths(graph.without_groups(), *ends, most=MOST_LISTED)
+
     wanted, unwanted = asked.project.query.adjust_for, asked.project.query.never_adjust_for
     sets = dict.fromkeys(
         each.covariates
@@ -239,7 +245,7 @@ def answer_identify(asked: AskedProject, _: CountKeeper, progress: Progress) -> 
         ],
         "more_sets": len(sets) > MOST_LISTED,
         "candidates": sort_names(free | {*wanted, *unwanted}),
-        "causal_paths": list(map(show, causal)),
+        "causal_paths": list(map(show, islice(found.causal_paths, MOST_LISTED))),
         "biasing_paths": list(map(show, islice(found.biasing_paths, MOST_LISTED))),
         "roles": [
             _light_names(f"{role}: {join_names(names)}", names)
@@ -276,10 +282,9 @@ def answer_report(asked: AskedProject, keeper: CountKeeper, progress: Progress) 
     """Write the page that ``boundit bound --report`` writes, as one file to take away."""
     table = derive(asked, keeper, progress)
     progress("write the page", 0, 1)
-    page = write_bound_page(
+    page = write_bounds_page(
         table,
         graph=asked.graph,
-        query=asked.query,
         command=write_command(asked.project, "report", asked.folder) or "",
         choice=choose_arms(table),
         title=asked.project.name,

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from boundit.report.stylesheet import write_palette
+from boundit.report.palette import write_palette
 
 PAGE = Path(__file__).with_name("page")
 STYLES = ("studio.css", "drawing.css")

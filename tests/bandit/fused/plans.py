@@ -6,9 +6,7 @@ from boundit.bandit.draws import Ints
 from boundit.bandit.fused.beliefs import learn_fused
 from boundit.bandit.fused.layout import FusedArrays, lay_out
 from boundit.bandit.fused.unobserved import (
-    is_blind,
     make_units,
-    predict_unit,
     spread_particles,
     weigh_unit,
 )
@@ -46,9 +44,4 @@ def list_columns(plan: FusedPlan) -> Ints:
 
 def learn(a: FusedArrays, c: int, k: int, reward: float, leaf: int) -> None:
     """Learn one round as the policy does, by particles where these decide."""
-    unit = a.unseen.units[c, k] if a.unseen.counts.size else -1
-    blind = unit >= 0 and is_blind(a)
-    by_particles = predict_unit(a.unseen, unit, reward) if blind else (-1.0, -1.0)
-    learn_fused(a, c, k, reward, leaf, np.ones(a.leaves.shape[2]), by_particles)
-    if unit >= 0:
-        weigh_unit(a, c, k, True)
+    learn_fused(a, c, k, reward, leaf, np.ones(a.leaves.shape[2]))

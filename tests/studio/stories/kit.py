@@ -161,7 +161,9 @@ class Visit:
     def go(self, panel: str) -> None:
         """Go to a part: draw, graph, data, ask, whatif, policy or take."""
         self.find(f"#go-{panel}").click()
-        expect(self.find("graph-editor" if panel == "draw" else f"#panel-{panel}")).to_be_visible()
+        expect(
+            self.find("graph-editor" if panel == "draw" else f"#panel-{panel}")
+        ).to_be_visible()
 
     def choose(self, role: str, name: str) -> None:
         """Type a node's name where the question wants one."""

@@ -135,13 +135,7 @@ def _learn(arrays: KLUCBArrays, c: int, k: int, reward: float, leaf: int) -> Non
     learn_ucb(arrays.counts, arrays.rounds, c, k, reward)
 
 
-@kernel
-def _copy(arrays: KLUCBArrays) -> KLUCBArrays:
-    a = arrays
-    return KLUCBArrays(a.counts.copy(), a.rounds.copy(), a.bounds, a.constants, a.table)
-
-
-register_runs(KLUCBArrays, choose=_choose, learn=_learn, copy=_copy)
+register_runs(KLUCBArrays, choose=_choose, learn=_learn)
 
 
 class KLUCB(Policy):

@@ -100,13 +100,7 @@ def _learn(arrays: ROFULArrays, c: int, k: int, reward: float, leaf: int) -> Non
     learn_row(arrays.models, arrays.x[c, k], k, arrays.d, reward)
 
 
-@kernel
-def _copy(arrays: ROFULArrays) -> ROFULArrays:
-    a = arrays
-    return ROFULArrays(a.models.copy(), a.ends, a.noise, a.x, a.d, a.scale)
-
-
-register_runs(ROFULArrays, choose=_choose, learn=_learn, copy=_copy)
+register_runs(ROFULArrays, choose=_choose, learn=_learn)
 
 
 class ROFUL(LinearPolicy):

@@ -290,14 +290,7 @@ def _learn(arrays: RivalArrays, c: int, k: int, reward: float, leaf: int) -> Non
     learn_rival(arrays, c, k, reward)
 
 
-@kernel
-def _copy(arrays: RivalArrays) -> RivalArrays:
-    a, log = arrays, arrays.log.copy()
-    learned = a.counts.copy(), a.rounds.copy(), log, a.noise, a.losses.copy(), a.costs.copy()
-    return RivalArrays(*learned, a.bounds, a.kind, a.scale)
-
-
-register_runs(RivalArrays, choose=_choose, learn=_learn, copy=_copy)
+register_runs(RivalArrays, choose=_choose, learn=_learn)
 
 
 class Rival(Policy):

@@ -13,20 +13,19 @@ import math
 import numpy as np
 
 from boundit.bandit.best_arm import (
-    COLUMNS,
     LOWER,
     MEAN,
     MEAN2,
     UPPER,
-    find_best_arm_probabilities,
+    draw_best_arm,
     write_beta,
     write_bounds,
 )
 from boundit.bandit.best_arm import (
     WEIGHT as SECOND,
 )
-from boundit.bandit.compiled import kernel, step
-from boundit.bandit.draws import Floats, Ints, pick_arm
+from boundit.bandit.compiled import routine, step
+from boundit.bandit.draws import Floats, Ints
 from boundit.bandit.fused.layout import (
     BIAS,
     GUESSED,
@@ -47,7 +46,6 @@ from boundit.bandit.fused.layout import (
     FusedArrays,
 )
 from boundit.bandit.fused.unobserved import (
-    copy_particles,
     is_blind,
     predict_reward,
     predict_unit,
@@ -74,15 +72,13 @@ def _weigh_edge(
     return float(1.0 + a.own[c, k, edge] if own else n)
 
 
-@kernel
-def find_moments(
-    a: FusedArrays, c: int, k: int, tau: int, own: bool, scratch: Floats
-) -> tuple[float, float]:
+@routine
+def find_moments(a: FusedArrays, c: int, k: int, tau: int, own: bool) -> tuple[float, float]:
     """Mean and variance of what a pair earns under one tau, from the leaves of its tree on.
 
     Rows of ``scratch``: means, variances, counts of edges, counts of nodes, reach, slopes.
     """
-    n_nodes = a.starts.size - 1
+    n_nodes, scratch = a.starts.size - 1, a.scratch
     for element in range(n_nodes, a.places.shape[2]):
         at = a.places[c, k, element]
         wins = a.log_cells[tau, at, WINS] + a.cells[at, SEEN_WINS] + a.cells[at, GUESSED_WINS]
@@ -103,21 +99,22 @@ def find_moments(
         scratch[0, node], scratch[3, node] = mean, n
         scratch[1, node] = inner + max(square - mean * mean, 0.0) / (n + 1.0)
     if n_nodes > 0 and a.twins.size > 0:
-        scratch[1, 0] += _share_variance(a, c, k, own, scratch)
+        scratch[1, 0] += _share_variance(a, c, k, own)
     return scratch[0, 0], scratch[1, 0]
 
 
-@kernel
-def _share_variance(a: FusedArrays, c: int, k: int, own: bool, scratch: Floats) -> float:
+@routine
+def _share_variance(a: FusedArrays, c: int, k: int, own: bool) -> float:
     """What a variance gains where two branches share a cell or distribution, and vary together.
 
     By the slopes of the mean (delta method): all of one cell or distribution together less each
     by itself. Own weights are never shared.
     """
-    n_nodes, size = a.starts.size - 1, a.twins.shape[2]
+    n_nodes, size, scratch = a.starts.size - 1, a.twins.shape[2], a.scratch
     reach, slopes, more = scratch[4], scratch[5], 0.0
     reach[0] = 1.0
-    slopes[:size] = 0.0
+    for element in range(size):
+        slopes[element] = 0.0
     for node in range(n_nodes):
         n, to = scratch[3, node], node if own else a.twins[c, k, node]
         mean, square = 0.0, 0.0
@@ -136,7 +133,8 @@ def _share_variance(a: FusedArrays, c: int, k: int, own: bool, scratch: Floats) 
                 mean += p * slopes[e]
                 square += p * slopes[e] * slopes[e]
             more += (square - mean * mean) / (n + 1.0)
-    slopes[:size] = 0.0
+    for element in range(size):
+        slopes[element] = 0.0
     for leaf in range(n_nodes, size):
         slopes[a.twins[c, k, leaf]] += reach[leaf]
         more -= reach[leaf] * reach[leaf] * scratch[1, leaf]
@@ -156,7 +154,7 @@ def _average(evidence: Floats, start: int) -> float:
     return float(top + math.log(total / (evidence.size - start)))
 
 
-@kernel
+@routine
 def find_doubts(a: FusedArrays, c: int, k: int, doubt: float) -> tuple[float, float]:
     """The probabilities that what is fused is wrong for a pair, and that its weights are its own.
 
@@ -174,10 +172,8 @@ def find_doubts(a: FusedArrays, c: int, k: int, doubt: float) -> tuple[float, fl
     return alone + (1.0 - alone) * whole, own
 
 
-@kernel
-def _fuse(
-    a: FusedArrays, c: int, k: int, own: float, blind: bool, scratch: Floats
-) -> tuple[float, float]:
+@routine
+def _fuse(a: FusedArrays, c: int, k: int, own: float, blind: bool) -> tuple[float, float]:
     """Mean and variance of a pair over all taus, by pool and with the weight ``own`` by itself."""
     taus, at = (a.unseen.taus, 1) if blind else (a.taus, WEIGHT)
     total, first, second = 0.0, 0.0, 0.0
@@ -188,7 +184,7 @@ def _fuse(
                 if blind:
                     mean, variance = sum_unit(a.unseen, a.unseen.units[c, k], tau)
                 else:
-                    mean, variance = find_moments(a, c, k, tau, part == 1, scratch)
+                    mean, variance = find_moments(a, c, k, tau, part == 1)
                 total += weight
                 first += weight * mean
                 second += weight * (mean * mean + variance)
@@ -196,20 +192,19 @@ def _fuse(
     return mean, second / total - mean * mean
 
 
-@kernel
-def believe(a: FusedArrays, c: int, columns: Ints) -> Floats:
+@routine
+def believe(a: FusedArrays, c: int, columns: Ints, start: int, stop: int) -> None:
     """Write the distribution of each arm's mean: what is fused and, if in doubt, its own rewards.
 
     A pair without a plan has its own rewards alone, truncated to its bounds.
     """
-    belief, scratch = np.empty((columns.size, COLUMNS)), np.empty((6, a.places.shape[2]))
-    doubt, blind = a.numbers[0] / columns.size, is_blind(a)
-    for i in range(columns.size):
-        k = columns[i]
+    belief, doubt, blind = a.belief, a.numbers[0] / (stop - start), is_blind(a)
+    for i in range(stop - start):
+        k = columns[start + i]
         wins, losses = 1.0 + a.pairs[c, k, WINS], 1.0 + a.pairs[c, k, LOSSES]
         if a.places[c, k, 0] >= 0:
             belief[i, SECOND], own = find_doubts(a, c, k, doubt)
-            mean, variance = _fuse(a, c, k, 0.0 if blind else own, blind, scratch)
+            mean, variance = _fuse(a, c, k, 0.0 if blind else own, blind)
             belief[i, LOWER], belief[i, UPPER] = -np.inf, np.inf
             write_beta(belief, i, MEAN2, wins, losses)
         else:
@@ -221,17 +216,17 @@ def believe(a: FusedArrays, c: int, columns: Ints) -> Floats:
         n = mean * (1.0 - mean) / (_SPREAD * _SPREAD * max(variance, 1e-12)) - 1.0
         n = max(n, 1e-2)
         write_beta(belief, i, MEAN, mean * n, (1.0 - mean) * n)
-    return belief
 
 
-@kernel
-def _predict(a: FusedArrays, c: int, k: int, reward: float, scratch: Floats) -> float:
+@routine
+def _predict(a: FusedArrays, c: int, k: int, reward: float) -> float:
     """Predict a reward of a pair by cells and pools.
 
     Leaves in ``scratch[1]`` what each leaf adds.
     """
-    n_nodes, total, size = a.starts.size - 1, 0.0, a.places.shape[2]
-    scratch[1, n_nodes:] = 0.0
+    n_nodes, total, size, scratch = a.starts.size - 1, 0.0, a.places.shape[2], a.scratch
+    for leaf in range(n_nodes, size):
+        scratch[1, leaf] = 0.0
     for tau in range(a.taus.shape[0]):
         by_tau, scratch[0, 0] = 0.0, 1.0
         for node in range(n_nodes):
@@ -262,30 +257,24 @@ def _judge_shifts(evidence: Floats, start: int, reward: float, mean: float) -> N
         evidence[start + i] += _SHIFTS[i] * reward - math.log(odds)
 
 
-@kernel
+@routine
 def learn_fused(
-    a: FusedArrays,
-    c: int,
-    k: int,
-    reward: float,
-    leaf: int,
-    open_leaves: Floats,
-    by_particles: tuple[float, float],
+    a: FusedArrays, c: int, k: int, reward: float, leaf: int, open_leaves: Floats
 ) -> None:
-    """Learn one round: its reward from 0 to 1, and its leaf, -1 where that was not seen.
+    """Learn one round: its reward, and its leaf, -1 where that was not seen.
 
-    Then ``open_leaves`` are those (1, else 0) that it may have ended in. ``by_particles`` are
-    what ``predict_unit`` gave where particles decide; else the second is below 0.
+    Then ``open_leaves`` are those (1, else 0) that it may have ended in.
     """
-    pair, blind, seen = a.pairs[c, k], by_particles[1] >= 0.0, leaf >= 0 or a.starts.size == 1
+    pair, seen, blind = a.pairs[c, k], leaf >= 0 or a.starts.size == 1, is_blind(a)
+    reward = (reward - a.numbers[1]) / (a.numbers[2] - a.numbers[1])
     if a.places[c, k, 0] >= 0:
-        scratch = np.empty((6, a.places.shape[2]))
-        predicted, mean = by_particles
-        if not blind:
-            mean = _predict(a, c, k, 1.0, scratch)
+        if blind:
+            predicted, mean = predict_unit(a.unseen, a.unseen.units[c, k], reward)
+        else:
+            mean = _predict(a, c, k, 1.0)
             predicted = mean if reward == 1.0 else 1.0 - mean
             if 0.0 < reward < 1.0 or (reward < 1.0 and not seen):
-                predicted = _predict(a, c, k, reward, scratch)
+                predicted = _predict(a, c, k, reward)
         plain = predict_reward(reward, 1.0 + pair[WINS], 1.0 + pair[LOSSES])
         pair[BIAS] += math.log(plain) - math.log(predicted)
         _judge_shifts(pair, SHIFT, reward, mean)
@@ -293,14 +282,16 @@ def learn_fused(
         if seen:
             _learn_seen(a, c, k, reward, max(leaf, 0))
         elif not blind:
-            _learn_guessed(a, c, k, reward, open_leaves, scratch)
+            _learn_guessed(a, c, k, reward, open_leaves)
     pair[WINS] += reward
     pair[LOSSES] += 1.0 - reward
     a.totals[N_LEARNED] += 1.0
     a.totals[N_SEEN] += 1.0 if seen else 0.0
+    if a.unseen.counts.size > 0 and a.unseen.units[c, k] >= 0:
+        weigh_unit(a, c, k, True)
 
 
-@kernel
+@routine
 def _learn_seen(a: FusedArrays, c: int, k: int, reward: float, leaf: int) -> None:
     """Count a round that showed its leaf, and weigh taus and pool by it, by seen counts alone."""
     n_nodes, by_pool, by_own, top, total = a.starts.size - 1, 0.0, 1.0, -np.inf, 0.0
@@ -340,10 +331,8 @@ def _learn_seen(a: FusedArrays, c: int, k: int, reward: float, leaf: int) -> Non
     a.leaves[c, k, leaf, 1] += reward
 
 
-@kernel
-def _learn_guessed(
-    a: FusedArrays, c: int, k: int, reward: float, open_leaves: Floats, scratch: Floats
-) -> None:
+@routine
+def _learn_guessed(a: FusedArrays, c: int, k: int, reward: float, open_leaves: Floats) -> None:
     """Learn a round that did not show its leaf.
 
     The exact posterior of each distribution is a mixture over the leaves that it may have ended
@@ -351,7 +340,7 @@ def _learn_guessed(
     filtering: Maybeck 1982, Minka 2001). To count a guess as if it were seen would claim far too
     much.
     """
-    n_nodes, size, share, total = a.starts.size - 1, a.places.shape[2], scratch[1], 0.0
+    n_nodes, size, share, total = a.starts.size - 1, a.places.shape[2], a.scratch[1], 0.0
     for element in range(n_nodes, size):
         share[element] *= open_leaves[element - n_nodes]
         total += share[element]
@@ -366,15 +355,14 @@ def _learn_guessed(
             for e in range(a.starts[element], a.starts[element + 1]):
                 share[element] += share[e + 1]
     for node in range(n_nodes):
-        _match_node(a, c, k, node, share, scratch)
+        _match_node(a, c, k, node, share)
 
 
-@step
-def _match_node(
-    a: FusedArrays, c: int, k: int, node: int, share: Floats, scratch: Floats
-) -> None:
+@routine
+def _match_node(a: FusedArrays, c: int, k: int, node: int, share: Floats) -> None:
     """Move the guessed counts of a node's distribution to the moments of the mixture."""
     first, n, rest = a.places[c, k, node] - a.starts[node], 0.0, 1.0 - share[node]
+    scratch = a.scratch
     for e in range(a.starts[node], a.starts[node + 1]):
         scratch[2, e] = a.pools[first + e, SEEN] + a.pools[first + e, GUESSED]
         for tau in range(a.taus.shape[0]):
@@ -398,49 +386,20 @@ def _match_node(
         a.pools[first + e, GUESSED] = max(guessed, least - a.pools[first + e, SEEN])
 
 
-@kernel
+@step
 def _choose(
     arrays: FusedArrays, c: int, columns: Ints, start: int, stop: int, uniform: float
 ) -> int:
-    found = find_best_arm_probabilities(believe(arrays, c, columns[start:stop]))
-    return int(columns[start + pick_arm(found, uniform, 0.0)])
+    believe(arrays, c, columns, start, stop)
+    return int(columns[start + draw_best_arm(arrays.belief[: stop - start], uniform)])
 
 
-@kernel
+@step
 def _learn(arrays: FusedArrays, c: int, k: int, reward: float, leaf: int) -> None:
-    a, low, high = arrays, arrays.numbers[1], arrays.numbers[2]
-    scaled, by_particles, has_particles = (reward - low) / (high - low), (-1.0, -1.0), False
-    if a.unseen.counts.size > 0:
-        has_particles = a.unseen.units[c, k] >= 0
-        if has_particles and is_blind(a):
-            by_particles = predict_unit(a.unseen, a.unseen.units[c, k], scaled)
-    learn_fused(a, c, k, scaled, leaf, np.ones(a.leaves.shape[2]), by_particles)
-    if has_particles:
-        weigh_unit(a, c, k, True)
+    open_leaves = arrays.scratch[5]
+    for i in range(arrays.leaves.shape[2]):
+        open_leaves[i] = 1.0
+    learn_fused(arrays, c, k, reward, leaf, open_leaves)
 
 
-@kernel
-def _copy(arrays: FusedArrays) -> FusedArrays:
-    a = arrays
-    return FusedArrays(
-        a.starts,
-        a.parents,
-        a.places,
-        a.twins,
-        a.log_cells,
-        a.log_pools,
-        a.bounds,
-        a.numbers,
-        a.pairs.copy(),
-        a.arm_shifts.copy(),
-        a.leaves.copy(),
-        a.own.copy(),
-        a.cells.copy(),
-        a.pools.copy(),
-        a.taus.copy(),
-        a.totals.copy(),
-        copy_particles(a.unseen),
-    )
-
-
-register_runs(FusedArrays, choose=_choose, learn=_learn, copy=_copy)
+register_runs(FusedArrays, choose=_choose, learn=_learn)

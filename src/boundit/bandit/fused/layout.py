@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 
+from boundit.bandit.best_arm import COLUMNS
 from boundit.bandit.draws import Floats, Ints
 from boundit.bandit.errors import BadObservation
 from boundit.bandit.spec import find_bin
@@ -89,6 +90,9 @@ class FusedArrays(NamedTuple):
     pools            entries x (seen, guessed)
     taus             taus x (log prior, log weight, weight)
     totals           (rounds learned, rounds that showed all of w)
+
+    scratch          6 x (nodes, leaves): room to work in
+    belief           arms x columns of a belief: what the last decision went by
     """
 
     starts: Ints
@@ -107,6 +111,8 @@ class FusedArrays(NamedTuple):
     pools: Floats
     taus: Floats
     totals: Floats
+    scratch: Floats
+    belief: Floats
     unseen: Unseen
 
 
@@ -162,6 +168,8 @@ def lay_out(
         np.zeros((log_pools.shape[1], 2)),
         np.stack([log_prior, log_prior, np.exp(log_prior)], axis=1),
         np.zeros(2),
+        np.empty((6, n_nodes + n_leaves)),
+        np.empty((shape[1], COLUMNS)),
         make_no_particles(),
     )
 

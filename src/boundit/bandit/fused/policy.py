@@ -41,7 +41,6 @@ from boundit.bandit.fused.unobserved import (
     GROUP,
     Laws,
     make_units,
-    predict_unit,
     spread_particles,
     weigh_unit,
 )
@@ -54,7 +53,6 @@ from boundit.results.bound_table import BoundTable
 from boundit.results.fused_plan import FusedPlan
 
 _SHOWN_DOUBT = 0.2
-_BY_CELLS = (-1.0, -1.0)
 
 
 class Fused(Policy):
@@ -204,7 +202,9 @@ class Fused(Policy):
 
     def score(self, context: Context, row: int, columns: Ints) -> tuple[int, Floats, Floats]:
         """Compute the probability that each arm is the best; scores are the expected rewards."""
-        belief = believe(self._get_ready(row), row, columns)
+        a = self._get_ready(row)
+        believe(a, row, columns, 0, columns.size)
+        belief = a.belief[: columns.size]
         low, high = self.spec.reward_range
         scores = belief[:, [MEAN, MEAN]]  # before truncation to the bounds, and after
         scores[:, 1] = np.minimum(np.maximum(scores[:, 0], belief[:, LOWER]), belief[:, UPPER])
@@ -216,15 +216,8 @@ class Fused(Policy):
 
     def take(self, context: Context, row: int, column: int, reward: float, shown: Any) -> None:
         """Learn one reward, and what else its round showed."""
-        low, high = self.spec.reward_range
-        leaf, open_leaves = shown or self.reader.read(None)
-        a, scaled, by_particles = self._get_ready(row), (reward - low) / (high - low), _BY_CELLS
-        unit = a.unseen.units[row, column] if a.unseen.counts.size else -1
-        if unit >= 0:
-            by_particles = predict_unit(a.unseen, unit, scaled)
-        learn_fused(a, row, column, scaled, leaf, open_leaves, by_particles)
-        if unit >= 0:
-            weigh_unit(a, row, column, True)
+        a, (leaf, open_leaves) = self._get_ready(row), shown or self.reader.read(None)
+        learn_fused(a, row, column, reward, leaf, open_leaves)
         if leaf >= 0 and a.places[row, column, 0] >= 0:
             self.log_evidence.judge(a, row, column, leaf)
 

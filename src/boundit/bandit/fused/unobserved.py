@@ -20,7 +20,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from boundit.bandit.compiled import kernel, step
+from boundit.bandit.compiled import kernel, routine, step
 from boundit.bandit.draws import Floats, Ints
 from boundit.bandit.fused.layout import (
     LOG_PRIOR,
@@ -322,7 +322,7 @@ def _count_unit(a: FusedArrays, unit: int) -> bool:
     return changed
 
 
-@kernel
+@routine
 def _weigh_rewards(u: Unseen, unit: int) -> None:
     """Write how likely the rewards of a unit are by each particle and tau."""
     sums = u.sums[u.spans[unit, GROUP]]
@@ -336,13 +336,15 @@ def _weigh_rewards(u: Unseen, unit: int) -> None:
             u.logs[unit, tau, j] = found
 
 
-@kernel
+@routine
 def _weigh_group(a: FusedArrays, group: int) -> None:
     """Weigh the particles of a group, and the taus by all groups."""
     u, best, all_ = a.unseen, -np.inf, a.unseen.evidence.shape[0] - 1
     for tau in range(u.taus.shape[0]):
         sums, weights, total = u.sums[group, tau], u.weights[group, tau], 0.0
-        top = sums.max()
+        top = sums[0]
+        for j in range(1, sums.size):
+            top = max(top, sums[j])
         for j in range(sums.size):
             below = (sums[j] - top) / _STEPS
             weights[j] = math.exp(below) if below > -600.0 else _LEAST_WEIGHT
@@ -358,10 +360,11 @@ def _weigh_group(a: FusedArrays, group: int) -> None:
     for tau in range(u.taus.shape[0]):
         u.taus[tau, 1] = math.exp(u.taus[tau, 0] - best)
         total += u.taus[tau, 1]
-    u.taus[:, 1] /= total
+    for tau in range(u.taus.shape[0]):
+        u.taus[tau, 1] /= total
 
 
-@kernel
+@routine
 def weigh_unit(a: FusedArrays, c: int, k: int, is_last: bool) -> None:
     """Weigh particles by what a pair has earned since, and its group if it comes last."""
     unit = a.unseen.units[c, k]
@@ -385,7 +388,7 @@ def sum_unit(u: Unseen, unit: int, tau: int) -> tuple[float, float]:
     return first, max(second - first * first, 0.0)
 
 
-@kernel
+@routine
 def predict_unit(u: Unseen, unit: int, reward: float) -> tuple[float, float]:
     """How likely a reward of a unit is, and the mean that is expected, over all taus."""
     chance, mean, won, lost = 0.0, 0.0, u.counts[unit, 0], u.counts[unit, 1]
@@ -415,20 +418,3 @@ def predict_reward(reward: float, wins: float, losses: float) -> float:
         return losses / (wins + losses)
     after = math.lgamma(wins + reward) + math.lgamma(losses + 1.0 - reward)
     return math.exp(after - math.lgamma(wins) - math.lgamma(losses)) / (wins + losses)
-
-
-@kernel
-def copy_particles(u: Unseen) -> Unseen:
-    """Copy what a whole run changes."""
-    return Unseen(
-        u.units,
-        u.members,
-        u.spans,
-        u.betas,
-        u.counts.copy(),
-        u.logs.copy(),
-        u.sums.copy(),
-        u.weights.copy(),
-        u.evidence.copy(),
-        u.taus.copy(),
-    )

@@ -299,20 +299,7 @@ def _learn(arrays: OAMArrays, c: int, k: int, reward: float, leaf: int) -> None:
     learn_oam(arrays, c, arm, arrays.x[c, arm], reward, int((k >> 32) >= _WASTED))
 
 
-@kernel
-def _copy(arrays: OAMArrays) -> OAMArrays:
-    a = arrays
-    learned = (
-        a.sums.copy(),
-        a.pulls.copy(),
-        a.wanted.copy(),
-        a.rounds.copy(),
-        a.progress.copy(),
-    )
-    return OAMArrays(*learned, a.bounds, a.x, a.open, a.constants, a.table)
-
-
-register_runs(OAMArrays, choose=_choose, learn=_learn, copy=_copy)
+register_runs(OAMArrays, choose=_choose, learn=_learn)
 
 
 class OAM(FeaturePolicy):

@@ -116,7 +116,15 @@ async function start() {
   const files = new ProjectFiles(studio, opening, openText);
   showTake(get("take-body"), studio, answers, files);
   const goTo = showNavigation(studio, answers);
-  answers.addEventListener("mend", () => goTo("data"));
+  answers.addEventListener("go", (event) => {
+    const { part, focus } = /** @type {CustomEvent} */ (event).detail;
+    goTo(part);
+    if (!focus) return;
+    const place = document.querySelector(`[data-key="${CSS.escape(focus)}"]`);
+    place?.closest("details")?.setAttribute("open", "");
+    if (place instanceof HTMLElement) place.focus();
+    place?.scrollIntoView({ block: "center" });
+  });
   showHeader(studio);
   showStart(begun.examples, store, opening, files, () => goTo(whereToBegin(store.project)), () => startTour(goTo));
   get("preview").addEventListener("click", () => studio.light(null));

@@ -47,6 +47,7 @@
  * @typedef {{
  *   outcome: string, treatments: string[], context: string[], arms: Level[][],
  *   outcome_range: [number, number], goal: "max" | "min", summary: string, caveats: string[],
+ *   silence: string[], critical: string[],
  *   effects: {baseline: Level[], baseline_name: string, summary: string[], confidence: string, rows: EffectRow[]} | null,
  *   rows: BoundRow[], n_rows: number, rules: Record<string, Rule>, choice: string[],
  * }} BoundResult
@@ -59,9 +60,14 @@
  *   edge?: Edge, survives?: boolean, test?: string | null, cost?: string, basis?: string,
  * }} RankedItem  A missing edge that could overturn the answer, or something that would narrow it.
  * @typedef {{
- *   sentence: string, items: RankedItem[], caveats: string[], useless?: string[],
+ *   summary: string, items: RankedItem[], caveats: string[], useless?: string[],
  *   apart?: string[],
  * }} RankedResult
+ * @typedef {{
+ *   kind: "value" | "selection_limit" | "confounding_limit" | "rate" | "table" | "trial",
+ *   words: string, width: number, range?: string, variable?: string, edge?: Edge,
+ * }} NextStep  Something to state or to add, and the mean width of the bounds then.
+ * @typedef {{width: number, steps: NextStep[]}} HelpResult
  * @typedef {{
  *   identified: boolean | null, formula: string | null, steps: Highlighted[], adjustment_sets: Highlighted[],
  *   more_sets: boolean, candidates: string[], causal_paths: Highlighted[], biasing_paths: Highlighted[],
@@ -69,7 +75,7 @@
  * }} StructureResult
  * @typedef {{rounds: number[], mean: number[], low: number[], high: number[]}} Curve
  * @typedef {{
- *   sentence: string, curves: Record<string, Curve>, policies: {policy: string, words: string}[],
+ *   summary: string, curves: Record<string, Curve>, policies: {policy: string}[],
  *   environments: string, caption: string, caveats: string[],
  * }} SimulateResult
  *
