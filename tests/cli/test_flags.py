@@ -19,7 +19,6 @@ from boundit.core.message import ANY, Message, Note, Option
 from boundit.counts.errors import MissingColumn, TooManyCells
 from boundit.counts.log import read_log
 from boundit.counts.table import warn_of_strange_levels
-from boundit.counts.tabulate import warn_of_many_levels
 from boundit.estimand.adjustment import adjusts
 from boundit.graph.text import parse
 from boundit.results.bound import MEASURES
@@ -253,7 +252,7 @@ ERRORS: list[tuple[BounditError | Callable[[], object], str, str | None, str | N
 ]
 CAVEATS: list[tuple[Callable[[], Iterable[Note]], str, str]] = [
     (
-        lambda: warn_of_many_levels({"Age": tuple(range(50))}),
+        lambda: read_log({"Age": [*range(50)] * 3}).count("Age").notes[:1],
         "if it is a measurement, cut it with bins={'Age': [...]}",
         "if it is a measurement, cut it with --bins Age=...",
     ),

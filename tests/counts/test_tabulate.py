@@ -17,7 +17,7 @@ def test_dropped_rows_are_counted_and_said() -> None:
     assert table.rows == 1
     assert table.dropped == {"X": 1, "Z": 2, "Y": 1}
     assert table.caveats == (
-        "of 4 rows, those with a null were dropped: X (1), Z (2), Y (1); the numbers speak of "
+        "of 4 rows, those with a null were dropped: X (1), Z (2), Y (1); the numbers describe "
         "complete rows, and being complete may itself be a selection",
     )
     assert table.levels == {"X": (0, 1), "Z": ("a", "b")}
@@ -207,8 +207,8 @@ def test_a_flag_that_is_always_one_may_be_an_unmarked_selection(
 
     assert found == (
         (
-            "S is always 1 in this log: if it says which rows were kept, write [S] in the "
-            "graph; as drawn, the log is taken for everyone",
+            "S is always 1 in this log: if it indicates which rows were logged, write [S] in "
+            "the graph; as written, the log is taken for the whole population",
         )
         if noted
         else ()

@@ -135,8 +135,16 @@ class Log:
         if selection is not None:
             self._check_may_be_summed(selection, names[selection], "selection")
         if reward is not None:
-            self._check_reward(reward, asked)
-        by_cluster = self.find_cluster(cluster, reward)
+            if reward in asked:
+                msg = f"{reward!r} is both counted and added up; leave it out of the variables"
+                raise OptionError(msg)
+            if reward in self.bins:
+                msg = f"the outcome {reward!r} is a number; take it out of bins"
+                raise OptionError(msg, option="bins")
+            if reward not in names:
+                raise MissingColumn(reward, names)
+            self._check_may_be_summed(reward, names[reward], "outcome")
+        by_cluster = () if cluster is None else self.find_cluster(cluster, reward)
         plain = {ColumnKind.NUMBERS, ColumnKind.BOOLEANS}
         suspects = [n for n in sort_names(unmarked) if n in names and kinds[names[n]] in plain]
         flags = tuple(suspects) if selection is None else (selection,)
@@ -219,18 +227,6 @@ class Log:
             if self.source.kinds[self.names[name]] is ColumnKind.NESTED:
                 raise NotACategory(name, ColumnKind.NESTED.value)
         return asked
-
-    def _check_reward(self, reward: str, variables: Sequence[str]) -> None:
-        """Refuse a reward that cannot be added up."""
-        if reward in variables:
-            msg = f"{reward!r} is both counted and added up; leave it out of the variables"
-            raise OptionError(msg)
-        if reward in self.bins:
-            msg = f"the reward {reward!r} is a number; take it out of bins"
-            raise OptionError(msg, option="bins")
-        if reward not in self.names:
-            raise MissingColumn(reward, self.names)
-        self._check_may_be_summed(reward, self.names[reward], "reward")
 
     def _check_may_be_summed(self, name: str, column: str, role: str) -> None:
         """Refuse a weight or reward column without numbers, with an example where there is one."""
