@@ -37,14 +37,14 @@ ERRORS: list[tuple[BounditError | Callable[[], object], str, str | None, str | N
     (
         MissingColumn("Agee", ["Age"]),
         "columns",
-        "the log has no column 'Agee'; did you mean 'Age'? (columns={'Agee': 'Age'} renames)",
-        "the log has no column 'Agee'; did you mean 'Age'? (--columns Agee=Age renames)",
+        "The data have no column 'Agee'. Did you mean 'Age'? Map it with columns={'Agee': 'Age'}.",
+        "The data have no column 'Agee'. Did you mean 'Age'? Map it with --columns Agee=Age.",
     ),
     (
         MissingColumn("time of day", ["Age"]),
         "columns",
-        "it has Age (columns={'time of day': ...} renames)",
-        "it has Age (--columns 'time of day=...' renames)",
+        "(columns: Age). Map it with columns={'time of day': ...}.",
+        "(columns: Age). Map it with --columns 'time of day=...'.",
     ),
     (
         lambda: read_log({"Age": [i + 0.5 for i in range(71)]}).count("Age"),
@@ -127,7 +127,7 @@ ERRORS: list[tuple[BounditError | Callable[[], object], str, str | None, str | N
     (
         lambda: read_log(ROWS, bins={"Y": [1]}).count("X", reward="Y"),
         "bins",
-        "the reward 'Y' is a number; take it out of bins",
+        "the outcome 'Y' is a number; take it out of bins",
         None,
     ),
     (

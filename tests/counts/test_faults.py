@@ -93,9 +93,9 @@ def test_the_first_line_of_json_that_is_no_object_is_named(
         ),
         ("no.csv.gz", b"X,Y\n1,2\n", "cannot be unpacked"),
         ("a.csv", b"X,Y\n" + MANY + b"1,abc\n", "such as 'abc' in row 30,001"),
-        ("a.csv", b"", "nothing to count in {}: the file is empty, it has not even a header"),
-        ("a.jsonl", b"", "nothing to count in {}: the file is empty"),
-        ("a.jsonl", b"{}\n", "nothing to count in {}: no line is an object with a key"),
+        ("a.csv", b"", "Nothing to count in {}: the file is empty, it has not even a header"),
+        ("a.jsonl", b"", "Nothing to count in {}: the file is empty"),
+        ("a.jsonl", b"{}\n", "Nothing to count in {}: no line is an object with a key"),
         (
             "a.jsonl",
             b'{\n "X": 1\n}\n',

@@ -316,7 +316,7 @@ class FileSource:
         here = self.format not in _TYPED and self.filesystem is None
         if here and all(Path(path).stat().st_size == 0 for path in self.paths):
             header = ", it has not even a header" if self.format is FileFormat.CSV else ""
-            raise DataError(f"nothing to count in {self.label}: the file is empty{header}")
+            raise DataError(f"Nothing to count in {self.label}: the file is empty{header}")
         with self._open() as relation:
             kinds = read_kinds(relation)
             if self.format is FileFormat.JSON:
@@ -376,7 +376,7 @@ class FileSource:
             if self.format is not FileFormat.CSV or not misled:
                 raise
         numbers = {plan.reward: "reward", plan.weight: "weight"}
-        numbers |= dict.fromkeys(plan.cuts, "the binned column")
+        numbers |= dict.fromkeys(plan.cuts, "binned column")
         for column, role in numbers.items():
             if column is not None and (odd := self.find_oddity(column)):
                 raise NotNumeric(column, role, ColumnKind.TEXT.value, str(odd))
@@ -514,7 +514,7 @@ class FileSource:
                     return UnreadableFile(each, fault)
         if "expected records" in str(error):
             return DataError(
-                f"nothing to count in {self.label}: no line is an object with a key"
+                f"Nothing to count in {self.label}: no line is an object with a key"
             )
         return UnreadableFile(path, shorten_error(error))
 

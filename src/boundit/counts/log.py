@@ -56,7 +56,7 @@ class Log:
         """Check the schema: whatever the rules name is there and of the right kind."""
         kinds = self.source.kinds
         if not kinds:
-            raise DataError(f"nothing to count in {self.source.label}: it has no columns")
+            raise DataError(f"Nothing to count in {self.source.label}: it has no columns")
         for column in (*self.renamed.values(), self.weight):
             if column is not None and column not in kinds:
                 raise MissingColumn(column, kinds, is_node=False)
@@ -65,7 +65,7 @@ class Log:
         for name in self.bins:
             if name not in self.names:
                 raise MissingColumn(name, self.names)
-            self._check_may_be_summed(name, self.names[name], "the binned column")
+            self._check_may_be_summed(name, self.names[name], "binned column")
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -143,7 +143,7 @@ class Log:
                 raise OptionError(msg, option="bins")
             if reward not in names:
                 raise MissingColumn(reward, names)
-            self._check_may_be_summed(reward, names[reward], "outcome")
+            self._check_may_be_summed(reward, names[reward], "reward")
         by_cluster = () if cluster is None else self.find_cluster(cluster, reward)
         plain = {ColumnKind.NUMBERS, ColumnKind.BOOLEANS}
         suspects = [n for n in sort_names(unmarked) if n in names and kinds[names[n]] in plain]
@@ -234,7 +234,7 @@ class Log:
         if not kind.may_be_summed:
             # A file with a header and no rows holds no numbers either.
             if not self.source.group(GroupBy(()))["lines"].sum():
-                raise DataError(f"nothing to count in {self.source.label}: it has no rows")
+                raise DataError(f"Nothing to count in {self.source.label}: it has no rows")
             odd = self.source.find_oddity(column) if kind is ColumnKind.TEXT else None
             raise NotNumeric(name, role, kind.value, odd and str(odd))
 

@@ -133,7 +133,7 @@ def tabulate(cells: Cells, asked: Request) -> CountTable:
     """
     lines = int(cells["lines"].sum())
     if not lines:
-        raise DataError(f"nothing to count in {asked.label}: it has no rows")
+        raise DataError(f"Nothing to count in {asked.label}: it has no rows")
     if asked.selection and (others := lines - int(cells["flag_0"].sum())):
         raise DataError(
             f"selection {asked.selection!r} is not 1 in {others:,} of {lines:,} rows; filter the "
@@ -157,7 +157,7 @@ def tabulate(cells: Cells, asked: Request) -> CountTable:
         n = np.nan_to_num(cells["rewarded_weight" if asked.weight else "rewarded"])
         reward = {name: cells[name] for name in ("sums", "squares", "lowest", "highest")}
         if np.isinf([reward["lowest"], reward["highest"]]).any():
-            raise refuse_infinite(asked.reward, "reward")
+            raise refuse_infinite(asked.reward, "outcome")
     else:
         n = cells["weight" if asked.weight else "lines"]
     kept = complete & (n > 0)
@@ -165,7 +165,7 @@ def tabulate(cells: Cells, asked: Request) -> CountTable:
     if not total:
         shown = ", ".join(f"{name} ({n:,})" for name, n in missing.items())
         reason = f"every row has a null: {shown}" if missing else "every weight is zero"
-        raise DataError(f"nothing to count in {asked.label}: {reason}")
+        raise DataError(f"Nothing to count in {asked.label}: {reason}")
     scale = total if asked.exact else 1.0
     n = n[kept] / scale
     reward = {
