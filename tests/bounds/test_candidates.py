@@ -9,10 +9,10 @@ from boundit.bounds.derive import derive_bounds
 from boundit.core.errors import OptionError, UnknownNode
 from boundit.core.rounding import ROUNDING
 from boundit.counts.errors import MissingColumn
-from boundit.decisions.stress.edges import add_edges
+from boundit.decisions.stress import add_edge
 from boundit.graph.text import parse
 from boundit.simulation.random_models import draw_model
-from tests.decisions.stress.worlds import (
+from tests.decisions.missing_edges import (
     NUMBERS,
     draw_small,
     draw_unseen,
@@ -33,7 +33,7 @@ def test_the_union_holds_the_truth_whichever_graph_is_right(seed: int) -> None:
     rng = np.random.default_rng(seed)
     edges = list(list_tried(problem))
     edge = edges[int(rng.integers(len(edges)))]
-    grown = add_edges(graph, (edge,))
+    grown = add_edge(graph, edge)
     levels = tuple({*problem.model.n_levels.values()})
     larger = draw_model(grown, rng, levels=levels, binary=query.outcomes)
     for model, right in ((larger, grown), (problem.model, graph)):

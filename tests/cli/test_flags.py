@@ -6,8 +6,8 @@ import pytest
 
 from boundit.bandit.errors import BadOption, BadReward, NeedsArms
 from boundit.bounds.derive import derive_bounds
+from boundit.bounds.evidence import NeedsRange, OutsideRange
 from boundit.bounds.request import UnknownProfile
-from boundit.bounds.reward import NeedsRange, OutsideRange
 from boundit.checks.check import check
 from boundit.cli.outputs import write_with_flags
 from boundit.core.errors import (

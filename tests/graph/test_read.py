@@ -122,7 +122,7 @@ def test_other_things_than_text_are_refused() -> None:
         lambda g: bd.check(g, ROWS).rows(),
         lambda g: bd.stress(g, QUERY, ROWS).summary,
         lambda g: bd.derive_bounds([g], QUERY, ROWS).rows(),
-        lambda g: bd.suggest(g, QUERY, ROWS, worlds=1, trial=10).rows(),
+        lambda g: bd.suggest(g, QUERY, ROWS, trial_size=10).rows(),
         lambda g: str(bd.sensitivity(g, QUERY, ROWS, limit="Z -> X", max_limit=2)),
         lambda g: str(
             bd.compare(bd.derive_bounds(g, QUERY, ROWS), 1, bd.LOGGED, log=ROWS, graph=g)

@@ -5,9 +5,12 @@ what to write instead. The facts stay on the error, so that a program can read t
 too; so does the option it is about, which the command line spells as its flag.
 """
 
+import os
 import re
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
+from pathlib import Path
+from traceback import StackSummary, TracebackException
 
 from boundit.core.message import ANY, Message, Option
 from boundit.core.names import join_names, sort_names, write_name
@@ -24,6 +27,18 @@ class BounditError(Exception):
         self.message = Message(*parts)
         self.option = option or self.message.option
         super().__init__(str(self.message))
+
+    def _render_traceback_(self) -> list[str]:
+        """Write what IPython shows of the error: the frames of the caller alone."""
+        found = TracebackException.from_exception(self)
+        ours = str(Path(__file__).parents[1]), f"{os.sep}IPython{os.sep}"
+        frames = [at for at in found.stack if not any(part in at.filename for part in ours)]
+        found.stack = StackSummary.from_list(frames)
+        return "".join(found.format(chain=False)).splitlines()
+
+
+class BounditWarning(UserWarning):
+    """A critical caveat of a result: the answer may be wrong or empty for this reason."""
 
 
 class GraphError(BounditError):
