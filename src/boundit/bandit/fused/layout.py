@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from scipy.special import logit
 
 from boundit.bandit.best_arm import COLUMNS
-from boundit.bandit.draws import Floats, Ints
 from boundit.bandit.errors import BadObservation
+from boundit.bandit.ids import Floats, Ints
 from boundit.bandit.spec import find_bin
 from boundit.core.errors import OutsideDomain
 from boundit.core.names import unwrap_scalar

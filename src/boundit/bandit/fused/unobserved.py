@@ -21,7 +21,6 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from boundit.bandit.compiled import kernel, routine, step
-from boundit.bandit.draws import Floats, Ints
 from boundit.bandit.fused.layout import (
     LOG_PRIOR,
     LOSSES,
@@ -34,6 +33,7 @@ from boundit.bandit.fused.layout import (
     draw_tilts,
     spread_points,
 )
+from boundit.bandit.ids import Floats, Ints
 from boundit.results.fused_plan import FusedPlan
 
 N_PARTICLES = 400
