@@ -19,13 +19,14 @@ from boundit.bounds.derive import derive_bounds as derive_bounds
 from boundit.bounds.models.options import Models as Models
 from boundit.checks.check import check as check
 from boundit.core.errors import BounditError as BounditError
+from boundit.core.errors import BounditWarning as BounditWarning
 from boundit.counts.log import read_log as read_log
 from boundit.decisions.compare import compare as compare
 from boundit.decisions.evaluation import evaluate_policy as evaluate_policy
 from boundit.decisions.policies import LOGGED as LOGGED
 from boundit.decisions.sensitivity import sensitivity as sensitivity
-from boundit.decisions.stress.stress import stress as stress
-from boundit.decisions.suggest.suggest import suggest as suggest
+from boundit.decisions.stress import stress as stress
+from boundit.decisions.suggest import suggest as suggest
 from boundit.estimand.adjustment import adjustment_sets as adjustment_sets
 from boundit.estimand.adjustment import is_adjustment_set as is_adjustment_set
 from boundit.estimand.identify import identify as identify

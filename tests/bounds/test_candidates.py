@@ -9,10 +9,10 @@ from boundit.bounds.derive import derive_bounds
 from boundit.core.errors import OptionError, UnknownNode
 from boundit.core.rounding import ROUNDING
 from boundit.counts.errors import MissingColumn
-from boundit.decisions.stress.edges import add_edges
+from boundit.decisions.stress import add_edge
 from boundit.graph.text import parse
 from boundit.simulation.random_models import draw_model
-from tests.decisions.stress.worlds import (
+from tests.decisions.missing_edges import (
     NUMBERS,
     draw_small,
     draw_unseen,
@@ -33,7 +33,7 @@ def test_the_union_holds_the_truth_whichever_graph_is_right(seed: int) -> None:
     rng = np.random.default_rng(seed)
     edges = list(list_tried(problem))
     edge = edges[int(rng.integers(len(edges)))]
-    grown = add_edges(graph, (edge,))
+    grown = add_edge(graph, edge)
     levels = tuple({*problem.model.n_levels.values()})
     larger = draw_model(grown, rng, levels=levels, binary=query.outcomes)
     for model, right in ((larger, grown), (problem.model, graph)):
@@ -119,12 +119,12 @@ def test_tables_of_different_questions_are_refused() -> None:
 
 
 def test_every_graph_must_have_the_variables_of_the_query() -> None:
-    with pytest.raises(UnknownNode, match=r"^graph 2: the graph has no node 'X'"):
+    with pytest.raises(UnknownNode, match=r"^graph 2: The graph has no node 'X'"):
         derive_bounds([CLEAN, parse("A -> Y")], "Y | do(X)", ROWS)
 
 
 def test_a_candidate_with_a_column_that_the_log_lacks_is_named() -> None:
-    with pytest.raises(MissingColumn, match=r"^strange: the log has no column 'Q'"):
+    with pytest.raises(MissingColumn, match=r"^strange: The data have no column 'Q'"):
         derive_bounds(
             {"own": CLEAN, "strange": parse("Q -> X; Q -> Y; X -> Y")}, "Y | do(X)", ROWS
         )

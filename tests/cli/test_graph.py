@@ -35,7 +35,7 @@ def test_a_selection_node_without_brackets_is_asked_about(capsys: Capsys) -> Non
 
     assert code == 0
     assert "none: every unit is in the log" in out
-    assert err.startswith("note: S is an ordinary node here: if it says which rows were")
+    assert err.startswith("note: S is an ordinary node here: if it indicates which rows")
 
 
 def test_a_graph_as_json(capsys: Capsys) -> None:
@@ -91,12 +91,13 @@ def test_what_identifies_an_effect_is_printed_whole(capsys: Capsys) -> None:
     code, out, err = answer(capsys, "identify", "Z -> X -> M -> Y; Z -> Y; X -> Y", "Y | do(X)")
 
     assert (code, err) == (0, "")
-    head, _, rest = out.partition("minimal adjustment sets:")
-    assert head.startswith("P(Y | do(X)) = Σ_{Z} P(Y | X, Z) P(Z)\n  ")
-    assert rest == (
-        "\n  {Z}\ncausal paths:\n  X -> Y\n  X -> M -> Y\nbiasing paths:\n  X <- Z -> Y\n"
+    shown, _, derivation = out.partition("derivation:\n  ")
+    assert shown == (
+        "P(Y | do(X)) = Σ_{Z} P(Y | X, Z) P(Z)\nminimal adjustment sets:\n  {Z}\n"
+        "causal paths:\n  X -> Y\n  X -> M -> Y\nbiasing paths:\n  X <- Z -> Y\n"
         "testable implications:\n  M _||_ Z | X\n"
     )
+    assert derivation
     first = answer(capsys, "identify", FRONT_DOOR, "Y | do(X)")[1].splitlines()[0]
     assert first == "P(Y | do(X)) = Σ_{M} P(M | X) Σ_{X'} P(X') P(Y | M, X')"
 
@@ -138,7 +139,7 @@ def test_an_identification_as_json(capsys: Capsys) -> None:
         (["check", WRONG, "log.csv", "--memory-limit", "much"], "--memory-limit must be"),
         (
             ["check", WRONG, "log.csv", "--columns", "Q=X"],
-            "--columns NODE=COLUMN: the graph has",
+            "--columns NODE=COLUMN: The graph has",
         ),
         (["check", WRONG, "log.csv", "--level", "2"], "'--level'"),
     ],

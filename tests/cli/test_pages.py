@@ -19,7 +19,7 @@ COMMANDS = {
     "bound": ("bound", *BASE, "--out", "bounds.json"),
     "effect": ("effect", *BASE),
     "stress": ("stress", *BASE, "--time-limit", "60"),
-    "suggest": ("suggest", *BASE, "--worlds", "1"),
+    "suggest": ("suggest", *BASE),
     "compare": ("compare", "bounds.json", "--policy", "1", "--baseline", "0"),
     "choose": ("choose", "bounds.json"),
     "sensitivity": (
@@ -30,8 +30,7 @@ COMMANDS = {
 }
 IN_SIGHT = """() => {
   const box = document.querySelector(".verdict").getBoundingClientRect();
-  const basis = document.querySelector(".answer dd").getBoundingClientRect();
-  return box.top >= 0 && box.bottom < 420 && basis.bottom < innerHeight;
+  return box.top >= 0 && box.bottom < 420;
 }"""
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from boundit.core.formula import Sentence, make_factor
 from boundit.core.names import Nodes
 from boundit.counts.formula import evaluate
 from boundit.estimand.derivation import (
@@ -144,8 +145,8 @@ def test_selection_on_the_mediator_loses_the_reward_factor() -> None:
 
     assert answer.expression is None
     assert answer.steps == (
-        Step(15, "divide by Q of U2, X2"),
-        Step(9, "every c-component affects selection"),
+        Step(15, Sentence.of("divide by ", make_factor({"U2", "X2"}))),
+        Step(9, "every c-component has an ancestor of selection"),
     )
 
 
@@ -154,7 +155,10 @@ def test_what_selects_no_one_is_recovered() -> None:
     answer = recover_factor(make_nodes("U2"), FIGURE_2)
 
     assert str(answer) == "P(U2 | S=1)"
-    assert answer.steps == (Step(5, "sum out X2, Y"), Step(13, "Identify within U2"))
+    assert answer.steps == (
+        Step(5, "sum out X2, Y"),
+        Step(13, "Identify in the c-component U2"),
+    )
 
 
 def test_it_stops_where_identify_fails() -> None:

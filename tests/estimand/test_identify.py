@@ -143,13 +143,13 @@ def test_figure_2_tells_why_its_effect_is_lost() -> None:
 
     assert not answer
     assert list(map(str, answer.steps)) == [
-        "Rule 1: drop the condition U2",
-        "Rule 2: U1 may be set by hand",
+        "Rule 1: the condition U2 may be dropped",
+        "Rule 2: conditioning on U1 equals do(U1)",
         "c-factors: P(Y | do(U1, X1, X2)) needs Q[I1, Y]",
-        "Algorithm 2, line 15: divide by Q of U2, X2",
-        "Algorithm 2, line 9: every c-component affects selection",
-        "c-factors: Q[I1, Y] is missing",
-        "Rule 1: P(Y | do(U1, X1, X2)) is not the same given S=1 [Y <- I1 -> S]",
+        "Algorithm 2, line 15: divide by Q[U2, X2]",
+        "Algorithm 2, line 9: every c-component has an ancestor of selection",
+        "c-factors: Q[I1, Y] is not identified",
+        "Rule 1: P(Y | do(U1, X1, X2)) depends on selection [Y <- I1 -> S]",
     ]
 
 

@@ -28,7 +28,7 @@ def test_a_long_way_is_cut_short() -> None:
     answer = compact(graph, asked, (), Solver(graph).solve(asked))
 
     assert str(answer) == "Σ_{C} P(C | X) Σ_{X'} P(X') P(Y | C, X')"
-    assert str(answer.steps[0]) == "projection: A, B may stay unseen"
+    assert str(answer.steps[0]) == "projection: A, B may be hidden"
 
 
 def test_the_whole_back_door_is_one_set_of_parents() -> None:
@@ -154,9 +154,9 @@ def test_a_wide_back_door_is_closed_by_one_covariate() -> None:
     assert str(smaller) == "Σ_{Z} P(Y | X, Z) P(Z)"
     assert [str(step) for step in smaller.steps] == [
         "chain rule: sum over Z",
-        "Rule 3: drop do(X)",
-        "Rule 2: Z may be set by hand",
-        "Rule 2: X, Z may be seen",
+        "Rule 3: do(X) may be dropped",
+        "Rule 2: conditioning on Z equals do(Z)",
+        "Rule 2: do(X, Z) equals conditioning",
     ]
 
 

@@ -96,8 +96,8 @@ def test_failing_tells_which_factor_and_which_walk() -> None:
 
     assert not answer
     assert list(map(str, answer.steps[-2:])) == [
-        "c-factors: Q[Y] is missing",
-        "Rule 1: P(Y | Z) is not the same given S=1 [Y -> W -> S]",
+        "c-factors: Q[Y] is not identified",
+        "Rule 1: P(Y | Z) depends on selection [Y -> W -> S]",
     ]
 
 

@@ -212,7 +212,7 @@ def test_the_printed_form_misses_where_the_guard_refuses() -> None:
     assert SubstituteQuestion.of(graph, **roles).judge(make_nodes("W"), "guarded") == Verdict(
         holds=False,
         clause="Rule 2",
-        reason="setting W by hand is not observing it",
+        reason="do(W) does not equal conditioning",
         witness=("Y", "<-", "Z", "->", "W"),
     )
 

@@ -74,4 +74,4 @@ def test_results_that_have_rows_have_frames() -> None:
     stress = bd.stress(
         "X -> Y; X -> [S]", "Y | do(X)", {"X": [0, 1] * 50, "Y": [0, 1, 1, 0] * 25}
     )
-    assert stress.frame("polars")["edges"].to_list() == [each.name for each in stress.tried]
+    assert stress.frame("polars")["edge"].to_list() == [str(each.edge) for each in stress.edges]

@@ -25,20 +25,20 @@ def test_ends_that_cross_are_no_bound() -> None:
 
 
 def test_a_step_says_its_line_and_keeps_its_separation_behind_other_words() -> None:
-    step = StepRecord("Rule 3: drop do(X)", (("Y",), ("X",)), ("Z",), into=("X",))
+    step = StepRecord("Rule 3: do(X) may be dropped", (("Y",), ("X",)), ("Z",), into=("X",))
     about = step.prefix("for Y: ")
     drawn = step.prefix(make_factor("Y"), ": ")
 
-    assert str(about) == about.line == "for Y: Rule 3: drop do(X)"
+    assert str(about) == about.line == "for Y: Rule 3: do(X) may be dropped"
     assert isinstance(drawn.line, Sentence)
-    assert str(drawn) == "Q[Y]: Rule 3: drop do(X)"
+    assert str(drawn) == "Q[Y]: Rule 3: do(X) may be dropped"
     assert (about.between, about.given, about.into) == (step.between, ("Z",), ("X",))
 
 
 @pytest.mark.parametrize(
     "step",
     [
-        StepRecord("it may be seen"),
+        StepRecord("it is given"),
         StepRecord("Rule 1", (("Y",), ("S", "W")), ("Z",), into=("X",), out_of=("Z",)),
     ],
 )

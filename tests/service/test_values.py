@@ -9,6 +9,7 @@ from boundit.service.values import (
     VariableNames,
     decode_level_list,
     encode_level_list,
+    write_named,
     write_value,
 )
 from tests.service.kit import make_table
@@ -30,7 +31,7 @@ def test_a_context_is_read_by_name_in_order_or_alone() -> None:
     assert names.read_context({"Age": 1}) == (1,)
     assert names.read_context([1]) == (1,)
     assert names.read_context(1) == (1,)
-    assert names.write_context((1,)) == {"Age": 1}
+    assert write_named(names.context, (1,)) == {"Age": 1}
     assert names.write_arm(("A",)) == {"Ad": "A"}
 
 
@@ -57,7 +58,7 @@ def test_a_date_is_matched_and_written_by_its_text() -> None:
     names = _make_dated()
 
     assert names.read_context({"Day": "2024-02-29"}) == DAYS[:1]
-    assert names.write_context(DAYS[:1]) == {"Day": "2024-02-29"}
+    assert write_named(names.context, DAYS[:1]) == {"Day": "2024-02-29"}
     assert write_value(DAYS[0]) == "2024-02-29"
     assert decode_level_list(encode_level_list(DAYS)) == DAYS
 

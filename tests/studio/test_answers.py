@@ -12,7 +12,7 @@ from boundit.studio.drawing import read_drawing
 from boundit.studio.folder import Folder
 from boundit.studio.project import DataSource, Project, ProjectQuery, SimulateSettings
 from boundit.studio.whatif import JobProgress, show_part
-from tests.decisions.stress.worlds import REFUTED, draw_refuting
+from tests.decisions.missing_edges import REFUTED, draw_refuting
 from tests.studio.projects import answer, list_projects, make_small, refused
 
 
@@ -271,9 +271,9 @@ def test_a_drawing_that_the_log_refutes_is_said_and_edges_are_tried(
     )
     found = answer(project, "stress", tmp_path)
 
-    assert found["sentence"].startswith("The log refutes the graph as drawn")
+    assert found["sentence"].startswith("The data refute the graph: ")
     sentences = {item["sentence"] for item in found["items"]}
-    assert "If Z acts on Y, the log does not refute the graph." in sentences
+    assert "If Z affects Y, the data do not refute the graph." in sentences
 
 
 def test_suggestions_say_how_wide_intervals_would_be(
@@ -289,5 +289,4 @@ def test_suggestions_say_how_wide_intervals_would_be(
     widths = [item["width_after"] for item in found["items"]]
     assert widths == sorted(widths)
     assert all(width < found["width"] for width in widths)
-    assert any("hidden confounding are not used" in caveat for caveat in found["caveats"])
     assert all(item["cost"] for item in found["items"])

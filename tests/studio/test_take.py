@@ -121,7 +121,7 @@ def test_other_parts_say_what_their_commands_say(
     assert take("choose")["sure"]
     stressed, report = answer(project, "stress", tmp_path), take("stress")
     assert [i["width_after"] for i in stressed["items"]] == [
-        each["mean_width"] for each in report["tried"]
+        each["mean_width"] for each in report["edges"]
     ]
     assert "graph" in take("graph") or take("graph")["nodes"]
     for part in ("graph", "identify", "check", "choose"):
@@ -140,9 +140,7 @@ def test_suggestions_are_those_of_the_command(
     taken = take_part(asked, "suggest", Folder(tmp_path))
 
     found = run_command(taken.command)
-    assert [i["width_after"] for i in shown["items"]] == [
-        s["width"] for s in found["suggestions"]
-    ]
+    assert [i["width_after"] for i in shown["items"]] == [s["width"] for s in found["steps"]]
     assert shown["width"] == found["width"]
     about = {item["kind"]: item for item in shown["items"]}
     assert about["edge"]["edge"] == {"tail": "X", "head": "Y", "kind": "<->"}

@@ -98,6 +98,15 @@ class BasePolicy(ABC):
         """How many rows arrays have: for row 0, the contexts, and some room for more."""
         return self._room
 
+    @property
+    def n_contexts(self) -> int:
+        """How many distinct contexts the policy keeps statistics of."""
+        return len(self._contexts)
+
+    def knows(self, context: Context) -> bool:
+        """Return True if the policy keeps statistics of a context, or of the cell it is in."""
+        return self.spec.find_cell(context) in self._rows
+
     def _start(self) -> None:
         """Give rows to the contexts of the prior and columns to the arms; nothing is learned."""
         working_on.name = self._name

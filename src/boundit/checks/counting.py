@@ -58,7 +58,7 @@ def count_statements(
     if rows > ONE_PASS or max(map(estimate, needs.values())) > memory:
         known = whole.count_levels(every)
     passes = list[tuple[Nodes, list[Independence]]]()
-    # The widest first; each joins a table that has its columns, or the first that has room.
+    # The widest first; each joins a table that has its columns, or the first that is large enough.
     order = [every] if rows <= ONE_PASS and estimate(every) <= memory else []
     passes += ((names, []) for names in order)
     for statement in sorted(needs, key=lambda each: (-count_cells(needs[each]), str(each))):

@@ -27,7 +27,7 @@ Whole: TypeAlias = NDArray[np.integer[Any]]
 DENSE = 2**20  # up to so many cells, adding up in place beats sorting
 POWER = 0.8  # a test detects what it finds in so large a share of logs
 EXACT = 1e-6  # Cramér's V below which an exact distribution is independent up to rounding
-MOST_LEVELS = 20  # levels of a variable that are told apart; the rarest others count as one
+MOST_LEVELS = 20  # levels of a variable that are kept; the rarest others are merged
 ENOUGH = 5.0  # expected counts below which rare levels are joined (Cochran 1954)
 _MANY = 1e6  # counts beyond which a Poisson distribution is normal to all digits that matter
 _CHUNK = 2**22
@@ -346,7 +346,7 @@ def judge_independence(strata: Strata, *, exact: bool = False) -> IndependenceTe
 def _find_tail(statistic: float, df: int, least: float) -> float:
     # Chi-square is the limit of large counts, and its tail is too light for small ones. Under
     # independence a cell's count is a sum of independent coins (the generating function of the
-    # hypergeometric distribution has real roots), so that it is no more skewed than a Poisson
+    # hypergeometric distribution has real roots), so that it is at most as skewed than a Poisson
     # count. The p-value is that of a Poisson count with the smallest expected count as its mean,
     # on both sides, if it is off by as many standard deviations as chi-square's tail says. For
     # 2 x 2 tables it is at most the level at 0.05 and below, however sparse the groups; a test

@@ -1,5 +1,6 @@
 """What a graph says without data or against it: ``graph``, ``identify`` and ``check``."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -12,7 +13,6 @@ from boundit.core.names import join_names, sort_names
 from boundit.counts.tabulate import ask_by_name, find_possible_selection
 from boundit.graph.formats import to_record
 from boundit.graph.implications import implications
-from boundit.graph.paths import list_causal_paths
 from boundit.graph.read import GraphFormat
 from boundit.graph.separation import open_walk
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from boundit.graph.implications import Independence
 
 MOST_LISTED = 10
-"""How many causal paths and implications are printed."""
+"""How many adjustment sets, paths and implications are printed."""
 
 
 @command(short_help="Show, convert or query a graph.")
@@ -106,11 +106,7 @@ def _print_graph(graph: "CausalGraph") -> None:
 
 
 def _write_implications(found: "tuple[Independence, ...]") -> str:
-    if not found:
-        return "testable implications: none"
-    shown = "".join(f"\n  {each}" for each in found[:MOST_LISTED])
-    left = len(found) - MOST_LISTED
-    return f"testable implications:{shown}" + (f"\n  and {left} more" if left > 0 else "")
+    return _write_list("testable implications", found)
 
 
 def _write_implication(found: "Independence") -> dict[str, object]:
@@ -149,9 +145,9 @@ def identify(
 
     read, asked = load_graph(source), parse_query(query)
     found = answer(read, asked, external=[read_names(part) for part in external])
-    paths = list_causal_paths(read, asked.treatments, asked.outcomes, most=MOST_LISTED)
     causal, biasing = (
-        [" ".join(path) for path in listed] for listed in (paths, found.biasing_paths)
+        [" ".join(path) for path in listed]
+        for listed in (found.causal_paths, found.biasing_paths)
     )
     if as_json:
         formula = found.expression
@@ -167,13 +163,11 @@ def identify(
                 "adjustment_sets": list(map(sort_names, found.adjustment_sets)),
                 "causal_paths": causal,
                 "biasing_paths": biasing,
-                "implications": list(map(_write_implication, implications(read))),
+                "implications": list(map(_write_implication, found.implications)),
             }
         )
         context.exit(0 if found else 1)
     click.echo(f"{asked} = {found}" if found else f"{asked}: {found}")
-    for step in found.steps:
-        click.echo(f"  {step}")
     click.echo(
         _write_list(
             "minimal adjustment sets",
@@ -182,13 +176,16 @@ def identify(
     )
     click.echo(_write_list("causal paths", causal))
     click.echo(_write_list("biasing paths", biasing))
-    click.echo(_write_implications(implications(read)))
+    click.echo(_write_implications(found.implications))
+    click.echo(_write_list("derivation", found.steps, most=len(found.steps)))
     context.exit(0 if found else 1)
 
 
-def _write_list(title: str, found: Any) -> str:
-    lines = "".join(f"\n  {each}" for each in found)
-    return f"{title}:{lines or ' none'}"
+def _write_list(title: str, found: Iterable[object], most: int = MOST_LISTED) -> str:
+    lines = [f"\n  {each}" for each in found]
+    left = len(lines) - most
+    more = f"\n  and {left} more" if left > 0 else ""
+    return f"{title}:{''.join(lines[:most]) or ' none'}{more}"
 
 
 @command(short_help="Do the data contradict the graph?")

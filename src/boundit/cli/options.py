@@ -153,6 +153,10 @@ SHARED: Mapping[str, dict[str, Any]] = {
         "show_default": True,
         "help": "Probability of any false alarm, over all tests.",
     },
+    "policy": {
+        "metavar": "POLICY",
+        "help": "Policy that is compared with --baseline: an arm, a file, 'choice' or 'log'.",
+    },
     "baseline": {
         "metavar": "ARM|POLICY",
         "help": "What the others are compared with; by default the arm 0, false or no, else the "

@@ -16,7 +16,7 @@ shown by its annotation:
 ``A | None``, ``Literal``   what fits first
 ==========================  =====================================================
 
-Reading is strict: a field that is missing and has no default, one that nobody knows, or one of
+Reading is strict: a field that is missing and has no default, an unknown one, or one of
 another type is refused in one line that says where it stands.
 
 >>> from boundit.core.interval import Interval
@@ -144,7 +144,7 @@ def _make_class(origin: type, kind: Any) -> _Codec:
 def _make_object(kind: Any) -> _Codec:
     """Make the codec of a dataclass: a JSON object of its fields.
 
-    A field that does not count when values are compared is no part of the record.
+    A field that does not count when values are compared is left out of the record.
     """
     hints = get_type_hints(kind)
     known = [field for field in fields(kind) if field.init and field.compare]
@@ -188,7 +188,7 @@ def _make_object(kind: Any) -> _Codec:
 
 
 def _name_stranger(record: dict[str, object], names: Set[str], needed: Set[str]) -> _Misfit:
-    """Make the error that names a field nobody knows, or one that is missing."""
+    """Make the error that names an unknown field or a missing one."""
     if unknown := record.keys() - names:
         return _Misfit(f"nothing is called {min(unknown, key=str)!r} here")
     return _Misfit(f"{min(needed - record.keys())!r} is missing")

@@ -15,7 +15,7 @@ def write_page(path: str | os.PathLike[str], page: str) -> None:
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file whole or not at all; called by ``write_page`` and ``save_figure``."""
+    """Write a file whole or not at all."""
     write_pieces(path, [content])
 
 

@@ -1,8 +1,8 @@
 """Sentences with formulas in them, as values: text and pages are two renderings of one value.
 
 A claim such as ``P(Y | do(X)) lies between min/max over Z of P(Y | X, Z, S=1)`` is a row of
-words and formulas. ``str`` writes it on one line; ``boundit.report.text.mathml`` draws it.
-Nobody reads a formula out of text again.
+words and formulas. ``str`` writes it on one line; ``boundit.report.formulas`` draws it.
+Formulas are never parsed from text again.
 
 >>> effect = Term("P", (Variable("Y"),), (Term("do", (Variable("X", value="1"),)),))
 >>> print(Sentence.of(effect, " is ", Over("sum", (Variable("Z"),)), " ..."))
@@ -128,8 +128,8 @@ Line: TypeAlias = str | Sentence
 def join_line(*parts: Part | Sentence) -> Line:
     """Join words, formulas and sentences to one line: text if all are words, else a sentence.
 
-    >>> join_line("for Z: ", "it may be seen")
-    'for Z: it may be seen'
+    >>> join_line("for Z: ", "it is given")
+    'for Z: it is given'
     """
     whole = Sentence.of(*parts)
     if all(isinstance(part, str) for part in whole.parts):
@@ -144,9 +144,9 @@ class StepRecord:
     The two sets ``between`` which every path is blocked by ``given``, in the graph without the
     edges ``into`` and ``out_of`` these variables; ``between`` is None for steps of other kinds.
 
-    >>> step = StepRecord("Rule 3: drop do(X)", (("Y",), ("X",)), ("Z",), into=("X",))
+    >>> step = StepRecord("Rule 3: do(X) may be dropped", (("Y",), ("X",)), ("Z",), into=("X",))
     >>> print(step.prefix("for Y: "))
-    for Y: Rule 3: drop do(X)
+    for Y: Rule 3: do(X) may be dropped
     """
 
     line: Line
@@ -177,7 +177,7 @@ def name_variables(names: Iterable[str], *, bare: bool = False) -> tuple[Variabl
 def make_factor(names: Iterable[str]) -> Term:
     """Write the c-factor of some variables, ``Q[X, Y]``, as a formula.
 
-    The c-factor of a set is its law when all other variables are set by intervention.
+    The c-factor of a set is its distribution under intervention on all other variables.
 
     >>> print(make_factor({"Y", "I1"}))
     Q[I1, Y]

@@ -1,4 +1,4 @@
-"""An interval that a number is known to lie in; its ends never travel apart."""
+"""Closed intervals of numbers."""
 
 import math
 from dataclasses import dataclass
@@ -8,11 +8,13 @@ from boundit.core.rounding import choose_decimals, write_lower, write_upper
 
 
 class EmptyInterval(BounditError):
-    """Ends that cross, or that are no numbers."""
+    """Endpoints that cross, or that are not numbers."""
 
     def __init__(self, lower: float, upper: float) -> None:
         self.lower, self.upper = lower, upper
-        super().__init__(f"[{lower}, {upper}] is no interval; the lower end comes first")
+        super().__init__(
+            f"[{lower}, {upper}] is not an interval; the lower endpoint comes first"
+        )
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -12,7 +12,7 @@ from boundit.core.message import Option
 from boundit.core.names import unwrap_scalar
 
 LONGEST = 1e9
-"""Seconds, about thirty years: whoever allows more sets no limit, and need not fit a float."""
+"""Seconds, about thirty years: longer limits mean none."""
 
 
 def read_time_limit(limit: object) -> float | None:

@@ -2,7 +2,7 @@
 
 An error or a caveat of the library may tell its reader to set an option. Python writes it
 ``bins={'Age': [...]}``, a shell ``--bins Age=...``, and a service sends its name. So a message
-keeps the option as a value among its words, and whoever shows it spells the option.
+keeps the option as a value among its words, and each interface spells it.
 """
 
 import re
@@ -196,7 +196,7 @@ def drop_numbers(note: Note) -> Note:
 
 
 def format_count(n: float) -> str:
-    """Write a number of rows; an exact law has shares instead.
+    """Write a number of rows; an exact distribution has probabilities instead.
 
     >>> format_count(12345.0), format_count(1), format_count(0.03125)
     ('12,345 rows', '1 row', 'a share of 0.03125 of the rows')

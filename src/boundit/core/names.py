@@ -8,7 +8,7 @@ from typing import TypeAlias, TypeGuard
 
 Nodes: TypeAlias = frozenset[str]
 Names: TypeAlias = str | Iterable[str]
-"""What a door accepts for a set of variables: one name, or any iterable of names."""
+"""What functions accept for a set of variables: one name, or any iterable of names."""
 
 _PLAIN = re.compile(r"[\w.]+")
 # Digit runs count as numbers when sorting, so that X2 comes before X10.

@@ -2,14 +2,14 @@
 
 Which is for what:
 
-- ``ROUNDING`` for chances, means, ends and widths that were computed in two ways, of which one
+- ``ROUNDING`` for probabilities, means, endpoints and widths computed in two ways, one of which
   may have gone through a linear program: ends that cross by less touch, a truth that lies
   outside by less lies inside, a probability that sums to one up to it sums to one.
-- ``EXACT_ROUNDING`` for two sums of the same exact chances, where no program had a hand in.
+- ``EXACT_ROUNDING`` for two sums of the same exact probabilities, without a linear program.
 - ``SOLVER_ROUNDING`` is asked of the solver itself, finer than ``ROUNDING`` so that what it
   leaves is not seen by anyone who compares with that.
 
-Scale them where numbers are not of order one. They are no judgements: how near is near enough
+Scale them where numbers are not of order one. They are not judgements: how near is near enough
 (``ACCURACY``, ``EXACT`` ...) is said by the module that judges. Compiled kernels keep
 constants of their own, since the stamp of what is kept compiled signs their sources alone.
 
@@ -65,7 +65,7 @@ def _write(number: float, decimals: int, way: str, signed: bool) -> str:  # noqa
         return f"{number:g}"
     exact, unit = Decimal(repr(float(number))), Decimal(1).scaleb(-decimals)
     found = exact.quantize(unit, context=_EXACT)
-    # What rounding left behind a number with so few digits is no reason for the next one.
+    # What rounding left behind a number with so few digits does not call for the next one.
     if abs(found - exact) > max(unit * Decimal(ROUNDING), 4 * Decimal(math.ulp(number))):
         found = exact.quantize(unit, way, _EXACT)
     text = f"{abs(found):,f}"

@@ -209,7 +209,7 @@ class NotLogged(DataError):
 
     def __init__(self, name: str, axes: Iterable[str]) -> None:
         self.name, self.axes = name, tuple(axes)
-        super().__init__(f"the log has no variable {name!r}; it has {join_names(self.axes)}")
+        super().__init__(f"The log has no variable {name!r}. It has {join_names(self.axes)}.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -568,7 +568,7 @@ def evaluate_identified(
     Each table is counted by those variables of the formula that it has.
     """
     if found.expression is None:
-        raise QueryError(f"there is no formula to evaluate: {found}")
+        raise QueryError(f"The effect has no formula to evaluate: {found}.")
     names = find_variables(found.expression)
     sources = [read_log(of) for of in (log, *external)]
     logged, *tables = (of.count(sort_names(names & {*of.columns})) for of in sources)

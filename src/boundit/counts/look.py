@@ -1,4 +1,4 @@
-"""A first look at a table: what each column holds, for whoever sets up a question about it."""
+"""A first look at a table: what each column holds, for setting up a question."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

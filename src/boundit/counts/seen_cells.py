@@ -55,7 +55,7 @@ CellReader: TypeAlias = Callable[[P], SeenCells]
 def order_terms(terms: Iterable[ReadTerm]) -> list[ReadTerm] | None:
     """Order the terms of a sum of products so that each is given only what came before.
 
-    No variable may be in the distribution of two terms. None where there is no such order.
+    No variable may be in the distribution of two terms. None if they cannot be ordered so.
     """
     left = list(terms)
     drawn = [name for each in left for name in each.of]

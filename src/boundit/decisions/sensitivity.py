@@ -34,7 +34,8 @@ from boundit.decisions.pages import make_page
 from boundit.estimand.query import EffectQuery
 from boundit.graph.read import GraphLike
 from boundit.report.frame import make_frame
-from boundit.report.pages.answer_page import AnswerPage
+from boundit.report.notebook import chart_limits
+from boundit.report.page import Page
 from boundit.results.bound import Arm, Context
 from boundit.results.bound_table import BoundTable
 from boundit.results.choice import write_at_least, write_at_most
@@ -85,13 +86,13 @@ class Conclusion:
         """Read what is concluded of an arm, and refuse what the table does not have."""
         if at_least is not None and max_regret is not None:
             raise InvalidConclusion(
-                "at_least and max_regret are different conclusions; give one"
+                "at_least and max_regret are different conclusions. Give one."
             )
         for name, number in (("at_least", at_least), ("max_regret", max_regret)):
             is_number = isinstance(number, int | float) and not isinstance(number, bool)
             if number is not None and not (is_number and isfinite(number)):
                 raise InvalidConclusion(
-                    f"{name}={number!r} is not a number. Write a finite one"
+                    f"{name}={number!r} is not a number. Write a finite one."
                 )
         try:
             one = table.read_arm(arm)
@@ -102,10 +103,12 @@ class Conclusion:
         if table.context and context is None:
             known = ", ".join(str(c[0] if len(c) == 1 else c) for c in table.contexts[:6])
             raise InvalidConclusion(
-                f"a conclusion is about one context. Name one of {known}", option="context"
+                f"A conclusion is about one context. Name one of {known}.", option="context"
             )
         if one == other:
-            raise InvalidConclusion(f"an arm is not compared with itself, found {one!r} twice")
+            raise InvalidConclusion(
+                f"Arm and baseline are both {one!r}. Name two different ones."
+            )
         names = table.treatments, table.context
         sign = 1 if table.goal == "max" else -1
         return cls(one, where, other, at_least, max_regret, *names, sign)
@@ -268,7 +271,7 @@ class Sensitivity:
         A notebook shows the figure, pyplot's ``show`` elsewhere; with a ``path`` it is saved as
         PNG or SVG instead.
         """
-        drawn: tuple[Axes, ...] = find_forwarded("plot_sensitivity")(self, path)
+        drawn: tuple[Axes, ...] = find_forwarded("plot_limits")(self, path)
         return drawn
 
     @property
@@ -288,14 +291,14 @@ class Sensitivity:
                 f"{self.limit_on}, the mean width of the intervals grows from {widths[0]:.3g} to "
                 f"{widths[-1]:.3g}."
             )
-            told = [
+            decided = [
                 limit
                 for limit, table in zip(self.limits, self.tables, strict=True)
                 if any(table.find_dominations(where) for where in table.contexts)
             ]
             said.append(
-                f"Arms are ruled out up to a limit of {told[-1]:g}."
-                if told
+                f"Arms are ruled out up to a limit of {decided[-1]:g}."
+                if decided
                 else "No arm is ruled out at any of these limits."
             )
         return tuple(said)
@@ -313,8 +316,7 @@ class Sensitivity:
         return f"<Sensitivity to {self.limit_on}: limits {limits or 'none'}{point}>"
 
     def _repr_html_(self) -> str:
-        shown: str = find_forwarded("show_sensitivity")(self)
-        return shown
+        return self.page().write_snippet()
 
     def __str__(self) -> str:
         lines = list(self.sentences)
@@ -324,7 +326,7 @@ class Sensitivity:
             )
         return "\n".join(lines)
 
-    def page(self) -> AnswerPage:
+    def page(self) -> Page:
         """Make the page of the analysis."""
         curve = () if self.breakdown is None else self.breakdown.curve
         head = ["" if self.breakdown is None else self.breakdown.measure]
@@ -340,7 +342,7 @@ class Sensitivity:
             for limit, table in zip(self.limits, self.tables, strict=True)
             for (arm, where), bound in table.bounds.items()
         ]
-        return make_page(
+        page = make_page(
             f"Sensitivity to {self.limit_on}",
             self.sentences or ("No limit was tried.",),
             [
@@ -350,6 +352,8 @@ class Sensitivity:
             self.confidence,
             caveats=self.caveats,
         )
+        drawn = (chart_limits(self),) if any(map(isfinite, self.limits)) else ()
+        return replace(page, sections=(*drawn, *page.sections))
 
 
 @accept_options
@@ -445,11 +449,11 @@ def vary_limit(
 ) -> Sensitivity:
     """Analyze the sensitivity of a request to a limit; the options are those of ``sensitivity``."""
     if not (isinstance(max_limit, int | float) and isfinite(max_limit) and max_limit > 1):
-        raise OptionError(f"max_limit={max_limit!r} is not a number above 1. Write one")
+        raise OptionError(f"max_limit={max_limit!r} is not a number above 1. Write one.")
     asked = {"baseline": baseline, "at_least": at_least, "max_regret": max_regret}
     if arm is None and (given := [name for name, value in asked.items() if value is not None]):
         raise InvalidConclusion(
-            Option(given[0]), " is about an arm. Name one with ", Option("arm")
+            Option(given[0]), " is about an arm. Name one with ", Option("arm"), "."
         )
     limited = _Limited.read(request, limit, progress)
     grid = sorted({*map(float, VALUES if values is None else values)})
@@ -492,7 +496,7 @@ class _Limited:
             return cls(request, on, progress)
         if not isinstance(on, str):
             raise OptionError(
-                f"limit={on!r} is not an edge. Write an edge such as 'X <-> Y', or {SELECTION!r}"
+                f"limit={on!r} is not an edge. Write an edge such as 'X <-> Y', or {SELECTION!r}."
             )
         (edge,) = ConfoundingLimits.from_option({on: 1}, request.graph, option="limit").by_edge
         return cls(request, edge, progress)

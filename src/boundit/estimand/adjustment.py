@@ -244,7 +244,7 @@ def is_adjustment_set(
     --------
     >>> graph = "Z -> X -> Y; Z -> Y; Z -> [S]"
     >>> print(is_adjustment_set(graph, "Y | do(X)", "Z", external="Z"))
-    yes, by GACT2: every non-causal path is blocked, and selection tells nothing of the outcome
+    yes, by GACT2: every non-causal path is blocked, and selection is separated from the outcome
     >>> print(is_adjustment_set(graph, "Y | do(X)", "Z"))
     no, by Theorem 1 (GACT1) (c): selection depends on the outcome [Y <- Z -> S]
     """
@@ -339,7 +339,7 @@ def adjusts(
 
     >>> roles = {"covariates": "Z", "treatments": "X", "outcomes": "Y"}
     >>> print(adjusts("Z -> X -> Y; Z -> Y; Z -> [S]", **roles, external="Z"))
-    yes, by GACT2: every non-causal path is blocked, and selection tells nothing of the outcome
+    yes, by GACT2: every non-causal path is blocked, and selection is separated from the outcome
     >>> print(adjusts("Z -> X -> Y; Z -> Y; Z -> [S]", **roles))
     no, by Theorem 1 (GACT1) (c): selection depends on the outcome [Y <- Z -> S]
     """
@@ -368,7 +368,7 @@ def adjusts(
         criterion, first = "GACT3", "a"
         claims = [("b", backdoor, x, y, z | s, noncausal), ("c", backdoor, y, s, zt, depends)]
     if spoiled := z & find_proper_causal_effects(graph, treatments=x, outcomes=y):
-        reason = f"the treatments act on {join_names(spoiled)} on the way to the outcome"
+        reason = f"{join_names(spoiled)} is affected by a treatment on a causal path"
         witness = tuple(sort_names(spoiled))
         return Verdict(
             holds=False, clause=f"{criterion} ({first})", reason=reason, witness=witness
@@ -379,7 +379,7 @@ def adjusts(
             return Verdict(holds=False, clause=clause, reason=reason, witness=walk)
     reason = "every non-causal path is blocked"
     if s:
-        reason += ", and selection tells nothing of the outcome"
+        reason += ", and selection is separated from the outcome"
     return Verdict(holds=True, clause=criterion, reason=reason)
 
 

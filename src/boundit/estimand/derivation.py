@@ -20,11 +20,12 @@ from boundit.estimand.expression import Expression
 from boundit.estimand.notation import write_latex, write_text
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.paths import list_shortest_paths, make_back_door_graph
+from boundit.graph.implications import Independence, implications
+from boundit.graph.paths import list_causal_paths, list_shortest_paths, make_back_door_graph
 from boundit.graph.separation import open_walk
 
 MOST_LISTED = 100
-"""How many adjustment sets, and how many non-causal paths, are looked at."""
+"""How many adjustment sets, and how many causal and non-causal paths, are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +56,8 @@ class Step:
     ``fact`` is the separation that a rule of the do-calculus rests on, or that failed; steps of
     other kinds have none. Two steps are equal when they say the same.
 
-    >>> print(Step(15, "divide by Q of U2, X2"))
-    Algorithm 2, line 15: divide by Q of U2, X2
+    >>> print(Step(15, "divide by Q[U2, X2]"))
+    Algorithm 2, line 15: divide by Q[U2, X2]
     >>> print(Step(None, "sum over Z", "chain rule"))
     chain rule: sum over Z
     """
@@ -68,7 +69,7 @@ class Step:
 
     @property
     def sentence(self) -> Line:
-        """The step as a line of an explanation, such as "Rule 3: drop do(X)".
+        """The step as a line of an explanation, such as "Rule 3: do(X) may be dropped".
 
         Formulas in it stay values that pages can render.
         """
@@ -154,6 +155,20 @@ class Identification:
         return tuple(dict.fromkeys(islice(listed, MOST_LISTED)))
 
     @property
+    def causal_paths(self) -> tuple[tuple[str, ...], ...]:
+        """The proper causal paths, as they are drawn: the first ``MOST_LISTED``, shortest first."""
+        if self.asked is None:
+            return ()
+        graph, query, _ = self.asked
+        roles = query.treatments, query.outcomes
+        return tuple(list_causal_paths(graph.without_groups(), *roles, most=MOST_LISTED))
+
+    @property
+    def implications(self) -> tuple[Independence, ...]:
+        """The testable implications of the graph."""
+        return implications(self.asked[0]) if self.asked else ()
+
+    @property
     def biasing_paths(self) -> tuple[tuple[str, ...], ...]:
         """The shortest open non-causal paths from treatments to outcomes, as they are drawn.
 
@@ -210,14 +225,14 @@ class Identification:
         return shown
 
     def _say_none(self) -> str:
-        """Say that there is no formula, and whether that is proved or only these rules failed."""
+        """Say that none was found, and the theorem if there can be none."""
         return f"not identified: {self.proof}" if self.proof else "not found by these rules"
 
 
 _MOVES = {
-    "Rule 1": "drop the condition {}",
-    "Rule 2": "{} may be set by hand",
-    "Rule 3": "drop do({})",
+    "Rule 1": "the condition {0} may be dropped",
+    "Rule 2": "conditioning on {0} equals do({0})",
+    "Rule 3": "do({0}) may be dropped",
 }
 
 
@@ -324,7 +339,7 @@ def lighten(graph: CausalGraph, asked: Question) -> tuple[Question, tuple[Step, 
     >>> asked = Question(frozenset("Y"), frozenset("X"), frozenset("M"))
     >>> light, steps = lighten(chain, asked)
     >>> print(light, *steps, sep="; ")
-    P(Y | do(M)); Rule 3: drop do(X); Rule 2: M may be set by hand
+    P(Y | do(M)); Rule 3: do(X) may be dropped; Rule 2: conditioning on M equals do(M)
     """
     steps = list[Step]()
     while move := _find_move(graph, asked):

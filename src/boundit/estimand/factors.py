@@ -205,14 +205,16 @@ def identify_factor(
         names = join_names(bits.read(within))
         if ancestors == within:
             reason = (
-                f"stops: within {names}, joined by hidden causes, everything acts on "
+                f"stops: {names} is one c-component, and all of it are ancestors of "
                 f"{join_names(bits.read(target))}"
             )
             return Identification(None, (*steps, Step(2, reason, _IDENTIFY)))
         home = next(part for part in bits.components(ancestors) if not target & ~part)
         known = known.marginalize(bits.read(ancestors)).divide_by(bits.read(ancestors & ~home))
         within = home
-        steps.append(Step(3, f"go on within {join_names(bits.read(home))}", _IDENTIFY))
+        steps.append(
+            Step(3, f"continue in the c-component {join_names(bits.read(home))}", _IDENTIFY)
+        )
     if within != target:
         words = f"sum {join_names(bits.read(within & ~target))} out of "
         steps.append(Step(1, Sentence.of(words, make_factor(bits.read(within))), _IDENTIFY))
@@ -233,7 +235,7 @@ def recover_factor(
     >>> print(recover_factor(frozenset("Y"), graph))
     P(Y | X, S=1)
     >>> print(recover_factor(frozenset("X"), graph).steps[-1])
-    Algorithm 2, line 9: every c-component affects selection
+    Algorithm 2, line 9: every c-component has an ancestor of selection
     """
     bits = graph.bits
     wanted, within = bits.mask(target), bits.everything
@@ -251,14 +253,14 @@ def recover_factor(
             known = known.marginalize(bits.read(kept))
         clean = [c for c in bits.components(within) if not c & selecting]  # line 7
         if not clean:  # lines 8-11
-            steps.append(Step(9, "every c-component affects selection"))
+            steps.append(Step(9, "every c-component has an ancestor of selection"))
             return Identification(None, tuple(steps))
         if home := next((c for c in clean if not wanted & ~c), 0):  # lines 12-14
-            steps.append(Step(13, f"Identify within {join_names(bits.read(home))}"))
+            steps.append(Step(13, f"Identify in the c-component {join_names(bits.read(home))}"))
             known = known.divide_by(bits.read(within & ~home))
             return identify_factor(wanted, home, known, bits).after(*steps)
         gone = sum(clean)  # line 15
-        steps.append(Step(15, f"divide by Q of {join_names(bits.read(gone))}"))
+        steps.append(Step(15, Sentence.of("divide by ", make_factor(bits.read(gone)))))
         known, within = known.divide_by(bits.read(gone)), within & ~gone
 
 
@@ -305,7 +307,9 @@ def recover_by_factors(
             continue
         steps += found.steps
         if not found:
-            steps.append(Step(None, Sentence.of(make_factor(factor), " is missing"), _PRODUCT))
+            steps.append(
+                Step(None, Sentence.of(make_factor(factor), " is not identified"), _PRODUCT)
+            )
             return Identification(None, tuple(steps))
     if missing:
         together = _recover_up_to_constant(graph, missing, asked.outcomes | summed)

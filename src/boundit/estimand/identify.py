@@ -44,9 +44,10 @@ def identify(
     Returns
     -------
     Identification
-        ``formula`` and ``derivation``, the minimal ``adjustment_sets`` and the open
-        ``biasing_paths``. It is false if no formula was found; then the derivation says where it
-        stopped, and ``proof`` names the theorem if there can be none.
+        ``formula`` and ``derivation``, the minimal ``adjustment_sets``, the ``causal_paths``, the
+        open ``biasing_paths`` and the testable ``implications``. It is false if no formula was
+        found; then the derivation says where it stopped, and ``proof`` names the theorem if there
+        can be none.
 
     Examples
     --------
@@ -77,7 +78,7 @@ def identify(
     solver = Solver(graph, tables)
     answer = compact(graph, asked, tables, solver.solve(asked))
     light, _ = solver.lighten(asked)
-    # The completeness theorem that turns "not found" into "there is no formula".
+    # The completeness theorem that turns "not found" into "none exists".
     proof = _RC if not light.context and not tables else None
     if graph.selection is None:
         proof = _ID

@@ -175,7 +175,7 @@ def read_roles(graph: CausalGraph, roles: Mapping[str, Names]) -> list[Nodes]:
     """Read the variables of each role (outcome, treatment, ...) as a set of nodes, or refuse.
 
     Raises UnknownNode for a name the graph does not have, OverlappingRoles for a variable in
-    two roles or for the selection node in any, QueryError where there is no outcome, and for a
+    two roles or for the selection node in any, QueryError without an outcome, and for a
     treatment whose effects on the rest of its group the graph leaves open.
 
     >>> graph = CausalGraph.of(directed=[("X", "Y"), ("Y", "S")], selection="S")

@@ -233,7 +233,7 @@ class _DoCalculusSearch:
         move, premises = self.reasons[atom]
         shown = self.write_atom(atom)
         if move == _DATA:
-            source = "the log" if atom.given & self.graph.selection else "a table"
+            source = "the log" if atom.given & self.graph.selection else "external data"
             return Step(None, Sentence.of(shown, f" from {source}"), "data")
         if len(premises) == 1:
             fact = self.state_fact(atom, premises[0])

@@ -114,7 +114,7 @@ def compact(
         size //= 2
     if not (hidden := graph.observed - asked.variables.union(left)):
         return answer
-    return best.after(Step(None, f"{join_names(hidden)} may stay unseen", "projection"))
+    return best.after(Step(None, f"{join_names(hidden)} may be hidden", "projection"))
 
 
 @final

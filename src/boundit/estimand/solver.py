@@ -74,7 +74,7 @@ class ExternalTable:
         if not asked.variables <= self.safe:
             return Identification(None)
         table = join_names(self.measured)
-        what = f"P({join_names(self.safe)}) of everyone, by the table over {table}"
+        what = f"P({join_names(self.safe)}) of the population, from external data on {table}"
         light, steps = lighten(self.seen, asked)
         steps = (Step(None, what, "external"), *steps)
         if not may_observe_treatments(self.seen, light):
@@ -205,7 +205,7 @@ class Solver:
     def _answer_among_selected(self, asked: Question) -> Identification:
         """Recover an effect from the logged rows, where selection does not change it (Rule 1)."""
         if (walk := find_selection_walk(self.graph, asked)) is not None:
-            differs = f" is not the same given S=1 [{' '.join(walk)}]"
+            differs = f" depends on selection [{' '.join(walk)}]"
             reason = Sentence.of(asked.formula, differs)
             fact = state_rule_1(self.graph, asked, walk)
             return Identification(None, (Step(None, reason, "Rule 1", fact),))
@@ -280,12 +280,12 @@ class Solver:
 
 
 def _make_rule_1_step(graph: CausalGraph, asked: Question) -> Step:
-    """Make the step that says: logged rows and the population have the same answer."""
-    reason = Sentence.of(asked.formula, " is the same given S=1")
+    """Make the step of Rule 1: logged rows and the population have the same answer."""
+    reason = Sentence.of(asked.formula, " does not depend on selection")
     return Step(None, reason, "Rule 1", state_rule_1(graph, asked))
 
 
 def _make_rule_2_step(graph: CausalGraph, asked: Question) -> Step:
-    """Make the step that says: the treatments may be conditions."""
-    reason = f"{join_names(asked.treatments)} may be seen"
+    """Make the step of Rule 2: interventions are conditions."""
+    reason = f"do({join_names(asked.treatments)}) equals conditioning"
     return Step(None, reason, "Rule 2", state_rule_2(graph, asked))

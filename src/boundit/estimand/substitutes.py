@@ -6,7 +6,7 @@ Where ``P(y | do(x), c)`` itself cannot be had, it may be had at each value of f
 ``paper``
     FindRSI as printed: every ``W`` for which some adjustment set recovers
     ``P(y, c | do(x, w))`` by Theorem 1. Theorem 4 divides by ``P(c | do(x))`` and brackets.
-    That is not sound: setting ``W`` by hand may lead where no value of ``W`` leads by itself.
+    That is not sound: ``do(W)`` may lead where no value of ``W`` leads by itself.
 ``guarded``
     The same idea, with the guard that the text asks for and the listing drops. Rule 2,
     ``(Y _||_ W | X, C)`` in the graph cut into ``X`` and out of ``W``, makes
@@ -190,7 +190,7 @@ class SubstituteQuestion:
         selection = frozenset((graph.selection,)) if graph.selection else frozenset()
         measured = tuple(map(graph.require, tables))
         ahead, behind = graph.without_edges_into(x), graph.without_edges_out_of(x)
-        # Between the question and its answer, members of groups may be set by hand.
+        # Between the question and its answer, members of groups may be intervened on.
         return cls(graph.without_groups(), y, x, c, selection, measured, ahead, behind)
 
     def judge(self, variables: Nodes, form: Form) -> Substitute | Verdict:
@@ -203,7 +203,7 @@ class SubstituteQuestion:
         >>> graph = parse("Z -> W -> Y; Z -> Y; X; [S]")
         >>> question = SubstituteQuestion.of(graph, outcomes="Y", treatments="X")
         >>> print(question.judge(frozenset("W"), "guarded"))
-        no, by Rule 2: setting W by hand is not observing it [Y <- Z -> W]
+        no, by Rule 2: do(W) does not equal conditioning [Y <- Z -> W]
         """
         if form == "paper":
             return _judge_as_printed(self, variables)
@@ -303,18 +303,16 @@ def _judge_as_printed(q: SubstituteQuestion, w: Nodes) -> Substitute | Verdict:
 
 
 def _judge_guarded(q: SubstituteQuestion, w: Nodes) -> Substitute | Verdict:
-    """Judge a set ``W`` by Rule 2: setting it must tell what observing it tells.
+    """Judge a set ``W`` by Rule 2: ``do(W)`` must equal conditioning on ``W``.
 
     Then the effect at each value of W is looked for, in each context or else jointly with it.
     """
     y, c, acting = q.outcomes, q.context, q.treatments | w
     cut = q.ahead.without_edges_out_of(w)
     if walk := open_walk(cut, y, w, given=q.treatments | c):
-        reason = f"setting {join_names(w)} by hand is not observing it"
+        reason = f"do({join_names(w)}) does not equal conditioning"
         return Verdict(holds=False, clause="Rule 2", reason=reason, witness=walk)
-    guard = Verdict(
-        holds=True, clause="Rule 2", reason="acting on the substitute is observing it"
-    )
+    guard = Verdict(holds=True, clause="Rule 2", reason="do(substitute) equals conditioning")
     if found := find_context_adjustment(
         q.graph, treatments=acting, outcomes=y, context=c, tables=q.tables
     ):

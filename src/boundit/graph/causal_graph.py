@@ -507,7 +507,7 @@ def order_causally(
     """Put every node after its causes, ties by name, and ``last`` at the end.
 
     ``last`` must have no children. Raises HasCycle with a shortest cycle through its first node
-    when there is no order.
+    if there is none.
 
     >>> order_causally({"Y": [], "X": ["Y"], "S": [], "A": []}, last="S")
     ('A', 'X', 'Y', 'S')

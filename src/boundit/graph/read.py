@@ -87,7 +87,7 @@ def _draft_networkx(source: "nx.Graph", named: dict[object, str]) -> GraphDraft:
 
 
 def draft_gml(text: str) -> GraphDraft:
-    """Read GML text into a draft that keeps the hidden nodes; a node is called by its label.
+    """Read GML text into a draft that keeps the hidden nodes; nodes are named by their labels.
 
     >>> nodes = 'node [ id 0 label "X" ] node [ id 1 ]'
     >>> text = f"graph [ directed 1 {nodes} edge [ source 0 target 1 ] ]"

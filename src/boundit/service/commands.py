@@ -166,6 +166,14 @@ class PruneAnswer(Struct, frozen=True, gc=False):
     position: int
 
 
+class DeleteAnswer(Struct, frozen=True, gc=False):
+    """When a policy was deleted, and the position of the event, its last."""
+
+    name: str
+    deleted_at: datetime
+    position: int
+
+
 class PolicyAnswer(Struct, frozen=True, gc=False):
     """A policy as it is now.
 
@@ -290,11 +298,6 @@ class DailyCount(Struct, frozen=True, gc=False):
     late_rewards: int
 
 
-def count_decisions(requests: Sequence[DecideRequest]) -> int:
-    """Count the rows of a batch: its contexts, and the arms that are passed with them."""
-    return sum(1 if one.arms is None else 1 + len(one.arms) for one in requests)
-
-
 def is_id(id: str) -> bool:  # noqa: A002, the word users know
     """Return True if a text may be an id."""
     return 0 < len(id) <= LONGEST_ID and id.isprintable()
@@ -307,8 +310,11 @@ def read_request(kind: type[T], body: bytes | str) -> T:
     Traceback (most recent call last):
     boundit.service.errors.MalformedRequest: Unknown field 'rewad'. Did you mean 'reward'?
     """
+    decoder: msgspec.json.Decoder[T] | None = _decoders.get(kind)
+    if decoder is None:
+        decoder = _decoders[kind] = msgspec.json.Decoder(kind)
     try:
-        found = _make_decoder(kind).decode(body)
+        found = decoder.decode(body)
         repeats = has_repeated_keys(body)
     except msgspec.ValidationError as error:
         raise _explain_misfit(kind, str(error)) from None
@@ -319,14 +325,6 @@ def read_request(kind: type[T], body: bytes | str) -> T:
             "a key stands twice in one object, and nobody can tell which is meant",
             code="repeated_key",
         )
-    return found
-
-
-def _make_decoder(kind: type[T]) -> "msgspec.json.Decoder[T]":
-    """Make what reads one kind of request, once."""
-    found = _decoders.get(kind)
-    if found is None:
-        found = _decoders[kind] = msgspec.json.Decoder(kind)
     return found
 
 
@@ -453,3 +451,17 @@ PolicyCommand: TypeAlias = (
 )
 Command: TypeAlias = CreatePolicy | PolicyCommand
 """What ``Engine.submit`` takes."""
+
+
+def count_rows(request: object) -> int:
+    """Count the rows of a request: decisions with the arms passed with them, or rewards."""
+    match request:
+        case Decide(requests=requests) | DecideBatchRequest(decisions=requests):
+            more = sum([len(one.arms) for one in requests if one.arms is not None])
+            return max(len(requests) + more, 1)
+        case GiveRewards(requests=rewards) | RewardBatchRequest(rewards=rewards):
+            return max(len(rewards), 1)
+        case DecideRequest(arms=arms):
+            return 1 + len(arms or ())
+        case _:
+            return 1

@@ -36,7 +36,7 @@ KINDS: Mapping[str, type[Policy]] = {
 }
 LONGEST_WINDOW = 10 * 366 * 86_400.0
 """Ten years, in seconds."""
-_NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
+NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
 _NOT_OPTIONS = frozenset(
     CommonOptions.__annotations__.keys() | {"prior", "features", "warm_start"}
 )
@@ -103,13 +103,13 @@ class PolicyConfig(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
 def require_name(name: str) -> None:
     """Refuse a name that no policy can have, before a store is asked for it."""
-    if not _NAME.fullmatch(name):
+    if not NAME.fullmatch(name):
         raise NoSuchPolicy(name)
 
 
 def check_config(config: PolicyConfig) -> None:
     """Refuse a configuration whose parts make no sense, before a policy is made of it."""
-    if not _NAME.fullmatch(config.name):
+    if not NAME.fullmatch(config.name):
         wanted = "1 to 100 letters, digits, dots, dashes or underscores"
         _refuse("name", wanted, config.name)
     if config.name in {".", ".."}:

@@ -12,7 +12,9 @@ request the fault lies (``$.context``), and the row of a batch.
     │   ├── NoSuchPolicy
     │   └── NoSuchDecision
     ├── Conflict             409  another policy, decision or reward has the name
-    ├── DecisionPruned       410  it was erased
+    ├── Gone                 410  it was erased
+    │   ├── DecisionPruned
+    │   └── PolicyDeleted
     ├── Unprocessable        422  well formed, and cannot be meant
     ├── FailedCommand        500  a bug of ours
     └── Unavailable          503  try again
@@ -100,10 +102,24 @@ class Conflict(ServiceError):
     code = "conflict"
 
 
-class DecisionPruned(ServiceError):
-    """A decision that was erased."""
+class Gone(ServiceError):
+    """Something that was erased."""
 
     status = 410
+
+
+class PolicyDeleted(Gone):
+    """A policy that was deleted; its name stays taken."""
+
+    code = "policy_deleted"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"policy {shorten(repr(name), 60)} was deleted")
+
+
+class DecisionPruned(Gone):
+    """A decision that was erased."""
+
     code = "pruned"
 
     def __init__(self, id: str) -> None:  # noqa: A002, users' word

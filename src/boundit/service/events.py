@@ -25,6 +25,7 @@ REFRESHED: Final = "refreshed"
 REFUTED: Final = "refuted"
 PRUNED: Final = "pruned"
 UPDATED: Final = "updated"
+DELETED: Final = "deleted"
 NOTHING: Final = msgspec.Raw(b"null")
 STATE_KINDS: Final = (CREATED, CLOSED, REFRESHED, UPDATED)
 """The kinds that change the policy's state."""
@@ -138,6 +139,12 @@ class Pruned(Struct, omit_defaults=True, gc=False):
     position: int
 
 
+class Deleted(Struct, omit_defaults=True, gc=False):
+    """The policy was deleted: its other events are erased, its name is not given again."""
+
+    name: str
+
+
 write_body = msgspec.json.Encoder().encode
 """Writes the body of an event as JSON."""
 
@@ -166,7 +173,8 @@ read_updated = make_reader(Updated)
 read_refuted = make_reader(Refuted)
 
 
-_DAY = 86_400_000_000
+DAY = 86_400_000_000
+"""A day in microseconds."""
 
 
 def to_datetime(at: int) -> datetime:
@@ -178,19 +186,14 @@ def from_datetime(moment: datetime) -> int:
     """Turn a moment into what is stored of it; one without a zone is in UTC."""
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     since = aware - datetime.fromtimestamp(0, UTC)
-    return since.days * _DAY + since.seconds * 1_000_000 + since.microseconds
+    return since.days * DAY + since.seconds * 1_000_000 + since.microseconds
 
 
-def write_day(at: int) -> str:
-    """Write the day of a stored moment, in UTC.
+@lru_cache(64)
+def write_day(day: int) -> str:
+    """Write the date of a day since 1970.
 
     >>> write_day(0)
     '1970-01-01'
     """
-    return _spell_day(at // _DAY)
-
-
-@lru_cache(64)
-def _spell_day(day: int) -> str:
-    """Spell the number of a day since 1970 as its date."""
-    return to_datetime(day * _DAY).date().isoformat()
+    return to_datetime(day * DAY).date().isoformat()

@@ -18,7 +18,7 @@ from boundit.bandit.features import FeatureEncoding
 from boundit.core.errors import BounditError, shorten
 from boundit.core.names import ADAPTIVE_COLUMN
 from boundit.results.bound import Arm
-from boundit.service.errors import NoSuchPolicy, Unprocessable
+from boundit.service.errors import Unprocessable
 from boundit.service.events import (
     CLOSED,
     Closed,
@@ -30,7 +30,7 @@ from boundit.service.events import (
 )
 from boundit.service.state import load_fold
 from boundit.service.store.base import Store
-from boundit.service.values import decode_level_list, write_value
+from boundit.service.values import decode_level_list, write_named, write_value
 
 Format: TypeAlias = Literal["csv", "jsonl", "parquet", "dsjson", "obp"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -68,9 +68,7 @@ class _Export:
     def __init__(self, store: Store, name: str, after: int) -> None:
         self._store, self._after = store, after
         with store.read() as transaction:
-            head = transaction.get_head(name)
-            if head is None:
-                raise NoSuchPolicy(name)
+            head = transaction.require_head(name)
             self._id, self._end = head.id, head.head
             self._fold = load_fold(transaction, head)
 
@@ -172,7 +170,7 @@ class _Export:
         closed, arms, propensities, place = scored
         names = self._fold.names
         order = [place, *(i for i in range(len(arms)) if i != place)]
-        shared = names.write_context(decode_level_list(closed.context))
+        shared = write_named(names.context, decode_level_list(closed.context))
         return {
             "_label_cost": -(closed.reward or 0.0),
             "_label_probability": closed.propensity,

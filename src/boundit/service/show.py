@@ -35,6 +35,7 @@ from boundit.service.events import (
 )
 from boundit.service.state import Fold, load_fold
 from boundit.service.store.base import DecisionRow, EventRow, Head, Store
+from boundit.service.values import write_named
 
 MOST_CHANCES = 100_000
 """How many propensities a table may have."""
@@ -143,7 +144,9 @@ def tabulate_propensities(fold: Fold) -> PropensityTable:
             ArmPropensity(write(scores.arms[place]), scores.find_propensity(place))
             for place in scores.order
         ]
-        rows.append(PropensityRow(fold.names.write_context(decision.context_values), arms))
+        rows.append(
+            PropensityRow(write_named(fold.names.context, decision.context_values), arms)
+        )
     return PropensityTable(fold.config.name, fold.state_position, fold.bounds_version, rows)
 
 
@@ -200,7 +203,7 @@ def show_effects(fold: Fold, baseline: str | None) -> EffectTable:
         }
         ends[None] = effect.lower, effect.upper
         for context, (lower, upper) in ends.items():
-            shown = None if context is None else names.write_context(context)
+            shown = None if context is None else write_named(names.context, context)
             direction = "increase" if lower > 0 else "decrease" if upper < 0 else "inconclusive"
             rows.append(EffectRow(names.write_arm(arm), shown, lower, upper, direction))
     first = next(iter(effects.values()))

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from boundit import __version__
 from boundit.service.decide import Visit, choose_arms
-from boundit.service.errors import NoSuchPolicy, ServiceError
+from boundit.service.errors import ServiceError
 from boundit.service.events import (
     CLOSED,
     DECIDED,
@@ -63,9 +63,7 @@ def replay_policy(
     state in memory to compare with, too.
     """
     with store.read() as transaction:
-        head = transaction.get_head(name)
-        if head is None:
-            raise NoSuchPolicy(name)
+        head = transaction.require_head(name)
         return _Replay(transaction, head, decisions=decisions, kept=kept).run()
 
 

@@ -15,9 +15,7 @@ from boundit.core.long_work import Progress
 from boundit.core.names import join_names, sort_names
 from boundit.estimand.derivation import Step
 from boundit.estimand.identify import identify
-from boundit.graph.implications import implications
-from boundit.graph.paths import list_causal_paths
-from boundit.report.pages.bound_page import write_bound_page
+from boundit.report.bounds import write_bounds_page
 from boundit.results.bound import Arm, Context
 from boundit.results.bound_table import BoundTable
 from boundit.results.choice import Choice
@@ -194,9 +192,6 @@ def answer_identify(asked: AskedProject, _: CountKeeper, progress: Progress) -> 
         return {"words": " ".join(path), "lit": light_walk(draft, path)}
 
     progress("list adjustment sets and paths", 0, 1)
-    causal = list_causal_paths(
-        graph.without_groups(), query.treatments, query.outcomes, most=MOST_LISTED
-    )
     return {
         "query": str(query),
         "identified": bool(found),
@@ -211,14 +206,14 @@ def answer_identify(asked: AskedProject, _: CountKeeper, progress: Progress) -> 
             }
             for each in islice(found.adjustment_sets, MOST_LISTED)
         ],
-        "causal_paths": list(map(show, causal)),
+        "causal_paths": list(map(show, islice(found.causal_paths, MOST_LISTED))),
         "biasing_paths": list(map(show, islice(found.biasing_paths, MOST_LISTED))),
         "implications": [
             {
                 "words": str(each),
                 "lit": LitParts((each.one, each.other, *sort_names(each.given))),
             }
-            for each in implications(graph)
+            for each in found.implications
         ],
     }
 
@@ -227,10 +222,9 @@ def answer_report(asked: AskedProject, keeper: CountKeeper, progress: Progress) 
     """Write the page that ``boundit bound --report`` writes, as one file to take away."""
     table = derive(asked, keeper, progress)
     progress("write the page", 0, 1)
-    page = write_bound_page(
+    page = write_bounds_page(
         table,
         graph=asked.graph,
-        query=asked.query,
         command=write_command(asked.project, "report", asked.folder) or "",
         choice=choose_arms(table),
         title=asked.project.name,

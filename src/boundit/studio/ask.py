@@ -81,20 +81,14 @@ class AskedProject:
             [file], **keep_fitting(list_data_options(self.project), read_log([file]))
         )
 
-    def make_request(self, *, limits: bool = True) -> BoundRequest:
-        """Check the question and every setting, and open all logs; no row is read.
-
-        Without ``limits`` on hidden confounding where they cannot be used.
-        """
-        options = self.options
-        if not limits:
-            options["confounding_limit"] = None
+    def make_request(self) -> BoundRequest:
+        """Check the question and every setting, and open all logs; no row is read."""
         return read_request(
             self.graph,
             self.query,
             self.open_log(),
             external=self.open_external(),
-            **options,
+            **self.options,
         )
 
     @property

@@ -16,10 +16,10 @@ from boundit.core.errors import (
 )
 from boundit.core.formula import StepRecord
 from boundit.core.names import Nodes, sort_names, write_name
-from boundit.decisions.stress.edges import MissingEdge, list_missing
+from boundit.decisions.stress import MissingEdge, list_missing
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import GraphDraft, draft_text
-from boundit.report.graph.highlights import find_highlight, write_edge
+from boundit.report.highlights import find_highlight, write_edge
 from boundit.studio.drawing import make_draft
 from boundit.studio.project import Drawing, DrawnEdge, EdgeSign, ProjectQuery
 
@@ -201,20 +201,20 @@ class _Words:
     def list_missing(self, graph: CausalGraph) -> Iterator[EdgeClaim]:
         """List the claim of every edge that could be drawn and is not."""
         for edge in list_missing(graph):
-            if edge.kind == "->" and edge.one in self._selection:
+            if edge.kind == "->" and edge.tail in self._selection:
                 continue  # being kept has no effects: there is nothing to claim
             said = (
                 self._deny_arrow(graph, edge)
                 if edge.kind == "->"
                 else self._deny_arc(graph, edge)
             )
-            yield _make_claim(edge.one, edge.kind, edge.other, said)
+            yield _make_claim(edge.tail, edge.kind, edge.head, said)
 
     def _deny_arrow(self, graph: CausalGraph, edge: MissingEdge) -> str:
         """Say what a missing arrow claims."""
-        between = self._find_ways(graph, edge.one, edge.other)
-        tail, head = self._name(edge.one), self._name(edge.other)
-        if edge.other in self._selection:
+        between = self._find_ways(graph, edge.tail, edge.head)
+        tail, head = self._name(edge.tail), self._name(edge.head)
+        if edge.head in self._selection:
             if between:
                 return f"{tail} has a say in {_KEPT} only by way of {between}."
             return f"{tail} has no say in {_KEPT}."
@@ -225,9 +225,9 @@ class _Words:
     def _deny_arc(self, graph: CausalGraph, edge: MissingEdge) -> str:
         """Say what a missing two-headed edge claims."""
         hidden = frozenset(self._draft.hidden)
-        shared = hidden & graph.ancestors(edge.one) & graph.ancestors(edge.other)
+        shared = hidden & graph.ancestors(edge.tail) & graph.ancestors(edge.head)
         apart = f"Apart from {_join(shared - edge.ends)}, nothing" if shared else "Nothing"
-        ends = [self._name(end) for end in (edge.one, edge.other) if end not in self._selection]
+        ends = [self._name(end) for end in (edge.tail, edge.head) if end not in self._selection]
         both = f"{ends[0]} and {_KEPT}" if len(ends) == 1 else " and ".join(ends)
         if edge.ends & shared:
             return f"Nothing else that nobody recorded moves both {both}."

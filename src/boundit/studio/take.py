@@ -66,7 +66,9 @@ def write_command(project: Project, part: TakePart, folder: Folder) -> str | Non
         return None if "," in "".join(map("".join, tables)) else shlex.join(words)
     words += [str(project.data.file), *list_flags(list_data_options(project))]
     if part != "check":
-        words += list_flags({"external": project.settings.external} | _list_used(project, part))
+        words += list_flags(
+            {"external": project.settings.external} | list_bound_options(project)
+        )
     words += ["--report", "report.html"] if part == "report" else []
     return shlex.join(words)
 
@@ -146,7 +148,7 @@ def write_python(project: Project, part: TakePart, folder: Folder) -> str:
         return "\n".join([*lines, "print(bd.check(graph, log))", ""])
     if part == "simulate":
         return "\n".join([*lines, *_write_play(project)])
-    options = _write_options(project, part, folder)
+    options = _write_options(project, folder)
     if part in {"stress", "suggest"}:
         return "\n".join([*lines, f"print(bd.{part}(graph, query, log{options}))", ""])
     lines.append(f"bounds = bd.derive_bounds(graph, query, log{options})")
@@ -163,20 +165,14 @@ def _write_graph(project: Project) -> Iterable[str]:
     return ['graph = bd.parse_graph("""', *said, '""")']
 
 
-def _write_options(project: Project, part: TakePart, folder: Folder) -> str:
+def _write_options(project: Project, folder: Folder) -> str:
     """Write the options of the settings that differ from the defaults."""
-    said = write_keywords(_list_used(project, part))
+    said = write_keywords(list_bound_options(project))
     tables = [
         f"bd.read_log({file!r}{write_keywords(_fit(project, file, folder))})"
         for file in project.settings.external
     ]
     return f"{said}, external=[{', '.join(tables)}]" if tables else said
-
-
-def _list_used(project: Project, part: TakePart) -> dict[str, Any]:
-    """List the options that a part uses: suggestions know no limits on confounding."""
-    used = list_bound_options(project)
-    return used | {"confounding_limit": None} if part == "suggest" else used
 
 
 def _fit(project: Project, file: str, folder: Folder) -> dict[str, Any]:

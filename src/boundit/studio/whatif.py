@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct
 
 from boundit.core.long_work import Progress
-from boundit.decisions.stress.report import TriedEdges
-from boundit.decisions.stress.standing import measure_widths
-from boundit.decisions.stress.stress import stress_request
-from boundit.decisions.suggest.report import Suggestion, SuggestReport
-from boundit.decisions.suggest.suggest import suggest_in_turn
+from boundit.core.rounding import ROUNDING
+from boundit.decisions.stress import stress_request
+from boundit.decisions.stress_report import NOT_COVERED, StressedEdge, measure_width
+from boundit.decisions.suggest import suggest_request
+from boundit.decisions.suggest_report import Step, SuggestReport
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import GraphDraft
-from boundit.report.graph.highlights import write_edge
+from boundit.report.highlights import write_edge
 from boundit.simulation.fit import fit_environments
 from boundit.simulation.policies import OfflineTables, pick_policies
 from boundit.simulation.simulate import simulate
@@ -86,8 +86,7 @@ def answer_suggest(asked: AskedProject, _: CountKeeper, progress: Progress) -> S
     What is known is shown while the rest is tried. A worker finds it in ``ANSWERS`` for the
     kind "suggest".
     """
-    request = asked.make_request(limits=False)
-    for found in suggest_in_turn(request, progress=progress):
+    for found in suggest_request(asked.make_request(), progress=progress):
         answer = _describe_all(asked, found)
         show_part(progress, answer)
     return answer
@@ -96,25 +95,20 @@ def answer_suggest(asked: AskedProject, _: CountKeeper, progress: Progress) -> S
 def _describe_all(asked: AskedProject, found: SuggestReport) -> SuggestAnswer:
     """Describe all that is suggested."""
     edges, draft = _list_edges(asked.graph), make_draft(asked.project.graph)
-    notes = list(found.notes)
-    if asked.options["confounding_limit"]:
-        notes.append(
-            "the limits on hidden confounding are not used here: widths are without them"
-        )
     return SuggestAnswer(
         found.summary,
         found.width,
-        found.endless,
-        tuple(_describe(each, found.width, edges, draft) for each in found.suggestions),
+        found.limit,
+        tuple(_describe(each, found.width, edges, draft) for each in found.steps),
         found.useless,
-        tuple(notes),
+        found.notes,
     )
 
 
 def _describe(
-    each: Suggestion, before: float, edges: dict[str, DrawnEdge], draft: GraphDraft
+    each: Step, before: float, edges: dict[str, DrawnEdge], draft: GraphDraft
 ) -> NarrowItem:
-    """Describe one suggestion."""
+    """Describe one step."""
     said = f"{each.what[:1].upper()}{each.what[1:]}: the mean width becomes {each.width:.3f}."
     edge = edges.get(each.what)
     shown = edge and light_edge(draft, write_edge(edge.tail, edge.kind, edge.head))
@@ -123,11 +117,11 @@ def _describe(
         each.kind,
         before,
         each.width,
-        each.least,
-        each.most,
-        each.exact,
+        each.lower,
+        each.upper,
+        bool(each.formula),
         each.formula,
-        each.cost,
+        each.action,
         each.basis,
         each.variables,
         edge,
@@ -136,14 +130,14 @@ def _describe(
 
 
 def _list_edges(graph: CausalGraph) -> dict[str, DrawnEdge]:
-    """List the edges of a graph by the words in which a suggestion speaks of them."""
+    """List the edges of a graph by the words of a step."""
     found = dict[str, DrawnEdge]()
     marks = {graph.selection: f"[{graph.selection}]"}
     for kind, edges in (("->", graph.directed), ("<->", graph.bidirected)):
         for a, b in edges:
             edge = DrawnEdge(tail=a, head=b, kind=kind)  # type: ignore[arg-type]
             said = f"{marks.get(a, a)} {kind} {marks.get(b, b)}"
-            found[f"knowing that {said} is not there"] = edge
+            found[f"the knowledge that {said} is absent"] = edge
     return found
 
 
@@ -177,50 +171,40 @@ def answer_stress(asked: AskedProject, _: CountKeeper, progress: Progress) -> St
 
     A worker finds it in ``ANSWERS`` for the kind "stress".
     """
-    request = asked.make_request()
-    found = stress_request(
-        asked.graph,
-        request,
-        rule="minimax-regret",
-        optimism=None,
-        level=0.05,
-        progress=progress,
-        read_compared=lambda _: None,
-    )
-    before, _widest = measure_widths(found.table)
+    found = stress_request(asked.graph, asked.make_request(), progress=progress)
+    before = measure_width(found.table)
     return StressAnswer(
         found.summary,
-        tuple(_describe_edge(each, before) for each in found.tried),
-        tuple(f"{each.edge}: {each.reason}" for each in found.apart),
-        found.not_varied,
+        tuple(_describe_edge(e, before, refuted=bool(found.refutation)) for e in found.edges),
+        found.list_reasons(),
+        NOT_COVERED,
         tuple(map(write_for_page, found.notes)),
     )
 
 
-def _describe_edge(each: TriedEdges, before: float) -> OverturnItem:
+def _describe_edge(each: StressedEdge, before: float, *, refuted: bool) -> OverturnItem:
     """Describe what one missing edge would do."""
-    (edge,) = each.edges
+    width, n = each.mean_width, len(each.changed)
     if each.refusal:
-        said = f"If {each.words}: {write_for_page(each.refusal)}"
-    elif each.rescues:
-        said = f"If {each.words}, the log does not refute the graph."
-    elif each.fallen:
-        n = len(each.fallen)
-        said = f"If {each.words}, the choice falls in {n} context{'' if n == 1 else 's'}."
-    elif each.widened:
-        said = f"If {each.words}, the intervals grow and the choice stays."
+        said = f"If {each.meaning}: {write_for_page(each.refusal)}"
+    elif refuted:
+        said = f"If {each.meaning}, the data do not refute the graph."
+    elif n:
+        said = f"If {each.meaning}, the choice changes in {n} context{'' if n == 1 else 's'}."
+    elif width is not None and width > before + ROUNDING:
+        said = f"If {each.meaning}, the intervals are wider and the choice is the same."
     else:
-        said = f"If {each.words}, nothing changes."
+        said = f"If {each.meaning}, nothing changes."
     return OverturnItem(
         said,
-        DrawnEdge(tail=edge.one, head=edge.other, kind=edge.kind),
-        each.survives,
+        DrawnEdge(tail=each.edge.tail, head=each.edge.head, kind=each.edge.kind),
+        not (each.changed or each.refusal or refuted),
         before,
-        each.mean_width,
+        width,
         each.regret,
-        len(each.fallen),
-        len(each.lost),
-        None if each.test is None else each.test.mark,
+        n,
+        len(each.undecided),
+        None if each.test is None else each.data,
         write_for_page(each.refusal),
     )
 

@@ -13,6 +13,7 @@ from boundit.bounds.program.rule import (
     find_relevant,
     turn_hidden_causes,
 )
+from boundit.bounds.program.solve import NEAR
 from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
 from boundit.counts.named_array import NamedArray
 from boundit.estimand.query import parse_query
@@ -203,7 +204,7 @@ def test_more_boxes_and_facts_never_widen(monkeypatch: pytest.MonkeyPatch) -> No
             found = case.solve(facts)
             assert_inside(found, case.truth)
             width = found.upper - found.lower
-            assert (width <= before + 1e-6).all()
+            assert (width <= before + NEAR).all()  # where it is final
             before = width
 
 

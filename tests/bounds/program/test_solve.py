@@ -18,12 +18,12 @@ def test_random_multipliers_never_beat_the_optimum() -> None:
         value = float(weights @ point)
         program.add_row(zip(weights.tolist(), names, strict=True), value - 0.1, value + 0.1)
     solver = Solver(program)
-    rows = solver.row_of, solver.column_of, solver.weight
-    ends, box = (solver.row_low, solver.row_high), (solver.low, solver.high)
+    ends = solver.row_low, solver.row_high
+    assert solver.box is not None
     cost = rng.normal(size=5)
     for _ in range(300):
         y = rng.normal(size=4) * rng.choice([0.1, 1, 10])
-        bound, _ = solver._certify(cost, y, box, rows, ends, 4)
+        bound, _ = solver._certify(cost, y, solver.box, solver.weight, ends)
         assert bound <= cost @ point
 
 

@@ -70,7 +70,7 @@ def test_a_log_is_bounded_first_with_the_options_of_bound(
     [
         (("bounds.json", "--selection-rate", ".5"), "--selection-rate is about a log, and"),
         (("bounds.json", "--cost", "B"), "--cost 'B' has no number"),
-        (("bounds.json", "--cost", "Z=1"), "Ad has no level 'Z'"),
+        (("bounds.json", "--cost", "Z=1"), "Ad has no value 'Z'"),
         ((GRAPH, QUERY), "Give GRAPH QUERY LOG, or saved BOUNDS.json alone"),
         (("none.json",), "cannot read 'none.json'"),
     ],

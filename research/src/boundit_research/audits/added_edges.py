@@ -18,13 +18,11 @@ from numpy.random import Generator, SeedSequence, default_rng
 from boundit.bounds.candidates import unite_tables
 from boundit.bounds.request import BoundRequest, read_request
 from boundit.core.errors import BounditError
-from boundit.core.long_work import FOR_EVER
 from boundit.core.names import sort_names
 from boundit.core.rounding import ROUNDING
 from boundit.decisions.choose import choose
 from boundit.decisions.compare import Comparison, compare
-from boundit.decisions.stress.edges import add_edges, list_missing, set_apart
-from boundit.decisions.stress.rival_tables import RivalTables
+from boundit.decisions.stress import LargerGraphs, add_edge, find_exclusion, list_missing
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.results.bound import Arm, Context, Key
@@ -120,11 +118,11 @@ def _judge_edge(rng: Generator, report: AddedEdgeReport) -> None:
     """Draw a problem and an edge more, and hold the bounds against the truth."""
     problem = _draw_choice(rng)
     graph, query = problem.model.graph, problem.query
-    edges = [e for e in list_missing(graph) if set_apart(graph, query, e) is None]
+    edges = [e for e in list_missing(graph) if find_exclusion(graph, query, e) is None]
     if not edges:
         return
     edge = edges[int(rng.integers(len(edges)))]
-    grown = add_edges(graph, (edge,))
+    grown = add_edge(graph, edge)
     model = draw_model(grown, rng, levels=(2,))
     if rng.random() < 0.5:
         model = _sharpen(model, query)
@@ -162,9 +160,9 @@ def _judge_exact(
 ) -> list[str]:
     """Bound, choose and compare by the exact law of a model; list what misses, in words."""
     graph, query = problem.model.graph, problem.query
-    tables = RivalTables.of(_make_request(graph, problem, model, rate), graph.nodes)
+    tables = LargerGraphs(_make_request(graph, problem, model, rate), graph)
     own = _derive_own(tables, graph, report)
-    larger = tables.derive(grown, FOR_EVER)
+    larger = tables.derive(grown)
     truth = find_means(model, query)
     tried = [larger, *([unite_tables({"own": own, "larger": larger})] if own else [])]
     missed = [row for table in tried for row in list_missed(table, truth)]
@@ -223,11 +221,11 @@ def _judge_drawn(
     request = read_request(
         graph, query, rows, confidence=CONFIDENCE, domain=domain, selection_rate=rate
     )
-    tables = RivalTables.of(request, graph.nodes)
+    tables = LargerGraphs(request, graph)
     with suppress(BounditError):  # the log may refute the smaller graph
-        tables.derive(graph, FOR_EVER)
+        tables.derive(graph)
     try:
-        table = tables.derive(grown, FOR_EVER)
+        table = tables.derive(grown)
         choice = choose(table, randomize=True)
         keys = list(table.bounds)
         found = [_compare_in(table, choice, *key) for key in keys]
@@ -260,11 +258,11 @@ def _make_request(
 
 
 def _derive_own(
-    tables: RivalTables, graph: CausalGraph, report: AddedEdgeReport
+    tables: LargerGraphs, graph: CausalGraph, report: AddedEdgeReport
 ) -> BoundTable | None:
     """Derive the bounds of the smaller graph; None where the log refutes it, as it may."""
     try:
-        return tables.derive(graph, FOR_EVER)
+        return tables.derive(graph)
     except BounditError:
         report.refuted += 1
         return None

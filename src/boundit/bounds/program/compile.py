@@ -235,6 +235,8 @@ class Compiler:
             return total
 
         margin = self.program.made[key] = self.tabulate(names, add_up)
+        # Follows from the rest, but not where bounds are propagated row by row.
+        self.program.add_row([(1.0, cell) for cell in margin.cells.values()], 1.0, 1.0)
         if is_whole and not is_exact:
             for m in self.assign(self.shield):
                 cells = [(1.0, margin.at({**m, **rest})) for rest in self.assign(others)]

@@ -27,9 +27,11 @@ from boundit.results.bound import RuleRecord
 
 MAX_CELLS = 128  # of all variables together; of more, some are projected out
 MAX_BOXES = 100  # an endpoint
-FIRST_BOXES = 9  # an endpoint; a row that no longer can beat the chains' stops there
+FIRST_BOXES = 9  # an endpoint that then does not beat the chains' stops there
 TABLE_WORK = 80_000  # linear programs of all rows, each times its size
-SAMPLED_WORK = 20_000  # the same with sampling error, which hides what more work would find
+# Sampling error hides what more work would find: what beats the chains' endpoints does so, or
+# is near them, in its first box.
+SAMPLED_BOXES, SAMPLED_WORK, NEAR_CHAINS = 9, 20_000, 0.02
 _BINARY = 2
 
 
@@ -88,6 +90,8 @@ class Program:
         What it reads at a confidence (``terms``) is that of the fitted program.
         """
         kept = choose_variables(self.whole, self.query, self.tables, levels)
+        if kept == self.kept:
+            return self
         return None if kept is None else replace(self, kept=kept)
 
     # What it reads and rests on, by the graph alone
@@ -217,16 +221,14 @@ class Program:
             block.prepare(start)
             start += len(block.cells)
         # One linear program costs about as much as it has entries: that is what is limited.
-        most = TABLE_WORK if run.numbers.evidence.is_exact else SAMPLED_WORK
-        work = most // (64 + len(base.lower) + 4 * len(base.products) + 8 * start)
+        is_exact = numbers.evidence.is_exact
+        work = TABLE_WORK if is_exact else SAMPLED_WORK
+        work //= 64 + len(base.lower) + 4 * len(base.products) + 8 * start
         if work < 2 * len(chosen):
             found.open[...] = True
             return found
-        shared = Solver(base, run.budget)
-        shared.left = work // 4
-        shared.shrink()
-        work -= work // 4 - shared.left
-        narrowed = list[tuple[_Row, list[EndpointSearch]]]()
+        rows = list[tuple[_Row, list[EndpointSearch]]]()
+        waiting = list[EndpointSearch]()
         for n_done, row in enumerate(chosen):
             if work <= 0:  # a box once begun is finished, which may take more than its share
                 found.open[row.place] = True
@@ -238,21 +240,30 @@ class Program:
                 found.lower[row.place] = max(aim - slack, 0.0)
                 found.upper[row.place] = min(aim + slack, 1.0)
                 continue
-            solver = Solver(compiler.program, run.budget, (shared.low, shared.high))
+            solver = Solver(compiler.program, run.budget)
             solver.left = share = work // (len(chosen) - n_done)
             ends = [EndpointSearch(solver, aim.index, upper=upper) for upper in (False, True)]
             for end in ends:
-                end.advance(min(FIRST_BOXES, MAX_BOXES))
+                end.advance(FIRST_BOXES if is_exact else 1)
             work -= share - solver.left
             self._keep(found, row, ends)
-            if row.is_beaten_by(ends):
-                narrowed.append((row, ends))
-        for n_done, (row, ends) in enumerate(narrowed):  # what is left goes to these
-            for n_ends, end in ((2, ends[0]), (1, ends[1])):
-                share = max(work, 0) // (2 * (len(narrowed) - n_done) - 2 + n_ends)
+            leads = (
+                end.sign * (end.endpoint - best)
+                for end, best in zip(ends, row[2:], strict=True)
+            )
+            margin = ROUNDING if is_exact else -NEAR_CHAINS
+            if may_win := [e for e, lead in zip(ends, leads, strict=True) if lead > margin]:
+                waiting += may_win
+                rows.append((row, ends))
+        most = MAX_BOXES if is_exact else SAMPLED_BOXES
+        while waiting and work > 0 and not run.budget.is_over():
+            share = max(work // len(waiting), 1)
+            for end in waiting:
                 end.solver.left = share
-                end.advance(MAX_BOXES)
+                end.advance(most)
                 work -= share - end.solver.left
+            waiting = [end for end in waiting if end.boxes < most and not end.is_final]
+        for row, ends in rows:
             self._keep(found, row, ends)
         return found
 
@@ -303,10 +314,6 @@ class _Row(NamedTuple):
     at: dict[str, int]
     low: float
     high: float
-
-    def is_beaten_by(self, ends: Sequence[EndpointSearch]) -> bool:
-        lower, upper = (end.endpoint for end in ends)
-        return lower > self.low + ROUNDING or upper < self.high - ROUNDING
 
 
 def find_relevant(graph: CausalGraph, query: EffectQuery) -> Nodes:

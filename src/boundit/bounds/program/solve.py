@@ -14,7 +14,7 @@ never by the clock alone: answers repeat on every machine.
 
 import heapq
 from collections.abc import Iterator
-from itertools import count, product
+from itertools import count
 from math import inf
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from boundit.bounds.program.bilinear import BilinearProgram, bound_ratios
 from boundit.bounds.program.types import Variable
 from boundit.core.long_work import FOR_EVER, TimeBudget
-from boundit.core.rounding import EXACT_ROUNDING, ROUNDING, SOLVER_ROUNDING
+from boundit.core.rounding import EXACT_ROUNDING, SOLVER_ROUNDING
 from boundit.counts.named_array import Floats
 
 NEAR = 1e-4  # an endpoint is final if products that are off could move it by less
@@ -34,7 +34,6 @@ GAP_PRICE = 30.0  # of what types do not explain, while columns are generated
 MAX_ROUNDS = 60  # of column generation in a box
 MAX_ITERATIONS = 20_000  # of the simplex method
 MAX_PROGRAMS = 100_000  # by one solver, unless another number is given
-MAX_SHRUNK = 24  # how many bounds are narrowed by a program each before any box is split
 _FINE = 1e-11  # added to what interval arithmetic finds
 
 Positions = NDArray[np.intp]
@@ -58,18 +57,11 @@ class _Solved(NamedTuple):
 
 
 class Solver:
-    """A bilinear program as arrays; ``box`` are bounds of its first variables, found before."""
+    """A bilinear program as arrays; ``box`` are its bounds, None where no point fits."""
 
-    def __init__(
-        self, program: BilinearProgram, budget: TimeBudget = FOR_EVER, box: Box | None = None
-    ) -> None:
+    def __init__(self, program: BilinearProgram, budget: TimeBudget = FOR_EVER) -> None:
         self.program, self.budget = program, budget
         self.n = len(program.lower)
-        self.low, self.high = np.array(program.lower), np.array(program.upper)
-        if box is not None:
-            known = len(box[0])
-            self.low[:known] = np.maximum(self.low[:known], box[0])
-            self.high[:known] = np.minimum(self.high[:known], box[1])
         triples = [[v.index for v in triple] for triple in program.products]
         self.z, self.x, self.y = np.array(triples, dtype=np.intp).reshape(-1, 3).T
         entries = [
@@ -83,8 +75,38 @@ class Solver:
         self._lay_out_ratios()
         cells = [cell.index for block in program.blocks for cell in block.cells]
         self.cells = np.array(cells, dtype=np.intp)
+        self._lay_out_matrix()
+        self._highs = highspy.Highs()  # type: ignore[no-untyped-call]
+        self._highs.passOptions(_OPTIONS)
         self._basis: highspy.HighsBasis | None = None
         self.left = MAX_PROGRAMS  # how many linear programs it may still solve
+        self.box = self.tighten(np.array(program.lower), np.array(program.upper), 12)
+
+    def _lay_out_matrix(self) -> None:
+        """Where the entries of all relaxations stand: rows, planes of products, types, gaps.
+
+        A gap in a row of types has a price, so that there always is a point as far as types go.
+        """
+        m, n_rows, n_cells = len(self.z), len(self.row_low), len(self.cells)
+        self.first = n_rows + 4 * m  # of the rows of types
+        places = [(self.row_of, self.column_of)]
+        for i in range(4):
+            row = n_rows + i * m + np.arange(m)
+            places += [(row, self.z), (row, self.x), (row, self.y)]
+        places.append((self.first + np.arange(n_cells), self.cells))
+        gaps = np.arange(n_cells + len(self.program.blocks))
+        gap_places = [(self.first + gaps, self.n + i * len(gaps) + gaps) for i in (0, 1)]
+        self.rows, self.columns = (np.concatenate(p) for p in zip(*places, strict=True))
+        rows, columns = (np.concatenate(p) for p in zip(*places, *gap_places, strict=True))
+        self._order = np.lexsort((rows, columns))
+        rows, columns = rows[self._order], columns[self._order]
+        # The same place twice, as in z = x x, is added up.
+        new = (np.diff(columns, prepend=-1) != 0) | (np.diff(rows, prepend=-1) != 0)
+        self._places = np.flatnonzero(new)
+        self._index = rows[self._places].astype(np.int32)
+        sizes = np.bincount(columns[self._places], minlength=self.n + 2 * len(gaps))
+        self._starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+        self._gap_values = np.repeat([1.0, -1.0], len(gaps))
 
     def _lay_out_ratios(self) -> None:
         """Ratios of forms as dense arrays, and which variables theta determines."""
@@ -160,75 +182,41 @@ class Solver:
                 break
         return np.minimum(low, high), np.maximum(low, high)
 
-    def shrink(self) -> bool:
-        """Narrow the factors of products, widest first, by two programs each; False if empty."""
-        box = self.tighten(self.low, self.high, 12)
-        if box is None:
-            return False
-        low, high = box
-        factors = sorted(
-            {*map(int, self.x), *map(int, self.y)}, key=lambda v: (low[v] - high[v], v)
-        )
-        for v, sign in product(factors[: MAX_SHRUNK // 2], (1.0, -1.0)):
-            if high[v] - low[v] < 1e-3 or self.is_over():
-                continue
-            found = self.relax(v, sign, (low, high))
-            if found is None:
-                return False
-            if sign > 0:
-                low[v] = max(low[v], min(found.bound - ROUNDING, high[v]))
-            else:
-                high[v] = min(high[v], max(ROUNDING - found.bound, low[v]))
-        self.low, self.high = self.tighten(low, high) or (low, high)
-        return True
-
     # One box
 
     def relax(self, aim: int, sign: float, box: Box) -> Relaxed | None:
         """The least ``sign x aim`` in a box; None where the box is proved empty."""
         (low, high), x, y, z = box, self.x, self.y, self.z
-        m, n_rows, n_cells, n_blocks = (
-            len(z),
-            len(self.row_low),
-            len(self.cells),
-            len(self.program.blocks),
-        )
-        pieces = [(self.row_of, self.column_of, self.weight)]
-        lower, upper, none = [self.row_low], [self.row_high], np.full(m, inf)
+        m, n_rows, n_cells = len(z), len(self.row_low), len(self.cells)
+        pieces, none = [self.weight], np.full(m, inf)
+        lower, upper = [self.row_low], [self.row_high]
         # McCormick: z >= or <= x b + y a - a b at the corners (a, b) of the box of x and y.
         corners = ((low, low, False), (high, high, False), (low, high, True), (high, low, True))
-        for i, (at_x, at_y, above) in enumerate(corners):
-            row, a, b = n_rows + i * m + np.arange(m), at_x[x], at_y[y]
-            pieces += [(row, z, np.ones(m)), (row, x, -b), (row, y, -a)]
+        for at_x, at_y, above in corners:
+            a, b = at_x[x], at_y[y]
+            pieces += [np.ones(m), -b, -a]
             lower.append(-none if above else -a * b)
             upper.append(-a * b if above else none)
-        first = n_rows + 4 * m  # of the rows of types
-        pieces.append((first + np.arange(n_cells), self.cells, -np.ones(n_cells)))
-        rows, columns, values = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
-        equal = np.concatenate([np.zeros(n_cells), np.ones(n_blocks)])
+        values = np.concatenate([*pieces, -np.ones(n_cells)])
+        equal = np.concatenate([np.zeros(n_cells), np.ones(len(self.program.blocks))])
         ends = np.concatenate([*lower, equal]), np.concatenate([*upper, equal])
         cost = np.where(np.arange(self.n) == aim, sign, 0.0)
         passed = max(sign * low[aim], sign * high[aim]) + EMPTY
         solved, bound, fresh = _Solved("failed", low, np.zeros(0)), -inf, False
         for _ in range(MAX_ROUNDS):
-            solved = self._solve(cost, box, (rows, columns, values), ends, first)
+            solved = self._solve(cost, box, values, ends)
             if solved.status == "failed":
                 break
             is_ray = solved.status == "empty"
             bound, best = self._certify(
-                0 * cost if is_ray else cost,
-                solved.multipliers,
-                box,
-                (rows, columns, values),
-                ends,
-                first,
+                0 * cost if is_ray else cost, solved.multipliers, box, values, ends
             )
             if bound > (EMPTY if is_ray else passed):
                 return None
             fresh = False
             for block, (price, priced) in enumerate(best):
                 pool = self.program.blocks[block].pool
-                if not pool or price > -solved.multipliers[first + n_cells + block] + 1e-8:
+                if not pool or price > -solved.multipliers[self.first + n_cells + block] + 1e-8:
                     fresh |= any(column not in pool for column in priced)
                     pool.update(dict.fromkeys(priced))
             if not fresh or (self.budget.is_over() and not is_ray):
@@ -238,102 +226,63 @@ class Solver:
         ):  # nothing is proved: the endpoint of the box around stays
             off = (high - low)[x] * (high - low)[y] / 4 + NEAR
             return Relaxed(-inf, (low + high) / 2, off)
-        steep = np.abs(solved.multipliers[n_rows:first]).reshape(4, m).sum(axis=0) + 0.02
+        steep = np.abs(solved.multipliers[n_rows : self.first]).reshape(4, m).sum(axis=0) + 0.02
         point = solved.point
         off = np.abs(point[z] - point[x] * point[y]) * steep
         return Relaxed(bound, point, off, not fresh)
 
     def _certify(
-        self,
-        cost: Floats,
-        multipliers: Floats,
-        box: Box,
-        matrix: tuple[Positions, Positions, Floats],
-        ends: Box,
-        first: int,
+        self, cost: Floats, multipliers: Floats, box: Box, values: Floats, ends: Box
     ) -> tuple[float, list[tuple[float, list[tuple[int, ...]]]]]:
         """What multipliers prove by weak duality, and the best types of each block.
 
         Every coefficient, endpoint and cost may be off by the part ``EXACT_ROUNDING`` of itself.
         """
-        rows, columns, values = matrix
-        (low, high), last = box, first + len(self.cells)
+        (low, high), first, last = box, self.first, self.first + len(self.cells)
         end = np.where(multipliers > 0, *ends)
         usable = np.isfinite(end) & (np.arange(len(end)) < last)
         y = np.where(usable, multipliers, 0.0)
         parts = y * np.where(usable, end, 0.0)
-        moved = values * y[rows]
-        left = cost - np.bincount(columns, moved, self.n)
-        off = np.abs(cost) + np.bincount(columns, np.abs(moved), self.n)
+        moved = values * y[self.rows]
+        left = cost - np.bincount(self.columns, moved, self.n)
+        off = np.abs(cost) + np.bincount(self.columns, np.abs(moved), self.n)
         own = np.minimum(left * low, left * high) - EXACT_ROUNDING * off * high
         prices = [block.price(y[first:last]) for block in self.program.blocks]
         size = np.abs(parts).sum() + np.abs(own).sum() + np.abs(y[first:last]).sum()
         proved = parts.sum() + own.sum() - sum(price for price, _ in prices)
         return float(proved - EXACT_ROUNDING * size), prices
 
-    def _solve(
-        self,
-        cost: Floats,
-        box: Box,
-        matrix: tuple[Positions, Positions, Floats],
-        ends: Box,
-        first: int,
-    ) -> _Solved:
-        """Solve the relaxation over the types made so far.
-
-        A gap in a row of types has a price, so that it always has a point as far as types go.
-        """
+    def _solve(self, cost: Floats, box: Box, values: Floats, ends: Box) -> _Solved:
+        """Solve the relaxation over the types made so far."""
         self.left -= 1
-        rows, columns, values = matrix
-        n_cells, n_rows = len(self.cells), len(ends[0])
-        gaps = np.arange(n_rows - first)
+        n_rows, n_gaps = len(ends[0]), len(self._gap_values)
+        n_cells, start = len(self.cells), self.n + n_gaps
         made = [
-            (block, column)
+            (*column, n_cells + block)
             for block, own in enumerate(self.program.blocks)
             for column in own.pool
         ]
-        reached = [r for block, column in made for r in (*column, n_cells + block)]
-        lengths = [len(column) + 1 for _, column in made]
-        start = self.n + 2 * len(gaps)
         n = start + len(made)
-        all_columns = np.concatenate(
-            [
-                columns,
-                self.n + gaps,
-                self.n + len(gaps) + gaps,
-                start + np.repeat(np.arange(len(made)), lengths),
-            ]
-        ).astype(np.intp)
-        all_rows = np.concatenate(
-            [rows, first + gaps, first + gaps, first + np.array(reached, dtype=np.intp)]
-        )
-        all_values = np.concatenate(
-            [values, np.ones(len(gaps)), -np.ones(len(gaps)), np.ones(len(reached))]
-        )
-        order = np.lexsort((all_rows, all_columns))
-        all_columns, all_rows, all_values = (
-            a[order] for a in (all_columns, all_rows, all_values)
-        )
-        # The same place twice, as in z = x x, is added up.
-        new = (np.diff(all_columns, prepend=-1) != 0) | (np.diff(all_rows, prepend=-1) != 0)
-        places = np.flatnonzero(new)
         model = highspy.HighsLp()
         model.num_row_, model.num_col_ = n_rows, n
         model.col_cost_ = np.concatenate(
-            [cost, np.full(2 * len(gaps), GAP_PRICE), np.zeros(len(made))]
+            [cost, np.full(n_gaps, GAP_PRICE), np.zeros(len(made))]
         )
         model.row_lower_, model.row_upper_ = ends
         model.col_lower_ = np.concatenate([box[0], np.zeros(n - self.n)])
         model.col_upper_ = np.concatenate([box[1], np.full(n - self.n, inf)])
         model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-        sizes = np.bincount(all_columns[places], minlength=n)
-        model.a_matrix_.start_ = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
-        model.a_matrix_.index_ = all_rows[places].astype(np.int32)
-        model.a_matrix_.value_ = np.add.reduceat(all_values, places)
-        solver = highspy.Highs()  # type: ignore[no-untyped-call]
-        solver.passOptions(_OPTIONS)
+        sizes = np.cumsum([len(column) for column in made])
+        reached = self.first + np.array([row for column in made for row in column])
+        fixed = np.concatenate([values, self._gap_values])[self._order]
+        fixed = np.add.reduceat(fixed, self._places)
+        starts = self._starts[-1] + sizes
+        model.a_matrix_.start_ = np.concatenate([self._starts, starts]).astype(np.int32)
+        model.a_matrix_.index_ = np.concatenate([self._index, reached]).astype(np.int32)
+        model.a_matrix_.value_ = np.concatenate([fixed, np.ones(len(reached))])
+        solver = self._highs
         if (seconds := self.budget.count_seconds()) is not None:
-            solver.setOptionValue("time_limit", seconds)
+            solver.setOptionValue("time_limit", solver.getRunTime() + seconds)
         failed = _Solved("failed", box[0], np.zeros(n_rows))
         if solver.passModel(model) != highspy.HighsStatus.kOk:
             return failed  # a basis passed to a rejected model would corrupt memory
@@ -379,17 +328,17 @@ class EndpointSearch:
 
     def __init__(self, solver: Solver, aim: int, *, upper: bool) -> None:
         self.solver, self.aim, self.sign = solver, aim, -1.0 if upper else 1.0
-        low, high = max(solver.low[aim], 0.0), min(solver.high[aim], 1.0)
-        self._worst = min(self.sign * low, self.sign * high)
+        self._worst = min(self.sign * 0.0, self.sign * 1.0)
         self.boxes, self._ties = 0, count()
         self._heap: list[tuple[float, int, Box, Relaxed]] = []
-        self._push(solver.tighten(solver.low, solver.high, 12), self._worst)
+        self._push(solver.box, self._worst)
 
     def _push(self, box: Box | None, least: float) -> None:
         self.boxes += 1
         found = None if box is None else self.solver.relax(self.aim, self.sign, box)
         if box is not None and found is not None:
-            bound = max(least, found.bound)
+            ends = self.sign * box[0][self.aim], self.sign * box[1][self.aim]
+            bound = max(least, found.bound, min(ends))
             heapq.heappush(self._heap, (bound, next(self._ties), box, found))
 
     @property

@@ -13,9 +13,10 @@ from typing import Any
 
 import msgspec
 from jinja2 import Environment, StrictUndefined, Template
+from prometheus_client import generate_latest
 from starlette.responses import Response
 
-from boundit.report.stylesheet import write_stylesheet
+from boundit.report.palette import write_stylesheet
 from boundit.service.commands import CloseWindows, DailyCount
 from boundit.service.config import read_bounds
 from boundit.service.http.openapi import Call, operation
@@ -39,7 +40,7 @@ async def get_home(call: Call) -> Response:
     return _write_page(policy=None, policies=policies)
 
 
-@operation("GET", "/policies/{policy}", role="read", refuses=(404,), media=("text/html",))
+@operation("GET", "/policies/{policy}", role="read", media=("text/html",))
 async def get_policy_page(call: Call) -> Response:
     """Show a page of one policy: its bounds, its decisions and rewards."""
     engine = call.engine
@@ -63,14 +64,14 @@ async def get_style(_: Call) -> Response:
 @operation("GET", "/openapi.json", open=True)
 async def get_document(call: Call) -> Any:
     """Get this document."""
-    return call.state.document
+    return call.shared.document
 
 
 @operation("GET", "/metrics", role="read", media=("text/plain",))
 async def get_metrics(call: Call) -> Response:
     """Get the metrics as Prometheus reads them."""
     loop = asyncio.get_running_loop()
-    text = await loop.run_in_executor(call.state.probes, call.state.metrics.write)
+    text = await loop.run_in_executor(call.shared.probes, generate_latest, call.engine.registry)
     return Response(text, media_type="text/plain; version=0.0.4")
 
 

@@ -1,1 +1,0 @@
-"""What would overturn the bounds: edges that the graph leaves out, and rival graphs."""
