@@ -18,12 +18,9 @@ forward("format_graph", "boundit.graph.read")
 forward("from_networkx", "boundit.graph.read")
 forward("to_networkx", "boundit.graph.read")
 forward("make_frame", "boundit.report.frame")
-forward("plot_bounds", "boundit.report.figures.plots")
-forward("plot_sensitivity", "boundit.report.figures.plots")
-forward("show_bounds", "boundit.report.notebook.bounds")
-forward("show_check", "boundit.report.notebook.check")
-forward("show_choice", "boundit.report.notebook.choice")
-forward("show_decision", "boundit.report.notebook.decision")
-forward("show_graph", "boundit.report.notebook.graph")
-forward("show_recovery", "boundit.report.notebook.recovery")
-forward("show_sensitivity", "boundit.report.notebook.sensitivity")
+for _kind in ("bounds", "effects", "limits"):
+    forward(f"plot_{_kind}", "boundit.report.plot")
+for _kind in ("bounds", "effect", "choice"):
+    forward(f"show_{_kind}", "boundit.report.bounds")
+for _kind in ("check", "decision", "graph", "recovery"):
+    forward(f"show_{_kind}", "boundit.report.notebook")

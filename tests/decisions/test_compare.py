@@ -19,7 +19,6 @@ from boundit.decisions.compare import (
     compare,
 )
 from boundit.decisions.policies import InvalidPolicy, Measured, ReadPolicy, read_policy
-from boundit.report.pages.answer_page import write_answer_page
 from boundit.results.bound import Arm, Context
 from boundit.results.bound_table import BoundTable
 from tests.decisions.tables import draw_policy, draw_table, make_table
@@ -327,7 +326,7 @@ def test_text_has_contexts_notes_and_confidence() -> None:
     record = json.loads(json.dumps(found.record()))
     assert (record["verdict"], record["interval"]) == ("better", [0.1, 0.3])
     assert found.rows()[0]["share_lower"] == 0.5
-    page = write_answer_page(found.page())
+    page = found.page().write()
     assert f'<p class="verdict">{found.summary}</p>' in page
 
 

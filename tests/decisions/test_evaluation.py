@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import boundit as bd
+from boundit.bounds.evidence import OutsideRange
 from boundit.bounds.request import NoConfidence, NotABanditQuestion
-from boundit.bounds.reward import OutsideRange
 from boundit.core.errors import OptionError
 from boundit.decisions import evaluation
 from boundit.decisions.evaluation import (

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from boundit.report.stylesheet import write_palette
+from boundit.report.palette import write_palette
 from boundit.studio.app import PAGE, SAFE, StartToken
 from boundit.studio.calls import CALLS
 from boundit.studio.server import StudioServer

@@ -32,9 +32,9 @@ from typing import Protocol
 
 import numpy as np
 
+from boundit.bounds.caveats import LIMITS
 from boundit.bounds.evidence import SUCCESS, Probabilities
 from boundit.bounds.population import Population, Reweighting
-from boundit.bounds.refusals import LIMITS
 from boundit.bounds.selection_facts import FactsRefuted
 from boundit.core.formula import Group, Over, Sentence, Sign, StepRecord, Term, Variable
 from boundit.core.long_work import FOR_EVER, TimeBudget

@@ -8,13 +8,13 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from boundit.bounds.caveats import LIMITS
 from boundit.bounds.chain import Chain, Known, Natural, Reweighted, Run, Tilted, list_cells
 from boundit.bounds.evidence import Evidence
 from boundit.bounds.inference import Endpoints
 from boundit.bounds.inference.base import Rule
 from boundit.bounds.linear_program import SolveStatus
 from boundit.bounds.models.rule import ModelRule
-from boundit.bounds.refusals import LIMITS
 from boundit.core.formula import Line, Sentence, Term, Variable
 from boundit.core.message import format_count
 from boundit.core.names import Nodes, sort_names

@@ -1,6 +1,6 @@
 """``boundit bound`` and ``boundit effect``: intervals for arms, and for what sets them apart."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -21,6 +21,7 @@ from boundit.core.errors import BounditError
 if TYPE_CHECKING:
     from boundit.results.bound_table import BoundTable
     from boundit.results.choice import Choice
+    from boundit.results.effect import Effect
 
 MOST_CHOSEN = 10_000
 """For how many contexts a page names the arm to choose; that takes about a second for 5,000."""
@@ -77,11 +78,12 @@ def bound(
 
 @command(short_help="Effect of each arm, compared with a baseline.")
 @takes_question(saved=True, several=True)
-@flags("baseline", "shares", "explain", "all_rows", "no_counts", "report", "json")
+@flags("baseline", "shares", "explain", "all_rows", "no_counts", "plot", "report", "json")
 def effect(
     question: Question,
     baseline: str | None,
     shares: str | None,
+    plot: Path | None,
     report: Path | None,
     *,
     explain: bool,
@@ -101,10 +103,17 @@ def effect(
       boundit effect bounds.json --baseline A --shares shares.csv
     """
     table = spell_caveats(question.derive())
+    if no_counts:
+        table = table.drop_counts()
     arm = None if baseline is None else read_arm(baseline, table)
     effects = table.effects(arm, shares=_read_shares(shares, table))
+    if plot is not None and effects:
+        from boundit.report.plot import plot_effects  # noqa: PLC0415, keeps --help quick
+
+        plot_effects(list(effects.values()), plot)
+        notify_written(plot)
     if report is not None:
-        _write_report(report, table.drop_counts() if no_counts else table, question)
+        _write_report(report, table, question, list(effects.values()))
     reasons = [str(table.explain(*key)) for key in table.bounds] if explain else []
     if as_json:
         print_json(
@@ -145,16 +154,21 @@ def _read_shares(
     )
 
 
-def _write_report(path: Path, table: "BoundTable", question: Question) -> None:
+def _write_report(
+    path: Path,
+    table: "BoundTable",
+    question: Question,
+    effects: "Sequence[Effect] | None" = None,
+) -> None:
     """Write the page of a table, with the command that repeats it."""
     from boundit.core.files import write_page  # noqa: PLC0415, keeps --help quick
     from boundit.graph.causal_graph import CausalGraph  # noqa: PLC0415
-    from boundit.report.pages.bound_page import write_bound_page  # noqa: PLC0415
+    from boundit.report.bounds import write_bounds_page  # noqa: PLC0415
 
-    page = write_bound_page(
+    page = write_bounds_page(
         table,
+        effects=effects,
         graph=question.graph if isinstance(question.graph, CausalGraph) else None,
-        query=question.query or None,
         command=spell_command(),
         choice=_choose(table),
     )

@@ -92,7 +92,7 @@ def choose(
         write_policy(choice, out)
         notify_written(out)
     if report is not None:
-        from boundit.decisions.pages import make_choice_page  # noqa: PLC0415
+        from boundit.report.bounds import make_choice_page  # noqa: PLC0415
 
         write_answer(report, make_choice_page(choice, table.caveats))
     if as_json:

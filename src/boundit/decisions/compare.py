@@ -29,7 +29,7 @@ from boundit.decisions.choose import read_costs
 from boundit.decisions.evaluation import Estimator, estimate_difference, require_estimator
 from boundit.decisions.logged import LoggedMeans, bound_logged
 from boundit.decisions.means import MeanSet
-from boundit.decisions.pages import make_page, show_answer
+from boundit.decisions.pages import make_page
 from boundit.decisions.policies import (
     Logged,
     Measured,
@@ -43,7 +43,7 @@ from boundit.estimand.query import EffectQuery
 from boundit.graph.read import GraphLike
 from boundit.graph.separation import open_walk
 from boundit.report.frame import make_frame
-from boundit.report.pages.answer_page import AnswerPage
+from boundit.report.page import Page
 from boundit.results.bound import Arm, Context, Goal, read_goal
 from boundit.results.bound_table import EXPERT, BoundTable
 from boundit.results.choice import write_at_least, write_at_most
@@ -176,9 +176,9 @@ class Comparison:
         )
 
     def _repr_html_(self) -> str:
-        return show_answer(self.page())
+        return self.page().write_snippet()
 
-    def page(self) -> AnswerPage:
+    def page(self) -> Page:
         """Make the page of the comparison, the deciding contexts first."""
         rows = [
             (

@@ -34,7 +34,8 @@ from boundit.decisions.pages import make_page
 from boundit.estimand.query import EffectQuery
 from boundit.graph.read import GraphLike
 from boundit.report.frame import make_frame
-from boundit.report.pages.answer_page import AnswerPage
+from boundit.report.notebook import chart_limits
+from boundit.report.page import Page
 from boundit.results.bound import Arm, Context
 from boundit.results.bound_table import BoundTable
 from boundit.results.choice import write_at_least, write_at_most
@@ -270,7 +271,7 @@ class Sensitivity:
         A notebook shows the figure, pyplot's ``show`` elsewhere; with a ``path`` it is saved as
         PNG or SVG instead.
         """
-        drawn: tuple[Axes, ...] = find_forwarded("plot_sensitivity")(self, path)
+        drawn: tuple[Axes, ...] = find_forwarded("plot_limits")(self, path)
         return drawn
 
     @property
@@ -315,8 +316,7 @@ class Sensitivity:
         return f"<Sensitivity to {self.limit_on}: limits {limits or 'none'}{point}>"
 
     def _repr_html_(self) -> str:
-        shown: str = find_forwarded("show_sensitivity")(self)
-        return shown
+        return self.page().write_snippet()
 
     def __str__(self) -> str:
         lines = list(self.sentences)
@@ -326,7 +326,7 @@ class Sensitivity:
             )
         return "\n".join(lines)
 
-    def page(self) -> AnswerPage:
+    def page(self) -> Page:
         """Make the page of the analysis."""
         curve = () if self.breakdown is None else self.breakdown.curve
         head = ["" if self.breakdown is None else self.breakdown.measure]
@@ -342,7 +342,7 @@ class Sensitivity:
             for limit, table in zip(self.limits, self.tables, strict=True)
             for (arm, where), bound in table.bounds.items()
         ]
-        return make_page(
+        page = make_page(
             f"Sensitivity to {self.limit_on}",
             self.sentences or ("No limit was tried.",),
             [
@@ -352,6 +352,8 @@ class Sensitivity:
             self.confidence,
             caveats=self.caveats,
         )
+        drawn = (chart_limits(self),) if any(map(isfinite, self.limits)) else ()
+        return replace(page, sections=(*drawn, *page.sections))
 
 
 @accept_options

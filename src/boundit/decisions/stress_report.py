@@ -12,9 +12,9 @@ from boundit.core.errors import shorten
 from boundit.core.frames import FrameKind
 from boundit.core.message import Note
 from boundit.decisions.compare import Comparison
-from boundit.decisions.pages import make_page, show_answer
+from boundit.decisions.pages import make_page
 from boundit.report.frame import make_frame
-from boundit.report.pages.answer_page import AnswerPage
+from boundit.report.page import Page
 from boundit.results.bound import Arm, Context
 from boundit.results.bound_table import BoundTable
 from boundit.results.choice import Choice, write_promise
@@ -230,9 +230,9 @@ class StressReport:
         )
 
     def _repr_html_(self) -> str:
-        return show_answer(self.page())
+        return self.page().write_snippet()
 
-    def page(self) -> AnswerPage:
+    def page(self) -> Page:
         """Make the page of the report."""
         verdict, *said = self.sentences
         chosen = () if self.choice is None else self.choice.values()

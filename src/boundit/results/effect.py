@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import fsum
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from boundit.core.errors import BounditError
@@ -16,6 +17,8 @@ from boundit.results.bound import Arm, Context
 from boundit.results.text import write_arm, write_effect, write_effects
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from boundit.results.bound_table import BoundTable
 
 Direction: TypeAlias = Literal["increase", "decrease", "inconclusive"]
@@ -156,6 +159,19 @@ class Effect(Mapping[object, Interval]):
     def summary(self) -> str:
         """Say in a sentence how much the arm changes the mean outcome on average."""
         return write_effect(self)
+
+    def plot(self, path: str | PathLike[str] | None = None) -> "tuple[Axes, ...]":
+        """Draw the effect around a line of no effect; give the axes.
+
+        A notebook shows the figure, pyplot's ``show`` elsewhere; with a ``path`` it is saved as
+        PNG or SVG instead.
+        """
+        drawn: tuple[Axes, ...] = find_forwarded("plot_effects")([self], path)
+        return drawn
+
+    def _repr_html_(self) -> str:
+        shown: str = find_forwarded("show_effect")(self)
+        return shown
 
     def __str__(self) -> str:
         return write_effects([self])

@@ -32,9 +32,9 @@ def write_bounds(table: "BoundTable", *, all_rows: bool = False, caveats: bool =
         return f"{title}\n\nNo rows."
     first, notes = _split_caveats(table) if caveats else ([], [])
     if says_nothing(table):
-        what = "Every mean from {} to {}".format(*map(_write_plain, table.outcome_range))
-        return _write_silence(title, what, table, len(table.bounds), [*first, *notes])
-    keys = sorted(table.bounds, key=lambda key: _rank(table, (*key[0], *key[1])))
+        what, *said = write_silence(table)
+        return "\n".join([f"{title}: {what}", "", *first, *said, *notes])
+    keys = sorted(table.bounds, key=lambda key: rank_row(table, key))
     shown = keys if all_rows else keys[:MOST_ROWS]
     rows = [table.bounds[key] for key in shown]
     decimals = choose_decimals(*table.outcome_range)
@@ -76,23 +76,13 @@ def write_effects(
         return "No effects: there is one arm."
     first = effects[0]
     table = first.bounds
-    what = " and ".join(table.treatments)
-    title = f"Effect of {what} on mean {table.outcome}, compared with {first.baseline_name}"
+    title = title_effects(effects)
     keys = [(effect, where) for effect in effects for where in effect.intervals]
     first_notes, notes = _split_caveats(table) if caveats else ([], [])
-    width = table.outcome_range[1] - table.outcome_range[0]
-    if all(
-        effect.intervals[where].width >= 2 * width * (1 - ROUNDING) for effect, where in keys
-    ):
-        most = _write_plain(width)
-        return _write_silence(
-            title,
-            f"Every effect from -{most} to +{most}",
-            table,
-            len(keys),
-            [*first_notes, *notes],
-        )
-    keys.sort(key=lambda key: _rank(table, (*key[0].arm, *key[1])))
+    if _are_silent(effects):
+        what, *said = write_silence(table, effects)
+        return "\n".join([f"{title}: {what}", "", *first_notes, *said, *notes])
+    keys.sort(key=lambda key: rank_row(table, (key[0].arm, key[1])))
     shown = keys if all_rows else keys[:MOST_ROWS]
     decimals = choose_decimals(*table.outcome_range)
     found = [effect.intervals[where] for effect, where in shown]
@@ -115,12 +105,27 @@ def write_effects(
         lines.append(
             f"and {len(keys) - len(shown):,} more rows (--all-rows, or .frame(), has all)"
         )
+    return "\n".join([*lines, "", *summarize_effects(effects), *notes])
+
+
+def title_effects(effects: Sequence["Effect"]) -> str:
+    """Name what effects of several arms against one baseline are."""
+    table = effects[0].bounds
+    what = " and ".join(table.treatments)
+    return f"Effect of {what} on mean {table.outcome}, compared with {effects[0].baseline_name}"
+
+
+def summarize_effects(effects: Sequence["Effect"]) -> Iterator[str]:
+    """Say which arms change the mean outcome, by how much, and how surely."""
+    if not effects:
+        return
     sure = [effect for effect in effects if effect.lower > 0 or effect.upper < 0]
     said = [write_effect(effect) for effect in (effects if len(effects) == 1 else sure)]
+    yield from said[:_MOST_SENTENCES]
     if len(said) > _MOST_SENTENCES:
-        said = [*said[:_MOST_SENTENCES], f"and {len(said) - _MOST_SENTENCES:,} more arms."]
-    confidence = write_confidence(table, len(keys), "true effect")
-    return "\n".join([*lines, "", *said, confidence, *notes])
+        yield f"and {len(said) - _MOST_SENTENCES:,} more arms."
+    n = sum(len(effect.intervals) for effect in effects)
+    yield write_confidence(effects[0].bounds, n, "true effect")
 
 
 def write_effect(effect: "Effect") -> str:
@@ -190,22 +195,29 @@ def _split_caveats(table: "BoundTable") -> tuple[list[str], list[str]]:
     return critical, [str(caveat) for caveat in table.caveats if caveat.kind != "critical"]
 
 
-def _write_silence(
-    title: str, what: str, table: "BoundTable", n: int, notes: Sequence[str]
-) -> str:
-    """Write that nothing is known; that it stays so only where it is proved."""
-    proved = table.complete and all(map(is_proved, table.bounds.values()))
+def write_silence(table: "BoundTable", effects: Sequence["Effect"] = ()) -> list[str]:
+    """Say that nothing is known, first in two words, and why; that it stays so where proved."""
+    low, high = map(_write_plain, table.outcome_range)
+    what, n = f"Every mean from {low} to {high}", len(table.bounds)
+    if effects:
+        most = _write_plain(table.outcome_range[1] - table.outcome_range[0])
+        what = f"Every effect from -{most} to +{most}"
+        n = sum(len(effect.intervals) for effect in effects)
     rows = f"all {n:,} rows" if n != 1 else "the only row"
-    lines = [
-        f"{title}: {'no information' if proved else 'no bound found'}",
-        "",
-        f"{what} is consistent with the data and the graph, in {rows}."
-        if proved
-        else f"No rule narrows the range of the outcome, in {rows}.",
+    if not (table.complete and all(map(is_proved, table.bounds.values()))):
+        return ["no bound found", f"No rule narrows the range of the outcome, in {rows}."]
+    return [
+        "no information",
+        f"{what} is consistent with the data and the graph, in {rows}.",
+        "More rows of this kind would not help (proved).",
     ]
-    if proved:
-        lines.append("More rows of this kind would not help (proved).")
-    return "\n".join([*lines, *notes])
+
+
+def _are_silent(effects: Sequence["Effect"]) -> bool:
+    """Return True if every effect is the whole range of effects."""
+    low, high = effects[0].bounds.outcome_range
+    least = 2 * (high - low) * (1 - ROUNDING)
+    return all(span.width >= least for effect in effects for span in effect.intervals.values())
 
 
 def _describe_best(table: "BoundTable") -> str:
@@ -340,9 +352,9 @@ def _list_levels(keys: Sequence[tuple[Arm, Context]], n: int) -> list[list[str]]
     return [[str(row[i]) for row in rows] for i in range(n)]
 
 
-def _rank(table: "BoundTable", values: tuple[Value, ...]) -> tuple[int, ...]:
+def rank_row(table: "BoundTable", key: tuple[Arm, Context]) -> tuple[int, ...]:
     """Where the levels of an arm and a context stand in the table's order."""
-    names = (*table.treatments, *table.context)
+    names, values = (*table.treatments, *table.context), (*key[0], *key[1])
     return tuple(table.level_ranks[name][v] for name, v in zip(names, values, strict=True))
 
 

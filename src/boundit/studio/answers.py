@@ -15,7 +15,7 @@ from boundit.core.long_work import Progress
 from boundit.core.names import join_names, sort_names
 from boundit.estimand.derivation import Step
 from boundit.estimand.identify import identify
-from boundit.report.pages.bound_page import write_bound_page
+from boundit.report.bounds import write_bounds_page
 from boundit.results.bound import Arm, Context
 from boundit.results.bound_table import BoundTable
 from boundit.results.choice import Choice
@@ -222,10 +222,9 @@ def answer_report(asked: AskedProject, keeper: CountKeeper, progress: Progress) 
     """Write the page that ``boundit bound --report`` writes, as one file to take away."""
     table = derive(asked, keeper, progress)
     progress("write the page", 0, 1)
-    page = write_bound_page(
+    page = write_bounds_page(
         table,
         graph=asked.graph,
-        query=asked.query,
         command=write_command(asked.project, "report", asked.folder) or "",
         choice=choose_arms(table),
         title=asked.project.name,

@@ -19,7 +19,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from boundit.core.errors import BounditError
-from boundit.report.stylesheet import write_palette
+from boundit.report.palette import write_palette
 from boundit.studio.calls import CALLS, JSON, PageCall, Studio, read_body, require_type
 from boundit.studio.errors import StudioError, describe_bug
 from boundit.studio.project import read_json

@@ -19,7 +19,7 @@ from boundit.core.names import Nodes, sort_names, write_name
 from boundit.decisions.stress import MissingEdge, list_missing
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import GraphDraft, draft_text
-from boundit.report.graph.highlights import find_highlight, write_edge
+from boundit.report.highlights import find_highlight, write_edge
 from boundit.studio.drawing import make_draft
 from boundit.studio.project import Drawing, DrawnEdge, EdgeSign, ProjectQuery
 

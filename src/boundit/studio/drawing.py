@@ -13,8 +13,8 @@ from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.read import ReadFormat, draft_graph, write_draft
 from boundit.graph.text import GraphDraft, list_lines
-from boundit.report.graph.layout import GraphLayout, lay_out_graph
-from boundit.report.graph.svg import draw_graph
+from boundit.report.drawing import draw_graph
+from boundit.report.layout import GraphLayout, lay_out_graph
 from boundit.studio.errors import StudioError
 from boundit.studio.project import (
     Drawing,

@@ -12,7 +12,7 @@ from boundit.decisions.suggest import suggest_request
 from boundit.decisions.suggest_report import Step, SuggestReport
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import GraphDraft
-from boundit.report.graph.highlights import write_edge
+from boundit.report.highlights import write_edge
 from boundit.simulation.fit import fit_environments
 from boundit.simulation.policies import OfflineTables, pick_policies
 from boundit.simulation.simulate import simulate

@@ -16,7 +16,7 @@ from jinja2 import Environment, StrictUndefined, Template
 from prometheus_client import generate_latest
 from starlette.responses import Response
 
-from boundit.report.stylesheet import write_stylesheet
+from boundit.report.palette import write_stylesheet
 from boundit.service.commands import CloseWindows, DailyCount
 from boundit.service.config import read_bounds
 from boundit.service.http.openapi import Call, operation
