@@ -67,6 +67,8 @@ def test_every_interval_is_explained_on_request(
 
     assert code == 0
     assert out.count(" lies in [") == out.count("\n  derivation ") == 4
+    effects = answer(capsys, "effect", GRAPH, QUERY, log, "--explain")[1]
+    assert effects.count(": effect on mean Y in [") == 2
 
 
 def test_the_table_is_saved(capsys: pytest.CaptureFixture[str], log: str) -> None:

@@ -31,6 +31,17 @@ def test_an_effect_is_an_interval_for_each_context_and_a_direction() -> None:
     assert set(TABLE.effects()) == {("yes",)}
 
 
+def test_an_explanation_compares_the_effect_with_intervals_subtracted() -> None:
+    lines = TABLE.effect("yes").explain("old").splitlines()
+
+    assert lines[0] == "yes compared with no, Age=old: effect on mean Click in [+0.100, +0.400]"
+    assert lines[1].endswith("the intervals of the arms are subtracted")
+    assert lines[2] == (
+        "  arms        yes [0.300, 0.500], no [0.100, 0.200]; subtracted [+0.100, +0.400]"
+    )
+    assert sum("lies in [" in line for line in lines) == 2
+
+
 def test_the_average_is_for_any_mix_or_for_stated_shares() -> None:
     anyhow = TABLE.effect("yes")
     stated = TABLE.effect("yes", shares={"old": 0.75, "young": 0.25})

@@ -108,6 +108,15 @@ def test_an_effect_without_sampling_error_lies_within_the_one_with_it(
         assert outer.lower <= inner.lower <= inner.upper <= outer.upper
 
 
+def test_an_effect_is_explained_by_the_unknown_that_the_arms_share(
+    pharmacy: BoundTable,
+) -> None:
+    said = pharmacy.effect("call", "letter").explain("younger")
+
+    assert said.startswith("call compared with letter, Age=younger: effect on mean Refill in [")
+    assert "worst case over Illness; what the arms share and is not identified is held" in said
+
+
 def test_an_explanation_names_rule_data_derivation_and_width(pharmacy: BoundTable) -> None:
     lines = str(pharmacy.explain("call", "younger")).splitlines()
 

@@ -115,7 +115,9 @@ def effect(
         notify_written(plot)
     if report is not None:
         _write_report(report, table, question, list(effects.values()))
-    reasons = [str(table.explain(*key)) for key in table.bounds] if explain else []
+    reasons = []
+    if explain:
+        reasons = [each.explain(where) for each in effects.values() for where in each]
     if as_json:
         print_json(
             {
@@ -127,7 +129,7 @@ def effect(
             | ({"explanations": reasons} if explain else {})
         )
     elif explain:
-        click.echo("\n".join(reasons))
+        click.echo("\n\n".join(reasons))
     else:
         from boundit.results.text import write_effects  # noqa: PLC0415, keeps --help quick
 

@@ -12,9 +12,9 @@ from boundit.core.frames import FrameKind
 from boundit.core.interval import Interval
 from boundit.core.message import Option
 from boundit.core.public_names import find_forwarded
-from boundit.core.rounding import choose_decimals
+from boundit.core.rounding import ROUNDING, choose_decimals
 from boundit.results.bound import Arm, Context
-from boundit.results.text import write_arm, write_effect, write_effects
+from boundit.results.text import write_arm, write_effect, write_effects, write_levels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -130,10 +130,44 @@ class Effect(Mapping[object, Interval]):
         return Interval(min(low, high), max(low, high))
 
     def explain(self, context: object = ()) -> str:
-        """Say in text where the effect in a context comes from: the bounds of both arms."""
-        where = self.bounds.read_context(context)
+        """Say in text why the effect in a context lies where it does, then the same of both arms.
+
+        Unknowns that the arms share are held equal, which narrows the difference.
+        """
+        table, where = self.bounds, self.bounds.read_context(context)
         arms = (self.arm, self.baseline)
-        return "\n\n".join(str(self.bounds.explain(arm, where)) for arm in arms)
+        names = [write_arm(table.treatments, arm) for arm in arms]
+        known = [table.find_compared(arm, where) for arm in arms]
+        decimals = choose_decimals(*table.outcome_range)
+        apart = Interval(known[0].lower - known[1].upper, known[0].upper - known[1].lower)
+        found, left = self.intervals[where], self.estimate(where)
+        shown, subtracted = (each.write(decimals, signed=True) for each in (found, apart))
+        rules = dict.fromkeys(
+            rule
+            for arm in arms
+            if (row := table.bounds.get((arm, where))) is not None
+            for rule in (row.lower_rule, row.upper_rule)
+        )
+        if found.width < apart.width - ROUNDING:
+            why = f"{', '.join(rules)}; what the arms share and is not identified is held equal"
+        else:
+            why = f"{', '.join(rules)}; the intervals of the arms are subtracted"
+        width = f"{found.width:,.{decimals}f}"
+        if table.confidence is not None:
+            width += (
+                f": {left.width:,.{decimals}f} without sampling error "
+                f"[{left.write(decimals, signed=True)}]"
+            )
+        both = (f"{name} [{i.write(decimals)}]" for name, i in zip(names, known, strict=True))
+        place = write_levels(table.context, where)
+        lines = [
+            f"{names[0]} compared with {names[1]}{f', {place}' if place else ''}: "
+            f"effect on mean {table.outcome} in [{shown}]",
+            f"  rule        {why}",
+            f"  arms        {', '.join(both)}; subtracted [{subtracted}]",
+            f"  width       {width}",
+        ]
+        return "\n\n".join(["\n".join(lines), *(str(table.explain(a, where)) for a in arms)])
 
     def rows(self) -> list[dict[str, object]]:
         """Write the effect as a list of mappings, one for each context."""
