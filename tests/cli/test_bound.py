@@ -214,9 +214,18 @@ def test_caveats_name_flags_and_the_saved_table_speaks_python(
         ([GRAPH, QUERY, "log.csv", "--out", "log.csv"], "whose name ends in .json"),
         ([GRAPH, QUERY, "log.csv", "--report", "out.pdf"], "whose name ends in .html"),
         ([GRAPH, QUERY, "ragged.csv"], "line 3 has 2 values, the header has 3 (Z, X, Y)"),
-        ([GRAPH, QUERY, "na.csv"], "it holds text such as 'NA' in row 2; write numbers"),
-        (["Z -> Xx -> Y", "Y | do(Xx)", "log.csv"], "'X'? (--columns Xx=X renames); in the"),
-        (["Q -> X -> Y; Q -> Y", "Y | do(X)", "log.csv"], "'hidden Q' if nobody measured it"),
+        (
+            [GRAPH, QUERY, "na.csv"],
+            "holds text such as 'NA' in row 2, which cannot be added up. Write numbers",
+        ),
+        (
+            ["Z -> Xx -> Y", "Y | do(Xx)", "log.csv"],
+            "Did you mean 'X'? Map it with --columns Xx=X, or write 'hidden Xx'",
+        ),
+        (
+            ["Q -> X -> Y; Q -> Y", "Y | do(X)", "log.csv"],
+            "write 'hidden Q' in the graph if Q is unmeasured",
+        ),
         (
             ["X -> Y", "Y | do(X)", "log.csv", "--selection-limit", "2"],
             "--selection-limit say nothing",
@@ -253,9 +262,11 @@ def test_a_selection_node_without_brackets_is_asked_about(
     bare = "Z -> X -> Y; Z -> Y; Y -> "
 
     _, _, err = answer(capsys, "bound", bare + "Kept", QUERY, "ones.csv")
-    assert err.startswith("note: Kept is always 1 in this log: if it says which rows were")
+    assert err.startswith("note: Kept is always 1 in this log: if it indicates which rows")
     _, _, err = answer(capsys, "bound", bare + "S", QUERY, "ones.csv")
-    assert err.startswith("note: S is an ordinary node here: if it says which rows were kept")
+    assert err.startswith(
+        "note: S is an ordinary node here: if it indicates which rows were logged"
+    )
     assert "always" not in answer(capsys, "bound", bare + "[Kept]", QUERY, "ones.csv")[2]
 
 
@@ -332,7 +343,7 @@ def test_a_column_renamed_to_no_node_is_told_by_the_name_of_the_node(
     assert answer(capsys, name, *files, *of, "--columns", "Ilness=Illness") == (
         2,
         "",
-        "error: --columns NODE=COLUMN: the graph has no node 'Ilness'; did you mean "
+        "error: --columns NODE=COLUMN: The graph has no node 'Ilness'. Did you mean "
         "'Illness'?\n",
     )
 

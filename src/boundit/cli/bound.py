@@ -98,8 +98,9 @@ def effect(
 ) -> None:
     """Bound the effect of each arm in each context: its mean outcome minus the baseline's.
 
-    BOUNDS.json is a table that 'boundit bound --out' saved. GRAPH may be several files with
-    commas: the effects then hold if any of the graphs is right.
+    Without --baseline it is the arm 0, false or no if there is one, else the arm with most
+    rows. BOUNDS.json is a table that 'boundit bound --out' saved. GRAPH may be several files
+    with commas: the effects then hold if any of the graphs is right.
 
     \b
     Examples:

@@ -25,8 +25,8 @@ from typing import Literal, TypeAlias, final, get_args
 
 import numpy as np
 
+from boundit.bounds.evidence import OutsideRange, settle_outcome_range
 from boundit.bounds.request import NoConfidence, NotABanditQuestion, require_confidence
-from boundit.bounds.reward import OutsideRange, settle_outcome_range
 from boundit.core.codec import encode
 from boundit.core.errors import BounditError, OptionError
 from boundit.core.interval import Interval

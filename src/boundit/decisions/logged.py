@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import final
 
-from boundit.bounds.caveats import find_hidden
 from boundit.bounds.confounding_limits import NO_LIMITS
 from boundit.bounds.derive import derive_table
+from boundit.bounds.plan import find_hidden
 from boundit.bounds.request import BoundRequest
 from boundit.core.interval import Interval
 from boundit.core.names import sort_names

@@ -17,13 +17,14 @@ the log may hide moves it farther; the others are as exact inference has them.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtrit
 
+from boundit.bounds.caveats import LIMITS, note_doubted, note_narrow, note_no_gain
 from boundit.bounds.chain import Axes, Chain, FlatChain, Run, flatten
 from boundit.bounds.evidence import SUCCESS, Counts, Evidence, Probabilities
 from boundit.bounds.inference.base import (
@@ -35,11 +36,8 @@ from boundit.bounds.inference.base import (
     Sampler,
     split_rules,
 )
-from boundit.bounds.inference.exact import Exact, choose_rules, find_sum
+from boundit.bounds.inference.exact import Exact, choose_rules, explain_rule
 from boundit.bounds.inference.forms import find_form, term_of
-from boundit.bounds.inference.sampling import make_sampler
-from boundit.bounds.refusals import LIMITS
-from boundit.core.message import Note
 from boundit.counts.errors import ClustersDiffer, TooLarge
 from boundit.counts.formula import (
     Factor,
@@ -636,8 +634,8 @@ class Approximate:
             else choose_formulas(others, evidence)
         )
         if not flats:
-            said = ["no rule here gains by an approximation, so all endpoints are exact"]
-            return replace(exact, notes=(*exact.notes, *([] if evidence.is_exact else said)))
+            said = () if evidence.is_exact else (note_no_gain(),)
+            return replace(exact, notes=(*exact.notes, *said))
         error, found = 1 - self.confidence, Gathered(tuple(evidence.shape))
         is_mixed = _may_be_beaten(flats, [*choose_rules(others, evidence), *programs])
         share = MIXED_SHARE if is_mixed else EXACT_SHARE
@@ -666,10 +664,13 @@ class Approximate:
                 np.where(taken, exact.lowers[at], lower),
                 np.where(taken, exact.uppers[at], upper),
             )
-        found.empty, found.notes = (
-            exact.empty,
-            [*exact.notes, *_note_exact(trusted, taken, counted)],
-        )
+        doubted, narrow = int((~trusted).sum()), int((trusted & taken).sum())
+        found.empty = exact.empty
+        found.notes = [
+            *exact.notes,
+            *note_doubted(doubted, trusted.size, LEAST_ROWS, exact=counted is not None),
+            *note_narrow(narrow, trusted.size),
+        ]
         order = tuple(dict.fromkeys((*others, *exact.rules)))
         samplers = dict(exact.samplers) | {c: near[c].explain(taken) for c in near}
         return found.finish(order, exact.run, exact.program_run, samplers)
@@ -701,23 +702,6 @@ def _may_be_beaten(flats: Mapping[Chain, FlatChain], tried: Sequence[Rule]) -> b
         or (isinstance(rule, Chain) and any(is_beaten(rule, other) for other in flats))
         for rule in tried
     )
-
-
-def _note_exact(trusted: Mask, taken: Mask, counted: Evidence | None) -> list[Note]:
-    """How many rows of a table are not approximate after all."""
-    said, size = list[Note](), trusted.size
-    instead = "nothing is said of them" if counted is None else "their endpoints are exact"
-    if doubted := int((~trusted).sum()):
-        said.append(
-            f"{doubted:,} of {size:,} rows have fewer than {LEAST_ROWS:.0f} successes or failures "
-            "that count, too few rows, or outcomes that vary too little, for an approximation: "
-            f"{instead}"
-        )
-    if narrow := int((trusted & taken).sum()):
-        said.append(
-            f"{narrow:,} of {size:,} rows are no wider by exact inference, and are exact"
-        )
-    return said
 
 
 def choose_formulas(rules: Sequence[Rule], evidence: Evidence) -> dict[Chain, FlatChain]:
@@ -794,7 +778,7 @@ def bound_near(
         trusted = m.lower.is_trusted(level) & m.upper.is_trusted(level) & taken[chain]
         low, high = m.lower.find_ends(critical), 1 - m.upper.find_ends(critical)
         low, high = np.broadcast_to(low, found.shape), np.broadcast_to(high, found.shape)
-        sampler = make_sampler(find_sum(chain, evidence), evidence)
+        sampler = partial(explain_rule, chain, evidence)
         return NearEndpoints(m, trusted, low, high, sampler)
 
     return {chain: take(chain, m) for chain, m in measured.items()}

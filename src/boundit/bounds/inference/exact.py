@@ -10,15 +10,18 @@ share the error is decided by graph and levels alone.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import log, prod
 
 import numpy as np
 
+from boundit.bounds.caveats import LIMITS
 from boundit.bounds.chain import Chain, Natural, Run, flatten
 from boundit.bounds.evidence import Evidence
 from boundit.bounds.inference.base import (
     Endpoints,
     Gathered,
+    Place,
     PlugIn,
     Rule,
     split_rules,
@@ -27,10 +30,10 @@ from boundit.bounds.inference.cells import CellIntervals
 from boundit.bounds.inference.forms import SumForm, find_form, term_of
 from boundit.bounds.inference.pilot import make_streams, split_evidence
 from boundit.bounds.inference.ratios import make_ratio_bound
-from boundit.bounds.inference.sampling import make_sampler
+from boundit.bounds.inference.sampling import explain_sum
 from boundit.bounds.inference.sums import ConfidenceBound, make_sum_bound
-from boundit.bounds.refusals import LIMITS
 from boundit.counts.named_array import Floats
+from boundit.results.sampling import EndSampling
 
 MAX_RULES = 3  # how many rules share the error of cell intervals: each costs the others width
 MAX_CANDIDATES = 12  # how many sums the pilot ranks
@@ -90,9 +93,7 @@ class Exact:
             _bound_sums(forms, evidence, (1 - share) * error, found)
         program_run = Run(CellIntervals(evidence, programs, 1 - for_programs), budget)
         found.evaluate(programs, program_run)
-        samplers = {
-            rule: make_sampler(find_sum(rule, evidence), evidence) for rule in found.pairs
-        }
+        samplers = {rule: partial(explain_rule, rule, evidence) for rule in found.pairs}
         return found.finish((*others, *programs), run, program_run, samplers)
 
 
@@ -153,6 +154,19 @@ def find_sum(rule: Rule, evidence: Evidence) -> SumForm | str:
     if form.divided and evidence.find(term_of(last)).table.exact:
         return "a ratio of an exact distribution"
     return form if y in last.of else f"no factor draws {y} last"
+
+
+def explain_rule(
+    rule: Rule,
+    evidence: Evidence,
+    place: Place,
+    upper: bool,  # noqa: FBT001
+) -> EndSampling | None:
+    """Why sampling moves an endpoint: by the sum that the rule computes, or why it is none."""
+    form = find_sum(rule, evidence)
+    if isinstance(form, str):
+        return EndSampling(None, 0.0, (), form)
+    return explain_sum(form, evidence, place, upper=upper)
 
 
 def plan_sums(rules: Sequence[Rule], evidence: Evidence) -> dict[Chain, SumForm]:

@@ -2,15 +2,14 @@ import numpy as np
 import pytest
 from scipy.stats import multinomial
 
-from boundit.bounds.inference.cells import bound_mean, clopper_pearson
-from boundit.bounds.reward import (
+from boundit.bounds.evidence import (
     NeedsRange,
     OutsideRange,
     has_two_values,
     is_binary,
-    may_be_binary,
     settle_outcome_range,
 )
+from boundit.bounds.inference.cells import bound_mean, clopper_pearson
 from boundit.core.errors import OptionError
 from boundit.counts.log import read_log
 from boundit.counts.table import CountTable
@@ -50,12 +49,6 @@ def test_a_reward_beyond_its_range_is_refused_with_its_value() -> None:
 def test_what_is_no_range_is_refused(declared: tuple[float, float]) -> None:
     with pytest.raises(OptionError, match="low < high"):
         settle_outcome_range([counted(0, 1)], declared)
-
-
-def test_a_reward_is_a_0_1_variable_only_on_its_own_scale() -> None:
-    assert may_be_binary(None)
-    assert may_be_binary((0, 1))
-    assert not may_be_binary((0, 2))
 
 
 @pytest.mark.parametrize(
