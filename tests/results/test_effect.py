@@ -6,6 +6,7 @@ import pytest
 
 from boundit.core.interval import Interval
 from boundit.results.bound_table import BoundTable
+from boundit.results.contrast import Pair
 from boundit.results.effect import InvalidShares
 
 ROWS = [
@@ -84,7 +85,10 @@ def test_an_effect_prints_a_sentence() -> None:
 
 
 def test_an_explanation_says_what_subtracting_intervals_would_give() -> None:
-    contrasts = {(("old",), ("yes",), ("no",)): 0.3, (("old",), ("no",), ("yes",)): -0.2}
+    contrasts: dict[Pair, float] = {
+        (("old",), ("yes",), ("no",)): 0.3,
+        (("old",), ("no",), ("yes",)): -0.2,
+    }
     shared = replace(TABLE, contrasts=contrasts).effect("yes")
 
     said = shared.explain("old")
