@@ -6,7 +6,6 @@ import pytest
 
 from boundit.core.interval import Interval
 from boundit.results.bound_table import BoundTable
-from boundit.results.contrast import Pair
 from boundit.results.effect import InvalidShares
 
 ROWS = [
@@ -85,11 +84,9 @@ def test_an_effect_prints_a_sentence() -> None:
 
 
 def test_an_explanation_says_what_subtracting_intervals_would_give() -> None:
-    contrasts: dict[Pair, float] = {
-        (("old",), ("yes",), ("no",)): 0.3,
-        (("old",), ("no",), ("yes",)): -0.2,
-    }
-    shared = replace(TABLE, contrasts=contrasts).effect("yes")
+    old, yes, no = ("old",), ("yes",), ("no",)
+    table = replace(TABLE, contrasts={(old, yes, no): 0.3, (old, no, yes): -0.2})
+    shared = table.effect("yes")
 
     said = shared.explain("old")
     assert said.startswith(
