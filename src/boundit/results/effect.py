@@ -130,44 +130,47 @@ class Effect(Mapping[object, Interval]):
         return Interval(min(low, high), max(low, high))
 
     def explain(self, context: object = ()) -> str:
-        """Say in text why the effect in a context lies where it does, then the same of both arms.
-
-        Unknowns that the arms share are held equal, which narrows the difference.
-        """
-        table, where = self.bounds, self.bounds.read_context(context)
+        """Say in text where the effect in a context comes from, then the bounds of both arms."""
+        where = self.bounds.read_context(context)
         arms = (self.arm, self.baseline)
-        names = [write_arm(table.treatments, arm) for arm in arms]
-        known = [table.find_compared(arm, where) for arm in arms]
+        parts = [self.explain_difference(where)]
+        return "\n\n".join([*parts, *(str(self.bounds.explain(arm, where)) for arm in arms)])
+
+    def explain_difference(self, where: Context) -> str:
+        """Say in text why the effect in a context lies where it does."""
+        table, found, inner = self.bounds, self.intervals[where], self.estimate(where)
         decimals = choose_decimals(*table.outcome_range)
-        apart = Interval(known[0].lower - known[1].upper, known[0].upper - known[1].lower)
-        found, left = self.intervals[where], self.estimate(where)
-        shown, subtracted = (each.write(decimals, signed=True) for each in (found, apart))
+        one, other = (table.find_compared(arm, where) for arm in (self.arm, self.baseline))
+        apart = Interval(one.lower - other.upper, one.upper - other.lower)
+        place = write_levels(table.context, where)
+        name = write_arm(table.treatments, self.arm)
+        title = f"Effect of {name} compared with {self.baseline_name} on mean {table.outcome}"
+        title += f", {place}" if place else ""
         rules = dict.fromkeys(
             rule
-            for arm in arms
+            for arm in (self.arm, self.baseline)
             if (row := table.bounds.get((arm, where))) is not None
             for rule in (row.lower_rule, row.upper_rule)
         )
-        if found.width < apart.width - ROUNDING:
-            why = f"{', '.join(rules)}; what the arms share and is not identified is held equal"
-        else:
-            why = f"{', '.join(rules)}; the intervals of the arms are subtracted"
+        how = "difference of the bounds of both arms"
+        if found.width < apart.width * (1 - ROUNDING):
+            how = (
+                "difference under unknowns that both arms share; subtracting their intervals "
+                f"would give [{apart.write(decimals, signed=True)}]"
+            )
+        lines = [
+            f"{title} lies in [{found.write(decimals, signed=True)}]",
+            f"  how         {how}",
+            f"  rules       {'; '.join(rules)}",
+        ]
         width = f"{found.width:,.{decimals}f}"
         if table.confidence is not None:
             width += (
-                f": {left.width:,.{decimals}f} without sampling error "
-                f"[{left.write(decimals, signed=True)}]"
+                f": without sampling error [{inner.write(decimals, signed=True)}] "
+                f"{inner.width:,.{decimals}f}, sampling error "
+                f"{found.width - inner.width:,.{decimals}f}"
             )
-        both = (f"{name} [{i.write(decimals)}]" for name, i in zip(names, known, strict=True))
-        place = write_levels(table.context, where)
-        lines = [
-            f"{names[0]} compared with {names[1]}{f', {place}' if place else ''}: "
-            f"effect on mean {table.outcome} in [{shown}]",
-            f"  rule        {why}",
-            f"  arms        {', '.join(both)}; subtracted [{subtracted}]",
-            f"  width       {width}",
-        ]
-        return "\n\n".join(["\n".join(lines), *(str(table.explain(a, where)) for a in arms)])
+        return "\n".join([*lines, f"  width       {width}"])
 
     def rows(self) -> list[dict[str, object]]:
         """Write the effect as a list of mappings, one for each context."""
