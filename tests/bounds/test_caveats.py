@@ -13,8 +13,8 @@ def test_the_first_large_rules_are_explained_and_the_others_named() -> None:
     said = [str(note) for note in note_refused({**large, "f": MemoryError(), "g": OutOfTime()})]
 
     assert said[0] == (
-        "skipped: the rule 'a': a dense table over X, Z has 1,000,000,000 cells, "
-        "memory_limit allows 1,000,000; ask for fewer variables or levels, or raise it"
+        "skipped: the rule 'a': A dense table over X, Z has 1,000,000,000 cells, "
+        "memory_limit allows 1,000,000. Ask for fewer variables or levels, or raise it."
     )
     assert len(said) == 5
     assert said[3] == "skipped: 'd', 'e', 'f': memory_limit is too low"
