@@ -198,7 +198,7 @@ def test_caveats_name_flags_and_the_saved_table_speaks_python(
         ),
         (
             [GRAPH, QUERY, "log.csv", "--outcome-range", "0", "0.5"],
-            "outside --outcome-range 0 0.5; widen",
+            "outside --outcome-range 0 0.5. Widen",
         ),
         ([GRAPH, QUERY, "log.csv", "--time-limit", "-1"], "--time-limit must be"),
         (

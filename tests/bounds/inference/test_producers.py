@@ -1,6 +1,7 @@
 """Every producer of confidence bounds, on drawn logs of models whose probabilities are known."""
 
 from math import log
+from typing import Any
 
 import numpy as np
 import pytest
@@ -53,9 +54,9 @@ def test_each_endpoint_misses_no_more_often_than_it_says(world: str) -> None:
             form = find_sum(chain, evidence)
             if not isinstance(form, SumForm) or not isinstance(chain, Chain):
                 continue
-            make = make_ratio_bound if form.divided else make_sum_bound
+            make: Any = make_ratio_bound if form.divided else make_sum_bound
             (stream,) = make_streams(evidence, 1)
-            made = make(form, evidence, split_evidence(evidence), stream)
+            made: Any = make(form, evidence, split_evidence(evidence), stream)
             if not isinstance(made, kind):
                 continue
             seen, truth = True, chain.bound(make_run(model, query))
