@@ -374,16 +374,44 @@ def test_the_selection_rate_narrows(pharmacy: Path, capsys: pytest.CaptureFixtur
     assert width(narrow) < 0.9 * width(wide)
 
 
-def test_a_page_begins_with_what_to_use_unless_contexts_are_too_many(
+def test_where_nothing_is_known_it_is_said_why_and_what_would_help(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("log.csv").write_text("X,Y\n" + "0,0\n0,1\n1,1\n1,0\n" * 50)
+    _, out, err = answer(capsys, "effect", "X -> Y; X <-> Y; Y -> [S]", "Y | do(X)", "log.csv")
+    title, _, every, why, cause, proved, help_, *steps = out.splitlines()
+
+    assert title == "Effect of X on mean Y, compared with X=0: no information"
+    assert every.startswith("Every effect from -1 to +1 is consistent with the data")
+    assert why.startswith("Why: Y affects which rows were logged (Y -> [S])")
+    assert cause.strip() == "X and Y have an unmeasured common cause (X <-> Y)."
+    assert proved.strip() == "More rows of this kind would not help (proved)."
+    assert help_.startswith("What would help (mean width of the bounds, now 1.00;")
+    assert "a randomized trial" in steps[-1]
+    assert "critical" not in err
+
+
+def test_effects_are_explained_and_drawn(capsys: pytest.CaptureFixture[str], log: str) -> None:
+    asked = ("effect", GRAPH, QUERY, log)
+    _, out, err = answer(capsys, *asked, "--explain", "--plot", "effect.svg")
+
+    assert out.startswith("Effect of X=1 compared with X=0 on mean Y, Z=0 lies in [")
+    assert "E[Y | do(X=1), Z=0] lies in" in out
+    assert "wrote effect.svg" in err
+    assert Path("effect.svg").read_text().startswith("<?xml")
+
+
+def test_a_page_has_the_choice_unless_contexts_are_too_many(
     capsys: pytest.CaptureFixture[str], log: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = ("bound", GRAPH, QUERY, log, "--report", "out.html")
     answer(capsys, *asked)
-    assert "Highest mean" in Path("out.html").read_text(encoding="utf-8")
+    assert "<h2>Choice</h2>" in Path("out.html").read_text(encoding="utf-8")
 
     monkeypatch.setattr("boundit.cli.bound.MOST_CHOSEN", 1)
     answer(capsys, *asked)
-    assert "Highest mean" not in Path("out.html").read_text(encoding="utf-8")
+    assert "<h2>Choice</h2>" not in Path("out.html").read_text(encoding="utf-8")
 
 
 def test_models_serve_numbers_and_stand_in_json_and_page(
