@@ -27,7 +27,7 @@ from tests.bounds.core import make_run
 from tests.bounds.inference.problems import pose
 
 ERROR, LOGS = 0.2, 40
-WORLDS = {
+WORLDS: dict[str, tuple[str, Any]] = {
     "strata": ("A -> X; A -> Y; X -> Y", SumBound),
     "front door": ("X -> M -> Y; X <-> Y", SumBound),
     "unknown within a sum": ("A -> X; A -> B; A -> Y; X -> Y; B -> Y; B <-> [S]", SumBound),
