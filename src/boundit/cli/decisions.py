@@ -255,19 +255,20 @@ def sensitivity(
         --arm B --baseline A --at-least 0.1 --context young
     """
     from boundit.bounds.options import read_levels  # noqa: PLC0415, keeps --help quick
-    from boundit.bounds.request import read_request  # noqa: PLC0415
-    from boundit.decisions.sensitivity import vary_limit  # noqa: PLC0415
+    from boundit.decisions.sensitivity import sensitivity as vary  # noqa: PLC0415
 
-    request = read_request(question.graph, question.query, question.log, **question.options)
     with show_steps() as tell:
-        found = vary_limit(
-            request,
-            limit,
+        found = vary(
+            question.graph,
+            question.query,
+            question.log,
+            limit=limit,
             arm=None if arm is None else tuple(read_levels(arm)),
             baseline=None if baseline is None else tuple(read_levels(baseline)),
             at_least=at_least,
             context=None if where is None else tuple(read_levels(where)),
             progress=tell,
+            **question.options,
         )
     if plot is not None:
         found.plot(plot)
