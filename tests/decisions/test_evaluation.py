@@ -266,7 +266,7 @@ def test_a_pilot_sample_narrows_intervals() -> None:
     [
         ({"p": [0.5, 0.0]}, "p", InvalidPropensity, "has 0. A propensity"),
         ({"p": [0.5, 1.5]}, "p", InvalidPropensity, "has 1.5"),
-        ({"p": ["x", "y"]}, "p", InvalidPropensity, "a number from 0 to 1s"),
+        ({"p": ["x", "y"]}, "p", InvalidPropensity, "no numbers"),
         ({}, {"a": 1.0}, InvalidPropensity, "rule out"),
         ({"Y": [0, 50], "p": [0.5, 0.5]}, "p", OutsideRange, "50"),
         ({}, "Y", OptionError, "variable of the query"),

@@ -180,7 +180,7 @@ def test_it_is_written_for_people_and_programs() -> None:
         ({"max_limit": 1}, "max_limit=1 is not a number above 1"),
         ({"baseline": 1}, "is about an arm"),
         ({"arm": 7}, "7"),
-        ({"arm": 1, "baseline": 1}, "not compared with itself"),
+        ({"arm": 1, "baseline": 1}, "Name two different ones"),
         ({"arm": 1, "at_least": 0.1, "max_regret": 0.1}, "different conclusions"),
         ({"arm": 1, "at_least": float("nan")}, "Write a finite one"),
     ],

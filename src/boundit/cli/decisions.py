@@ -45,7 +45,7 @@ _COST = click.option(
     show_default=True,
     help="The arm of least maximum regret, or of the greatest lower endpoint.",
 )
-@click.option("--randomize", is_flag=True, help="Allow arms to be drawn with probabilities.")
+@click.option("--randomize", is_flag=True, help="Allow several arms, each with a probability.")
 @_COST
 @flags(
     "out",
@@ -214,14 +214,16 @@ class _Limit(click.types.StringParamType):
     help="What is limited: confounding by an edge, or selection.",
 )
 @click.option(
-    "--arm", metavar="VALUE,...", help="The conclusion is about this arm: it is the best one."
+    "--arm",
+    metavar="VALUE,...",
+    help="The conclusion is that this arm is the best, or better than --baseline.",
 )
 @flags("baseline")
 @click.option(
     "--at-least",
-    type=Number(),
+    type=float,
     metavar="D",
-    help="It is better than --baseline by at least D; without one, its mean is at least D.",
+    help="The arm is better than --baseline by at least D; without one, its mean is at least D.",
 )
 @click.option("--context", "where", metavar="VALUE,...", help="The context of the conclusion.")
 @flags("plot", "report", "json")
@@ -253,19 +255,20 @@ def sensitivity(
         --arm B --baseline A --at-least 0.1 --context young
     """
     from boundit.bounds.options import read_levels  # noqa: PLC0415, keeps --help quick
-    from boundit.bounds.request import read_request  # noqa: PLC0415
-    from boundit.decisions.sensitivity import vary_limit  # noqa: PLC0415
+    from boundit.decisions.sensitivity import sensitivity as vary  # noqa: PLC0415
 
-    request = read_request(question.graph, question.query, question.log, **question.options)
     with show_steps() as tell:
-        found = vary_limit(
-            request,
-            limit,
+        found = vary(
+            question.graph,
+            question.query,
+            question.log,
+            limit=limit,
             arm=None if arm is None else tuple(read_levels(arm)),
             baseline=None if baseline is None else tuple(read_levels(baseline)),
             at_least=at_least,
             context=None if where is None else tuple(read_levels(where)),
             progress=tell,
+            **question.options,
         )
     if plot is not None:
         found.plot(plot)

@@ -75,6 +75,10 @@ class _Commands(click.Group):
             ctx.fail(f"No such command {args[0]!r}. Did you mean {_COMMANDS[args[0]]!r}?")
         return super().resolve_command(ctx, args)
 
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002, as click calls it
+        """List our commands in the order in which they are used, not by letters."""
+        return list(self.commands)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; what the library refuses names options as flags."""
         try:

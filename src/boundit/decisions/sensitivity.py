@@ -416,38 +416,6 @@ def sensitivity(
     >>> print(found.sentences[0])
     X=1 is the best arm: proved up to a limit of 2.0... on X <-> Y, not at 2.0...
     """
-    options = dict(options)  # type: ignore[assignment]
-    tell_all = options.pop("progress", None)
-    request = read_request(graph, query, log, **options)
-    with follow_progress(tell_all) as tell:
-        return vary_limit(
-            request,
-            limit,
-            values=values,
-            arm=arm,
-            baseline=baseline,
-            at_least=at_least,
-            max_regret=max_regret,
-            max_limit=max_limit,
-            context=context,
-            progress=tell,
-        )
-
-
-def vary_limit(
-    request: BoundRequest,
-    limit: str,
-    *,
-    values: Iterable[float] | None = None,
-    arm: object = None,
-    baseline: object = None,
-    at_least: float | None = None,
-    max_regret: float | None = None,
-    max_limit: float = 100.0,
-    context: object = None,
-    progress: Progress = say_nothing,
-) -> Sensitivity:
-    """Analyze the sensitivity of a request to a limit; the options are those of ``sensitivity``."""
     if not (isinstance(max_limit, int | float) and isfinite(max_limit) and max_limit > 1):
         raise OptionError(f"max_limit={max_limit!r} is not a number above 1. Write one.")
     asked = {"baseline": baseline, "at_least": at_least, "max_regret": max_regret}
@@ -455,22 +423,22 @@ def vary_limit(
         raise InvalidConclusion(
             Option(given[0]), " is about an arm. Name one with ", Option("arm"), "."
         )
-    limited = _Limited.read(request, limit, progress)
-    grid = sorted({*map(float, VALUES if values is None else values)})
-    for each in grid:
-        limited.find(each)
-    breakdown = None
-    if arm is not None:
-        first = next(t for t in (limited.find(g) for g in (*grid, inf)) if t is not None)
-        conclusion = Conclusion.read(first, arm, context, baseline, at_least, max_regret)
-        breakdown = _find_breakdown(limited, conclusion, float(max_limit))
+    request, breakdown = read_request(graph, query, log, **options), None
+    with follow_progress(options.get("progress")) as progress:
+        limited = _Limited.read(request, limit, progress)
+        grid = sorted({*map(float, VALUES if values is None else values)})
+        for each in grid:
+            limited.find(each)
+        if arm is not None:
+            first = next(t for t in (limited.find(g) for g in (*grid, inf)) if t is not None)
+            concluded = Conclusion.read(first, arm, context, baseline, at_least, max_regret)
+            breakdown = _find_breakdown(limited, concluded, float(max_limit))
     found = [(each, table) for each in grid if (table := limited.tables[each]) is not None]
-    refuted = tuple(sorted(at for at, table in limited.tables.items() if table is None))
     return Sensitivity(
         limited.on,
         tuple(each for each, _ in found),
         tuple(table for _, table in found),
-        refuted,
+        tuple(sorted(at for at, table in limited.tables.items() if table is None)),
         breakdown,
         _list_caveats(limited),
     )

@@ -552,28 +552,22 @@ class _AdjustmentSearch:
     def list_minimal(self) -> Iterator[Adjustment]:
         """List every pair of which nothing can be spared, besides what is included.
 
-        Without external data with polynomial delay, else the first in polynomial time.
+        In such a pair ``Z^T`` is a minimal separator of Y and S, and ``Z`` a minimal one of X
+        and Y among those that hold it. Not all of these are minimal: another ``Z^T`` in ``Z`` may
+        need fewer covariates.
         """
-        if not self.included <= self.allowed or self.find_external(self.allowed) is None:
+        x, y, s = self.treatments, self.outcomes, self.selection
+        if not self.included <= self.allowed:
             return
-        if not self.measured:
+        usable = self.allowed & self.measured
+        for external in list_minimal_separators(self.backdoor, y, s, within=usable):
             for found in list_minimal_separators(
-                self.backdoor,
-                self.treatments,
-                self.outcomes,
-                include=self.included | self.selection,
-                within=self.allowed,
+                self.backdoor, x, y, include=external | self.included | s, within=self.allowed
             ):
-                yield Adjustment(found - self.selection, Nodes())
-            return
-        if (first := self.find_minimal()) is None:
-            return
-        yield first
-        for pair in self.list_all():
-            spare = pair.covariates - self._find_needed(pair.covariates) - self.included
-            idle = pair.external - self._find_needed_external(pair.external)
-            if pair != first and not spare and not idle:
-                yield pair
+                covariates = found - s
+                spare = covariates - self._find_needed(covariates) - self.included
+                if not external or not spare:
+                    yield Adjustment(covariates, external)
 
     def list_all(self) -> Iterator[Adjustment]:
         """List every pair that adjusts once, with polynomial delay, widest covariates first."""

@@ -20,9 +20,9 @@ References
 B. van der Zander and M. Liśkiewicz, Finding minimal d-separators in linear time and
 applications, UAI 2019. They treat directed graphs; bidirected edges enter here as edges
 with two heads. T. Richardson, Markov properties for acyclic directed mixed graphs, Scand. J.
-Stat. 2003 (the augmented graph). J. Tian, A. Paz and J. Pearl, Finding minimal d-separators,
-R-254, 1998. K. Takata, Space-optimal, backtracking algorithms to list the minimal vertex
-separators of a graph, Discrete Appl. Math. 2010.
+Stat. 2003 (the augmented graph). H. Shen and W. Liang, Efficient enumeration of all minimal
+separators in a graph, Theor. Comput. Sci. 1997. J. Tian, A. Paz and J. Pearl, Finding minimal
+d-separators, R-254, 1998.
 """
 
 from collections import deque
@@ -32,7 +32,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from boundit.core.names import Names, Nodes, sort_names
-from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.causal_graph import CausalGraph, list_bits
 from boundit.graph.read import GraphLike, require_graph
 from boundit.graph.separation import require_roles
 
@@ -227,64 +227,58 @@ def list_minimal_separators(
     include: Names = (),
     within: Names | None = None,
 ) -> Iterator[Nodes]:
-    """List every minimal separator once: no proper subset that holds ``include`` separates.
+    """List every separator of which no proper subset that holds ``include`` separates.
 
-    In the augmented graph of the ancestors they are the minimal vertex separators (Takata 2010).
-    What may not be used is taken out first, and its neighbors are joined.
+    Each once, with polynomial delay, from near the sources to near the targets. They are the
+    minimal vertex separators of the augmented graph, where the members and the causes of one
+    c-component are joined: each follows from another by moving one of its nodes to the side of
+    the sources (Shen and Liang 1997).
 
-    >>> chain = CausalGraph.of(directed=[("X", "A"), ("A", "B"), ("B", "Y")])
+    >>> chain = CausalGraph.of(directed=[("X", "A"), ("A", "B"), ("B", "Y"), ("X", "C")])
     >>> [sorted(found) for found in list_minimal_separators(chain, "X", "Y")]
     [['A'], ['B']]
     """
-    task = _SeparatorSearch.of(graph, sources, targets, include, within)
-    x, y = "source", "target"
-    ends = dict.fromkeys(task.sources, x) | dict.fromkeys(task.targets, y)
-    links = _augment(task, {name: f"node {name}" for name in task.inside} | ends)
-    kept = {x, y, *(f"node {name}" for name in task.widest - task.include)}
-    for node in set(links) - kept:
-        around = links.pop(node)
-        for each in around:
-            links[each] = (links[each] | around) - {each, node}
+    task, bits = _SeparatorSearch.of(graph, sources, targets, include, within), graph.bits
+    start, goal, forced = map(bits.mask, (task.sources, task.targets, task.include))
+    inside = bits.mask(task.inside)
+    usable = bits.mask(task.within) & inside & ~forced
+    near = [0] * len(bits.names)
+    for part in bits.components(inside):
+        around = (part | bits.find_parents(part)) & inside & ~forced
+        for i in list_bits(around):
+            near[i] |= around
 
-    def reach(start: str, blocked: set[str]) -> set[str]:
-        found, waiting = {start}, [start]
+    def expand(part: int, blocked: int) -> int:
+        """Add what the augmented graph joins to a part, except the blocked nodes."""
+        queue = part
+        while queue:
+            bit = queue & -queue
+            new = near[bit.bit_length() - 1] & ~blocked & ~part
+            part, queue = part | new, (queue ^ bit) | new
+        return part
+
+    def find_border(part: int) -> int:
+        border = 0
+        for i in list_bits(part):
+            border |= near[i]
+        return border & ~part
+
+    def search() -> Iterator[Nodes]:
+        waiting, seen = deque([start]), set[int]()
         while waiting:
-            fresh = links[waiting.pop()] - found - blocked
-            found |= fresh
-            waiting += fresh
-        return found
+            # What cannot be in a separator goes to the side of the sources.
+            part = expand(waiting.popleft(), usable)
+            if part & goal:
+                continue
+            found = find_border(expand(goal, find_border(part)))
+            if found in seen:
+                continue
+            seen.add(found)
+            yield task.include | bits.read(found)
+            side = expand(start, found)
+            waiting += (side | 1 << i for i in list_bits(found))
 
-    def border(of: set[str]) -> set[str]:
-        return set().union(*(links[node] for node in of)) - of
-
-    def search(near: set[str], far: frozenset[str]) -> Iterator[set[str]]:
-        # Of the separators whose side of the sources holds ``near`` and nothing of ``far``.
-        nearest = border(reach(y, border(near)))
-        near = reach(x, nearest)
-        if near & far:
-            return
-        free = nearest - links[y] - far
-        if not free:
-            yield nearest
-            return
-        node = min(free)
-        yield from search(near | {node}, far)
-        yield from search(near, far | {node})
-
-    if y not in links.get(x, {y}):
-        for found in search({x}, frozenset()):
-            yield task.include | {name.removeprefix("node ") for name in found}
-
-
-def _augment(task: "_SeparatorSearch", names: dict[str, str]) -> dict[str, set[str]]:
-    """Join, without ``include``, ancestors that a walk over nothing but colliders joins."""
-    links = {name: set[str]() for node, name in names.items() if node not in task.include}
-    part = task.graph.induced(task.inside)
-    for district in part.components():
-        around = {names[node] for node in (district | part.parents(district)) - task.include}
-        for name in around:
-            links[name] |= around - {name}
-    return links
+    return search()
 
 
 def list_sets_between(

@@ -103,8 +103,9 @@ def make_bounds_page(
     if table.pooling != NO_LOG:
         counted = tuple(str(table.pooling).splitlines())
         sections.append(Notes("Logged rows that a policy can pool", counted))
-    critical = tuple(table.critical)
-    caveats = [str(caveat) for caveat in table.caveats if caveat not in critical]
+    silent = says_nothing(table)
+    critical = () if silent else table.critical
+    caveats = [str(c) for c in table.caveats if c.kind != "critical"]
     caveats += filter(None, [describe_small_counts(table)])
     sections += [Notes("Assumptions and limits", tuple(caveats))] if caveats else []
     if graph is not None:
@@ -144,7 +145,8 @@ def show_bounds(table: BoundTable) -> str:
         what, *lines = write_silence(table)
         title, said = f"{title}: {what}", tuple(lines)
     sections = (tabulate_bounds(table, drawn=True), *_list_caveats(table))
-    return Page(title, said, sections, table.critical).write_snippet()
+    critical = () if says_nothing(table) else table.critical
+    return Page(title, said, sections, critical).write_snippet()
 
 
 def show_effect(effect: Effect) -> str:
@@ -155,7 +157,8 @@ def show_effect(effect: Effect) -> str:
         what, *lines = write_silence(table, effects)
         title, said = f"{title}: {what}", tuple(lines)
     sections = (tabulate_effects(effects, drawn=True), *_list_caveats(table))
-    return Page(title, said, sections, table.critical).write_snippet()
+    critical = () if says_nothing(table) else table.critical
+    return Page(title, said, sections, critical).write_snippet()
 
 
 def make_choice_page(choice: Choice, caveats: Sequence[str] = ()) -> Page:

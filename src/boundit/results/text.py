@@ -23,6 +23,8 @@ MOST_ROWS = 30
 _MOST_NAMED = 4
 """How many arms or contexts a sentence names; of more it says how many."""
 _MOST_SENTENCES = 6
+WHY = ("critical", "skipped")
+"""The kinds of caveats that say why nothing is known where that is so."""
 
 
 def write_bounds(table: "BoundTable", *, all_rows: bool = False, caveats: bool = True) -> str:
@@ -33,7 +35,7 @@ def write_bounds(table: "BoundTable", *, all_rows: bool = False, caveats: bool =
     first, notes = _split_caveats(table) if caveats else ([], [])
     if says_nothing(table):
         what, *said = write_silence(table)
-        return "\n".join([f"{title}: {what}", "", *first, *said, *notes])
+        return "\n".join([f"{title}: {what}", "", *said, *_list_notes(table, caveats=caveats)])
     keys = sorted(table.bounds, key=lambda key: rank_row(table, key))
     shown = keys if all_rows else keys[:MOST_ROWS]
     rows = [table.bounds[key] for key in shown]
@@ -79,9 +81,9 @@ def write_effects(
     title = title_effects(effects)
     keys = [(effect, where) for effect in effects for where in effect.intervals]
     first_notes, notes = _split_caveats(table) if caveats else ([], [])
-    if _are_silent(effects):
+    if are_silent(effects):
         what, *said = write_silence(table, effects)
-        return "\n".join([f"{title}: {what}", "", *first_notes, *said, *notes])
+        return "\n".join([f"{title}: {what}", "", *said, *_list_notes(table, caveats=caveats)])
     keys.sort(key=lambda key: rank_row(table, (key[0].arm, key[1])))
     shown = keys if all_rows else keys[:MOST_ROWS]
     decimals = choose_decimals(*table.outcome_range)
@@ -163,7 +165,7 @@ def write_confidence(table: "BoundTable", n: int, what: str) -> str:
     """Say at what confidence ``n`` intervals contain what they are about, and on what terms."""
     if table.confidence is None:
         if is_exact(table):
-            return "The data are an exact distribution: there is no sampling error."
+            return "The data are an exact distribution without sampling error."
         if any(row.n for row in table.bounds.values()):
             return "The endpoints are estimates: sampling error is not included."
         return "The intervals are taken as given."
@@ -204,16 +206,54 @@ def write_silence(table: "BoundTable", effects: Sequence["Effect"] = ()) -> list
         what = f"Every effect from -{most} to +{most}"
         n = sum(len(effect.intervals) for effect in effects)
     rows = f"all {n:,} rows" if n != 1 else "the only row"
-    if not (table.complete and all(map(is_proved, table.bounds.values()))):
-        return ["no bound found", f"No rule narrows the range of the outcome, in {rows}."]
+    proved = table.complete and all(map(is_proved, table.bounds.values()))
+    if not proved or _has_few_rows(table):
+        no_rule = f"No rule narrows the range of the outcome, in {rows}."
+        return ["no bound found", no_rule, *_write_why(table)]
     return [
         "no information",
         f"{what} is consistent with the data and the graph, in {rows}.",
-        "More rows of this kind would not help (proved).",
+        *_write_why(table),
+        "     More rows of this kind would not help (proved).",
     ]
 
 
-def _are_silent(effects: Sequence["Effect"]) -> bool:
+def _write_why(table: "BoundTable") -> list[str]:
+    """Write why nothing is known: a limit, empty cells, hidden causes, or too few rows."""
+    said = [
+        f"{'Skipped: ' if caveat.kind == 'skipped' else ''}{caveat.text}"
+        for caveat in table.caveats
+        if caveat.kind in WHY
+    ]
+    rows = list(table.bounds.values())
+    empty = sum(not is_proved(row) for row in rows)
+    if empty:
+        said.append(
+            f"{empty:,} of {len(rows):,} rows depend on combinations of values that were never "
+            "logged."
+        )
+    if _has_few_rows(table):
+        said.append("There are too few rows: without sampling error some bounds are narrower.")
+    if not said and not table.complete:
+        said = ["The search for rules met a limit; others might give a bound."]
+    return [f"{'     ' if i else 'Why: '}{line}" for i, line in enumerate(said)]
+
+
+def _has_few_rows(table: "BoundTable") -> bool:
+    """Return True if some bound is narrower without sampling error."""
+    slack = ROUNDING * (table.outcome_range[1] - table.outcome_range[0])
+    return any(
+        row.upper_estimate - row.lower_estimate < row.upper - row.lower - slack
+        for row in table.bounds.values()
+    )
+
+
+def _list_notes(table: "BoundTable", *, caveats: bool) -> list[str]:
+    """The caveats that do not say why nothing is known."""
+    return [str(caveat) for caveat in table.caveats if caveats and caveat.kind not in WHY]
+
+
+def are_silent(effects: Sequence["Effect"]) -> bool:
     """Return True if every effect is the whole range of effects."""
     low, high = effects[0].bounds.outcome_range
     least = 2 * (high - low) * (1 - ROUNDING)
