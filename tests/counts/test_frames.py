@@ -187,7 +187,7 @@ def test_categories_of_numbers_stay_numbers() -> None:
          "'L' holds list. A category is a whole number, text, a boolean or a date."),
         (pl.DataFrame({"L": [[1], [2]]}), {"variables": ["L"]}, NotACategory,
          "'L' holds lists or structures. A category is a whole number, text, a boolean or a "
-         "date"),
+         "date."),
     ],
 )  # fmt: skip
 def test_columns_that_hold_something_else(

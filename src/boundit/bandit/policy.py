@@ -183,6 +183,7 @@ class Policy(BasePolicy):
             found, places = np.array(groups, np.int64), np.empty(n, np.int64)
             explored, uniforms = np.zeros(n, np.bool_), None
             if self.draws or self.explore:
+                working_on.name = f"{self._name}.decide_many"
                 uniforms = draw_uniforms(self.ids.key, hash_ids(names))
             for group, shared in enumerate(scores):
                 members = np.flatnonzero(found == group) if len(scores) > 1 else slice(None)
@@ -207,7 +208,7 @@ class Policy(BasePolicy):
 
     def _score(self, context: Context, arms: Arms | None) -> Scores:
         """Score the arms of a context, and keep the result until something is learned."""
-        working_on.name = self._name
+        working_on.name = f"{self._name}.decide"
         if arms is not None:
             named = self._read_arms(arms)
             new = sorted((arm for arm in named if arm not in self._columns), key=repr)
@@ -378,7 +379,7 @@ class Policy(BasePolicy):
         reward: float,
         shown: Any,
     ) -> None:
-        working_on.name = self._name
+        working_on.name = f"{self._name}.learn"
         try:
             if row is None:
                 row = self._find_row(context)
@@ -451,7 +452,7 @@ class Policy(BasePolicy):
             return None
         if arrays is None:
             return None
-        working_on.name = f"whole runs of {self._name}"
+        working_on.name = f"{self._name} in simulations"
         found: Ints = play_runs(arrays, rounds)
         return found & ARM
 

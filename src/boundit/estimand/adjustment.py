@@ -53,6 +53,7 @@ from boundit.graph.separation import find_connected_nodes, open_walk
 from boundit.graph.separators import (
     find_needed_nodes,
     find_separator,
+    list_minimal_separators,
     list_separators,
     list_sets_between,
     minimal_separator,
@@ -167,11 +168,10 @@ def list_context_adjustments(
         seen = set[Nodes]()
         for behind, s, usable, table in _list_weight_sources(graph, x, y, c, tables):
             within = (usable & allowed) | c
-            for found in list_separators(behind, y, x | s, include=c, within=within):
+            listing = list_minimal_separators if minimal else list_separators
+            for found in listing(behind, y, x | s, include=c, within=within):
                 covariates = found - c
-                needed = find_needed_nodes(behind, y, x | s, include=c, within=found)
-                spare = covariates - (needed or frozenset()) if minimal else frozenset()
-                if covariates not in seen and not spare:
+                if covariates not in seen:
                     seen.add(covariates)
                     yield ContextAdjustment(covariates, table)
 
@@ -535,15 +535,21 @@ class _AdjustmentSearch:
         return find_needed_nodes(self.backdoor, *ends, within=external) or Nodes()
 
     def list_minimal(self) -> Iterator[Adjustment]:
-        """List every pair of which nothing can be spared; the first in polynomial time."""
-        if (first := self.find_minimal()) is None:
-            return
-        yield first
-        for pair in self.list_all():
-            spare = pair.covariates - self._find_needed(pair.covariates)
-            idle = pair.external - self._find_needed_external(pair.external)
-            if pair != first and not spare and not idle:
-                yield pair
+        """List every pair of which nothing can be spared.
+
+        In such a pair ``Z^T`` is a minimal separator of Y and S, and ``Z`` a minimal one of X
+        and Y among those that hold it. Not all of these are minimal: another ``Z^T`` in ``Z`` may
+        need fewer covariates.
+        """
+        x, y, s = self.treatments, self.outcomes, self.selection
+        usable = self.allowed & self.measured
+        for external in list_minimal_separators(self.backdoor, y, s, within=usable):
+            for found in list_minimal_separators(
+                self.backdoor, x, y, include=external | s, within=self.allowed
+            ):
+                covariates = found - s
+                if not external or not covariates - self._find_needed(covariates):
+                    yield Adjustment(covariates, external)
 
     def list_all(self) -> Iterator[Adjustment]:
         """List every pair that adjusts once, with polynomial delay, widest covariates first."""

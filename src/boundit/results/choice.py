@@ -218,7 +218,7 @@ def write_at_most(number: float, *, digits: int = 4) -> str:
     if not math.isfinite(number) or number == 0:
         return f"{number:g}"
     unit = 10.0 ** min(math.floor(math.log10(abs(number))) + 1 - digits, 0)
-    # What rounding left of a number that has so few digits is no reason for the next one up.
+    # What rounding left of a number that has so few digits does not round up to the next one.
     return f"{math.ceil(number / unit - 1e-6) * unit:.{digits + 3}g}"
 
 
