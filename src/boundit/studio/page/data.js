@@ -5,9 +5,11 @@
 /** @import { Studio } from "./studio.js" */
 /** @import { Answers } from "./answers.js" */
 import { announce, count, element, redraw, wait, whenNew } from "./dom.js";
+import { addNode } from "./graph.js";
 import { BinHistogram } from "./histogram.js";
 import { isZeroOne, makeFurtherLevels, makeRewardRange } from "./known.js";
 import { Latest } from "./latest.js";
+import { complain } from "./notice.js";
 import { drawFault, faultOf, makeRepeat } from "./studio.js";
 import { Cancelled, ask, run, server, upload } from "./transport.js";
 
@@ -19,6 +21,11 @@ const MISSING = [
 const FEW_LEVELS = 8;
 /** The line of jobs that looks at logs, in this window alone. */
 const LINE = `look ${crypto.randomUUID()}`;
+const MATCHES = `match ${crypto.randomUUID()}`;
+/** @type {[string, string][]} */
+const ENCODINGS = [["utf-8", "UTF-8"], ["cp1252", "Windows-1252"], ["latin-1", "Latin-1"], ["utf-16", "UTF-16"]];
+/** @type {[string, string][]} */
+const DATE_PARTS = [["year", "year"], ["quarter", "quarter"], ["month", "month"], ["weekday", "weekday"], ["hour", "hour"], ["days", "days since 1970"]];
 
 /** @param {HTMLElement} root @param {Studio} studio @param {Answers} answers @param {number} limit bytes that may be uploaded */
 export function showData(root, studio, answers, limit) {
@@ -86,6 +93,14 @@ export function showData(root, studio, answers, limit) {
     inspect();
   };
 
+  /** Copy the file as it should be read, and take the copy. @param {object} reading */
+  const read = (reading) =>
+    void sending.run(() => ask("/api/files/convert", { file: store.project.data.file, reading }), ({ name }) => {
+      list();
+      choose(name);
+      announce(`Read again, as ${name}`);
+    }, (error) => redraw(state, drawFault(faultOf(error)), makeReading(store.project.data.file ?? "", read)));
+
   const list = () =>
     void listing.run(() => ask("/api/files"), (found) => {
       files = found.files;
@@ -125,15 +140,20 @@ export function showData(root, studio, answers, limit) {
     const progress = (/** @type {import("./transport.js").Progress} */ { words, done, total }) => {
       if (total && total > 1) reading.textContent = `Reading ${project.data.file}: ${words} (${count(done)} of ${count(total)})`;
     };
-    void looking.run(() => {
+    void looking.run(async () => {
       job = run("look", project, LINE, { progress, part: () => {} });
-      return job.result;
+      const held = await job.result;
+      job = run("match", project, MATCHES, { progress, part: () => {} });
+      const matched = await job.result;
+      return { ...held, ...matched, columns: held.columns.map((/** @type {Column} */ each) => ({ ...each, node: matched.nodes[each.name] ?? null })) };
     }, (/** @type {DataLook} */ found) => {
       look = found;
       shown = project.data.file;
       const own = found.problems.filter((/** @type {Problem} */ each) => !isBesideColumn(each, found, project));
       redraw(state,
         element("p", {}, element("strong", {}, `${count(found.n_rows)} rows`), `, ${found.columns.length} columns in ${project.data.file}`),
+        found.n_rows === 0 && drawFault({ where: "data.file", message: "The log has no rows.", hint: "Choose another file." }),
+        makeReading(project.data.file ?? "", read),
         ...own.map(drawFault));
       show();
     }, (error) => {
@@ -153,10 +173,14 @@ export function showData(root, studio, answers, limit) {
     return [...found, fault];
   };
   const showWhenNew = whenNew(() => {
-    showColumns(columns, studio, look && { ...look, problems: listProblems() });
+    showColumns(columns, studio, look && { ...look, problems: listProblems() }, read);
     showSettings(settings, studio, look, files.map((each) => each.name));
   });
   const show = () => {
+    if (studio.look !== look) {
+      studio.look = look;
+      studio.dispatchEvent(new CustomEvent("look"));
+    }
     studio.editor.columns = look?.columns.map((each) => each.name) ?? [];
     const { data, graph, query, settings: kept } = store.project;
     const nodes = graph.nodes.map(({ name, hidden, selection }) => [name, hidden, selection]);
@@ -197,8 +221,42 @@ function isBesideColumn({ where }, look, project) {
   return name !== undefined && (look.unmatched_nodes.includes(name) || look.columns.some((each) => each.node === name || each.name === name) || project.graph.nodes.some((node) => node.name === name));
 }
 
-/** @param {HTMLElement} root @param {Studio} studio @param {DataLook | null} look */
-function showColumns(root, studio, look) {
+/** Fields for a file that is not read as it should be. @param {string} file @param {(reading: object) => void} read */
+function makeReading(file, read) {
+  const encoding = element("select", { id: "encoding", "data-key": "encoding" }, ...ENCODINGS.map(([value, words]) => element("option", { value }, words)));
+  const comma = element("input", { type: "checkbox", "data-key": "decimal comma" });
+  const header = element("input", { type: "checkbox", "data-key": "header", checked: true });
+  const gaps = element("input", { type: "text", id: "gaps", "data-key": "gaps", placeholder: "NA, -99", autocomplete: "off" });
+  return element("details", { class: "rest", "data-key": "reading" },
+    element("summary", {}, "Not read as it should be?"),
+    element("p", { class: "quiet" }, `A copy is written beside ${file}; the file itself stays as it is.`),
+    element("div", { class: "field" }, element("label", { for: "encoding" }, "Encoding"), encoding),
+    element("label", { class: "check-line" }, comma, " Decimal comma (1,5)"),
+    element("label", { class: "check-line" }, header, " The first row has the names"),
+    element("div", { class: "field" }, element("label", { for: "gaps" }, "Also missing"), gaps),
+    element("button", { type: "button", "data-key": "read again", onclick: () => read({
+      encoding: encoding.value, decimal_comma: comma.checked, header: header.checked,
+      missing: gaps.value.split(",").map((each) => each.trim()).filter(Boolean),
+    }) }, "Read again"));
+}
+
+/** @param {Studio} studio @param {Column[]} columns */
+function addColumns(studio, columns) {
+  const label = columns.length === 1 ? `add ${columns[0].name}` : `add ${columns.length} columns`;
+  studio.store.change(label, (draft) => {
+    const { nodes } = draft.graph;
+    const top = nodes.length ? Math.max(...nodes.map(({ y }) => y)) + 80 : 60;
+    const left = nodes.length ? Math.min(...nodes.map(({ x }) => x)) : 80;
+    columns.forEach(({ name }, i) => {
+      if (!nodes.some((node) => node.name === name)) addNode(draft, name, left + (i % 5) * 150, top + Math.floor(i / 5) * 80);
+    });
+  });
+  studio.editor.fit();
+  announce(`In the graph: ${columns.map(({ name }) => name).join(", ")}`);
+}
+
+/** @param {HTMLElement} root @param {Studio} studio @param {DataLook | null} look @param {(reading: object) => void} read */
+function showColumns(root, studio, look, read) {
   if (!look) {
     root.replaceChildren();
     return;
@@ -208,17 +266,24 @@ function showColumns(root, studio, look) {
   const lost = measured.filter((node) => !look.columns.some((each) => each.node === node.name));
   const used = measured.flatMap((node) => look.columns.filter((each) => each.node === node.name));
   const rest = look.columns.filter((each) => !each.node);
+  const near = lost.filter(({ name }) => look.suggestions[name]);
   redraw(root,
     lost.length > 0 &&
       element("section", { class: "lost" },
         element("h3", {}, lost.length === 1 ? "A node without a column" : `${lost.length} nodes without a column`),
+        near.length > 1 && element("button", {
+          type: "button", class: "small", "data-key": "match all", onclick: () => studio.store.change("match all columns", (draft) => {
+            for (const { name } of near) draft.data.columns[name] = look.suggestions[name];
+          }),
+        }, `Take all ${near.length} suggestions`),
         ...lost.map((node) => drawLost(studio, look, node.name))),
     used.length > 0 &&
-      element("ul", { class: "column-list" }, ...used.map((column) => drawColumn(studio, look, column))),
+      element("ul", { class: "column-list" }, ...used.map((column) => drawColumn(studio, look, column, read))),
     rest.length > 0 &&
-      element("details", { class: "rest", "data-key": "rest" },
-        element("summary", {}, `${rest.length} column${rest.length === 1 ? "" : "s"} that the graph does not name`),
-        element("ul", { class: "column-list" }, ...rest.map((column) => drawColumn(studio, look, column)))));
+      element("details", { class: "rest", "data-key": "rest", ...(used.length === 0 ? { open: true } : {}) },
+        element("summary", {}, `${rest.length} column${rest.length === 1 ? "" : "s"} not in the graph`),
+        rest.length > 1 && rest.length <= 40 && element("button", { type: "button", class: "small", "data-key": "add all", onclick: () => addColumns(studio, rest) }, `Add all ${rest.length} to the graph`),
+        element("ul", { class: "column-list" }, ...rest.map((column) => drawColumn(studio, look, column, read)))));
 }
 
 /** @param {Studio} studio @param {DataLook} look @param {string} name */
@@ -253,8 +318,8 @@ function match(studio, name, column) {
   announce(`${name}: ${column || "no column"}`);
 }
 
-/** @param {Studio} studio @param {DataLook} look @param {Column} column */
-function drawColumn(studio, look, column) {
+/** @param {Studio} studio @param {DataLook} look @param {Column} column @param {(reading: object) => void} read */
+function drawColumn(studio, look, column, read) {
   const { node } = column;
   const rewarded = node !== null && node === studio.project.query.outcome;
   const problems = look.problems.filter(({ where }) =>
@@ -267,13 +332,22 @@ function drawColumn(studio, look, column) {
   return element("li", { class: problems.length ? "column faulty" : "column", "data-column": column.name },
     element("div", { class: "column-head" },
       node ? element("strong", {}, node) : element("span", {}, column.name),
-      node ? makeColumnChoice(studio, look, node) : null,
-      element("span", { class: "quiet" }, facts)),
+      node ? makeColumnChoice(studio, look, node)
+        : element("button", { type: "button", class: "small", "data-key": `add ${column.name}`, "aria-label": `Add ${column.name} to the graph`, onclick: () => addColumns(studio, [column]) }, "+ Add to the graph"),
+      element("span", { class: "quiet" }, facts),
+      column.holds === "dates or times" && makeDatePart(column, read)),
     ...problems.map(drawFault),
     column.levels.length > 0 && !column.histogram && drawLevels(column),
     node !== null && column.histogram && drawHistogram(studio, column, node, rewarded),
     rewarded && needsRange(studio, column) && makeRewardRange(studio, column, node),
     node !== null && !rewarded && !column.histogram && makeFurtherLevels(studio, column, node));
+}
+
+/** A date is taken as a part of it. @param {Column} column @param {(reading: object) => void} read */
+function makeDatePart(column, read) {
+  const select = element("select", { "data-key": `date ${column.name}`, "aria-label": `Part of the date ${column.name}`, onchange: () => select.value && read({ dates: { [column.name]: select.value } }) },
+    element("option", { value: "" }, "take a part of the date"), ...DATE_PARTS.map(([value, words]) => element("option", { value }, words)));
+  return select;
 }
 
 /** @param {Studio} studio @param {Column} column */
@@ -330,13 +404,22 @@ function showSettings(root, studio, look, files) {
       draft.data.weight = weight.value || null;
     }));
   const others = files.filter((name) => name !== data.file);
+  const external = element("input", { type: "file", "data-key": "external file", "aria-label": "Add a table without selection", accept: ".csv,.tsv,.parquet,.jsonl,.gz,.arrow" });
+  const sending = new Latest(() => studio.store.document);
+  external.addEventListener("change", () => {
+    const [file] = external.files ?? [];
+    if (!file) return;
+    void sending.run(() => upload(file.name, file), ({ name }) => studio.store.change(`external ${name}`, (draft) => {
+      draft.settings.external.push(name);
+    }), (error) => complain(faultOf(error).message));
+  });
   redraw(root,
     element("div", { class: "field" }, element("label", { for: "missing" }, "Where a value is missing"), missing),
     element("div", { class: "field" }, element("label", { for: "weight" }, "Does a column say how many rows a row stands for?"), weight),
-    others.length > 0 &&
-      element("details", { class: "rest", "data-key": "external", ...(settings.external.length ? { open: true } : {}) },
-        element("summary", {}, "Tables of everybody, without selection"),
-        element("p", { class: "quiet" }, "A census, say: it tells how common contexts are among all, not only among those logged."),
+    element("details", { class: "rest", "data-key": "external", ...(settings.external.length ? { open: true } : {}) },
+        element("summary", {}, "Tables without selection: a census, a survey"),
+        element("p", { class: "quiet" }, "A table of the whole population tells how common its variables are among all, not only among logged rows."),
+        external,
         ...others.map((name) =>
           element("label", { class: "check-line" },
             element("input", {

@@ -121,10 +121,23 @@ export class BinHistogram extends HTMLElement {
           onclick: () => this.#tell(this.#bins.filter((_, j) => j !== i)),
         }, "✕"),
       ]),
+      this.#bins.length === 0 && element("button", { type: "button", class: "small", "data-key": "suggest", onclick: () => this.#tell(this.#findQuartiles()) }, "Cut into quarters"),
       element("button", { type: "button", class: "small", "data-key": "add", onclick: () => this.#add() }, "Add a cut"),
       this.#bins.length > 0 &&
         element("button", { type: "button", class: "small", "data-key": "clear", onclick: () => this.#tell([]) }, "Do not cut"),
     ].filter((each) => each instanceof Node);
+  }
+
+  /** Find the cuts that split the rows into quarters, as far as the bars tell. */
+  #findQuartiles() {
+    const { edges, counts } = this.#histogram;
+    const all = counts.reduce((sum, each) => sum + each, 0);
+    return [0.25, 0.5, 0.75].map((share) => {
+      let before = 0;
+      let i = 0;
+      while (i < counts.length - 1 && before + counts[i] < share * all) before += counts[i++];
+      return this.#round(edges[i] + ((share * all - before) / (counts[i] || 1)) * (edges[i + 1] - edges[i]));
+    });
   }
 
   /** Add a cut in the widest gap. */

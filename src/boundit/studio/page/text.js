@@ -248,8 +248,10 @@ function takeGraph(studio, answer) {
     const { query } = draft;
     query.treatments = query.treatments.filter(measured);
     query.context = query.context.filter(measured);
+    query.adjust_for = query.adjust_for.filter(measured);
+    query.never_adjust_for = query.never_adjust_for.filter(measured);
     if (query.outcome !== null && !measured(query.outcome)) query.outcome = null;
-    if (answer.query && query.outcome === null && query.treatments.length === 0) draft.query = answer.query;
+    if (answer.query && query.outcome === null && query.treatments.length === 0) draft.query = { ...query, ...answer.query };
   }, "type the graph");
 }
 
