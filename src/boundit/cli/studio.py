@@ -34,7 +34,8 @@ def studio(folder: Path, port: int, *, no_browser: bool) -> None:
 
     Logs are read from FOLDER, by default the current one; files dropped on the page and graphs
     are written there. A project file, a report or an export opens too. It listens on this machine
-    only, and needs the printed link. Ctrl-C ends it. Needs the extra service: pip install 'boundit[service]'.
+    only, and needs the printed link. Ctrl-C ends it. Needs the extra service: pip install
+    'boundit[service]'.
 
     \b
     Examples:
