@@ -46,9 +46,13 @@ def test_without_rows_the_columns_are_there() -> None:
 
 
 def test_what_cannot_be_framed_is_one_line() -> None:
-    with pytest.raises(UnknownFrame, match="no frame of kind 'dask'; there are pandas, polars"):
+    with pytest.raises(
+        UnknownFrame, match="'dask' is not a kind of data frame. Write one of pandas, polars"
+    ):
         TABLE.frame("dask")  # type: ignore[arg-type]
-    with pytest.raises(CannotFrame, match=r"polars cannot hold the column 'X': .*; rows"):
+    with pytest.raises(
+        CannotFrame, match=r"polars cannot hold the column 'X' \(.*\). Use rows"
+    ):
         make_frame([{"X": 1}, {"X": "a"}], "polars")
 
 

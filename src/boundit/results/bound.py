@@ -36,7 +36,8 @@ def read_goal(given: object) -> Goal:
             found: Goal = goal
             return found
     raise OptionError(
-        Option("goal"), f" must be 'max' or 'min', found {given!r}; which outcome is better?"
+        Option("goal", given),
+        " is not a direction. Write 'max' or 'min': which outcome is better.",
     )
 
 
