@@ -36,8 +36,7 @@ def read_goal(given: object) -> Goal:
             found: Goal = goal
             return found
     raise OptionError(
-        Option("goal", given),
-        " is not a direction. Write 'max' or 'min': which outcome is better.",
+        Option("goal"), f" must be 'max' or 'min', found {given!r}. It says which is better."
     )
 
 
