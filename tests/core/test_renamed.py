@@ -37,7 +37,7 @@ def test_an_old_option_gives_the_new_one(old: str) -> None:
     asked: Any = ("X -> Y", "Y | do(X)", ROWS)
 
     with pytest.raises(
-        RenamedOption, match=f"derive_bounds has no option {old!r}; write "
+        RenamedOption, match=f"derive_bounds has no option {old!r}. Write "
     ) as one:
         bd.derive_bounds(*asked, **given)
     assert one.value.option == OPTIONS[old]
@@ -46,3 +46,16 @@ def test_an_old_option_gives_the_new_one(old: str) -> None:
             function(*asked, **given)
     with pytest.raises(bd.BounditError, match=f"read_log has no option {old!r}"):
         bd.read_log(ROWS, **given)
+
+
+def test_options_of_decisions_have_new_names() -> None:
+    asked: Any = ("X -> Y", "Y | do(X)", ROWS)
+
+    with pytest.raises(RenamedOption, match=r"stress has no option 'new'\. Write policy"):
+        bd.stress(*asked, new=1)  # type: ignore[arg-type]
+    with pytest.raises(
+        RenamedOption, match=r"suggest has no option 'trial'\. Write trial_size"
+    ):
+        bd.suggest(*asked, trial=1)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="suggest has no option 'new'"):
+        bd.suggest(*asked, new=1)  # type: ignore[arg-type]

@@ -151,7 +151,7 @@ POLICY_ATTRIBUTES: Mapping[str, str] = {
     "plan_reason": "pooling_reason",
 }
 """What policies and decisions have."""
-OPTIONS: Mapping[str, str] = {
+OPTIONS: dict[str, str] = {
     "confounding": "confounding_limit",
     "nulls": "missing",
     "reward_range": "outcome_range",
@@ -159,14 +159,21 @@ OPTIONS: Mapping[str, str] = {
     "told": "progress",
 }
 """Options of functions about logs, and their flags; policies keep ``reward_range``."""
+DECISIONS: dict[str, str] = {
+    "contexts": "shares",
+    "new": "policy",
+    "old": "baseline",
+    "trial": "trial_size",
+}
+"""Options of single functions about decisions."""
 
 
 class RenamedOption(BounditError, TypeError):
     """An option that has another name now."""
 
     def __init__(self, function: str, old: str) -> None:
-        new = OPTIONS[old]
-        super().__init__(f"{function} has no option {old!r}; write {new}", option=new)
+        new = (OPTIONS | DECISIONS)[old]
+        super().__init__(f"{function} has no option {old!r}. Write {new}.", option=new)
 
 
 def refuse_renamed(function: Callable[_Asked, _Answer]) -> Callable[_Asked, _Answer]:
