@@ -32,8 +32,8 @@ from boundit.bounds.models.options import ModelKind, Models
 from boundit.core.errors import BounditError
 from boundit.core.long_work import Progress
 from boundit.core.message import Option, Placeholder
-from boundit.core.public_names import DECISIONS, RenamedOption
 from boundit.core.public_names import OPTIONS as RENAMED
+from boundit.core.public_names import RenamedOption
 from boundit.results.bound import Goal
 from boundit.results.sampling import Inference
 
@@ -439,7 +439,7 @@ def accept_options(function: Callable[_Asked, _Answer]) -> Callable[_Asked, _Ans
     @wraps(function)
     def ask(*args: _Asked.args, **options: _Asked.kwargs) -> _Answer:
         for name in options:
-            if name in RENAMED or DECISIONS.get(name) in known:
+            if name in RENAMED:
                 raise RenamedOption(function.__name__, name)
             if name not in known and name not in signature.parameters:
                 raise UnknownOption(function.__name__, name, known)
