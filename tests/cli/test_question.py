@@ -152,7 +152,7 @@ def test_several_graphs_are_files_with_commas() -> None:
         (["--outcome-range", "1"], "Option '--outcome-range' requires 2 arguments"),
         (["--time-limit", "nan"], "'--time-limit': 'nan' is not a number"),
         (["--level", "nan"], "'--level': 'nan' is not a number"),
-        (["--columns", "Twon=Town"], "the graph has no node 'Twon'; did you mean 'Town'?"),
+        (["--columns", "Twon=Town"], "The graph has no node 'Twon'. Did you mean 'Town'?"),
         (["--external", "none.csv"], "--external: no table at 'none.csv'"),
     ],
 )
@@ -172,7 +172,7 @@ def test_a_column_of_the_cluster_may_be_renamed() -> None:
     require_nodes(columns, [graph, other], cluster="user")
     require_nodes({"Warehouse": "Kept"}, [graph])
     for given in ([graph], [graph, other]):
-        with pytest.raises(click.UsageError, match="the graph has no node"):
+        with pytest.raises(click.UsageError, match="The graph has no node"):
             require_nodes(columns, given)
 
 

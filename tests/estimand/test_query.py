@@ -46,8 +46,8 @@ def test_a_lone_string_is_one_name() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("Y | do(Y)", "'Y' is an outcome and a treatment at once; it can only be one of them"),
-        ("Y | do(X), X", "'X' is a treatment and context at once; it can only be one of them"),
+        ("Y | do(Y)", "'Y' is an outcome and a treatment at once. Give it one of these roles."),
+        ("Y | do(X), X", "'X' is a treatment and context at once. Give it one of these roles."),
         ("Y, Y | do(X)", "'Y' is named twice among the outcomes; name it once"),
         ("Y | do(X, X)", "'X' is named twice among the treatments; name it once"),
         (

@@ -16,9 +16,8 @@ import numpy as np
 
 from boundit.bandit.compiled import working_on
 from boundit.bandit.decision import Renamed
-from boundit.bandit.draws import Ints
 from boundit.bandit.errors import BadOption, CannotMerge, DamagedState
-from boundit.bandit.ids import ID_WINDOW, DecisionIds, IdStore, LearnedIds
+from boundit.bandit.ids import ID_WINDOW, DecisionIds, IdStore, Ints, LearnedIds
 from boundit.bandit.options import (
     Arms,
     CommonOptions,

@@ -9,15 +9,16 @@ from typing import Any, NamedTuple, NoReturn, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.bandit.draws import Floats, Ints
 from boundit.bandit.errors import NotADecision
-from boundit.bandit.index import FREE, INDEX
+from boundit.bandit.ids import Floats, Ints
 from boundit.bandit.spec import show
 from boundit.core.codec import decode, encode
 from boundit.core.public_names import POLICY_ATTRIBUTES, find_forwarded
 from boundit.results.bound import Arm, Context, Value
 
 EXPLORED = "explore"
+FREE, INDEX = 0, 1
+"""Columns of a table of scores: before and after truncation to the bounds."""
 Chances = Mapping[Arm, float]
 
 

@@ -20,10 +20,16 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from boundit.bounds.chain import Axes, Run
-from boundit.bounds.evidence import SUCCESS, Counts, Evidence, Probabilities
+from boundit.bounds.evidence import (
+    SUCCESS,
+    Counts,
+    Evidence,
+    Probabilities,
+    has_two_values,
+    settle_outcome_range,
+)
 from boundit.bounds.population import Reweighting
 from boundit.bounds.request import read_bandit_query
-from boundit.bounds.reward import has_two_values, settle_outcome_range
 from boundit.core.formula import (
     Group,
     Over,

@@ -45,9 +45,10 @@ _COST = click.option(
     show_default=True,
     help="The arm of least maximum regret, or of the greatest lower endpoint.",
 )
-@click.option("--randomize", is_flag=True, help="Allow arms to be drawn with probabilities.")
+@click.option("--randomize", is_flag=True, help="Allow several arms, each with a probability.")
 @_COST
 @flags(
+    "all_rows",
     "out",
     "report",
     "json",
@@ -65,6 +66,7 @@ def choose(
     report: Path | None,
     *,
     randomize: bool,
+    all_rows: bool,
     as_json: bool,
 ) -> None:
     """Choose an arm for every context, and bound its regret: how far it is from the best arm.
@@ -92,13 +94,13 @@ def choose(
         write_policy(choice, out)
         notify_written(out)
     if report is not None:
-        from boundit.decisions.pages import make_choice_page  # noqa: PLC0415
+        from boundit.report.bounds import make_choice_page  # noqa: PLC0415
 
         write_answer(report, make_choice_page(choice, table.caveats))
     if as_json:
         print_json({"sure": choice.sure, **choice.record(), "caveats": table.caveats})
         return
-    click.echo(str(choice))
+    click.echo(choice.format(all_rows=all_rows))
     for note in table.caveats:
         notify(note.kind, note.text)
 
@@ -125,7 +127,7 @@ def choose(
     metavar="P",
     help="With --estimator dr: the smallest possible propensity.",
 )
-@flags("report", "json")
+@flags("all_rows", "report", "json")
 @click.pass_context
 def compare(
     context: click.Context,
@@ -140,6 +142,7 @@ def compare(
     min_propensity: float | None,
     report: Path | None,
     *,
+    all_rows: bool,
     as_json: bool,
 ) -> None:
     """Bound the mean outcome of --policy minus that of --baseline, and say which is better.
@@ -187,7 +190,7 @@ def compare(
     if as_json:
         print_json(compared.record() | {"rows": compared.rows(), "caveats": table.caveats})
     else:
-        click.echo(str(compared))
+        click.echo(compared.format(all_rows=all_rows))
         for note in table.caveats:
             notify(note.kind, note.text)
     context.exit(0 if compared else 1)
@@ -214,14 +217,16 @@ class _Limit(click.types.StringParamType):
     help="What is limited: confounding by an edge, or selection.",
 )
 @click.option(
-    "--arm", metavar="VALUE,...", help="The conclusion is about this arm: it is the best one."
+    "--arm",
+    metavar="VALUE,...",
+    help="The conclusion is that this arm is the best, or better than --baseline.",
 )
 @flags("baseline")
 @click.option(
     "--at-least",
-    type=Number(),
+    type=float,
     metavar="D",
-    help="It is better than --baseline by at least D; without one, its mean is at least D.",
+    help="The arm is better than --baseline by at least D; without one, its mean is at least D.",
 )
 @click.option("--context", "where", metavar="VALUE,...", help="The context of the conclusion.")
 @flags("plot", "report", "json")
@@ -253,19 +258,20 @@ def sensitivity(
         --arm B --baseline A --at-least 0.1 --context young
     """
     from boundit.bounds.options import read_levels  # noqa: PLC0415, keeps --help quick
-    from boundit.bounds.request import read_request  # noqa: PLC0415
-    from boundit.decisions.sensitivity import vary_limit  # noqa: PLC0415
+    from boundit.decisions.sensitivity import sensitivity as vary  # noqa: PLC0415
 
-    request = read_request(question.graph, question.query, question.log, **question.options)
     with show_steps() as tell:
-        found = vary_limit(
-            request,
-            limit,
+        found = vary(
+            question.graph,
+            question.query,
+            question.log,
+            limit=limit,
             arm=None if arm is None else tuple(read_levels(arm)),
             baseline=None if baseline is None else tuple(read_levels(baseline)),
             at_least=at_least,
             context=None if where is None else tuple(read_levels(where)),
             progress=tell,
+            **question.options,
         )
     if plot is not None:
         found.plot(plot)

@@ -184,7 +184,8 @@ def identify(
 def _write_list(title: str, found: Iterable[object], most: int = MOST_LISTED) -> str:
     lines = [f"\n  {each}" for each in found]
     left = len(lines) - most
-    more = f"\n  and {left} more" if left > 0 else ""
+    # Longer lists are cut where they are made.
+    more = f"\n  and {'at least ' * (len(lines) >= 100)}{left} more" if left > 0 else ""
     return f"{title}:{''.join(lines[:most]) or ' none'}{more}"
 
 

@@ -255,7 +255,7 @@ class ColumnSource:
         """Read a column to group by, as numbers of bins where the plan has cuts for it."""
         if name not in plan.cuts:
             return self.columns[name]
-        numbers = self._read_numbers(name, "the binned column")
+        numbers = self._read_numbers(name, "binned column")
         bins: list[int] = np.searchsorted(plan.cuts[name], numbers, side="right").tolist()
         return [None if x != x else i for x, i in zip(numbers.tolist(), bins, strict=True)]
 

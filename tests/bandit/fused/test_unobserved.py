@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from boundit.bandit.fused.beliefs import believe
+from boundit.bandit.fused.beliefs import score_fused
 from boundit.bandit.fused.layout import BIAS, FusedArrays
 from boundit.bandit.fused.unobserved import (
     break_sticks,
@@ -123,7 +123,7 @@ def test_weights_are_a_function_of_the_rewards_bit_for_bit(
         assert (getattr(one.unseen, name) == getattr(two.unseen, name)).all()
     columns = list_columns(plan)
     for a in (two, again):
-        believe(a, 1, columns, 0, columns.size)
+        score_fused(a, 1, columns, 0, columns.size)
     beliefs = [a.belief for a in (two, again)]
     assert (beliefs[0] == beliefs[1]).all()
     assert not (one.pairs[..., BIAS] == two.pairs[..., BIAS]).all()

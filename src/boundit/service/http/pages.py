@@ -16,7 +16,9 @@ from jinja2 import Environment, StrictUndefined, Template
 from prometheus_client import generate_latest
 from starlette.responses import Response
 
-from boundit.report.stylesheet import write_stylesheet
+from boundit.report.bounds import chart_bounds, tabulate_bounds
+from boundit.report.chart import NARROW
+from boundit.report.palette import write_stylesheet
 from boundit.service.commands import CloseWindows, DailyCount
 from boundit.service.config import read_bounds
 from boundit.service.http.openapi import Call, operation
@@ -50,7 +52,7 @@ async def get_policy_page(call: Call) -> Response:
         asyncio.to_thread(engine.list_daily_counts, call.policy),
         asyncio.to_thread(engine.get_bounds, call.policy),
     )
-    drawn = None if bounds is None else await asyncio.to_thread(_list_intervals, bounds)
+    drawn = None if bounds is None else await asyncio.to_thread(_show_bounds, bounds)
     return _write_page(policy=policy, counts=_add_up(counts), days=_DAYS, bounds=drawn)
 
 
@@ -126,17 +128,14 @@ def _write_arm(arm: object) -> str:
     return ", ".join(one if isinstance(one, str) else json.dumps(one) for one in parts)
 
 
-def _list_intervals(text: bytes) -> dict[str, Any]:
-    """List the intervals of every arm in every context, of very many the first."""
+def _show_bounds(text: bytes) -> dict[str, Any]:
+    """Draw the bounds in force, and list the first of them."""
     table = read_bounds(msgspec.json.decode(text))
-    rows = [
-        [
-            ", ".join(map(str, context)) or "all",
-            ", ".join(map(str, arm)),
-            f"{interval.lower:.3f}",
-            f"{interval.upper:.3f}",
-        ]
-        for (arm, context), interval in list(table.intervals.items())[:_MOST_ROWS]
-    ]
-    more = len(table.intervals) - len(rows)
-    return {"arm": ", ".join(table.treatments), "rows": rows, "more": more}
+    chart, listed = chart_bounds(table), tabulate_bounds(table)
+    return {
+        "wide": chart.svg(),
+        "narrow": chart.svg(NARROW),
+        "head": listed.head,
+        "rows": listed.rows[:_MOST_ROWS],
+        "more": listed.count_more(_MOST_ROWS),
+    }
