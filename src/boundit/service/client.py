@@ -12,6 +12,7 @@ from typing import Any, Self, TypeAlias
 from urllib.parse import quote, urlsplit
 from uuid import uuid4
 
+from boundit.core.public_names import mark_renamed
 from boundit.results.bound_file import seal_record
 from boundit.results.bound_table import BoundTable
 from boundit.service.errors import ServiceError, Unavailable
@@ -370,3 +371,6 @@ def _spell(arm: Arm | None) -> object:
 def _choose_pause(tried: int) -> float:
     """Choose how long to wait before another try: longer each time, and never in step."""
     return min(0.05 * 2.0**tried, 2.0) * random.uniform(0.5, 1.5)
+
+
+mark_renamed(Client, {"reward": "learn", "show": "policy", "table": "propensities"})
