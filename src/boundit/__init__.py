@@ -17,6 +17,8 @@ forward("evaluate_identified", "boundit.counts.formula")
 forward("format_graph", "boundit.graph.read")
 forward("from_networkx", "boundit.graph.read")
 forward("to_networkx", "boundit.graph.read")
+forward("list_paths", "boundit.estimand.derivation")
+forward("open_walk", "boundit.graph.separation")
 forward("make_frame", "boundit.report.frame")
 for _kind in ("bounds", "effects", "limits"):
     forward(f"plot_{_kind}", "boundit.report.plot")

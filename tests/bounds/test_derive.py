@@ -279,7 +279,7 @@ def test_without_selection_the_log_outweighs_a_small_table() -> None:
         ({"query": 5}, "a query is read from text such as"),
         (
             {"log": ROWS | {"Y": [0, 1, 2, 1, 0, 1]}},
-            "declare what it can be with outcome_range",
+            "Declare its possible range with outcome_range",
         ),
         ({"outcome_range": (0, 0.5)}, "outside outcome_range"),
         ({"outcome_range": (1, 0)}, "low < high"),

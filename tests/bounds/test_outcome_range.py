@@ -31,14 +31,14 @@ def test_a_reward_of_0_and_1_needs_no_range() -> None:
 def test_any_other_reward_needs_one(rewards: tuple[float, ...]) -> None:
     """0.6 and 1.2 have the same sum as sum of squares, and are not binary for all that."""
     assert not is_binary(counted(*rewards))
-    with pytest.raises(NeedsRange, match="declare what it can be with outcome_range"):
+    with pytest.raises(NeedsRange, match="Declare its possible range with outcome_range"):
         settle_outcome_range([counted(*rewards)], None)
     assert settle_outcome_range([counted(*rewards)], (-1, 2)) == (-1, 2)
 
 
 def test_a_reward_beyond_its_range_is_refused_with_its_value() -> None:
     with pytest.raises(
-        OutsideRange, match=r"the log has Y = 3, outside outcome_range=\(0, 2\)"
+        OutsideRange, match=r"The data have Y = 3, outside outcome_range=\(0, 2\)"
     ):
         settle_outcome_range([counted(0, 1), counted(0, 3)], (0, 2))
 

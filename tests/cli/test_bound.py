@@ -180,7 +180,10 @@ def test_caveats_name_flags_and_the_saved_table_speaks_python(
         ([GRAPH, QUERY, "empty.csv"], "it has no rows"),
         ([GRAPH, QUERY, "cut.parquet"], "not a whole Parquet file"),
         ([GRAPH, QUERY, "odd.csv"], "no column"),
-        ([GRAPH, QUERY, "levels.csv"], "declare what it can be with --outcome-range LOW HIGH:"),
+        (
+            [GRAPH, QUERY, "levels.csv"],
+            "Declare its possible range with --outcome-range LOW HIGH.",
+        ),
         ([GRAPH, QUERY, "S.csv"], "filter the log to S = 1"),
         ([GRAPH, QUERY], "Missing argument 'LOG...'"),
         ([GRAPH, "Y | ", "log.csv"], "expected a variable or do(...)"),
@@ -195,7 +198,7 @@ def test_caveats_name_flags_and_the_saved_table_speaks_python(
         ),
         (
             [GRAPH, QUERY, "log.csv", "--outcome-range", "0", "0.5"],
-            "outside --outcome-range 0 0.5; widen",
+            "outside --outcome-range 0 0.5. Widen",
         ),
         ([GRAPH, QUERY, "log.csv", "--time-limit", "-1"], "--time-limit must be"),
         (

@@ -133,14 +133,14 @@ ERRORS: list[tuple[BounditError | Callable[[], object], str, str | None, str | N
     (
         NeedsRange("Y", 0, 12),
         "outcome_range",
-        "declare what it can be with outcome_range=(low, high): the log may not",
-        "declare what it can be with --outcome-range LOW HIGH: the log may not",
+        "Declare its possible range with outcome_range=(low, high).",
+        "Declare its possible range with --outcome-range LOW HIGH.",
     ),
     (
         OutsideRange("Y", 2, (0, 1.5)),
         "outcome_range",
-        "outside outcome_range=(0, 1.5); widen",
-        "outside --outcome-range 0 1.5; widen",
+        "outside outcome_range=(0, 1.5). Widen",
+        "outside --outcome-range 0 1.5. Widen",
     ),
     (
         lambda: bounded("X -> Y", outcome_range="wide"),

@@ -153,9 +153,12 @@ def test_a_value_outside_the_domain_is_refused_with_a_hint() -> None:
         ({"Ad": "A", "Age": 0, "lower": 0}, "'upper' must be a number, found None"),
         ({"Ad": "A", "Age": 0, "lower": "0", "upper": 1}, "'lower' must be a number"),
         ({"Ad": "A", "Age": 0, "lower": float("nan"), "upper": 1}, "'lower' must be a number"),
-        ({"Ad": "A", "Age": 0, "lower": 0.5, "upper": 0.4}, "is no interval inside the range"),
-        ({"Ad": "A", "Age": 0, "lower": 0, "upper": 2}, "is no interval inside the range"),
-        ({"Ad": [1], "Age": 0, "lower": 0, "upper": 1}, "which is no level"),
+        (
+            {"Ad": "A", "Age": 0, "lower": 0.5, "upper": 0.4},
+            "is not an interval within the range",
+        ),
+        ({"Ad": "A", "Age": 0, "lower": 0, "upper": 2}, "is not an interval within the range"),
+        ({"Ad": [1], "Age": 0, "lower": 0, "upper": 1}, "which is not a value"),
     ],
 )
 def test_a_row_that_is_no_bound_is_refused_with_its_number(

@@ -204,7 +204,7 @@ def test_an_exact_distribution_has_shares_and_no_sampling_error() -> None:
         "0  0.500  0.500  0.500       0.500",
         "1  0.750  0.750  0.750       0.500",
     ]
-    assert text.endswith("The data are an exact distribution: there is no sampling error.")
+    assert text.endswith("The data are an exact distribution without sampling error.")
 
 
 @pytest.mark.parametrize(

@@ -167,37 +167,37 @@ def pool(sources: Sequence[Counts], names: Nodes) -> Counts:
 
 
 class NeedsRange(BounditError):
-    """A numeric reward whose range was not declared."""
+    """A numeric outcome whose range was not declared: the log may not show the extremes."""
 
-    def __init__(self, reward: str, low: float, high: float) -> None:
-        self.reward = reward
+    def __init__(self, outcome: str, low: float, high: float) -> None:
+        self.outcome = outcome
         super().__init__(
-            f"the reward {reward!r} is not 0/1 (the log has {low:g} to {high:g}); declare what "
-            "it can be with ",
+            f"The outcome {outcome!r} is numeric ({low:g} to {high:g} in the data). Declare its "
+            "possible range with ",
             Option("outcome_range", (Placeholder("low"), Placeholder("high"))),
-            ": the log may not show the extremes",
+            ".",
         )
 
 
 class OutsideRange(BounditError):
-    """A reward beyond its declared range."""
+    """An outcome beyond its declared range."""
 
-    def __init__(self, reward: str, value: float, declared: tuple[float, float]) -> None:
-        self.reward, self.value = reward, value
+    def __init__(self, outcome: str, value: float, declared: tuple[float, float]) -> None:
+        self.outcome, self.value = outcome, value
         ends = tuple(Placeholder(f"{end:g}") for end in declared)
         super().__init__(
-            f"the log has {reward} = {value:g}, outside ",
+            f"The data have {outcome} = {value:g}, outside ",
             Option("outcome_range", ends),
-            "; widen the range or mend the log",
+            ". Widen the range or correct the data.",
         )
 
 
 def settle_outcome_range(
     tables: Sequence[CountTable], declared: tuple[float, float] | None
 ) -> tuple[float, float]:
-    """Return the declared range of the reward, or (0, 1) where none is and all rewards are 0/1.
+    """Return the declared range of the outcome, or (0, 1) where none is and all outcomes are 0/1.
 
-    Rewards outside it are refused.
+    Outcomes outside it are refused.
     """
     low, high = read_range(declared) if declared is not None else (0.0, 1.0)
     for table in tables:
@@ -213,7 +213,7 @@ def settle_outcome_range(
 
 
 def is_binary(table: CountTable) -> bool:
-    """Tell whether every reward of a table is 0 or 1: only then do sums and squares agree."""
+    """Tell whether every outcome of a table is 0 or 1: only then do sums and squares agree."""
     sums, squares, lowest, highest = table.sums, table.squares, table.lowest, table.highest
     if sums is None or squares is None or lowest is None or highest is None:
         return True
@@ -222,16 +222,16 @@ def is_binary(table: CountTable) -> bool:
 
 
 def has_two_values(table: CountTable, low: float, high: float) -> bool:
-    """Tell whether every reward of a table, which is within its range, is at an end of it.
+    """Tell whether every outcome of a table, which is within its range, is at an end of it.
 
-    Then a cell's successes are its rows with the reward ``high``, a binomial count. Whether
+    Then a cell's successes are its rows with the outcome ``high``, a binomial count. Whether
     values between exist that were never logged does not matter to an interval of the mean: its
     lower endpoint is one of P(high), and the mean is no less; its upper endpoint is one of P(low),
     and the mean is no more than if all others had the outcome ``high``.
     """
     if (low, high) == (0, 1) or table.sums is None or table.squares is None:
         return is_binary(table)
-    # The sum of (reward - low) (high - reward), which no reward makes negative.
+    # The sum of (outcome - low) (high - outcome), which no outcome makes negative.
     within = (low + high) * table.sums - table.squares - low * high * table.n
     return bool((within <= _NEAR * table.n * max(abs(low), abs(high)) ** 2).all())
 

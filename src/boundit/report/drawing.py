@@ -45,7 +45,7 @@ def draw_graph(
 
     Arrows are solid, hidden common causes dashed with two heads, and roles have shapes. A group
     whose members may be related in any way is one box. Nodes stand at their ``places`` if these
-    are given and there is no group.
+    are given and the graph has no groups.
 
     >>> from boundit.graph.text import parse
     >>> drawing = draw_graph(parse("X -> Y; X <-> Y; Y -> [S]"), treatments="X", outcomes="Y")

@@ -27,7 +27,7 @@ LONG = 30
 """How long a term may be before lines may break between its parts."""
 _SCROLLED = '<span class="formula" role="group" aria-label="formula" tabindex="0">'
 _LONGEST, _DEEPEST = 4000, 40
-"""Beyond this a formula is no help to the eye, and stays text."""
+"""Beyond this a formula would not help the eye, and stays text."""
 
 
 def draw_line(line: Line) -> str:
@@ -184,7 +184,7 @@ def draw_variable(variable: Variable) -> str:
 
 
 def draw_letter(letter: str) -> str:
-    """Write the letter before a bracket as MathML; a star marks the law of the population."""
+    """Write the letter before a bracket as MathML; a star marks the population."""
     if letter.endswith("*"):
         return f"<msup><mi>{escape(letter[:-1])}</mi><mo>∗</mo></msup>"
     return f"<mi>{escape(letter)}</mi>"
@@ -197,7 +197,7 @@ def draw_words(text: str) -> str:
 
 
 def draw_operator(sign: str, *, wide: bool = False, large: bool = False) -> str:
-    """Write a sign as MathML, with room beside it where it parts two sides.
+    """Write a sign as MathML, with space beside it where it parts two sides.
 
     >>> draw_operator("(")
     '<mo stretchy="false">(</mo>'

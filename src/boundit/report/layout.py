@@ -57,7 +57,7 @@ class NodeBox:
 class EdgeRoute:
     """An edge: the points where it enters and leaves each row; an arc stays above one row.
 
-    ``side`` is to which side it bends, so that an arrow between the same nodes has room. One
+    ``side`` is to which side it bends, so that an arrow between the same nodes fits. One
     with a ``handle`` is a single curve that is drawn towards it.
     """
 
@@ -142,7 +142,7 @@ def measure_node(lines: tuple[str, ...]) -> tuple[float, float]:
 def _place_rows(
     drawing: RowOrder, x: Mapping[RowSlot, float], sizes: Mapping[str, tuple[float, float]]
 ) -> tuple[list[float], list[float]]:
-    """Find the y of the upper and lower edge of every row, with room between for edges to turn."""
+    """Find the y of the upper and lower edge of every row, with space between for edges to turn."""
     rows = {s.name: s.row for row in drawing.rows for s in row}
     arched = {rows[a] for a, _ in drawing.arcs}
     reach = dict.fromkeys(range(len(drawing.rows)), 0.0)
@@ -193,7 +193,7 @@ def _route_edges(
 
 
 def _choose_side(link: RowLink, lanes: Mapping[RowSlot, float]) -> int:
-    """Choose to which side a dashed edge bends, so that an arrow between its nodes has room.
+    """Choose to which side a dashed edge bends, so that an arrow between its nodes fits.
 
     Gives -1 for left, 1 for right, 0 for straight.
     """

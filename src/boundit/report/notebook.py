@@ -35,7 +35,7 @@ OF_SELECTION = (
 )
 OF_CONFOUNDING = (
     "The limit is on the unmeasured common cause of {edge}: given what was observed, it changes "
-    "the odds of a treatment by this factor at most. At 1 there is no confounding."
+    "the odds of a treatment by this factor at most. At 1 the two are not confounded."
 )
 
 

@@ -262,15 +262,19 @@ def place_slots(
     free on each side.
     """
     pulls = _find_pulls(drawing)
-    room = {
+    distances = {
         row: tuple(_measure_distance(a, b, widths, gaps) for a, b in pairwise(row))
         for row in drawing.rows
     }
-    x = {s: at for row in drawing.rows for s, at in zip(row, _pack_row(room[row]), strict=True)}
+    x = {
+        s: at
+        for row in drawing.rows
+        for s, at in zip(row, _pack_row(distances[row]), strict=True)
+    }
     for sweep in range(_ROUNDS):
         for row in drawing.rows[:: 1 if sweep % 2 == 0 else -1]:
             wishes = [_find_wish(slot, x, pulls) for slot in row]
-            x.update(zip(row, spread_apart(wishes, room[row]), strict=True))
+            x.update(zip(row, spread_apart(wishes, distances[row]), strict=True))
     left = min(x[slot] - widths[slot] / 2 for slot in x)
     return {slot: at - left for slot, at in x.items()}
 
@@ -299,10 +303,10 @@ def _measure_distance(
     return (widths[a] + widths[b]) / 2 + max(gaps[a], gaps[b])
 
 
-def _pack_row(room: Sequence[float]) -> list[float]:
-    """Place a row's nodes side by side around x = 0, each ``room`` from the last; give their x."""
+def _pack_row(distances: Sequence[float]) -> list[float]:
+    """Place a row's nodes side by side around x = 0, ``distances`` apart; give their x."""
     at = [0.0]
-    for apart in room:
+    for apart in distances:
         at.append(at[-1] + apart)
     return [x - at[-1] / 2 for x in at]
 
@@ -323,17 +327,19 @@ def _find_wish(
     return sum(x[other] * strength for other, strength in near) / weight, weight
 
 
-def spread_apart(wishes: Sequence[tuple[float, float]], room: Sequence[float]) -> list[float]:
+def spread_apart(
+    wishes: Sequence[tuple[float, float]], distances: Sequence[float]
+) -> list[float]:
     """Place things near to where each should stand, in order and far enough apart.
 
-    ``wishes`` are pairs of a position and its weight, ``room`` the least distances; gives the
+    ``wishes`` are pairs of a position and its weight, ``distances`` the least distances; gives the
     positions of the least weighted sum of squares, by pooling neighbors whose wishes clash.
 
     >>> spread_apart([(0, 1), (0, 1), (9, 1)], [2, 2])
     [-1.0, 1.0, 9.0]
     """
     shifts = [0.0]
-    for apart in room:
+    for apart in distances:
         shifts.append(shifts[-1] + apart)
     pools = list[tuple[float, float, int]]()
     for (wish, weight), shift in zip(wishes, shifts, strict=True):

@@ -165,7 +165,7 @@ def write_confidence(table: "BoundTable", n: int, what: str) -> str:
     """Say at what confidence ``n`` intervals contain what they are about, and on what terms."""
     if table.confidence is None:
         if is_exact(table):
-            return "The data are an exact distribution: there is no sampling error."
+            return "The data are an exact distribution without sampling error."
         if any(row.n for row in table.bounds.values()):
             return "The endpoints are estimates: sampling error is not included."
         return "The intervals are taken as given."
@@ -249,7 +249,7 @@ def _has_few_rows(table: "BoundTable") -> bool:
 
 
 def _list_notes(table: "BoundTable", *, caveats: bool) -> list[str]:
-    """The caveats that are no reason why nothing is known."""
+    """The caveats that do not say why nothing is known."""
     return [str(caveat) for caveat in table.caveats if caveats and caveat.kind not in WHY]
 
 

@@ -90,7 +90,7 @@ class Fused(Policy):
     ... )
     >>> policy = Fused(table, seed=1)
     >>> policy.decide().arm, policy.pooling_reason
-    ('B', 'these bounds came without a log, so there are no rows to count')
+    ('B', 'these bounds came without a log, so they have no rows to count')
     """
 
     draws = True

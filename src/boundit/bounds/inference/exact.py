@@ -42,7 +42,6 @@ BEST_SHARE = 0.8
 CELL_SHARE = 0.05  # the part of the error for cell intervals beside sum bounds
 RIVAL_SHARE = 0.5  # the same where a rule without a sum may be the best
 PROGRAM_SHARE = 0.2  # the part of the error for programs beside chains that give no point
-FEW_ROWS, FEW_CELLS = 500, 4
 
 
 def choose_rules(rules: Sequence[Rule], evidence: Evidence) -> list[Rule]:
@@ -149,6 +148,8 @@ def find_sum(rule: Rule, evidence: Evidence) -> SumForm | str:
     y, (*before, last) = form.outcome, form.factors
     if evidence.is_numeric and any(y in factor.names for factor in before):
         return f"{y} is read twice, and is not 0/1"
+    if evidence.is_numeric and form.divided:
+        return f"a ratio of which {y} is not 0/1"
     if form.divided and any(y in factor.given for factor in form.factors):
         return f"a ratio in which {y} is given"
     if form.divided and evidence.find(term_of(last)).table.exact:
@@ -189,12 +190,7 @@ def plan_sums(rules: Sequence[Rule], evidence: Evidence) -> dict[Chain, SumForm]
     known = {c: f for c, f in found.items() if c.is_identified}
     if lost_identified and not known:
         return {}
-    kept = dict(list((known or found).items())[:MAX_CANDIDATES])
-    few = evidence.log.table.rows < FEW_ROWS and all(
-        prod(levels[name.rstrip("'")] for name in (*form.drawn, *form.unknown)) <= FEW_CELLS
-        for form in kept.values()
-    )
-    return {} if few else kept
+    return dict(list((known or found).items())[:MAX_CANDIDATES])
 
 
 def share_error(predicted: Floats, *, upper: bool, equal: bool) -> Floats:
