@@ -169,7 +169,10 @@ class Log:
             missing=self.missing,
             cuts=cuts,
             domain=domain or {},
-            notes=(*map(_warn_of_bins, cuts), *ask_by_name(unmarked, names)),
+            notes=(
+                *map(_warn_of_bins, cuts),
+                *(ask_by_name(unmarked, names) if unmarked else ()),
+            ),
             most_cells=plan.most_cells,
             cluster=cluster,
             adaptive=self.adaptive,
