@@ -319,9 +319,17 @@ def test_what_touches_zero_up_to_rounding_is_inconclusive(ends: tuple[float, flo
 
 
 def test_text_has_contexts_notes_and_confidence() -> None:
-    shown = str(make_comparison(0.1, 0.3, 20)).splitlines()
-    assert shown[2] == "  C=19: [0.100, 0.300], share 0.05"
-    assert shown[-3:] == ["  and 8 more", "Because.", "95% confidence."]
+    long = make_comparison(0.1, 0.3, 40)
+    shown = str(long).splitlines()
+    assert shown[2].split() == ["C", "lower", "upper", "share"]
+    assert shown[3].split() == ["39", "+0.100", "+0.300", "0.025"]
+    assert shown[-4:] == [
+        "and 10 more rows (--all-rows, or .frame(), has all)",
+        "",
+        "Because.",
+        "95% confidence.",
+    ]
+    assert len(long.format(all_rows=True).splitlines()) == len(shown) + 9
     found = make_comparison(0.1, 0.3, 2)
     record = json.loads(json.dumps(found.record()))
     assert (record["verdict"], record["interval"]) == ("better", [0.1, 0.3])

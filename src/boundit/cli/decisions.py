@@ -48,6 +48,7 @@ _COST = click.option(
 @click.option("--randomize", is_flag=True, help="Allow several arms, each with a probability.")
 @_COST
 @flags(
+    "all_rows",
     "out",
     "report",
     "json",
@@ -65,6 +66,7 @@ def choose(
     report: Path | None,
     *,
     randomize: bool,
+    all_rows: bool,
     as_json: bool,
 ) -> None:
     """Choose an arm for every context, and bound its regret: how far it is from the best arm.
@@ -98,7 +100,7 @@ def choose(
     if as_json:
         print_json({"sure": choice.sure, **choice.record(), "caveats": table.caveats})
         return
-    click.echo(str(choice))
+    click.echo(choice.format(all_rows=all_rows))
     for note in table.caveats:
         notify(note.kind, note.text)
 
@@ -125,7 +127,7 @@ def choose(
     metavar="P",
     help="With --estimator dr: the smallest possible propensity.",
 )
-@flags("report", "json")
+@flags("all_rows", "report", "json")
 @click.pass_context
 def compare(
     context: click.Context,
@@ -140,6 +142,7 @@ def compare(
     min_propensity: float | None,
     report: Path | None,
     *,
+    all_rows: bool,
     as_json: bool,
 ) -> None:
     """Bound the mean outcome of --policy minus that of --baseline, and say which is better.
@@ -187,7 +190,7 @@ def compare(
     if as_json:
         print_json(compared.record() | {"rows": compared.rows(), "caveats": table.caveats})
     else:
-        click.echo(str(compared))
+        click.echo(compared.format(all_rows=all_rows))
         for note in table.caveats:
             notify(note.kind, note.text)
     context.exit(0 if compared else 1)

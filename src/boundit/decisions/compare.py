@@ -23,6 +23,7 @@ from boundit.core.frames import FrameKind
 from boundit.core.interval import Interval
 from boundit.core.long_work import Progress, follow_progress
 from boundit.core.message import ANY, Option
+from boundit.core.public_names import mark_renamed, refuse_renamed
 from boundit.core.rounding import ROUNDING
 from boundit.counts.log import Log, read_log
 from boundit.decisions.choose import read_costs
@@ -48,9 +49,9 @@ from boundit.results.bound import Arm, Context, Goal, read_goal
 from boundit.results.bound_table import EXPERT, BoundTable
 from boundit.results.choice import write_at_least, write_at_most
 from boundit.results.sampling import ROWS
+from boundit.results.text import MOST_ROWS, align_columns
 
 ComparisonVerdict: TypeAlias = Literal["better", "worse", "inconclusive"]
-_MOST_SHOWN = 12
 _DECIDING = 3
 _BESIDE = 0.2  # share of a table's error that is spent once more on what is read beside it
 _EXPERT_ERROR = 0.01  # the same where a table has no error of its own
@@ -199,15 +200,24 @@ class Comparison:
         )
 
     def __str__(self) -> str:
-        lines = [self.summary]
-        if len(self.differences) > 1:
-            shown = self.sort_differences()[:_MOST_SHOWN]
-            lines.append("By context, the deciding ones first:")
-            for one in shown:
-                where = write_values(self.context, one.context)
-                lines.append(f"  {where}: {one.difference}, share {write_share(one.share)}")
-            if left := len(self.differences) - len(shown):
-                lines.append(f"  and {left:,} more")
+        return self.format()
+
+    def format(self, *, all_rows: bool = False) -> str:
+        """Write the comparison as text; of more than 30 contexts all with ``all_rows``."""
+        lines, every = [self.summary], self.sort_differences()
+        if len(every) > 1:
+            shown = every if all_rows else every[:MOST_ROWS]
+            columns = [
+                *([str(one.context[i]) for one in shown] for i in range(len(self.context))),
+                [_write_signed(one.difference.lower) for one in shown],
+                [_write_signed(one.difference.upper) for one in shown],
+                [write_share(one.share) for one in shown],
+            ]
+            head = [*self.context, "lower", "upper", "share"]
+            lines += ["", align_columns(head, columns)]
+            if left := len(every) - len(shown):
+                lines.append(f"and {left:,} more rows (--all-rows, or .frame(), has all)")
+            lines.append("")
         lines += self.notes
         if self.confidence is not None:
             lines.append(f"{100 * self.confidence:.6g}% confidence.")
@@ -232,6 +242,7 @@ def _write_signed(number: float) -> str:
     return f"{number + 0.0:+.3f}" if round(number, 3) else "0"
 
 
+@refuse_renamed
 def compare(
     bounds: BoundTable,
     policy: object,
@@ -500,6 +511,9 @@ def _find_error(table: BoundTable) -> float:
     if table.confidence is not None:
         return (1 - table.confidence) * _BESIDE
     return _EXPERT_ERROR if table.profile == EXPERT else 0.0
+
+
+mark_renamed(Comparison, {"by": "lower"})
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ from boundit.report.page import Page
 from boundit.results.bound import Arm, Context
 from boundit.results.bound_table import BoundTable
 from boundit.results.choice import write_at_least, write_at_most
-from boundit.results.text import write_arm, write_levels
+from boundit.results.text import align_columns, write_arm, write_levels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -282,10 +282,7 @@ class Sensitivity:
             shown = ", ".join(f"{limit:g}" for limit in self.refuted)
             said.append(f"The data contradict the limits {shown}.")
         if self.limits:
-            widths = [
-                float(np.mean([i.width for i in table.intervals.values()]))
-                for table in self.tables
-            ]
+            widths = list(map(_measure_width, self.tables))
             said.append(
                 f"From a limit of {self.limits[0]:g} to one of {self.limits[-1]:g} on "
                 f"{self.limit_on}, the mean width of the intervals grows from {widths[0]:.3g} to "
@@ -320,11 +317,29 @@ class Sensitivity:
 
     def __str__(self) -> str:
         lines = list(self.sentences)
+        if self.limits:
+            head, columns = self._list_curve()
+            lines += ["", align_columns(head, columns), ""]
         if self.confidence is not None:
             lines.append(
                 f"{100 * self.confidence:g}% confidence for each limit, if it is true."
             )
         return "\n".join(lines)
+
+    def _list_curve(self) -> tuple[list[str], list[list[str]]]:
+        """The mean width of the intervals at each limit, and the number of the conclusion."""
+        head = ["limit", "mean width"]
+        columns = [
+            [f"{limit:g}" for limit in self.limits],
+            [f"{_measure_width(table):.3f}" for table in self.tables],
+        ]
+        if self.breakdown is not None:
+            numbers = {point.limit: point.number for point in self.breakdown.curve}
+            head.append(self.breakdown.measure)
+            columns.append(
+                [f"{numbers[at]:.3f}" if at in numbers else "" for at in self.limits]
+            )
+        return head, columns
 
     def page(self) -> Page:
         """Make the page of the analysis."""
@@ -354,6 +369,10 @@ class Sensitivity:
         )
         drawn = (chart_limits(self),) if any(map(isfinite, self.limits)) else ()
         return replace(page, sections=(*drawn, *page.sections))
+
+
+def _measure_width(table: BoundTable) -> float:
+    return float(np.mean([interval.width for interval in table.intervals.values()]))
 
 
 @accept_options
