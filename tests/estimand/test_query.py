@@ -87,7 +87,7 @@ def test_a_question_that_makes_no_sense_is_refused_in_one_line(text: str, messag
 def test_the_graph_must_have_what_is_asked_about() -> None:
     graph = parse("X -> Reward; X -> [S]")
 
-    with pytest.raises(UnknownNode, match="did you mean 'Reward'"):
+    with pytest.raises(UnknownNode, match="Did you mean 'Reward'"):
         parse_query("reward | do(X)").require_in(graph)
     with pytest.raises(OverlappingRoles, match="'S' is the selection node and in the query"):
         parse_query("Reward | do(X), S").require_in(graph)

@@ -94,7 +94,7 @@ def test_a_number_is_its_level_however_it_is_spelled(given: object) -> None:
 def test_a_truth_value_is_no_number(given: object) -> None:
     names = VariableNames(UCB(prior=make_table()))
 
-    with pytest.raises(Unprocessable, match=r"is no level here; send [01]"):
+    with pytest.raises(Unprocessable, match=r"is not a level here; send [01]"):
         names.read_context(given)  # type: ignore[arg-type]
 
 
@@ -105,7 +105,7 @@ def test_levels_of_arms_are_as_strict() -> None:
     assert type(numbers.read_arm(2.0)[0]) is int
     assert truths.read_arm(True) == (True,)
     for names, given in ((numbers, True), (truths, 1), (truths, 0.0)):
-        with pytest.raises(Unprocessable, match="is no level here; send") as caught:
+        with pytest.raises(Unprocessable, match="is not a level here; send") as caught:
             names.read_arm(given)
         assert caught.value.field == "$.played"
 

@@ -41,7 +41,7 @@ def make_engine(folder: str, kind: str) -> Any:
         name="visits",
         kind=kind,  # type: ignore[arg-type]
         arms=[f"arm {i}" for i in range(ARMS)],
-        context={"age": ["old", "young"]},
+        context={"U1": [0, 1], "U2": [0, 1]},
         reward_range=(0.0, 1.0),
         seed=1,
     )
@@ -97,7 +97,7 @@ async def send_all(app: Any, action: str, first: int, last: int, connections: in
 
     async def work() -> None:
         for i in numbers:
-            told = {"context": {"age": "old" if i % 2 else "young"}}
+            told = {"context": {"U1": i % 2, "U2": i // 2 % 2}}
             if action == "reward":
                 told = {"reward": float(i % 2)}  # type: ignore[dict-item]
             await post(app, f"{PATH}/{action}", {"id": f"visit {i}", **told})
@@ -209,4 +209,8 @@ def show_traces(kind: str) -> None:
 
 
 if __name__ == "__main__":
-    play(sys.argv[1], sys.argv[2], int(sys.argv[3]))
+    if sys.argv[1] == "create":
+        make_engine(sys.argv[3], sys.argv[2]).stop()
+        print("{}")
+    else:
+        play(sys.argv[1], sys.argv[2], int(sys.argv[3]))

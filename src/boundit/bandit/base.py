@@ -15,7 +15,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from boundit.bandit.compiled import working_on
-from boundit.bandit.decision import Renamed
 from boundit.bandit.errors import BadOption, CannotMerge, DamagedState
 from boundit.bandit.ids import ID_WINDOW, DecisionIds, IdStore, Ints, LearnedIds
 from boundit.bandit.options import (
@@ -38,6 +37,7 @@ from boundit.bandit.states import (
 )
 from boundit.core.codec import decode, encode
 from boundit.core.errors import BounditError
+from boundit.core.public_names import mark_renamed
 from boundit.results.bound import Arm, Context
 from boundit.results.bound_table import BoundTable
 
@@ -474,5 +474,12 @@ class BasePolicy(ABC):
         vars(self).update(state, _lock=RLock(), _kept={}, _open={})
 
 
-for _old in ("fresh", "merged", "observes", "plan_reason"):
-    setattr(BasePolicy, _old, Renamed(_old))
+mark_renamed(
+    BasePolicy,
+    {
+        "fresh": "clone",
+        "merged": "merge",
+        "observes": "auxiliary_variables",
+        "plan_reason": "pooling_reason",
+    },
+)

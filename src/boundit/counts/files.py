@@ -322,7 +322,11 @@ class FileSource:
             if self.format is FileFormat.JSON:
                 types = zip(relation.columns, map(str, relation.types), strict=True)
                 kinds |= {name: ColumnKind.MIXED for name, of in types if of == "JSON"}
-        self._check_names(kinds)
+        folded = {name.casefold() for name in kinds}
+        numbered = [(name, *name.rpartition("_")[::2]) for name in kinds]
+        suspects = [(n, of) for n, of, i in numbered if of.casefold() in folded and i.isdigit()]
+        if suspects:
+            self._check_names(suspects)
         header = next(iter(kinds), "")
         one = self.format is FileFormat.CSV and len(kinds) == 1
         if one and any(mark in header for mark in ",;\t|"):
@@ -469,13 +473,8 @@ class FileSource:
         except duckdb.Error as error:
             raise self._explain_error(error) from error
 
-    def _check_names(self, kinds: Iterable[str]) -> None:
+    def _check_names(self, suspects: Iterable[tuple[str, str]]) -> None:
         """Refuse column names that differ only in case: DuckDB has numbered them, as Y and y_1."""
-        folded = {name.casefold() for name in kinds}
-        numbered = [(name, *name.rpartition("_")[::2]) for name in kinds]
-        suspects = [(n, of) for n, of, i in numbered if of.casefold() in folded and i.isdigit()]
-        if not suspects:
-            return
         real = self._list_real_names()
         for name, of in suspects:
             if name not in real:

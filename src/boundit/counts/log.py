@@ -26,7 +26,8 @@ from boundit.counts.sources import (
     read_columns,
 )
 from boundit.counts.table import CountTable
-from boundit.counts.tabulate import Missing, Request, ask_by_name, tabulate
+from boundit.counts.tabulate import Missing, Request, tabulate
+from boundit.graph.implications import ask_by_name
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -169,7 +170,10 @@ class Log:
             missing=self.missing,
             cuts=cuts,
             domain=domain or {},
-            notes=(*map(_warn_of_bins, cuts), *ask_by_name(unmarked, names)),
+            notes=(
+                *map(_warn_of_bins, cuts),
+                *(ask_by_name(unmarked, names) if unmarked else ()),
+            ),
             most_cells=plan.most_cells,
             cluster=cluster,
             adaptive=self.adaptive,

@@ -23,6 +23,7 @@ from boundit.core.frames import FrameKind
 from boundit.core.interval import Interval
 from boundit.core.long_work import Progress, follow_progress
 from boundit.core.message import ANY, Option
+from boundit.core.public_names import mark_renamed, refuse_renamed
 from boundit.core.rounding import ROUNDING
 from boundit.counts.log import Log, read_log
 from boundit.decisions.choose import read_costs
@@ -241,6 +242,7 @@ def _write_signed(number: float) -> str:
     return f"{number + 0.0:+.3f}" if round(number, 3) else "0"
 
 
+@refuse_renamed
 def compare(
     bounds: BoundTable,
     policy: object,
@@ -509,6 +511,9 @@ def _find_error(table: BoundTable) -> float:
     if table.confidence is not None:
         return (1 - table.confidence) * _BESIDE
     return _EXPERT_ERROR if table.profile == EXPERT else 0.0
+
+
+mark_renamed(Comparison, {"by": "lower"})
 
 
 @dataclass(frozen=True)

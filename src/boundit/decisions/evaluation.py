@@ -31,6 +31,7 @@ from boundit.core.codec import encode
 from boundit.core.errors import BounditError, OptionError
 from boundit.core.interval import Interval
 from boundit.core.message import Note, Option
+from boundit.core.public_names import refuse_renamed
 from boundit.core.rounding import ROUNDING
 from boundit.counts.log import Log, read_log
 from boundit.counts.named_array import Floats
@@ -80,6 +81,7 @@ class Estimate:
         return "\n".join([f"{self.value:.4g} in {self.interval}{sure}", *self.notes])
 
 
+@refuse_renamed
 def evaluate_policy(
     query: EffectQuery | str,
     log: object,

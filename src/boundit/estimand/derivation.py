@@ -13,8 +13,16 @@ from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
 from boundit.core.errors import shorten
-from boundit.core.formula import Line, StepRecord, Term, Variable, join_line, name_variables
-from boundit.core.names import Nodes, sort_names, write_name
+from boundit.core.formula import (
+    Line,
+    Sentence,
+    StepRecord,
+    Term,
+    Variable,
+    join_line,
+    name_variables,
+)
+from boundit.core.names import Nodes, join_names, sort_names, write_name
 from boundit.core.public_names import find_forwarded
 from boundit.estimand.expression import Expression
 from boundit.estimand.notation import write_latex, write_text
@@ -326,19 +334,23 @@ def may_observe_treatments(graph: CausalGraph, asked: Question) -> bool:
     return not treated & bits.find_boundary(bits.mask(asked.outcomes), given, 0, treated)
 
 
-def state_rule_1(
-    graph: CausalGraph, asked: Question, walk: tuple[str, ...] = ()
-) -> SeparationFact:
-    """State that the outcomes are separated from selection, or the walk by which they are not."""
+def state_rule_1(graph: CausalGraph, asked: Question, walk: tuple[str, ...] = ()) -> Step:
+    """Say that the outcomes are separated from selection, or the walk by which they are not."""
     selection = frozenset((graph.selection,)) if graph.selection else frozenset()
-    given = asked.treatments | asked.context
-    return SeparationFact(asked.outcomes, selection, given, into=asked.treatments, walk=walk)
+    given, into = asked.treatments | asked.context, asked.treatments
+    fact = SeparationFact(asked.outcomes, selection, given, into=into, walk=walk)
+    said = (
+        f" depends on selection [{' '.join(walk)}]" if walk else " does not depend on selection"
+    )
+    return Step(None, Sentence.of(asked.formula, said), "Rule 1", fact)
 
 
-def state_rule_2(graph: CausalGraph, asked: Question) -> SeparationFact:
-    """State that outcomes and treatments are separated in the graph cut out of the treatments."""
+def state_rule_2(graph: CausalGraph, asked: Question, reason: Line = "") -> Step:
+    """Say that outcomes and treatments are separated in the graph cut out of the treatments."""
     known, treatments = asked.list_known(graph), asked.treatments
-    return SeparationFact(asked.outcomes, treatments, known, out_of=treatments)
+    fact = SeparationFact(asked.outcomes, treatments, known, out_of=treatments)
+    said = reason or f"do({join_names(treatments)}) equals conditioning"
+    return Step(None, said, "Rule 2", fact)
 
 
 def lighten(graph: CausalGraph, asked: Question) -> tuple[Question, tuple[Step, ...]]:

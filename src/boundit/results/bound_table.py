@@ -301,6 +301,7 @@ class BoundTable:
         found = ((arm, self._find_domination(arm, context, leads)) for arm in self.arms)
         return {arm: by for arm, by in found if by}
 
+    @refuse_renamed
     def choose(
         self,
         rule: ChoiceRule = "minimax-regret",

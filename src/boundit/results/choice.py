@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, final
 from boundit.core.codec import encode
 from boundit.core.errors import shorten
 from boundit.core.frames import FrameKind
-from boundit.core.public_names import find_forwarded
+from boundit.core.public_names import find_forwarded, mark_renamed
 from boundit.results.bound import Arm, Context, Goal
 from boundit.results.text import MOST_ROWS, align_columns, write_arm, write_levels
 
@@ -57,6 +57,11 @@ class ContextChoice:
 
     def __str__(self) -> str:
         return self.summary
+
+
+mark_renamed(
+    ContextChoice, {"lottery": "probabilities", "regret": "max_regret", "says": "summary"}
+)
 
 
 @final

@@ -38,7 +38,7 @@ class OutcomeReward(Struct, array_like=True, gc=False):
 
 
 class Outcome(Struct, omit_defaults=True, gc=False):
-    """What callers told of a decision since it was made, in the events at ``positions``."""
+    """What callers reported of a decision since it was made, in the events at ``positions``."""
 
     rewards: list[OutcomeReward] = field(default_factory=list)
     observed: dict[str, Any] = field(default_factory=dict)
@@ -54,7 +54,7 @@ _read_outcome = make_reader(Outcome)
 class KnownDecision(Struct, gc=False):
     """A decision as the group sees it: stored, or made in this very group.
 
-    ``told`` is its outcome and ``body`` its event, as they are stored; ``event`` is the event
+    ``stored`` is its outcome and ``body`` its event, as they are stored; ``event`` is the event
     once it was read.
     """
 
@@ -62,7 +62,7 @@ class KnownDecision(Struct, gc=False):
     position: int
     due: int | None
     closed: int | None
-    told: str | None
+    stored: str | None
     at: int
     body: str
     event: Decided | None = None
@@ -75,8 +75,8 @@ class KnownDecision(Struct, gc=False):
         return self.event
 
     def read_outcome(self) -> Outcome:
-        """Read a copy of what was told, which may be changed."""
-        return Outcome() if self.told is None else _read_outcome(self.told)
+        """Read a copy of what was reported, which may be changed."""
+        return Outcome() if self.stored is None else _read_outcome(self.stored)
 
     def list_positions(self) -> list[int]:
         """List the positions of all its events."""
@@ -84,7 +84,7 @@ class KnownDecision(Struct, gc=False):
         return [self.position, *self.read_outcome().positions, *closed]
 
     def change(self, outcome: Outcome, closed: int | None) -> "KnownDecision":
-        """Make the decision as it is once more was told."""
+        """Make the decision as it is with another outcome."""
         text = write_body(outcome).decode()
         return KnownDecision(
             self.id, self.position, self.due, closed, text, self.at, self.body, self.event
@@ -163,10 +163,10 @@ class PolicyChanges:
             self.head,
             self._events,
             [
-                (policy, one.id, one.position, one.due, one.closed, one.told)
+                (policy, one.id, one.position, one.due, one.closed, one.stored)
                 for one in self._added.values()
             ],
-            [(one.closed, one.told, policy, one.id) for one in self._changed.values()],
+            [(one.closed, one.stored, policy, one.id) for one in self._changed.values()],
             write_day(self.at // DAY),
             self._counts,
         )
@@ -216,7 +216,7 @@ class Draft:
         return position
 
     def change(self, known: KnownDecision, outcome: Outcome, closed: int | None) -> None:
-        """Note what was told of a decision, and whether it is closed."""
+        """Note what was reported of a decision, and whether it is closed."""
         self.changed[known.id] = known.change(outcome, closed)
 
 

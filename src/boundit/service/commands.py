@@ -1,7 +1,7 @@
 """What callers ask of the service, and what they are answered: strict records for JSON.
 
 The HTTP layer reads bodies with ``read_request`` and writes answers with ``msgspec.json``; the
-engine takes and gives the same records. A field that nobody knows is an error that names it.
+engine takes and gives the same records. An unknown field is an error that names it.
 Records have no cycles, so that the garbage collector need not look at them.
 """
 
@@ -66,8 +66,8 @@ class ArmPropensity(Struct, frozen=True, gc=False):
 class DecideAnswer(Struct, frozen=True, gc=False):
     """The arm to play, and what is stored of the decision.
 
-    Arms and contexts are objects by the names of their variables, or lists where nobody named
-    them. ``propensity`` is that of the arm that is played: the caller's own where it sent
+    Arms and contexts are objects by the names of their variables, or lists where they have no
+    names. ``propensity`` is that of the arm that is played: the caller's own where it sent
     ``played``. ``state_position`` is that of the last event that the policy had learned from,
     ``duplicate`` says that the decision had been made before.
     """
@@ -319,10 +319,10 @@ def read_request(kind: type[T], body: bytes | str) -> T:
     except msgspec.ValidationError as error:
         raise _explain_misfit(kind, str(error)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise MalformedRequest(f"this is no JSON: {error}") from None
+        raise MalformedRequest(f"this is not JSON: {error}") from None
     if repeats:
         raise MalformedRequest(
-            "a key stands twice in one object, and nobody can tell which is meant",
+            "a key stands twice in one object, so that which is meant is unclear",
             code="repeated_key",
         )
     return found

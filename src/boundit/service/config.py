@@ -86,7 +86,7 @@ class PolicyConfig(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
     @property
     def warnings(self) -> list[str]:
-        """What whoever created the policy should know."""
+        """Warnings for the one who creates the policy."""
         found = list[str]()
         if self.learns_immediately:
             found.append(
@@ -146,7 +146,9 @@ def make_policy(config: PolicyConfig) -> Policy:
     """
     check_config(config)
     if refused := sorted(_NOT_OPTIONS & config.options.keys()):
-        reason = f"{refused[0]} is no option here; most such options are fields beside options"
+        reason = (
+            f"{refused[0]} cannot be given in options; most such options are fields beside them"
+        )
         raise Unprocessable(reason, field="$.options")
     try:
         make: Callable[..., Policy] = KINDS[config.kind]
@@ -185,7 +187,7 @@ def read_bounds(record: Mapping[str, Any]) -> BoundTable:
     """Read a table of bounds as ``BoundTable.save`` writes it, or raise ``Unprocessable``."""
 
     def refuse(reason: str) -> Unprocessable:
-        return Unprocessable(f"these are no bounds: {reason}", field="$.bounds")
+        return Unprocessable(f"not a table of bounds: {reason}", field="$.bounds")
 
     return BoundTable.from_record(bound_file.open_record(record, refuse), error=refuse)
 

@@ -49,8 +49,8 @@ class Visit(NamedTuple):
     propensity: float | None
 
 
-class Chances(NamedTuple):
-    """The chances of all arms of a call in one context, in the forms that they are needed in.
+class Propensities(NamedTuple):
+    """Propensities of all arms of a call in one context, for look-ups, answers and events.
 
     ``written`` is what an answer has, ``body`` what an event has.
     """
@@ -61,10 +61,10 @@ class Chances(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """What the policy chose for a visitor, and the chances of all arms of the call."""
+    """What the policy chose for a visitor, and the propensities of all arms of the call."""
 
     arm: Arm
-    chances: Chances
+    propensities: Propensities
     branch: str | None
 
 
@@ -170,11 +170,13 @@ def require_playable(fold: Fold, arm: Arm, passed: Sequence[Arm] | None) -> None
     """Refuse an arm that the policy neither holds nor was passed."""
     spec = fold.policy.spec
     if arm not in (spec.held if passed is None else passed) and arm not in spec.retired:
-        raise Unprocessable(f"{shorten(repr(arm), 60)} is no arm of the call", field="$.played")
+        raise Unprocessable(
+            f"{shorten(repr(arm), 60)} is not an arm of the call", field="$.played"
+        )
 
 
 def require_propensity(propensity: float, *, played: bool) -> None:
-    """Refuse a chance that is none, or that comes without the arm it is about."""
+    """Refuse a propensity that is not one, or that comes without an arm."""
     if not played:
         reason = "a propensity is that of the arm played, so give played too"
         raise Unprocessable(reason, field="$.propensity")
@@ -243,17 +245,17 @@ def choose_arms(fold: Fold, visits: Sequence[Visit]) -> list[Chosen]:
     else:
         contexts = [visit.context for visit in visits]
         made = policy.decide_many(contexts, [visit.id for visit in visits])
-    found, known = list[Chosen](), dict[int, Chances]()
+    found, known = list[Chosen](), dict[int, Propensities]()
     for decision in made:
         scores = decision.reasons  # decisions in one context share them
-        chances = known.get(id(scores))
-        if chances is None:
+        propensities = known.get(id(scores))
+        if propensities is None:
             by_arm = {scores.arms[i]: scores.find_propensity(i) for i in scores.order}
             written = [ArmPropensity(write_arm(arm), one) for arm, one in by_arm.items()]
             body = msgspec.Raw(write_body(list(by_arm.values())))
-            chances = known[id(scores)] = Chances(by_arm, written, body)
+            propensities = known[id(scores)] = Propensities(by_arm, written, body)
         branch = decision.branch if fold.needs_branch else None
-        found.append(Chosen(decision.arm_values, chances, branch))
+        found.append(Chosen(decision.arm_values, propensities, branch))
     return found
 
 
@@ -265,7 +267,7 @@ def _write(draft: Draft, plan: Plan, chosen: Sequence[Chosen]) -> DecideBatchAns
     due = None if window is None else at + round(window * 1e6)
     made, spelled = list[DecideAnswer](), dict[int, tuple[list[Any], Any]]()
     counted = list[str]()
-    for (name, context, arms, played, propensity), (arm, chances, branch) in zip(
+    for (name, context, arms, played, propensity), (arm, propensities, branch) in zip(
         plan.visits, chosen, strict=True
     ):
         # Those of one context share one object.
@@ -273,18 +275,18 @@ def _write(draft: Draft, plan: Plan, chosen: Sequence[Chosen]) -> DecideBatchAns
         if known is None:
             known = encode_level_list(context), write_named(names.context, context)
             spelled[id(context)] = known
-        chance = chances.by_arm[arm] if played is None else propensity
+        own = propensities.by_arm[arm] if played is None else propensity
         decided = Decided(
             name,
             encode_level_list(arm),
             known[0],
             state,
             version,
-            chances.body,
+            propensities.body,
             branch,
-            None if arms is None else [encode_level_list(one) for one in chances.by_arm],
+            None if arms is None else [encode_level_list(one) for one in propensities.by_arm],
             None if played is None else encode_level_list(played),
-            chance,
+            own,
             due,
         )
         draft.events.append((DECIDED, write_body(decided).decode()))
@@ -296,8 +298,8 @@ def _write(draft: Draft, plan: Plan, chosen: Sequence[Chosen]) -> DecideBatchAns
                 name,
                 names.write_arm(arm),
                 known[1],
-                chance,
-                chances.written,
+                own,
+                propensities.written,
                 position,
                 state,
                 version,
@@ -344,10 +346,10 @@ def show_decided(fold: Fold, known: KnownDecision, *, duplicate: bool) -> Decide
     """Show a stored decision as it was answered."""
     decided, names = known.decided, fold.names
     arms = fold.find_arms(decided.bounds) if decided.arms is None else decided.arms
-    chances = msgspec.json.decode(decided.chances, type=list[float])
+    propensities = msgspec.json.decode(decided.propensities, type=list[float])
     written = [
-        ArmPropensity(names.write_arm(decode_level_list(arm)), chance)
-        for arm, chance in zip(arms, chances, strict=True)
+        ArmPropensity(names.write_arm(decode_level_list(arm)), one)
+        for arm, one in zip(arms, propensities, strict=True)
     ]
     played = decided.played
     return DecideAnswer(

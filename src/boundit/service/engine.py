@@ -313,7 +313,7 @@ class Engine:
         return answers
 
     def _try_again(self) -> None:
-        """Find out whether a problem has gone, also where nobody sends anything any more."""
+        """Find out whether a problem has gone, also where no request comes any more."""
         if self._problem is None:
             return
         try:
@@ -372,7 +372,7 @@ class Engine:
         return answers
 
     def _get_fold(self, name: str) -> Fold:
-        """Get a policy as it is now, from whoever wrote last."""
+        """Get a policy as it is now, with what other processes wrote."""
         self.run(CloseWindows(name))
         return self._writer.folds[name]
 
@@ -505,7 +505,7 @@ class Engine:
         return export_log(self.store, name, form, after=after)
 
     def make_table(self, name: str) -> PropensityTable:
-        """Make the table of the chances of every arm in every context."""
+        """Make the table of the propensities of every arm in every context."""
         fold = self._get_fold(name)
         return tabulate_propensities(fold.copy())
 

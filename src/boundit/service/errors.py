@@ -6,7 +6,7 @@ request the fault lies (``$.context``), and the row of a batch.
 .. code-block:: text
 
     ServiceError
-    ├── MalformedRequest     400  no JSON, an unknown field, a wrong type
+    ├── MalformedRequest     400  not JSON, an unknown field, a wrong type
     ├── RequestRefused       401, 403, 405, 408, 413, 415, 429  keys, roles, methods, limits
     ├── NotFound             404  no such key or page
     │   ├── NoSuchPolicy
@@ -54,7 +54,7 @@ class ServiceError(BounditError):
 
 
 class MalformedRequest(ServiceError):
-    """A request that is no JSON, has an unknown field, or a value of another type."""
+    """A request that is not JSON, has an unknown field, or a value of another type."""
 
     status = 400
     code = "malformed"
@@ -83,7 +83,7 @@ class NoSuchPolicy(NotFound):
     code = "no_such_policy"
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"there is no policy {shorten(repr(name), 60)}")
+        super().__init__(f"No policy is named {shorten(repr(name), 60)}")
 
 
 class NoSuchDecision(NotFound):

@@ -48,10 +48,10 @@ class Created(Struct, omit_defaults=True, gc=False):
 class Decided(Struct, omit_defaults=True, gc=False):
     """An arm was chosen for a visitor.
 
-    ``chances`` are those of the arms of the call in order: ``arms``, or else those held since
+    ``propensities`` are those of the arms of the call in order: ``arms``, or else those held since
     ``bounds``, the version of the bounds. ``state`` is the position of the last event that the
     policy had learned from, ``branch`` what learning needs to know of how it was chosen.
-    ``played`` is what the caller played instead, ``propensity`` the chance that its own rule
+    ``played`` is what the caller played instead, ``propensity`` the propensity that its own rule
     gave it, ``due`` when the window closes.
     """
 
@@ -60,7 +60,7 @@ class Decided(Struct, omit_defaults=True, gc=False):
     context: list[Any]
     state: int
     bounds: int
-    chances: msgspec.Raw = NOTHING
+    propensities: msgspec.Raw = NOTHING
     branch: str | None = None
     arms: list[Any] | None = None
     played: list[Any] | None = None
@@ -69,7 +69,7 @@ class Decided(Struct, omit_defaults=True, gc=False):
 
 
 class Rewarded(Struct, omit_defaults=True, gc=False):
-    """A caller told a reward, an observation or the arm that was played.
+    """A caller reported a reward, an observation or the arm that was played.
 
     ``late`` says that the decision was closed already: this is kept and not learned.
     """
@@ -87,7 +87,7 @@ class Closed(Struct, omit_defaults=True, gc=False):
     """A decision is over: what is learned of it, or why nothing is.
 
     ``decision`` is the position of its event and ``at`` its time. ``arm`` is the arm played;
-    ``propensity`` the chance with which it was, if known. ``passed`` says that it was passed
+    ``propensity`` the probability with which it was, if known. ``passed`` says that it was passed
     with the call, ``other`` that the caller chose it. ``default`` says that no reward came and
     the default stands for it; ``reason`` why nothing is learned.
     """

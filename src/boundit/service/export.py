@@ -46,7 +46,7 @@ def export_log(store: Store, name: str, form: str, *, after: int = 0) -> Iterato
     Errors are raised before the first piece.
     """
     if form not in FORMATS:
-        reason = f"there is no format {shorten(repr(form), 40)}; there are {', '.join(FORMATS)}"
+        reason = f"no format is named {shorten(repr(form), 40)}; there are {', '.join(FORMATS)}"
         raise Unprocessable(reason, field="$.format")
     export = _Export(store, name, after)
     write: Iterator[bytes] = getattr(export, f"write_{form}")()
@@ -210,7 +210,7 @@ class _Export:
             try:
                 values = decode_level_list(closed.context)
                 context = encoding.encode_context(values, arms[place])
-            except BounditError:  # it has text that nobody listed
+            except BounditError:  # it has text that is not listed
                 context = None
             return {
                 "action": numbers[arms[place]],
@@ -234,7 +234,7 @@ class _Export:
                 continue
             written = decided.arms or self._fold.held[decided.bounds]
             arms = [decode_level_list(arm) for arm in written]
-            propensities = msgspec.json.decode(decided.chances, type=list[float])
+            propensities = msgspec.json.decode(decided.propensities, type=list[float])
             played = decode_level_list(closed.arm or ())
             if played not in arms:
                 arms, propensities = [*arms, played], [*propensities, 0.0]
@@ -330,7 +330,7 @@ def _number_values(
 ) -> Iterator[dict[str, Any]]:
     """Name values by the numbers of their columns, and note the types of each column.
 
-    A whole number that no column of such has room for is text.
+    A whole number that does not fit such a column is text.
     """
     for values in rows:
         for value, found in zip(values, types, strict=True):

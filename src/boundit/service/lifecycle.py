@@ -294,7 +294,7 @@ def keep_base(changes: PolicyChanges, command: KeepBase) -> bool:
 def erase_some(changes: PolicyChanges, command: EraseSome) -> Erased:
     """Erase decisions that were closed up to a position, a bounded number at once.
 
-    Also those that have no window and are still open: nobody can tell how long they will be.
+    Also those that have no window and are still open: how long they stay so is not known.
     Their ids stay as hashes.
     """
     transaction, head = changes.transaction, changes.head

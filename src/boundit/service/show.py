@@ -37,7 +37,7 @@ from boundit.service.state import Fold, load_fold
 from boundit.service.store.base import DecisionRow, EventRow, Head, Store
 from boundit.service.values import write_named
 
-MOST_CHANCES = 100_000
+MOST_PROPENSITIES = 100_000
 """How many propensities a table may have."""
 
 
@@ -131,13 +131,13 @@ def show_daily_counts(fold: Fold, rows: Sequence[tuple[Any, ...]]) -> list[Daily
 
 
 def tabulate_propensities(fold: Fold) -> PropensityTable:
-    """Work out the chances of every arm in every context, or say why there is no table."""
+    """Compute the propensity of every arm in every context, or say why that cannot be done."""
     contexts = _list_contexts(fold)
     rows = list[PropensityRow]()
     try:
         decisions = fold.policy.decide_many(contexts, [""] * len(contexts))
-    except BounditError as error:  # its visitors had contexts that nobody declared
-        raise Unprocessable(f"there is no table: {error}") from None
+    except BounditError as error:  # its visitors had contexts that were not declared
+        raise Unprocessable(f"a table cannot be made: {error}") from None
     for decision in decisions:
         scores, write = decision.reasons, fold.names.write_arm
         arms = [
@@ -163,8 +163,10 @@ def _list_contexts(fold: Fold) -> list[Context]:
     size = n_arms
     for one in levels:
         size *= len(one)
-    if size > MOST_CHANCES:
-        reason = f"a table of {size:,} chances is too large; {MOST_CHANCES:,} are the most"
+    if size > MOST_PROPENSITIES:
+        reason = (
+            f"a table of {size:,} propensities is too large; {MOST_PROPENSITIES:,} are the most"
+        )
         raise Unprocessable(reason)
     return list(product(*levels))
 

@@ -1,7 +1,7 @@
 """Arms and contexts between JSON and a policy: read strictly, written by name.
 
 JSON has no dates: a level of another type is matched by its text, and written as that text. It
-has one kind of number: 1.0 is the level 1, and is kept as that. ``true`` is no number.
+has one kind of number: 1.0 is the level 1, and is kept as that. ``true`` is not a number.
 """
 
 from collections.abc import Mapping, Sequence
@@ -158,9 +158,7 @@ def write_value(value: Value) -> Any:
 
 
 def is_same(one: Any, other: Any) -> bool:
-    """Tell whether two values are one payload: Python takes ``True`` for 1, a caller does not.
-
-    Called where a repeat is held against what was told before.
+    """Return True if two values are one payload: Python takes ``True`` for 1, a caller does not.
 
     >>> is_same((1, "a"), (1.0, "a")), is_same(1, True), is_same([1], [True])
     (True, False, False)
@@ -173,7 +171,7 @@ def is_same(one: Any, other: Any) -> bool:
 
 
 def write_named(names: Sequence[str] | None, values: Sequence[Value]) -> Any:
-    """Write values by name, or as a list where nobody named them."""
+    """Write values by name, or as a list where they have no names."""
     if not PLAIN.issuperset(map(type, values)):
         values = [write_value(value) for value in values]
     if names is None or len(names) != len(values):
@@ -196,7 +194,7 @@ def _match_levels(
 ) -> tuple[Value, ...]:
     """Replace values by the levels that they stand for, or refuse a truth value for a number.
 
-    Python takes ``True`` for 1, and nobody who sends it means that.
+    Python takes ``True`` for 1, which no caller means.
     """
     if len(values) != len(levels):
         return values
@@ -204,7 +202,7 @@ def _match_levels(
     for value, level in zip(values, found, strict=True):
         if (type(value) is bool) != (type(level) is bool):
             sent, meant = (msgspec.json.encode(one).decode() for one in (value, level))
-            raise Unprocessable(f"{sent} is no level here; send {meant}", field=where)
+            raise Unprocessable(f"{sent} is not a level here; send {meant}", field=where)
     return tuple(found)
 
 

@@ -23,7 +23,7 @@ from boundit.service.values import decode_level_list
 
 _AT_ONCE = 2048
 MOST_SHOWN = 20
-"""How many differences are told."""
+"""How many differences are listed."""
 
 
 class KeptState(NamedTuple):
@@ -189,7 +189,7 @@ class _Replay:
         self._n_decided += len(waiting)
         for (row, decided), chosen in zip(waiting, found, strict=True):
             same = decode_level_list(decided.arm) == chosen.arm
-            if not same or bytes(decided.chances) != bytes(chosen.chances.body):
+            if not same or bytes(decided.propensities) != bytes(chosen.propensities.body):
                 self._found.append(f"the decision at {row.position} would be another")
 
     def _compare_head(self) -> None:

@@ -48,7 +48,7 @@ class CommandQueue:
     """What waits for the writer, up to ``most`` rows; what comes then is refused.
 
     What waits for policies that other processes have locked waits apart, up to as many rows:
-    it takes no room of others.
+    it takes no place of others.
     """
 
     def __init__(self, most: int) -> None:

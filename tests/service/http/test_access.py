@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from boundit.service.errors import RequestRefused
-from boundit.service.http.access import NOBODY, Gatekeeper, RateLimiter, is_loopback
+from boundit.service.http.access import ANYONE, Gatekeeper, RateLimiter, is_loopback
 from boundit.service.keys import Key, KeyRing, Role, add_key, revoke_key
 from boundit.service.store.sqlite import SqliteStore
 
@@ -63,7 +63,7 @@ def test_a_revoked_key_opens_nothing(store: SqliteStore) -> None:
 
 @pytest.mark.parametrize("host", ["localhost", "localhost:80", "127.0.0.1:8000", "[::1]:8000"])
 def test_without_keys_this_machine_may_ask(store: SqliteStore, host: str) -> None:
-    assert admit(store, "admin", Host=host) == NOBODY
+    assert admit(store, "admin", Host=host) == ANYONE
 
 
 @pytest.mark.parametrize("host", ["", "evil.example", "127.0.0.1.evil.example", "localhost.ev"])
@@ -101,7 +101,7 @@ def test_keys_are_read_once_for_all_who_ask_at_once(store: SqliteStore) -> None:
     async def ask_at_once() -> list[Key]:
         return await asyncio.gather(*(keeper.admit(headers, "decide") for _ in range(20)))
 
-    assert asyncio.run(ask_at_once()) == [NOBODY] * 20
+    assert asyncio.run(ask_at_once()) == [ANYONE] * 20
     assert ring.reads == 1
 
 

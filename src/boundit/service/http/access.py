@@ -15,8 +15,8 @@ from ipaddress import ip_address
 from boundit.service.errors import RequestRefused
 from boundit.service.keys import FRESH, OLD, ROLES, Key, KeyRing, Role
 
-NOBODY = Key("", "nobody", ROLES, datetime.fromtimestamp(0, UTC))
-"""Who calls where there are no keys."""
+ANYONE = Key("", "anyone", ROLES, datetime.fromtimestamp(0, UTC))
+"""The caller of a service without keys."""
 _MOST_CALLERS = 10_000
 """How many callers a ``RateLimiter`` remembers; those who are idle are forgotten first."""
 
@@ -40,8 +40,8 @@ class RateLimiter:
     """A bucket of rows for each caller, which fills up at a rate.
 
     A request is a row, and every further context, reward or arm in it is one more. It is
-    read before they are known, so that they may be more than the bucket has: whoever comes
-    then waits until it is filled again.
+    read before they are known, so that they may be more than the bucket has: the next
+    request waits until it is filled again.
 
     >>> seconds = iter([0.0, 0.0, 0.0, 1.0])
     >>> limiter = RateLimiter(rate=2.0, clock=lambda: next(seconds))
@@ -60,7 +60,7 @@ class RateLimiter:
     def take(self, caller: str, more: int = 0) -> None:
         """Take a request out of a caller's bucket, or what it has ``more`` than one row.
 
-        Raises 429 where there is no row for it, or where another request took more than there
+        Raises 429 where it has no row left, or where another request took more than there
         was.
         """
         now, most = self._clock(), max(self._rate, 1.0)
@@ -80,8 +80,8 @@ class RateLimiter:
 class Gatekeeper:
     """The keys there are, and the hosts that may be asked for.
 
-    Where there never was a key, everything is allowed to whoever asks for a loopback host;
-    the server listens to no other address then. Revoking the last key lets nobody in.
+    Where there never was a key, everything is allowed to requests for a loopback host;
+    the server listens to no other address then. Revoking the last key lets no caller in.
     """
 
     def __init__(self, keys: KeyRing) -> None:
@@ -109,7 +109,7 @@ class Gatekeeper:
                     "Without keys only this machine may ask, by a loopback name, and no page of "
                     "another site. Add a key first.",
                 )
-            return NOBODY
+            return ANYONE
         header = headers.get(b"authorization", b"").decode("latin-1")
         key = self._keys.check(_read_secret(header))
         if key is None:
@@ -125,7 +125,7 @@ class Gatekeeper:
         if self._reading is None or self._reading.done():
             loop = asyncio.get_running_loop()
             self._reading = loop.run_in_executor(self._thread, self._keys.refresh)
-            # Where nobody waits for it, those who come when the keys are old are told.
+            # Where no request waits for it, those that come when the keys are old get the error.
             self._reading.add_done_callback(lambda done: done.cancelled() or done.exception())
         return self._reading
 

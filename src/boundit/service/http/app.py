@@ -86,8 +86,8 @@ class Resource:
         self._shared, self._bound = shared, dict[str, Bound]()
         for one in OPERATIONS:
             if one.path == path:
-                room = _MOST_SETTINGS if one.role == "admin" else _MOST_VALUES
-                most = room * max(shared.limits.batch, MOST_ARMS)
+                each = _MOST_SETTINGS if one.role == "admin" else _MOST_VALUES
+                most = each * max(shared.limits.batch, MOST_ARMS)
                 bound = Bound(one, shared.seconds.labels(one.name), {}, most)
                 self._bound |= dict.fromkeys(one.methods, bound)
 

@@ -1,6 +1,6 @@
 """The operations of the service over HTTP: the engine is asked, and its answer given back.
 
-Whatever reads the store runs in a thread of its own, so that nobody waits for it.
+Whatever reads the store runs in a thread of its own, so that no other request waits for it.
 """
 
 import asyncio
@@ -315,7 +315,7 @@ async def export_log(call: Call) -> Response:
 def _write_export(call: Call, form: str, after: int) -> IO[bytes]:
     """Write an export to a file without a name, so that no slow caller holds the store."""
     pieces = call.engine.export(call.policy, form, after=after)
-    written = tempfile.TemporaryFile()  # noqa: SIM115, whoever reads it closes it
+    written = tempfile.TemporaryFile()  # noqa: SIM115, the reader closes it
     try:
         written.writelines(pieces)
     except OSError as error:

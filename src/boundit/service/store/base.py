@@ -148,7 +148,7 @@ class EventRow(NamedTuple):
 
 
 class DecisionRow(NamedTuple):
-    """A decision with its event, and what callers told of it since."""
+    """A decision with its event, and what callers reported of it since."""
 
     id: str
     position: int
@@ -260,7 +260,7 @@ class Transaction(ABC):
     ) -> dict[str, Head]:
         """Lock the head rows of some policies, in the order of their names, and read them.
 
-        Nobody else appends to them until this transaction ends. A row that another has locked
+        No other appends to them until this transaction ends. A row that another has locked
         is left out, and not waited for. ``expected`` are ids by policy that ``list_decisions``
         will be asked for, and that are looked up in the same go.
         """
@@ -288,12 +288,12 @@ class Transaction(ABC):
         self._run("SELECT value FROM boundit_store WHERE name = 'schema'").fetchone()
 
     def touch(self) -> None:
-        """Write as much as a group does, which nobody reads.
+        """Write as much as a group does, which is never read.
 
-        A disk that is full may have room for a little.
+        A disk that is full may take a little.
         """
         self._run(
-            "INSERT INTO boundit_store (name, value) VALUES ('room', ?) "
+            "INSERT INTO boundit_store (name, value) VALUES ('probe', ?) "
             "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
             f"{self.now}".ljust(_ROOM, "."),
         )

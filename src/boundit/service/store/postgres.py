@@ -33,7 +33,7 @@ _TYPES = {
     **dict.fromkeys(["id", "kind", "body", "outcome", "hash", "day", "arm"], "text"),
     "reward_sum": "double precision",
 }
-"""The types of columns that are no whole numbers."""
+"""The types of columns other than whole numbers."""
 _SETTINGS = {
     "search_path": "boundit",
     "timezone": "UTC",
@@ -50,7 +50,7 @@ _SETTINGS = {
 _READING = {**_SETTINGS, "idle_in_transaction_session_timeout": "600000"}
 """Settings of those who read: they lock nothing, and a replay works between its statements."""
 _MAKING_TABLES = 4_702_111_234
-"""The advisory lock of whoever makes the tables."""
+"""The advisory lock to make the tables."""
 
 
 @final
@@ -130,7 +130,7 @@ def _translate(query: str) -> str:
 class PostgresStore:
     """A PostgreSQL database, in the schema ``boundit``, which is made if it is not there.
 
-    A connection that breaks is made anew, with pauses that grow; meanwhile callers are told.
+    A connection that breaks is made anew, with pauses that grow; meanwhile callers get the error.
     """
 
     def __init__(self, url: str, *, clock: Clock | None = None) -> None:
@@ -157,7 +157,7 @@ class PostgresStore:
     def _make_tables(self, connection: _Connection) -> None:
         """Make the tables of a new database, or refuse those of another form."""
         with connection.transaction():
-            connection.execute("SET LOCAL lock_timeout = 10000")  # nobody is served yet
+            connection.execute("SET LOCAL lock_timeout = 10000")  # no request is served yet
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MAKING_TABLES,))
             made = connection.execute(
                 "SELECT to_regclass('boundit.boundit_store') IS NOT NULL"

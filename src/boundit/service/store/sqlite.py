@@ -91,7 +91,7 @@ class SqliteStore:
     def _open_read_only(self) -> sqlite3.Connection:
         """Open a store that must not be written to, also where no lock can be taken.
 
-        In a folder without the right to write, SQLite reads the file as one that nobody changes.
+        In a folder without the right to write, SQLite reads the file as one that does not change.
         """
         connection = self._connect()
         try:
@@ -106,7 +106,7 @@ class SqliteStore:
         return connection
 
     def _make_private(self) -> None:
-        """Let nobody else read the file; SQLite gives its logs the same mode."""
+        """Let no other user read the file; SQLite gives its logs the same mode."""
         os.close(os.open(self.path, os.O_CREAT | os.O_RDONLY, 0o600))
         for path in (*self._paths, f"{self.path}-shm"):
             with suppress(FileNotFoundError, PermissionError):  # of another user: as it was
@@ -121,7 +121,7 @@ class SqliteStore:
             connection.execute("PRAGMA busy_timeout = 50")  # who writes waits for as long
             busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
-            _log.warning("what was erased stays in the write-ahead log until nobody reads it")
+            _log.warning("what was erased stays in the write-ahead log until no reader is left")
         return not busy
 
     def _connect(self) -> sqlite3.Connection:
