@@ -391,13 +391,12 @@ function drawRefusal(answers, fault) {
 }
 
 /** @param {BoundResult} result */
-function drawSentence({ effects, summary, silence, critical }) {
+function drawSentence({ effects, summary, silence }) {
   if (silence.length > 0) {
     const [head, ...rest] = silence;
     return [
       element("p", { class: "verdict" }, t("answers.the_data_do_not_narrow_the", head[0].toUpperCase(), head.slice(1))),
       ...rest.map((words) => element("p", {}, words)),
-      critical.length > 0 && element("div", {}, element("strong", {}, t("answers.why")), element("ul", { class: "heed" }, ...critical.map((words) => element("li", {}, words)))),
     ].filter((each) => each instanceof Node);
   }
   const [first, ...others] = summary.split("\n");
