@@ -66,7 +66,7 @@ def test_the_graph_alone_answers_without_data(visitor: Visit) -> None:
     expect(structure.get_by_text("Minimal adjustment sets: 1")).to_be_visible()
     structure.get_by_text("Force variables in or out").click()
     structure.locator("[data-key='adjust_for type']").fill("Weather")
-    expect(structure.get_by_text("Age and Weather")).to_be_visible()
+    expect(structure.get_by_text("Age, Weather")).to_be_visible()
     structure.locator("[data-key='adjust_for Weather']").click()
     expect(visitor.find("#say-graph")).to_have_text("identified")
     structure.get_by_text("Ad <- Age -> Click").click()

@@ -153,7 +153,7 @@ def test_a_reward_in_amounts_is_asked_for_its_range(visitor: Visit, tmp_path: Pa
     visitor.find("[data-key=mend]").click()
 
     column = visitor.find("[data-column=Spent]")
-    expect(column.locator(".fault").first).to_contain_text("not 0/1")
+    expect(column.locator(".fault").first).to_contain_text("is numeric")
     expect(column.get_by_role("button", name="Add a cut")).to_have_count(0)
     visitor.page.get_by_label("The least that Spent can be").fill("90")
     most = visitor.page.get_by_label("The most that Spent can be")

@@ -247,7 +247,8 @@ def test_what_cannot_be_connected_is_seen_where_one_looks(visitor: Visit) -> Non
 def test_a_fault_that_is_out_of_sight_is_shown_until_it_is_seen(visitor: Visit) -> None:
     visitor.open_example("pharmacy")
     visitor.page.set_viewport_size({"width": visitor.view.width, "height": 420})
-    visitor.type_text("Age ->")
+    visitor.find("#graph-text").press("ControlOrMeta+a")
+    visitor.find("#graph-text").press_sequentially("Age ->")
     visitor.find(".sheet").evaluate("each => { each.scrollTop = 0 }")
     fault, notice = visitor.find("#text-fault"), visitor.find("#notice")
     expect(notice).to_contain_text("Line 1")
