@@ -157,6 +157,7 @@ OPTIONS: Mapping[str, str] = {
     "reward_range": "outcome_range",
     "sensitivity": "selection_limit",
     "told": "progress",
+    "trial": "trial_size",
 }
 """Options of functions about logs and tables, and their flags; policies keep ``reward_range``."""
 
