@@ -140,10 +140,6 @@ class Endpoints:
         """The least upper endpoint of every row."""
         return np.asarray(self.uppers.min(axis=0))
 
-    def find_run(self, rule: Rule) -> Run:
-        """The numbers that a rule's endpoints were computed from."""
-        return self.program_run if isinstance(rule, Program) else self.run
-
     def sampling(self, rule: Rule, place: Place, *, upper: bool) -> EndSampling | None:
         """Say why sampling moves an endpoint of a rule at a row; None where nothing is known."""
         made = self.samplers.get(rule)
