@@ -114,6 +114,9 @@ def make_table(
     endpoints = inference.bound(plan.rules, evidence)
     rows = _Rows(endpoints, strict=sure)
     records = record_rules(endpoints.rules)
+    for rule in endpoints.apart:
+        steps = (*records[rule].steps, *evidence.lightened[1])
+        records[rule] = replace(records[rule], steps=steps)
     names = [RANGE, *(record.name for record in records.values())]
     if sure:
         covered = (r for r in endpoints.rules if endpoints.run.numbers.covers(r.terms))

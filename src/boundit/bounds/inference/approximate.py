@@ -638,7 +638,8 @@ class Approximate:
         if not flats:
             said = ["no rule here gains by an approximation, so all endpoints are exact"]
             return replace(exact, notes=(*exact.notes, *([] if evidence.is_exact else said)))
-        error, found = 1 - self.confidence, Gathered(tuple(evidence.shape))
+        error = 1 - self.confidence
+        found = Gathered(tuple(evidence.shape), evidence.lightened[0])
         is_mixed = _may_be_beaten(flats, [*choose_rules(others, evidence), *programs])
         share = MIXED_SHARE if is_mixed else EXACT_SHARE
         if counted is None:
