@@ -13,10 +13,10 @@ from boundit.bounds.evidence import Evidence, Probabilities
 from boundit.bounds.pooling import POLICY, draw_policy
 from boundit.bounds.population import Reweighting
 from boundit.bounds.program.rule import Program
+from boundit.bounds.program.solve import NEAR
 from boundit.bounds.refusals import LIMITS, name_rules, note_refused
 from boundit.core.message import Caveat, Note, Option
 from boundit.core.names import Nodes
-from boundit.core.rounding import ROUNDING
 from boundit.counts.formula import Formula, Pair
 from boundit.counts.named_array import Floats
 from boundit.estimand.expression import P
@@ -233,7 +233,7 @@ class Gathered:
                 rule, low.max(self.equal, keepdims=True), high.min(self.equal, keepdims=True)
             )
             found = self.pairs[rule]
-            if (found[0] > low + ROUNDING).any() or (found[1] < high - ROUNDING).any():
+            if max(np.max(found[0] - low), np.max(high - found[1])) > NEAR:
                 apart[rule] = low, high
         lowers = [np.zeros(self.shape), *(self.pairs[rule][0] for rule in kept)]
         uppers = [np.ones(self.shape), *(self.pairs[rule][1] for rule in kept)]
