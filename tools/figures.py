@@ -8,6 +8,7 @@ is stale.
 import re
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from doctest import DocTestParser
 from functools import cache
 from pathlib import Path
@@ -19,15 +20,14 @@ import click
 from boundit.bandit.fused.policy import Fused
 from boundit.bandit.lin_ucb import LinUCB
 from boundit.bounds.derive import derive_bounds
-from boundit.bounds.paper import condition_only
 from boundit.cli.init import make_example
 from boundit.estimand.query import parse_query
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.read import parse_graph
-from boundit.report.figures.canvas import write_inline_svg
-from boundit.report.figures.curves import draw_curves
-from boundit.report.graph.svg import draw_graph
-from boundit.report.stylesheet import write_palette
+from boundit.report.bounds import chart_effects
+from boundit.report.chart import Bar
+from boundit.report.drawing import draw_graph
+from boundit.report.palette import write_palette
 from boundit.simulation.environments import paper_environment
 from boundit.simulation.simulate import simulate
 from tools import ROOT
@@ -54,10 +54,7 @@ ROWS, ROUNDS, RUNS = 30_000, 15_000, 100
 def stand_alone(drawn: str) -> str:
     """Give an SVG of a page the palette of its own, so that it can stand in a file."""
     style = f"<style>{write_palette()} svg {{ background: var(--paper); }}</style>"
-    head = re.sub(r"<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', drawn, count=1)
-    if drawn.count('xmlns="http://www.w3.org/2000/svg"'):
-        head = drawn
-    return re.sub(r"(<svg [^>]*>)", lambda tag: tag[1] + style, head, count=1) + "\n"
+    return re.sub(r"(<svg [^>]*>)", lambda tag: tag[1] + style, drawn, count=1) + "\n"
 
 
 def draw_gallery(text: str) -> Iterator[tuple[str, str]]:
@@ -90,7 +87,6 @@ def draw_pharmacy() -> Iterator[tuple[str, str]]:
         graph = parse_graph(Path(folder, "graph.txt").read_text(encoding="utf-8"))
         log = Path(folder, "log.csv")
         table = derive_bounds(graph, QUESTION, log)
-        averages = condition_only(graph, QUESTION, log)
     query = parse_query(QUESTION)
     drawn = draw_graph(
         graph,
@@ -100,56 +96,22 @@ def draw_pharmacy() -> Iterator[tuple[str, str]]:
         title="The pharmacy: what is assumed",
     )
     yield "pharmacy-graph.svg", stand_alone(drawn)
-    yield "pharmacy-effects.svg", stand_alone(draw_effects(table, averages))
+    yield "pharmacy-effects.svg", stand_alone(draw_effects(table))
 
 
-def draw_effects(table: "BoundTable", averages: "BoundTable") -> str:
-    """Draw effects on letters as bars around zero, beside the truth and the log's averages."""
-    left, width, low, high = 150, 470, -0.2, 0.5
-    keys = [(arm, age) for age in ("older", "younger") for arm in ("call", "text")]
-
-    def place(effect: float) -> float:
-        return round(left + width * (effect - low) / (high - low), 1)
-
-    bottom = 30 + 30 * len(keys)
-    parts = [
-        f'<path d="M {place(x / 10)} 20 V {bottom}" stroke="var(--{"rule" if x else "muted"})"/>'
-        f'<text x="{place(x / 10)}" y="{bottom + 18}" text-anchor="middle" '
-        f'fill="var(--muted)">{f"{x / 10:+.1f}" if x else 0}</text>'
-        for x in range(-2, 6)
-    ]
-    for i, (arm, age) in enumerate(keys):
-        y = 40 + 30 * i
-        effect = table.effect(arm, "letter")
-        color = "muted" if effect.direction[age] == "inconclusive" else "good"
-        unadjusted = averages[arm, age].lower - averages["letter", age].lower
-        x, true = place(unadjusted), place(TRUTH[arm, age] - TRUTH["letter", age])
-        parts += [
-            f'<text x="8" y="{y + 5}" fill="var(--ink)">{arm}, {age}</text>',
-            f'<path d="M {place(effect[age].lower)} {y} H {place(effect[age].upper)}" '
-            f'stroke="var(--{color})" stroke-width="8"/>',
-            f'<circle cx="{x}" cy="{y}" r="4.5" fill="var(--paper)" stroke="var(--outcome)" '
-            'stroke-width="2"/>',
-            f'<path d="M {true} {y - 8} l 5 8 l -5 8 l -5 -8 z" fill="var(--ink)"/>',
-        ]
-    for x, mark, word in (
-        (8, f'<path d="M 8 {bottom + 45} h 24" stroke="var(--good)" stroke-width="8"/>', "bounds"),
-        (100, f'<path d="M 116 {bottom + 37} l 5 8 l -5 8 l -5 -8 z" fill="var(--ink)"/>', "truth"),
-        (180, f'<circle cx="200" cy="{bottom + 45}" r="4.5" fill="var(--paper)" '
-              'stroke="var(--outcome)" stroke-width="2"/>', "unadjusted"),
-        (300, f'<path d="M 300 {bottom + 45} h 24" stroke="var(--muted)" stroke-width="8"/>',
-         "inconclusive bounds"),
-    ):  # fmt: skip
-        parts.append(
-            f'{mark}<text x="{x + 30}" y="{bottom + 50}" fill="var(--ink)">{word}</text>'
-        )
+def draw_effects(table: "BoundTable") -> str:
+    """Draw effects on letters, beside the truth and the log's averages."""
+    chart = chart_effects(list(table.effects("letter").values()))
     title = "Effects on refills, compared with a letter: bounds, truth, and averages of the log"
-    size = f"0 0 640 {bottom + 62}"
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{title}" width="640" '
-        f'height="{bottom + 62}" viewBox="{size}" font-family="system-ui, sans-serif" '
-        f'font-size="14">{"".join(parts)}</svg>'
+    rows = tuple(
+        replace(row, points={**row.points, "truth": _find_truth(row)}) for row in chart.rows
     )
+    return replace(chart, title=title, rows=rows).svg()
+
+
+def _find_truth(row: Bar) -> float:
+    age = row.group.rpartition("=")[2]
+    return TRUTH[row.name, age] - TRUTH["letter", age]
 
 
 def draw_regret() -> Iterator[tuple[str, str]]:
@@ -166,11 +128,10 @@ def draw_regret() -> Iterator[tuple[str, str]]:
     regret = simulate(world, policies, rounds=ROUNDS, runs=RUNS, seed=0, observed=1.0)
     note = (
         f"means of {RUNS} runs, each from a log of {ROWS:,} points, rounds show what they may; "
-        "thin: medians; bands: 95 % intervals of the difference from the first"
+        "thin: medians; bands: 95% intervals of the difference from the first"
     )
-    figure = draw_curves(regret.make_curves(), note=note)
     said = "Cumulative regret without a log, with the paper's bounds, and with Fused"
-    yield "regret.svg", stand_alone(write_inline_svg(figure, title=said))
+    yield "regret.svg", stand_alone(replace(regret.chart, title=said, note=note).svg())
 
 
 @click.command()

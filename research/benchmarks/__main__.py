@@ -7,7 +7,7 @@ import sys
 import warnings
 from importlib import import_module
 
-NAMES = ("speed", "widths", "ml", "service")
+NAMES = ("speed", "thompson", "calls", "widths", "ml", "service")
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")  # what peers warn of is theirs

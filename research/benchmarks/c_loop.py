@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from boundit.bandit.draws import Floats, Ints
+from boundit.bandit.ids import Floats, Ints
 
 SOURCE = Path(__file__).with_name("c_loop.c")
 Pull = Callable[[Ints, Floats], Ints]

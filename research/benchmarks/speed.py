@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 from time import process_time
+from typing import Any
 
 import click
 import numpy as np
@@ -115,24 +116,22 @@ print(json.dumps([spent, len(text), time.process_time() - start]))
 """
 
 
-def ask(python: str | Path, code: str) -> list[float]:
-    """Run code in a process of one release; it prints a list of numbers."""
+def ask(code: str, *, old: bool = False) -> Any:
+    """Run code in a process of one release; it prints JSON."""
+    # Without PYTHONPATH: 0.2.0 would import what it names.
+    command = [OLD / ".venv/bin/python", "-E"] if old else [sys.executable]
     ran = subprocess.run(
-        [python, "-c", _START + code], capture_output=True, text=True, check=False, cwd="/"
+        [*command, "-c", code], capture_output=True, text=True, check=False, cwd="/"
     )
     if ran.returncode:
         raise click.ClickException(ran.stderr.strip().splitlines()[-1])
-    found: list[float] = json.loads(ran.stdout.strip().splitlines()[-1])
-    return found
+    return json.loads(ran.stdout.strip().splitlines()[-1])
 
 
 def compare(label: str, task: str, turns: int) -> None:
     """Print microseconds of both releases and the median ratio."""
-    code = f"n = 400\n{task}\nn = 2_000\nprint([min({task} for _ in range(7))])"
-    pairs = [
-        (ask(sys.executable, code)[0], ask(OLD / ".venv/bin/python", code)[0])
-        for _ in range(turns)
-    ]
+    code = f"{_START}n = 400\n{task}\nn = 2_000\nprint(min({task} for _ in range(7)))"
+    pairs = [(ask(code), ask(code, old=True)) for _ in range(turns)]
     new, old = (1e6 * median(times) for times in zip(*pairs, strict=True))
     ratio = median(one / other for one, other in pairs)
     click.echo(f"{label:<40}{new:>10.2f}{old:>10.2f}{ratio:>8.2f}")
@@ -189,7 +188,7 @@ def measure(turns: int, only: str) -> None:
         for contexts in (3, 500):
             for observed in ("c", "propensities"):
                 task = LARGE.format(contexts=contexts, observed=observed)
-                found = [ask(sys.executable, task) for _ in range(turns)]
+                found = [ask(_START + task) for _ in range(turns)]
                 spent, size, seconds = (median(each) for each in zip(*found, strict=True))
                 said = "w observed" if observed == "c" else "rewards alone"
                 label = f"{contexts} contexts, {said}"

@@ -57,13 +57,13 @@ _MORE = {
     **{
         f"study-fused-{batch}": (
             f"boundit study logs --batch {batch} --world paper,flipped,shop "
-            "--policies LinUCB,TS,Fused" + " --runs 40" * (batch > 1)
+            "--policies LinUCB,TS,Fused"
         )
         for batch in (1, 500, 2_000)
     },
     **{
         f"study-wrong-{batch}": (
-            f"boundit study logs --batch {batch} --world wrong --runs 10 --policies LinUCB,Fused"
+            f"boundit study logs --batch {batch} --world wrong --policies LinUCB,Fused"
         )
         for batch in (1, 500)
     },
@@ -74,6 +74,9 @@ _MORE = {
         )
         for batch in (100, 500)
     },
+    "study-confounded": (
+        "boundit study logs --world confounded --rounds 6000 --policies LinUCB-PCB,LinUCB,Fused"
+    ),
     "study-rivals": (
         "boundit study logs --world paper,flipped,shop --runs 10 "
         f"--policies {shlex.quote(','.join(('Fused-unseen', 'Fused', *RIVALS)))}"

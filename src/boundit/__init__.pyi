@@ -19,6 +19,7 @@ from boundit.bounds.derive import derive_bounds as derive_bounds
 from boundit.bounds.models.options import Models as Models
 from boundit.checks.check import check as check
 from boundit.core.errors import BounditError as BounditError
+from boundit.core.errors import BounditWarning as BounditWarning
 from boundit.counts.log import read_log as read_log
 from boundit.decisions.compare import compare as compare
 from boundit.decisions.evaluation import evaluate_policy as evaluate_policy

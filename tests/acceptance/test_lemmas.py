@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from boundit.bandit.draws import Floats, Ints
 from boundit.bandit.finite import FiniteEnvironment
+from boundit.bandit.ids import Floats, Ints
 from boundit.bandit.oam.allocation import SMALLEST_GAP
 from boundit.bandit.oam.policy import OAM, Branch, OAMArrays, compute_width, match
 from boundit.bandit.ucb import UCB

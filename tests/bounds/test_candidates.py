@@ -119,12 +119,12 @@ def test_tables_of_different_questions_are_refused() -> None:
 
 
 def test_every_graph_must_have_the_variables_of_the_query() -> None:
-    with pytest.raises(UnknownNode, match=r"^graph 2: the graph has no node 'X'"):
+    with pytest.raises(UnknownNode, match=r"^graph 2: The graph has no node 'X'"):
         derive_bounds([CLEAN, parse("A -> Y")], "Y | do(X)", ROWS)
 
 
 def test_a_candidate_with_a_column_that_the_log_lacks_is_named() -> None:
-    with pytest.raises(MissingColumn, match=r"^strange: the log has no column 'Q'"):
+    with pytest.raises(MissingColumn, match=r"^strange: The data have no column 'Q'"):
         derive_bounds(
             {"own": CLEAN, "strange": parse("Q -> X; Q -> Y; X -> Y")}, "Y | do(X)", ROWS
         )

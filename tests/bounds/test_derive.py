@@ -279,7 +279,7 @@ def test_without_selection_the_log_outweighs_a_small_table() -> None:
         ({"query": 5}, "a query is read from text such as"),
         (
             {"log": ROWS | {"Y": [0, 1, 2, 1, 0, 1]}},
-            "declare what it can be with outcome_range",
+            "Declare its possible range with outcome_range",
         ),
         ({"outcome_range": (0, 0.5)}, "outside outcome_range"),
         ({"outcome_range": (1, 0)}, "low < high"),
@@ -295,7 +295,7 @@ def test_without_selection_the_log_outweighs_a_small_table() -> None:
         ({"external": [{"Z": ["0", "1"]}]}, "both 0 and '0'"),
         ({"log": {"X": [0], "Y": [1]}}, "no column 'Z'"),
         ({"log": ROWS | {"S": [1, 1, 0, 1, 1, 1]}}, "filter the log to S = 1"),
-        ({"log": ROWS | {"Y": list("abcabc")}}, "must be numeric or boolean"),
+        ({"log": ROWS | {"Y": list("abcabc")}}, "which cannot be added up"),
     ],
 )
 def test_bad_input_gets_one_clear_line(change: dict[str, object], said: str) -> None:

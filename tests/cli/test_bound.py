@@ -180,7 +180,10 @@ def test_caveats_name_flags_and_the_saved_table_speaks_python(
         ([GRAPH, QUERY, "empty.csv"], "it has no rows"),
         ([GRAPH, QUERY, "cut.parquet"], "not a whole Parquet file"),
         ([GRAPH, QUERY, "odd.csv"], "no column"),
-        ([GRAPH, QUERY, "levels.csv"], "declare what it can be with --outcome-range LOW HIGH:"),
+        (
+            [GRAPH, QUERY, "levels.csv"],
+            "Declare its possible range with --outcome-range LOW HIGH.",
+        ),
         ([GRAPH, QUERY, "S.csv"], "filter the log to S = 1"),
         ([GRAPH, QUERY], "Missing argument 'LOG...'"),
         ([GRAPH, "Y | ", "log.csv"], "expected a variable or do(...)"),
@@ -195,7 +198,7 @@ def test_caveats_name_flags_and_the_saved_table_speaks_python(
         ),
         (
             [GRAPH, QUERY, "log.csv", "--outcome-range", "0", "0.5"],
-            "outside --outcome-range 0 0.5; widen",
+            "outside --outcome-range 0 0.5. Widen",
         ),
         ([GRAPH, QUERY, "log.csv", "--time-limit", "-1"], "--time-limit must be"),
         (
@@ -214,9 +217,18 @@ def test_caveats_name_flags_and_the_saved_table_speaks_python(
         ([GRAPH, QUERY, "log.csv", "--out", "log.csv"], "whose name ends in .json"),
         ([GRAPH, QUERY, "log.csv", "--report", "out.pdf"], "whose name ends in .html"),
         ([GRAPH, QUERY, "ragged.csv"], "line 3 has 2 values, the header has 3 (Z, X, Y)"),
-        ([GRAPH, QUERY, "na.csv"], "it holds text such as 'NA' in row 2; write numbers"),
-        (["Z -> Xx -> Y", "Y | do(Xx)", "log.csv"], "'X'? (--columns Xx=X renames); in the"),
-        (["Q -> X -> Y; Q -> Y", "Y | do(X)", "log.csv"], "'hidden Q' if nobody measured it"),
+        (
+            [GRAPH, QUERY, "na.csv"],
+            "holds text such as 'NA' in row 2, which cannot be added up. Write numbers",
+        ),
+        (
+            ["Z -> Xx -> Y", "Y | do(Xx)", "log.csv"],
+            "Did you mean 'X'? Map it with --columns Xx=X, or write 'hidden Xx'",
+        ),
+        (
+            ["Q -> X -> Y; Q -> Y", "Y | do(X)", "log.csv"],
+            "write 'hidden Q' in the graph if Q is unmeasured",
+        ),
         (
             ["X -> Y", "Y | do(X)", "log.csv", "--selection-limit", "2"],
             "--selection-limit say nothing",
@@ -253,9 +265,11 @@ def test_a_selection_node_without_brackets_is_asked_about(
     bare = "Z -> X -> Y; Z -> Y; Y -> "
 
     _, _, err = answer(capsys, "bound", bare + "Kept", QUERY, "ones.csv")
-    assert err.startswith("note: Kept is always 1 in this log: if it says which rows were")
+    assert err.startswith("note: Kept is always 1 in this log: if it indicates which rows")
     _, _, err = answer(capsys, "bound", bare + "S", QUERY, "ones.csv")
-    assert err.startswith("note: S is an ordinary node here: if it says which rows were kept")
+    assert err.startswith(
+        "note: S is an ordinary node here: if it indicates which rows were logged"
+    )
     assert "always" not in answer(capsys, "bound", bare + "[Kept]", QUERY, "ones.csv")[2]
 
 
@@ -332,7 +346,7 @@ def test_a_column_renamed_to_no_node_is_told_by_the_name_of_the_node(
     assert answer(capsys, name, *files, *of, "--columns", "Ilness=Illness") == (
         2,
         "",
-        "error: --columns NODE=COLUMN: the graph has no node 'Ilness'; did you mean "
+        "error: --columns NODE=COLUMN: The graph has no node 'Ilness'. Did you mean "
         "'Illness'?\n",
     )
 
@@ -363,16 +377,44 @@ def test_the_selection_rate_narrows(pharmacy: Path, capsys: pytest.CaptureFixtur
     assert width(narrow) < 0.9 * width(wide)
 
 
-def test_a_page_begins_with_what_to_use_unless_contexts_are_too_many(
+def test_where_nothing_is_known_it_is_said_why_and_what_would_help(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("log.csv").write_text("X,Y\n" + "0,0\n0,1\n1,1\n1,0\n" * 50)
+    _, out, err = answer(capsys, "effect", "X -> Y; X <-> Y; Y -> [S]", "Y | do(X)", "log.csv")
+    title, _, every, why, cause, proved, help_, *steps = out.splitlines()
+
+    assert title == "Effect of X on mean Y, compared with X=0: no information"
+    assert every.startswith("Every effect from -1 to +1 is consistent with the data")
+    assert why.startswith("Why: Y affects which rows were logged (Y -> [S])")
+    assert cause.strip() == "X and Y have an unmeasured common cause (X <-> Y)."
+    assert proved.strip() == "More rows of this kind would not help (proved)."
+    assert help_.startswith("What would help (mean width of the bounds, now 1.00;")
+    assert "a randomized trial" in steps[-1]
+    assert "critical" not in err
+
+
+def test_effects_are_explained_and_drawn(capsys: pytest.CaptureFixture[str], log: str) -> None:
+    asked = ("effect", GRAPH, QUERY, log)
+    _, out, err = answer(capsys, *asked, "--explain", "--plot", "effect.svg")
+
+    assert out.startswith("Effect of X=1 compared with X=0 on mean Y, Z=0 lies in [")
+    assert "E[Y | do(X=1), Z=0] lies in" in out
+    assert "wrote effect.svg" in err
+    assert Path("effect.svg").read_text().startswith("<?xml")
+
+
+def test_a_page_has_the_choice_unless_contexts_are_too_many(
     capsys: pytest.CaptureFixture[str], log: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = ("bound", GRAPH, QUERY, log, "--report", "out.html")
     answer(capsys, *asked)
-    assert "Highest mean" in Path("out.html").read_text(encoding="utf-8")
+    assert "<h2>Choice</h2>" in Path("out.html").read_text(encoding="utf-8")
 
     monkeypatch.setattr("boundit.cli.bound.MOST_CHOSEN", 1)
     answer(capsys, *asked)
-    assert "Highest mean" not in Path("out.html").read_text(encoding="utf-8")
+    assert "<h2>Choice</h2>" not in Path("out.html").read_text(encoding="utf-8")
 
 
 def test_models_serve_numbers_and_stand_in_json_and_page(

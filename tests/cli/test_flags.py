@@ -6,8 +6,8 @@ import pytest
 
 from boundit.bandit.errors import BadOption, BadReward, NeedsArms
 from boundit.bounds.derive import derive_bounds
+from boundit.bounds.evidence import NeedsRange, OutsideRange
 from boundit.bounds.request import UnknownProfile
-from boundit.bounds.reward import NeedsRange, OutsideRange
 from boundit.checks.check import check
 from boundit.cli.outputs import write_with_flags
 from boundit.core.errors import (
@@ -19,7 +19,6 @@ from boundit.core.message import ANY, Message, Note, Option
 from boundit.counts.errors import MissingColumn, TooManyCells
 from boundit.counts.log import read_log
 from boundit.counts.table import warn_of_strange_levels
-from boundit.counts.tabulate import warn_of_many_levels
 from boundit.estimand.adjustment import adjusts
 from boundit.graph.text import parse
 from boundit.results.bound import MEASURES
@@ -38,14 +37,14 @@ ERRORS: list[tuple[BounditError | Callable[[], object], str, str | None, str | N
     (
         MissingColumn("Agee", ["Age"]),
         "columns",
-        "the log has no column 'Agee'; did you mean 'Age'? (columns={'Agee': 'Age'} renames)",
-        "the log has no column 'Agee'; did you mean 'Age'? (--columns Agee=Age renames)",
+        "The data have no column 'Agee'. Did you mean 'Age'? Map it with columns={'Agee': 'Age'}.",
+        "The data have no column 'Agee'. Did you mean 'Age'? Map it with --columns Agee=Age.",
     ),
     (
         MissingColumn("time of day", ["Age"]),
         "columns",
-        "it has Age (columns={'time of day': ...} renames)",
-        "it has Age (--columns 'time of day=...' renames)",
+        "(columns: Age). Map it with columns={'time of day': ...}.",
+        "(columns: Age). Map it with --columns 'time of day=...'.",
     ),
     (
         lambda: read_log({"Age": [i + 0.5 for i in range(71)]}).count("Age"),
@@ -128,20 +127,20 @@ ERRORS: list[tuple[BounditError | Callable[[], object], str, str | None, str | N
     (
         lambda: read_log(ROWS, bins={"Y": [1]}).count("X", reward="Y"),
         "bins",
-        "the reward 'Y' is a number; take it out of bins",
+        "the outcome 'Y' is a number; take it out of bins",
         None,
     ),
     (
         NeedsRange("Y", 0, 12),
         "outcome_range",
-        "declare what it can be with outcome_range=(low, high): the log may not",
-        "declare what it can be with --outcome-range LOW HIGH: the log may not",
+        "Declare its possible range with outcome_range=(low, high).",
+        "Declare its possible range with --outcome-range LOW HIGH.",
     ),
     (
         OutsideRange("Y", 2, (0, 1.5)),
         "outcome_range",
-        "outside outcome_range=(0, 1.5); widen",
-        "outside --outcome-range 0 1.5; widen",
+        "outside outcome_range=(0, 1.5). Widen",
+        "outside --outcome-range 0 1.5. Widen",
     ),
     (
         lambda: bounded("X -> Y", outcome_range="wide"),
@@ -253,7 +252,7 @@ ERRORS: list[tuple[BounditError | Callable[[], object], str, str | None, str | N
 ]
 CAVEATS: list[tuple[Callable[[], Iterable[Note]], str, str]] = [
     (
-        lambda: warn_of_many_levels({"Age": tuple(range(50))}),
+        lambda: read_log({"Age": [*range(50)] * 3}).count("Age").notes[:1],
         "if it is a measurement, cut it with bins={'Age': [...]}",
         "if it is a measurement, cut it with --bins Age=...",
     ),

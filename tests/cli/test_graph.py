@@ -35,7 +35,7 @@ def test_a_selection_node_without_brackets_is_asked_about(capsys: Capsys) -> Non
 
     assert code == 0
     assert "none: every unit is in the log" in out
-    assert err.startswith("note: S is an ordinary node here: if it says which rows were")
+    assert err.startswith("note: S is an ordinary node here: if it indicates which rows")
 
 
 def test_a_graph_as_json(capsys: Capsys) -> None:
@@ -139,7 +139,7 @@ def test_an_identification_as_json(capsys: Capsys) -> None:
         (["check", WRONG, "log.csv", "--memory-limit", "much"], "--memory-limit must be"),
         (
             ["check", WRONG, "log.csv", "--columns", "Q=X"],
-            "--columns NODE=COLUMN: the graph has",
+            "--columns NODE=COLUMN: The graph has",
         ),
         (["check", WRONG, "log.csv", "--level", "2"], "'--level'"),
     ],

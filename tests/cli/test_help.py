@@ -16,8 +16,6 @@ SEVERAL = {
     "--port": "the same for two servers",
     "--goal": "a policy inherits it",
     "--seed": "of a policy",
-    "--rule": "of stress",
-    "--contexts": "of stress",
     "--set": "fields of a policy, and of a server",
 }
 """Flags with more than one help text, and why."""

@@ -36,7 +36,7 @@ def test_help_comes_without_arguments_and_says_the_exit_codes() -> None:
             ["graph", "none.dot"],
             "error: cannot read 'none.dot': there is no such file\n",
         ),
-        (["graph", "X -> X"], "error: X has an edge to itself; remove it\n"),
+        (["graph", "X -> X"], "error: X has an edge to itself. Remove it.\n"),
         (
             ["sensitivity", "X -> Y; X <-> Y", "Y | do(X)", "log.csv"],
             "error: Missing option '--limit'. Write --limit 'X <-> Y' for an edge, or "

@@ -99,6 +99,6 @@ def test_without_matplotlib_pages_are_written_and_figures_refused_before_any_wor
     for refused in (run(*bound, *figure), run("reproduce", "--out", "paper")):
         assert refused.returncode == 2
         assert refused.stderr == (
-            "error: this needs matplotlib; install it with: pip install 'boundit[plot]'\n"
+            "error: This needs matplotlib. Install it with: pip install 'boundit[plot]'\n"
         )
     assert not (tmp_path / "paper").exists()

@@ -30,8 +30,7 @@ COMMANDS = {
 }
 IN_SIGHT = """() => {
   const box = document.querySelector(".verdict").getBoundingClientRect();
-  const basis = document.querySelector(".answer dd").getBoundingClientRect();
-  return box.top >= 0 && box.bottom < 420 && basis.bottom < innerHeight;
+  return box.top >= 0 && box.bottom < 420;
 }"""
 
 

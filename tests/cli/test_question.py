@@ -17,8 +17,6 @@ from boundit.cli.question import (
     load_graph,
     load_graphs,
     open_log,
-    read_shares,
-    read_values,
     require_nodes,
     takes_question,
 )
@@ -154,7 +152,7 @@ def test_several_graphs_are_files_with_commas() -> None:
         (["--outcome-range", "1"], "Option '--outcome-range' requires 2 arguments"),
         (["--time-limit", "nan"], "'--time-limit': 'nan' is not a number"),
         (["--level", "nan"], "'--level': 'nan' is not a number"),
-        (["--columns", "Twon=Town"], "the graph has no node 'Twon'; did you mean 'Town'?"),
+        (["--columns", "Twon=Town"], "The graph has no node 'Twon'. Did you mean 'Town'?"),
         (["--external", "none.csv"], "--external: no table at 'none.csv'"),
     ],
 )
@@ -174,7 +172,7 @@ def test_a_column_of_the_cluster_may_be_renamed() -> None:
     require_nodes(columns, [graph, other], cluster="user")
     require_nodes({"Warehouse": "Kept"}, [graph])
     for given in ([graph], [graph, other]):
-        with pytest.raises(click.UsageError, match="the graph has no node"):
+        with pytest.raises(click.UsageError, match="The graph has no node"):
             require_nodes(columns, given)
 
 
@@ -223,27 +221,6 @@ TABLE = BoundTable.from_rows(
     context=["U"],
     outcome_range=(0, 1),
 )
-
-
-def test_arms_and_shares_are_read_with_the_types_of_the_log(folder: Path) -> None:
-    assert read_values("a,1", TABLE, TABLE.treatments) == ("a", 1)
-    assert read_values("Z=0, X=B", TABLE, TABLE.treatments) == ("b", 0)
-    for text, said in (("a", "needs a value for each of X, Z"), ("q,1", "X has no value 'q'")):
-        with pytest.raises(click.UsageError, match=said):
-            read_values(text, TABLE, TABLE.treatments)
-    (folder / "shares.csv").write_text("U,share\nyoung,1\n")
-    (folder / "shares.json").write_text('{"young": 1}')
-    assert (
-        read_shares("shares.csv", TABLE) == read_shares("shares.json", TABLE) == {("young",): 1}
-    )
-    assert read_shares("log.csv", TABLE) is None
-    for text, said in (
-        ("V,share\n1,1\n", "a row without 'U'"),
-        ("U,share\nyoung,x\n", "'x' wh"),
-    ):
-        (folder / "shares.csv").write_text(text)
-        with pytest.raises(click.UsageError, match=said):
-            read_shares("shares.csv", TABLE)
 
 
 def test_saved_bounds_take_no_flags_about_a_log(capsys: pytest.CaptureFixture[str]) -> None:

@@ -154,7 +154,10 @@ def test_a_type_that_records_do_not_hold_is_our_own_mistake(kind: object) -> Non
         ({"many": [{"name": "x"}, 1]}, "at many[1]: an object was expected, found 1"),
         ({"cell": [1]}, "at cell: a list of 2 was expected, found [1]"),
         ({"cell": [1.5, 0]}, "at cell[0]: a whole number was expected, found 1.5"),
-        ({"bound": [1, 0]}, "at bound: [1, 0] is no interval; the lower end comes first"),
+        (
+            {"bound": [1, 0]},
+            "at bound: [1, 0] is not an interval; the lower endpoint comes first",
+        ),
         ({"levels": {"U": 1}}, "at levels['U']: a list was expected, found 1"),
         ({"levels": []}, "at levels: an object was expected, found []"),
         ({"pairs": [[[], [], 1.0]]}, "at pairs[0]: a list of 4 was expected, found [[], [], 1"),

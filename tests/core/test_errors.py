@@ -4,7 +4,7 @@ from boundit.core.errors import HasCycle, UnknownNode, hide_password, shorten
 
 
 def test_the_near_name_is_suggested_even_in_another_case() -> None:
-    assert "did you mean 'REWARD'?" in str(UnknownNode("reward", ["REWARD", "X"]))
+    assert "Did you mean 'REWARD'?" in str(UnknownNode("reward", ["REWARD", "X"]))
 
 
 def test_long_listings_are_cut_so_that_a_message_stays_one_line() -> None:

@@ -23,7 +23,9 @@ def test_the_intersection_holds_what_both_hold(a: float, b: float, c: float, d: 
 
 @pytest.mark.parametrize("ends", [(1, 0), (math.nan, 1), (0, math.nan)])
 def test_ends_that_cross_or_are_no_numbers_are_refused(ends: tuple[float, float]) -> None:
-    with pytest.raises(EmptyInterval, match="is no interval; the lower end comes first"):
+    with pytest.raises(
+        EmptyInterval, match="is not an interval; the lower endpoint comes first"
+    ):
         Interval(*ends)
 
 

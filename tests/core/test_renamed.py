@@ -1,6 +1,6 @@
 """Old names are refused, and what is given instead is there."""
 
-from functools import reduce
+from pkgutil import resolve_name
 from typing import Any
 
 import pytest
@@ -15,7 +15,7 @@ ROWS = {"X": [0, 1], "Y": [0, 1]}
 def test_an_old_name_gives_one_that_is_there(old: str) -> None:
     assert old not in bd.__all__
     new = NAMES[old].removesuffix(".evaluate").removesuffix("(...)")
-    assert reduce(getattr, new.split("."), bd) is not None
+    assert resolve_name(f"boundit.{new}") is not None
 
 
 @pytest.mark.parametrize("old", ATTRIBUTES)
@@ -46,3 +46,28 @@ def test_an_old_option_gives_the_new_one(old: str) -> None:
             function(*asked, **given)
     with pytest.raises(bd.BounditError, match=f"read_log has no option {old!r}"):
         bd.read_log(ROWS, **given)
+
+
+def test_old_attributes_of_results_give_the_new_ones() -> None:
+    rows = [{"Ad": ad, "lower": 0.1, "upper": 0.3} for ad in "AB"]
+    table = bd.BoundTable.from_rows(rows, outcome="Y", treatments=["Ad"], outcome_range=(0, 1))
+    choice: Any = table.choose()[()]
+    comparison: Any = bd.compare(table, "A", "B")
+    for owner, old, new in (
+        (choice, "lottery", "probabilities"),
+        (choice, "regret", "max_regret"),
+        (choice, "says", "summary"),
+        (comparison, "by", "lower"),
+        (bd.Client, "show", "policy"),
+        (bd.Client, "table", "propensities"),
+        (bd.Client, "reward", "learn"),
+        (bd.Decision, "index", "scores"),
+        (bd.Fused, "observes", "auxiliary_variables"),
+    ):
+        assert hasattr(owner, new) or new in getattr(owner, "__annotations__", {})
+        with pytest.raises(AttributeError, match=f"has no {old!r}; it is now {new}"):
+            getattr(owner, old)
+    with pytest.raises(RenamedOption, match="compare has no option 'new'; write policy"):
+        bd.compare(table, new="A", old="B")  # type: ignore[call-arg]
+    with pytest.raises(RenamedOption, match="choose has no option 'lottery'; write randomize"):
+        table.choose(lottery=True)  # type: ignore[call-arg]

@@ -15,22 +15,23 @@ from boundit.counts.errors import (
 
 CASES: list[tuple[DataError, str]] = [
     (MissingColumn("x1", ["X1", "Y"]),
-     "the log has no column 'x1'; did you mean 'X1'? (columns={'x1': 'X1'} renames)"),
+     "The data have no column 'x1'. Did you mean 'X1'? Map it with columns={'x1': 'X1'}."),
     (MissingColumn("Price", ["X1", "Y"]),
-     "the log has no column 'Price'; it has X1, Y (columns={'Price': ...} renames)"),
-    (MissingColumn("n", [], is_node=False), "the log has no column 'n'; it has none"),
+     "The data have no column 'Price' (columns: X1, Y). Map it with columns={'Price': ...}."),
+    (MissingColumn("n", [], is_node=False), "The data have no column 'n' (columns: none)."),
     (MissingColumn("time of day", ["X1"], may_hide=True),
-     "the log has no column 'time of day'; it has X1 (columns={'time of day': ...} renames); "
-     "in the graph, write 'hidden \"time of day\"' if nobody measured it, [\"time of day\"] "
-     "if it says which rows were kept"),
-    (NotNumeric("Y", "reward", "text"),
-     "reward 'Y' must be numeric or boolean; it holds text"),
-    (NotNumeric("Y", "reward", "text", "'NA' in row 5"),
-     "reward 'Y' must be numeric or boolean; it holds text such as 'NA' in row 5; "
-     "write numbers, and nothing where one is missing"),
+     "The data have no column 'time of day' (columns: X1). Map it with "
+     "columns={'time of day': ...}, or write 'hidden \"time of day\"' in the graph if time of day "
+     "is unmeasured."),
+    (NotNumeric("Y", "outcome", "text"),
+     "The outcome 'Y' holds text, which cannot be added up. Write numbers or booleans, and nothing "
+     "where one is missing."),
+    (NotNumeric("Y", "outcome", "text", "'NA' in row 5"),
+     "The outcome 'Y' holds text such as 'NA' in row 5, which cannot be added up. Write numbers or "
+     "booleans, and nothing where one is missing."),
     (TooLarge(["X", "C"], 2000, 1000),
-     "a dense table over C, X has 2,000 cells, more than 1,000; "
-     "ask for fewer variables or levels"),
+     "A dense table over C, X has 2,000 cells, more than 1,000. "
+     "Ask for fewer variables or levels."),
 ]  # fmt: skip
 
 

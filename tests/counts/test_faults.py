@@ -39,8 +39,6 @@ DEEP = b'{"X": 1, "q": ' + b"[" * 10**5 + b"]" * 10**5 + b"}\n"
         (b"X,Y\n" + MANY + b"\xe9,2\n", f"line 30,002 {NO_UTF8}"),
         ("X,Y\n1,2\n".encode("utf-16"), f"line 1 {NO_UTF8}"),
         (b"X,Y\n1,2\n1\r,2\n", "line 3 is not CSV: new-line character seen in unquoted field"),
-        (b"X,Y\r\n1,2\n3,4\r\n", "line 2 ends otherwise than line 1; save it with one kind of "
-         "line ends"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("packed", ["", ".gz"])
@@ -95,9 +93,9 @@ def test_the_first_line_of_json_that_is_no_object_is_named(
         ),
         ("no.csv.gz", b"X,Y\n1,2\n", "cannot be unpacked"),
         ("a.csv", b"X,Y\n" + MANY + b"1,abc\n", "such as 'abc' in row 30,001"),
-        ("a.csv", b"", "nothing to count in {}: the file is empty, it has not even a header"),
-        ("a.jsonl", b"", "nothing to count in {}: the file is empty"),
-        ("a.jsonl", b"{}\n", "nothing to count in {}: no line is an object with a key"),
+        ("a.csv", b"", "Nothing to count in {}: the file is empty, it has not even a header"),
+        ("a.jsonl", b"", "Nothing to count in {}: the file is empty"),
+        ("a.jsonl", b"{}\n", "Nothing to count in {}: no line is an object with a key"),
         (
             "a.jsonl",
             b'{\n "X": 1\n}\n',
@@ -132,16 +130,9 @@ def test_what_is_fine_has_no_fault(tmp_path: Path) -> None:
     assert read_log(csv).count(["X"], reward="Y").rows == 2
 
 
-@pytest.mark.parametrize(
-    ("values", "said"),
-    [
-        (["1", '"a"'], "'X' is \"a\" in line 2, of another type than before; give it one"),
-        (["null", "1.5", "true"], "'X' is true in line 3, of another type"),
-        (["[1]", "2"], "'X' is 2 in line 2, of another type"),
-    ],
-)
-def test_a_column_of_two_kinds_is_refused_with_the_line(
-    tmp_path: Path, values: list[str], said: str
+@pytest.mark.parametrize("values", [["1", '"a"'], ["null", "1.5", "true"], ["[1]", "2"]])
+def test_a_column_of_two_kinds_is_refused_by_its_name(
+    tmp_path: Path, values: list[str]
 ) -> None:
     path = tmp_path / "log.jsonl"
     path.write_text("".join(f'{{"X": {value}, "Y": 1}}\n' for value in values))
@@ -153,7 +144,7 @@ def test_a_column_of_two_kinds_is_refused_with_the_line(
         ({"weight": "X"}, {"variables": []}),
         ({"bins": {"X": [1]}}, {"variables": ["X"]}),
     ):
-        with pytest.raises(UnreadableFile, match=said):
+        with pytest.raises(UnreadableFile, match="'X' holds values of several types"):
             read_log(path, **opened).count(**asked)
 
 

@@ -445,7 +445,7 @@ def test_json_parts_of_the_path_are_columns(tmp_path: Path) -> None:
 def test_a_file_without_anything_is_said_to_be_empty(tmp_path: Path, text: str) -> None:
     (tmp_path / "log.jsonl").write_text(text)
 
-    with pytest.raises(DataError, match=r"nothing to count in '.*log\.jsonl'"):
+    with pytest.raises(DataError, match=r"Nothing to count in '.*log\.jsonl'"):
         read_log(tmp_path / "log.jsonl")
 
 

@@ -181,12 +181,13 @@ def test_categories_of_numbers_stay_numbers() -> None:
     ("frame", "asked", "error", "message"),
     [
         (pd.DataFrame({"O": [1, "a"]}), {"variables": [], "reward": "O"}, NotNumeric,
-         "reward 'O' must be numeric or boolean; it holds str"),
+         "The outcome 'O' holds str, which cannot be added up. Write numbers or "
+         "booleans, and nothing where one is missing."),
         (pd.DataFrame({"L": [[1], [2]]}), {"variables": ["L"]}, NotACategory,
-         "'L' holds list; a category is a whole number, text, a boolean or a date"),
+         "'L' holds list. A category is a whole number, text, a boolean or a date."),
         (pl.DataFrame({"L": [[1], [2]]}), {"variables": ["L"]}, NotACategory,
-         "'L' holds lists or structures; a category is a whole number, text, a boolean or a "
-         "date"),
+         "'L' holds lists or structures. A category is a whole number, text, a boolean or a "
+         "date."),
     ],
 )  # fmt: skip
 def test_columns_that_hold_something_else(

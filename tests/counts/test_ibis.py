@@ -288,12 +288,12 @@ def test_a_text_among_the_numbers_of_sqlite_is_refused(types: str, tmp_path: Pat
         connection.execute(f"INSERT INTO log VALUES {rows}")
         connection.commit()
     with open_table(f"{tmp_path}/log.sqlite") as table:
-        said = "reward 'Y' must be numeric or boolean; it holds text such as 'NA'; write"
+        said = "The outcome 'Y' holds text such as 'NA', which"
         with pytest.raises(NotNumeric, match=said):
             read_log(table).count([], reward="Y")
-        with pytest.raises(NotNumeric, match="weight 'n' must be numeric"):
+        with pytest.raises(NotNumeric, match="weight 'n' holds text"):
             read_log(table, weight="n").count([])
-        with pytest.raises(NotNumeric, match="the binned column 'Y' must be numeric"):
+        with pytest.raises(NotNumeric, match="The binned column 'Y' holds"):
             read_log(table, bins={"Y": [1]}).count(["Y"])
         with pytest.raises(DataError, match="'X' holds 'odd' among whole numbers"):
             read_log(table).count(["X"])
@@ -337,10 +337,10 @@ def test_what_is_no_log_is_said_in_one_line(tmp_path: Path) -> None:
             read_log(connection)
     with open_table(f"{tmp_path}/log.sqlite") as table:
         with pytest.raises(
-            DataError, match="nothing to count in the ibis frame: it has no rows"
+            DataError, match="Nothing to count in the ibis frame: it has no rows"
         ):
             read_log(table).count(["X"])
-        with pytest.raises(DataError, match="the log has no column 'Z'; it has X"):
+        with pytest.raises(DataError, match="The data have no column 'Z'"):
             read_log(table).count(["Z"])
         with closing(sqlite3.connect(tmp_path / "log.sqlite")) as connection:
             connection.execute("DROP TABLE log")

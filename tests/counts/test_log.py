@@ -55,7 +55,7 @@ def test_columns_go_by_their_names_in_the_graph() -> None:
     assert log.columns == ("X", "Y", "T", "l")
     assert log.describe() == "a log of X, Y, T, l in the dict of columns, weighted by n"
     assert log.count(["T", "X"], reward="Y").n.tolist() == [2, 3]
-    with pytest.raises(MissingColumn, match=r"no column 'x'; did you mean 'X'\?"):
+    with pytest.raises(MissingColumn, match=r"no column 'x'. Did you mean 'X'\?"):
         log.count("x")
 
 
@@ -90,19 +90,19 @@ def test_questions_that_make_no_sense() -> None:
 
     with pytest.raises(OptionError, match="'Y' is both counted and added up"):
         log.count("Y", reward="Y")
-    with pytest.raises(OptionError, match="the reward 'n' is a number; take it out of bins"):
+    with pytest.raises(OptionError, match="the outcome 'n' is a number; take it out of bins"):
         log.count("x", reward="n")
-    with pytest.raises(
-        NotNumeric, match="reward 't' must be numeric or boolean; it holds text"
-    ):
+    with pytest.raises(NotNumeric, match="The outcome 't' holds text"):
         log.count("x", reward="t")
-    with pytest.raises(NotNumeric, match="selection 't' must be numeric or boolean"):
+    with pytest.raises(NotNumeric, match="The selection 't' holds text"):
         log.count("x", selection="t")
     with pytest.raises(NotACategory, match="'l' holds lists or structures"):
         log.count("l")
-    with pytest.raises(MissingColumn, match="no column 'Price'; it has Y, l, n, t, x") as no:
+    with pytest.raises(
+        MissingColumn, match="no column 'Price' \\(columns: Y, l, n, t, x\\)"
+    ) as no:
         log.count("Price")
-    assert "write 'hidden Price' if nobody measured it, [Price] if" in str(no.value)
+    assert "write 'hidden Price' in the graph if Price is unmeasured" in str(no.value)
     with pytest.raises(MissingColumn, match="'Price'") as no:
         log.count("x", reward="Price")
     assert "hidden" not in str(no.value)
@@ -125,7 +125,7 @@ def test_a_suspect_without_a_column_is_asked_about_by_its_name() -> None:
     log = read_log({"X": [1, 0], "t": ["a", "b"], "o": [1, object()]})
 
     (found,) = log.count("X", unmarked={"Selected", "Mail", "t", "o"}).caveats
-    assert found.startswith("Selected is an ordinary node here: if it says which rows")
+    assert found.startswith("Selected is an ordinary node here: if it indicates which rows")
 
 
 def test_a_measured_column_is_counted_value_by_value() -> None:
@@ -191,8 +191,8 @@ def test_what_is_no_log(source: object) -> None:
          "exact=True needs weight=, the column of probabilities"),
         ({"exact": True, "weight": "n", "adaptive": True}, OptionError,
          "an exact distribution was not written row by row; leave out adaptive=True"),
-        ({"weight": "m"}, MissingColumn, "the log has no column 'm'; it has X, n"),
-        ({"columns": {"Y": "m"}}, MissingColumn, "the log has no column 'm'; it has X, n"),
+        ({"weight": "m"}, MissingColumn, "The data have no column 'm' (columns: X, n)."),
+        ({"columns": {"Y": "m"}}, MissingColumn, "The data have no column 'm' (columns: X, n)."),
         ({"columns": {"A": "X", "B": "X"}}, OptionError,
          "two nodes share a column in columns={'A': 'X', 'B': 'X'}"),
         ({"columns": "X"}, OptionError,
@@ -200,7 +200,7 @@ def test_what_is_no_log(source: object) -> None:
         ({"bins": [1]}, OptionError,
          "bins must be a mapping such as {'Age': [18, 30]}; found [1]"),
         ({"bins": {"Q": [1]}}, MissingColumn,
-         "the log has no column 'Q'; it has X, n (columns={'Q': ...} renames)"),
+         "The data have no column 'Q' (columns: X, n). Map it with columns={'Q': ...}."),
         *(({"bins": {"X": edges}}, OptionError,
            f"bins={{'X': {edges!r}}} must be numbers that increase, as 18, 30, 50 do")
           for edges in ([], [2, 1], [1, 1], ["a"], [float("nan")], 3)),

@@ -17,7 +17,7 @@ def test_dropped_rows_are_counted_and_said() -> None:
     assert table.rows == 1
     assert table.dropped == {"X": 1, "Z": 2, "Y": 1}
     assert table.caveats == (
-        "of 4 rows, those with a null were dropped: X (1), Z (2), Y (1); the numbers speak of "
+        "of 4 rows, those with a null were dropped: X (1), Z (2), Y (1); the numbers describe "
         "complete rows, and being complete may itself be a selection",
     )
     assert table.levels == {"X": (0, 1), "Z": ("a", "b")}
@@ -78,11 +78,11 @@ def test_cells_that_become_one_are_added_up() -> None:
 
 REFUSED: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any], type[DataError], str]] = [
     ({"X": []}, {}, {"variables": "X"}, DataError,
-     "nothing to count in the dict of columns: it has no rows"),
+     "Nothing to count in the dict of columns: it has no rows"),
     ({"X": [None, 1], "Y": [1, None]}, {}, {"variables": "X", "reward": "Y"}, DataError,
-     "nothing to count in the dict of columns: every row has a null: X (1), Y (1)"),
+     "Nothing to count in the dict of columns: every row has a null: X (1), Y (1)"),
     ({"X": [1], "n": [0]}, {"weight": "n"}, {"variables": "X"}, DataError,
-     "nothing to count in the dict of columns: every weight is zero"),
+     "Nothing to count in the dict of columns: every weight is zero"),
     ({"X": [1, None]}, {"missing": "error"}, {"variables": "X"}, DataError,
      "'X' is null or NaN in 1 of 2 rows; drop such rows with missing='drop' or missing='level'"),
     ({"Y": [1.0, np.nan]}, {"missing": "level"}, {"variables": (), "reward": "Y"}, DataError,
@@ -92,9 +92,9 @@ REFUSED: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any], type[DataErr
      DataError, "selection 'S' is not 1 in 2 of 3 rows; "
      "filter the log to S = 1 and pass the rest as external="),
     ({"Y": [1, float("inf")]}, {}, {"variables": (), "reward": "Y"}, DataError,
-     "reward 'Y' is infinite in some rows; correct or filter them"),
+     "The outcome 'Y' is infinite in some rows. Correct or filter them."),
     ({"X": [1, 2], "n": [1, float("inf")]}, {"weight": "n"}, {"variables": "X"}, DataError,
-     "weight 'n' is infinite in some rows; correct or filter them"),
+     "The weight 'n' is infinite in some rows. Correct or filter them."),
     ({"X": [1, 2], "n": [1, -2]}, {"weight": "n", "exact": True}, {"variables": "X"},
      DataError, "weight 'n' is negative (-2) in some rows; a weight counts rows"),
     ({"X": [0.1, 0.2, 0.7]}, {}, {"variables": "X"}, DataError,
@@ -207,8 +207,8 @@ def test_a_flag_that_is_always_one_may_be_an_unmarked_selection(
 
     assert found == (
         (
-            "S is always 1 in this log: if it says which rows were kept, write [S] in the "
-            "graph; as drawn, the log is taken for everyone",
+            "S is always 1 in this log: if it indicates which rows were logged, write [S] in "
+            "the graph; as written, the log is taken for the whole population",
         )
         if noted
         else ()

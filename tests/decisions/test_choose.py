@@ -466,14 +466,17 @@ def test_what_contradicts_itself_without_a_confidence_is_marked() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rule": "minimax"}, "rule must be one of 'minimax-regret', 'maximin', 'optimism'"),
-        ({"rule": "optimism"}, "needs a number from 0"),
-        ({"rule": "optimism", "optimism": 1.5}, "found 1.5"),
-        ({"rule": "optimism", "optimism": float("nan")}, "found nan"),
-        ({"rule": "optimism", "optimism": True}, "found True"),
-        ({"rule": "maximin", "randomize": True}, "is an option of rule='minimax-regret' only"),
+        (
+            {"rule": "minimax"},
+            "is not a rule. Use one of 'minimax-regret', 'maximin', 'optimism'",
+        ),
+        ({"rule": "optimism"}, "optimism=None is not a number"),
+        ({"rule": "optimism", "optimism": 1.5}, "optimism=1.5 is not"),
+        ({"rule": "optimism", "optimism": float("nan")}, "optimism=nan is not"),
+        ({"rule": "optimism", "optimism": True}, "optimism=True is not"),
+        ({"rule": "maximin", "randomize": True}, "is for rule='minimax-regret' only"),
         ({"costs": {"A": float("nan")}}, "Write a finite number"),
-        ({"optimism": 0.5}, "is an option of rule='optimism' only"),
+        ({"optimism": 0.5}, "is for rule='optimism' only"),
     ],
 )
 def test_a_way_to_choose_that_is_none_is_refused(
@@ -513,7 +516,7 @@ def test_an_arm_is_not_ruled_out_by_rounding() -> None:
 
 
 def test_arms_are_chosen_by_a_table_of_bounds() -> None:
-    with pytest.raises(InvalidChoice, match="by a BoundTable, found int"):
+    with pytest.raises(InvalidChoice, match="by a BoundTable, not by int"):
         choose(5)  # type: ignore[arg-type]
 
 

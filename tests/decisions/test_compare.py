@@ -19,7 +19,6 @@ from boundit.decisions.compare import (
     compare,
 )
 from boundit.decisions.policies import InvalidPolicy, Measured, ReadPolicy, read_policy
-from boundit.report.pages.answer_page import write_answer_page
 from boundit.results.bound import Arm, Context
 from boundit.results.bound_table import BoundTable
 from tests.decisions.tables import draw_policy, draw_table, make_table
@@ -232,7 +231,7 @@ def test_what_the_log_did_is_compared_with_a_confidence_of_its_own() -> None:
 
 
 def test_an_estimator_that_is_none_is_refused_though_nothing_is_estimated() -> None:
-    with pytest.raises(bd.BounditError, match="estimator must be one of ips, dr, found 'foo'"):
+    with pytest.raises(bd.BounditError, match="estimator='foo' is not an estimator"):
         compare(make_table(), "a", "b", estimator="foo")  # type: ignore[arg-type]
 
 
@@ -264,12 +263,12 @@ def test_what_is_missing_is_said_in_a_line(
 
 
 def test_the_logging_policy_is_not_compared_with_itself() -> None:
-    with pytest.raises(CannotCompare, match="both policies"):
+    with pytest.raises(CannotCompare, match="Both policies"):
         compare(make_table(), "log", bd.LOGGED, log=LOG, graph=GRAPH)
 
 
 def test_policies_are_compared_by_a_table_of_bounds() -> None:
-    with pytest.raises(CannotCompare, match="found dict"):
+    with pytest.raises(CannotCompare, match="not by dict"):
         compare({}, "a", "b")  # type: ignore[arg-type]
 
 
@@ -320,14 +319,22 @@ def test_what_touches_zero_up_to_rounding_is_inconclusive(ends: tuple[float, flo
 
 
 def test_text_has_contexts_notes_and_confidence() -> None:
-    shown = str(make_comparison(0.1, 0.3, 20)).splitlines()
-    assert shown[2] == "  C=19: [0.100, 0.300], share 0.05"
-    assert shown[-3:] == ["  and 8 more", "Because.", "95% confidence."]
+    long = make_comparison(0.1, 0.3, 40)
+    shown = str(long).splitlines()
+    assert shown[2].split() == ["C", "lower", "upper", "share"]
+    assert shown[3].split() == ["39", "+0.100", "+0.300", "0.025"]
+    assert shown[-4:] == [
+        "and 10 more rows (--all-rows, or .frame(), has all)",
+        "",
+        "Because.",
+        "95% confidence.",
+    ]
+    assert len(long.format(all_rows=True).splitlines()) == len(shown) + 9
     found = make_comparison(0.1, 0.3, 2)
     record = json.loads(json.dumps(found.record()))
     assert (record["verdict"], record["interval"]) == ("better", [0.1, 0.3])
     assert found.rows()[0]["share_lower"] == 0.5
-    page = write_answer_page(found.page())
+    page = found.page().write()
     assert f'<p class="verdict">{found.summary}</p>' in page
 
 
@@ -403,13 +410,13 @@ def test_without_context_chances_stand_alone() -> None:
     ("given", "said"),
     [
         ("z", "has no level 'z'"),
-        ({0: "a"}, "nothing of the context C=1"),
+        ({0: "a"}, "no arm for the context C=1"),
         ({0: "a", 1: "b", 2: "a"}, "no level 2"),
-        ({0: "a", 1: {"a": 0.5, "b": 0.6}}, "add up to 1.1, not to 1"),
-        ({0: "a", 1: {"a": 1.5, "b": -0.5}}, "outside 0 to 1"),
-        ({0: "a", 1: {"a": "half", "b": 0.5}}, "no number"),
+        ({0: "a", 1: {"a": 0.5, "b": 0.6}}, "add up to 1.1"),
+        ({0: "a", 1: {"a": 1.5, "b": -0.5}}, "a number from 0 to 1"),
+        ({0: "a", 1: {"a": "half", "b": 0.5}}, "a number from 0 to 1"),
         ({0: "a", 1: {"a": 0.5, ("a",): 0.5}}, "two probabilities"),
-        ({0: "a", 1: {"a": float("nan"), "b": 1}}, "outside 0 to 1"),
+        ({0: "a", 1: {"a": float("nan"), "b": 1}}, "a number from 0 to 1"),
     ],
 )
 def test_what_is_no_policy_is_refused_in_a_line(given: object, said: str) -> None:

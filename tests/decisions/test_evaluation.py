@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import boundit as bd
+from boundit.bounds.evidence import OutsideRange
 from boundit.bounds.request import NoConfidence, NotABanditQuestion
-from boundit.bounds.reward import OutsideRange
 from boundit.core.errors import OptionError
 from boundit.decisions import evaluation
 from boundit.decisions.evaluation import (
@@ -130,7 +130,7 @@ def test_wrong_propensities_are_found_out_by_weights_that_are_not_1_on_average()
     [
         ({"policy": bd.LOGGED}, "no probabilities of arms"),
         ({"policy": Measured(0.3)}, "no probabilities of arms"),
-        ({"estimator": "sn"}, "must be one of ips, dr"),
+        ({"estimator": "sn"}, "Use one of ips, dr"),
         ({"estimator": "dr"}, "min_propensity=0.01"),
         ({"estimator": "dr", "min_propensity": 0.5}, "at most every propensity"),
         ({"confidence": None}, "confidence=0.95"),
@@ -153,7 +153,7 @@ def test_what_makes_no_estimate_is_refused(options: dict[str, object], said: str
 
 
 def test_a_question_without_arms_is_refused() -> None:
-    with pytest.raises(NotABanditQuestion, match=r"as do\(...\)"):
+    with pytest.raises(NotABanditQuestion, match=r"one outcome and treatments"):
         evaluate_policy("Y", {"Y": [0, 1]}, 1, propensity="p")
 
 

@@ -45,10 +45,10 @@ def test_whatever_they_are_is_the_worst_context() -> None:
     ("given", "said"),
     [
         ({0: -1, 1: 2}, "share of"),
-        ({0: 0, 1: 0}, "all shares are 0"),
+        ({0: 0, 1: 0}, "All shares are 0"),
         ({0: 1, (0,): 1}, "two shares"),
         ({0: float("inf"), 1: 1}, "share of"),
-        (3, "not a distribution of contexts"),
+        (3, "does not say how common"),
     ],
 )
 def test_what_is_no_share_is_refused(given: object, said: str) -> None:

@@ -27,6 +27,7 @@ from boundit.decisions.stress import (
 from boundit.decisions.stress_report import StressReport
 from boundit.estimand.query import parse_query
 from boundit.graph.text import parse
+from boundit.report.sections import Table
 from boundit.results.bound_table import BoundTable
 from boundit.simulation.fit import find_relevant
 from boundit.simulation.random_models import draw_graph, draw_model
@@ -152,8 +153,8 @@ def test_the_report_as_text_page_and_record(report: StressReport) -> None:
     assert f"changes under {len(changed)} of {len(report.edges)} missing edges: " in str(report)
     assert "not covered: two missing edges at once" in str(report)
     assert str(changed[0].edge) in str(report)
-    page = report.page()
-    assert [row[0] for row in page.tables[1].grid.rows] == [str(e.edge) for e in report.edges]
+    tables = [part for part in report.page().sections if isinstance(part, Table)]
+    assert [row[0] for row in tables[1].rows] == [str(e.edge) for e in report.edges]
     assert json.loads(json.dumps(report.record()))["summary"] == report.summary
 
 

@@ -25,6 +25,7 @@ from boundit.decisions.suggest import (
     suggest_trial,
 )
 from boundit.decisions.suggest_report import Step, SuggestReport
+from boundit.report.sections import Table
 from boundit.simulation.environment import Environment
 from boundit.simulation.environments import flipped_environment, random_environment
 from boundit.simulation.random_models import draw_graph, draw_model
@@ -110,9 +111,10 @@ def test_text_and_page_have_steps_options_and_notes() -> None:
     assert "--selection-rate 0.5" in text
     assert "selection_rate=0.5" in str(made)
     assert text.endswith("no gain: U\nnote: a note")
-    (shown,) = made.page(spell_flag).tables
-    assert shown.grid.rows[0][:3] == ("0.200", table.what, "--external sample.csv")
-    assert "P(Z)" in str(shown.grid.rows[0][3])
+    shown = made.page(spell_flag).sections[0]
+    assert isinstance(shown, Table)
+    assert shown.rows[0][:3] == ("0.200", table.what, "--external sample.csv")
+    assert "P(Z)" in str(shown.rows[0][3])
     assert str(SuggestReport("E[Y]", 0.4, 0.4, ())).endswith(
         "Nothing that was tried would narrow the bounds."
     )

@@ -19,7 +19,6 @@ from boundit.estimand.expression import (
     build_product,
     divide,
     find_variables,
-    make_probability,
     may_chain,
     multiply,
     simplify,
@@ -80,7 +79,7 @@ def test_what_does_not_vary_is_pulled_out_of_the_sum() -> None:
 
 
 def test_nothing_asked_is_certain() -> None:
-    assert make_probability(make_nodes(), A, logged=True) == ONE
+    assert simplify(P(make_nodes(), A)) == ONE
     assert build_product([]) == ONE
     assert build_product([P(B), P(A)]) == Product((P(A), P(B)))
 

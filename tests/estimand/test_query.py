@@ -46,8 +46,8 @@ def test_a_lone_string_is_one_name() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("Y | do(Y)", "'Y' is an outcome and a treatment at once; it can only be one of them"),
-        ("Y | do(X), X", "'X' is a treatment and context at once; it can only be one of them"),
+        ("Y | do(Y)", "'Y' is an outcome and a treatment at once. Give it one of these roles."),
+        ("Y | do(X), X", "'X' is a treatment and context at once. Give it one of these roles."),
         ("Y, Y | do(X)", "'Y' is named twice among the outcomes; name it once"),
         ("Y | do(X, X)", "'X' is named twice among the treatments; name it once"),
         (
@@ -87,7 +87,7 @@ def test_a_question_that_makes_no_sense_is_refused_in_one_line(text: str, messag
 def test_the_graph_must_have_what_is_asked_about() -> None:
     graph = parse("X -> Reward; X -> [S]")
 
-    with pytest.raises(UnknownNode, match="did you mean 'Reward'"):
+    with pytest.raises(UnknownNode, match="Did you mean 'Reward'"):
         parse_query("reward | do(X)").require_in(graph)
     with pytest.raises(OverlappingRoles, match="'S' is the selection node and in the query"):
         parse_query("Reward | do(X), S").require_in(graph)

@@ -117,40 +117,40 @@ def test_a_graph_can_be_hashed_and_cannot_be_changed() -> None:
         (
             lambda: CausalGraph.of(directed=[("A", "B"), ("B", "C"), ("C", "A"), ("C", "D")]),
             HasCycle,
-            "the graph has a cycle: A -> B -> C -> A; a cause precedes its effect",
+            "The graph has a cycle (A -> B -> C -> A). Causes precede effects: remove an edge.",
         ),
         (
             lambda: CausalGraph.of(directed=[("A", "A")]),
             SelfLoop,
-            "A has an edge to itself; remove it",
+            "A has an edge to itself. Remove it.",
         ),
         (
             lambda: CausalGraph.of(bidirected=[("A", "A")]),
             SelfLoop,
-            "A has an edge to itself; remove it",
+            "A has an edge to itself. Remove it.",
         ),
         (
             lambda: CausalGraph.of(directed=[("S", "Y")], selection="S"),
             SelectionHasChildren,
             (
-                "the selection node S has an edge to Y; "
-                "being logged happens last and causes nothing"
+                "The selection node S has an edge to Y. "
+                "Remove the edge: being logged happens last and causes nothing."
             ),
         ),
         (
             CausalGraph.of,
             EmptyGraph,
-            "the graph is empty: it has no nodes; write at least one, as in 'X -> Y'",
+            "The graph is empty: it has no nodes. Write at least one edge, as in 'X -> Y'.",
         ),
         (
             lambda: CausalGraph.of(selection="S"),
             EmptyGraph,
-            "the graph is empty: it has no observed node; write at least one, as in 'X -> Y'",
+            "The graph is empty: it has no observed node. Write at least one edge, as in 'X -> Y'.",
         ),
         (
             lambda: CausalGraph.of(["a\nb"]),
             InvalidName,
-            r"'a\nb' cannot name a node; a name is printable text without blanks at its ends",
+            r"'a\nb' cannot name a node. Write printable text without blanks at its ends.",
         ),
         (
             lambda: CausalGraph.of(directed=["XY"]),  # type: ignore[list-item]
@@ -160,12 +160,12 @@ def test_a_graph_can_be_hashed_and_cannot_be_changed() -> None:
         (
             lambda: FIGURE_2.ancestors("X11"),
             UnknownNode,
-            "the graph has no node 'X11'; did you mean 'X1'?",
+            "The graph has no node 'X11'. Did you mean 'X1'?",
         ),
         (
             lambda: CausalGraph.of("A").require("Weather"),
             UnknownNode,
-            "the graph has no node 'Weather'; it has A",
+            "The graph has no node 'Weather'. It has A.",
         ),
     ],
 )
@@ -203,7 +203,7 @@ def test_long_chains_do_not_exhaust_the_stack() -> None:
     graph = CausalGraph.of(directed=list(pairwise(names)))
 
     assert len(graph.ancestors(names[-1])) == len(names)
-    with pytest.raises(HasCycle, match=r"V0 -> V1 -> .* \.\.\.;"):
+    with pytest.raises(HasCycle, match=r"V0 -> V1 -> .* \.\.\.\)"):
         CausalGraph.of(directed=[*pairwise(names), (names[-1], names[0])])
 
 

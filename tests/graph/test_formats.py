@@ -70,7 +70,7 @@ def test_what_dot_can_say(dot: str, text: str) -> None:
         ("digraph " + "{" * 50, "line 1, column 50: subgraphs are nested more than 40 deep"),
         (
             "digraph {}",
-            "the graph is empty: it has no nodes; write at least one, as in 'X -> Y'",
+            "The graph is empty: it has no nodes. Write at least one edge, as in 'X -> Y'.",
         ),
     ],
 )
@@ -194,7 +194,7 @@ def test_a_question_beside_the_graph_names_nodes_of_it() -> None:
         ),
         (
             '{"nodes": [1]}',
-            "1 cannot name a node; a name is printable text without blanks at its ends",
+            "1 cannot name a node. Write printable text without blanks at its ends.",
         ),
         (
             '{"nodes": {"X": 1}}',
@@ -204,12 +204,12 @@ def test_a_question_beside_the_graph_names_nodes_of_it() -> None:
             '{"selection": ["S"]}',
             "key 'selection' of the graph must be one name, found [\"S\"]",
         ),
-        ('{"nodes": ["X"], "hidden": ["C"]}', "the graph has no node 'C'; it has X"),
+        ('{"nodes": ["X"], "hidden": ["C"]}', "The graph has no node 'C'. It has X."),
         (
             "[" * 100_000,
             "line 1, column 1: too deep a nesting or too long a number for a graph",
         ),
-        ("{}", "the graph is empty: it has no nodes; write at least one, as in 'X -> Y'"),
+        ("{}", "The graph is empty: it has no nodes. Write at least one edge, as in 'X -> Y'."),
     ],
 )
 def test_what_is_no_json_is_refused_in_one_line(text: str, message: str) -> None:

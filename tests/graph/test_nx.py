@@ -96,7 +96,7 @@ def test_whole_numbers_become_names() -> None:
         ),
         (
             nx.DiGraph([("X", "Y"), ("Y", "X")]),
-            "the graph has a cycle: X -> Y -> X; a cause precedes its effect",
+            "The graph has a cycle (X -> Y -> X). Causes precede effects: remove an edge.",
         ),
         ("X -> Y", "expected a networkx graph, found str"),
     ],

@@ -71,8 +71,8 @@ def test_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:
         ("g.dot", b"diagraph { A }", "line 1, column 1: expected 'digraph', found 'diagraph'"),
         ("g.json", b"directed: X", "line 1, column 1: Expecting value"),
         ("g.txt", b"X -> \xff", "cannot read '{path}': byte 5 is not UTF-8 text"),
-        ("g.txt", b"", ("the graph is empty: it has no nodes; "
-         "write at least one, as in 'X -> Y'")),
+        ("g.txt", b"", ("The graph is empty: it has no nodes. "
+         "Write at least one edge, as in 'X -> Y'.")),
         ("g.txt", b"dag -> x {", ("line 1, column 10: expected an edge (->, <- or <->), "
          "';' or a new line, found '{{'")),
     ],

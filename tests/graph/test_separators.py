@@ -16,6 +16,7 @@ from boundit.graph.separators import (
     cut_vertices,
     find_needed_nodes,
     find_separator,
+    list_minimal_separators,
     list_separators,
     list_sets_between,
     minimal_separator,
@@ -136,6 +137,19 @@ def test_the_list_is_complete_and_free_of_repetition() -> None:
 
         assert len(listed) == len(set(listed))
         assert set(listed) == set(q.separators())
+
+
+def test_minimal_separators_are_those_of_the_enumeration() -> None:
+    several = 0
+    for q in questions(3000, seed=8):
+        every = q.separators()
+        least = {one for one in every if not any(other < one for other in every)}
+        listed = list(list_minimal_separators(q.graph, q.sources, q.targets, **q.limits()))
+
+        assert len(listed) == len(set(listed))
+        assert set(listed) == least
+        several += len(least) > 1
+    assert several > 3
 
 
 def test_what_is_needed_is_in_every_separator() -> None:

@@ -77,13 +77,13 @@ def test_a_node_may_be_called_hidden() -> None:
         ),
         (
             "A -> B -> C -> A",
-            "the graph has a cycle: A -> B -> C -> A; a cause precedes its effect",
+            "The graph has a cycle (A -> B -> C -> A). Causes precede effects: remove an edge.",
         ),
         (
             "[S] -> Y",
             (
-                "the selection node S has an edge to Y; "
-                "being logged happens last and causes nothing"
+                "The selection node S has an edge to Y. "
+                "Remove the edge: being logged happens last and causes nothing."
             ),
         ),
         (
@@ -93,11 +93,11 @@ def test_a_node_may_be_called_hidden() -> None:
                 "a row is logged or not: give one node the parents of all of them"
             ),
         ),
-        ("X -> X", "X has an edge to itself; remove it"),
-        ("C1 -> X; hidden C11", "the graph has no node 'C11'; did you mean 'C1'?"),
+        ("X -> X", "X has an edge to itself. Remove it."),
+        ("C1 -> X; hidden C11", "The graph has no node 'C11'. Did you mean 'C1'?"),
         (
             "# nothing",
-            "the graph is empty: it has no nodes; write at least one, as in 'X -> Y'",
+            "The graph is empty: it has no nodes. Write at least one edge, as in 'X -> Y'.",
         ),
         (
             "X -> [S]; hidden S",
@@ -108,7 +108,7 @@ def test_a_node_may_be_called_hidden() -> None:
         ),
         (
             '"" -> Y',
-            "'' cannot name a node; a name is printable text without blanks at its ends",
+            "'' cannot name a node. Write printable text without blanks at its ends.",
         ),
     ],
 )

@@ -4,7 +4,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 _OPEN = """() => {
-  for (const kind of ["tr.why details", "details:not(tr.why *)"])
+  for (const kind of [".reason", "details:not(.reason)"])
     for (const e of [...document.querySelectorAll(kind)].slice(0, 3)) e.open = true;
 }"""
 

@@ -4,17 +4,13 @@ import random
 from dataclasses import replace
 from itertools import product
 
-import numpy as np
-from matplotlib.lines import Line2D
-
 from boundit.core.formula import Over, Sentence, StepRecord, Variable
-from boundit.core.interval import Interval
 from boundit.core.message import Caveat
 from boundit.estimand.expression import P
 from boundit.estimand.notation import make_sentence
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
-from boundit.report.records import Curve, IntervalSeries, PointEstimates
+from boundit.report.chart import Curve
 from boundit.results.bound import Bound, Key, RuleRecord
 from boundit.results.bound_table import BoundTable
 from boundit.results.explanation import RANGE
@@ -221,20 +217,6 @@ def truth_of(table: BoundTable, *, off: float = 0.0) -> dict[Key, float]:
     return {key: (b.lower + b.upper) / 2 + off for key, b in table.bounds.items()}
 
 
-def naive(table: BoundTable, name: str = "CP") -> PointEstimates:
-    """An estimate near every upper end."""
-    return PointEstimates(name, {key: b.upper - 0.02 for key, b in table.bounds.items()})
-
-
-def printed(table: BoundTable, *, off: float = 0.0) -> IntervalSeries:
-    """Other intervals, ``off`` the truth."""
-    return IntervalSeries(
-        "printed",
-        {key: Interval(x + off - 0.05, x + off + 0.05) for key, x in truth_of(table).items()},
-        rounding=0.0005,
-    )
-
-
 def curves(*names: str) -> list[Curve]:
     """Curves that end close to one another."""
     at = tuple(range(1, 101))
@@ -248,13 +230,3 @@ def curves(*names: str) -> list[Curve]:
         )
         for i, name in enumerate(names)
     ]
-
-
-def x_of(line: Line2D) -> list[float]:
-    """Where the points of a line stand."""
-    return [float(x) for x in np.asarray(line.get_xdata()).ravel()]
-
-
-def y_of(line: Line2D) -> list[float]:
-    """How high the points of a line stand."""
-    return [float(y) for y in np.asarray(line.get_ydata()).ravel()]

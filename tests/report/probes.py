@@ -18,10 +18,6 @@ OUTSIDE_THEIR_SHEET = """() => [...document.querySelectorAll("figure svg text")]
     return box.left < drawing.left - 1 || box.right > drawing.right + 1
       || box.top < drawing.top - 2 || box.bottom > drawing.bottom + 2;
   }).map((text) => text.textContent)"""
-CUT_OFF = """(selector) => [...document.querySelectorAll(selector)].filter((e) => {
-  const box = e.getBoundingClientRect();
-  return e.checkVisibility() && (box.left < 0 || box.right > innerWidth);
-}).map((e) => e.textContent)"""
 FAINT = """() => {
   const pen = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const rgba = (colour) => {
@@ -63,18 +59,3 @@ OUTSIDE_THEIR_NODE = """() => [...document.querySelectorAll(".graph .node")].fil
       || box.top < frame.top - 1 || box.bottom > frame.bottom + 1;
   });
 }).map((node) => node.textContent)"""
-
-SHOWN = """(selector) => [...document.querySelectorAll(selector)]
-  .filter((e) => e.checkVisibility()).length"""
-EXPLAINED = """(row) => {
-  const copy = row.querySelector(".explanation").cloneNode(true);
-  for (const formula of copy.querySelectorAll("math"))
-    formula.replaceWith(formula.getAttribute("alttext"));
-  return [...copy.querySelectorAll("p, li")].map((e) => e.textContent);
-}"""
-ROWS = """() => [...document.querySelectorAll("tbody.row")].map((row) => {
-  let group = row;
-  while (group && !group.classList.contains("group")) group = group.previousElementSibling;
-  const cells = [...row.querySelectorAll("tr:first-child > *")].slice(1);
-  return [row.id, group.innerText, ...cells.map((cell) => cell.innerText)];
-})"""

@@ -6,16 +6,15 @@ from boundit.report.palette import (
     SERIES,
     SHADES,
     blend_shades,
-    name_series_colour,
-    use_colour_variables,
+    use_color,
 )
 
 TEXT = ("ink", "muted", "accent", "miss", "good", "warn")
 
 
-def luminance(colour: str) -> float:
+def luminance(color: str) -> float:
     """As WCAG 2 defines it."""
-    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
     return 0.2126 * r + 0.7152 * g + 0.0722 * b
 
@@ -47,12 +46,12 @@ def test_blends_can_be_seen_on_any_ground_of_a_notebook(ground: str) -> None:
         assert contrast(blend_shades(name), ground) >= 3, name
 
 
-def seen(colour: str, matrix: tuple[tuple[float, ...], ...]) -> tuple[float, ...]:
-    rgb = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+def seen(color: str, matrix: tuple[tuple[float, ...], ...]) -> tuple[float, ...]:
+    rgb = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     return tuple(sum(m * c for m, c in zip(row, rgb, strict=True)) for row in matrix)
 
 
-def test_the_first_four_series_differ_for_common_colour_deficiencies() -> None:
+def test_the_first_four_series_differ_for_common_color_deficiencies() -> None:
     """Machado, Oliveira and Fernandes (2009), full protanopia and deuteranopia."""
     protan = ((0.152, 1.053, -0.205), (0.115, 0.786, 0.099), (-0.004, -0.048, 1.052))
     deutan = ((0.367, 0.861, -0.228), (0.280, 0.673, 0.047), (-0.012, 0.043, 0.969))
@@ -62,16 +61,5 @@ def test_the_first_four_series_differ_for_common_colour_deficiencies() -> None:
             assert sum((x - y) ** 2 for x, y in zip(a, b, strict=True)) ** 0.5 > 0.12
 
 
-def test_no_two_names_share_a_light_colour() -> None:
-    """A drawing's colours are turned into variables by their value."""
-    assert len({shade.light for shade in SHADES.values()}) == len(SHADES)
-
-
-def test_colours_become_variables_with_the_light_colour_to_fall_back_on() -> None:
-    ink = SHADES["ink"].light
-
-    assert use_colour_variables(f'style="fill: {ink}"') == f'style="fill: var(--ink, {ink})"'
-
-
-def test_series_go_round() -> None:
-    assert name_series_colour(len(SERIES)) == name_series_colour(0) != name_series_colour(1)
+def test_colors_are_variables_with_the_light_color_to_fall_back_on() -> None:
+    assert use_color("ink") == f"var(--ink, {SHADES['ink'].light})"

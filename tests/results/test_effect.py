@@ -81,3 +81,17 @@ def test_an_effect_prints_a_sentence() -> None:
         "<Effect of Ad=yes vs no on Click: old [+0.100, +0.400], young [-0.200, +0.400]; "
         "estimates>"
     )
+
+
+def test_an_explanation_says_what_subtracting_intervals_would_give() -> None:
+    old, yes, no = ("old",), ("yes",), ("no",)
+    table = replace(TABLE, contrasts={(old, yes, no): 0.3, (old, no, yes): -0.2})
+    shared = table.effect("yes")
+
+    said = shared.explain("old")
+    assert said.startswith(
+        "Effect of yes compared with no on mean Click, Age=old lies in [+0.200"
+    )
+    assert "subtracting their intervals would give [+0.100, +0.400]" in said
+    assert "E[Click | do(Ad=yes), Age=old]" in said
+    assert "difference of the bounds of both arms" in shared.explain_difference(("young",))

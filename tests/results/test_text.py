@@ -9,6 +9,7 @@ import boundit as bd
 from boundit.core.message import Caveat
 from boundit.results.bound import Bound, Key
 from boundit.results.bound_table import BoundTable
+from boundit.results.explanation import NEVER_LOGGED
 from boundit.results.text import write_bounds, write_effects
 from boundit.simulation.pharmacy import COLUMNS, GRAPH, QUERY, draw_kept_rows
 
@@ -203,7 +204,7 @@ def test_an_exact_distribution_has_shares_and_no_sampling_error() -> None:
         "0  0.500  0.500  0.500       0.500",
         "1  0.750  0.750  0.750       0.500",
     ]
-    assert text.endswith("The data are an exact distribution: there is no sampling error.")
+    assert text.endswith("The data are an exact distribution without sampling error.")
 
 
 @pytest.mark.parametrize(
@@ -221,7 +222,7 @@ def test_whole_ranges_say_so_and_that_they_stay_only_where_it_is_proved(
     assert effects.startswith(f"Effect of Ad on mean Click, compared with a: {title}\n\n")
     for text in (str(table), effects):
         assert ("(proved)" in text) is complete
-        assert text.endswith("skipped: 3 rules, because a limit was met.")
+        assert "Why: Skipped: 3 rules, because a limit was met." in text
     if complete:
         assert "Every mean from 0 to 1 is consistent" in str(table)
         assert (
@@ -238,6 +239,20 @@ def test_where_the_outcome_is_selected_and_confounded_the_reasons_are_told() -> 
     assert "no information" in text
     assert "Y affects which rows were logged (Y -> [S])" in text
     assert "X and Y have an unmeasured common cause (X <-> Y)" in text
+
+
+def test_empty_cells_and_too_few_rows_are_said_where_nothing_is_known() -> None:
+    table = make("a old 0 1\nb old 0 1", complete=True)
+    row = next(iter(table.bounds.values()))
+    few = replace(row, lower_estimate=0.2, upper_estimate=0.4)
+    empty = replace(row, marks=(NEVER_LOGGED,))
+    for changed, said in (
+        (few, "Why: There are too few rows: without sampling error some bounds are narrower."),
+        (empty, "Why: 2 of 2 rows depend on combinations of values that were never logged."),
+    ):
+        text = str(replace(table, bounds=dict.fromkeys(table.bounds, changed)))
+        assert said in text
+        assert "(proved)" not in text
 
 
 def test_critical_caveats_come_first_and_others_last() -> None:

@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from prometheus_client import generate_latest
+
 from boundit.results.bound_table import BoundTable
 from boundit.results.fused_plan import Factor, FusedPlan
 from boundit.service.commands import (
@@ -102,3 +104,13 @@ def reward(engine: Engine, name: str, reward: float | None = None, **more: Any) 
     """One reward of the policy ``ads``."""
     policy = more.pop("policy", "ads")
     return engine.run(GiveRewards(policy, [RewardRequest(name, reward, **more)])).rewards[0]
+
+
+def count(engine: Engine, name: str) -> float | None:
+    """A counter of the engine."""
+    return engine.registry.get_sample_value(f"boundit_{name}_total")
+
+
+def write_metrics(engine: Engine) -> str:
+    """All metrics as Prometheus reads them."""
+    return generate_latest(engine.registry).decode()

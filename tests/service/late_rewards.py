@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from boundit.bandit.draws import Ints
+from boundit.bandit.ids import Ints
 from boundit.service.commands import (
     CloseWindows,
     Decide,

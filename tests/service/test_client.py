@@ -49,7 +49,7 @@ def test_an_export_is_the_bytes_of_a_file(served: Served) -> None:
     with Client(served.url) as client:
         client.learn("ads", client.decide("ads", {"Age": 1}, id="v"), 1)
         text = client.export("ads").decode()
-        with pytest.raises(ServiceError, match="there is no format 'xls'"):
+        with pytest.raises(ServiceError, match="no format is named 'xls'"):
             client.export("ads", "xls")
 
     head, row = text.splitlines()

@@ -1,7 +1,9 @@
+from collections.abc import Callable
+
 import pytest
 
 from boundit.service.commands import Decide, DecideRequest
-from boundit.service.config import make_policy
+from boundit.service.config import PolicyConfig, make_policy
 from boundit.service.decide import make_id
 from boundit.service.errors import Conflict, Unprocessable
 from boundit.service.store.base import Store
@@ -131,3 +133,27 @@ def test_ids_made_later_come_later() -> None:
 
     assert len({*found}) == 5
     assert [one[:12] for one in found] == sorted(one[:12] for one in found)
+
+
+def test_distinct_contexts_are_limited_and_known_ones_still_decided(
+    open_store: Callable[[], Store], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("boundit.service.values.MOST_CONTEXTS", 3)
+    config = PolicyConfig(
+        name="open", kind="UCB", arms=["A"], context=["Age"], reward_range=(0, 1)
+    )
+    with run_engine(open_store(), config) as engine:
+        for i in range(3):
+            decide(engine, f"{i}", i, policy="open")
+        reward(engine, "0", 1.0, policy="open")
+        with pytest.raises(Unprocessable, match="3 distinct contexts at most") as refused:
+            decide(engine, "3", 3, policy="open")
+        assert refused.value.field == "$.context"
+        assert not decide(engine, "4", 0, policy="open").duplicate
+        reward(engine, "1", 1.0, policy="open")
+        reward(engine, "2", 1.0, policy="open")
+        decide(engine, "open", 1, policy="open")
+    with run_engine(open_store()) as engine:
+        assert decide(engine, "2", 2, policy="open").duplicate
+        with pytest.raises(Unprocessable, match="3 distinct contexts"):
+            decide(engine, "5", 5, policy="open")

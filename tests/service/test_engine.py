@@ -25,7 +25,7 @@ from boundit.service.errors import (
 )
 from boundit.service.store.base import Store
 from boundit.service.store.sqlite import SqliteStore
-from tests.service.kit import SetClock, decide, make_config, reward, run_engine
+from tests.service.kit import SetClock, count, decide, make_config, reward, run_engine
 
 
 def test_a_stored_decision_comes_back_after_learning_and_after_a_restart(
@@ -165,7 +165,7 @@ def test_a_store_that_fails_is_a_problem_until_it_works_again(tmp_path: Path) ->
         store._writer.execute("PRAGMA query_only = 0")
         assert not decide(engine, "a").duplicate
         assert engine.problem is None
-        assert (engine.counts.store_failures, engine.counts.rows) == (1, 3)
+        assert (count(engine, "store_failures"), count(engine, "written_rows")) == (1, 3)
     assert engine.problem == "the writer does not run"
 
 

@@ -11,7 +11,7 @@ def test_events_keep_every_bit_of_a_number() -> None:
 
     back = read_decided(write_body(event))
 
-    assert msgspec.json.decode(back.chances) == chances
+    assert msgspec.json.decode(back.propensities) == chances
     assert back.propensity == chances[2]
 
 

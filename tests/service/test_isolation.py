@@ -22,7 +22,7 @@ from boundit.service.commands import (
 from boundit.service.engine import Engine
 from boundit.service.errors import Unavailable
 from boundit.service.http.access import Limits
-from boundit.service.http.metrics import Metrics
+from boundit.service.http.metrics import make_metrics
 from boundit.service.keys import add_key
 from boundit.service.state import Fold, load_fold
 from boundit.service.store.base import Store
@@ -32,12 +32,14 @@ from tests.patience import PATIENCE
 from tests.service.http.served import run_server
 from tests.service.kit import (
     SetClock,
+    count,
     decide,
     make_config,
     make_table,
     reward,
     run_engine,
     save,
+    write_metrics,
 )
 
 
@@ -166,12 +168,13 @@ def test_a_locked_policy_whose_windows_wait_leaves_the_server_ready(
             engine._look_after()
         engine.require_ready()
         overdue = 'boundit_policy_overdue_seconds{policy="ads"} '
-        assert f"{overdue}540.0" in Metrics(engine).write().decode()
+        make_metrics(engine)
+        assert f"{overdue}540.0" in write_metrics(engine)
         holder.rollback()
         for _ in range(2):
             engine._look_after()
         engine.require_ready()
-        assert f"{overdue}0.0" in Metrics(engine).write().decode()
+        assert f"{overdue}0.0" in write_metrics(engine)
         assert engine.show_policy("ads").learned_decisions == 1
 
 
@@ -391,9 +394,9 @@ def test_readiness_takes_no_turn_and_sees_windows_that_do_not_close(
         decide(engine, "a")
     clock.move(60 + 30)
     with run_engine(open_store()) as engine:
-        rows = engine.counts.groups
+        rows = count(engine, "groups")
         engine.require_ready()
-        assert engine.counts.groups == rows
+        assert count(engine, "groups") == rows
         engine._upkeep.list_closings()
         engine.require_ready()
         clock.move(60)

@@ -15,9 +15,10 @@ from boundit.service.commands import (
 )
 from boundit.service.engine import Engine
 from boundit.service.errors import (
+    Conflict,
     DecisionPruned,
     NoSuchDecision,
-    NoSuchPolicy,
+    PolicyDeleted,
     StoreUnavailable,
     Unprocessable,
 )
@@ -68,24 +69,32 @@ def test_a_change_that_makes_no_sense_is_refused(store: Store) -> None:
         assert engine.show_policy("ads").position == 1
 
 
-def test_a_deleted_policy_is_gone_and_its_name_is_free(
+def test_a_deleted_policy_is_gone_and_no_other_gets_its_name(
     open_store: Callable[[], Store],
 ) -> None:
     with run_engine(open_store(), make_config()) as one, run_engine(open_store()) as two:
         for i in range(30):
             decide(one, f"{i}")
         decide(two, "30")
-        two.delete("ads")
-        with pytest.raises(NoSuchPolicy):
-            decide(one, "0")
+        made = two.delete("ads")
+        for ask in (decide, reward):
+            with pytest.raises(PolicyDeleted):
+                ask(one, "0")
+        for look in (one.show_policy, one.list_events, one.replay, one.get_bounds):
+            with pytest.raises(PolicyDeleted):
+                look("ads")
         assert one.list_policies() == []
-        one.run(CreatePolicy(make_config(explore=0.5)))
-        assert not decide(two, "0").duplicate
+        with pytest.raises(Conflict, match="not given again"):
+            one.run(CreatePolicy(make_config()))
         for _ in range(10):
             one._look_after()
+        assert one.delete("ads") == made
         with one.store.read() as transaction:
             assert not transaction.has_deleted()
-        assert one.replay("ads", decisions=True).agrees
+            head = transaction.get_head("ads")
+            assert head is not None
+            events = transaction.list_events(head.id, 0, 100)
+    assert [(event.position, event.kind) for event in events] == [(made.position, "deleted")]
 
 
 @pytest.mark.parametrize("window", [None, 60.0])

@@ -50,8 +50,8 @@ def test_visitors_of_a_group_get_what_each_gets_alone(kind: str, explore: float)
         decision = fold.policy.decide(visit.context, id=visit.id)
         assert together == alone
         assert together.arm == decision.arm_values
-        assert together.chances.by_arm[together.arm] == decision.propensity
-        assert sum(together.chances.by_arm.values()) == pytest.approx(1)
+        assert together.propensities.by_arm[together.arm] == decision.propensity
+        assert sum(together.propensities.by_arm.values()) == pytest.approx(1)
 
 
 def test_chances_are_others_once_something_was_learned() -> None:
@@ -61,7 +61,7 @@ def test_chances_are_others_once_something_was_learned() -> None:
     fold.learn([(2, Closed("x", 1, 0, ["A"], [0], 1.0))])
 
     (after,) = choose_arms(fold, [visit])
-    assert before.chances.by_arm != after.chances.by_arm
+    assert before.propensities.by_arm != after.propensities.by_arm
 
 
 def test_a_copy_is_not_touched_by_what_is_learned_later() -> None:

@@ -7,12 +7,12 @@ import pytest
 from boundit.service import reward as close
 from boundit.service.commands import CloseWindows, Decide, DecideRequest
 from boundit.service.errors import StoreUnavailable
-from boundit.service.http.metrics import Metrics
+from boundit.service.http.metrics import make_metrics
 from boundit.service.maintenance import Upkeep
 from boundit.service.store.base import Store
 from boundit.service.store.sqlite import SqliteStore
 from tests.patience import PATIENCE
-from tests.service.kit import SetClock, decide, make_config, reward, run_engine
+from tests.service.kit import SetClock, decide, make_config, reward, run_engine, write_metrics
 
 
 def test_policies_with_windows_that_are_due_are_listed(store: Store, clock: SetClock) -> None:
@@ -99,10 +99,11 @@ def test_a_clock_that_was_ahead_is_told(
         upkeep = Upkeep(engine.store, engine._writer)
         for _ in range(2):
             upkeep.list_closings()
-        text = Metrics(engine).write().decode()
+        make_metrics(engine)
+        text = write_metrics(engine)
         decide(engine, "b")
         clock.move(20)
-        after = Metrics(engine).write().decode()
+        after = write_metrics(engine)
 
     assert [m for m in caplog.messages if "20.0 s ahead of the clock" in m] == caplog.messages
     assert len(caplog.messages) == 1

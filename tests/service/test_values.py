@@ -9,6 +9,7 @@ from boundit.service.values import (
     VariableNames,
     decode_level_list,
     encode_level_list,
+    write_named,
     write_value,
 )
 from tests.service.kit import make_table
@@ -30,7 +31,7 @@ def test_a_context_is_read_by_name_in_order_or_alone() -> None:
     assert names.read_context({"Age": 1}) == (1,)
     assert names.read_context([1]) == (1,)
     assert names.read_context(1) == (1,)
-    assert names.write_context((1,)) == {"Age": 1}
+    assert write_named(names.context, (1,)) == {"Age": 1}
     assert names.write_arm(("A",)) == {"Ad": "A"}
 
 
@@ -57,7 +58,7 @@ def test_a_date_is_matched_and_written_by_its_text() -> None:
     names = _make_dated()
 
     assert names.read_context({"Day": "2024-02-29"}) == DAYS[:1]
-    assert names.write_context(DAYS[:1]) == {"Day": "2024-02-29"}
+    assert write_named(names.context, DAYS[:1]) == {"Day": "2024-02-29"}
     assert write_value(DAYS[0]) == "2024-02-29"
     assert decode_level_list(encode_level_list(DAYS)) == DAYS
 
@@ -93,7 +94,7 @@ def test_a_number_is_its_level_however_it_is_spelled(given: object) -> None:
 def test_a_truth_value_is_no_number(given: object) -> None:
     names = VariableNames(UCB(prior=make_table()))
 
-    with pytest.raises(Unprocessable, match=r"is no level here; send [01]"):
+    with pytest.raises(Unprocessable, match=r"is not a level here; send [01]"):
         names.read_context(given)  # type: ignore[arg-type]
 
 
@@ -104,7 +105,7 @@ def test_levels_of_arms_are_as_strict() -> None:
     assert type(numbers.read_arm(2.0)[0]) is int
     assert truths.read_arm(True) == (True,)
     for names, given in ((numbers, True), (truths, 1), (truths, 0.0)):
-        with pytest.raises(Unprocessable, match="is no level here; send") as caught:
+        with pytest.raises(Unprocessable, match="is not a level here; send") as caught:
             names.read_arm(given)
         assert caught.value.field == "$.played"
 

@@ -6,7 +6,7 @@ import pytest
 
 from boundit.service.commands import CloseWindows
 from boundit.service.errors import NoSuchPolicy, Unavailable
-from boundit.service.waiting import GROUP, CommandQueue, Waiting, deliver, resolve, settle
+from boundit.service.waiting import GROUP, CommandQueue, Waiting, deliver, resolve
 
 
 def _make(rows: int = 1) -> Waiting:
@@ -21,7 +21,7 @@ def test_a_group_takes_what_waits_up_to_its_size() -> None:
         queue.put(one)
 
     assert queue.take(0) == waiting[:2]
-    queue.put_back(waiting[:1], GROUP // 2)
+    queue.put_back(waiting[:1])
     assert queue.n_rows == GROUP
     assert queue.take(0) == [waiting[0], waiting[2]]
     assert queue.take(0) == []
@@ -83,6 +83,5 @@ def test_a_loop_that_was_closed_has_nobody_who_waits() -> None:
     loop.close()
 
     deliver([(Waiting(CloseWindows("a"), 1, future, loop), 1)])
-    resolve([])
-    settle(own := Future[int](), 1)
+    resolve([(own := Future[int](), 1)])
     assert own.result() == 1

@@ -1,13 +1,15 @@
 """Attacks on the door, and whatever else is sent: the answer is one clear line."""
 
+import gzip
 import json
 import socket
 from pathlib import Path
 
 import pytest
 
-from boundit.report.stylesheet import write_palette
-from boundit.studio.app import PAGE, SAFE, StartToken
+from boundit.report.palette import write_palette
+from boundit.studio.app import SAFE, StartToken
+from boundit.studio.bundle import PAGE, join_modules
 from boundit.studio.calls import CALLS
 from boundit.studio.server import StudioServer
 from tests.patience import PATIENCE
@@ -206,17 +208,32 @@ def test_each_run_has_a_secret_of_its_own() -> None:
 def test_every_file_of_the_page_is_served_as_what_it_is(studio: ServedStudio) -> None:
     index = studio.get("/")
     assert (index.status, index.headers["content-type"]) == (200, "text/html; charset=utf-8")
-    for path in PAGE.iterdir():
-        answer = studio.get(f"/page/{path.name}")
-        assert answer.status == 200
-        assert answer.text == path.read_bytes()
+    for name in ("page.js", "page.css", "icon.svg"):
+        answer = studio.get(f"/page/{name}")
+        assert (answer.status, answer.headers["content-encoding"]) == (200, "gzip")
 
 
 def test_colours_are_those_of_the_reports(studio: ServedStudio) -> None:
-    answer = studio.get("/page/palette.css")
+    answer = studio.get("/page/page.css")
 
     assert answer.headers["content-type"] == "text/css; charset=utf-8"
-    assert answer.text.decode() == write_palette()
+    assert gzip.decompress(answer.text).decode().startswith(write_palette())
+
+
+def test_the_page_is_three_small_files(studio: ServedStudio) -> None:
+    """So that it is painted at once on a slow line."""
+    sizes = [len(studio.get(path).text) for path in ("/", "/page/page.css", "/page/page.js")]
+
+    assert sizes[0] + sizes[1] < 16_000
+    assert sum(sizes) < 90_000
+
+
+def test_one_script_holds_every_module() -> None:
+    script = join_modules("main.js")
+
+    assert "import " not in script
+    for path in PAGE.glob("*.js"):
+        assert path.name == "types.js" or f"module_{path.stem}_js" in script
 
 
 @pytest.mark.parametrize(

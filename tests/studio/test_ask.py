@@ -83,9 +83,9 @@ def test_errors_name_the_part_of_the_project() -> None:
     lack = refuse(MissingColumn("Age", ["age"]))
     assert (lack.where, str(lack)) == ("data.columns.Age", "Age has no column in the log.")
     weight = refuse(MissingColumn("n", ["age"], is_node=False))
-    assert str(weight) == "the log has no column 'n'; it has age"
+    assert str(weight) == "The data have no column 'n' (columns: age)."
     assert refuse(NotNumeric("n", "weight", "text")).where == "data.weight"
-    assert refuse(NotNumeric("Age", "the binned column", "text")).where == "data.bins.Age"
+    assert refuse(NotNumeric("Age", "binned column", "text")).where == "data.bins.Age"
     assert refuse(UnreadableFile("x.csv", "gone")).where == "data.file"
     assert refuse(HasCycle(["X", "Y", "X"])).where == "graph"
     assert refuse(QueryError("X", "treatments")).where == "query"

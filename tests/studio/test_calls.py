@@ -63,8 +63,12 @@ def test_a_graph_is_read_written_laid_out_and_told(studio: ServedStudio) -> None
     for form in ("boundit", "dagitty", "dot", "json"):
         said = studio.post("/api/graph/write", {"graph": drawn, "format": form}).json["text"]
         assert studio.post("/api/graph/read", {"text": said}).json["graph"] == drawn
-    placed = studio.post("/api/graph/layout", {"graph": drawn}).json
-    assert placed["positions"]["X"]["y"] < placed["positions"]["Y"]["y"]
+    for aspect, way in ((0.3, "y"), (4, "x")):
+        asked = {"graph": drawn, "aspect": aspect}
+        placed = studio.post("/api/graph/layout", asked).json["positions"]
+        assert placed["X"][way] < placed["Y"][way]
+    typed = studio.post("/api/query/read", {"text": "Y | do(X), Z"}).json["query"]
+    assert typed == {"outcome": "Y", "treatments": ["X"], "context": ["Z"]}
     query = {"outcome": "Y", "treatments": ["X"]}
     claims = studio.post("/api/graph/claims", {"graph": drawn, "query": query}).json
     assert claims["edges"][0]["claim"] == "X may change Y directly."
@@ -248,4 +252,4 @@ def test_a_file_that_is_too_large_leaves_nothing(tmp_path: Path) -> None:
         ) as connection:
             connection.sendall(head.encode() + part)
         assert studio.get("/api/files").status == 200
-    assert [path.name for path in tmp_path.iterdir()] == []
+    assert [path.name for path in tmp_path.iterdir()] == [".boundit-studio"]

@@ -6,6 +6,7 @@ meets all alike. The best rate of the rounds counts, and the least that a row to
 processor.
 """
 
+import os
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import click
+from research.benchmarks.service.cost import NOW, OLD, ask
 from research.benchmarks.service.load import Load, Measured, NoWrk, Server, decide_ahead, send
 from tests.postgres import find_programs
 from tests.postgres import run_server as run_postgres
@@ -24,11 +26,11 @@ import boundit as bd
 from boundit.service.config import PolicyConfig
 from boundit.service.store.base import Store
 from boundit.service.store.postgres import PostgresStore
-from boundit.service.store.sqlite import SqliteStore
 
 CONNECTIONS = (1, 16, 64, 256)
-OURS, EACH, GROUP, WABBIT = (
+OURS, BEFORE, EACH, GROUP, WABBIT = (
     "boundit",
+    "0.2.0",
     "bare, commit each",
     "bare, group commit",
     "VW, group commit",
@@ -44,16 +46,21 @@ SPARE = 4
 LOG_ROWS = 30_000
 
 
+SIZES: dict[int, tuple[int, ...]] = {1: (1, BATCH, LARGE), BATCH: (1, BATCH)}
+"""Rows of a request over one connection, and over more."""
 Found = dict[tuple[str, Load], Measured]
 
 
 @contextmanager
-def run_process(name: str, module: str, *arguments: str) -> Iterator[Server]:
-    """Start a server, wait for its port, and stop it at the end."""
+def run_process(
+    name: str, module: str, *arguments: str, source: str | None = None
+) -> Iterator[Server]:
+    """Start a server, wait for its port, and stop it at the end; with another ``source`` too."""
     process = subprocess.Popen(
         [sys.executable, "-m", module, *arguments],
         stdout=subprocess.PIPE,
         text=True,
+        env=None if source is None else os.environ | {"PYTHONPATH": source},
         start_new_session=True,  # so that who sends does not take its turns of the processor
     )
     assert process.stdout is not None
@@ -133,7 +140,8 @@ def print_table(store: str, names: Sequence[str], found: Found) -> None:
         click.echo(name)
         for load in loads:
             click.echo(f"{write_label(load):<24}{write_times(found[name, load])}")
-    print_batches(found)
+    if SIZES[1] != (1,):
+        print_batches(found)
 
 
 def list_loads() -> list[Load]:
@@ -141,7 +149,7 @@ def list_loads() -> list[Load]:
     return [
         Load(kind, rows, n)
         for n in CONNECTIONS
-        for rows in ((1, BATCH, LARGE) if n == 1 else (1, BATCH))
+        for rows in SIZES[1 if n == 1 else BATCH]
         for kind in KINDS
     ]
 
@@ -176,9 +184,15 @@ def compare_on_sqlite(seconds: int, rounds: int) -> None:
     with ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(prefix="boundit-bench-", dir="/var/tmp"))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        create_policy(SqliteStore(folder / "ours"))
-        where = ("--store", str(folder / "ours"), "--port", "0")
-        servers = [stack.enter_context(run_process(OURS, "boundit", "serve", *where))]
+        servers = list[Server]()
+        sources = {OURS: (NOW, "--store")} | (
+            {BEFORE: (str(OLD), "--data")} if OLD.exists() else {}
+        )
+        for name, (source, flag) in sources.items():
+            ask(source, "create", "Fused", str(folder / name))
+            where = (flag, str(folder / name), "--port", "0")
+            run = run_process(name, "boundit", "serve", *where, source=source)
+            servers.append(stack.enter_context(run))
         for name, way in WAYS.items():
             (folder / way).mkdir()
             arguments = ("sqlite", way, str(folder / way))
@@ -209,8 +223,10 @@ def compare_on_postgres(seconds: int, rounds: int) -> None:
         )
 
 
-def compare_all(seconds: int, rounds: int) -> None:
-    """Print the tables of both stores."""
+def compare_all(seconds: int, rounds: int, *, singles: bool) -> None:
+    """Print the tables of both stores; ``singles`` sends no batches."""
+    if singles:
+        SIZES.update({1: (1,), BATCH: (1,)})
     try:
         compare_on_sqlite(seconds, rounds)
         compare_on_postgres(seconds, rounds)

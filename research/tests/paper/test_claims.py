@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from research.tests.small_reproduction import reproduce_small
 
-from boundit.report.records import JudgedClaim
 from boundit_research.online.claims import OnlineClaim
 from boundit_research.paper.claims import (
+    JudgedClaim,
     _convert_online_claim,
     judge_paper_claims,
     make_substitute_world,

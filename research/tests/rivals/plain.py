@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from boundit.bandit.draws import draw_uniform, wrap_seed
+from boundit.bandit.ids import draw_uniform, wrap_seed
 from boundit.results.bound_table import BoundTable
 
 WEIGHTS = 8

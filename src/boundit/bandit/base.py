@@ -15,10 +15,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from boundit.bandit.compiled import working_on
-from boundit.bandit.decision import Renamed
-from boundit.bandit.draws import Ints
 from boundit.bandit.errors import BadOption, CannotMerge, DamagedState
-from boundit.bandit.ids import ID_WINDOW, DecisionIds, IdStore, LearnedIds
+from boundit.bandit.ids import ID_WINDOW, DecisionIds, IdStore, Ints, LearnedIds
 from boundit.bandit.options import (
     Arms,
     CommonOptions,
@@ -39,6 +37,7 @@ from boundit.bandit.states import (
 )
 from boundit.core.codec import decode, encode
 from boundit.core.errors import BounditError
+from boundit.core.public_names import mark_renamed
 from boundit.results.bound import Arm, Context
 from boundit.results.bound_table import BoundTable
 
@@ -98,6 +97,15 @@ class BasePolicy(ABC):
     def n_rows(self) -> int:
         """How many rows arrays have: for row 0, the contexts, and some room for more."""
         return self._room
+
+    @property
+    def n_contexts(self) -> int:
+        """How many distinct contexts the policy keeps statistics of."""
+        return len(self._contexts)
+
+    def knows(self, context: Context) -> bool:
+        """Return True if the policy keeps statistics of a context, or of the cell it is in."""
+        return self.spec.find_cell(context) in self._rows
 
     def _start(self) -> None:
         """Give rows to the contexts of the prior and columns to the arms; nothing is learned."""
@@ -466,5 +474,12 @@ class BasePolicy(ABC):
         vars(self).update(state, _lock=RLock(), _kept={}, _open={})
 
 
-for _old in ("fresh", "merged", "observes", "plan_reason"):
-    setattr(BasePolicy, _old, Renamed(_old))
+mark_renamed(
+    BasePolicy,
+    {
+        "fresh": "clone",
+        "merged": "merge",
+        "observes": "auxiliary_variables",
+        "plan_reason": "pooling_reason",
+    },
+)

@@ -18,13 +18,13 @@ import math
 import numpy as np
 
 from boundit.bandit.compiled import kernel, step
-from boundit.bandit.draws import Floats, Ints, pick_arm
+from boundit.bandit.ids import Floats, Ints
 
-MEAN, SD, WINS, LOSSES, WEIGHT, MEAN2, SD2, WINS2, LOSSES2, LOWER, UPPER = range(11)
-"""Columns of a table of beliefs. WEIGHT is the weight of the second part. A
-part with WINS above 0 is a Beta, and MEAN and SD, of its log odds, place nodes; else they are
-those of a normal."""
-COLUMNS = 11
+MEAN, SD, WINS, LOSSES, WEIGHT, MEAN2, SD2, WINS2, LOSSES2, LOWER, UPPER, CHANCE = range(12)
+"""Columns of a table of beliefs. WEIGHT is the weight of the second part, CHANCE the probability
+that the arm is the best. A part with WINS above 0 is a Beta, and MEAN and SD, of its log odds,
+place nodes; else they are those of a normal."""
+COLUMNS = 12
 _LEAST_COUNT = 0.75
 """Below so many wins or losses a Beta is replaced by a normal in log odds."""
 
@@ -130,8 +130,8 @@ def _truncate(
 
 
 @kernel
-def find_best_arm_probabilities(belief: Floats) -> Floats:
-    """Compute for every arm the probability that its mean is the highest, by quadrature."""
+def weigh_arms(belief: Floats) -> None:
+    """Write for every arm the probability that its mean is the highest, by quadrature."""
     n, start = belief.shape[0], -np.inf
     for k in range(
         n
@@ -153,23 +153,17 @@ def find_best_arm_probabilities(belief: Floats) -> Floats:
             below = at_ends[0] if lower > -np.inf else 0.0
             above = at_ends[1] if upper < np.inf else 1.0
             _truncate(reached[k], x, lower, upper, below, above)
-    return _integrate(reached)
+    _integrate(reached, belief)
 
 
 @kernel
-def draw_best_arm(belief: Floats, uniform: float) -> int:
-    """Draw the place of an arm by these probabilities, with one uniform number."""
-    return pick_arm(find_best_arm_probabilities(belief), uniform, 0.0)
-
-
-@kernel
-def _integrate(reached: Floats) -> Floats:
+def _integrate(reached: Floats, belief: Floats) -> None:
     """Sum over intervals of three points each.
 
     Products of the other arms' F go by prefixes, which are kept, and suffixes.
     """
     n, m = reached.shape
-    before, after, found, total = np.ones((n, m)), np.ones(m), np.empty(n), 0.0
+    before, after, total = np.ones((n, m)), np.ones(m), 0.0
     for k in range(n - 1):
         for j in range(m):
             before[k + 1, j] = before[k, j] * reached[k, j]
@@ -178,18 +172,17 @@ def _integrate(reached: Floats) -> Floats:
         for j in range(m):
             others[j] *= after[j]
             after[j] *= reached[k, j]
-        found[k] = 0.0
+        found = 0.0
         for j in range(0, m - 2, 2):
             first, middle, last = reached[k, j], reached[k, j + 1], reached[k, j + 2]
             rise, bend = 0.5 * (last - first), 0.5 * (first + last) - middle
             first, middle, last = others[j], others[j + 1], others[j + 2]
             slope, curve = 0.5 * (last - first), 0.5 * (first + last) - middle
-            found[k] += 2.0 * rise * (middle + curve / 3.0) + 4.0 / 3.0 * slope * bend
-        found[k] = max(found[k], 0.0)
-        total += found[k]
+            found += 2.0 * rise * (middle + curve / 3.0) + 4.0 / 3.0 * slope * bend
+        belief[k, CHANCE] = max(found, 0.0)
+        total += belief[k, CHANCE]
     for k in range(n):
-        found[k] = found[k] / total if total > 0.0 else 1.0 / n
-    return found
+        belief[k, CHANCE] = belief[k, CHANCE] / total if total > 0.0 else 1.0 / n
 
 
 @kernel

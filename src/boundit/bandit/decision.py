@@ -9,15 +9,16 @@ from typing import Any, NamedTuple, NoReturn, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.bandit.draws import Floats, Ints
 from boundit.bandit.errors import NotADecision
-from boundit.bandit.index import FREE, INDEX
+from boundit.bandit.ids import Floats, Ints
 from boundit.bandit.spec import show
 from boundit.core.codec import decode, encode
-from boundit.core.public_names import POLICY_ATTRIBUTES, find_forwarded
+from boundit.core.public_names import find_forwarded, mark_renamed
 from boundit.results.bound import Arm, Context, Value
 
 EXPLORED = "explore"
+FREE, INDEX = 0, 1
+"""Columns of a table of scores: before and after truncation to the bounds."""
 Chances = Mapping[Arm, float]
 
 
@@ -195,22 +196,7 @@ class Decision:
         return shown
 
 
-class Renamed:
-    """An attribute of release 0.2.0: says what it is called now.
-
-    No ``__getattr__``, which would slow every other attribute down.
-    """
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __get__(self, owner: object, kind: type) -> NoReturn:
-        now = POLICY_ATTRIBUTES[self.name]
-        raise AttributeError(f"{kind.__name__} has no {self.name!r}; it is now {now}")
-
-
-for _old in ("capped", "index"):
-    setattr(Decision, _old, Renamed(_old))
+mark_renamed(Decision, {"capped": "truncated", "index": "scores"})
 
 
 def name_values(names: Sequence[str], values: tuple[Value, ...]) -> dict[str, Value]:

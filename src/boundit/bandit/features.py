@@ -7,8 +7,8 @@ from typing import Any, Self, TypeAlias, final
 
 import numpy as np
 
-from boundit.bandit.draws import Floats
 from boundit.bandit.errors import BadFeatures, CannotMerge, ForeignBounds
+from boundit.bandit.ids import Floats
 from boundit.bandit.policy import Policy
 from boundit.bandit.spec import Edges, Levels, Spec, find_bin, list_bins, show
 from boundit.results.bound import Arm, Context, Value

@@ -9,16 +9,17 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 
 from boundit.bandit.best_arm import (
+    CHANCE,
     COLUMNS,
     LOWER,
     MEAN,
     SD,
     UPPER,
-    find_best_arm_probabilities,
+    weigh_arms,
 )
 from boundit.bandit.compiled import kernel, step
-from boundit.bandit.draws import Floats, Ints, pick_arm
 from boundit.bandit.features import Features
+from boundit.bandit.ids import Floats, Ints, pick_arm
 from boundit.bandit.options import CommonOptions
 from boundit.bandit.ridge import LinearPolicy, WarmStart, find_spread, predict, update
 from boundit.bandit.runs import register_runs
@@ -38,10 +39,13 @@ class LinTSArrays(NamedTuple):
 
 
 @kernel
-def believe_lin_ts(
+def score_lin_ts(
     models: Floats, x: Floats, bounds: Floats, c: int, columns: Ints, d: int, scale: float
 ) -> Floats:
-    """Write the distribution of each arm's mean: normal, truncated to the bounds."""
+    """Write the distribution of each arm's mean: normal, truncated to the bounds.
+
+    And the probability that it is the best.
+    """
     belief, scratch = np.zeros((columns.size, COLUMNS)), np.empty(x.shape[1])
     for i in range(columns.size):
         k = columns[i]
@@ -49,6 +53,7 @@ def believe_lin_ts(
         spread = scale * find_spread(models[k], x[k], d, scratch)
         belief[i, SD] = max(spread, _LEAST_SPREAD)
         belief[i, LOWER], belief[i, UPPER] = bounds[c, k, 0], bounds[c, k, 1]
+    weigh_arms(belief)
     return belief
 
 
@@ -57,8 +62,8 @@ def _choose(
     arrays: LinTSArrays, c: int, columns: Ints, start: int, stop: int, uniform: float
 ) -> int:
     a, open_ = arrays, columns[start:stop]
-    belief = believe_lin_ts(a.models, a.x[c], a.bounds, c, open_, a.d, a.scale)
-    k: int = open_[pick_arm(find_best_arm_probabilities(belief), uniform, 0.0)]
+    belief = score_lin_ts(a.models, a.x[c], a.bounds, c, open_, a.d, a.scale)
+    k: int = open_[pick_arm(belief[:, CHANCE], uniform)]
     return k
 
 
@@ -130,10 +135,10 @@ class LinTS(LinearPolicy):
         """Compute the probability that each arm is the best; scores are the expected rewards."""
         found = self.find_features(context, columns)
         a = self.arrays
-        belief = believe_lin_ts(a.models, found.x, a.bounds, row, columns, a.d, a.scale)
+        belief = score_lin_ts(a.models, found.x, a.bounds, row, columns, a.d, a.scale)
         mean = belief[:, MEAN]
         kept = np.minimum(np.maximum(mean, belief[:, LOWER]), belief[:, UPPER])
-        return -1, find_best_arm_probabilities(belief), np.array([mean, kept]).T
+        return -1, belief[:, CHANCE].copy(), np.array([mean, kept]).T
 
     def lay_out_runs(self, rows: Ints, columns: Ints, contexts: Any, rounds: Any) -> Any:
         """Give regressions of nothing learned, with the features of an environment."""

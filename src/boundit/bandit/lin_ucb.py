@@ -5,12 +5,13 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 
 from boundit.bandit.compiled import step
-from boundit.bandit.draws import Floats, Ints
+from boundit.bandit.decision import FREE, INDEX
 from boundit.bandit.features import Features
-from boundit.bandit.index import FREE, INDEX, is_ahead
+from boundit.bandit.ids import Floats, Ints
 from boundit.bandit.options import CommonOptions
 from boundit.bandit.ridge import LinearPolicy, WarmStart, find_spread, predict, update
 from boundit.bandit.runs import register_runs
+from boundit.bandit.ucb import is_ahead
 from boundit.results.bound_table import BoundTable
 
 _INDEX, _VERSION = 0, 1

@@ -17,9 +17,9 @@ from boundit.bandit.base import BasePolicy, Open
 from boundit.bandit.batches import list_contexts, list_observed, name_row, read_ids
 from boundit.bandit.compiled import working_on
 from boundit.bandit.decision import EXPLORED, Decision, Decisions, Scores
-from boundit.bandit.draws import Floats, Ints, draw_uniform, draw_uniforms, hash_id, hash_ids
 from boundit.bandit.errors import BadArm, BadObservation, BadOption, NeedsArms, NotADecision
 from boundit.bandit.finite import FiniteEnvironment
+from boundit.bandit.ids import Floats, Ints, draw_uniform, draw_uniforms, hash_id, hash_ids
 from boundit.bandit.options import Arms
 from boundit.bandit.runs import ARM, Rounds, can_play, play_runs
 from boundit.bandit.spec import read_arms, show
@@ -65,6 +65,9 @@ class Policy(BasePolicy):
 
     # -- what an algorithm overrides ------------------------------------------------------------
 
+    branch: str | None = None
+    """The part of the algorithm that scored last, where it has parts."""
+
     @abstractmethod
     def score(
         self, context: Context, row: int, columns: Ints
@@ -79,22 +82,16 @@ class Policy(BasePolicy):
     def take(self, context: Context, row: int, column: int, reward: float, shown: Any) -> None:
         """Learn one reward of an arm in a context, turned so that more is better."""
 
-    def read_observed(self, observed: Mapping[str, object]) -> Any:
-        """Read what else a round showed, or refuse it; algorithms that use nothing ignore it."""
+    def read_observed(
+        self, observed: Mapping[str, object] | None, decision: Decision | None = None
+    ) -> Any:
+        """Read what ``take`` gets of a round beside its reward, or refuse it."""
         return None
-
-    def read_shown(self, decision: Decision, observed: Mapping[str, object] | None) -> Any:
-        """Read what ``take`` gets of a round beside its reward."""
-        return None if observed is None else self.read_observed(observed)
 
     def find_open(self, context: Context, row: int, columns: Ints) -> Ints:
         """Find the columns that may be played in a context: those that the prior leaves."""
         cell = self.spec.find_cell(context)
         return self.prior.find_open(self.spec, cell, self._arms, columns)
-
-    def describe_branch(self, row: int) -> str | None:
-        """Name the part of the algorithm that plays a context now."""
-        return None
 
     def lay_out_runs(
         self,
@@ -186,6 +183,7 @@ class Policy(BasePolicy):
             found, places = np.array(groups, np.int64), np.empty(n, np.int64)
             explored, uniforms = np.zeros(n, np.bool_), None
             if self.draws or self.explore:
+                working_on.name = f"{self._name}.decide_many"
                 uniforms = draw_uniforms(self.ids.key, hash_ids(names))
             for group, shared in enumerate(scores):
                 members = np.flatnonzero(found == group) if len(scores) > 1 else slice(None)
@@ -210,7 +208,7 @@ class Policy(BasePolicy):
 
     def _score(self, context: Context, arms: Arms | None) -> Scores:
         """Score the arms of a context, and keep the result until something is learned."""
-        working_on.name = self._name
+        working_on.name = f"{self._name}.decide"
         if arms is not None:
             named = self._read_arms(arms)
             new = sorted((arm for arm in named if arm not in self._columns), key=repr)
@@ -230,7 +228,7 @@ class Policy(BasePolicy):
                 self._open[row] = found
         names, order, open_ = found
         winner, probabilities, table = self.score(context, row, open_)
-        branch, turn, treatments = self.describe_branch(row), spec.turn, spec.treatments
+        branch, turn, treatments = self.branch, spec.turn, spec.treatments
         scores = Scores._make(  # quicker than by names
             (names, order, winner, probabilities, table, treatments, self.explore, branch, turn)
         )
@@ -369,7 +367,7 @@ class Policy(BasePolicy):
             passed = decision.reasons.arms[: len(decision.reasons.table)]
             if arm not in passed and decision.branch != EXPLORED:
                 raise BadArm(show(arm), "it is not held, and was not among those passed")
-        return name, context, arm, row, column, number, self.read_shown(decision, observed)
+        return name, context, arm, row, column, number, self.read_observed(observed, decision)
 
     def _take(
         self,
@@ -381,7 +379,7 @@ class Policy(BasePolicy):
         reward: float,
         shown: Any,
     ) -> None:
-        working_on.name = self._name
+        working_on.name = f"{self._name}.learn"
         try:
             if row is None:
                 row = self._find_row(context)
@@ -454,7 +452,7 @@ class Policy(BasePolicy):
             return None
         if arrays is None:
             return None
-        working_on.name = f"whole runs of {self._name}"
+        working_on.name = f"{self._name} in simulations"
         found: Ints = play_runs(arrays, rounds)
         return found & ARM
 

@@ -17,7 +17,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import betaincc, betaln
 
-from boundit.bandit.draws import Floats, Ints
+from boundit.bandit.ids import Floats, Ints
 from boundit.bandit.spec import Spec, show
 from boundit.core.codec import decode, encode
 from boundit.core.interval import Interval

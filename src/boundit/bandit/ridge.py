@@ -15,9 +15,9 @@ import numpy as np
 
 from boundit.bandit.compiled import step
 from boundit.bandit.decision import Decision
-from boundit.bandit.draws import Floats, Ints
 from boundit.bandit.errors import BadOption
 from boundit.bandit.features import FeatureEncoding, FeaturePolicy, Features
+from boundit.bandit.ids import Floats, Ints
 from boundit.bandit.options import CommonOptions
 from boundit.bandit.spec import Spec
 from boundit.bandit.states import read_array, write_array
@@ -257,8 +257,12 @@ class LinearPolicy(FeaturePolicy):
         self._features[context] = found = ContextFeatures(x)
         return found
 
-    def read_shown(self, decision: Decision, observed: Mapping[str, object] | None) -> Any:
+    def read_observed(
+        self, observed: Mapping[str, object] | None, decision: Decision | None = None
+    ) -> Any:
         """Find the features of a decision, or refuse those that cannot be learned."""
+        if decision is None:
+            return None
         context, arm = decision.context_values, decision.arm_values
         found = self._features.get(context)
         if found is None or arm not in self._columns:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundit.bandit.compiled import ByType, kernel, step
-from boundit.bandit.draws import Floats, Ints, draw_uniform
+from boundit.bandit.ids import Floats, Ints, draw_uniform
 
 ARM = 0xFFFFFFFF
 """The bits of a choice that are its column; a policy may keep a note of the round above them."""

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from boundit.bandit.draws import Floats
 from boundit.bandit.errors import DamagedState
+from boundit.bandit.ids import Floats
 from boundit.core.errors import BounditError, UnreadableFile
 from boundit.core.files import write_page
 from boundit.results.bound_file import compute_checksum

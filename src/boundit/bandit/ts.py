@@ -9,16 +9,17 @@ import numpy as np
 from scipy.special import expit
 
 from boundit.bandit.best_arm import (
+    CHANCE,
     COLUMNS,
     LOWER,
     MEAN,
     UPPER,
-    find_best_arm_probabilities,
+    weigh_arms,
     write_beta,
     write_bounds,
 )
 from boundit.bandit.compiled import kernel, step
-from boundit.bandit.draws import Floats, Ints, pick_arm
+from boundit.bandit.ids import Floats, Ints, pick_arm
 from boundit.bandit.options import CommonOptions
 from boundit.bandit.policy import Policy
 from boundit.bandit.runs import register_runs
@@ -35,8 +36,11 @@ class TSArrays(NamedTuple):
 
 
 @kernel
-def believe_ts(counts: Floats, bounds: Floats, span: Floats, c: int, columns: Ints) -> Floats:
-    """Write the distribution of each arm's mean: Beta(1 + successes, 1 + failures), truncated."""
+def score_ts(counts: Floats, bounds: Floats, span: Floats, c: int, columns: Ints) -> Floats:
+    """Write the distribution of each arm's mean: Beta(1 + successes, 1 + failures), truncated.
+
+    And the probability that it is the best.
+    """
     belief = np.zeros((columns.size, COLUMNS))
     low, high = span[0], span[1]
     for i in range(columns.size):
@@ -44,6 +48,7 @@ def believe_ts(counts: Floats, bounds: Floats, span: Floats, c: int, columns: In
         wins = min(max((total - low * n) / (high - low), 0.0), n)
         write_beta(belief, i, MEAN, 1.0 + wins, 1.0 + n - wins)
         write_bounds(belief, i, bounds[c, columns[i], 0], bounds[c, columns[i], 1], low, high)
+    weigh_arms(belief)
     return belief
 
 
@@ -52,8 +57,8 @@ def _choose(
     arrays: TSArrays, c: int, columns: Ints, start: int, stop: int, uniform: float
 ) -> int:
     a, open_ = arrays, columns[start:stop]
-    found = find_best_arm_probabilities(believe_ts(a.counts, a.bounds, a.span, c, open_))
-    k: int = open_[pick_arm(found, uniform, 0.0)]
+    belief = score_ts(a.counts, a.bounds, a.span, c, open_)
+    k: int = open_[pick_arm(belief[:, CHANCE], uniform)]
     return k
 
 
@@ -103,10 +108,10 @@ class TS(Policy):
     def score(self, context: Any, row: int, columns: Ints) -> tuple[int, Floats, Floats]:
         """Compute the probability that each arm is the best; scores are the expected rewards."""
         a, (low, high) = self.arrays, self.spec.reward_range
-        belief = believe_ts(a.counts, a.bounds, a.span, row, columns)
+        belief = score_ts(a.counts, a.bounds, a.span, row, columns)
         kept = np.minimum(np.maximum(belief[:, MEAN], belief[:, LOWER]), belief[:, UPPER])
         table = low + (high - low) * expit(np.array([belief[:, MEAN], kept]).T)
-        return -1, find_best_arm_probabilities(belief), table
+        return -1, belief[:, CHANCE].copy(), table
 
     def take(self, context: Any, row: int, column: int, reward: float, shown: Any) -> None:
         """Count the reward."""

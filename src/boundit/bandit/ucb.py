@@ -1,4 +1,12 @@
-"""UCB on each context by itself, truncated to prior bounds (Algorithm 6 of the paper, UCB-PCB)."""
+"""UCB on each context by itself, truncated to prior bounds (Algorithm 6 of the paper, UCB-PCB).
+
+And the rule that UCB, LinUCB and OAM share: the highest index wins. Truncation makes ties the
+normal case: among equals the higher index before truncation wins, among these the arm that comes
+first. So a bound at the end of the reward's range changes nothing. An algorithm goes through
+``columns[start:stop]`` and leaves out arms whose upper bound is below the best index so far,
+unless it was given a table to write all scores to. Whole runs give none, and arms by decreasing
+upper bound.
+"""
 
 import math
 from typing import Any, NamedTuple, Unpack
@@ -6,8 +14,8 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 
 from boundit.bandit.compiled import step
-from boundit.bandit.draws import Floats, Ints
-from boundit.bandit.index import FREE, INDEX, is_ahead
+from boundit.bandit.decision import FREE, INDEX
+from boundit.bandit.ids import Floats, Ints
 from boundit.bandit.options import CommonOptions
 from boundit.bandit.policy import Policy
 from boundit.bandit.runs import register_runs
@@ -28,6 +36,18 @@ class UCBArrays(NamedTuple):
     bounds: Floats
     noise: Floats
     table: Floats
+
+
+@step
+def is_ahead(
+    index: float, free: float, k: int, best: float, best_free: float, best_k: int
+) -> bool:
+    """Tell whether an arm beats the best so far: index, index before truncation, column."""
+    if index != best:
+        return index > best
+    if free != best_free:
+        return free > best_free
+    return k < best_k
 
 
 @step

@@ -1,96 +1,61 @@
-"""Caveats of a table: one function each, from what was asked, planned, counted and found."""
+"""What the reader of a table should know: a pure function for each caveat.
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+``critical``: the answer may be wrong or empty for this reason. ``assumes``: what it rests on.
+``skipped``: what a limit or a doubt left out. ``note``: anything else.
+"""
 
-from boundit.bounds.chain import Chain
-from boundit.bounds.count import PlanCounts
-from boundit.bounds.plan import BoundPlan
-from boundit.bounds.request import BoundRequest
-from boundit.bounds.reward import is_binary
-from boundit.checks.contradictions import note_contradictions
-from boundit.core.long_work import TimeBudget
-from boundit.core.message import ANY, SOME, Caveat, Note, Option, sort_caveats
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from boundit.core.errors import BounditWarning, OutOfTime
+from boundit.core.message import ANY, SOME, Caveat, Option
 from boundit.core.names import Nodes, join_names, sort_names, write_name
+from boundit.counts.errors import TooLarge
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.separation import open_walk
 
+LIMITS: Final = (TooLarge, OutOfTime, MemoryError)
+"""What is raised where memory or time do not suffice; who meets it does without."""
 MOST_LEVELS = 6
 """Up to how many levels of a variable a caveat names."""
-CHECKING = 0.05
-"""Which part of the time that is left the graph may be held against the log."""
-OVER = Caveat(
-    Option("time_limit"),
-    " was reached before all arms were compared and rows explained",
-    kind="skipped",
-    code="time-limit",
-)
+MOST_NAMED = 3
+"""Up to how many rules a caveat names, and of how many it says why they are too large."""
 
 
-def drop_hidden(
-    plan: BoundPlan, levels: Mapping[str, int], unselected: Iterable[Iterable[str]] = ()
-) -> BoundPlan:
-    """Drop the rules that read a variable whose other levels selection may have filtered out."""
-    hidden = plan.hidden | find_hidden(plan.graph, plan.query, levels, map(tuple, unselected))
-    kept = (rule for rule in plan.rules if not rule.needs & hidden)
-    return replace(plan.keep(kept), hidden=hidden)
+def warn_of(caveats: Iterable[Caveat]) -> None:
+    """Warn of those that are critical, at the line that called boundit."""
+    critical = [caveat for caveat in caveats if caveat.kind == "critical"]
+    if not critical:
+        return
+    frame, level = sys._getframe(1), 2  # noqa: SLF001, the only way to the caller's line
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("boundit."):
+        frame, level = frame.f_back, level + 1
+    for caveat in critical:
+        warnings.warn(BounditWarning(caveat.text), stacklevel=level)
 
 
-def find_hidden(
-    graph: CausalGraph,
-    query: EffectQuery,
-    levels: Mapping[str, int],
-    unselected: Iterable[Collection[str]] = (),
-) -> Nodes:
-    """Find the variables with one level whose other levels selection may have filtered out.
+def name_rules(names: Iterable[str]) -> str:
+    """Write the names of rules in quotes, the first few and how many more there are.
 
-    ``levels`` says how many there are, ``unselected`` which variables each external table has.
-    A cause of selection is one, and so is what goes with selection in any way, but for what is
-    asked about: rules take that as it was logged. No rule can reckon with levels that were not
-    declared: one that reads such a variable would take the part of the population that was kept
-    for all of it. An unselected table that has the variable shows all its levels.
+    >>> name_rules(["a", "b", "c", "d", "e"])
+    "'a', 'b', 'c' and 2 more"
     """
-    if graph.selection is None:
-        return frozenset()
-    single = {name for name, n in levels.items() if n == 1 and name in graph.observed}
-    single = single.difference(*unselected)
-    asked = {*query.outcomes, *query.treatments, *query.context}
-    causes = graph.selecting()
-    return frozenset(
-        name
-        for name in single
-        if name in causes
-        or (name not in asked and open_walk(graph, name, graph.selection) is not None)
-    )
+    listed = list(names)
+    shown = ", ".join(map(repr, listed[:MOST_NAMED]))
+    more = len(listed) - MOST_NAMED
+    return shown if more <= 0 else f"{shown} and {more} more"
 
 
-def list_caveats(
-    request: BoundRequest, plan: BoundPlan, counts: PlanCounts, found: Iterable[Note]
-) -> tuple[Caveat, ...]:
-    """List all caveats of a table, critical ones first.
-
-    ``found`` are those of models and of inference.
-    """
-    return sort_caveats(
-        (
-            *note_hidden(plan.hidden, counts),
-            *note_idle_arms(request),
-            *note_refuted(plan, counts, request.time_limit),
-            *note_levels(plan, request, counts),
-            *plan.notes,
-            *found,
-            *note_learning(plan, request),
-            *(note for table in counts.tables for note in table.notes),
-        )
-    )
+# The graph and the levels that were logged
 
 
-def note_hidden(hidden: Nodes, counts: PlanCounts) -> Iterator[Caveat]:
+def note_hidden(hidden: Nodes, levels: Mapping[str, Sequence[object]]) -> Iterator[Caveat]:
     """Variables of which selection left one value."""
     for name in sort_names(hidden):
-        levels = counts.log.levels.get(name, ())
-        seen = f" ({levels[0]})" if len(levels) == 1 else ""
+        known = levels.get(name, ())
+        seen = f" ({known[0]})" if len(known) == 1 else ""
         yield Caveat(
             f"{name} affects selection and has one value in the data{seen}, so its other values "
             "were filtered out. Rules that use it return the whole range. Declare its values "
@@ -102,55 +67,15 @@ def note_hidden(hidden: Nodes, counts: PlanCounts) -> Iterator[Caveat]:
         )
 
 
-def note_levels(plan: BoundPlan, request: BoundRequest, counts: PlanCounts) -> Iterator[Caveat]:
-    """Levels and outcomes that selection may hide from the log altogether."""
-    graph, (outcome,) = plan.graph, plan.query.outcomes
-    asked = {*plan.query.outcomes, *plan.query.treatments, *plan.query.context}
-    ranged = Nodes().union(
-        *(own.variables for rule in plan.rules for own in rule.reweightings),
-        *(
-            {name.rstrip("'") for name in rule.variables}
-            for rule in plan.rules
-            if isinstance(rule, Chain)
-        ),
-    )
-    guessed = ranged.difference(request.domain, asked)
-    if graph.selection is not None and guessed:
-        yield Caveat(
-            f"{_write_levels(guessed, counts.log.levels)}; selection could hide others (",
-            Option("domain", ANY),
-            ")",
-            kind="assumes",
-            code="observed-levels",
-        )
-    if request.outcome_range is not None and graph.selection in graph.descendants(outcome):
-        yield Caveat(
-            f"{outcome} has no values besides 0 and 1; selection could hide others",
-            kind="assumes",
-            code="binary-outcome",
-        )
-
-
-def _write_levels(names: Nodes, levels: Mapping[str, Sequence[object]]) -> str:
-    """Write which values variables have, as ``A has no values besides 0, 1, and B none ...``."""
-    stated = list[str]()
-    for name in sort_names(names):
-        known = levels.get(name, ())
-        shown = ", ".join(map(str, known))
-        if len(known) > MOST_LEVELS:
-            shown = f"the {len(known)} in the data"
-        stated.append(f"{name} {'none' if stated else 'has no values'} besides {shown}")
-    return ", and ".join(filter(None, (", ".join(stated[:-1]), stated[-1])))
-
-
-def note_idle_arms(request: BoundRequest) -> Iterator[Caveat]:
+def note_idle_arms(graph: CausalGraph, query: EffectQuery) -> Iterator[Caveat]:
     """Arms that do not cause the outcome in the graph: every effect is zero by assumption.
 
     An arrow that was drawn the wrong way round looks just so.
     """
-    graph, (outcome,) = request.graph, request.query.outcomes
-    for arm in request.query.treatments:
-        if outcome not in graph.descendants(arm):
+    (outcome,) = query.outcomes
+    causes = graph.ancestors(query.outcomes)
+    for arm in query.treatments:
+        if arm not in causes:
             turned = ""
             if arm in graph.descendants(outcome):
                 turned = f", but one from {outcome} to {arm}"
@@ -163,9 +88,9 @@ def note_idle_arms(request: BoundRequest) -> Iterator[Caveat]:
             )
 
 
-def note_silence(plan: BoundPlan) -> Iterator[Caveat]:
+def note_silence(graph: CausalGraph, query: EffectQuery) -> Iterator[Caveat]:
     """Why no interval is narrower than the whole range, where that is read off the graph."""
-    graph, (outcome,) = plan.graph, plan.query.outcomes
+    (outcome,) = query.outcomes
     links = graph.links[outcome]
     for step in sort_names(graph.selecting().intersection(links.children))[:1]:
         target = f"[{step}]" if step == graph.selection else write_name(step)
@@ -175,7 +100,7 @@ def note_silence(plan: BoundPlan) -> Iterator[Caveat]:
             kind="critical",
             code="selected-outcome",
         )
-    for arm in plan.query.treatments:
+    for arm in query.treatments:
         if arm in links.siblings:
             yield Caveat(
                 f"{arm} and {outcome} have an unmeasured common cause ({write_name(arm)} <-> "
@@ -185,40 +110,262 @@ def note_silence(plan: BoundPlan) -> Iterator[Caveat]:
             )
 
 
-def note_refuted(
-    plan: BoundPlan, counts: PlanCounts, time_limit: float | None
-) -> Iterator[Caveat]:
-    """Counted columns that contradict the graph."""
-    yield from note_contradictions(
-        plan.graph,
-        counts.log,
-        TimeBudget(time_limit).share(CHECKING),
-        binary_reward=is_binary(counts.log) and counts.log.reward is not None,
-        ungrouped=frozenset(plan.query.treatments + plan.query.outcomes),
+def note_refuted(candidate: str) -> Caveat:
+    """A candidate graph that the data refute."""
+    return Caveat(
+        f"the data refute {candidate}, which is left out", kind="critical", code="refuted"
     )
 
 
-def note_learning(plan: BoundPlan, request: BoundRequest) -> Iterator[Caveat]:
-    """An adaptive log: how sampling error was allowed for, and which levels it may hide.
-
-    Which levels a learning policy reached depends on outcomes, and the error of a confidence is
-    shared out over the levels that count.
-    """
-    logs = (request.log, *request.external)
-    if not any(log.adaptive for log in logs) or request.confidence is None:
-        return
-    yield Caveat(
-        "intervals of cells hold however a policy that learned came to have as many rows",
-        code="adaptive-log",
-    )
-    late = plan.graph.descendants(plan.query.treatments) & plan.needs
-    guessed = late.difference(request.domain, plan.query.outcomes)
-    if plan.rules and guessed:
+def note_levels(guessed: Nodes, levels: Mapping[str, Sequence[object]]) -> Iterator[Caveat]:
+    """Variables that rules go over, whose levels selection may hide from the log."""
+    stated = list[str]()
+    for name in sort_names(guessed):
+        known = levels.get(name, ())
+        shown = ", ".join(map(str, known))
+        if len(known) > MOST_LEVELS:
+            shown = f"the {len(known)} in the data"
+        stated.append(f"{name} {'none' if stated else 'has no values'} besides {shown}")
+    if stated:
+        said = ", and ".join(filter(None, (", ".join(stated[:-1]), stated[-1])))
         yield Caveat(
-            f"{join_names(guessed)} {'has' if len(guessed) == 1 else 'have'} no values besides "
-            "those in the data, which may depend on what the policy learned (",
+            f"{said}; selection could hide others (",
             Option("domain", ANY),
             ")",
             kind="assumes",
-            code="adaptive-levels",
+            code="observed-levels",
+        )
+
+
+def note_binary_outcome(outcome: str) -> Caveat:
+    """An outcome that affects selection and has only values 0 and 1 in the data."""
+    return Caveat(
+        f"{outcome} has no values besides 0 and 1; selection could hide others",
+        kind="assumes",
+        code="binary-outcome",
+    )
+
+
+# A policy that learned while it wrote the log
+
+
+def note_adaptive() -> Caveat:
+    """How sampling error is allowed for."""
+    return Caveat(
+        "intervals of cells hold however a policy that learned came to have as many rows",
+        code="adaptive-log",
+    )
+
+
+def note_adaptive_levels(guessed: Nodes) -> Caveat:
+    """Which levels a learning policy reached depends on outcomes.
+
+    The error of a confidence is shared out over the levels that count.
+    """
+    return Caveat(
+        f"{join_names(guessed)} {'has' if len(guessed) == 1 else 'have'} no values besides "
+        "those in the data, which may depend on what the policy learned (",
+        Option("domain", ANY),
+        ")",
+        kind="assumes",
+        code="adaptive-levels",
+    )
+
+
+def note_moved(names: Iterable[str], term: str) -> Caveat:
+    """Rules that read what changed while the policy learned."""
+    return Caveat(
+        f"{name_rules(names)}, because {term} changed while the policy learned",
+        kind="skipped",
+        code="adaptive-log",
+    )
+
+
+# What limits left out
+
+
+def note_refused(refused: Mapping[str, BaseException]) -> Iterator[Caveat]:
+    """Rules that exceeded memory or time, by name, and what would help."""
+    large = {name: e for name, e in refused.items() if not isinstance(e, OutOfTime)}
+    for name, error in [*large.items()][:MOST_NAMED]:
+        why = error.message if isinstance(error, TooLarge) else "memory ran out"
+        yield Caveat(f"the rule {name!r}: ", why, kind="skipped", code="memory-limit")
+    if others := [*large][MOST_NAMED:]:
+        limit = Option("memory_limit")
+        yield Caveat(
+            f"{name_rules(others)}: ", limit, " is too low", kind="skipped", code="memory-limit"
+        )
+    if late := [name for name, error in refused.items() if isinstance(error, OutOfTime)]:
+        yield note_late(late)
+
+
+def note_late(names: Iterable[str]) -> Caveat:
+    """Rules for which no time was left."""
+    return Caveat(
+        f"{name_rules(names)}, because ",
+        Option("time_limit"),
+        " was reached. The intervals are valid, but may be wider than necessary. Raise ",
+        Option("time_limit"),
+        ".",
+        kind="skipped",
+        code="time-limit",
+    )
+
+
+def note_over() -> Caveat:
+    """Comparisons and explanations for which no time was left."""
+    return Caveat(
+        Option("time_limit"),
+        " was reached before all arms were compared and rows explained",
+        kind="skipped",
+        code="time-limit",
+    )
+
+
+def note_uncounted(names: Iterable[str]) -> Caveat:
+    """Rules that read more columns than there is memory to count."""
+    return Caveat(
+        f"{name_rules(names)}, because the log has too many distinct rows to count what "
+        "they read; raise ",
+        Option("memory_limit"),
+        " or cut columns with ",
+        Option("bins", ANY),
+        kind="skipped",
+        code="memory-limit",
+    )
+
+
+def note_columns(names: Iterable[str]) -> Caveat:
+    """Rules that need many columns, beside better ones that do not."""
+    return Caveat(
+        f"{name_rules(names)}, because they read columns beyond those that are counted",
+        kind="skipped",
+        code="columns",
+    )
+
+
+# Inference
+
+
+def note_nonlinear(names: Iterable[str]) -> Caveat:
+    """Rules that multiply unknowns, which estimates need not fit."""
+    return Caveat(
+        f"{name_rules(names)}, because estimates need not fit the graph; set a ",
+        Option("confidence"),
+        kind="skipped",
+        code="plug-in",
+    )
+
+
+def note_no_gain() -> Caveat:
+    """Approximate inference where every endpoint is one of single cells."""
+    return Caveat("no rule here gains by an approximation, so all endpoints are exact")
+
+
+def note_doubted(doubted: int, size: int, least: float, *, exact: bool) -> Iterator[Caveat]:
+    """Rows of a table that have too little behind them for an approximation."""
+    if doubted:
+        instead = "their endpoints are exact" if exact else "nothing is said of them"
+        yield Caveat(
+            f"{doubted:,} of {size:,} rows have fewer than {least:.0f} successes or failures "
+            "that count, too few rows, or outcomes that vary too little, for an approximation: "
+            f"{instead}",
+            code="exact-rows",
+        )
+
+
+def note_narrow(narrow: int, size: int) -> Iterator[Caveat]:
+    """Rows of a table that exact inference bounds no worse."""
+    if narrow:
+        yield Caveat(
+            f"{narrow:,} of {size:,} rows are no wider by exact inference, and are exact",
+            code="exact-rows",
+        )
+
+
+# Models
+
+
+def note_no_adjustment(*, needed: bool) -> Caveat:
+    """Models that have nothing to adjust for."""
+    why = "no covariates in the log adjust for this effect"
+    return Caveat(
+        why if needed else "this effect needs no covariates",
+        "; ",
+        Option("models"),
+        " was not used",
+        kind="skipped",
+        code="models",
+    )
+
+
+def note_unfitted(name: str, limit: str) -> Caveat:
+    """Models for which memory or time did not suffice."""
+    return Caveat(
+        f"{name!r} was left out; raise ", Option(limit), kind="skipped", code="models"
+    )
+
+
+def note_unused_model(role: str) -> Caveat:
+    """A model of an external table that is not there."""
+    return Caveat(
+        f"no external table supplies shares; the model of {role} in ",
+        Option("models"),
+        " was not used",
+        kind="skipped",
+        code="models",
+    )
+
+
+def note_numbers(names: Nodes) -> Caveat:
+    """Columns of many numbers, which other rules would read as categories."""
+    few = len(names) == 1
+    return Caveat(
+        f"{join_names(names)} {'is a number' if few else 'are numbers'} that models alone "
+        f"read; other rules could read {'it' if few else 'them'} with ",
+        Option("bins", ANY),
+        kind="skipped",
+        code="models",
+    )
+
+
+def note_joined_levels(name: str, n_levels: int, kept: int) -> Caveat:
+    """A covariate of which models tell only the commonest levels apart."""
+    return Caveat(
+        f"{name} has {n_levels:,} levels; models tell the {kept} "
+        "commonest apart, and what the others share may still confound",
+        kind="assumes",
+        code="models",
+    )
+
+
+def note_models_against(rows: int, size: int, name: str) -> Caveat:
+    """Rows of a table in which models and other rules exclude each other."""
+    return Caveat(
+        f"in {rows:,} of {size:,} rows of the table the interval of "
+        f"{name} does not meet that of the other rules; it was left out there, and the "
+        "models deserve no trust",
+        kind="critical",
+        code="models",
+    )
+
+
+def note_models_doubted(doubted: int, size: int, name: str) -> Iterator[Caveat]:
+    """Rows of a table that models have too few outcomes for."""
+    if doubted:
+        yield Caveat(
+            f"in {doubted:,} of {size:,} rows of the table too few successes or "
+            f"failures stand behind {name}, which says nothing there",
+            kind="skipped",
+            code="models",
+        )
+
+
+def note_rare_arms(share: float) -> Iterator[Caveat]:
+    """How many rows of a context lie where some arm is hardly ever chosen."""
+    if share > 0:
+        yield Caveat(
+            f"some arms are hardly ever chosen where up to {float(f'{100 * share:.2g}'):g} % of "
+            "the rows lie: there their reward may be anything",
+            code="models",
         )

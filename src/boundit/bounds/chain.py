@@ -32,9 +32,9 @@ from typing import Protocol
 
 import numpy as np
 
+from boundit.bounds.caveats import LIMITS
 from boundit.bounds.evidence import SUCCESS, Probabilities
 from boundit.bounds.population import Population, Reweighting
-from boundit.bounds.refusals import LIMITS
 from boundit.bounds.selection_facts import FactsRefuted
 from boundit.core.formula import Group, Over, Sentence, Sign, StepRecord, Term, Variable
 from boundit.core.long_work import FOR_EVER, TimeBudget
@@ -801,13 +801,8 @@ def flatten(chain: Chain) -> FlatChain | None:
     return FlatChain(formula, chain.axes, chain.outcome, tuple(unknown), tuple(idle), natural)
 
 
-def list_cells(
-    chain: Chain, run: Run, place: Sequence[int]
-) -> Iterator[tuple[dict[str, int], float, float]]:
-    """The outcome's endpoints at each level of a chain's variables, for one row."""
+def bound_cells(chain: Chain, run: Run) -> Pair:
+    """The outcome's endpoints at each level of a chain's variables, for all rows."""
     low, high = chain.bound_from(run, len(chain.links) - 1)
-    order = (*chain.axes, *chain.variables[:-1])
-    shape = [run.numbers.levels[name] for name in order]
-    low, high = (np.broadcast_to(a, shape)[tuple(place)] for a in (low, high))
-    for at, value in np.ndenumerate(low):
-        yield dict(zip(chain.variables[:-1], at, strict=True)), float(value), float(high[at])
+    shape = [run.numbers.levels[name] for name in (*chain.axes, *chain.variables[:-1])]
+    return np.broadcast_to(low, shape), np.broadcast_to(high, shape)

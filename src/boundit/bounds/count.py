@@ -1,23 +1,26 @@
 """What the rules of a plan read, counted in one pass over each log."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 
-from boundit.bounds.evidence import Counts, Evidence
-from boundit.bounds.plan import MOST_RULES, BoundPlan, keep_smallest
-from boundit.bounds.refusals import name_rules
+from boundit.bounds.caveats import note_uncounted
+from boundit.bounds.evidence import (
+    Counts,
+    Evidence,
+    has_two_values,
+    is_binary,
+    settle_outcome_range,
+)
+from boundit.bounds.plan import MOST_RULES, BoundPlan, drop_hidden, keep_smallest
 from boundit.bounds.request import BoundRequest
-from boundit.bounds.reward import has_two_values, is_binary, settle_outcome_range
-from boundit.core.message import ANY, Caveat, Option
 from boundit.core.names import Nodes, sort_names
 from boundit.counts.errors import TooManyCells
 from boundit.counts.memory import Workspace
 from boundit.counts.table import CountTable, share_levels
-from boundit.counts.tabulate import find_possible_selection
 from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.implications import find_possible_selection
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,11 +51,11 @@ class PlanCounts:
         workspace: Workspace | None = None,
     ) -> Evidence:
         """Make of counts what inference reads; without selection the log is the population."""
-        with_outcome = [table for table in self.tables if table.reward]
-        low, high = settle_outcome_range(with_outcome, outcome_range)
+        tables = (self.log, *self.external)
+        low, high = settle_outcome_range([t for t in tables if t.reward], outcome_range)
         log, *external = (
             Counts(table, table.reward, low, high, has_two_values(table, low, high))
-            for table in self.tables
+            for table in tables
         )
         population = tuple(external) if plan.graph.selection is not None else (log,)
         space = workspace or Workspace.make_default()
@@ -77,64 +80,46 @@ def look_at_levels(plan: BoundPlan, request: BoundRequest) -> dict[str, int]:
     return levels
 
 
-def count_values(counts: PlanCounts, declared: Mapping[str, object]) -> dict[str, int]:
-    """How many levels all counted variables have; of the outcome, whether it has one value."""
-    log, levels = counts.log, dict(counts.log.n_levels)
-    if log.reward is not None and log.lowest is not None and log.highest is not None:
-        seen = {*np.unique([log.lowest, log.highest]).tolist()}
-        named = declared.get(log.reward, ())
-        levels[log.reward] = len(seen.union(named))  # type: ignore[arg-type]
-    return levels
-
-
-def count_within(
+def count_plan(
     plan: BoundPlan, request: BoundRequest, kept: KeptCounts
 ) -> tuple[BoundPlan, PlanCounts]:
     """Count what the rules of a plan read, or as many of them as fit into memory.
 
     Where the log has more distinct rows than fit, the rules that need the fewest columns are
-    kept, and the plan that comes back says so.
+    kept, and the plan that comes back says so. Rules that read a variable of which selection may
+    have left one value are dropped. What ``kept`` holds for the same graph and columns is taken
+    from there.
     """
+    counted, tried, rules = kept.get((plan.graph, plan.needs)), plan, [0, 1, MOST_RULES]
     refusal: TooManyCells | None = None
-    for tried in (plan, *(keep_smallest(plan, n) for n in (MOST_RULES, 1, 0))):
+    while counted is None:
         try:
-            counts = count_plan(tried, request, kept)
+            counted = _count(tried, request)
         except TooManyCells as error:
             refusal = refusal or error
-        else:
-            if not (gone := plan.list_left_out(tried)):
-                return tried, counts
-            note = Caveat(
-                f"{name_rules(gone)}, because the log has too many distinct rows to count what "
-                "they read; raise ",
-                Option("memory_limit"),
-                " or cut columns with ",
-                Option("bins", ANY),
-                kind="skipped",
-                code="memory-limit",
-            )
-            return replace(tried, notes=(*tried.notes, note), complete=False), counts
-    assert refusal is not None
-    raise refusal
+            if not rules:
+                raise refusal from None
+            tried = keep_smallest(plan, rules.pop())
+    kept[tried.graph, tried.needs] = counted
+    if gone := plan.list_left_out(tried) if tried is not plan else ():
+        notes = (*tried.notes, note_uncounted(gone))
+        tried = replace(tried, notes=notes, complete=False)
+    log = counted.log
+    levels = dict(log.n_levels)
+    if log.reward is not None and log.lowest is not None and log.highest is not None:
+        seen = {*np.unique([log.lowest, log.highest]).tolist()}
+        levels[log.reward] = len(seen.union(request.domain.get(log.reward, ())))
+    tried = drop_hidden(tried, levels, (other.columns for other in request.external))
+    return tried, counted
 
 
-def count_plan(plan: BoundPlan, request: BoundRequest, kept: KeptCounts) -> PlanCounts:
-    """Count what the rules of a plan read, in one pass over each log.
+def _count(plan: BoundPlan, request: BoundRequest) -> PlanCounts:
+    """Count one plan.
 
     Rows of one cluster depend on each other: with exact inference each cluster is counted once,
-    or refused. What ``kept`` holds for the same graph and columns is taken from there.
+    or refused.
     """
-    key = plan.graph, plan.needs
-    if key not in kept:
-        counted = _count(plan, request)
-        if request.inference == "exact":
-            counted = [table.count_clusters_once() for table in counted]
-        kept[key] = PlanCounts(counted[0], tuple(counted[1:]))
-    return kept[key]
-
-
-def _count(plan: BoundPlan, request: BoundRequest) -> list[CountTable]:
-    (outcome,) = plan.query.outcomes
+    (outcome,), cluster = plan.query.outcomes, request.cluster
     plan.graph.require(request.domain)
     wanted = sort_names(plan.needs - {outcome})
     asked = plan.query.outcomes + plan.query.treatments + plan.query.context
@@ -143,7 +128,7 @@ def _count(plan: BoundPlan, request: BoundRequest) -> list[CountTable]:
         reward=outcome,
         selection=plan.graph.selection,
         unmarked=find_possible_selection(plan.graph, asked),
-        cluster=request.cluster,
+        cluster=cluster,
         memory_limit=request.memory_limit,
     )
     tables = [
@@ -151,12 +136,15 @@ def _count(plan: BoundPlan, request: BoundRequest) -> list[CountTable]:
             [name for name in wanted if name in other.columns],
             reward=outcome if outcome in other.columns else None,
             # A table without the cluster has rows that each stand alone.
-            cluster=request.cluster
-            if request.cluster in other.columns and not other.exact
-            else None,
+            cluster=cluster if cluster in other.columns and not other.exact else None,
             memory_limit=request.memory_limit,
         )
         for other in request.external
     ]
     levels = {name: found for name, found in request.domain.items() if name in plan.needs}
-    return list(share_levels(first, tables, levels))
+    counted = [first, *tables]
+    if tables or levels:
+        counted = list(share_levels(first, tables, levels))
+    if cluster is not None and request.inference == "exact":
+        counted = [table.count_clusters_once() for table in counted]
+    return PlanCounts(counted[0], tuple(counted[1:]))

@@ -7,14 +7,9 @@ from dataclasses import replace
 from typing import Unpack
 
 from boundit.bounds.candidates import name_graph, read_candidates, unite_tables
-from boundit.bounds.caveats import drop_hidden
-from boundit.bounds.count import (
-    KeptCounts,
-    PlanCounts,
-    count_values,
-    count_within,
-    look_at_levels,
-)
+from boundit.bounds.caveats import note_late, note_refuted, warn_of
+from boundit.bounds.count import KeptCounts, count_plan, look_at_levels
+from boundit.bounds.evidence import Evidence
 from boundit.bounds.inference import Approximate, Exact, Inference, PlugIn
 from boundit.bounds.models.rule import WithModels, find_many_values, fit_models, leave_numbers
 from boundit.bounds.options import DeriveOptions, accept_options
@@ -22,16 +17,16 @@ from boundit.bounds.plan import (
     FEW_COLUMNS,
     BoundPlan,
     choose_columns,
+    drop_hidden,
     drop_too_large,
     plan_bounds,
 )
 from boundit.bounds.program.rule import Program
-from boundit.bounds.refusals import note_late
 from boundit.bounds.request import BoundRequest, hide_reward, read_request
 from boundit.bounds.table import EndsCross, NoModelFits, make_table
 from boundit.core.errors import BounditError
 from boundit.core.long_work import Progress, TimeBudget, follow_progress, say_nothing
-from boundit.core.message import Caveat
+from boundit.core.message import Note
 from boundit.counts.memory import Workspace
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph, project
@@ -73,6 +68,12 @@ def derive_bounds(
     -------
     BoundTable
         One interval for each arm and context.
+
+    Warns
+    -----
+    BounditWarning
+        For every critical caveat: of the question at once, of a log that contradicts the graph
+        when the caveats are first read.
     """
     candidates = read_candidates(graph)
     request = read_request(
@@ -82,9 +83,11 @@ def derive_bounds(
         **options,
     )
     with follow_progress(options.get("progress")) as tell:
-        if candidates:
-            return derive_candidates(request, candidates, tell)
-        return derive_table(request, {}, tell)
+        if not candidates:
+            return derive_table(request, {}, tell, warn=True)
+        united = derive_candidates(request, candidates, tell)
+        warn_of(united.caveats)
+        return united
 
 
 def derive_candidates(
@@ -112,15 +115,16 @@ def derive_candidates(
         name, refusal = refuted[0]
         raise name_graph(refusal, name)
     united = unite_tables(found)
-    notes = [
-        Caveat(f"the data refute {name}, which is left out", kind="critical", code="refuted")
-        for name, _ in refuted
-    ]
+    notes = [note_refuted(name) for name, _ in refuted]
     return replace(united, caveats=(*notes, *united.caveats))
 
 
 def derive_table(
-    request: BoundRequest, kept: KeptCounts, progress: Progress = say_nothing
+    request: BoundRequest,
+    kept: KeptCounts,
+    progress: Progress = say_nothing,
+    *,
+    warn: bool = False,
 ) -> BoundTable:
     """Plan the rules, count what they read and make one table of bounds.
 
@@ -130,10 +134,71 @@ def derive_table(
     start = time.monotonic()
     workspace = Workspace(request.memory_limit, TimeBudget(request.time_limit))
     plan = plan_request(request, workspace, progress)
-    table = derive_planned(request, plan, kept, workspace, progress)
+    table = derive_planned(request, plan, kept, workspace, progress, warn=warn)
     seconds = time.monotonic() - start
     _log.info("bounded %s: %d intervals, %.1f s", request.query, len(table.intervals), seconds)
     return table
+
+
+def derive_planned(
+    request: BoundRequest,
+    plan: BoundPlan,
+    kept: KeptCounts,
+    workspace: Workspace,
+    progress: Progress,
+    *,
+    warn: bool = False,
+) -> BoundTable:
+    """Count what the rules of a plan read, and make the table of a request."""
+    progress(f"count {len(plan.needs)} columns", 0, 1)
+    plan, counts = count_plan(plan, request, kept)
+    if request.outcome_range is not None and not counts.have_binary_outcome:
+        # A numeric outcome cannot be conditioned on: its success causes nothing.
+        hidden = hide_reward(request.graph, request.query.outcomes[0])
+        if hidden is not request.graph:
+            request = replace(request, graph=hidden)
+            plan = plan_request(request, workspace, progress)
+            plan, counts = count_plan(plan, request, kept)
+    evidence = counts.gather(plan, request.outcome_range, workspace)
+    progress(f"try {len(plan.rules)} rules", 0, 1)
+    inference, models, notes = choose_inference(request, plan, evidence, progress)
+    endpoints = inference.bound(plan.rules, evidence)
+    return make_table(
+        request,
+        plan,
+        counts,
+        evidence,
+        inference,
+        endpoints,
+        models=models,
+        notes=notes,
+        warn=warn,
+    )
+
+
+def choose_inference(
+    request: BoundRequest, plan: BoundPlan, evidence: Evidence, progress: Progress
+) -> tuple[Inference, str, tuple[Note, ...]]:
+    """Which strategy a request asks for; which models were fitted for it, and their caveats."""
+    if request.confidence is None:
+        return PlugIn(), "", ()
+    if request.models is not None:
+        fitted = fit_models(
+            request.models,
+            request.graph,
+            evidence,
+            request.log,
+            request.external,
+            confidence=request.confidence,
+            hidden=plan.hidden,
+            cluster=request.cluster,
+            progress=progress,
+        )
+        if fitted.rule is not None:
+            return WithModels(fitted.rule), fitted.fitted, fitted.notes
+        return Approximate(request.confidence), fitted.fitted, fitted.notes
+    chosen = Exact if request.inference == "exact" else Approximate
+    return chosen(request.confidence), "", ()
 
 
 def plan_request(request: BoundRequest, workspace: Workspace, progress: Progress) -> BoundPlan:
@@ -159,7 +224,9 @@ def plan_request(request: BoundRequest, workspace: Workspace, progress: Progress
         limits=request.limits,
     )
     columns = frozenset(request.log.columns)
-    plan = plan.keep(r for r in plan.rules if not isinstance(r, Program) or r.needs <= columns)
+    blind = [r for r in plan.rules if isinstance(r, Program) and not r.needs <= columns]
+    if blind:
+        plan = plan.keep(rule for rule in plan.rules if rule not in blind)
     found = plan.rules
     if numbers:
         rules, note = leave_numbers(plan.rules, numbers)
@@ -171,67 +238,9 @@ def plan_request(request: BoundRequest, workspace: Workspace, progress: Progress
         if request.confidence is not None:
             plan = drop_too_large(plan, levels, workspace)
         plan = choose_columns(plan, levels, confident=request.confidence is not None)
-    plan = replace(plan, complete=plan.complete and plan.rules == found)
+    if plan.rules != found:
+        plan = replace(plan, complete=False)
     if workspace.budget.is_over() and plan.rules:
         late = note_late(record.name for record in plan.records.values())
         plan = replace(plan, rules=(), notes=(*plan.notes, late))
     return plan
-
-
-def derive_planned(
-    request: BoundRequest,
-    plan: BoundPlan,
-    kept: KeptCounts,
-    workspace: Workspace,
-    progress: Progress,
-) -> BoundTable:
-    """Count what the rules of a plan read, and make the table of a request."""
-    plan, counts = _count(request, plan, kept, progress)
-    if request.outcome_range is not None and not counts.have_binary_outcome:
-        # A numeric outcome cannot be conditioned on: its success causes nothing.
-        hidden = hide_reward(request.graph, request.query.outcomes[0])
-        if hidden is not request.graph:
-            request = replace(request, graph=hidden)
-            plan = plan_request(request, workspace, progress)
-            plan, counts = _count(request, plan, kept, progress)
-    evidence = counts.gather(plan, request.outcome_range, workspace)
-    progress(f"try {len(plan.rules)} rules", 0, 1)
-    if request.models is None or request.confidence is None:
-        return make_table(request, plan, counts, evidence, choose_inference(request))
-    fitted = fit_models(
-        request.models,
-        request.graph,
-        evidence,
-        request.log,
-        request.external,
-        confidence=request.confidence,
-        hidden=plan.hidden,
-        cluster=request.cluster,
-        progress=progress,
-    )
-    inference = WithModels(fitted.rule) if fitted.rule else choose_inference(request)
-    return make_table(
-        request,
-        plan,
-        counts,
-        evidence,
-        inference,
-        models=fitted.fitted,
-        notes=fitted.notes,
-    )
-
-
-def choose_inference(request: BoundRequest) -> Inference:
-    """Which strategy a request asks for."""
-    if request.confidence is None:
-        return PlugIn()
-    return (Exact if request.inference == "exact" else Approximate)(request.confidence)
-
-
-def _count(
-    request: BoundRequest, plan: BoundPlan, kept: KeptCounts, progress: Progress
-) -> tuple[BoundPlan, PlanCounts]:
-    progress(f"count {len(plan.needs)} columns", 0, 1)
-    plan, counts = count_within(plan, request, kept)
-    levels = count_values(counts, request.domain)
-    return drop_hidden(plan, levels, (other.columns for other in request.external)), counts

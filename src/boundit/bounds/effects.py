@@ -19,13 +19,13 @@ from typing import TypeGuard
 
 import numpy as np
 
+from boundit.bounds.caveats import LIMITS
 from boundit.bounds.chain import Chain, Known, Link, Reweighted, Run, least_mean
 from boundit.bounds.evidence import Evidence
 from boundit.bounds.inference import Endpoints, Exact, Inference
 from boundit.bounds.inference.base import Rule
 from boundit.bounds.linear_program import SolveStatus
 from boundit.bounds.population import Population, Row, make_program
-from boundit.bounds.refusals import LIMITS
 from boundit.core.interval import Interval
 from boundit.core.names import Nodes
 from boundit.core.rounding import ROUNDING

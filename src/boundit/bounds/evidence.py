@@ -11,7 +11,9 @@ from math import prod
 
 import numpy as np
 
+from boundit.core.errors import BounditError, OptionError
 from boundit.core.formula import StepRecord
+from boundit.core.message import Option, Placeholder
 from boundit.core.names import Nodes, sort_names
 from boundit.core.rounding import EXACT_ROUNDING
 from boundit.counts.errors import TooLarge
@@ -34,6 +36,8 @@ from boundit.graph.causal_graph import CausalGraph
 
 SUCCESS = 1
 _EPS = float(np.finfo(np.float64).eps)
+_NEAR = 1e-12
+"""How far a sum of numbers that are not binary fractions may be off, for each of them."""
 
 
 class Levels(dict[str, int]):
@@ -162,6 +166,90 @@ def pool(sources: Sequence[Counts], names: Nodes) -> Counts:
     )
     binary = all(counts.binary for counts in sources)
     return replace(first, table=table, outcome=first.outcome if held else None, binary=binary)
+
+
+class NeedsRange(BounditError):
+    """A numeric outcome whose range was not declared: the log may not show the extremes."""
+
+    def __init__(self, outcome: str, low: float, high: float) -> None:
+        self.outcome = outcome
+        super().__init__(
+            f"The outcome {outcome!r} is numeric ({low:g} to {high:g} in the data). Declare its "
+            "possible range with ",
+            Option("outcome_range", (Placeholder("low"), Placeholder("high"))),
+            ".",
+        )
+
+
+class OutsideRange(BounditError):
+    """An outcome beyond its declared range."""
+
+    def __init__(self, outcome: str, value: float, declared: tuple[float, float]) -> None:
+        self.outcome, self.value = outcome, value
+        ends = tuple(Placeholder(f"{end:g}") for end in declared)
+        super().__init__(
+            f"The data have {outcome} = {value:g}, outside ",
+            Option("outcome_range", ends),
+            ". Widen the range or correct the data.",
+        )
+
+
+def settle_outcome_range(
+    tables: Sequence[CountTable], declared: tuple[float, float] | None
+) -> tuple[float, float]:
+    """Return the declared range of the outcome, or (0, 1) where none is and all outcomes are 0/1.
+
+    Outcomes outside it are refused.
+    """
+    low, high = read_range(declared) if declared is not None else (0.0, 1.0)
+    for table in tables:
+        if table.reward is None or table.lowest is None or table.highest is None:
+            continue
+        least, most = float(table.lowest.min()), float(table.highest.max())
+        if declared is None and not is_binary(table):
+            raise NeedsRange(table.reward, least, most)
+        for value in (least, most):
+            if not low <= value <= high:
+                raise OutsideRange(table.reward, value, (low, high))
+    return low, high
+
+
+def is_binary(table: CountTable) -> bool:
+    """Tell whether every outcome of a table is 0 or 1: only then do sums and squares agree."""
+    sums, squares, lowest, highest = table.sums, table.squares, table.lowest, table.highest
+    if sums is None or squares is None or lowest is None or highest is None:
+        return True
+    inside = (lowest >= 0).all() and (highest <= 1).all()
+    return bool(inside and np.array_equal(squares, sums))
+
+
+def has_two_values(table: CountTable, low: float, high: float) -> bool:
+    """Tell whether every outcome of a table, which is within its range, is at an end of it.
+
+    Then a cell's successes are its rows with the outcome ``high``, a binomial count. Whether
+    values between exist that were never logged does not matter to an interval of the mean: its
+    lower endpoint is one of P(high), and the mean is no less; its upper endpoint is one of P(low),
+    and the mean is no more than if all others had the outcome ``high``.
+    """
+    if (low, high) == (0, 1) or table.sums is None or table.squares is None:
+        return is_binary(table)
+    # The sum of (outcome - low) (high - outcome), which no outcome makes negative.
+    within = (low + high) * table.sums - table.squares - low * high * table.n
+    return bool((within <= _NEAR * table.n * max(abs(low), abs(high)) ** 2).all())
+
+
+def read_range(given: tuple[float, float]) -> tuple[float, float]:
+    """Read a declared range as two numbers with low < high; anything else is refused."""
+    refused = OptionError(
+        Option("outcome_range"), f" must be (low, high) with low < high, found {given!r}"
+    )
+    try:
+        low, high = (float(end) for end in given)
+    except (TypeError, ValueError):
+        raise refused from None
+    if not low < high < float("inf") or low == float("-inf"):
+        raise refused
+    return low, high
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,13 +8,13 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from boundit.bounds.chain import Chain, Known, Natural, Reweighted, Run, Tilted, list_cells
+from boundit.bounds.caveats import LIMITS
+from boundit.bounds.chain import Chain, Known, Natural, Reweighted, Run, Tilted, bound_cells
 from boundit.bounds.evidence import Evidence
 from boundit.bounds.inference import Endpoints
 from boundit.bounds.inference.base import Rule
 from boundit.bounds.linear_program import SolveStatus
 from boundit.bounds.models.rule import ModelRule
-from boundit.bounds.refusals import LIMITS
 from boundit.core.formula import Line, Sentence, Term, Variable
 from boundit.core.message import format_count
 from boundit.core.names import Nodes, sort_names
@@ -44,6 +44,7 @@ class Explainer:
         self._is_small, self._is_sampled = rows <= MOST_EXPLAINED, rows <= MOST_SAMPLED
         self._marginals: dict[Nodes, NamedArray] = {}
         self._last: tuple[object, tuple[Line, ...]] = (None, ())
+        self._cells = dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]]()
 
     def list_numbers(self, which: int, place: Place, *, upper: bool) -> tuple[Line, ...]:
         """The numbers from which rule number ``which`` made an endpoint, a line each.
@@ -79,9 +80,18 @@ class Explainer:
     def _write_cells(self, chain: Chain, run: Run, place: Place) -> tuple[Line, ...]:
         """A line for each cell: its levels, mean outcome and logged rows; both ends share them."""
         if self._last[0] != (chain, place):
-            cells = list(islice(list_cells(chain, run, place), MOST_CELLS + 1))
-            lines = [self._write_cell(chain, place, *cell) for cell in cells]
-            self._last = (chain, place), tuple(lines if len(cells) <= MOST_CELLS else [])
+            which = id(chain)  # rules live as long as this object
+            if which not in self._cells:  # once for all rows
+                self._cells[which] = bound_cells(chain, run)
+            low, high = (ends[place] for ends in self._cells[which])
+            lines = []
+            if low.size <= MOST_CELLS:
+                for at, value in np.ndenumerate(low):
+                    levels = dict(zip(chain.variables[:-1], at, strict=True))
+                    lines.append(
+                        self._write_cell(chain, place, levels, float(value), float(high[at]))
+                    )
+            self._last = (chain, place), tuple(lines)
         return self._last[1]
 
     def _write_cell(

@@ -3,25 +3,26 @@
 Counts must play no part in the choice, or a confidence would not hold.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 
+from boundit.bounds.caveats import note_columns, note_refused
 from boundit.bounds.confounding_limits import NO_LIMITS, ConfoundingLimits
 from boundit.bounds.inference.base import Rule
 from boundit.bounds.program.rule import find_program
-from boundit.bounds.refusals import name_rules, note_refused
 from boundit.bounds.request import Profile
 from boundit.bounds.search import find_chains
 from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
 from boundit.core.long_work import FOR_EVER, TimeBudget
-from boundit.core.message import Caveat, Note
+from boundit.core.message import Note
 from boundit.core.names import Nodes
 from boundit.counts.errors import TooLarge
 from boundit.counts.memory import Workspace
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.separation import open_walk
 from boundit.results.bound import RuleRecord
 
 FEW_COLUMNS = 12
@@ -140,12 +141,7 @@ def choose_columns(plan: BoundPlan, levels: Mapping[str, int], *, confident: boo
     gone = plan.list_left_out(chosen)
     if not gone or plan.complete:
         return chosen
-    note = Caveat(
-        f"{name_rules(gone)}, because they read columns beyond those that are counted",
-        kind="skipped",
-        code="columns",
-    )
-    return replace(chosen, notes=(*plan.notes, note))
+    return replace(chosen, notes=(*plan.notes, note_columns(gone)))
 
 
 def drop_too_large(
@@ -167,3 +163,43 @@ def drop_too_large(
 def keep_smallest(plan: BoundPlan, n_rules: int) -> BoundPlan:
     """Keep the rules that need the fewest columns."""
     return plan.keep(sorted(plan.rules, key=lambda r: (len(r.needs), r.n_unknown))[:n_rules])
+
+
+def drop_hidden(
+    plan: BoundPlan, levels: Mapping[str, int], unselected: Iterable[Iterable[str]] = ()
+) -> BoundPlan:
+    """Drop the rules that read a variable whose other levels selection may have filtered out."""
+    found = find_hidden(plan.graph, plan.query, levels, map(tuple, unselected))
+    if not found:
+        return plan
+    hidden = plan.hidden | found
+    return replace(
+        plan.keep(rule for rule in plan.rules if not rule.needs & hidden), hidden=hidden
+    )
+
+
+def find_hidden(
+    graph: CausalGraph,
+    query: EffectQuery,
+    levels: Mapping[str, int],
+    unselected: Iterable[Collection[str]] = (),
+) -> Nodes:
+    """Find the variables with one level whose other levels selection may have filtered out.
+
+    ``levels`` says how many there are, ``unselected`` which variables each external table has.
+    A cause of selection is one, and so is what goes with selection in any way, but for what is
+    asked about: rules take that as it was logged. No rule can reckon with levels that were not
+    declared: one that reads such a variable would take the part of the population that was kept
+    for all of it. An unselected table that has the variable shows all its levels.
+    """
+    if graph.selection is None:
+        return frozenset()
+    single = {name for name, n in levels.items() if n == 1 and name in graph.observed}
+    single = single.difference(*unselected)
+    asked = {*query.outcomes, *query.treatments, *query.context}
+    return frozenset(
+        name
+        for name in single
+        if name in graph.selecting()
+        or (name not in asked and open_walk(graph, name, graph.selection) is not None)
+    )

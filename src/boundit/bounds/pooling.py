@@ -28,8 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from boundit.bounds.caveats import LIMITS
 from boundit.bounds.evidence import SUCCESS, Evidence
-from boundit.bounds.refusals import LIMITS
 from boundit.core.long_work import FOR_EVER, TimeBudget
 from boundit.core.names import Nodes, join_names, sort_names
 from boundit.counts.named_array import Floats

@@ -7,11 +7,11 @@ from os import PathLike
 from typing import Literal, TypeAlias, Unpack, get_args
 
 from boundit.bounds.confounding_limits import NO_LIMITS, ConfoundingLimits
+from boundit.bounds.evidence import read_range
 from boundit.bounds.models.estimators import load_scikit_learn
 from boundit.bounds.models.options import Models, read_models
 from boundit.bounds.options import DeriveOptions, complete
-from boundit.bounds.reward import may_be_binary
-from boundit.bounds.selection_facts import SelectionFacts
+from boundit.bounds.selection_facts import NOTHING_KNOWN, SelectionFacts
 from boundit.core.errors import BounditError, OptionError, QueryError, ReservedName, shorten
 from boundit.core.long_work import read_time_limit
 from boundit.core.message import ANY, Option
@@ -25,6 +25,12 @@ from boundit.results.bound import MEASURES, Goal, read_goal
 from boundit.results.sampling import ROWS, Inference
 
 Profile: TypeAlias = Literal["sound", "paper"]
+OUTCOME_IS_BINARY = (None, (0, 1))
+"""Ranges of an outcome that may be a 0/1 variable.
+
+With another range an outcome of two values still counts as the probability of a success, which
+causes nothing of what the outcome causes: values between may exist that were never logged.
+"""
 
 
 class UnknownProfile(BounditError):
@@ -97,7 +103,7 @@ class BoundRequest:
         read_bandit_query(graph, self.query)
         self.facts.require_in(graph)
         limits = ConfoundingLimits.from_option(self.limits.by_edge, graph)
-        if not may_be_binary(self.outcome_range):
+        if self.outcome_range not in OUTCOME_IS_BINARY:
             graph = hide_reward(graph, self.query.outcomes[0])
         return replace(self, graph=graph, limits=limits)
 
@@ -127,8 +133,7 @@ def read_request(
 ) -> BoundRequest:
     """Check the question and every option, then open the logs; no row is read.
 
-    What comes out is a ``BoundRequest``. The first of four steps, before ``plan_bounds``; the
-    options are those of ``derive_bounds``.
+    The options are those of ``derive_bounds``.
     """
     graph, found = require_graph(graph), complete(options)
     profile, inference = found["profile"], found["inference"]
@@ -145,15 +150,30 @@ def read_request(
         domain=found["domain"],
     )
     memory = read_memory_limit(found["memory_limit"])
-    facts = SelectionFacts.from_options(
-        selection_rate=found["selection_rate"], selection_limit=found["selection_limit"]
-    )
-    facts.require_in(graph)
-    limits = _read_limits(found["confounding_limit"], graph, profile)
-    outcome_range = found["outcome_range"]
-    planned = graph if may_be_binary(outcome_range) else hide_reward(graph, asked.outcomes[0])
-    opened, others = read_log(log), open_external_logs(graph, found["external"])
-    models = _read_models(found["models"], profile, inference, opened)
+    facts, limits = NOTHING_KNOWN, NO_LIMITS
+    if found["selection_rate"] is not None or found["selection_limit"] is not None:
+        facts = SelectionFacts.from_options(
+            selection_rate=found["selection_rate"], selection_limit=found["selection_limit"]
+        )
+        facts.require_in(graph)
+    if found["confounding_limit"] is not None:
+        limits = ConfoundingLimits.from_option(found["confounding_limit"], graph)
+        if limits and profile == "paper":
+            paper = Option("profile", "paper")
+            raise OptionError(
+                paper, " knows no ", Option("confounding_limit"), "; leave it out"
+            )
+    outcome_range, planned = found["outcome_range"], graph
+    if outcome_range is not None:
+        outcome_range = read_range(outcome_range)
+        if outcome_range not in OUTCOME_IS_BINARY:
+            planned = hide_reward(graph, asked.outcomes[0])
+    opened, others = read_log(log), list[Log]()
+    if found["external"] != ():
+        others = open_external_logs(graph, found["external"])
+    models = None
+    if found["models"] is not None:
+        models = _read_models(found["models"], profile, inference, opened)
     if found["cluster"] is not None:
         opened.find_cluster(found["cluster"])
     if inference == "approximate":
@@ -182,13 +202,9 @@ def read_request(
     )
 
 
-def _read_models(
-    given: object, profile: Profile, inference: Inference, log: Log
-) -> Models | None:
+def _read_models(given: object, profile: Profile, inference: Inference, log: Log) -> Models:
     """Read the option ``models``, which goes with rows and approximate inference alone."""
     models = read_models(given)
-    if models is None:
-        return None
     if profile == "paper":
         paper = Option("profile", "paper")
         raise OptionError(paper, " knows no ", Option("models"), "; leave them out")
@@ -203,17 +219,6 @@ def _read_models(
         raise OptionError("an exact law has no rows to fit ", Option("models"), " on")
     load_scikit_learn()
     return models
-
-
-def _read_limits(
-    confounding_limit: object, graph: CausalGraph, profile: Profile
-) -> ConfoundingLimits:
-    """Read the limits on hidden confounding, which the printed method does not know."""
-    limits = ConfoundingLimits.from_option(confounding_limit, graph)
-    if limits and profile == "paper":
-        paper = Option("profile", "paper")
-        raise OptionError(paper, " knows no ", Option("confounding_limit"), "; leave it out")
-    return limits
 
 
 def _require_chance(profile: Profile, confidence: float | None, logs: Collection[Log]) -> None:

@@ -41,7 +41,7 @@ from boundit.core.formula import Sentence, StepRecord, Term, name_variables
 from boundit.core.long_work import FOR_EVER, TimeBudget
 from boundit.core.message import Caveat, Note, Option
 from boundit.core.names import Nodes, join_names, sort_names
-from boundit.estimand.derivation import Question, Step, may_observe_treatments, state_rule_2
+from boundit.estimand.derivation import Question, may_observe_treatments, state_rule_2
 from boundit.estimand.expression import simplify
 from boundit.estimand.query import EffectQuery
 from boundit.estimand.smaller import SmallerSearch
@@ -326,7 +326,7 @@ class ChainSearch:
                     "P", name_variables(members, bare=True), name_variables(given, bare=True)
                 )
                 seen = Sentence.of(asked.formula, " is ", term, " of the population")
-                moves += (Step(None, seen, "Rule 2", state_rule_2(self.graph, light)),)
+                moves += (state_rule_2(self.graph, light, seen),)
                 found = self.read_population(members, given, tuple(m.record for m in moves))
             self._reweighted[key] = found
         return self._reweighted[key]

@@ -10,9 +10,8 @@ from boundit.cli.options import DATA, RUN, command, flags, read_names
 from boundit.cli.outputs import notify, print_json, show_steps, write_with_flags
 from boundit.cli.question import load_graph, open_log, require_nodes
 from boundit.core.names import join_names, sort_names
-from boundit.counts.tabulate import ask_by_name, find_possible_selection
 from boundit.graph.formats import to_record
-from boundit.graph.implications import implications
+from boundit.graph.implications import ask_by_name, find_possible_selection, implications
 from boundit.graph.read import GraphFormat
 from boundit.graph.separation import open_walk
 
@@ -184,7 +183,8 @@ def identify(
 def _write_list(title: str, found: Iterable[object], most: int = MOST_LISTED) -> str:
     lines = [f"\n  {each}" for each in found]
     left = len(lines) - most
-    more = f"\n  and {left} more" if left > 0 else ""
+    # Longer lists are cut where they are made.
+    more = f"\n  and {'at least ' * (len(lines) >= 100)}{left} more" if left > 0 else ""
     return f"{title}:{''.join(lines[:most]) or ' none'}{more}"
 
 

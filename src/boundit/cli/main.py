@@ -6,6 +6,7 @@
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Mapping, Sequence
 from importlib.metadata import entry_points
 from typing import Any
@@ -14,11 +15,7 @@ import click
 
 from boundit import __version__
 from boundit.cli.bound import bound, effect
-from boundit.cli.decisions.choose import choose
-from boundit.cli.decisions.compare import compare
-from boundit.cli.decisions.sensitivity import sensitivity
-from boundit.cli.decisions.stress import stress
-from boundit.cli.decisions.suggest import suggest
+from boundit.cli.decisions import choose, compare, sensitivity, stress, suggest
 from boundit.cli.graph import check, graph, identify
 from boundit.cli.init import init
 from boundit.cli.options import INTERRUPTED
@@ -28,7 +25,7 @@ from boundit.cli.service.policies import policies
 from boundit.cli.service.serve import serve
 from boundit.cli.simulate import simulate
 from boundit.cli.studio import studio
-from boundit.core.errors import BounditError
+from boundit.core.errors import BounditError, BounditWarning
 
 INVALID, INTERNAL = 2, 3
 ADDED = "boundit.commands"
@@ -78,10 +75,16 @@ class _Commands(click.Group):
             ctx.fail(f"No such command {args[0]!r}. Did you mean {_COMMANDS[args[0]]!r}?")
         return super().resolve_command(ctx, args)
 
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002, as click calls it
+        """List our commands in the order in which they are used, not by letters."""
+        return list(self.commands)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; what the library refuses names options as flags."""
         try:
-            return super().invoke(ctx)
+            with warnings.catch_warnings():  # critical caveats are printed first
+                warnings.simplefilter("ignore", BounditWarning)
+                return super().invoke(ctx)
         except BounditError as error:
             raise click.ClickException(write_with_flags(error.message)) from error
 

@@ -153,15 +153,18 @@ SHARED: Mapping[str, dict[str, Any]] = {
         "show_default": True,
         "help": "Probability of any false alarm, over all tests.",
     },
+    "policy": {
+        "metavar": "POLICY",
+        "help": "Policy that is compared with --baseline: an arm, a file, 'choice' or 'log'.",
+    },
     "baseline": {
         "metavar": "ARM|POLICY",
-        "help": "What the others are compared with; by default the arm 0, false or no, else the "
-        "arm with most rows.",
+        "help": "Arm or policy that the others are compared with.",
     },
     "shares": {
         "metavar": "any|log|FILE",
-        "help": "Share of each context in averages: any mix, as in the log, or a table with a "
-        "column 'share'.",
+        "help": "Share of each context in averages: any mix; as in the log; VALUE=SHARE,... for "
+        "one variable; or a table with a column 'share'.",
     },
     "explain": {
         "is_flag": True,
@@ -187,7 +190,7 @@ SHARED: Mapping[str, dict[str, Any]] = {
         "metavar": "FILE",
         "help": "Draw the result: png or svg.",
     },
-    "json": {"is_flag": True, "help": "Print one line of JSON."},
+    "json": {"is_flag": True, "help": "Print one line of JSON in place of text."},
 }
 """Flags that several commands have beside the library's options, with one meaning each."""
 

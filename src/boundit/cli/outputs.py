@@ -23,7 +23,7 @@ from boundit.core.long_work import Progress, say_nothing
 from boundit.core.message import Caveat, Message, Note, Option
 
 if TYPE_CHECKING:
-    from boundit.report.pages.answer_page import AnswerPage
+    from boundit.report.page import Page
     from boundit.results.bound_table import BoundTable
 
 INPUTS = "boundit.inputs"
@@ -65,7 +65,7 @@ class OutputFile(click.Path):
             place = str(path.parent)
             self.fail(f"cannot write {str(path)!r}: there is no folder {place!r}", param, ctx)
         if path.suffix.lower() in _FIGURES:
-            from boundit.report.figures.canvas import require_matplotlib  # noqa: PLC0415, quick --help
+            from boundit.report.plot import require_matplotlib  # noqa: PLC0415, quick --help
 
             require_matplotlib()
         return super().convert(value, param, ctx)
@@ -162,12 +162,11 @@ def spell_command() -> str:
     return hide_password(shlex.join(["boundit", *sys.argv[1:]]))
 
 
-def write_answer(path: Path, page: "AnswerPage") -> None:
+def write_answer(path: Path, page: "Page") -> None:
     """Write the page of an answer, with the command that repeats it, and say where it is."""
     from boundit.core.files import write_page  # noqa: PLC0415
-    from boundit.report.pages.answer_page import write_answer_page  # noqa: PLC0415, quick --help
 
-    write_page(path, write_answer_page(page, command=spell_command()))
+    write_page(path, page.write(command=spell_command()))
     notify_written(path)
 
 

@@ -1,12 +1,9 @@
 """The question of a command: GRAPH QUERY LOG... with the library's options, or a saved table."""
 
-import csv
-import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
-from pathlib import Path
 from re import compile as compile_pattern
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -16,7 +13,7 @@ from click.core import ParameterSource
 from boundit.bounds.options import keep_fitting, list_changed, name_flag
 from boundit.cli.options import ASSUME, DATA, INFER, RUN, SOURCES, flags, is_path
 from boundit.cli.outputs import refuse_overwriting, show_steps, write_with_flags
-from boundit.core.errors import GraphError, UnknownNode, UnreadableFile, shorten
+from boundit.core.errors import GraphError, UnknownNode, UnreadableFile
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.read import parse_graph, read_graph
 
@@ -28,8 +25,6 @@ if TYPE_CHECKING:
 _SAYS_GRAPH = compile_pattern(r"[-=<>]{2}|[{}\[\];\s]")
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _OPTIONS = (*SOURCES, *ASSUME, *INFER, "goal", *RUN)
-SHARE = "share"
-"""The column of a file that says how common a context is."""
 
 
 @dataclass(frozen=True)
@@ -198,81 +193,3 @@ def list_files(logs: Iterable["Log"]) -> list[str]:
 
     sources = [log.source for log in logs]
     return [path for of in sources if isinstance(of, FileSource) for path in of.paths]
-
-
-def read_values(
-    text: str, table: "BoundTable", names: Sequence[str], *, where: str = ""
-) -> tuple[object, ...]:
-    """Read values of some variables from text: ``A``, ``A,1`` or ``X=A,Z=1``.
-
-    Values keep the type that they have in the log. ``where`` is a file that the text is from.
-    """
-    if not names:
-        return ()
-    parts = [text] if len(names) == 1 else text.split(",")
-    named = {
-        name: value
-        for name, mark, value in (part.strip().partition("=") for part in parts)
-        if mark and name in names
-    }
-    if named.keys() == set(names):
-        parts = [named[name] for name in names]
-    if len(parts) != len(names):
-        place = f" in {where!r}" if where else ""
-        raise click.UsageError(
-            f"{text!r}{place} needs a value for each of {', '.join(names)}, as in 'A,1'."
-        )
-    pairs = zip(names, parts, strict=True)
-    return tuple(find_level(table, name, part.strip(), where=where) for name, part in pairs)
-
-
-def find_level(table: "BoundTable", name: str, text: str, *, where: str = "") -> object:
-    """Find the value of a variable that a text stands for."""
-    for level in table.levels[name]:
-        if str(level).casefold() == text.casefold():
-            return level
-    known = shorten(", ".join(map(str, table.levels[name])))
-    place = f" in {where!r}" if where else ""
-    raise click.UsageError(f"{name} has no value {text!r}{place}. It has {known}.")
-
-
-def read_shares(path: str, table: "BoundTable") -> dict[object, float] | None:
-    """Read a table of shares: rows with a column ``share``, or a JSON object by contexts.
-
-    None where the file has no such column.
-    """
-    found = read_rows(path)
-    if isinstance(found, Mapping):
-        return {
-            read_values(str(key), table, table.context, where=path): _read_share(share, path)
-            for key, share in found.items()
-        }
-    if not found or not all(SHARE in row for row in found):
-        return None
-    shares = dict[object, float]()
-    for row in found:
-        for name in table.context:
-            if row.get(name) is None:
-                raise click.UsageError(f"{path!r} has a row without {name!r}.")
-        texts = [(name, str(row[name]).strip()) for name in table.context]
-        context = tuple(find_level(table, name, text, where=path) for name, text in texts)
-        shares[context] = shares.get(context, 0.0) + _read_share(row[SHARE], path)
-    return shares
-
-
-def read_rows(path: str) -> Any:
-    """Read a JSON file, or the rows of a CSV file."""
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-        if Path(path).suffix.lower() == ".json":
-            return json.loads(text)
-        return list(csv.DictReader(text.splitlines()))
-    except (OSError, ValueError) as error:
-        raise UnreadableFile(path, shorten(str(error))) from None
-
-
-def _read_share(value: object, path: str) -> float:
-    try:
-        return float(str(value))
-    except ValueError:
-        raise click.UsageError(f"{path!r} has {value!r} where a number is needed.") from None

@@ -58,7 +58,7 @@ FEEDBACK: Mapping[str, type] = {
     default=POLICIES,
     show_default=True,
     metavar="NAME,...",
-    help="The others are compared with the first.",
+    help="Policies to simulate; the others are compared with the first.",
 )
 @click.option(
     "--rounds",

@@ -1,4 +1,4 @@
-"""``boundit studio``: draw, ask and see why, on a page in the browser."""
+"""``boundit studio``: the causal graph editor."""
 
 import logging
 import sys
@@ -13,7 +13,7 @@ from boundit.cli.outputs import notify
 from boundit.core.errors import MissingExtra
 
 
-@command(short_help="Draw, ask and see why in the browser.")
+@command(short_help="Causal graph editor in the browser.")
 @click.argument(
     "folder",
     default=".",
@@ -25,16 +25,16 @@ from boundit.core.errors import MissingExtra
     type=click.IntRange(0, 65_535),
     default=8750,
     show_default=True,
-    help="The port on 127.0.0.1; 0 takes one that is free, and says which.",
+    metavar="PORT",
+    help="Port on 127.0.0.1; 0 takes a free one and prints it.",
 )
-@click.option("--no-browser", is_flag=True, help="Print the link, and open nothing.")
+@click.option("--no-browser", is_flag=True, help="Print the link without opening it.")
 def studio(folder: Path, port: int, *, no_browser: bool) -> None:
-    """Open a page in the browser to draw a graph, ask of a log and see why.
+    """Draw a causal graph in the browser, ask queries of a log and see the reasons.
 
-    Logs are read from FOLDER, the current one unless named, and what is dropped on the page is
-    written there. Only this machine is listened to, and the page opens by the printed link
-    alone. Ctrl-C ends it; what was drawn is kept in FOLDER. Needs the extra service: pip
-    install 'boundit[service]'.
+    Logs are read from FOLDER, by default the current one; files dropped on the page and graphs
+    are written there. It listens on this machine only, and needs the printed link. Ctrl-C ends
+    it. Needs the extra service: pip install 'boundit[service]'.
 
     \b
     Examples:

@@ -1,13 +1,16 @@
 """Errors that several packages raise; others stand beside the functions that raise them.
 
-Each is a class that writes its own message: lower case, one line, without a full stop: what is
-wrong, where, and what would work. The facts stay on the error, so that a program can read them
+Each is a class that writes its own message of one line: what is wrong, with the value; then
+what to write instead. The facts stay on the error, so that a program can read them
 too; so does the option it is about, which the command line spells as its flag.
 """
 
+import os
 import re
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
+from pathlib import Path
+from traceback import StackSummary, TracebackException
 
 from boundit.core.message import ANY, Message, Option
 from boundit.core.names import join_names, sort_names, write_name
@@ -24,6 +27,18 @@ class BounditError(Exception):
         self.message = Message(*parts)
         self.option = option or self.message.option
         super().__init__(str(self.message))
+
+    def _render_traceback_(self) -> list[str]:
+        """Write what IPython shows of the error: the frames of the caller alone."""
+        found = TracebackException.from_exception(self)
+        ours = str(Path(__file__).parents[1]), f"{os.sep}IPython{os.sep}"
+        frames = [at for at in found.stack if not any(part in at.filename for part in ours)]
+        found.stack = StackSummary.from_list(frames)
+        return "".join(found.format(chain=False)).splitlines()
+
+
+class BounditWarning(UserWarning):
+    """A critical caveat of a result: the answer may be wrong or empty for this reason."""
 
 
 class GraphError(BounditError):
@@ -44,8 +59,8 @@ class InvalidName(GraphError):
     def __init__(self, name: object) -> None:
         self.name = name
         super().__init__(
-            f"{shorten(repr(name))} cannot name a node; "
-            "a name is printable text without blanks at its ends"
+            f"{shorten(repr(name))} cannot name a node. "
+            "Write printable text without blanks at its ends."
         )
 
 
@@ -53,7 +68,9 @@ class EmptyGraph(GraphError):
     """A graph that says nothing of any observed variable."""
 
     def __init__(self, reason: str = "it has no nodes") -> None:
-        super().__init__(f"the graph is empty: {reason}; write at least one, as in 'X -> Y'")
+        super().__init__(
+            f"The graph is empty: {reason}. Write at least one edge, as in 'X -> Y'."
+        )
 
 
 class HasCycle(GraphError):
@@ -63,7 +80,7 @@ class HasCycle(GraphError):
         self.cycle = tuple(cycle)
         shown = " -> ".join(map(write_name, cycle))
         super().__init__(
-            f"the graph has a cycle: {shorten(shown)}; a cause precedes its effect"
+            f"The graph has a cycle ({shorten(shown)}). Causes precede effects: remove an edge."
         )
 
 
@@ -72,7 +89,7 @@ class SelfLoop(GraphError):
 
     def __init__(self, name: str) -> None:
         self.name = name
-        super().__init__(f"{write_name(name)} has an edge to itself; remove it")
+        super().__init__(f"{write_name(name)} has an edge to itself. Remove it.")
 
 
 class SelectionHasChildren(GraphError):
@@ -81,9 +98,9 @@ class SelectionHasChildren(GraphError):
     def __init__(self, selection: str, children: Iterable[str]) -> None:
         self.selection, self.children = selection, sort_names(children)
         super().__init__(
-            f"the selection node {write_name(selection)} has an edge to "
-            f"{shorten(', '.join(map(write_name, self.children)))}; "
-            "being logged happens last and causes nothing"
+            f"The selection node {write_name(selection)} has an edge to "
+            f"{shorten(', '.join(map(write_name, self.children)))}. "
+            "Remove the edge: being logged happens last and causes nothing."
         )
 
 
@@ -96,11 +113,11 @@ class UnknownNode(GraphError):
             k for k in self.known if k.casefold() == name.casefold()
         ]
         hint = (
-            f"did you mean {near[0]!r}?"
+            f"Did you mean {near[0]!r}?"
             if near
-            else f"it has {shorten(join_names(self.known))}"
+            else f"It has {shorten(join_names(self.known))}."
         )
-        super().__init__(f"the graph has no node {name!r}; {hint}")
+        super().__init__(f"The graph has no node {name!r}. {hint}")
 
 
 class QueryError(BounditError):
@@ -113,7 +130,7 @@ class OverlappingRoles(QueryError):
     def __init__(self, name: str, first: str, second: str) -> None:
         self.name, self.first, self.second = name, first, second
         super().__init__(
-            f"{name!r} is {first} and {second} at once; it can only be one of them"
+            f"{name!r} is {first} and {second} at once. Give it one of these roles."
         )
 
 
@@ -146,7 +163,7 @@ class MissingExtra(BounditError):
     def __init__(self, package: str, extra: str) -> None:
         self.package, self.extra = package, extra
         super().__init__(
-            f"this needs {package}; install it with: pip install 'boundit[{extra}]'"
+            f"This needs {package}. Install it with: pip install 'boundit[{extra}]'"
         )
 
 

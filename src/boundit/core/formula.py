@@ -1,7 +1,7 @@
 """Sentences with formulas in them, as values: text and pages are two renderings of one value.
 
 A claim such as ``P(Y | do(X)) lies between min/max over Z of P(Y | X, Z, S=1)`` is a row of
-words and formulas. ``str`` writes it on one line; ``boundit.report.text.mathml`` draws it.
+words and formulas. ``str`` writes it on one line; ``boundit.report.formulas`` draws it.
 Formulas are never parsed from text again.
 
 >>> effect = Term("P", (Variable("Y"),), (Term("do", (Variable("X", value="1"),)),))

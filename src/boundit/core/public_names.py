@@ -11,7 +11,7 @@ from functools import wraps
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, NoReturn, ParamSpec, TypeVar
 
 from boundit.core.errors import BounditError
 
@@ -127,8 +127,12 @@ HINTS: Mapping[str, str] = {
     "Better": "write sensitivity(..., arm=, baseline=, at_least=)",
     "Earns": "write sensitivity(..., arm=, at_least=)",
     "Regrets": "write sensitivity(..., arm=, max_regret=)",
+    "ExpectedWidths": "use suggest",
+    "Frontier": "use sensitivity for each limit",
     "KLUCB": "use UCB, TS or Fused",
     "Watch": "write monitor=0.05 where the policy is made",
+    "breakdown_frontier": "use sensitivity for each limit",
+    "expect_widths": "use suggest",
 }
 """What to write instead of a name that ``boundit`` no longer has."""
 ATTRIBUTES: Mapping[str, str] = {
@@ -142,23 +146,39 @@ ATTRIBUTES: Mapping[str, str] = {
     "reward_range": "outcome_range",
 }
 """What a table of bounds has; files of 0.2.0 use the old names of parts."""
-POLICY_ATTRIBUTES: Mapping[str, str] = {
-    "capped": "truncated",
-    "fresh": "clone",
-    "index": "scores",
-    "merged": "merge",
-    "observes": "auxiliary_variables",
-    "plan_reason": "pooling_reason",
-}
-"""What policies and decisions have."""
 OPTIONS: Mapping[str, str] = {
     "confounding": "confounding_limit",
+    "contexts": "shares",
+    "least_propensity": "min_propensity",
+    "lottery": "randomize",
+    "new": "policy",
     "nulls": "missing",
+    "old": "baseline",
     "reward_range": "outcome_range",
     "sensitivity": "selection_limit",
     "told": "progress",
+    "trial": "trial_size",
 }
-"""Options of functions about logs, and their flags; policies keep ``reward_range``."""
+"""Options of functions about logs and tables, and their flags; policies keep ``reward_range``."""
+
+
+class Renamed:
+    """An attribute of release 0.2.0: says what it is called now.
+
+    No ``__getattr__``, which would slow every other attribute down.
+    """
+
+    def __init__(self, old: str, new: str) -> None:
+        self.old, self.new = old, new
+
+    def __get__(self, owner: object, kind: type) -> NoReturn:
+        raise AttributeError(f"{kind.__name__} has no {self.old!r}; it is now {self.new}")
+
+
+def mark_renamed(kind: type, names: Mapping[str, str]) -> None:
+    """Make a class refuse the old names of its attributes, and give the new ones."""
+    for old, new in names.items():
+        setattr(kind, old, Renamed(old, new))
 
 
 class RenamedOption(BounditError, TypeError):
@@ -174,7 +194,7 @@ def refuse_renamed(function: Callable[_Asked, _Answer]) -> Callable[_Asked, _Ans
 
     @wraps(function)
     def ask(*args: _Asked.args, **options: _Asked.kwargs) -> _Answer:
-        for old in options.keys() & OPTIONS.keys():
+        for old in sorted(options.keys() & OPTIONS.keys()):
             raise RenamedOption(function.__name__, old)
         return function(*args, **options)
 

@@ -35,20 +35,15 @@ class MissingColumn(DataError):
         near = get_close_matches(name, self.known, n=1) or [
             k for k in self.known if k.casefold() == name.casefold()
         ]
-        has = shorten(join_names(self.known)) or "none"
-        hint = f"did you mean {near[0]!r}?" if near else f"it has {has}"
-        column = near[0] if near else SOME
-        rename = Message(" (", Option("columns", {name: column}), " renames)")
+        has = f" (columns: {shorten(join_names(self.known), 80) or 'none'})"
+        said = [f"The data have no column {name!r}{'' if near else has}."]
+        if near:
+            said.append(f" Did you mean {near[0]!r}?")
         node = write_name(name)
-        hide = (
-            f"; in the graph, write 'hidden {node}' if nobody measured it, [{node}] if it says "
-            "which rows were kept"
-        )
-        super().__init__(
-            f"the log has no column {name!r}; {hint}",
-            rename if is_node else "",
-            hide if may_hide else "",
-        )
+        hide = f", or write 'hidden {node}' in the graph if {name} is unmeasured"
+        column = Option("columns", {name: near[0] if near else SOME})
+        mapped = (" Map it with ", column, hide if may_hide else "", ".") if is_node else ()
+        super().__init__(*said, *mapped)
 
 
 class NotACategory(DataError):
@@ -57,7 +52,7 @@ class NotACategory(DataError):
     def __init__(self, name: str, held: str) -> None:
         self.name, self.held = name, held
         super().__init__(
-            f"{name!r} holds {held}; a category is a whole number, text, a boolean or a date"
+            f"{name!r} holds {held}. A category is a whole number, text, a boolean or a date."
         )
 
 
@@ -72,10 +67,9 @@ class ClustersDiffer(DataError):
         self.name, self.n, self.n_clusters = name, n, n_clusters
         super().__init__(
             f"{n:,} of {n_clusters:,} clusters by {name!r} have rows that differ in "
-            f"{shorten(join_names(read))}; exact intervals can only count a cluster once, as "
-            "one row: pass ",
+            f"{shorten(join_names(read))}, but exact inference counts a cluster as one row. Use ",
             Option("inference", "approximate"),
-            ", which takes clusters as they are",
+            ".",
             option="cluster",
         )
 
@@ -85,9 +79,12 @@ class NotNumeric(DataError):
 
     def __init__(self, name: str, role: str, held: str, such_as: str | None = None) -> None:
         self.name, self.role, self.held, self.such_as = name, role, held, such_as
-        odd = f" such as {such_as}; write numbers, and nothing where one is missing"
-        shown = f"{held}{odd if such_as else ''}"
-        super().__init__(f"{role} {name!r} must be numeric or boolean; it holds {shown}")
+        odd = f" such as {such_as}" if such_as else ""
+        what = "outcome" if role == "reward" else role
+        super().__init__(
+            f"The {what} {name!r} holds {held}{odd}, which cannot be added up. Write numbers or "
+            "booleans, and nothing where one is missing."
+        )
 
 
 class TooLarge(DataError):
@@ -97,18 +94,18 @@ class TooLarge(DataError):
         self, names: Iterable[str], size: int, limit: int, *, option: str | None = None
     ) -> None:
         self.names, self.size = tuple(names), size
-        wanted = f"a dense table over {shorten(join_names(self.names))} has {size:,} cells, "
-        fix = "ask for fewer variables or levels"
+        wanted = f"A dense table over {shorten(join_names(self.names))} has {size:,} cells, "
+        fix = "Ask for fewer variables or levels"
         if option is None:
-            super().__init__(f"{wanted}more than {limit:,}; {fix}")
+            super().__init__(f"{wanted}more than {limit:,}. {fix}.")
         else:
-            more = Message(Option(option), f" allows {limit:,}; {fix}, or raise it")
+            more = Message(Option(option), f" allows {limit:,}. {fix}, or raise it.")
             super().__init__(wanted, more, option=option)
 
 
 def refuse_infinite(name: str, role: str) -> DataError:
     """Say that a number is infinite."""
-    return DataError(f"{role} {name!r} is infinite in some rows; correct or filter them")
+    return DataError(f"The {role} {name!r} is infinite in some rows. Correct or filter them.")
 
 
 def shorten_error(error: Exception) -> str:

@@ -55,11 +55,6 @@ class FileFormat(Enum):
     JSON = "JSON lines"
     ARROW = "Arrow"
 
-    @property
-    def has_types(self) -> bool:
-        """Whether files of this kind say of what type their columns are."""
-        return self in {FileFormat.PARQUET, FileFormat.ARROW}
-
 
 ENDINGS = {
     FileFormat.PARQUET: (".parquet", ".parq", ".pq"),
@@ -68,6 +63,7 @@ ENDINGS = {
     FileFormat.ARROW: (".arrow", ".feather", ".ipc"),
 }
 """How the names of files of each kind end."""
+_TYPED = {FileFormat.PARQUET, FileFormat.ARROW}  # files of these say the types of columns
 KINDS = "Parquet, CSV, JSON lines or Arrow"
 """The kinds in the words of a message."""
 
@@ -80,33 +76,6 @@ def find_format(path: str) -> FileFormat | None:
     """
     name = path.lower()
     return next((kind for kind, ends in ENDINGS.items() if name.endswith(ends)), None)
-
-
-def list_files(paths: list[str]) -> tuple[tuple[str, ...], FileFormat, Any]:
-    """List the files that paths, patterns and directories stand for; they are of one kind.
-
-    Returns them, their kind, and the file system of fsspec where they are not on this machine.
-    """
-    groups = [(_find_remote if "://" in path else _find_here)(path) for path in paths]
-    found = [file for _, files in groups for file in files]
-    if not found:
-        raise UnreadableFile(str(paths), "the list is empty")
-    first, place = found[0], groups[0][0]
-    for filesystem, files in groups:
-        if filesystem is not place:
-            reason = f"it is not at the same place as {hide_password(first)!r}"
-            raise UnreadableFile(hide_password(files[0]), reason)
-    kind = find_format(first)
-    for file in found:
-        if find_format(file) is not kind:
-            raise DataError(
-                f"{first!r} and {file!r} are of different kinds; give files of one kind, such as "
-                "'logs/*.parquet'"
-            )
-    if kind is None:
-        ends = ", ".join(of[0] for of in ENDINGS.values())
-        raise UnreadableFile(first, f"unknown kind; name it {ends}")
-    return tuple(dict.fromkeys(found)), kind, place
 
 
 def _find_here(path: str) -> tuple[None, list[str]]:
@@ -177,30 +146,32 @@ DAMAGED = "it is damaged or was cut short: it cannot be unpacked"
 _MOST_LINES = 10**7
 
 
-def find_fault(path: str, kind: FileFormat, column: str = "") -> str | None:
-    """Find the first line of a CSV or JSON file that cannot be read, and say why in one line.
+def find_fault(path: str, kind: FileFormat) -> str | None:
+    """Find the first line of a CSV or JSON file that cannot be read, and say why.
 
-    Of JSON, a ``column`` whose type changes is a fault too. None where there is none to be
-    found, or where zstd packed the file.
+    DuckDB names none, or a wrong one. None where there is none to be found, or where zstd
+    packed the file.
     """
     if path.lower().endswith(".zst"):
         return None
-    at, ends = 0, dict[bool, int]()
+    at = 0
 
     def decode(lines: Iterator[bytes]) -> Iterator[str]:
         nonlocal at
-        for at, line in enumerate(lines, 1):
-            if line.endswith(b"\n"):
-                ends.setdefault(line.endswith(b"\r\n"), at)
+        for line in lines:
+            at += 1
             yield line.decode()
 
     try:
         with gzip.open(path) if path.lower().endswith(".gz") else Path(path).open("rb") as file:
             lines = decode(islice(file, _MOST_LINES))
-            if kind is FileFormat.JSON:
-                return _check_json(lines, column)
-            if found := _check_csv(lines):
-                return found
+            if kind is FileFormat.CSV:
+                return _check_csv(lines)
+            for line in lines:
+                found = json.loads(line) if line.strip() else {}
+                if not isinstance(found, dict):
+                    return f'line {at:,} is not an object, such as {{"Age": 30, "Click": 1}}'
+                json.dumps(found, ensure_ascii=False).encode()  # half a character is an error
     except UnicodeError:
         return f"line {at:,} is not UTF-8 text; save the file as UTF-8"
     except RecursionError:
@@ -211,16 +182,14 @@ def find_fault(path: str, kind: FileFormat, column: str = "") -> str | None:
         return DAMAGED
     except OSError as error:
         return error.strerror or str(error)
-    if len(ends) > 1:
-        other = max(ends.values())
-        return f"line {other:,} ends otherwise than line 1; save it with one kind of line ends"
     return None
 
 
 def _check_csv(lines: Iterator[str]) -> str | None:
     header = next(lines, "").removeprefix("\ufeff")
-    mark = max(",;\t|", key=header.count)
-    rows = csv.reader(chain([header], lines), delimiter=mark, strict=True)
+    rows = csv.reader(
+        chain([header], lines), delimiter=max(",;\t|", key=header.count), strict=True
+    )
     first = 1
     try:
         names = next(rows, [])
@@ -229,30 +198,14 @@ def _check_csv(lines: Iterator[str]) -> str | None:
             # A mark at the end of each line makes a last value of nothing.
             found = len(row) - (len(row) == len(names) + 1 and not row[-1])
             if row and found != len(names):
-                values = f"{found:,} value{'' if found == 1 else 's'}"
                 shown = shorten(", ".join(names), 60)
+                values = f"{found:,} value{'s' * (found != 1)}"
                 return f"line {first:,} has {values}, the header has {len(names):,} ({shown})"
             first = rows.line_num + 1
     except csv.Error as error:
         is_open = "end of data" in str(error)
         why = "leaves a quote open" if is_open else f"is not CSV: {str(error).split(' - ')[0]}"
         return f"line {first:,} {why}"
-    return None
-
-
-def _check_json(lines: Iterator[str], column: str) -> str | None:
-    kinds = set[type]()
-    for at, line in enumerate(lines, 1):
-        found = json.loads(line) if line.strip() else {}
-        if not isinstance(found, dict):
-            return f'line {at:,} is not an object, such as {{"Age": 30, "Click": 1}}'
-        json.dumps(found, ensure_ascii=False).encode()  # half a character is an error
-        value = found.get(column)
-        if value is not None:
-            kinds.add(float if type(value) is int else type(value))
-        if len(kinds) > 1:
-            shown = shorten(json.dumps(value, ensure_ascii=False), 40)
-            return f"{column!r} is {shown} in line {at:,}, of another type than before; give it one"
     return None
 
 
@@ -360,16 +313,20 @@ class FileSource:
     @cached_property
     def kinds(self) -> dict[str, ColumnKind]:
         """The columns of the files, and what each holds, read from footers or from rows."""
-        here = not self.format.has_types and self.filesystem is None
+        here = self.format not in _TYPED and self.filesystem is None
         if here and all(Path(path).stat().st_size == 0 for path in self.paths):
             header = ", it has not even a header" if self.format is FileFormat.CSV else ""
-            raise DataError(f"nothing to count in {self.label}: the file is empty{header}")
+            raise DataError(f"Nothing to count in {self.label}: the file is empty{header}")
         with self._open() as relation:
             kinds = read_kinds(relation)
             if self.format is FileFormat.JSON:
                 types = zip(relation.columns, map(str, relation.types), strict=True)
                 kinds |= {name: ColumnKind.MIXED for name, of in types if of == "JSON"}
-        self._check_names(kinds)
+        folded = {name.casefold() for name in kinds}
+        numbered = [(name, *name.rpartition("_")[::2]) for name in kinds]
+        suspects = [(n, of) for n, of, i in numbered if of.casefold() in folded and i.isdigit()]
+        if suspects:
+            self._check_names(suspects)
         header = next(iter(kinds), "")
         one = self.format is FileFormat.CSV and len(kinds) == 1
         if one and any(mark in header for mark in ",;\t|"):
@@ -385,8 +342,11 @@ class FileSource:
 
         Its other columns (weight, reward) are added up.
         """
-        if ColumnKind.MIXED in self.kinds.values():
-            self._refuse_mixed(plan)
+        for column in (*plan.keys, plan.reward, plan.weight, *plan.flags):
+            if column is not None and self.kinds.get(column) is ColumnKind.MIXED:
+                raise UnreadableFile(
+                    self.paths[0], f"{column!r} holds values of several types; give it one"
+                )
         return self._read(lambda relation: group_relation(relation, plan), plan)
 
     def count_levels(self, columns: Sequence[str]) -> list[int]:
@@ -420,7 +380,7 @@ class FileSource:
             if self.format is not FileFormat.CSV or not misled:
                 raise
         numbers = {plan.reward: "reward", plan.weight: "weight"}
-        numbers |= dict.fromkeys(plan.cuts, "the binned column")
+        numbers |= dict.fromkeys(plan.cuts, "binned column")
         for column, role in numbers.items():
             if column is not None and (odd := self.find_oddity(column)):
                 raise NotNumeric(column, role, ColumnKind.TEXT.value, str(odd))
@@ -513,25 +473,8 @@ class FileSource:
         except duckdb.Error as error:
             raise self._explain_error(error) from error
 
-    def _refuse_mixed(self, plan: GroupBy) -> None:
-        """Refuse a column of JSON lines that holds values of several types, with the lines."""
-        summed = [name for name in (plan.reward, plan.weight) if name is not None]
-        for column in (*plan.keys, *summed, *plan.flags):
-            if self.kinds.get(column) is not ColumnKind.MIXED:
-                continue
-            for path in self.paths:
-                if problem := find_fault(path, self.format, column):
-                    raise UnreadableFile(path, problem)
-            reason = f"{column!r} holds values of several types; give it one"
-            raise UnreadableFile(self.paths[0], reason)
-
-    def _check_names(self, kinds: Iterable[str]) -> None:
+    def _check_names(self, suspects: Iterable[tuple[str, str]]) -> None:
         """Refuse column names that differ only in case: DuckDB has numbered them, as Y and y_1."""
-        folded = {name.casefold() for name in kinds}
-        numbered = [(name, *name.rpartition("_")[::2]) for name in kinds]
-        suspects = [(n, of) for n, of, i in numbered if of.casefold() in folded and i.isdigit()]
-        if not suspects:
-            return
         real = self._list_real_names()
         for name, of in suspects:
             if name not in real:
@@ -564,21 +507,40 @@ class FileSource:
             broken = next(filter(is_cut_parquet, self.paths), None)
             whole = "not a whole Parquet file; was it cut short, or is it still being written?"
             return UnreadableFile(broken or path, whole if broken else shorten_error(error))
-        if not self.format.has_types:
+        if self.format not in _TYPED:
             for each in self.paths if self.format is FileFormat.JSON else [path]:
                 if fault := find_fault(each, self.format):
                     return UnreadableFile(each, fault)
         if "expected records" in str(error):
             return DataError(
-                f"nothing to count in {self.label}: no line is an object with a key"
+                f"Nothing to count in {self.label}: no line is an object with a key"
             )
         return UnreadableFile(path, shorten_error(error))
 
 
 def find_files(paths: Paths) -> FileSource:
-    """Find the files that paths, patterns and directories stand for, as one source of rows."""
-    asked = [paths] if isinstance(paths, str | Path) else paths
-    return FileSource(*list_files([str(path) for path in asked]))
+    """Find the files that paths, patterns and directories stand for; they are of one kind."""
+    asked = [str(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
+    groups = [(_find_remote if "://" in path else _find_here)(path) for path in asked]
+    found = [file for _, files in groups for file in files]
+    if not found:
+        raise UnreadableFile(str(asked), "the list is empty")
+    first, place = found[0], groups[0][0]
+    for filesystem, files in groups:
+        if filesystem is not place:
+            reason = f"it is not at the same place as {hide_password(first)!r}"
+            raise UnreadableFile(hide_password(files[0]), reason)
+    kind = find_format(first)
+    for file in found:
+        if find_format(file) is not kind:
+            raise DataError(
+                f"{first!r} and {file!r} are of different kinds; give files of one kind, such as "
+                "'logs/*.parquet'"
+            )
+    if kind is None:
+        ends = ", ".join(of[0] for of in ENDINGS.values())
+        raise UnreadableFile(first, f"unknown kind; name it {ends}")
+    return FileSource(tuple(dict.fromkeys(found)), kind, place)
 
 
 def connect() -> DuckDBPyConnection:

@@ -209,7 +209,7 @@ class NotLogged(DataError):
 
     def __init__(self, name: str, axes: Iterable[str]) -> None:
         self.name, self.axes = name, tuple(axes)
-        super().__init__(f"the log has no variable {name!r}; it has {join_names(self.axes)}")
+        super().__init__(f"The log has no variable {name!r}. It has {join_names(self.axes)}.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -98,7 +98,7 @@ class FrameSource:
         numeric = {"weight": plan.weight, "reward": plan.reward}
         roles = {of: role for role, of in numeric.items() if of is not None}
         roles |= dict.fromkeys(plan.flags, "selection")
-        roles |= dict.fromkeys(plan.cuts, "the binned column")
+        roles |= dict.fromkeys(plan.cuts, "binned column")
         for name in dict.fromkeys([*roles, *plan.keys]):
             if name in roles and (text := self._find_loose_text(name)):
                 raise NotNumeric(name, roles[name], ColumnKind.TEXT.value, text)

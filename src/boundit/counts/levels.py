@@ -51,18 +51,14 @@ def to_native(value: object) -> object:
         case int():
             return int(value)
         case float() | Decimal():
-            return _to_number(float(value))
+            number = float(value)
+            if number != number:
+                return None
+            return int(number) if number.is_integer() and abs(number) < _EXACT else number
         case str():
             return str.__str__(value)
         case _:
             return _to_native_time(value)
-
-
-def _to_number(value: float) -> int | float | None:
-    """Write a float as a whole number where it is one, nan as None."""
-    if value != value:
-        return None
-    return int(value) if value.is_integer() and abs(value) < _EXACT else value
 
 
 def _to_native_time(value: object) -> object:
@@ -71,8 +67,12 @@ def _to_native_time(value: object) -> object:
     if type(value).__name__ in {"NaTType", "NAType"}:
         return None
     match value:
+        case dt.datetime() if value.tzinfo is not None:
+            value = value.astimezone(dt.UTC)
+            return dt.datetime.combine(value.date(), value.time(), dt.UTC)
         case dt.datetime():
-            return _to_moment(value)
+            plain = dt.datetime.combine(value.date(), value.time())
+            return plain.date() if plain.time() == dt.time() else plain
         case dt.date() | dt.time() | dt.timedelta():
             return value
         case UUID():
@@ -81,15 +81,6 @@ def _to_native_time(value: object) -> object:
             return value.decode()
         case _:
             raise TypeError(type(value).__name__)
-
-
-def _to_moment(value: dt.datetime) -> dt.date:
-    """Write a time stamp in UTC, or as a date where it is midnight without a zone."""
-    if value.tzinfo is not None:
-        value = value.astimezone(dt.UTC)
-        return dt.datetime.combine(value.date(), value.time(), dt.UTC)
-    plain = dt.datetime.combine(value.date(), value.time())
-    return plain.date() if plain.time() == dt.time() else plain
 
 
 def sort_levels(levels: Iterable[object]) -> Levels:
@@ -109,7 +100,10 @@ def _rank_level(level: object) -> tuple[int, float, object]:
         case bool() | int() | float():
             return 0, 0.0, level
         case str():
-            return _rank_text(level)
+            if not (found := _BIN.fullmatch(level)):
+                return 1, 0.0, level
+            # Names of bins go by their lower edge.
+            return 2, -inf if found[1] == "<" else float(found[2]), level
         case dt.datetime() if level.tzinfo is not None:
             return 4, 0.0, level
         case dt.datetime():
@@ -124,13 +118,6 @@ def _rank_level(level: object) -> tuple[int, float, object]:
             return 7, 0.0, 0
 
 
-def _rank_text(text: str) -> tuple[int, float, str]:
-    """Make a sorting key of a text level; names of bins go by their lower edge."""
-    if not (found := _BIN.fullmatch(text)):
-        return 1, 0.0, text
-    return 2, -inf if found[1] == "<" else float(found[2]), text
-
-
 def encode_column(
     name: str, column: NDArray[np.generic] | Sequence[object]
 ) -> tuple[Levels, Codes]:
@@ -141,42 +128,30 @@ def encode_column(
     >>> encode_column("X", np.array([1.0, np.nan, 0.0, 1.0]))
     ((0, 1, None), array([1, 2, 0, 1]))
     """
+    places: dict[object, int] | list[object]
     if isinstance(column, np.ndarray) and column.dtype.kind in "biufMm":
-        values, places = _encode_numbers(column)
+        if column.dtype.kind in "Mm":
+            column = column.astype(f"{column.dtype.kind}8[us]")
+        gone = np.ma.getmaskarray(column)
+        seen, found = np.unique(np.ma.getdata(column)[~gone], return_inverse=True)
+        codes = np.full(len(column), len(seen), dtype=np.int64)
+        codes[~gone] = found
+        places = [*seen.tolist(), *([None] if gone.any() else [])]
     else:
-        values, places = _encode_objects(name, column)
+        values = column.tolist() if isinstance(column, np.ndarray) else column
+        places = {}
+        try:
+            every = [places.setdefault(value, len(places)) for value in values]
+        except TypeError as error:
+            raise NotACategory(name, str(error).split("'")[1]) from None
+        codes = np.array(every, dtype=np.int64)
     try:
-        plain = [to_native(value) for value in values]
+        plain = [to_native(value) for value in places]
     except (TypeError, UnicodeDecodeError) as error:
         raise NotACategory(name, str(error).split(" ")[0]) from None
     levels = sort_levels(plain)
     at = {level: i for i, level in enumerate(levels)}
-    return levels, np.array([at[v] for v in plain], dtype=np.int64)[places]
-
-
-def _encode_numbers(column: NDArray[np.generic]) -> tuple[list[object], Codes]:
-    """Encode an array of numbers, booleans or times as distinct values and places among them.
-
-    Masked values are None.
-    """
-    if column.dtype.kind in "Mm":
-        column = column.astype(f"{column.dtype.kind}8[us]")
-    gone = np.ma.getmaskarray(column)
-    seen, places = np.unique(np.ma.getdata(column)[~gone], return_inverse=True)
-    codes = np.full(len(column), len(seen), dtype=np.int64)
-    codes[~gone] = places
-    return [*seen.tolist(), *([None] if gone.any() else [])], codes
-
-
-def _encode_objects(name: str, column: Iterable[object]) -> tuple[list[object], Codes]:
-    """Encode any other values as distinct ones and places among them, or raise NotACategory."""
-    values = column.tolist() if isinstance(column, np.ndarray) else column
-    places: dict[object, int] = {}
-    try:
-        codes = [places.setdefault(value, len(places)) for value in values]
-    except TypeError as error:
-        raise NotACategory(name, str(error).split("'")[1]) from None
-    return list(places), np.array(codes, dtype=np.int64)
+    return levels, np.array([at[v] for v in plain], dtype=np.int64)[codes]
 
 
 def join_levels(name: str, *parts: Iterable[object]) -> Levels:

@@ -26,7 +26,8 @@ from boundit.counts.sources import (
     read_columns,
 )
 from boundit.counts.table import CountTable
-from boundit.counts.tabulate import Missing, Request, ask_by_name, tabulate
+from boundit.counts.tabulate import Missing, Request, tabulate
+from boundit.graph.implications import ask_by_name
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,7 +57,7 @@ class Log:
         """Check the schema: whatever the rules name is there and of the right kind."""
         kinds = self.source.kinds
         if not kinds:
-            raise DataError(f"nothing to count in {self.source.label}: it has no columns")
+            raise DataError(f"Nothing to count in {self.source.label}: it has no columns")
         for column in (*self.renamed.values(), self.weight):
             if column is not None and column not in kinds:
                 raise MissingColumn(column, kinds, is_node=False)
@@ -65,7 +66,7 @@ class Log:
         for name in self.bins:
             if name not in self.names:
                 raise MissingColumn(name, self.names)
-            self._check_may_be_summed(name, self.names[name], "the binned column")
+            self._check_may_be_summed(name, self.names[name], "binned column")
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -135,8 +136,16 @@ class Log:
         if selection is not None:
             self._check_may_be_summed(selection, names[selection], "selection")
         if reward is not None:
-            self._check_reward(reward, asked)
-        by_cluster = self.find_cluster(cluster, reward)
+            if reward in asked:
+                msg = f"{reward!r} is both counted and added up; leave it out of the variables"
+                raise OptionError(msg)
+            if reward in self.bins:
+                msg = f"the outcome {reward!r} is a number; take it out of bins"
+                raise OptionError(msg, option="bins")
+            if reward not in names:
+                raise MissingColumn(reward, names)
+            self._check_may_be_summed(reward, names[reward], "reward")
+        by_cluster = () if cluster is None else self.find_cluster(cluster, reward)
         plain = {ColumnKind.NUMBERS, ColumnKind.BOOLEANS}
         suspects = [n for n in sort_names(unmarked) if n in names and kinds[names[n]] in plain]
         flags = tuple(suspects) if selection is None else (selection,)
@@ -161,7 +170,10 @@ class Log:
             missing=self.missing,
             cuts=cuts,
             domain=domain or {},
-            notes=(*map(_warn_of_bins, cuts), *ask_by_name(unmarked, names)),
+            notes=(
+                *map(_warn_of_bins, cuts),
+                *(ask_by_name(unmarked, names) if unmarked else ()),
+            ),
             most_cells=plan.most_cells,
             cluster=cluster,
             adaptive=self.adaptive,
@@ -220,25 +232,13 @@ class Log:
                 raise NotACategory(name, ColumnKind.NESTED.value)
         return asked
 
-    def _check_reward(self, reward: str, variables: Sequence[str]) -> None:
-        """Refuse a reward that cannot be added up."""
-        if reward in variables:
-            msg = f"{reward!r} is both counted and added up; leave it out of the variables"
-            raise OptionError(msg)
-        if reward in self.bins:
-            msg = f"the reward {reward!r} is a number; take it out of bins"
-            raise OptionError(msg, option="bins")
-        if reward not in self.names:
-            raise MissingColumn(reward, self.names)
-        self._check_may_be_summed(reward, self.names[reward], "reward")
-
     def _check_may_be_summed(self, name: str, column: str, role: str) -> None:
         """Refuse a weight or reward column without numbers, with an example where there is one."""
         kind = self.source.kinds[column]
         if not kind.may_be_summed:
             # A file with a header and no rows holds no numbers either.
             if not self.source.group(GroupBy(()))["lines"].sum():
-                raise DataError(f"nothing to count in {self.source.label}: it has no rows")
+                raise DataError(f"Nothing to count in {self.source.label}: it has no rows")
             odd = self.source.find_oddity(column) if kind is ColumnKind.TEXT else None
             raise NotNumeric(name, role, kind.value, odd and str(odd))
 

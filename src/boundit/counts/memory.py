@@ -2,7 +2,8 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path, PurePosixPath
@@ -35,14 +36,19 @@ def read_memory_limit(limit: object) -> int:
     """
     if limit is None:
         return max(LEAST, find_machine_memory() // SHARE)
-    size = _read_size(unwrap_scalar(limit))
-    if size is None or not size >= LEAST:
+    limit, size = unwrap_scalar(limit), 0.0
+    if isinstance(limit, str) and (found := _SIZE.fullmatch(limit)):
+        units = _BINARY_UNITS if found[3] else _UNITS
+        size = float(found[1]) * units.get(found[2].lower(), 0)
+    elif isinstance(limit, int | float) and not isinstance(limit, bool) and isfinite(limit):
+        size = limit
+    if not size >= LEAST:
         raise OptionError(
             Option("memory_limit"),
             " must be a number of bytes from 1 MB on, a text such as '2 GB', or None; found "
             f"{shorten(repr(limit), 40)}",
         )
-    return size
+    return int(size)
 
 
 def write_size(size: int) -> str:
@@ -58,52 +64,29 @@ def write_size(size: int) -> str:
 def find_machine_memory(root: Path = Path("/")) -> int:
     """Find how many bytes this process may use: the machine's, or less if a cgroup says so.
 
-    ``root`` is where /proc and /sys are.
+    ``root`` is where /proc and /sys are. Both versions of control groups are read.
     """
     try:
-        machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     except (AttributeError, OSError, ValueError):  # not on Windows
-        machine = _UNKNOWN
-    return min([machine, *_list_cgroup_limits(root)])
-
-
-def _read_size(limit: object) -> int | None:
-    """Read bytes from a number or a text such as "2 GB"; None where it is neither."""
-    if isinstance(limit, str) and (found := _SIZE.fullmatch(limit)):
-        unit = found[2].lower()
-        if found[3] and not unit:
-            return None
-        return int(float(found[1]) * (_BINARY_UNITS if found[3] else _UNITS)[unit])
-    if isinstance(limit, int | float) and not isinstance(limit, bool) and isfinite(limit):
-        return int(limit)
-    return None
-
-
-def _list_cgroup_limits(root: Path) -> Iterator[int]:
-    """List the limits that the control groups of this process and those above them set.
-
-    Both versions of control groups are read; where there are none, the list is empty.
-    """
+        limits = [_UNKNOWN]
     try:
         lines = (root / "proc/self/cgroup").read_text().splitlines()
     except (OSError, UnicodeDecodeError):
-        return
-    mount = root / "sys/fs/cgroup"
+        lines = []
     for line in lines:
         # A line reads "number:controllers:path"; version 2 names no controllers.
         _, controllers, group = [*line.split(":", 2), "", ""][:3]
-        if "memory" in controllers.split(","):
-            base, name = mount / "memory", "memory.limit_in_bytes"
-        elif not controllers:
-            base, name = mount, "memory.max"
-        else:
+        if controllers and "memory" not in controllers.split(","):
             continue
+        base = root / "sys/fs/cgroup" / ("memory" if controllers else "")
         inside = PurePosixPath(group.lstrip("/"))
         for part in (inside, *inside.parents):
-            try:
-                yield int((base / part / name).read_text())
-            except (OSError, ValueError):  # "max", or a group seen from inside a container
-                continue
+            # "max", or a group seen from inside a container
+            with suppress(OSError, ValueError):
+                name = "memory.limit_in_bytes" if controllers else "memory.max"
+                limits.append(int((base / part / name).read_text()))
+    return min(limits)
 
 
 COPIES: Final = 8

@@ -100,13 +100,9 @@ class NamedArray:
         """How many levels (values) each variable has."""
         return dict(zip(self.axes, self.values.shape, strict=True))
 
-    def require(self, names: Names) -> Nodes:
-        """Return ``names`` as a set, or refuse the first that is missing."""
-        return require_axes(read_nodes(names), self.axes)
-
     def marginalize(self, names: Names) -> Self:
         """Sum over every variable but ``names``; they keep their order."""
-        kept = self.require(names)
+        kept = require_axes(read_nodes(names), self.axes)
         gone = tuple(i for i, axis in enumerate(self.axes) if axis not in kept)
         return type(self)(tuple(a for a in self.axes if a in kept), self.values.sum(axis=gone))
 
@@ -126,7 +122,7 @@ class NamedArray:
 
     def at(self, values: Mapping[str, int]) -> Self:
         """Fix some variables at the code (0, 1, ...) of a level each; their axes go."""
-        self.require(values)
+        require_axes(read_nodes(values), self.axes)
         levels = self.n_levels
         index = tuple(
             read_level(axis, values[axis], levels[axis]) if axis in values else slice(None)
@@ -137,11 +133,13 @@ class NamedArray:
 
     def align(self, axes: Sequence[str]) -> Floats:
         """Show the numbers with these axes in this order; length 1 where the array lacks one."""
-        require_axes(self.names, axes)
-        own = [axis for axis in axes if axis in self.names]
-        moved = self.values.transpose([self.axes.index(axis) for axis in own])
-        levels = self.n_levels
-        return moved.reshape([levels.get(axis, 1) for axis in axes])
+        if self.axes == axes:
+            return self.values
+        require_axes(frozenset(self.axes), axes)
+        place = {axis: i for i, axis in enumerate(self.axes)}
+        moved = self.values.transpose([place[axis] for axis in axes if axis in place])
+        shape = self.values.shape
+        return moved.reshape([shape[place[axis]] if axis in place else 1 for axis in axes])
 
     def measure_gap(self, other: Self) -> float:
         """Find the largest difference from another array, both stretched over axes they lack.

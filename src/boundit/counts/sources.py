@@ -255,7 +255,7 @@ class ColumnSource:
         """Read a column to group by, as numbers of bins where the plan has cuts for it."""
         if name not in plan.cuts:
             return self.columns[name]
-        numbers = self._read_numbers(name, "the binned column")
+        numbers = self._read_numbers(name, "binned column")
         bins: list[int] = np.searchsorted(plan.cuts[name], numbers, side="right").tolist()
         return [None if x != x else i for x, i in zip(numbers.tolist(), bins, strict=True)]
 
@@ -438,7 +438,11 @@ def group_relation(relation: DuckDBPyRelation, plan: GroupBy) -> Cells:
         else answer[name]
         for name, key in zip(names, plan.keys, strict=True)
     ]
-    return Cells(tuple(columns), {name: _read_floats(answer[name]) for name in aggregates})
+    numbers = {
+        name: np.ma.filled(np.ma.asarray(answer[name], dtype=np.float64), np.nan)
+        for name in aggregates
+    }
+    return Cells(tuple(columns), numbers)
 
 
 def count_relation_levels(relation: DuckDBPyRelation, columns: Sequence[str]) -> list[int]:
@@ -494,11 +498,6 @@ def _write_number(name: str, kind: str) -> str:
     """Write a column in SQL as a DOUBLE, NaN as null."""
     number = f"CAST({quote_identifier(name)} AS DOUBLE)"
     return f"nullif({number}, 'nan'::DOUBLE)" if kind in {"float", "double"} else number
-
-
-def _read_floats(column: Column) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Read an aggregate that DuckDB brought back as floats, null as nan."""
-    return np.ma.filled(np.ma.asarray(column, dtype=np.float64), np.nan)
 
 
 def _read_moments(column: Column) -> list[object]:

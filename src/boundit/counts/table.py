@@ -214,15 +214,12 @@ class CountTable:
             self, n=added["n"], sums=sums, squares=squares, notes=notes, clusters=None
         )
 
-    def _find_places(self, names: Names) -> list[int]:
-        """Find the positions of variables among the table's columns."""
-        asked = require_axes(read_nodes(names), self.variables)
-        return [i for i, name in enumerate(self.variables) if name in asked]
-
     def _add_up(self, names: Names, numbers: Floats) -> NamedArray:
         """Add up one number per line of the table into a dense array over ``names``."""
-        places = self._find_places(names)
-        axes, shape = [self.variables[i] for i in places], [self.shape[i] for i in places]
+        asked = require_axes(read_nodes(names), self.variables)
+        places = [i for i, name in enumerate(self.variables) if name in asked]
+        axes = [self.variables[i] for i in places]
+        shape = [len(self.levels[name]) for name in axes]
         if (size := prod(shape)) > DENSE_LIMIT:
             raise TooLarge(axes, size, DENSE_LIMIT)
         packed = np.zeros(len(numbers), dtype=np.int64)
@@ -234,10 +231,10 @@ class CountTable:
 
     def _merge_lines(self, names: Names, numbers: Floats) -> SeenCells:
         """Add up one number per line over the lines that agree in some variables."""
-        places = self._find_places(names)
-        codes = self.codes[:, places]
-        first, group = find_distinct(codes, [self.shape[i] for i in places])
-        kept = tuple(self.variables[i] for i in places)
+        asked = require_axes(read_nodes(names), self.variables)
+        places = [i for i, name in enumerate(self.variables) if name in asked]
+        codes, kept = self.codes[:, places], tuple(self.variables[i] for i in places)
+        first, group = find_distinct(codes, [len(self.levels[name]) for name in kept])
         added = np.bincount(group, numbers, len(first)).astype(np.float64)
         return SeenCells(kept, codes[first], added)
 

@@ -1,6 +1,6 @@
 """From cells to a table: what is wrong with the data is found here, alike for every engine."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from boundit.core.errors import DataError
 from boundit.core.message import ANY, SOME, Message, Note, Option
-from boundit.core.names import Names, Nodes, name_bins, read_nodes, sort_names, write_name
+from boundit.core.names import name_bins
 from boundit.counts.errors import (
     TooManyCells,
     refuse_infinite,
@@ -18,177 +18,37 @@ from boundit.counts.levels import Codes, Levels, encode_column, join_levels
 from boundit.counts.named_array import Floats
 from boundit.counts.sources import CELL_LIMIT, Cells
 from boundit.counts.table import ClusterLines, CountTable, cut_by_cluster, merge_cells
-from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.implications import ask_if_selection
 
 MANY_LEVELS = 32
 """With more levels than this, a whole number is often a measurement, such as an age."""
 _MISSING = {"NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null"}
-
-
-def warn_of_dropped_rows(missing: Mapping[str, int], rows: float) -> str:
-    """Say how many rows were dropped for a null, by variable, and what that does."""
-    shown = ", ".join(f"{name} ({n:,})" for name, n in missing.items())
-    return (
-        f"of {rows:,.0f} rows, those with a null were dropped: {shown}; "
-        "the numbers speak of complete rows, and being complete may itself be a selection"
-    )
-
-
-def warn_of_averages(reward: str, weight: str) -> str:
-    """Warn that each weighted reward may be a mean of many rows: their spread is then unknown."""
-    return (
-        f"rows stand for many by {weight}, with rewards other than 0 and 1: if "
-        f"{reward} holds averages their spread is lost and intervals are too narrow; "
-        "count each value of the reward in a row of its own"
-    )
-
-
-def warn_of_many_levels(levels: Mapping[str, Levels]) -> tuple[Message, ...]:
-    """Suggest bins for variables that are whole numbers with many levels.
-
-    Returns a line for each.
-
-    >>> print(*warn_of_many_levels({"Age": tuple(range(18, 91)), "Ad": ("A", "B")}))
-    Age has 73 levels, each counted by its own rows: if it is a measurement, cut it with bins={'Age': [...]}
-    """  # noqa: E501
-    known = {name: [v for v in of if v is not None] for name, of in levels.items()}
-    return tuple(
-        Message(
-            f"{name} has {len(of):,} levels, each counted by its own rows: if it is a "
-            "measurement, cut it with ",
-            Option("bins", {name: [SOME]}),
-        )
-        for name, of in known.items()
-        if len(of) > MANY_LEVELS and all(isinstance(level, int) for level in of)
-    )
-
-
-def warn_of_missing_words(levels: Mapping[str, Levels]) -> tuple[str, ...]:
-    """Ask about levels such as 'NA', which other programs write where a value is missing.
-
-    >>> print(*warn_of_missing_words({"Age": ("NA", "old", "young")}))
-    Age has the level 'NA': if it says that a value is missing, leave the cell empty
-    """
-    found = {name: [level for level in of if level in _MISSING] for name, of in levels.items()}
-    return tuple(
-        f"{name} has the level {missing[0]!r}: if it says that a value is missing, leave the "
-        "cell empty"
-        for name, missing in found.items()
-        if missing
-    )
-
-
 MOST_CHANCE = 1e-3
 """Repeats are noted where sampling would make counts as even in so few logs."""
 _BY_DESIGN = 2
 _NEAR = 1e-9
 
 
-def warn_of_repeated_rows(table: CountTable) -> tuple[Note, ...]:
-    """Warn that all counts of a table are multiples, as if each row were there several times.
-
-    Returns a line for the caveats of a count table, or none: of an exact distribution, and where
-    clusters say which rows belong together, too.
-
-    >>> from boundit.counts.log import read_log
-    >>> places = [i for i in range(8) for _ in range(i * i + 1)]
-    >>> rows = {"X": [i % 4 for i in places], "C": [i // 4 for i in places]}
-    >>> rows["Y"] = [int(i % 3 > 0) for i in range(len(places))]
-    >>> twice = {name: values * 3 for name, values in rows.items()}
-    >>> print(*read_log(twice).count(["X", "C"], reward="Y").caveats)
-    every count is a multiple of 3, as if each row were there 3 times: repeated rows make intervals too narrow; give each row once, or for bounds name what repeats share with cluster=
-    >>> read_log(rows).count(["X", "C"], reward="Y").caveats
-    ()
-    """  # noqa: E501
-    if table.exact or table.clusters is not None:
-        return ()
-    k, p = find_repeats(table)
-    if k < 2 or p >= MOST_CHANCE:
-        return ()
-    return (
-        Message(
-            f"every count is a multiple of {k:,}, as if each row were there {k:,} times: "
-            "repeated rows make intervals too narrow; give each row once, or for bounds name "
-            "what repeats share with ",
-            Option("cluster", ANY),
-        ),
-    )
-
-
 def find_repeats(table: CountTable) -> tuple[int, float]:
     """Find the number that all counts of a table are multiples of, and its p-value."""
     rows = np.rint(table.n).astype(np.int64)
-    won = _count_successes(table)
-    k = int(np.gcd.reduce(rows if won is None else np.concatenate([rows, won])))
+    counted, won = rows, None
+    sums, squares, lowest, highest = table.sums, table.squares, table.lowest, table.highest
+    if sums is not None and squares is not None and lowest is not None and highest is not None:
+        low, high = float(lowest.min()), float(highest.max())
+        between = (low + high) * sums - squares - low * high * table.n
+        scale = max(abs(low), abs(high)) ** 2
+        # Of two rewards, the rows with the higher one can be counted too.
+        if low < high and not (between > _NEAR * table.n * scale).any():
+            won = np.rint((sums - low * table.n) / (high - low)).astype(np.int64)
+            counted = np.concatenate([rows, won])
+    k = int(np.gcd.reduce(counted))
     if k < 2:
         return k, 1.0
     sizes = len(np.unique(rows))
-    mixed = won[(won > 0) & (won < rows)] if won is not None else rows[:0]
+    mixed = rows[:0] if won is None else won[(won > 0) & (won < rows)]
     of_rewards = float(k) ** -len(np.unique(mixed))
     return k, of_rewards * (0.5**sizes if sizes > _BY_DESIGN else 1.0)
-
-
-def _count_successes(table: CountTable) -> NDArray[np.int64] | None:
-    """Count the rows of each line with the higher of two rewards, or None if there are others."""
-    sums, squares, lowest, highest = table.sums, table.squares, table.lowest, table.highest
-    if sums is None or squares is None or lowest is None or highest is None:
-        return None
-    low, high = float(lowest.min()), float(highest.max())
-    between = (low + high) * sums - squares - low * high * table.n
-    scale = max(abs(low), abs(high)) ** 2
-    if low == high or (between > _NEAR * table.n * scale).any():
-        return None
-    return np.rint((sums - low * table.n) / (high - low)).astype(np.int64)
-
-
-_CALLED = {"s", "included", "kept", "logged", "observed", "recorded", "sampled"}
-_CALLED |= {"selected", "selection"}
-
-
-def find_possible_selection(graph: CausalGraph, asked: Names = ()) -> Nodes:
-    """Find the nodes that may be a selection node without brackets.
-
-    They cause nothing and are not asked about; a graph with a selection node has none.
-
-    >>> from boundit.graph.text import parse
-    >>> unmarked = parse("Ad -> Click -> S; Click -> Mail")
-    >>> sorted(find_possible_selection(unmarked, asked=["Ad", "Click"]))
-    ['Mail', 'S']
-    >>> marked = parse("Ad -> Click -> [S]; Click -> Mail")
-    >>> sorted(find_possible_selection(marked, asked=["Ad", "Click"]))
-    []
-    """
-    if graph.selection is not None:
-        return frozenset()
-    others = graph.observed - read_nodes(asked)
-    return frozenset(name for name in others if not graph.links[name].children)
-
-
-def ask_if_always_one(name: str) -> str:
-    """Write the question whether a node whose column is 1 in every row is the selection node."""
-    return _ask_if_selection(name, "is always 1 in this log")
-
-
-def ask_by_name(names: Collection[str], columns: Collection[str]) -> tuple[str, ...]:
-    """Write questions about nodes without a column that are called like a selection node.
-
-    >>> ask_by_name({"Selected", "Mail"}, columns={"Ad", "Click"})[0][:33]
-    'Selected is an ordinary node here'
-    """
-    called = [name for name in sort_names(names) if name.casefold() in _CALLED]
-    return tuple(
-        _ask_if_selection(name, "is an ordinary node here")
-        for name in called
-        if name not in columns
-    )
-
-
-def _ask_if_selection(name: str, what: str) -> str:
-    """Write the question whether a node is the selection node, and how to mark it."""
-    return (
-        f"{name} {what}: if it says which rows were kept, write [{write_name(name)}] in the "
-        "graph; as drawn, the log is taken for everyone"
-    )
 
 
 Missing: TypeAlias = Literal["drop", "level", "error"]
@@ -229,7 +89,7 @@ def tabulate(cells: Cells, asked: Request) -> CountTable:
     """
     lines = int(cells["lines"].sum())
     if not lines:
-        raise DataError(f"nothing to count in {asked.label}: it has no rows")
+        raise DataError(f"Nothing to count in {asked.label}: it has no rows")
     if asked.selection and (others := lines - int(cells["flag_0"].sum())):
         raise DataError(
             f"selection {asked.selection!r} is not 1 in {others:,} of {lines:,} rows; filter the "
@@ -253,7 +113,7 @@ def tabulate(cells: Cells, asked: Request) -> CountTable:
         n = np.nan_to_num(cells["rewarded_weight" if asked.weight else "rewarded"])
         reward = {name: cells[name] for name in ("sums", "squares", "lowest", "highest")}
         if np.isinf([reward["lowest"], reward["highest"]]).any():
-            raise refuse_infinite(asked.reward, "reward")
+            raise refuse_infinite(asked.reward, "outcome")
     else:
         n = cells["weight" if asked.weight else "lines"]
     kept = complete & (n > 0)
@@ -261,7 +121,7 @@ def tabulate(cells: Cells, asked: Request) -> CountTable:
     if not total:
         shown = ", ".join(f"{name} ({n:,})" for name, n in missing.items())
         reason = f"every row has a null: {shown}" if missing else "every weight is zero"
-        raise DataError(f"nothing to count in {asked.label}: {reason}")
+        raise DataError(f"Nothing to count in {asked.label}: {reason}")
     scale = total if asked.exact else 1.0
     n = n[kept] / scale
     reward = {
@@ -287,11 +147,25 @@ def tabulate(cells: Cells, asked: Request) -> CountTable:
         label=asked.label,
         adaptive=asked.adaptive,
         bins={name: tuple(map(float, edges)) for name, edges in asked.cuts.items()},
-        clusters=_cut_by_cluster(cells, asked, kept, line, {"n": n, **reward}),
+        clusters=(
+            _cut_by_cluster(cells, asked.cluster, kept, line, {"n": n, **reward})
+            if asked.cluster
+            else None
+        ),
         **added,
     )
-    repeated = warn_of_repeated_rows(table)
-    return replace(table, notes=(*notes, *repeated)) if repeated else table
+    if asked.exact or table.clusters is not None:
+        return table
+    k, p = find_repeats(table)
+    if k < 2 or p >= MOST_CHANCE:
+        return table
+    repeated = Message(
+        f"every count is a multiple of {k:,}, as if each row were there {k:,} times: repeated "
+        "rows make intervals too narrow; give each row once, or for bounds name what repeats "
+        "share with ",
+        Option("cluster", ANY),
+    )
+    return replace(table, notes=(*notes, repeated))
 
 
 def _check_weights(cells: Cells, name: str, *, exact: bool) -> None:
@@ -398,17 +272,34 @@ def _collect_notes(
     cells: Cells, keys: Keys, missing: Mapping[str, int], asked: Request
 ) -> tuple[Note, ...]:
     """Collect the caveats of a count table: of how it is counted, then of what the rows show."""
-    levels = {name: found for name, (found, _) in keys.items() if name not in asked.measured}
     notes, lines = list(asked.notes), cells["lines"].sum()
-    if not asked.selection:
-        flags = enumerate(asked.flags)
-        notes += [ask_if_always_one(f) for i, f in flags if cells[f"flag_{i}"].sum() == lines]
-    if not asked.exact:
-        notes += warn_of_many_levels(levels)
-    notes += warn_of_missing_words(levels)
+    for i, name in enumerate(() if asked.selection else asked.flags):
+        if cells[f"flag_{i}"].sum() == lines:
+            notes.append(ask_if_selection(name, "is always 1 in this log"))
+    words = list[Note]()
+    for name, (levels, _) in keys.items():
+        known = [level for level in levels if level is not None]
+        whole = all(isinstance(level, int) for level in known)
+        if name in asked.measured:
+            continue
+        if whole and len(known) > MANY_LEVELS and not asked.exact:
+            said = (
+                f"{name} has {len(known):,} levels, each counted by its own rows: if it is a "
+            )
+            notes.append(
+                Message(f"{said}measurement, cut it with ", Option("bins", {name: [SOME]}))
+            )
+        if word := next((level for level in known if level in _MISSING), None):
+            ask = "if it says that a value is missing, leave the cell empty"
+            words.append(f"{name} has the level {word!r}: {ask}")
+    notes += words
     if missing:
         rows = lines if asked.exact or not asked.weight else cells["weight"].sum()
-        notes.append(warn_of_dropped_rows(missing, rows))
+        shown = ", ".join(f"{name} ({n:,})" for name, n in missing.items())
+        notes.append(
+            f"of {rows:,.0f} rows, those with a null were dropped: {shown}; the numbers describe "
+            "complete rows, and being complete may itself be a selection"
+        )
     # Rows that stand for many may hold their mean where rewards are neither 0 nor 1.
     if (
         asked.reward
@@ -417,30 +308,32 @@ def _collect_notes(
         and np.nanmax(cells["most_weight"]) > 1
         and not np.array_equal(cells["sums"], cells["squares"], equal_nan=True)
     ):
-        notes.append(warn_of_averages(asked.reward, asked.weight))
+        notes.append(
+            f"rows stand for many by {asked.weight}, with outcomes other than 0 and 1: if "
+            f"{asked.reward} holds averages their spread is lost and intervals are too narrow; "
+            "count each value of the outcome in a row of its own"
+        )
     return tuple(notes)
 
 
 def _cut_by_cluster(
     cells: Cells,
-    asked: Request,
+    name: str,
     kept: NDArray[np.bool_],
     line: NDArray[np.intp],
     numbers: Mapping[str, Floats],
-) -> ClusterLines | None:
+) -> ClusterLines:
     """Cut the lines of a table up by cluster, or refuse rows that have none.
 
     Of the cells that are ``kept``, ``line`` says to which line each went, and ``numbers`` are
-    those it has. None where no cluster was asked for.
+    those it has.
     """
-    if asked.cluster is None:
-        return None
-    levels, codes = encode_column(asked.cluster, cells.keys[-1])
+    levels, codes = encode_column(name, cells.keys[-1])
     if None in levels:
         lost = int(cells["lines"][codes == levels.index(None)].sum())
         raise DataError(
-            f"{asked.cluster!r} is null or NaN in {lost:,} of {int(cells['lines'].sum()):,} rows; "
+            f"{name!r} is null or NaN in {lost:,} of {int(cells['lines'].sum()):,} rows; "
             "give each row its cluster, or leave such rows out of the log"
         )
-    had = {name: of for name, of in numbers.items() if name != "squares"}
-    return cut_by_cluster(asked.cluster, codes[kept], line, had)
+    had = {each: of for each, of in numbers.items() if each != "squares"}
+    return cut_by_cluster(name, codes[kept], line, had)

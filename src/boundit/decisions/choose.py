@@ -38,7 +38,7 @@ _MOST_NAMED = 3
 
 
 class InvalidChoice(BounditError):
-    """An unknown rule, an option that it does not have, or a table without an arm to choose."""
+    """An unknown rule, an option that it does not have, or a table without arms."""
 
 
 def choose(
@@ -78,11 +78,15 @@ def choose(
         One ``ContextChoice`` for each context.
     """
     if not isinstance(bounds, BoundTable):
-        raise InvalidChoice(f"arms are chosen by a BoundTable, found {type(bounds).__name__}")
+        raise InvalidChoice(
+            f"Arms are chosen by a BoundTable, not by {type(bounds).__name__}. Derive one first."
+        )
     _require_rule(rule, optimism, randomize=randomize)
     aim = read_goal(goal or bounds.goal)
     if not bounds.intervals:
-        raise InvalidChoice("the table of bounds has no rows, so there is no arm to choose")
+        raise InvalidChoice(
+            "The table of bounds has no rows, hence no arm to choose. Add rows."
+        )
     paid = read_costs(costs, bounds, aim)
     choices = dict[Context, ContextChoice]()
     for context in bounds.contexts:
@@ -112,7 +116,7 @@ def read_costs(
     for arm, cost in (costs or {}).items():
         number = isinstance(cost, int | float) and not isinstance(cost, bool)
         if not (number and math.isfinite(cost)):
-            raise InvalidChoice(f"the cost of {arm!r} is {cost!r}. Write a finite number")
+            raise InvalidChoice(f"The cost of {arm!r} is {cost!r}. Write a finite number.")
         found[bounds.read_arm(arm)] = float(cost) if goal == "max" else -float(cost)
     return found
 
@@ -120,22 +124,19 @@ def read_costs(
 def _require_rule(rule: str, optimism: float | None, *, randomize: bool) -> None:
     if rule not in get_args(ChoiceRule):
         known = ", ".join(map(repr, get_args(ChoiceRule)))
-        raise InvalidChoice(Option("rule"), f" must be one of {known}, found {rule!r}")
+        raise InvalidChoice(Option("rule", rule), f" is not a rule. Use one of {known}.")
     if rule != "optimism" and optimism is not None:
         only = Option("rule", "optimism")
-        raise InvalidChoice(Option("optimism"), " is an option of ", only, " only")
+        raise InvalidChoice(Option("optimism"), " is for ", only, " only. Leave it out.")
     number = isinstance(optimism, int | float) and not isinstance(optimism, bool)
     if rule == "optimism" and not (number and 0 <= float(optimism or 0) <= 1):
         raise InvalidChoice(
-            Option("rule", "optimism"),
-            " needs a number from 0 (the lower endpoints) to 1 (the upper ones) as ",
-            Option("optimism"),
-            f", found {optimism!r}",
-            option="optimism",
+            Option("optimism", optimism),
+            " is not a number from 0 to 1. Use 0 for the lower endpoints, 1 for the upper ones.",
         )
     if randomize and rule != "minimax-regret":
         only = Option("rule", "minimax-regret")
-        raise InvalidChoice(Option("randomize"), " is an option of ", only, " only")
+        raise InvalidChoice(Option("randomize"), " is for ", only, " only. Leave it out.")
 
 
 def _find_arm(means: MeanSet, rule: ChoiceRule, optimism: float | None) -> Floats:
@@ -186,9 +187,9 @@ def find_minimax(means: MeanSet) -> Floats:
     if not shares.sum() > 0:  # a solver that gave up, or arms that are equal
         return alone
     shares /= shares.sum()
-    room = ROUNDING * float(np.abs(game).max())
+    slack = ROUNDING * float(np.abs(game).max())
     least, _ = bound_regret(leads, shares)
-    return alone if bound_regret(leads, alone)[0] <= least + room else shares
+    return alone if bound_regret(leads, alone)[0] <= least + slack else shares
 
 
 def _solve_game(leads: Floats) -> Floats:
@@ -239,10 +240,10 @@ def _describe(
     box = means.uppers[:, None] - means.lowers  # what intervals alone imply
     np.fill_diagonal(box, 0.0)
     apart, _ = bound_regret(box, shares)
-    room, nothing = (size * max(1.0, abs(apart)) for size in (ROUNDING, EXACT_ROUNDING))
+    slack, nothing = (size * max(1.0, abs(apart)) for size in (ROUNDING, EXACT_ROUNDING))
     scores = _score(means, rule, optimism)
     alike = scores >= scores[single] - ROUNDING * max(1.0, abs(scores[single]))
-    ruled_out = np.flatnonzero((leads < -room).any(axis=1))
+    ruled_out = np.flatnonzero((leads < -slack).any(axis=1))
     return ContextChoice(
         context=context,
         probabilities={means.arms[i]: float(shares[i]) for i in drawn},
@@ -254,7 +255,7 @@ def _describe(
         single_against=means.arms[single_worst] if single_regret > nothing else None,
         ties=tuple(means.arms[i] for i in np.flatnonzero(alike) if i != single),
         ruled_out={means.arms[i]: means.arms[int(leads[i].argmin())] for i in ruled_out},
-        by_differences=means.linked and bool(regret < apart - room),
+        by_differences=means.linked and bool(regret < apart - slack),
         marks=(means.mark,) if means.mark else (),
     )
 

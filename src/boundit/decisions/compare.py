@@ -23,13 +23,14 @@ from boundit.core.frames import FrameKind
 from boundit.core.interval import Interval
 from boundit.core.long_work import Progress, follow_progress
 from boundit.core.message import ANY, Option
+from boundit.core.public_names import mark_renamed, refuse_renamed
 from boundit.core.rounding import ROUNDING
 from boundit.counts.log import Log, read_log
 from boundit.decisions.choose import read_costs
 from boundit.decisions.evaluation import Estimator, estimate_difference, require_estimator
 from boundit.decisions.logged import LoggedMeans, bound_logged
 from boundit.decisions.means import MeanSet
-from boundit.decisions.pages import make_page, show_answer
+from boundit.decisions.pages import make_page
 from boundit.decisions.policies import (
     Logged,
     Measured,
@@ -43,14 +44,14 @@ from boundit.estimand.query import EffectQuery
 from boundit.graph.read import GraphLike
 from boundit.graph.separation import open_walk
 from boundit.report.frame import make_frame
-from boundit.report.pages.answer_page import AnswerPage
+from boundit.report.page import Page
 from boundit.results.bound import Arm, Context, Goal, read_goal
 from boundit.results.bound_table import EXPERT, BoundTable
 from boundit.results.choice import write_at_least, write_at_most
 from boundit.results.sampling import ROWS
+from boundit.results.text import MOST_ROWS, align_columns
 
 ComparisonVerdict: TypeAlias = Literal["better", "worse", "inconclusive"]
-_MOST_SHOWN = 12
 _DECIDING = 3
 _BESIDE = 0.2  # share of a table's error that is spent once more on what is read beside it
 _EXPERT_ERROR = 0.01  # the same where a table has no error of its own
@@ -66,8 +67,8 @@ class AnswersContradict(BounditError):
     def __init__(self, bounds: Interval, other: Interval, what: str) -> None:
         self.bounds, self.other = bounds, other
         super().__init__(
-            f"the bounds give {bounds} for the difference, {what} {other}: the graph, the bounds "
-            f"or {what} are wrong"
+            f"The bounds give {bounds} for the difference, {what} {other}. The graph, the bounds "
+            f"or {what} are wrong."
         )
 
 
@@ -121,10 +122,10 @@ class Comparison:
     def verdict(self) -> ComparisonVerdict:
         """Whether the policy is better than the baseline, worse, or neither is certain."""
         low, high = self.lower, self.upper
-        room = ROUNDING * max(1.0, abs(low), abs(high))  # equal up to rounding is not better
-        if low > room:
+        slack = ROUNDING * max(1.0, abs(low), abs(high))  # equal up to rounding is not better
+        if low > slack:
             return "better" if self.goal == "max" else "worse"
-        if high < -room:
+        if high < -slack:
             return "worse" if self.goal == "max" else "better"
         return "inconclusive"
 
@@ -176,9 +177,9 @@ class Comparison:
         )
 
     def _repr_html_(self) -> str:
-        return show_answer(self.page())
+        return self.page().write_snippet()
 
-    def page(self) -> AnswerPage:
+    def page(self) -> Page:
         """Make the page of the comparison, the deciding contexts first."""
         rows = [
             (
@@ -199,15 +200,24 @@ class Comparison:
         )
 
     def __str__(self) -> str:
-        lines = [self.summary]
-        if len(self.differences) > 1:
-            shown = self.sort_differences()[:_MOST_SHOWN]
-            lines.append("By context, the deciding ones first:")
-            for one in shown:
-                where = write_values(self.context, one.context)
-                lines.append(f"  {where}: {one.difference}, share {write_share(one.share)}")
-            if left := len(self.differences) - len(shown):
-                lines.append(f"  and {left:,} more")
+        return self.format()
+
+    def format(self, *, all_rows: bool = False) -> str:
+        """Write the comparison as text; of more than 30 contexts all with ``all_rows``."""
+        lines, every = [self.summary], self.sort_differences()
+        if len(every) > 1:
+            shown = every if all_rows else every[:MOST_ROWS]
+            columns = [
+                *([str(one.context[i]) for one in shown] for i in range(len(self.context))),
+                [_write_signed(one.difference.lower) for one in shown],
+                [_write_signed(one.difference.upper) for one in shown],
+                [write_share(one.share) for one in shown],
+            ]
+            head = [*self.context, "lower", "upper", "share"]
+            lines += ["", align_columns(head, columns)]
+            if left := len(every) - len(shown):
+                lines.append(f"and {left:,} more rows (--all-rows, or .frame(), has all)")
+            lines.append("")
         lines += self.notes
         if self.confidence is not None:
             lines.append(f"{100 * self.confidence:.6g}% confidence.")
@@ -232,6 +242,7 @@ def _write_signed(number: float) -> str:
     return f"{number + 0.0:+.3f}" if round(number, 3) else "0"
 
 
+@refuse_renamed
 def compare(
     bounds: BoundTable,
     policy: object,
@@ -298,7 +309,8 @@ def compare(
     """
     if not isinstance(bounds, BoundTable):
         raise CannotCompare(
-            f"policies are compared by a BoundTable, found {type(bounds).__name__}"
+            f"Policies are compared by a BoundTable, not by "
+            f"{type(bounds).__name__}. Derive one first."
         )
     opened = None if log is None else read_log(log)
     request = None
@@ -438,27 +450,27 @@ def _require(
 ) -> None:
     """Refuse what lacks the log or the graph, or has no answer."""
     if asks_logged == 2:
-        raise CannotCompare("both policies are the logging policy")
+        raise CannotCompare("Both policies are the logging policy. Give another one.")
     if asks_logged and costs:
-        raise CannotCompare("the costs of the logging policy are not known. Leave them out")
+        raise CannotCompare("The costs of the logging policy are not known. Leave them out.")
     if propensity is not None and log is None:
-        raise CannotCompare("propensities weigh the rows of a log. Give the log too")
+        raise CannotCompare("Propensities weigh the rows of a log. Give the log too.")
     if propensity is not None and costs:
-        raise CannotCompare("propensities estimate outcomes, not costs. Leave out either")
+        raise CannotCompare("Propensities estimate outcomes, not costs. Leave out either.")
     if propensity is not None and request is not None and request.graph.selection is not None:
         raise CannotCompare(
-            "propensities do not undo selection. Leave out ", Option("propensity")
+            "Propensities do not undo selection. Leave out ", Option("propensity"), "."
         )
     if not asks_logged or propensity is not None:
         return
     if log is None or request is None:
         raise CannotCompare(
-            "the logging policy is bounded from its log and graph. Give both beside the bounds"
+            "The logging policy is bounded from its log and graph. Give both beside the bounds."
         )
     if log.adaptive:
         raise CannotCompare(
-            "a logging policy that learned has no single mean. Compare with a fixed policy or a "
-            "bd.decisions.Measured mean"
+            "A logging policy that learned has no single mean. Compare with a fixed policy or a "
+            "bd.decisions.Measured mean."
         )
 
 
@@ -478,16 +490,18 @@ def _choose_shares(
         return shares
     if not of_log and not (isinstance(shares, str) and shares == "any"):
         raise CannotCompare(
-            "an estimate from propensities is about the log's own contexts. Leave out ",
+            "An estimate from propensities is about the log's own contexts. Leave out ",
             Option("shares"),
+            ".",
         )
     if log is None or (request is None and not has_propensity):
-        raise CannotCompare(Option("shares", "log"), " needs the log and its graph. Give both")
+        raise CannotCompare(Option("shares", "log"), " needs the log and its graph. Give both.")
     graph = None if request is None else request.graph
     if graph and graph.selection and open_walk(graph, table.context, graph.selection):
         raise CannotCompare(
-            "by the graph, selection may change how common contexts are. Give their shares as ",
+            "By the graph, selection may change how common contexts are. Give their shares as ",
             Option("shares", ANY),
+            ".",
         )
     return log
 
@@ -497,6 +511,9 @@ def _find_error(table: BoundTable) -> float:
     if table.confidence is not None:
         return (1 - table.confidence) * _BESIDE
     return _EXPERT_ERROR if table.profile == EXPERT else 0.0
+
+
+mark_renamed(Comparison, {"by": "lower"})
 
 
 @dataclass(frozen=True)
@@ -531,8 +548,8 @@ def _compare_in_context(
     gained = dict[Arm, float]()
     for sign, side in zip((1, -1), sides, strict=True):
         if isinstance(side, ReadPolicy):
-            for arm, chance in side.probabilities[where].items():
-                gained[arm] = gained.get(arm, 0.0) + sign * chance
+            for arm, p in side.probabilities[where].items():
+                gained[arm] = gained.get(arm, 0.0) + sign * p
     shared = means.linked
     found = _Ends(*_bound_gain(means, gained))
     if logged is not None:
@@ -589,15 +606,15 @@ def _find_deciding(
     """The contexts that contribute most to the endpoint near 0, or else to the width."""
     if len(differences) == 1:
         return ()
-    turned, told = interval.upper < 0, interval.lower > 0 or interval.upper < 0
+    turned, decided = interval.upper < 0, interval.lower > 0 or interval.upper < 0
 
     def weigh(found: ContextDifference) -> float:
         ends = found.difference
         near = -ends.upper if turned else ends.lower
         if found.share.width == 1:  # any mix: those nearest to another verdict
-            return -near if told else min(-ends.lower, ends.upper)
+            return -near if decided else min(-ends.lower, ends.upper)
         share = (found.share.lower + found.share.upper) / 2
-        return share * (near if told else ends.width)
+        return share * (near if decided else ends.width)
 
     ranked = sorted(differences, key=weigh, reverse=True)
     return tuple(found.context for found in ranked[:_DECIDING])

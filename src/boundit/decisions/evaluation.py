@@ -25,12 +25,13 @@ from typing import Literal, TypeAlias, final, get_args
 
 import numpy as np
 
+from boundit.bounds.evidence import OutsideRange, settle_outcome_range
 from boundit.bounds.request import NoConfidence, NotABanditQuestion, require_confidence
-from boundit.bounds.reward import OutsideRange, settle_outcome_range
 from boundit.core.codec import encode
 from boundit.core.errors import BounditError, OptionError
 from boundit.core.interval import Interval
 from boundit.core.message import Note, Option
+from boundit.core.public_names import refuse_renamed
 from boundit.core.rounding import ROUNDING
 from boundit.counts.log import Log, read_log
 from boundit.counts.named_array import Floats
@@ -80,6 +81,7 @@ class Estimate:
         return "\n".join([f"{self.value:.4g} in {self.interval}{sure}", *self.notes])
 
 
+@refuse_renamed
 def evaluate_policy(
     query: EffectQuery | str,
     log: object,
@@ -137,11 +139,15 @@ def evaluate_policy(
     opened = read_log(log)
     if confidence is None and not opened.exact:
         sure = Option("confidence", 0.95)
-        raise NoConfidence("an estimate from a sample has a confidence, such as ", sure)
+        raise NoConfidence(
+            "An estimate from a sample has a confidence. Give one, such as ", sure, "."
+        )
     table = _make_open_table(opened, query, outcome_range)
     side = read_policy(policy, table, table.contexts, "policy")
     if not isinstance(side, ReadPolicy):
-        raise InvalidPolicy("policy", f"{side} has no probabilities of arms")
+        raise InvalidPolicy(
+            "policy", f"{side} has no probabilities of arms. Give a policy that has."
+        )
     error = 0.0 if opened.exact or confidence is None else 1 - confidence
     return estimate_difference(
         opened,
@@ -161,7 +167,9 @@ def _make_open_table(
     """Make a table that has the arms, contexts and the outcome's range of a log alone."""
     asked = query if isinstance(query, EffectQuery) else parse_query(query)
     if len(asked.outcomes) != 1 or not asked.treatments:
-        raise NotABanditQuestion(f"{asked} must have one outcome, and treatments as do(...)")
+        raise NotABanditQuestion(
+            f"{asked} does not have one outcome and treatments. Write it as 'Y | do(X), C'."
+        )
     names = (*asked.treatments, *asked.context)
     counts = log.count(names, reward=asked.outcomes[0])
     low, high = settle_outcome_range([counts], outcome_range)
@@ -184,7 +192,9 @@ def require_estimator(estimator: str) -> None:
     """Refuse an unknown estimator."""
     if estimator not in get_args(Estimator):
         known = ", ".join(get_args(Estimator))
-        raise OptionError(Option("estimator"), f" must be one of {known}, found {estimator!r}")
+        raise OptionError(
+            Option("estimator", estimator), f" is not an estimator. Use one of {known}."
+        )
 
 
 def estimate_difference(
@@ -208,7 +218,9 @@ def estimate_difference(
         usable = not isinstance(propensity, int | float)
         logging = usable and read_policy(propensity, table, table.contexts, "propensity")
         if not isinstance(logging, ReadPolicy):
-            raise InvalidPropensity("propensities are a column of the log, or a policy")
+            raise InvalidPropensity(
+                "Propensities are neither a column of the log nor a policy. Give one of these."
+            )
     rows = _count_rows(log, table, logging)
     gained, logged, net = np.zeros((len(rows.all_contexts), len(rows.all_arms))), 0, 0
     low, high = table.outcome_range
@@ -299,7 +311,7 @@ def _count_rows(log: Log, table: BoundTable, logging: object) -> _Rows:
     column = (logging,) if isinstance(logging, str) else ()
     if column and logging in named:
         named_option = Option("propensity", logging)
-        raise OptionError(named_option, " is a variable of the query. Name another column")
+        raise OptionError(named_option, " is a variable of the query. Name another column.")
     counts = log.count((*named, *column), measured=(table.outcome, *column))
     contexts, context_places = _read_places(counts, table.context)
     arms, arm_places = _read_places(counts, table.treatments)
@@ -319,10 +331,12 @@ def _count_rows(log: Log, table: BoundTable, logging: object) -> _Rows:
         found = _read_numbers(counts, str(logging))
     if (wrong := ~((found > 0) & (found <= 1))).any():
         if isinstance(logging, ReadPolicy):
-            raise InvalidPropensity("the log has an arm that the given propensities rule out")
+            raise InvalidPropensity(
+                "The log has an arm that the given propensities rule out. Correct them."
+            )
         raise InvalidPropensity(
-            f"the column {logging!r} has {float(found[wrong][0]):g}. A propensity is the "
-            "probability of the arm of the row, above 0 and at most 1"
+            f"The column {logging!r} has {float(found[wrong][0]):g}. A propensity is the "
+            "probability of the arm of the row, above 0 and at most 1."
         )
     scaled = (outcomes - low) / (high - low)
     return _Rows(
@@ -351,7 +365,9 @@ def _read_numbers(counts: CountTable, name: str) -> Floats:
     try:
         levels = np.array([float(level) for level in counts.levels[name]])  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        raise InvalidPropensity(f"the column {name!r} holds no numbers") from None
+        raise InvalidPropensity(
+            f"The column {name!r} has no numbers. Name another one."
+        ) from None
     found: Floats = levels[counts.codes[:, counts.variables.index(name)]]
     return found
 
@@ -362,25 +378,30 @@ def _find_smallest(
     """The smallest propensity of every context and arm, which bounds the weights."""
     if rows.adaptive:
         raise InvalidPropensity(
-            "rows of a policy that learned depend on each other, so none can train a model for "
+            "Rows of a policy that learned depend on each other, so none can train a model for "
             "others. Leave out ",
             Option("estimator", "dr"),
+            ".",
         )
     if isinstance(logging, ReadPolicy):
         least = rows.spread(logging.probabilities)
         if ((least <= 0) & (gained != 0)).any():
-            raise InvalidPropensity("the logging policy never chose an arm of the policy")
+            raise InvalidPropensity(
+                "The logging policy never chose an arm of the policy. "
+                "Evaluate one whose arms it chose."
+            )
         return np.where(least > 0, least, 1.0)
     if min_propensity is None:
         raise InvalidPropensity(
-            "the doubly robust estimator needs the smallest possible propensity. Give ",
+            "The doubly robust estimator needs the smallest possible propensity. Give ",
             Option("min_propensity", 0.01),
+            ".",
         )
     least_seen = float(rows.propensities.min())
     if not 0 < min_propensity <= 1 or min_propensity > least_seen * (1 + ROUNDING):
         raise InvalidPropensity(
             Option("min_propensity", min_propensity),
-            f" must be above 0 and at most every propensity; the log has {least_seen:g}",
+            f" is not above 0 and at most every propensity. The log has {least_seen:g}.",
         )
     return np.full(gained.shape, min_propensity)
 
@@ -417,8 +438,8 @@ class _Evidence:
             refuted = self.rows.exact and abs(upper - lower) > ROUNDING
         if refuted:  # weights of a policy have the mean 1; else the endpoints cross
             raise InvalidPropensity(
-                "the log contradicts its propensities: the mean of the weights is not 1, so "
-                "arms were drawn with other probabilities"
+                "The log contradicts its propensities: the mean of the weights is not 1. Arms were "
+                "drawn with other probabilities."
             )
         return min(lower, upper), max(lower, upper)
 

@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import final
 
-from boundit.bounds.caveats import find_hidden
 from boundit.bounds.confounding_limits import NO_LIMITS
 from boundit.bounds.derive import derive_table
+from boundit.bounds.plan import find_hidden
 from boundit.bounds.request import BoundRequest
 from boundit.core.interval import Interval
 from boundit.core.names import sort_names
@@ -88,7 +88,7 @@ def _derive(table: BoundTable, request: BoundRequest) -> LoggedMeans:
     found = derive_table(replace(request, query=no_arms), {})
     columns = [other.columns for other in request.external]
     sizes = {name: len(table.levels[name]) for name in query.treatments}
-    # Where selection may hide an arm, nobody knows how common it is.
+    # Where selection may hide an arm, its share is not known.
     is_randomized = (
         not find_hidden(graph, no_arms, sizes, columns)
         and not open_walk(

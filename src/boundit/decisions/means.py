@@ -123,8 +123,8 @@ class MeanSet:
         np.fill_diagonal(prices, 0.0)
         closed = _close_prices(prices)
         if (np.diag(closed) < 0).any():
-            room = ROUNDING * max(1.0, float(np.abs(prices[np.isfinite(prices)]).max()))
-            closed = _close_prices(prices + room * (1 - np.eye(len(prices))))
+            slack = ROUNDING * max(1.0, float(np.abs(prices[np.isfinite(prices)]).max()))
+            closed = _close_prices(prices + slack * (1 - np.eye(len(prices))))
         if (np.diag(closed) < 0).any():
             raise _Empty
         return cls(

@@ -24,7 +24,7 @@ class InvalidPolicy(BounditError):
     """Something that does not give probabilities of arms in the contexts asked about."""
 
     def __init__(self, role: str, reason: str) -> None:
-        super().__init__(f"{role}: {reason}", option=role)
+        super().__init__(f"{role.capitalize()}: {reason}", option=role)
 
 
 @final
@@ -49,18 +49,19 @@ class Measured:
 
     def __post_init__(self) -> None:
         if not _is_number(self.lower):
-            raise InvalidPolicy("Measured", f"{self.lower!r} is not a number")
+            raise InvalidPolicy("Measured", f"{self.lower!r} is not a number. Write one.")
         upper = self.lower if self.upper is None else self.upper
         object.__setattr__(self, "upper", upper)
         if not (_is_number(upper) and self.lower <= upper):
             raise InvalidPolicy(
-                "Measured", f"[{self.lower!r}, {self.upper!r}] is not an interval of numbers"
+                "Measured",
+                f"[{self.lower!r}, {self.upper!r}] is not an interval. Write the lower end first.",
             )
         sure = self.confidence
         if sure is not None and not (_is_number(sure) and 0 < sure < 1):
             raise InvalidPolicy(
                 "Measured",
-                f"confidence={sure!r} is not a probability. Use a number between 0 and 1, or None",
+                f"confidence={sure!r} is not a probability. Use a number between 0 and 1, or None.",
             )
 
     @property
@@ -130,7 +131,7 @@ def read_policy(
         if given.sees_numbers and not table.bins.keys().isdisjoint(table.context):
             raise InvalidPolicy(
                 role,
-                "it decides by numbers, which the bounds have in bins; a bin has no one arm",
+                "it decides by numbers, which the bounds have in bins. Derive bounds without bins.",
             )
         asked = dict[Context, Probabilities]()
         for where in contexts:  # with an id of ours no decision is counted
@@ -163,7 +164,7 @@ def _read_mapping(
     for where in contexts:
         if where not in found:
             shown = write_values(table.context, where)
-            raise InvalidPolicy(role, f"it says nothing of the context {shown}. Add it")
+            raise InvalidPolicy(role, f"it has no arm for the context {shown}. Add one.")
         value = found[where]
         if isinstance(value, Mapping) and value.keys() != set(table.treatments):
             read[where] = _read_probabilities(value, table, where, role)
@@ -180,20 +181,24 @@ def _read_probabilities(
     for key, value in given.items():
         arm = _read_arm(key, table, role)
         if arm in found:
-            raise InvalidPolicy(role, f"the arm {arm} has two probabilities{shown}")
-        # NumPy's numbers are no subclass of float.
+            raise InvalidPolicy(role, f"the arm {arm} has two probabilities{shown}. Write one.")
+        # NumPy's numbers do not inherit from float.
         if isinstance(value, bool) or not hasattr(value, "__float__"):
             raise InvalidPolicy(
-                role, f"the probability of {arm}{shown} is {value!r}, no number"
+                role,
+                f"the probability of {arm}{shown} is {value!r}. Write a number from 0 to 1.",
             )
         found[arm] = float(value)
         if not 0 <= found[arm] <= 1 + _NEAR_ONE:
             raise InvalidPolicy(
-                role, f"the probability of {arm}{shown} is {value!r}, outside 0 to 1"
+                role,
+                f"the probability of {arm}{shown} is {value!r}. Write a number from 0 to 1.",
             )
     total = math.fsum(found.values())
     if not abs(total - 1) <= _NEAR_ONE:
-        raise InvalidPolicy(role, f"its probabilities{shown} add up to {total:g}, not to 1")
+        raise InvalidPolicy(
+            role, f"its probabilities{shown} add up to {total:g}. They must add up to 1."
+        )
     return {arm: share / total for arm, share in found.items() if share}
 
 
@@ -205,7 +210,9 @@ def _read_arm(given: object, table: BoundTable, role: str) -> Arm:
     except TypeError:
         arm = ()
     if arm not in set(table.arms):
-        raise InvalidPolicy(role, f"{shorten(repr(given), 40)} is not an arm of the bounds")
+        raise InvalidPolicy(
+            role, f"{shorten(repr(given), 40)} is not an arm of the bounds. Use one of theirs."
+        )
     return arm
 
 
@@ -215,7 +222,7 @@ def write_values(names: tuple[str, ...], values: tuple[object, ...]) -> str:
 
 
 def _is_policy(given: object) -> "TypeGuard[Policy]":
-    """Whether this is a policy, without loading Numba where nobody has made one."""
+    """Whether this is a policy, without loading Numba if none was made."""
     module = sys.modules.get("boundit.bandit.policy")
     return module is not None and isinstance(given, module.Policy)
 

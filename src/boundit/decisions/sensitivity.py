@@ -34,11 +34,12 @@ from boundit.decisions.pages import make_page
 from boundit.estimand.query import EffectQuery
 from boundit.graph.read import GraphLike
 from boundit.report.frame import make_frame
-from boundit.report.pages.answer_page import AnswerPage
+from boundit.report.notebook import chart_limits
+from boundit.report.page import Page
 from boundit.results.bound import Arm, Context
 from boundit.results.bound_table import BoundTable
 from boundit.results.choice import write_at_least, write_at_most
-from boundit.results.text import write_arm, write_levels
+from boundit.results.text import align_columns, write_arm, write_levels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -85,13 +86,13 @@ class Conclusion:
         """Read what is concluded of an arm, and refuse what the table does not have."""
         if at_least is not None and max_regret is not None:
             raise InvalidConclusion(
-                "at_least and max_regret are different conclusions; give one"
+                "at_least and max_regret are different conclusions. Give one."
             )
         for name, number in (("at_least", at_least), ("max_regret", max_regret)):
             is_number = isinstance(number, int | float) and not isinstance(number, bool)
             if number is not None and not (is_number and isfinite(number)):
                 raise InvalidConclusion(
-                    f"{name}={number!r} is not a number. Write a finite one"
+                    f"{name}={number!r} is not a number. Write a finite one."
                 )
         try:
             one = table.read_arm(arm)
@@ -102,10 +103,12 @@ class Conclusion:
         if table.context and context is None:
             known = ", ".join(str(c[0] if len(c) == 1 else c) for c in table.contexts[:6])
             raise InvalidConclusion(
-                f"a conclusion is about one context. Name one of {known}", option="context"
+                f"A conclusion is about one context. Name one of {known}.", option="context"
             )
         if one == other:
-            raise InvalidConclusion(f"an arm is not compared with itself, found {one!r} twice")
+            raise InvalidConclusion(
+                f"Arm and baseline are both {one!r}. Name two different ones."
+            )
         names = table.treatments, table.context
         sign = 1 if table.goal == "max" else -1
         return cls(one, where, other, at_least, max_regret, *names, sign)
@@ -268,7 +271,7 @@ class Sensitivity:
         A notebook shows the figure, pyplot's ``show`` elsewhere; with a ``path`` it is saved as
         PNG or SVG instead.
         """
-        drawn: tuple[Axes, ...] = find_forwarded("plot_sensitivity")(self, path)
+        drawn: tuple[Axes, ...] = find_forwarded("plot_limits")(self, path)
         return drawn
 
     @property
@@ -279,23 +282,20 @@ class Sensitivity:
             shown = ", ".join(f"{limit:g}" for limit in self.refuted)
             said.append(f"The data contradict the limits {shown}.")
         if self.limits:
-            widths = [
-                float(np.mean([i.width for i in table.intervals.values()]))
-                for table in self.tables
-            ]
+            widths = list(map(_measure_width, self.tables))
             said.append(
                 f"From a limit of {self.limits[0]:g} to one of {self.limits[-1]:g} on "
                 f"{self.limit_on}, the mean width of the intervals grows from {widths[0]:.3g} to "
                 f"{widths[-1]:.3g}."
             )
-            told = [
+            decided = [
                 limit
                 for limit, table in zip(self.limits, self.tables, strict=True)
                 if any(table.find_dominations(where) for where in table.contexts)
             ]
             said.append(
-                f"Arms are ruled out up to a limit of {told[-1]:g}."
-                if told
+                f"Arms are ruled out up to a limit of {decided[-1]:g}."
+                if decided
                 else "No arm is ruled out at any of these limits."
             )
         return tuple(said)
@@ -313,18 +313,35 @@ class Sensitivity:
         return f"<Sensitivity to {self.limit_on}: limits {limits or 'none'}{point}>"
 
     def _repr_html_(self) -> str:
-        shown: str = find_forwarded("show_sensitivity")(self)
-        return shown
+        return self.page().write_snippet()
 
     def __str__(self) -> str:
         lines = list(self.sentences)
+        if self.limits:
+            head, columns = self._list_curve()
+            lines += ["", align_columns(head, columns), ""]
         if self.confidence is not None:
             lines.append(
                 f"{100 * self.confidence:g}% confidence for each limit, if it is true."
             )
         return "\n".join(lines)
 
-    def page(self) -> AnswerPage:
+    def _list_curve(self) -> tuple[list[str], list[list[str]]]:
+        """The mean width of the intervals at each limit, and the number of the conclusion."""
+        head = ["limit", "mean width"]
+        columns = [
+            [f"{limit:g}" for limit in self.limits],
+            [f"{_measure_width(table):.3f}" for table in self.tables],
+        ]
+        if self.breakdown is not None:
+            numbers = {point.limit: point.number for point in self.breakdown.curve}
+            head.append(self.breakdown.measure)
+            columns.append(
+                [f"{numbers[at]:.3f}" if at in numbers else "" for at in self.limits]
+            )
+        return head, columns
+
+    def page(self) -> Page:
         """Make the page of the analysis."""
         curve = () if self.breakdown is None else self.breakdown.curve
         head = ["" if self.breakdown is None else self.breakdown.measure]
@@ -340,7 +357,7 @@ class Sensitivity:
             for limit, table in zip(self.limits, self.tables, strict=True)
             for (arm, where), bound in table.bounds.items()
         ]
-        return make_page(
+        page = make_page(
             f"Sensitivity to {self.limit_on}",
             self.sentences or ("No limit was tried.",),
             [
@@ -350,6 +367,12 @@ class Sensitivity:
             self.confidence,
             caveats=self.caveats,
         )
+        drawn = (chart_limits(self),) if any(map(isfinite, self.limits)) else ()
+        return replace(page, sections=(*drawn, *page.sections))
+
+
+def _measure_width(table: BoundTable) -> float:
+    return float(np.mean([interval.width for interval in table.intervals.values()]))
 
 
 @accept_options
@@ -412,61 +435,29 @@ def sensitivity(
     >>> print(found.sentences[0])
     X=1 is the best arm: proved up to a limit of 2.0... on X <-> Y, not at 2.0...
     """
-    options = dict(options)  # type: ignore[assignment]
-    tell_all = options.pop("progress", None)
-    request = read_request(graph, query, log, **options)
-    with follow_progress(tell_all) as tell:
-        return vary_limit(
-            request,
-            limit,
-            values=values,
-            arm=arm,
-            baseline=baseline,
-            at_least=at_least,
-            max_regret=max_regret,
-            max_limit=max_limit,
-            context=context,
-            progress=tell,
-        )
-
-
-def vary_limit(
-    request: BoundRequest,
-    limit: str,
-    *,
-    values: Iterable[float] | None = None,
-    arm: object = None,
-    baseline: object = None,
-    at_least: float | None = None,
-    max_regret: float | None = None,
-    max_limit: float = 100.0,
-    context: object = None,
-    progress: Progress = say_nothing,
-) -> Sensitivity:
-    """Analyze the sensitivity of a request to a limit; the options are those of ``sensitivity``."""
     if not (isinstance(max_limit, int | float) and isfinite(max_limit) and max_limit > 1):
-        raise OptionError(f"max_limit={max_limit!r} is not a number above 1. Write one")
+        raise OptionError(f"max_limit={max_limit!r} is not a number above 1. Write one.")
     asked = {"baseline": baseline, "at_least": at_least, "max_regret": max_regret}
     if arm is None and (given := [name for name, value in asked.items() if value is not None]):
         raise InvalidConclusion(
-            Option(given[0]), " is about an arm. Name one with ", Option("arm")
+            Option(given[0]), " is about an arm. Name one with ", Option("arm"), "."
         )
-    limited = _Limited.read(request, limit, progress)
-    grid = sorted({*map(float, VALUES if values is None else values)})
-    for each in grid:
-        limited.find(each)
-    breakdown = None
-    if arm is not None:
-        first = next(t for t in (limited.find(g) for g in (*grid, inf)) if t is not None)
-        conclusion = Conclusion.read(first, arm, context, baseline, at_least, max_regret)
-        breakdown = _find_breakdown(limited, conclusion, float(max_limit))
+    request, breakdown = read_request(graph, query, log, **options), None
+    with follow_progress(options.get("progress")) as progress:
+        limited = _Limited.read(request, limit, progress)
+        grid = sorted({*map(float, VALUES if values is None else values)})
+        for each in grid:
+            limited.find(each)
+        if arm is not None:
+            first = next(t for t in (limited.find(g) for g in (*grid, inf)) if t is not None)
+            concluded = Conclusion.read(first, arm, context, baseline, at_least, max_regret)
+            breakdown = _find_breakdown(limited, concluded, float(max_limit))
     found = [(each, table) for each in grid if (table := limited.tables[each]) is not None]
-    refuted = tuple(sorted(at for at, table in limited.tables.items() if table is None))
     return Sensitivity(
         limited.on,
         tuple(each for each, _ in found),
         tuple(table for _, table in found),
-        refuted,
+        tuple(sorted(at for at, table in limited.tables.items() if table is None)),
         breakdown,
         _list_caveats(limited),
     )
@@ -492,7 +483,7 @@ class _Limited:
             return cls(request, on, progress)
         if not isinstance(on, str):
             raise OptionError(
-                f"limit={on!r} is not an edge. Write an edge such as 'X <-> Y', or {SELECTION!r}"
+                f"limit={on!r} is not an edge. Write an edge such as 'X <-> Y', or {SELECTION!r}."
             )
         (edge,) = ConfoundingLimits.from_option({on: 1}, request.graph, option="limit").by_edge
         return cls(request, edge, progress)

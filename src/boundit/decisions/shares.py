@@ -35,7 +35,7 @@ class BadShares(BounditError):
     def __init__(self, reason: str) -> None:
         example = Option("shares", {Placeholder("context"): Placeholder("share")})
         super().__init__(
-            f"{reason}. Give ", example, ', a log of units, "log" or "any"', option="shares"
+            f"{reason}. Give ", example, ', a log of units, "log" or "any".', option="shares"
         )
 
 
@@ -67,9 +67,9 @@ class Shares:
         f = np.asarray(values, dtype=np.float64)
         order = np.argsort(-f, kind="stable")
         # Every context has its least share, the best ones as much of the rest as they may.
-        room, left = (self.uppers - self.lowers)[order], max(0.0, 1 - float(self.lowers.sum()))
-        before = np.concatenate([[0.0], np.cumsum(room)[:-1]])
-        added = np.clip(left - before, 0.0, room)
+        gaps, left = (self.uppers - self.lowers)[order], max(0.0, 1 - float(self.lowers.sum()))
+        before = np.concatenate([[0.0], np.cumsum(gaps)[:-1]])
+        added = np.clip(left - before, 0.0, gaps)
         in_box = math.fsum([*(self.lowers * f), *(added * f[order])])
         # Half of the distance is moved from the worst contexts to the best.
         moved, shares = min(1.0, self.distance / 2), self.estimate.copy()
@@ -96,7 +96,7 @@ def read_shares(given: object, table: BoundTable, *, error: float) -> Shares:
     if isinstance(given, Mapping) and given and all(map(_is_share, given.values())):
         return _read_known(given, table)
     if given is None or isinstance(given, int | float):
-        raise BadShares(f"{given!r} is not a distribution of contexts")
+        raise BadShares(f"{given!r} does not say how common contexts are")
     return _count_shares(read_log(given), table, error=error)
 
 
@@ -131,12 +131,12 @@ def _read_known(given: Mapping[object, object], table: BoundTable) -> Shares:
     for key, share in given.items():
         where, number = table.read_context(key), float(share)  # type: ignore[arg-type]
         if where in found:
-            raise BadShares(f"the context {where} has two shares")
+            raise BadShares(f"The context {where} has two shares")
         if not 0 <= number < math.inf:
-            raise BadShares(f"the share of {where} is {share!r}")
+            raise BadShares(f"The share of {where} is {share!r}")
         found[where] = number
     if not math.fsum(found.values()) > 0:
-        raise BadShares("all shares are 0")
+        raise BadShares("All shares are 0")
     sentence = f"Contexts have the given shares ({sum(map(bool, found.values())):,} contexts)."
     if left := sum(not found.get(where) for where in table.contexts):
         sentence += f" {left:,} contexts of the bounds have no share and do not count."

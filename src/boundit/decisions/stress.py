@@ -164,12 +164,12 @@ def stress(
     --------
     >>> rows = {"X": [0, 0, 0, 0, 0, 1] * 99, "Y": [0, 1, 1, 1, 1, 1] * 99}
     >>> print(stress("X -> Y", "Y | do(X)", rows).summary)
-    The choice X=1 changes under 1 of 1 missing edge: X <-> Y. ...
+    The choice X=1 changes under 1 of 1 missing edge: X <-> Y.
     """
     if (policy is None) != (baseline is None):
         named, other = ("policy", "baseline") if baseline is None else ("baseline", "policy")
         raise OptionError(
-            Option(named), " is compared with another policy. Add ", Option(other)
+            Option(named), " is compared with another policy. Add ", Option(other), "."
         )
     graph = require_graph(graph)
     request = read_request(graph, query, log, **options)
@@ -188,7 +188,7 @@ def stress_request(
 ) -> StressReport:
     """Stress a request; a policy and its baseline may need the table of bounds to be read."""
     if not isinstance(level, int | float) or not 0 < level < 1:
-        raise OptionError(Option("level", level), " is not a probability. Write 0.05 or such")
+        raise OptionError(Option("level", level), " is not a probability. Write 0.05 or such.")
     budget = TimeBudget(request.time_limit)
     progress("read the log", 0, 1)
     tables = LargerGraphs(request, graph, budget)

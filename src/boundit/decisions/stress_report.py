@@ -12,9 +12,9 @@ from boundit.core.errors import shorten
 from boundit.core.frames import FrameKind
 from boundit.core.message import Note
 from boundit.decisions.compare import Comparison
-from boundit.decisions.pages import make_page, show_answer
+from boundit.decisions.pages import make_page
 from boundit.report.frame import make_frame
-from boundit.report.pages.answer_page import AnswerPage
+from boundit.report.page import Page
 from boundit.results.bound import Arm, Context
 from boundit.results.bound_table import BoundTable
 from boundit.results.choice import Choice, write_promise
@@ -36,9 +36,9 @@ class StressedEdge:
     """A missing edge, and what is concluded after it is added.
 
     ``changed`` maps contexts in which another arm is chosen to the arms that are best then, and
-    ``undecided`` are contexts whose best arm is no longer certain. ``regret`` is the maximum
+    ``undecided`` are contexts whose best arm is not certain any more. ``regret`` is the maximum
     regret of the arms that were chosen without the edge. ``test`` is the finding of ``check``
-    on the two variables. With a ``refusal`` there are no bounds, and it says why.
+    on the two variables. A ``refusal`` says why there is not any table.
     """
 
     edge: "MissingEdge"
@@ -120,7 +120,7 @@ class StressReport:
     ``table`` are the bounds of the graph itself and ``choice`` what is chosen by them.
     ``excluded`` are edges that would change the question, with the reason, and ``not_reached``
     those that no time was left for. ``comparison`` is that of the two policies. If the log
-    refutes the graph, ``refutation`` says how and there is no choice.
+    refutes the graph, ``refutation`` says how, and ``choice`` is None.
     """
 
     graph: str
@@ -230,9 +230,9 @@ class StressReport:
         )
 
     def _repr_html_(self) -> str:
-        return show_answer(self.page())
+        return self.page().write_snippet()
 
-    def page(self) -> AnswerPage:
+    def page(self) -> Page:
         """Make the page of the report."""
         verdict, *said = self.sentences
         chosen = () if self.choice is None else self.choice.values()
@@ -292,8 +292,10 @@ def _summarize(report: StressReport) -> Iterator[str]:
         yield _count(chosen, [each for each in judged if each.changed], of)
     if lost := [each for each in judged if each.undecided and not each.changed]:
         yield f"Under {_name(lost)} the choice is the same, but no longer certain to be best."
-    if told := [e for e in judged if e.test is not None and e.test.status == "contradicted"]:
-        yield f"The data suggest that {_name(told)} exists."
+    if suggested := [
+        e for e in judged if e.test is not None and e.test.status == "contradicted"
+    ]:
+        yield f"The data suggest that {_name(suggested)} exists."
     if report.not_reached:
         n = len(report.not_reached)
         yield f"The time limit left out {n} edge{'' if n == 1 else 's'}."

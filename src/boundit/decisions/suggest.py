@@ -271,7 +271,7 @@ def suggest_rows(now: Situation) -> list[Step]:
     if now.request.cluster is None:
         width = now.measure(log=longer)
         basis = f"every count taken {TIMES} times"
-    else:  # repeated rows are no new clusters
+    else:  # repeated rows do not make new clusters
         stays = measure_width(now.table, estimates=True)
         width = stays + (now.width - stays) / TIMES**0.5
         basis = "sampling error halves"

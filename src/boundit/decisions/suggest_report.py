@@ -7,9 +7,9 @@ from typing import Any, Literal, TypeAlias
 from boundit.core.errors import shorten
 from boundit.core.frames import FrameKind
 from boundit.core.message import Option
-from boundit.decisions.pages import make_page, show_answer
+from boundit.decisions.pages import make_page
 from boundit.report.frame import make_frame
-from boundit.report.pages.answer_page import AnswerPage
+from boundit.report.page import Page
 from boundit.results.text import align_columns
 
 StepKind: TypeAlias = Literal["rate", "table", "edge", "rows", "trial"]
@@ -22,7 +22,7 @@ class Step:
     """Something that could be learned or collected, and the mean width of the bounds then.
 
     ``width`` is what is expected, from ``lower`` to ``upper`` where it depends on what will be
-    found. ``option`` is the option that takes it, or None where it is no option but an
+    found. ``option`` is the option that takes it, or None where there is only an
     ``action``. The effect is identified then by ``formula`` if there is one, so that the width
     is sampling error. ``basis`` says how the width was computed.
     """
@@ -159,9 +159,9 @@ class SuggestReport:
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     def _repr_html_(self) -> str:
-        return show_answer(self.page())
+        return self.page().write_snippet()
 
-    def page(self, spell: Callable[[Option], str] = str) -> AnswerPage:
+    def page(self, spell: Callable[[Option], str] = str) -> Page:
         """Make the page of the report."""
         rows = [
             (f"{s.width:.3f}", s.what, s.write_how(spell), "; ".join(_list_notes(s)))

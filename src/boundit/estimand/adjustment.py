@@ -53,6 +53,7 @@ from boundit.graph.separation import find_connected_nodes, open_walk
 from boundit.graph.separators import (
     find_needed_nodes,
     find_separator,
+    list_minimal_separators,
     list_separators,
     list_sets_between,
     minimal_separator,
@@ -152,26 +153,30 @@ def list_context_adjustments(
     context: Names,
     external: Names = (),
     within: Names | None = None,
+    include: Names = (),
     minimal: bool = False,
 ) -> Iterator[ContextAdjustment]:
     """List the covariates that give an effect in a context, each with its source of weights.
 
-    ``external`` are the variables of one unselected table, ``within`` those one may adjust for.
+    ``external`` are the variables of one unselected table, ``within`` those one may adjust for,
+    ``include`` those one must.
     """
     roles = {"a treatment": treatments, "an outcome": outcomes, "context": context}
     x, y, c = read_roles(graph, roles)
     (allowed,) = read_roles(graph, {"allowed": graph.observed if within is None else within})
+    (forced,) = read_roles(graph, {"included": include})
     tables = [graph.require(external)]
+    listed = list_minimal_separators if minimal else list_separators
 
     def search() -> Iterator[ContextAdjustment]:
         seen = set[Nodes]()
         for behind, s, usable, table in _list_weight_sources(graph, x, y, c, tables):
-            within = (usable & allowed) | c
-            for found in list_separators(behind, y, x | s, include=c, within=within):
+            if not forced <= usable | c:
+                continue
+            within = (usable & allowed) | c | forced
+            for found in listed(behind, y, x | s, include=c | forced, within=within):
                 covariates = found - c
-                needed = find_needed_nodes(behind, y, x | s, include=c, within=found)
-                spare = covariates - (needed or frozenset()) if minimal else frozenset()
-                if covariates not in seen and not spare:
+                if covariates not in seen:
                     seen.add(covariates)
                     yield ContextAdjustment(covariates, table)
 
@@ -266,6 +271,7 @@ def adjustment_sets(
     query: EffectQuery | str,
     *,
     external: Names = (),
+    include: Names = (),
     within: Names | None = None,
     minimal: bool = True,
 ) -> Iterator[Adjustment]:
@@ -279,10 +285,12 @@ def adjustment_sets(
         The effect, as in ``"Y | do(X)"`` or ``"Y | do(X), C"``.
     external
         Variables that are also measured without selection; with a context, together.
+    include
+        Variables that every set holds.
     within
         Variables that may be adjusted for; all observed ones by default.
     minimal
-        Whether sets that hold a smaller one are left out.
+        Whether sets that hold a smaller one, with ``include``, are left out.
 
     Yields
     ------
@@ -308,10 +316,13 @@ def adjustment_sets(
             context=asked.context,
             external=external,
             within=within,
+            include=include,
             minimal=minimal,
         )
         return (Adjustment(z, z & table) for z, table in found)
-    search = _AdjustmentSearch.of(graph, **roles, external=external, within=within)
+    search = _AdjustmentSearch.of(
+        graph, **roles, external=external, include=include, within=within
+    )
     return search.list_minimal() if minimal else search.list_all()
 
 
@@ -468,6 +479,7 @@ class _AdjustmentSearch:
     selection: Nodes
     allowed: Nodes
     measured: Nodes
+    included: Nodes
 
     @classmethod
     def of(
@@ -477,20 +489,23 @@ class _AdjustmentSearch:
         treatments: Names,
         outcomes: Names,
         external: Names,
+        include: Names = (),
         within: Names | None = None,
     ) -> "_AdjustmentSearch":
         """Read the names as sets of nodes, and make the back-door graph."""
         x, y = read_roles(graph, {"a treatment": treatments, "an outcome": outcomes})
         (measured,) = read_roles(graph, {"measured without selection": external})
         (usable,) = read_roles(graph, {"allowed": graph.observed if within is None else within})
+        (included,) = read_roles(graph, {"included": include})
         forbidden = x | y | find_proper_causal_effects(graph, treatments=x, outcomes=y)
         return cls(
             make_back_door_graph(graph, treatments=x, outcomes=y),
             x,
             y,
             frozenset((graph.selection,)) if graph.selection else frozenset(),
-            usable - forbidden,
+            Nodes() if included & forbidden else (usable | included) - forbidden,
             measured if graph.selection else frozenset(),
+            included,
         )
 
     def find_external(self, covariates: Nodes) -> Nodes | None:
@@ -507,14 +522,14 @@ class _AdjustmentSearch:
             self.backdoor,
             self.treatments,
             self.outcomes,
-            include=external | self.selection,
+            include=external | self.included | self.selection,
             within=self.allowed,
         )
         if found is None:
             return None
         covariates = found - self.selection
         # With another Z^T some covariate may be spared all the same.
-        while spare := covariates - self._find_needed(covariates):
+        while spare := covariates - self._find_needed(covariates) - self.included:
             covariates -= {sort_names(spare)[0]}
         return Adjustment(covariates, self.find_external(covariates) or frozenset())
 
@@ -535,15 +550,24 @@ class _AdjustmentSearch:
         return find_needed_nodes(self.backdoor, *ends, within=external) or Nodes()
 
     def list_minimal(self) -> Iterator[Adjustment]:
-        """List every pair of which nothing can be spared; the first in polynomial time."""
-        if (first := self.find_minimal()) is None:
+        """List every pair of which nothing can be spared, besides what is included.
+
+        In such a pair ``Z^T`` is a minimal separator of Y and S, and ``Z`` a minimal one of X
+        and Y among those that hold it. Not all of these are minimal: another ``Z^T`` in ``Z`` may
+        need fewer covariates.
+        """
+        x, y, s = self.treatments, self.outcomes, self.selection
+        if not self.included <= self.allowed:
             return
-        yield first
-        for pair in self.list_all():
-            spare = pair.covariates - self._find_needed(pair.covariates)
-            idle = pair.external - self._find_needed_external(pair.external)
-            if pair != first and not spare and not idle:
-                yield pair
+        usable = self.allowed & self.measured
+        for external in list_minimal_separators(self.backdoor, y, s, within=usable):
+            for found in list_minimal_separators(
+                self.backdoor, x, y, include=external | self.included | s, within=self.allowed
+            ):
+                covariates = found - s
+                spare = covariates - self._find_needed(covariates) - self.included
+                if not external or not spare:
+                    yield Adjustment(covariates, external)
 
     def list_all(self) -> Iterator[Adjustment]:
         """List every pair that adjusts once, with polynomial delay, widest covariates first."""
@@ -561,7 +585,9 @@ class _AdjustmentSearch:
             return found - self.selection
 
         ends = self.outcomes, self.selection
-        for covariates in list_sets_between(frozenset(), self.allowed, find_widest):
+        if not self.included <= self.allowed:
+            return
+        for covariates in list_sets_between(self.included, self.allowed, find_widest):
             usable = covariates & self.measured
             for external in list_separators(self.backdoor, *ends, within=usable):
                 yield Adjustment(covariates, external)

@@ -10,15 +10,23 @@ IDC, which turns conditions into interventions first.
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from boundit.core.errors import shorten
-from boundit.core.formula import Line, StepRecord, Term, Variable, join_line, name_variables
-from boundit.core.names import Nodes, sort_names, write_name
+from boundit.core.formula import (
+    Line,
+    Sentence,
+    StepRecord,
+    Term,
+    Variable,
+    join_line,
+    name_variables,
+)
+from boundit.core.names import Nodes, join_names, sort_names, write_name
 from boundit.core.public_names import find_forwarded
 from boundit.estimand.expression import Expression
 from boundit.estimand.notation import write_latex, write_text
-from boundit.estimand.query import EffectQuery
+from boundit.estimand.query import EffectQuery, parse_query
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.implications import Independence, implications
 from boundit.graph.paths import list_causal_paths, list_shortest_paths, make_back_door_graph
@@ -99,6 +107,26 @@ def _is_open(path: tuple[str, ...], given: Nodes, opening: Nodes) -> bool:
     return True
 
 
+class Paths(NamedTuple):
+    """The proper ``causal`` paths of an effect, and its ``biasing`` ones: open non-causal paths."""
+
+    causal: tuple[tuple[str, ...], ...]
+    biasing: tuple[tuple[str, ...], ...]
+
+
+def list_paths(graph: CausalGraph, query: EffectQuery | str) -> Paths:
+    """List causal and biasing paths, the first ``MOST_LISTED`` of each, shortest first."""
+    query = parse_query(query) if isinstance(query, str) else query
+    query.require_in(graph)
+    roles = {"treatments": query.treatments, "outcomes": query.outcomes}
+    causal = list_causal_paths(graph.without_groups(), *roles.values(), most=MOST_LISTED)
+    given = frozenset(query.context) | ({graph.selection} if graph.selection else set())
+    opening = graph.ancestors(given)
+    rest = make_back_door_graph(graph, **roles)
+    every = list_shortest_paths(rest, *roles.values(), most=MOST_LISTED)
+    return Paths(tuple(causal), tuple(path for path in every if _is_open(path, given, opening)))
+
+
 @dataclass(frozen=True, slots=True)
 class Identification:
     """A formula, or none, with the steps that led there; false when there is none.
@@ -157,11 +185,7 @@ class Identification:
     @property
     def causal_paths(self) -> tuple[tuple[str, ...], ...]:
         """The proper causal paths, as they are drawn: the first ``MOST_LISTED``, shortest first."""
-        if self.asked is None:
-            return ()
-        graph, query, _ = self.asked
-        roles = query.treatments, query.outcomes
-        return tuple(list_causal_paths(graph.without_groups(), *roles, most=MOST_LISTED))
+        return self._paths.causal
 
     @property
     def implications(self) -> tuple[Independence, ...]:
@@ -175,15 +199,11 @@ class Identification:
         Open in logged rows of one context, without any adjustment. Of the shortest
         ``MOST_LISTED`` non-causal paths.
         """
-        if self.asked is None:
-            return ()
-        graph, query, _ = self.asked
-        roles = {"treatments": query.treatments, "outcomes": query.outcomes}
-        rest = make_back_door_graph(graph, **roles)
-        given = frozenset(query.context) | ({graph.selection} if graph.selection else set())
-        opening = graph.ancestors(given)
-        every = list_shortest_paths(rest, *roles.values(), most=MOST_LISTED)
-        return tuple(path for path in every if _is_open(path, given, opening))
+        return self._paths.biasing
+
+    @property
+    def _paths(self) -> Paths:
+        return list_paths(*self.asked[:2]) if self.asked else Paths((), ())
 
     def evaluate(self, log: object, *, external: Iterable[object] = ()) -> Any:
         """Compute the formula from a log and from external data.
@@ -314,19 +334,23 @@ def may_observe_treatments(graph: CausalGraph, asked: Question) -> bool:
     return not treated & bits.find_boundary(bits.mask(asked.outcomes), given, 0, treated)
 
 
-def state_rule_1(
-    graph: CausalGraph, asked: Question, walk: tuple[str, ...] = ()
-) -> SeparationFact:
-    """State that the outcomes are separated from selection, or the walk by which they are not."""
+def state_rule_1(graph: CausalGraph, asked: Question, walk: tuple[str, ...] = ()) -> Step:
+    """Say that the outcomes are separated from selection, or the walk by which they are not."""
     selection = frozenset((graph.selection,)) if graph.selection else frozenset()
-    given = asked.treatments | asked.context
-    return SeparationFact(asked.outcomes, selection, given, into=asked.treatments, walk=walk)
+    given, into = asked.treatments | asked.context, asked.treatments
+    fact = SeparationFact(asked.outcomes, selection, given, into=into, walk=walk)
+    said = (
+        f" depends on selection [{' '.join(walk)}]" if walk else " does not depend on selection"
+    )
+    return Step(None, Sentence.of(asked.formula, said), "Rule 1", fact)
 
 
-def state_rule_2(graph: CausalGraph, asked: Question) -> SeparationFact:
-    """State that outcomes and treatments are separated in the graph cut out of the treatments."""
+def state_rule_2(graph: CausalGraph, asked: Question, reason: Line = "") -> Step:
+    """Say that outcomes and treatments are separated in the graph cut out of the treatments."""
     known, treatments = asked.list_known(graph), asked.treatments
-    return SeparationFact(asked.outcomes, treatments, known, out_of=treatments)
+    fact = SeparationFact(asked.outcomes, treatments, known, out_of=treatments)
+    said = reason or f"do({join_names(treatments)}) equals conditioning"
+    return Step(None, said, "Rule 2", fact)
 
 
 def lighten(graph: CausalGraph, asked: Question) -> tuple[Question, tuple[Step, ...]]:

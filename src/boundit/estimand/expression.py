@@ -150,11 +150,6 @@ class _Factor(NamedTuple):
     above: bool
 
 
-def make_probability(of: Nodes, given: Nodes, *, logged: bool) -> Expression:
-    """Write ``P(of | given)``, of logged rows or of everyone; it is 1 when ``of`` is empty."""
-    return P(of, given, logged) if of else ONE
-
-
 def multiply(*factors: Expression) -> Expression:
     """Multiply simplified formulas into one simplified formula."""
     return _build_formula(
@@ -356,9 +351,10 @@ def simplify(expression: Expression) -> Expression:
     def visit(part: Expression) -> Expression:
         if id(part) in done:
             return done[id(part)]
+        simple: Expression
         match part:
             case P(of, given, logged):
-                simple = make_probability(of - given, given, logged=logged)
+                simple = P(of - given, given, logged) if of - given else ONE
             case Sum(over, body):
                 simple = _merge_chains(sum_out(over, visit(body)))
             case Product(factors):

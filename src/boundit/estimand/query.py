@@ -86,7 +86,8 @@ class EffectQuery:
         graph.require(self.variables)
         if graph.selection in self.variables:
             raise OverlappingRoles(str(graph.selection), "the selection node", "in the query")
-        refuse_grouped(graph, self.treatments)
+        if graph.groups:
+            refuse_grouped(graph, self.treatments)
 
     @property
     def formula(self) -> Term:

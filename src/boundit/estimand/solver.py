@@ -84,7 +84,7 @@ class ExternalTable:
 
             return recover_by_factors(self.seen, light, solve).after(*steps)
         if light.treatments:
-            steps += (_make_rule_2_step(self.seen, light),)
+            steps += (state_rule_2(self.seen, light),)
         given = find_boundary(self.seen, light.outcomes, given=light.treatments | light.context)
         return Identification(self.write_conditional(light.outcomes, given), steps)
 
@@ -191,9 +191,9 @@ class Solver:
         selected = among.list_known(self.graph) - among.context
         given = asked.treatments | asked.context
         given = find_boundary(self.graph, asked.outcomes, given=given | selected) - selected
-        steps = [_make_rule_1_step(self.graph, asked)] if selected else []
+        steps = [state_rule_1(self.graph, asked)] if selected else []
         if asked.treatments:
-            steps.append(_make_rule_2_step(self.graph, among))
+            steps.append(state_rule_2(self.graph, among))
         return Identification(P(asked.outcomes, given, among.selected), tuple(steps))
 
     def _recover_factor(self, target: Nodes) -> Identification:
@@ -205,13 +205,10 @@ class Solver:
     def _answer_among_selected(self, asked: Question) -> Identification:
         """Recover an effect from the logged rows, where selection does not change it (Rule 1)."""
         if (walk := find_selection_walk(self.graph, asked)) is not None:
-            differs = f" depends on selection [{' '.join(walk)}]"
-            reason = Sentence.of(asked.formula, differs)
-            fact = state_rule_1(self.graph, asked, walk)
-            return Identification(None, (Step(None, reason, "Rule 1", fact),))
+            return Identification(None, (state_rule_1(self.graph, asked, walk),))
         light, steps = self.lighten(replace(asked, selected=True))
         found = recover_by_factors(self.graph, light, self._recover_factor)
-        return found.after(_make_rule_1_step(self.graph, asked), *steps)
+        return found.after(state_rule_1(self.graph, asked), *steps)
 
     def _chain_outcomes(self, asked: Question, depth: int) -> Identification:
         """Recover the effect on some outcomes, then on the others given them, and multiply."""
@@ -277,15 +274,3 @@ class Solver:
                     if found is not None and (extra := found - include) and extra not in seen:
                         seen.add(extra)
                         yield extra
-
-
-def _make_rule_1_step(graph: CausalGraph, asked: Question) -> Step:
-    """Make the step of Rule 1: logged rows and the population have the same answer."""
-    reason = Sentence.of(asked.formula, " does not depend on selection")
-    return Step(None, reason, "Rule 1", state_rule_1(graph, asked))
-
-
-def _make_rule_2_step(graph: CausalGraph, asked: Question) -> Step:
-    """Make the step of Rule 2: interventions are conditions."""
-    reason = f"do({join_names(asked.treatments)}) equals conditioning"
-    return Step(None, reason, "Rule 2", state_rule_2(graph, asked))

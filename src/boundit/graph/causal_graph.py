@@ -34,6 +34,7 @@ from boundit.core.names import (
     write_name,
 )
 from boundit.core.public_names import find_forwarded
+from boundit.core.verdict import Verdict
 from boundit.graph.groups import (
     Groups,
     InvalidGroup,
@@ -48,6 +49,9 @@ from boundit.graph.groups import (
 
 if TYPE_CHECKING:
     import networkx as nx
+
+    from boundit.estimand.derivation import Paths
+    from boundit.estimand.query import EffectQuery
 
 Edge: TypeAlias = tuple[str, str]
 
@@ -289,6 +293,44 @@ class CausalGraph:
         """Write the graph as ``"text"``, ``"dot"``, ``"dagitty"`` or ``"json"``."""
         written: str = find_forwarded("format_graph")(self, to)
         return written
+
+    def separated(self, a: Names, b: Names, given: Names = ()) -> Verdict:
+        """Judge whether ``given`` separates two sets of variables (m-separation).
+
+        Returns
+        -------
+        Verdict
+            True if every path is blocked; otherwise ``witness`` is a shortest open one.
+
+        Examples
+        --------
+        >>> graph = CausalGraph.of(directed=[("Talent", "Fame"), ("Looks", "Fame")])
+        >>> bool(graph.separated("Talent", "Looks"))
+        True
+        >>> print(graph.separated("Talent", "Looks", given="Fame"))
+        no, by m-separation: a path is open [Talent -> Fame <- Looks]
+        """
+        walk = find_forwarded("open_walk")(self, a, b, given=given)
+        reason = "a path is open" if walk else "every path is blocked"
+        return Verdict(walk is None, "m-separation", reason, walk or ())
+
+    def paths(self, query: "EffectQuery | str") -> "Paths":
+        """List the causal and the biasing paths of the effect that a query asks for.
+
+        Returns
+        -------
+        Paths
+            ``causal``, the proper causal paths, and ``biasing``, the non-causal paths that are
+            open in logged rows of one context; each as it is drawn, shortest first.
+
+        Examples
+        --------
+        >>> graph = CausalGraph.of(directed=[("Z", "X"), ("Z", "Y"), ("X", "Y")])
+        >>> graph.paths("Y | do(X)").biasing
+        (('X', '<-', 'Z', '->', 'Y'),)
+        """
+        found: Paths = find_forwarded("list_paths")(self, query)
+        return found
 
     @classmethod
     def from_networkx(cls, source: "nx.Graph") -> "CausalGraph":

@@ -1,7 +1,6 @@
-"""What do we tell, and why? Tables of bounds, graphs and records in; pages and figures out.
+"""Reports: tables of bounds, graphs and records in; pages, charts and figures out.
 
-It computes nothing of its own. ``render_page`` and ``write_bound_page`` write one HTML file
-that needs no network; ``draw_intervals``, ``draw_curves`` and ``draw_sensitivity`` draw
-figures; ``draw_graph`` draws a causal graph; ``draw_line`` draws formulas among words. Figures
-and curves need ``boundit[plot]``; pages of bounds and answers, graphs and formulas nothing.
+A ``Page`` has sentences and sections; it is written as one HTML file that needs no network, or
+as a piece of a notebook. Charts, graphs and formulas are SVG and MathML. Only ``plot`` needs
+matplotlib, the extra ``boundit[plot]``.
 """

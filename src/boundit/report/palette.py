@@ -1,16 +1,17 @@
-"""The colours of pages and figures, light and dark, each named for what it says.
+"""Colors of pages and charts, light and dark, named for what they say; and the stylesheet.
 
-Neighbouring hues differ for readers with any of the common colour deficiencies, each has three
-times the contrast of its ground, and no meaning hangs on colour alone: series differ in their
-dashes and markers too, roles in their shapes.
+Neighboring hues differ for readers with any of the common color deficiencies, each has three
+times the contrast of its ground, and no meaning depends on color alone.
 """
 
 from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 
 class Shade(NamedTuple):
-    """One colour on light paper and on dark."""
+    """One color on light paper and on dark."""
 
     light: str
     dark: str
@@ -40,36 +41,19 @@ SHADES: Mapping[str, Shade] = {
     "series-8": Shade("#4d5a66", "#b4c0cc"),
 }
 SERIES = tuple(name for name in SHADES if name.startswith("series-"))
-DASHES = ("solid", (0, (5, 2)), (0, (1, 1.6)), (0, (6, 2, 1, 2)))
-"""A line's dashes turn with each round through the colours and within it."""
 
 
-def get_light_colour(name: str) -> str:
-    """Give the light-mode colour of a name such as "muted", for figures saved to files.
+def use_color(name: str) -> str:
+    """Write a color as a CSS variable of the page, which follows light and dark mode.
 
-    Called wherever a figure is drawn, ``_draw_curve`` for one.
-    """
-    return SHADES[name].light
-
-
-def write_colour_variable(name: str) -> str:
-    """Write a colour as a CSS variable of the page, which follows light and dark mode.
-
-    >>> write_colour_variable("ink")
+    >>> use_color("ink")
     'var(--ink, #1c2127)'
     """
     return f"var(--{name}, {SHADES[name].light})"
 
 
-def use_colour_variables(svg: str) -> str:
-    """Replace the colours in a tag of an SVG by the page's CSS variables."""
-    for name, shade in SHADES.items():
-        svg = svg.replace(shade.light, write_colour_variable(name))
-    return svg
-
-
 def blend_shades(name: str) -> str:
-    """Blend the light and the dark colour of a name, for places whose ground is not known.
+    """Blend the light and the dark color of a name, for places whose ground is not known.
 
     Each has three times the contrast of white and of the dark grounds of notebooks.
 
@@ -83,10 +67,24 @@ def blend_shades(name: str) -> str:
     return "#" + "".join(f"{(one + other) // 2:02x}" for one, other in pairs)
 
 
-def name_series_colour(i: int) -> str:
-    """Give the palette's name for the colour of the ``i``-th curve or series, from 0.
+@cache
+def write_stylesheet() -> str:
+    """Write the CSS of a page: the palette, light and dark, then the parts of pages."""
+    parts = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
+    return f"{write_palette()}\n{parts}"
 
-    >>> name_series_colour(0), name_series_colour(8)
-    ('series-1', 'series-1')
+
+def write_palette() -> str:
+    """Write the palette as CSS variables, each with the name it has here.
+
+    Paper is always light.
+
+    >>> print(write_palette().splitlines()[0][:42])
+    :root { color-scheme: light dark; --paper:
     """
-    return SERIES[i % len(SERIES)]
+    light = " ".join(f"--{name}: {shade.light};" for name, shade in SHADES.items())
+    dark = " ".join(f"--{name}: {shade.dark};" for name, shade in SHADES.items())
+    return (
+        f":root {{ color-scheme: light dark; {light} }}\n"
+        f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}"
+    )

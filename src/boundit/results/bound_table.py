@@ -1,8 +1,8 @@
-"""What each arm would earn in each context: an interval, and where each of its ends came from.
+"""Tables of bounds: an interval for the mean under each arm in each context, with its reasons.
 
-A table of bounds stands by itself: it carries its explanations as finished words and numbers,
-so a bandit, a service or a report can read it without any of the rooms that made it. Experts
-write one with ``BoundTable.from_rows``; ``save`` and ``load`` keep it in a file.
+A table carries its explanations as finished words and numbers, so a bandit, a service or a
+report reads it without the packages that made it. Experts write one with
+``BoundTable.from_rows``; ``save`` and ``load`` keep it in a file.
 """
 
 import math
@@ -60,7 +60,7 @@ _CAVEATS: tuple[tuple[Kind, str, str], ...] = (
     ("assumes", "assumption", "assumptions"),
     ("skipped", "limit met", "limits met"),
 )
-NO_LOG = NoFusedPlan("these bounds came without a log, so there are no rows to count")
+NO_LOG = NoFusedPlan("these bounds came without a log, so they have no rows to count")
 NO_COUNTS = NoFusedPlan("counts of the log were left out of this table, to keep them private")
 """What bounds of an expert have for a plan."""
 PLAIN = NoFusedPlan("these are plain intervals, without the counts behind them")
@@ -301,6 +301,7 @@ class BoundTable:
         found = ((arm, self._find_domination(arm, context, leads)) for arm in self.arms)
         return {arm: by for arm, by in found if by}
 
+    @refuse_renamed
     def choose(
         self,
         rule: ChoiceRule = "minimax-regret",
@@ -463,8 +464,8 @@ class BoundTable:
     def drop_counts(self) -> Self:
         """Give the same intervals and reasons without any count of the log's rows.
 
-        A policy can then count no rows (``pooling``). The ends of intervals stay, and whoever
-        knows the method may guess at counts from them.
+        A policy can then count no rows (``pooling``). The endpoints stay, and may allow
+        guesses at counts for those who know the method.
         """
         bounds = {
             key: replace(
@@ -543,7 +544,7 @@ class BoundTable:
         return values
 
     def _is_level(self, name: str, value: object) -> bool:
-        """Tell whether a variable takes a value; one without a hash is no level of any."""
+        """Tell whether a variable takes a value; one without a hash is not a level."""
         try:
             return value in self._level_sets[name]
         except TypeError:
@@ -659,7 +660,7 @@ def _pick_values(row: Mapping[str, object], names: Sequence[str], i: int) -> tup
     values = tuple([unwrap_scalar(row[name]) for name in names])
     for name, value in zip(names, values, strict=True):
         if not isinstance(value, Hashable):
-            raise MalformedRow(i, f"{name!r} has {value!r}, which is no level")
+            raise MalformedRow(i, f"{name!r} has {value!r}, which is not a value of a variable")
     return values
 
 
@@ -671,13 +672,13 @@ def _read_names(given: Sequence[str]) -> tuple[str, ...]:
 def _read_bound(row: Mapping[str, object], i: int, outcome_range: tuple[float, float]) -> Bound:
     """Read the bound of row ``i``: both ends and, where given, estimates, rows and rules.
 
-    Refuses ends that are no interval in the reward's range.
+    Refuses endpoints that are not an interval in the range of the outcome.
     """
     lower, upper = _read_end(row, "lower", i), _read_end(row, "upper", i)
     low, high = outcome_range
     if not low <= lower <= upper <= high:
         raise MalformedRow(
-            i, f"[{lower}, {upper}] is no interval inside the range [{low}, {high}]"
+            i, f"[{lower}, {upper}] is not an interval within the range [{low}, {high}]"
         )
     return Bound(
         lower,
@@ -698,7 +699,7 @@ def _has_number(row: Mapping[str, object], name: str) -> bool:
 
 
 def _read_end(row: Mapping[str, object], name: str, i: int) -> float:
-    """Read the lower or upper end of row ``i``, or refuse what is no number."""
+    """Read the lower or upper end of row ``i``, or refuse what is not a number."""
     value = row.get(name)
     if not isinstance(value, int | float) or math.isnan(value):
         raise MalformedRow(i, f"{name!r} must be a number, found {value!r}")

@@ -8,9 +8,9 @@ from typing import Any, Literal, TypeAlias, final
 from boundit.core.codec import encode
 from boundit.core.errors import shorten
 from boundit.core.frames import FrameKind
-from boundit.core.public_names import find_forwarded
+from boundit.core.public_names import find_forwarded, mark_renamed
 from boundit.results.bound import Arm, Context, Goal
-from boundit.results.text import align_columns, write_arm, write_levels
+from boundit.results.text import MOST_ROWS, align_columns, write_arm, write_levels
 
 ChoiceRule: TypeAlias = Literal["minimax-regret", "maximin", "optimism"]
 """By what arms are chosen: least worst-case regret, greatest lower end, or a stated mixture."""
@@ -57,6 +57,11 @@ class ContextChoice:
 
     def __str__(self) -> str:
         return self.summary
+
+
+mark_renamed(
+    ContextChoice, {"lottery": "probabilities", "regret": "max_regret", "says": "summary"}
+)
 
 
 @final
@@ -146,18 +151,28 @@ class Choice(Mapping[Context, ContextChoice]):
         return shown
 
     def __str__(self) -> str:
-        found = list(self.choices.values())
+        return self.format()
+
+    def format(self, *, all_rows: bool = False) -> str:
+        """Write the choice as text; of more than 30 contexts all with ``all_rows``."""
+        every = list(self.choices.values())
+        found = every if all_rows else every[:MOST_ROWS]
+        head = [*self.context, "arm", "max regret"]
         columns = [
             *zip(*(map(str, one.context) for one in found), strict=True),
             [self.write_draw(one.probabilities) for one in found],
             [write_promise(one.max_regret) for one in found],
-            [write_arm(self.treatments, one.single) for one in found],
-            [write_promise(one.single_regret) for one in found],
         ]
-        head = [*self.context, "arm", "max regret", "single arm", "its max regret"]
-        lines = [align_columns(head, columns), self.sure]
-        if len(found) <= MOST_SENTENCES:
-            lines += ["", *map(self.write_answer, found)]
+        if any(one.arm is None for one in every):
+            head += ["without drawing", "its max regret"]
+            columns.append([write_arm(self.treatments, one.single) for one in found])
+            columns.append([write_promise(one.single_regret) for one in found])
+        lines = [align_columns(head, columns)]
+        if left := len(every) - len(found):
+            lines.append(f"and {left:,} more rows (--all-rows, or .frame(), has all)")
+        lines.append(self.sure)
+        if len(every) <= MOST_SENTENCES:
+            lines += ["", *map(self.write_answer, every)]
         return "\n".join(lines)
 
     def write_answer(self, found: ContextChoice) -> str:
@@ -208,7 +223,7 @@ def write_at_most(number: float, *, digits: int = 4) -> str:
     if not math.isfinite(number) or number == 0:
         return f"{number:g}"
     unit = 10.0 ** min(math.floor(math.log10(abs(number))) + 1 - digits, 0)
-    # What rounding left of a number that has so few digits is no reason for the next one up.
+    # What rounding left of a number that has so few digits does not round up to the next one.
     return f"{math.ceil(number / unit - 1e-6) * unit:.{digits + 3}g}"
 
 

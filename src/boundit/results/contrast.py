@@ -1,8 +1,8 @@
-"""Differences of arms: what two arms share and nobody knows moves both.
+"""Differences of arms under unknowns that both arms share.
 
-Two intervals apart say that arm ``a`` earns at most ``U_a - L_b`` more than ``b``. Where one
-unknown moves both ends together, as who was logged does, the difference can be known far
-better than either arm. An arm is *dominated* when some other earns more whatever is true.
+Two intervals say that the mean of arm ``a`` is at most ``U_a - L_b`` above that of ``b``. Where
+one unknown affects both, as selection does, the difference can be known far better than either
+mean. An arm is *dominated* if another is better in every possible case.
 """
 
 from array import array

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import fsum
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from boundit.core.errors import BounditError
@@ -11,11 +12,13 @@ from boundit.core.frames import FrameKind
 from boundit.core.interval import Interval
 from boundit.core.message import Option
 from boundit.core.public_names import find_forwarded
-from boundit.core.rounding import choose_decimals
+from boundit.core.rounding import ROUNDING, choose_decimals
 from boundit.results.bound import Arm, Context
-from boundit.results.text import write_arm, write_effect, write_effects
+from boundit.results.text import write_arm, write_effect, write_effects, write_levels
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from boundit.results.bound_table import BoundTable
 
 Direction: TypeAlias = Literal["increase", "decrease", "inconclusive"]
@@ -127,10 +130,47 @@ class Effect(Mapping[object, Interval]):
         return Interval(min(low, high), max(low, high))
 
     def explain(self, context: object = ()) -> str:
-        """Say in text where the effect in a context comes from: the bounds of both arms."""
+        """Say in text where the effect in a context comes from, then the bounds of both arms."""
         where = self.bounds.read_context(context)
         arms = (self.arm, self.baseline)
-        return "\n\n".join(str(self.bounds.explain(arm, where)) for arm in arms)
+        parts = [self.explain_difference(where)]
+        return "\n\n".join([*parts, *(str(self.bounds.explain(arm, where)) for arm in arms)])
+
+    def explain_difference(self, where: Context) -> str:
+        """Say in text why the effect in a context lies where it does."""
+        table, found, inner = self.bounds, self.intervals[where], self.estimate(where)
+        decimals = choose_decimals(*table.outcome_range)
+        one, other = (table.find_compared(arm, where) for arm in (self.arm, self.baseline))
+        apart = Interval(one.lower - other.upper, one.upper - other.lower)
+        place = write_levels(table.context, where)
+        name = write_arm(table.treatments, self.arm)
+        title = f"Effect of {name} compared with {self.baseline_name} on mean {table.outcome}"
+        title += f", {place}" if place else ""
+        rules = dict.fromkeys(
+            rule
+            for arm in (self.arm, self.baseline)
+            if (row := table.bounds.get((arm, where))) is not None
+            for rule in (row.lower_rule, row.upper_rule)
+        )
+        how = "difference of the bounds of both arms"
+        if found.width < apart.width * (1 - ROUNDING):
+            how = (
+                "difference under unknowns that both arms share; subtracting their intervals "
+                f"would give [{apart.write(decimals, signed=True)}]"
+            )
+        lines = [
+            f"{title} lies in [{found.write(decimals, signed=True)}]",
+            f"  how         {how}",
+            f"  rules       {'; '.join(rules)}",
+        ]
+        width = f"{found.width:,.{decimals}f}"
+        if table.confidence is not None:
+            width += (
+                f": without sampling error [{inner.write(decimals, signed=True)}] "
+                f"{inner.width:,.{decimals}f}, sampling error "
+                f"{found.width - inner.width:,.{decimals}f}"
+            )
+        return "\n".join([*lines, f"  width       {width}"])
 
     def rows(self) -> list[dict[str, object]]:
         """Write the effect as a list of mappings, one for each context."""
@@ -156,6 +196,19 @@ class Effect(Mapping[object, Interval]):
     def summary(self) -> str:
         """Say in a sentence how much the arm changes the mean outcome on average."""
         return write_effect(self)
+
+    def plot(self, path: str | PathLike[str] | None = None) -> "tuple[Axes, ...]":
+        """Draw the effect around a line of no effect; give the axes.
+
+        A notebook shows the figure, pyplot's ``show`` elsewhere; with a ``path`` it is saved as
+        PNG or SVG instead.
+        """
+        drawn: tuple[Axes, ...] = find_forwarded("plot_effects")([self], path)
+        return drawn
+
+    def _repr_html_(self) -> str:
+        shown: str = find_forwarded("show_effect")(self)
+        return shown
 
     def __str__(self) -> str:
         return write_effects([self])

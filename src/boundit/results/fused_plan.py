@@ -31,7 +31,7 @@ class Factor:
     pair of arm and context, where ``prefix`` is the place of the cells of the factors before,
     the first factor's slowest; the first factor has one prefix. ``counts[pool][cell]`` are rows
     of the log that are draws of the factor, 0 where rows are none. ``shares[pool][cell]`` are
-    rows that tell of it up to one tilt which all pools have in common; None where they do not.
+    rows that show it up to one tilt that all pools have in common; None where they do not.
     ``reason`` says why rows count, count up to a tilt, or do not.
     """
 
@@ -52,7 +52,7 @@ class Factor:
 
     @property
     def n_pools(self) -> int:
-        """The number of laws of the variables that pairs of arm and context have."""
+        """The number of distributions of the variables that pairs of arm and context have."""
         return len(self.counts)
 
     def __str__(self) -> str:
@@ -107,7 +107,7 @@ class FusedPlan:
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The variables that help if a policy is told them after each round, in order.
+        """The auxiliary variables that help a policy after each round, in order.
 
         >>> FusedPlan((), (), (), (), ()).variables
         ()
@@ -139,7 +139,7 @@ class FusedPlan:
 @final
 @dataclass(frozen=True, repr=False)
 class NoFusedPlan:
-    """There is no such plan, and why."""
+    """Why rows cannot be pooled."""
 
     reason: str
 

@@ -1,15 +1,10 @@
-"""What chance adds to an interval: how many rows speak, and which cells weigh most.
-
-An interval with a confidence is wider than what the graph leaves open. These values say why: by
-which method chance was allowed for, how many rows stand behind an end, and which cells of the
-log would have to grow for the end to come nearer to its estimate.
-"""
+"""Sampling error of an interval: the effective sample size, and the cells that weigh most."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 Inference = Literal["exact", "approximate"]
-"""How chance is allowed for: at every number of rows, or by the normal law of large logs."""
+"""Valid at every sample size, or for large samples by a normal approximation."""
 ROWS = "independent rows"
 """What a log is made of unless its rows belong together."""
 MOST_HEAVY = 3
@@ -32,10 +27,10 @@ class HeavyCell:
 
 @dataclass(frozen=True, slots=True)
 class EndSampling:
-    """Why chance moves one end of a row as far as it does.
+    """Why sampling error widens one endpoint as far as it does.
 
-    ``effective_rows`` are as many rows of equal weight as would tell the mean as well: one over
-    the sum of the squared weights of the rows behind it (Kish); None where none was reckoned.
+    ``effective_rows`` are as many rows of equal weight as would estimate the mean as well: one over
+    the sum of the squared weights of the rows behind it (Kish); None where it was not computed.
     ``unseen_weight`` is the weight of strata in which the arm was never logged: there the mean
     may be anything, whatever the method. ``heaviest`` are at most ``MOST_HEAVY`` cells, the
     heaviest first. ``boxes`` says why each cell got an interval of its own, or why an end was
@@ -53,7 +48,7 @@ class EndSampling:
 
 @dataclass(frozen=True, slots=True)
 class RowSampling:
-    """How chance widens one row: each end, where somebody can say."""
+    """How sampling error widens each endpoint of a row, where that is known."""
 
     lower: EndSampling | None = None
     upper: EndSampling | None = None

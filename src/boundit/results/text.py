@@ -23,6 +23,8 @@ MOST_ROWS = 30
 _MOST_NAMED = 4
 """How many arms or contexts a sentence names; of more it says how many."""
 _MOST_SENTENCES = 6
+WHY = ("critical", "skipped")
+"""The kinds of caveats that say why nothing is known where that is so."""
 
 
 def write_bounds(table: "BoundTable", *, all_rows: bool = False, caveats: bool = True) -> str:
@@ -32,9 +34,9 @@ def write_bounds(table: "BoundTable", *, all_rows: bool = False, caveats: bool =
         return f"{title}\n\nNo rows."
     first, notes = _split_caveats(table) if caveats else ([], [])
     if says_nothing(table):
-        what = "Every mean from {} to {}".format(*map(_write_plain, table.outcome_range))
-        return _write_silence(title, what, table, len(table.bounds), [*first, *notes])
-    keys = sorted(table.bounds, key=lambda key: _rank(table, (*key[0], *key[1])))
+        what, *said = write_silence(table)
+        return "\n".join([f"{title}: {what}", "", *said, *_list_notes(table, caveats=caveats)])
+    keys = sorted(table.bounds, key=lambda key: rank_row(table, key))
     shown = keys if all_rows else keys[:MOST_ROWS]
     rows = [table.bounds[key] for key in shown]
     decimals = choose_decimals(*table.outcome_range)
@@ -76,23 +78,13 @@ def write_effects(
         return "No effects: there is one arm."
     first = effects[0]
     table = first.bounds
-    what = " and ".join(table.treatments)
-    title = f"Effect of {what} on mean {table.outcome}, compared with {first.baseline_name}"
+    title = title_effects(effects)
     keys = [(effect, where) for effect in effects for where in effect.intervals]
     first_notes, notes = _split_caveats(table) if caveats else ([], [])
-    width = table.outcome_range[1] - table.outcome_range[0]
-    if all(
-        effect.intervals[where].width >= 2 * width * (1 - ROUNDING) for effect, where in keys
-    ):
-        most = _write_plain(width)
-        return _write_silence(
-            title,
-            f"Every effect from -{most} to +{most}",
-            table,
-            len(keys),
-            [*first_notes, *notes],
-        )
-    keys.sort(key=lambda key: _rank(table, (*key[0].arm, *key[1])))
+    if are_silent(effects):
+        what, *said = write_silence(table, effects)
+        return "\n".join([f"{title}: {what}", "", *said, *_list_notes(table, caveats=caveats)])
+    keys.sort(key=lambda key: rank_row(table, (key[0].arm, key[1])))
     shown = keys if all_rows else keys[:MOST_ROWS]
     decimals = choose_decimals(*table.outcome_range)
     found = [effect.intervals[where] for effect, where in shown]
@@ -115,12 +107,27 @@ def write_effects(
         lines.append(
             f"and {len(keys) - len(shown):,} more rows (--all-rows, or .frame(), has all)"
         )
+    return "\n".join([*lines, "", *summarize_effects(effects), *notes])
+
+
+def title_effects(effects: Sequence["Effect"]) -> str:
+    """Name what effects of several arms against one baseline are."""
+    table = effects[0].bounds
+    what = " and ".join(table.treatments)
+    return f"Effect of {what} on mean {table.outcome}, compared with {effects[0].baseline_name}"
+
+
+def summarize_effects(effects: Sequence["Effect"]) -> Iterator[str]:
+    """Say which arms change the mean outcome, by how much, and how surely."""
+    if not effects:
+        return
     sure = [effect for effect in effects if effect.lower > 0 or effect.upper < 0]
     said = [write_effect(effect) for effect in (effects if len(effects) == 1 else sure)]
+    yield from said[:_MOST_SENTENCES]
     if len(said) > _MOST_SENTENCES:
-        said = [*said[:_MOST_SENTENCES], f"and {len(said) - _MOST_SENTENCES:,} more arms."]
-    confidence = write_confidence(table, len(keys), "true effect")
-    return "\n".join([*lines, "", *said, confidence, *notes])
+        yield f"and {len(said) - _MOST_SENTENCES:,} more arms."
+    n = sum(len(effect.intervals) for effect in effects)
+    yield write_confidence(effects[0].bounds, n, "true effect")
 
 
 def write_effect(effect: "Effect") -> str:
@@ -158,7 +165,7 @@ def write_confidence(table: "BoundTable", n: int, what: str) -> str:
     """Say at what confidence ``n`` intervals contain what they are about, and on what terms."""
     if table.confidence is None:
         if is_exact(table):
-            return "The data are an exact distribution: there is no sampling error."
+            return "The data are an exact distribution without sampling error."
         if any(row.n for row in table.bounds.values()):
             return "The endpoints are estimates: sampling error is not included."
         return "The intervals are taken as given."
@@ -190,22 +197,67 @@ def _split_caveats(table: "BoundTable") -> tuple[list[str], list[str]]:
     return critical, [str(caveat) for caveat in table.caveats if caveat.kind != "critical"]
 
 
-def _write_silence(
-    title: str, what: str, table: "BoundTable", n: int, notes: Sequence[str]
-) -> str:
-    """Write that nothing is known; that it stays so only where it is proved."""
-    proved = table.complete and all(map(is_proved, table.bounds.values()))
+def write_silence(table: "BoundTable", effects: Sequence["Effect"] = ()) -> list[str]:
+    """Say that nothing is known, first in two words, and why; that it stays so where proved."""
+    low, high = map(_write_plain, table.outcome_range)
+    what, n = f"Every mean from {low} to {high}", len(table.bounds)
+    if effects:
+        most = _write_plain(table.outcome_range[1] - table.outcome_range[0])
+        what = f"Every effect from -{most} to +{most}"
+        n = sum(len(effect.intervals) for effect in effects)
     rows = f"all {n:,} rows" if n != 1 else "the only row"
-    lines = [
-        f"{title}: {'no information' if proved else 'no bound found'}",
-        "",
-        f"{what} is consistent with the data and the graph, in {rows}."
-        if proved
-        else f"No rule narrows the range of the outcome, in {rows}.",
+    proved = table.complete and all(map(is_proved, table.bounds.values()))
+    if not proved or _has_few_rows(table):
+        no_rule = f"No rule narrows the range of the outcome, in {rows}."
+        return ["no bound found", no_rule, *_write_why(table)]
+    return [
+        "no information",
+        f"{what} is consistent with the data and the graph, in {rows}.",
+        *_write_why(table),
+        "     More rows of this kind would not help (proved).",
     ]
-    if proved:
-        lines.append("More rows of this kind would not help (proved).")
-    return "\n".join([*lines, *notes])
+
+
+def _write_why(table: "BoundTable") -> list[str]:
+    """Write why nothing is known: a limit, empty cells, hidden causes, or too few rows."""
+    said = [
+        f"{'Skipped: ' if caveat.kind == 'skipped' else ''}{caveat.text}"
+        for caveat in table.caveats
+        if caveat.kind in WHY
+    ]
+    rows = list(table.bounds.values())
+    empty = sum(not is_proved(row) for row in rows)
+    if empty:
+        said.append(
+            f"{empty:,} of {len(rows):,} rows depend on combinations of values that were never "
+            "logged."
+        )
+    if _has_few_rows(table):
+        said.append("There are too few rows: without sampling error some bounds are narrower.")
+    if not said and not table.complete:
+        said = ["The search for rules met a limit; others might give a bound."]
+    return [f"{'     ' if i else 'Why: '}{line}" for i, line in enumerate(said)]
+
+
+def _has_few_rows(table: "BoundTable") -> bool:
+    """Return True if some bound is narrower without sampling error."""
+    slack = ROUNDING * (table.outcome_range[1] - table.outcome_range[0])
+    return any(
+        row.upper_estimate - row.lower_estimate < row.upper - row.lower - slack
+        for row in table.bounds.values()
+    )
+
+
+def _list_notes(table: "BoundTable", *, caveats: bool) -> list[str]:
+    """The caveats that do not say why nothing is known."""
+    return [str(caveat) for caveat in table.caveats if caveats and caveat.kind not in WHY]
+
+
+def are_silent(effects: Sequence["Effect"]) -> bool:
+    """Return True if every effect is the whole range of effects."""
+    low, high = effects[0].bounds.outcome_range
+    least = 2 * (high - low) * (1 - ROUNDING)
+    return all(span.width >= least for effect in effects for span in effect.intervals.values())
 
 
 def _describe_best(table: "BoundTable") -> str:
@@ -340,9 +392,9 @@ def _list_levels(keys: Sequence[tuple[Arm, Context]], n: int) -> list[list[str]]
     return [[str(row[i]) for row in rows] for i in range(n)]
 
 
-def _rank(table: "BoundTable", values: tuple[Value, ...]) -> tuple[int, ...]:
+def rank_row(table: "BoundTable", key: tuple[Arm, Context]) -> tuple[int, ...]:
     """Where the levels of an arm and a context stand in the table's order."""
-    names = (*table.treatments, *table.context)
+    names, values = (*table.treatments, *table.context), (*key[0], *key[1])
     return tuple(table.level_ranks[name][v] for name, v in zip(names, values, strict=True))
 
 

@@ -5,8 +5,9 @@ A command makes a ``Draft``; if it is refused, the draft is dropped and nothing 
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from datetime import datetime
-from functools import cached_property, lru_cache
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -14,6 +15,7 @@ from msgspec import Struct, field
 
 from boundit.service.events import (
     CLOSED,
+    DAY,
     Closed,
     Decided,
     make_reader,
@@ -36,7 +38,7 @@ class OutcomeReward(Struct, array_like=True, gc=False):
 
 
 class Outcome(Struct, omit_defaults=True, gc=False):
-    """What callers told of a decision since it was made, in the events at ``positions``."""
+    """What callers reported of a decision since it was made, in the events at ``positions``."""
 
     rewards: list[OutcomeReward] = field(default_factory=list)
     observed: dict[str, Any] = field(default_factory=dict)
@@ -52,7 +54,7 @@ _read_outcome = make_reader(Outcome)
 class KnownDecision(Struct, gc=False):
     """A decision as the group sees it: stored, or made in this very group.
 
-    ``told`` is its outcome and ``body`` its event, as they are stored; ``event`` is the event
+    ``stored`` is its outcome and ``body`` its event, as they are stored; ``event`` is the event
     once it was read.
     """
 
@@ -60,7 +62,7 @@ class KnownDecision(Struct, gc=False):
     position: int
     due: int | None
     closed: int | None
-    told: str | None
+    stored: str | None
     at: int
     body: str
     event: Decided | None = None
@@ -73,8 +75,8 @@ class KnownDecision(Struct, gc=False):
         return self.event
 
     def read_outcome(self) -> Outcome:
-        """Read a copy of what was told, which may be changed."""
-        return Outcome() if self.told is None else _read_outcome(self.told)
+        """Read a copy of what was reported, which may be changed."""
+        return Outcome() if self.stored is None else _read_outcome(self.stored)
 
     def list_positions(self) -> list[int]:
         """List the positions of all its events."""
@@ -82,7 +84,7 @@ class KnownDecision(Struct, gc=False):
         return [self.position, *self.read_outcome().positions, *closed]
 
     def change(self, outcome: Outcome, closed: int | None) -> "KnownDecision":
-        """Make the decision as it is once more was told."""
+        """Make the decision as it is with another outcome."""
         text = write_body(outcome).decode()
         return KnownDecision(
             self.id, self.position, self.due, closed, text, self.at, self.body, self.event
@@ -95,6 +97,7 @@ class PolicyChanges:
     def __init__(self, transaction: Transaction, head: Head, fold: Fold) -> None:
         self.transaction, self.fold = transaction, fold
         self.at = transaction.now
+        self.moment = to_datetime(self.at)
         self._first, self.head = head, head
         self.known: dict[str, KnownDecision] = {}
         self.pruned: frozenset[str] = frozenset()
@@ -102,14 +105,9 @@ class PolicyChanges:
         self._added: dict[str, KnownDecision] = {}
         self._changed: dict[str, KnownDecision] = {}
         self._counts = Counter[tuple[str, str]]()
-        self._closings: list[tuple[int, Closed]] = []
+        self.closings: list[tuple[int, Closed]] = []
         self.on_settle: Callable[[], None] | None = None
         """What else changes the fold once it is committed."""
-
-    @cached_property
-    def moment(self) -> datetime:
-        """The moment of the group, as answers have it."""
-        return to_datetime(self.at)
 
     def look_up(self, ids: Sequence[str]) -> None:
         """Find stored decisions by their ids, and which of the others were pruned."""
@@ -140,7 +138,7 @@ class PolicyChanges:
         for key, count in draft.counts.items():
             self._counts[key] += count
         closings = draft.closings
-        self._closings += closings
+        self.closings += closings
         self.head = head._replace(
             head=head.head + len(draft.events),
             state_position=closings[-1][0] if closings else head.state_position,
@@ -160,48 +158,38 @@ class PolicyChanges:
         """Write everything to the store, the head row last."""
         if self.head == self._first:
             return
-        transaction, policy = self.transaction, self.fold.id
-        if self._events:
-            transaction.add_events(self._events)
-        if self._added:
-            transaction.add_decisions(
-                [
-                    (policy, one.id, one.position, one.due, one.closed, one.told)
-                    for one in self._added.values()
-                ]
-            )
-        if self._changed:
-            transaction.update_decisions(
-                [(one.closed, one.told, policy, one.id) for one in self._changed.values()]
-            )
-        if self._counts:
-            transaction.add_daily_counts(policy, write_day(self.at), self._counts)
-        transaction.update_head(self.head)
-
-    @property
-    def teaches(self) -> bool:
-        """Whether the policy learns from it or gets other bounds, which may take a while."""
-        return bool(self._closings) or self.on_settle is not None
+        policy = self.fold.id
+        self.transaction.save(
+            self.head,
+            self._events,
+            [
+                (policy, one.id, one.position, one.due, one.closed, one.stored)
+                for one in self._added.values()
+            ],
+            [(one.closed, one.stored, policy, one.id) for one in self._changed.values()],
+            write_day(self.at // DAY),
+            self._counts,
+        )
 
     def settle(self) -> None:
         """Fold into memory what was committed."""
-        if self._closings:
-            self.fold.learn(self._closings)
+        if self.closings:
+            self.fold.learn(self.closings)
         if self.on_settle is not None:
             self.on_settle()
         self.fold.position = self.head.head
 
 
+@dataclass
 class Draft:
     """What one command does, as long as it may still be refused."""
 
-    def __init__(self, changes: PolicyChanges) -> None:
-        self.changes = changes
-        self.events: list[tuple[str, str]] = []
-        self.added: list[KnownDecision] = []
-        self.changed: dict[str, KnownDecision] = {}
-        self.counts = Counter[tuple[str, str]]()
-        self.closings: list[tuple[int, Closed]] = []
+    changes: PolicyChanges
+    events: list[tuple[str, str]] = dataclass_field(default_factory=list)
+    added: list[KnownDecision] = dataclass_field(default_factory=list)
+    changed: dict[str, KnownDecision] = dataclass_field(default_factory=dict)
+    counts: Counter[tuple[str, str]] = dataclass_field(default_factory=Counter)
+    closings: list[tuple[int, Closed]] = dataclass_field(default_factory=list)
 
     def find(self, id: str) -> KnownDecision | None:  # noqa: A002, the word users know
         """Find a decision as it is by now."""
@@ -228,7 +216,7 @@ class Draft:
         return position
 
     def change(self, known: KnownDecision, outcome: Outcome, closed: int | None) -> None:
-        """Note what was told of a decision, and whether it is closed."""
+        """Note what was reported of a decision, and whether it is closed."""
         self.changed[known.id] = known.change(outcome, closed)
 
 

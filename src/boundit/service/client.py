@@ -12,6 +12,7 @@ from typing import Any, Self, TypeAlias
 from urllib.parse import quote, urlsplit
 from uuid import uuid4
 
+from boundit.core.public_names import mark_renamed
 from boundit.results.bound_file import seal_record
 from boundit.results.bound_table import BoundTable
 from boundit.service.errors import ServiceError, Unavailable
@@ -46,7 +47,7 @@ class ServedDecision:
     """An arm to play, as the service stored it.
 
     ``arm`` and ``context`` are by the names of their variables. ``propensities`` pairs every
-    arm with its chance, ``duplicate`` says that the decision had been made before.
+    arm with its probability, ``duplicate`` says that the decision had been made before.
     """
 
     id: str
@@ -61,13 +62,13 @@ class ServedDecision:
     @classmethod
     def from_answer(cls, answer: Answer) -> Self:
         """Read a decision of the service's answer."""
-        chances = tuple((one["arm"], one["propensity"]) for one in answer["propensities"])
+        propensities = tuple((one["arm"], one["propensity"]) for one in answer["propensities"])
         return cls(
             answer["id"],
             answer["arm"],
             answer["context"],
             answer["propensity"],
-            chances,
+            propensities,
             answer["position"],
             answer["bounds_version"],
             answer["duplicate"],
@@ -260,7 +261,7 @@ class Client:
         try:
             answer: Answer = json.loads(text)
         except ValueError:
-            raise _refuse(200, {"message": "an answer that is no JSON"}) from None
+            raise _refuse(200, {"message": "an answer that is not JSON"}) from None
         return answer
 
     def _fetch(self, method: str, path: str, body: object) -> bytes:
@@ -322,7 +323,7 @@ def _read_error(status: int, text: bytes) -> Mapping[str, Any]:
     try:
         found: Mapping[str, Any] = json.loads(text)["error"]
     except (ValueError, KeyError, TypeError):
-        return {"message": f"an answer that is no JSON, status {status}"}
+        return {"message": f"an answer that is not JSON, status {status}"}
     return found
 
 
@@ -370,3 +371,6 @@ def _spell(arm: Arm | None) -> object:
 def _choose_pause(tried: int) -> float:
     """Choose how long to wait before another try: longer each time, and never in step."""
     return min(0.05 * 2.0**tried, 2.0) * random.uniform(0.5, 1.5)
+
+
+mark_renamed(Client, {"reward": "learn", "show": "policy", "table": "propensities"})

@@ -1,7 +1,7 @@
 """What callers ask of the service, and what they are answered: strict records for JSON.
 
 The HTTP layer reads bodies with ``read_request`` and writes answers with ``msgspec.json``; the
-engine takes and gives the same records. A field that nobody knows is an error that names it.
+engine takes and gives the same records. An unknown field is an error that names it.
 Records have no cycles, so that the garbage collector need not look at them.
 """
 
@@ -66,8 +66,8 @@ class ArmPropensity(Struct, frozen=True, gc=False):
 class DecideAnswer(Struct, frozen=True, gc=False):
     """The arm to play, and what is stored of the decision.
 
-    Arms and contexts are objects by the names of their variables, or lists where nobody named
-    them. ``propensity`` is that of the arm that is played: the caller's own where it sent
+    Arms and contexts are objects by the names of their variables, or lists where they have no
+    names. ``propensity`` is that of the arm that is played: the caller's own where it sent
     ``played``. ``state_position`` is that of the last event that the policy had learned from,
     ``duplicate`` says that the decision had been made before.
     """
@@ -163,6 +163,14 @@ class PruneAnswer(Struct, frozen=True, gc=False):
 
     decisions: int
     events: int
+    position: int
+
+
+class DeleteAnswer(Struct, frozen=True, gc=False):
+    """When a policy was deleted, and the position of the event, its last."""
+
+    name: str
+    deleted_at: datetime
     position: int
 
 
@@ -290,11 +298,6 @@ class DailyCount(Struct, frozen=True, gc=False):
     late_rewards: int
 
 
-def count_decisions(requests: Sequence[DecideRequest]) -> int:
-    """Count the rows of a batch: its contexts, and the arms that are passed with them."""
-    return sum(1 if one.arms is None else 1 + len(one.arms) for one in requests)
-
-
 def is_id(id: str) -> bool:  # noqa: A002, the word users know
     """Return True if a text may be an id."""
     return 0 < len(id) <= LONGEST_ID and id.isprintable()
@@ -307,26 +310,21 @@ def read_request(kind: type[T], body: bytes | str) -> T:
     Traceback (most recent call last):
     boundit.service.errors.MalformedRequest: Unknown field 'rewad'. Did you mean 'reward'?
     """
+    decoder: msgspec.json.Decoder[T] | None = _decoders.get(kind)
+    if decoder is None:
+        decoder = _decoders[kind] = msgspec.json.Decoder(kind)
     try:
-        found = _make_decoder(kind).decode(body)
+        found = decoder.decode(body)
         repeats = has_repeated_keys(body)
     except msgspec.ValidationError as error:
         raise _explain_misfit(kind, str(error)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise MalformedRequest(f"this is no JSON: {error}") from None
+        raise MalformedRequest(f"this is not JSON: {error}") from None
     if repeats:
         raise MalformedRequest(
-            "a key stands twice in one object, and nobody can tell which is meant",
+            "a key stands twice in one object, so that which is meant is unclear",
             code="repeated_key",
         )
-    return found
-
-
-def _make_decoder(kind: type[T]) -> "msgspec.json.Decoder[T]":
-    """Make what reads one kind of request, once."""
-    found = _decoders.get(kind)
-    if found is None:
-        found = _decoders[kind] = msgspec.json.Decoder(kind)
     return found
 
 
@@ -453,3 +451,17 @@ PolicyCommand: TypeAlias = (
 )
 Command: TypeAlias = CreatePolicy | PolicyCommand
 """What ``Engine.submit`` takes."""
+
+
+def count_rows(request: object) -> int:
+    """Count the rows of a request: decisions with the arms passed with them, or rewards."""
+    match request:
+        case Decide(requests=requests) | DecideBatchRequest(decisions=requests):
+            more = sum([len(one.arms) for one in requests if one.arms is not None])
+            return max(len(requests) + more, 1)
+        case GiveRewards(requests=rewards) | RewardBatchRequest(rewards=rewards):
+            return max(len(rewards), 1)
+        case DecideRequest(arms=arms):
+            return 1 + len(arms or ())
+        case _:
+            return 1

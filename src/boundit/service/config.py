@@ -36,7 +36,7 @@ KINDS: Mapping[str, type[Policy]] = {
 }
 LONGEST_WINDOW = 10 * 366 * 86_400.0
 """Ten years, in seconds."""
-_NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
+NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
 _NOT_OPTIONS = frozenset(
     CommonOptions.__annotations__.keys() | {"prior", "features", "warm_start"}
 )
@@ -86,7 +86,7 @@ class PolicyConfig(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
     @property
     def warnings(self) -> list[str]:
-        """What whoever created the policy should know."""
+        """Warnings for the one who creates the policy."""
         found = list[str]()
         if self.learns_immediately:
             found.append(
@@ -103,13 +103,13 @@ class PolicyConfig(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
 def require_name(name: str) -> None:
     """Refuse a name that no policy can have, before a store is asked for it."""
-    if not _NAME.fullmatch(name):
+    if not NAME.fullmatch(name):
         raise NoSuchPolicy(name)
 
 
 def check_config(config: PolicyConfig) -> None:
     """Refuse a configuration whose parts make no sense, before a policy is made of it."""
-    if not _NAME.fullmatch(config.name):
+    if not NAME.fullmatch(config.name):
         wanted = "1 to 100 letters, digits, dots, dashes or underscores"
         _refuse("name", wanted, config.name)
     if config.name in {".", ".."}:
@@ -146,7 +146,9 @@ def make_policy(config: PolicyConfig) -> Policy:
     """
     check_config(config)
     if refused := sorted(_NOT_OPTIONS & config.options.keys()):
-        reason = f"{refused[0]} is no option here; most such options are fields beside options"
+        reason = (
+            f"{refused[0]} cannot be given in options; most such options are fields beside them"
+        )
         raise Unprocessable(reason, field="$.options")
     try:
         make: Callable[..., Policy] = KINDS[config.kind]
@@ -185,7 +187,7 @@ def read_bounds(record: Mapping[str, Any]) -> BoundTable:
     """Read a table of bounds as ``BoundTable.save`` writes it, or raise ``Unprocessable``."""
 
     def refuse(reason: str) -> Unprocessable:
-        return Unprocessable(f"these are no bounds: {reason}", field="$.bounds")
+        return Unprocessable(f"not a table of bounds: {reason}", field="$.bounds")
 
     return BoundTable.from_record(bound_file.open_record(record, refuse), error=refuse)
 

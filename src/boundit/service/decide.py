@@ -1,7 +1,8 @@
 """Decisions of a group: read, looked up, decided together, and written as events."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from os import urandom
 from time import time_ns
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ from boundit.service.commands import (
     DecideAnswer,
     DecideBatchAnswer,
     DecideRequest,
+    is_id,
 )
 from boundit.service.config import Values
 from boundit.service.errors import (
@@ -30,7 +32,7 @@ from boundit.service.errors import (
 )
 from boundit.service.events import DECIDED, Decided, to_datetime, write_body
 from boundit.service.state import Fold
-from boundit.service.values import decode_level_list, encode_level_list, is_same
+from boundit.service.values import decode_level_list, encode_level_list, is_same, write_named
 
 _log = logging.getLogger(__name__)
 _FEW = 3
@@ -47,8 +49,8 @@ class Visit(NamedTuple):
     propensity: float | None
 
 
-class Chances(NamedTuple):
-    """The chances of all arms of a call in one context, in the forms that they are needed in.
+class Propensities(NamedTuple):
+    """Propensities of all arms of a call in one context, for look-ups, answers and events.
 
     ``written`` is what an answer has, ``body`` what an event has.
     """
@@ -59,10 +61,10 @@ class Chances(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """What the policy chose for a visitor, and the chances of all arms of the call."""
+    """What the policy chose for a visitor, and the propensities of all arms of the call."""
 
     arm: Arm
-    chances: Chances
+    propensities: Propensities
     branch: str | None
 
 
@@ -83,7 +85,8 @@ def read_plan(changes: PolicyChanges, requests: Sequence[DecideRequest]) -> Plan
         name = request.id
         try:
             if name is not None:
-                require_id(name)
+                if not is_id(name):
+                    require_id(name)
                 if name in changes.pruned:
                     raise DecisionPruned(name)
                 known = changes.known.get(name)
@@ -141,10 +144,16 @@ def make_id() -> str:
     return f"{time_ns() // 1_000_000:012x}{urandom(10).hex()}"
 
 
-def read_visit(fold: Fold, request: DecideRequest, id: str) -> Visit:  # noqa: A002
+def read_visit(
+    fold: Fold,
+    request: DecideRequest,
+    id: str,  # noqa: A002, the word users know
+    *,
+    is_new: bool = True,
+) -> Visit:
     """Read a request as the policy takes it, or raise ``Unprocessable``."""
     names = fold.names
-    context = names.read_context(request.context)
+    context = names.read_context(request.context, is_new=is_new)
     if request.arms is request.played is request.propensity is None:
         return Visit(id, context, None, None, None)
     arms = None if request.arms is None else _read_arms(fold, request.arms)
@@ -161,11 +170,13 @@ def require_playable(fold: Fold, arm: Arm, passed: Sequence[Arm] | None) -> None
     """Refuse an arm that the policy neither holds nor was passed."""
     spec = fold.policy.spec
     if arm not in (spec.held if passed is None else passed) and arm not in spec.retired:
-        raise Unprocessable(f"{shorten(repr(arm), 60)} is no arm of the call", field="$.played")
+        raise Unprocessable(
+            f"{shorten(repr(arm), 60)} is not an arm of the call", field="$.played"
+        )
 
 
 def require_propensity(propensity: float, *, played: bool) -> None:
-    """Refuse a chance that is none, or that comes without the arm it is about."""
+    """Refuse a propensity that is not one, or that comes without an arm."""
     if not played:
         reason = "a propensity is that of the arm played, so give played too"
         raise Unprocessable(reason, field="$.propensity")
@@ -174,23 +185,11 @@ def require_propensity(propensity: float, *, played: bool) -> None:
         raise Unprocessable(reason, field="$.propensity")
 
 
-def require_arms(requests: Sequence[DecideRequest]) -> int:
-    """Refuse a call with more arms than one may have, before anybody waits for it.
-
-    Gives how many rows the requests are: decisions, and the arms that are passed with them.
-    """
-    rows = len(requests)
-    for row, request in enumerate(requests):
-        if request.arms is not None:
-            rows += len(request.arms)
-            if len(request.arms) > MOST_ARMS:
-                reason = f"a call has {MOST_ARMS:,} arms at most, found {len(request.arms):,}"
-                raise Unprocessable(reason, field="$.arms", row=row)
-    return rows
-
-
 def _read_arms(fold: Fold, given: Sequence[Values]) -> tuple[Arm, ...]:
     """Read the arms of one call, each once."""
+    if len(given) > MOST_ARMS:
+        reason = f"a call has {MOST_ARMS:,} arms at most, found {len(given):,}"
+        raise Unprocessable(reason, field="$.arms")
     found = tuple(dict.fromkeys(fold.names.read_arm(arm, "$.arms") for arm in given))
     if not found:
         raise Unprocessable("give an arm at least", field="$.arms")
@@ -206,7 +205,7 @@ def decide_group(
     group that has one of its ids.
     """
     answers: list[DecideBatchAnswer | ServiceError | None] = [None] * len(commands)
-    plans, taken = dict[int, Plan](), set[str]()
+    plans, taken, fold = dict[int, Plan](), set[str](), changes.fold
     for i, command in enumerate(commands):
         try:
             plan = read_plan(changes, command.requests)
@@ -217,31 +216,24 @@ def decide_group(
         if not mine & taken:
             plans[i] = plan
         taken |= mine
+    together: Iterator[Chosen] | None = None
+    with suppress(Exception):  # which command it was shows one by one
+        visits = [visit for plan in plans.values() for visit in plan.visits]
+        together = iter(choose_arms(fold, visits))
     draft = Draft(changes)
-    chosen = _choose_together(changes.fold, list(plans.values()))
-    for (i, plan), found in zip(plans.items(), chosen, strict=True):
+    for i, plan in plans.items():
         n_added = len(draft.added)
-        if isinstance(found, ServiceError):
-            answers[i] = found
-            continue
         try:
-            answers[i] = _write(draft, plan, found)
+            if together is None:
+                chosen = choose_arms(fold, plan.visits)
+            else:
+                chosen = [next(together) for _ in plan.visits]
+            answers[i] = _write(draft, plan, chosen)
         except Exception as error:  # noqa: BLE001, nothing of it stays in the draft
             del draft.events[n_added:], draft.added[n_added:]
             answers[i] = explain_error(error)
     changes.merge(draft)
     return answers
-
-
-def _choose_together(fold: Fold, plans: Sequence[Plan]) -> list[list[Chosen] | ServiceError]:
-    """Choose for all at once; if one is refused, for each command by itself."""
-    try:
-        found = iter(choose_arms(fold, [visit for plan in plans for visit in plan.visits]))
-        return [[next(found) for _ in plan.visits] for plan in plans]
-    except Exception as error:  # noqa: BLE001, whose fault it is shows one by one
-        if len(plans) == 1:
-            return [explain_error(error)]
-        return [_choose_together(fold, [plan])[0] for plan in plans]
 
 
 def choose_arms(fold: Fold, visits: Sequence[Visit]) -> list[Chosen]:
@@ -253,17 +245,17 @@ def choose_arms(fold: Fold, visits: Sequence[Visit]) -> list[Chosen]:
     else:
         contexts = [visit.context for visit in visits]
         made = policy.decide_many(contexts, [visit.id for visit in visits])
-    found, known = list[Chosen](), dict[int, Chances]()
+    found, known = list[Chosen](), dict[int, Propensities]()
     for decision in made:
         scores = decision.reasons  # decisions in one context share them
-        chances = known.get(id(scores))
-        if chances is None:
+        propensities = known.get(id(scores))
+        if propensities is None:
             by_arm = {scores.arms[i]: scores.find_propensity(i) for i in scores.order}
             written = [ArmPropensity(write_arm(arm), one) for arm, one in by_arm.items()]
             body = msgspec.Raw(write_body(list(by_arm.values())))
-            chances = known[id(scores)] = Chances(by_arm, written, body)
+            propensities = known[id(scores)] = Propensities(by_arm, written, body)
         branch = decision.branch if fold.needs_branch else None
-        found.append(Chosen(decision.arm_values, chances, branch))
+        found.append(Chosen(decision.arm_values, propensities, branch))
     return found
 
 
@@ -275,29 +267,30 @@ def _write(draft: Draft, plan: Plan, chosen: Sequence[Chosen]) -> DecideBatchAns
     due = None if window is None else at + round(window * 1e6)
     made, spelled = list[DecideAnswer](), dict[int, tuple[list[Any], Any]]()
     counted = list[str]()
-    for (name, context, arms, played, propensity), (arm, chances, branch) in zip(
+    for (name, context, arms, played, propensity), (arm, propensities, branch) in zip(
         plan.visits, chosen, strict=True
     ):
         # Those of one context share one object.
         known = spelled.get(id(context))
         if known is None:
-            known = encode_level_list(context), names.write_context(context)
+            known = encode_level_list(context), write_named(names.context, context)
             spelled[id(context)] = known
-        chance = chances.by_arm[arm] if played is None else propensity
+        own = propensities.by_arm[arm] if played is None else propensity
         decided = Decided(
             name,
             encode_level_list(arm),
             known[0],
             state,
             version,
-            chances.body,
+            propensities.body,
             branch,
-            None if arms is None else [encode_level_list(one) for one in chances.by_arm],
+            None if arms is None else [encode_level_list(one) for one in propensities.by_arm],
             None if played is None else encode_level_list(played),
-            chance,
+            own,
             due,
         )
-        position = draft.append(DECIDED, decided)
+        draft.events.append((DECIDED, write_body(decided).decode()))
+        position = changes.head.head + len(draft.events)
         draft.added.append(KnownDecision(name, position, due, None, None, at, "", decided))
         counted.append(spell_arm(arm if played is None else played))
         made.append(
@@ -305,8 +298,8 @@ def _write(draft: Draft, plan: Plan, chosen: Sequence[Chosen]) -> DecideBatchAns
                 name,
                 names.write_arm(arm),
                 known[1],
-                chance,
-                chances.written,
+                own,
+                propensities.written,
                 position,
                 state,
                 version,
@@ -332,7 +325,7 @@ def answer_again(
     """Answer with a decision that was made before, or refuse another payload under its id."""
     decided = known.decided
     try:
-        visit = read_visit(changes.fold, request, known.id)
+        visit = read_visit(changes.fold, request, known.id, is_new=False)
     except Unprocessable as error:
         what = (error.field or "$.context").removeprefix("$.")
         raise _refuse_id(known.id, what) from None
@@ -353,16 +346,16 @@ def show_decided(fold: Fold, known: KnownDecision, *, duplicate: bool) -> Decide
     """Show a stored decision as it was answered."""
     decided, names = known.decided, fold.names
     arms = fold.find_arms(decided.bounds) if decided.arms is None else decided.arms
-    chances = msgspec.json.decode(decided.chances, type=list[float])
+    propensities = msgspec.json.decode(decided.propensities, type=list[float])
     written = [
-        ArmPropensity(names.write_arm(decode_level_list(arm)), chance)
-        for arm, chance in zip(arms, chances, strict=True)
+        ArmPropensity(names.write_arm(decode_level_list(arm)), one)
+        for arm, one in zip(arms, propensities, strict=True)
     ]
     played = decided.played
     return DecideAnswer(
         known.id,
         names.write_arm(decode_level_list(decided.arm)),
-        names.write_context(decode_level_list(decided.context)),
+        write_named(names.context, decode_level_list(decided.context)),
         decided.propensity,
         written,
         known.position,

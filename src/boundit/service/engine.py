@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from datetime import datetime
 from typing import Any, overload
 
-from msgspec import Struct
+from prometheus_client import CollectorRegistry, Counter, Gauge
 
 from boundit.service.changes import hash_id
 from boundit.service.commands import (
@@ -20,6 +20,7 @@ from boundit.service.commands import (
     Decide,
     DecideBatchAnswer,
     DecisionView,
+    DeleteAnswer,
     EffectTable,
     EventView,
     GiveRewards,
@@ -31,10 +32,10 @@ from boundit.service.commands import (
     RefreshBounds,
     RewardBatchAnswer,
     UpdatePolicy,
+    count_rows,
     is_id,
 )
-from boundit.service.config import require_name
-from boundit.service.decide import require_arms
+from boundit.service.config import NAME, require_name
 from boundit.service.errors import (
     Compiling,
     DecisionPruned,
@@ -69,9 +70,9 @@ from boundit.service.show import (
     tabulate_propensities,
 )
 from boundit.service.state import Fold
-from boundit.service.store.base import Head, Store, Transaction
+from boundit.service.store.base import Store
 from boundit.service.verify import KeptState, ReplayReport, replay_policy
-from boundit.service.waiting import VISITS, CommandQueue, Waiting, deliver
+from boundit.service.waiting import CommandQueue, Waiting, deliver
 
 _log = logging.getLogger(__name__)
 QUEUE = 20_000
@@ -84,17 +85,6 @@ OVERDUE = 60.0
 """How many seconds a window may be overdue before the service is not ready any more."""
 _CLOSED_AT_ONCE = 16
 """The windows of so many policies are closed in one transaction."""
-
-
-class EngineCounts(Struct):
-    """What the engine counts for metrics, since it was started."""
-
-    groups: int = 0
-    rows: int = 0
-    refused: int = 0
-    store_failures: int = 0
-    bugs: int = 0
-    seconds_writing: float = 0.0
 
 
 class Engine:
@@ -132,7 +122,16 @@ class Engine:
         patient: bool = True,
     ) -> None:
         self.store, self._tick, self.patient = store, tick, patient
-        self.counts = EngineCounts()
+        self.registry = CollectorRegistry()
+        self._groups = self._count("groups", "Groups of commands, each a transaction.")
+        self._rows = self._count("written_rows", "Rows that were written.")
+        self._refused = self._count("refused_commands", "Commands that were refused.")
+        self._failures = self._count("store_failures", "Groups that the store did not take.")
+        self._bugs = self._count("bugs", "Groups that failed by a bug of ours.")
+        waiting = Gauge(
+            "boundit_waiting_rows", "Rows that wait to be written.", registry=self.registry
+        )
+        waiting.set_function(lambda: self._queue.n_rows)
         self._queue, self._writer = CommandQueue(queue), GroupWriter(store, apart=not patient)
         self._upkeep = Upkeep(store, self._writer)
         self._retention = Retention(store, self.prune, erase_every)
@@ -140,6 +139,9 @@ class Engine:
         self._due: Sequence[CloseWindows] = ()
         self._looked = time.monotonic()
         self._thread = threading.Thread(target=self._work, name="boundit writer", daemon=True)
+
+    def _count(self, name: str, says: str) -> Counter:
+        return Counter(f"boundit_{name}", says, registry=self.registry)
 
     def start(self) -> None:
         """Start the writer."""
@@ -191,12 +193,14 @@ class Engine:
     def submit(self, command: Command) -> "Future[Any]":
         """Hand a command to the writer; the future has the answer once it is on disk.
 
-        Raises ``Unavailable`` at once where the queue is full, and ``Unprocessable`` for what makes
-        no policy.
+        Raises ``Unavailable`` at once where the queue is full, and ``Unprocessable`` where a
+        configuration makes no policy.
         """
+        return self._put(_prepare(command), count_rows(command))
+
+    def _put(self, command: Prepared, rows: int) -> "Future[Any]":
         future, until = Future[Any](), time.monotonic() + DEADLINE
-        prepared, rows = self._prepare(command)
-        self._queue.put(Waiting(prepared, rows, future, deadline=until))
+        self._queue.put(Waiting(command, rows, future, deadline=until))
         return future
 
     @overload
@@ -213,21 +217,19 @@ class Engine:
     def run(self, command: CloseWindows | NoteRefutation) -> int: ...
     def run(self, command: Command) -> Any:
         """Run a command and wait for its answer, or raise its ``ServiceError``."""
-        prepared, rows = self._prepare(command)
+        prepared = _prepare(command)
         if isinstance(command, CreatePolicy):
             compile_kind(command.config.kind).result()
-        return self._wait(prepared, rows)
+        return self._wait(prepared, count_rows(command))
 
-    def _wait(self, command: Prepared, rows: int) -> Any:
+    def _wait(self, command: Prepared, rows: int = 1) -> Any:
         """Have a command written and wait for its answer, in the caller's thread.
 
         Where the engine is ``patient``, also until its kind of policy is compiled.
         """
         while True:
-            future, until = Future[Any](), time.monotonic() + DEADLINE
-            self._queue.put(Waiting(command, rows, future, deadline=until))
             try:
-                return future.result()
+                return self._put(command, rows).result()
             except Compiling as error:
                 if not self.patient:
                     raise
@@ -236,30 +238,23 @@ class Engine:
     async def ask(self, command: Command) -> Any:
         """Run a command from an event loop, and wait for its answer; else as ``run``.
 
-        Answers of one group come to the loop in one call. The HTTP layer calls it.
+        Answers of one group come to the loop in one call.
         """
-        loop = asyncio.get_running_loop()
-        if isinstance(command, CreatePolicy | RefreshBounds):
-            prepared, rows = await asyncio.to_thread(self._prepare, command)
+        loop, until = asyncio.get_running_loop(), time.monotonic() + DEADLINE
+        prepared: Prepared
+        if isinstance(command, Decide | GiveRewards | CloseWindows):
+            if not NAME.fullmatch(command.policy):
+                raise NoSuchPolicy(command.policy)
+            prepared = command
         else:
-            prepared, rows = self._prepare(command)
-        if isinstance(command, CreatePolicy):
-            # Whoever is told that it is there may send its visitors.
-            await asyncio.shield(asyncio.wrap_future(compile_kind(command.config.kind)))
-        future, until = loop.create_future(), time.monotonic() + DEADLINE
-        self._queue.put(Waiting(prepared, rows, future, loop, until))
+            prepared = await asyncio.to_thread(_prepare, command)
+            if isinstance(command, CreatePolicy):
+                # Once the policy is answered for, its callers may come.
+                await asyncio.shield(asyncio.wrap_future(compile_kind(command.config.kind)))
+            until = time.monotonic() + DEADLINE
+        future = loop.create_future()
+        self._queue.put(Waiting(prepared, count_rows(command), future, loop, until))
         return await future
-
-    def _prepare(self, command: Command) -> tuple[Prepared, int]:
-        """Do what takes long in the caller's thread, and count the rows of a command."""
-        if isinstance(command, CreatePolicy):
-            return NewPolicy(command.config), 1
-        require_name(command.policy)
-        if isinstance(command, Decide):
-            return command, require_arms(command.requests)
-        if isinstance(command, RefreshBounds):
-            return NewBounds(command), 1
-        return command, len(command.requests) if isinstance(command, GiveRewards) else 1
 
     def _work(self) -> None:
         """Write groups until the engine stops."""
@@ -318,7 +313,7 @@ class Engine:
         return answers
 
     def _try_again(self) -> None:
-        """Find out whether a problem has gone, also where nobody sends anything any more."""
+        """Find out whether a problem has gone, also where no request comes any more."""
         if self._problem is None:
             return
         try:
@@ -330,49 +325,54 @@ class Engine:
             self._problem = None
 
     def _write(self, group: list[Waiting]) -> None:
-        """Write a group and answer it: visitors before the policy learns, others after."""
-        begun, counts = time.perf_counter(), self.counts
+        """Write a group and answer it: decisions and rewards before the policy learns."""
         answers = self._process([one.command for one in group])
         again: list[Waiting] = []
         early: list[tuple[Waiting, Answer]] = []
         late: list[tuple[Waiting, Answer]] = []
-        n_rows = 0
+        n_rows = n_refused = 0
         for one, answer in zip(group, answers, strict=True):
             if answer is None:
                 again.append(one)
                 continue
-            is_visit = isinstance(one.command, VISITS)
-            (early if is_visit and one.loop is not None else late).append((one, answer))
+            is_early = one.loop is not None and isinstance(one.command, Decide | GiveRewards)
+            (early if is_early else late).append((one, answer))
             n_rows += one.rows
-        over = self._queue.put_back(again, n_rows, self._writer.locked)
-        late += [(one, refuse_locked()) for one in over]
-        deliver(early)
-        self._writer.settle()
-        deliver(late)
-        counts.groups += 1
-        counts.rows += n_rows
-        counts.refused += sum(isinstance(answer, ServiceError) for _, answer in early + late)
-        counts.seconds_writing += time.perf_counter() - begun
+            n_refused += isinstance(answer, ServiceError)
+        if again or self._writer.locked or self._queue.held:
+            over = self._queue.put_back(again, self._writer.locked)
+            late += [(one, refuse_locked()) for one in over]
+        if early:
+            deliver(early)
+        if self._writer.unsettled:
+            self._writer.settle()
+        if late:
+            deliver(late)
+        self._groups.inc()
+        self._rows.inc(n_rows)
+        self._refused.inc(n_refused)
 
     def _process(self, commands: Sequence[Prepared]) -> Sequence[Answer]:
         """Process commands in one transaction; if that fails, all have the error."""
         try:
             answers = self._writer.process(commands)
         except ServiceError as error:
-            self.counts.store_failures += 1
+            self._failures.inc()
             self._problem = getattr(error, "reason", str(error))
             return [error] * len(commands)
         except Exception as error:  # noqa: BLE001, the writer must live on
             _log.exception("a group failed")
-            self.counts.bugs += 1
+            self._bugs.inc()
             return [FailedCommand(error)] * len(commands)
-        # To look is not to write: a disk that is full lets it pass.
-        if not all(isinstance(command, CloseWindows) for command in commands):
+        # Closing writes nothing where nothing is due: a disk that is full lets it pass.
+        if self._problem is not None and not all(
+            isinstance(command, CloseWindows) for command in commands
+        ):
             self._problem = None
         return answers
 
     def _get_fold(self, name: str) -> Fold:
-        """Get a policy as it is now, from whoever wrote last."""
+        """Get a policy as it is now, with what other processes wrote."""
         self.run(CloseWindows(name))
         return self._writer.folds[name]
 
@@ -395,7 +395,7 @@ class Engine:
         """Show a policy as it is now."""
         fold = self._get_fold(name)
         with self.store.read() as transaction:
-            return show_policy(fold, _require_head(transaction, name))
+            return show_policy(fold, transaction.require_head(name))
 
     def get_decision(self, name: str, id: str) -> DecisionView:  # noqa: A002, users' word
         """Get a decision with all that came of it."""
@@ -403,7 +403,7 @@ class Engine:
         if not is_id(id):
             raise NoSuchDecision(id)
         with self.store.read() as transaction:
-            head = _require_head(transaction, name)
+            head = transaction.require_head(name)
             row = transaction.find_decisions(head.id, [id]).get(id)
             if row is None:
                 if transaction.find_pruned(head.id, [hash_id(id)]):
@@ -415,8 +415,9 @@ class Engine:
 
     def list_events(self, name: str, *, after: int = 0, limit: int = 1000) -> list[EventView]:
         """List the events of a policy past a position, in order."""
+        require_name(name)
         with self.store.read() as transaction:
-            head = _require_head(transaction, name)
+            head = transaction.require_head(name)
             return show_events(transaction.list_events(head.id, after, limit))
 
     def list_daily_counts(self, name: str) -> list[DailyCount]:
@@ -434,8 +435,9 @@ class Engine:
 
         None for a policy without any.
         """
+        require_name(name)
         with self.store.read() as transaction:
-            head = _require_head(transaction, name)
+            head = transaction.require_head(name)
             return find_bounds(transaction.list_rare_events(head.id))
 
     def prune(self, name: str, before: datetime) -> PruneAnswer:
@@ -444,14 +446,15 @@ class Engine:
         Their ids are answered with ``DecisionPruned`` from then on. Bit by bit, so that others
         are answered meanwhile.
         """
+        require_name(name)
         prepared = prepare_prune(self.store, name, before)
         if prepared is None:
             with self.store.read() as transaction:
-                return PruneAnswer(0, 0, _require_head(transaction, name).pruned_position)
-        self._wait(prepared, 1)
+                return PruneAnswer(0, 0, transaction.require_head(name).pruned_position)
+        self._wait(prepared)
         n_decisions = n_events = 0
         while True:
-            found: Erased = self._wait(EraseSome(name, prepared.position), 1)
+            found: Erased = self._wait(EraseSome(name, prepared.position))
             n_decisions, n_events = n_decisions + found.decisions, n_events + found.events
             if found.done:
                 self._retention.to_forget = not self.store.forget()
@@ -465,16 +468,17 @@ class Engine:
         while True:
             prepared = prepare_prune(self.store, name, None)
             assert prepared is not None
-            self._wait(prepared, 1)
-            found: PruneAnswer = self._wait(EraseOne(name, id), 1)
+            self._wait(prepared)
+            found: PruneAnswer = self._wait(EraseOne(name, id))
             if found.decisions:
                 self._retention.to_forget = not self.store.forget()
                 return found
 
-    def delete(self, name: str) -> None:
-        """Delete a policy with all its events; its name is free from then on."""
+    def delete(self, name: str) -> DeleteAnswer:
+        """Delete a policy with all its events; its name is not given again."""
         require_name(name)
-        self._wait(DeletePolicy(name), 1)
+        answer: DeleteAnswer = self._wait(DeletePolicy(name))
+        return answer
 
     def replay(self, name: str, *, decisions: bool = False) -> ReplayReport:
         """Fold all events again, and compare with what is in memory and in snapshots.
@@ -501,15 +505,14 @@ class Engine:
         return export_log(self.store, name, form, after=after)
 
     def make_table(self, name: str) -> PropensityTable:
-        """Make the table of the chances of every arm in every context."""
+        """Make the table of the propensities of every arm in every context."""
         fold = self._get_fold(name)
         return tabulate_propensities(fold.copy())
 
 
-def _require_head(transaction: Transaction, name: str) -> Head:
-    """Get the head row of a policy, or raise ``NoSuchPolicy``."""
-    require_name(name)
-    head = transaction.get_head(name)
-    if head is None:
-        raise NoSuchPolicy(name)
-    return head
+def _prepare(command: Command) -> Prepared:
+    """Do what takes long in the caller's thread, before the writer has the command."""
+    if isinstance(command, CreatePolicy):
+        return NewPolicy(command.config)
+    require_name(command.policy)
+    return NewBounds(command) if isinstance(command, RefreshBounds) else command

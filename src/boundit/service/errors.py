@@ -6,13 +6,15 @@ request the fault lies (``$.context``), and the row of a batch.
 .. code-block:: text
 
     ServiceError
-    ├── MalformedRequest     400  no JSON, an unknown field, a wrong type
+    ├── MalformedRequest     400  not JSON, an unknown field, a wrong type
     ├── RequestRefused       401, 403, 405, 408, 413, 415, 429  keys, roles, methods, limits
     ├── NotFound             404  no such key or page
     │   ├── NoSuchPolicy
     │   └── NoSuchDecision
     ├── Conflict             409  another policy, decision or reward has the name
-    ├── DecisionPruned       410  it was erased
+    ├── Gone                 410  it was erased
+    │   ├── DecisionPruned
+    │   └── PolicyDeleted
     ├── Unprocessable        422  well formed, and cannot be meant
     ├── FailedCommand        500  a bug of ours
     └── Unavailable          503  try again
@@ -52,7 +54,7 @@ class ServiceError(BounditError):
 
 
 class MalformedRequest(ServiceError):
-    """A request that is no JSON, has an unknown field, or a value of another type."""
+    """A request that is not JSON, has an unknown field, or a value of another type."""
 
     status = 400
     code = "malformed"
@@ -81,7 +83,7 @@ class NoSuchPolicy(NotFound):
     code = "no_such_policy"
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"there is no policy {shorten(repr(name), 60)}")
+        super().__init__(f"No policy is named {shorten(repr(name), 60)}")
 
 
 class NoSuchDecision(NotFound):
@@ -100,10 +102,24 @@ class Conflict(ServiceError):
     code = "conflict"
 
 
-class DecisionPruned(ServiceError):
-    """A decision that was erased."""
+class Gone(ServiceError):
+    """Something that was erased."""
 
     status = 410
+
+
+class PolicyDeleted(Gone):
+    """A policy that was deleted; its name stays taken."""
+
+    code = "policy_deleted"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"policy {shorten(repr(name), 60)} was deleted")
+
+
+class DecisionPruned(Gone):
+    """A decision that was erased."""
+
     code = "pruned"
 
     def __init__(self, id: str) -> None:  # noqa: A002, users' word

@@ -25,6 +25,7 @@ REFRESHED: Final = "refreshed"
 REFUTED: Final = "refuted"
 PRUNED: Final = "pruned"
 UPDATED: Final = "updated"
+DELETED: Final = "deleted"
 NOTHING: Final = msgspec.Raw(b"null")
 STATE_KINDS: Final = (CREATED, CLOSED, REFRESHED, UPDATED)
 """The kinds that change the policy's state."""
@@ -47,10 +48,10 @@ class Created(Struct, omit_defaults=True, gc=False):
 class Decided(Struct, omit_defaults=True, gc=False):
     """An arm was chosen for a visitor.
 
-    ``chances`` are those of the arms of the call in order: ``arms``, or else those held since
+    ``propensities`` are those of the arms of the call in order: ``arms``, or else those held since
     ``bounds``, the version of the bounds. ``state`` is the position of the last event that the
     policy had learned from, ``branch`` what learning needs to know of how it was chosen.
-    ``played`` is what the caller played instead, ``propensity`` the chance that its own rule
+    ``played`` is what the caller played instead, ``propensity`` the propensity that its own rule
     gave it, ``due`` when the window closes.
     """
 
@@ -59,7 +60,7 @@ class Decided(Struct, omit_defaults=True, gc=False):
     context: list[Any]
     state: int
     bounds: int
-    chances: msgspec.Raw = NOTHING
+    propensities: msgspec.Raw = NOTHING
     branch: str | None = None
     arms: list[Any] | None = None
     played: list[Any] | None = None
@@ -68,7 +69,7 @@ class Decided(Struct, omit_defaults=True, gc=False):
 
 
 class Rewarded(Struct, omit_defaults=True, gc=False):
-    """A caller told a reward, an observation or the arm that was played.
+    """A caller reported a reward, an observation or the arm that was played.
 
     ``late`` says that the decision was closed already: this is kept and not learned.
     """
@@ -86,7 +87,7 @@ class Closed(Struct, omit_defaults=True, gc=False):
     """A decision is over: what is learned of it, or why nothing is.
 
     ``decision`` is the position of its event and ``at`` its time. ``arm`` is the arm played;
-    ``propensity`` the chance with which it was, if known. ``passed`` says that it was passed
+    ``propensity`` the probability with which it was, if known. ``passed`` says that it was passed
     with the call, ``other`` that the caller chose it. ``default`` says that no reward came and
     the default stands for it; ``reason`` why nothing is learned.
     """
@@ -138,6 +139,12 @@ class Pruned(Struct, omit_defaults=True, gc=False):
     position: int
 
 
+class Deleted(Struct, omit_defaults=True, gc=False):
+    """The policy was deleted: its other events are erased, its name is not given again."""
+
+    name: str
+
+
 write_body = msgspec.json.Encoder().encode
 """Writes the body of an event as JSON."""
 
@@ -166,7 +173,8 @@ read_updated = make_reader(Updated)
 read_refuted = make_reader(Refuted)
 
 
-_DAY = 86_400_000_000
+DAY = 86_400_000_000
+"""A day in microseconds."""
 
 
 def to_datetime(at: int) -> datetime:
@@ -178,19 +186,14 @@ def from_datetime(moment: datetime) -> int:
     """Turn a moment into what is stored of it; one without a zone is in UTC."""
     aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     since = aware - datetime.fromtimestamp(0, UTC)
-    return since.days * _DAY + since.seconds * 1_000_000 + since.microseconds
+    return since.days * DAY + since.seconds * 1_000_000 + since.microseconds
 
 
-def write_day(at: int) -> str:
-    """Write the day of a stored moment, in UTC.
+@lru_cache(64)
+def write_day(day: int) -> str:
+    """Write the date of a day since 1970.
 
     >>> write_day(0)
     '1970-01-01'
     """
-    return _spell_day(at // _DAY)
-
-
-@lru_cache(64)
-def _spell_day(day: int) -> str:
-    """Spell the number of a day since 1970 as its date."""
-    return to_datetime(day * _DAY).date().isoformat()
+    return to_datetime(day * DAY).date().isoformat()

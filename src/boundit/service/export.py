@@ -18,7 +18,7 @@ from boundit.bandit.features import FeatureEncoding
 from boundit.core.errors import BounditError, shorten
 from boundit.core.names import ADAPTIVE_COLUMN
 from boundit.results.bound import Arm
-from boundit.service.errors import NoSuchPolicy, Unprocessable
+from boundit.service.errors import Unprocessable
 from boundit.service.events import (
     CLOSED,
     Closed,
@@ -30,7 +30,7 @@ from boundit.service.events import (
 )
 from boundit.service.state import load_fold
 from boundit.service.store.base import Store
-from boundit.service.values import decode_level_list, write_value
+from boundit.service.values import decode_level_list, write_named, write_value
 
 Format: TypeAlias = Literal["csv", "jsonl", "parquet", "dsjson", "obp"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -46,7 +46,7 @@ def export_log(store: Store, name: str, form: str, *, after: int = 0) -> Iterato
     Errors are raised before the first piece.
     """
     if form not in FORMATS:
-        reason = f"there is no format {shorten(repr(form), 40)}; there are {', '.join(FORMATS)}"
+        reason = f"no format is named {shorten(repr(form), 40)}; there are {', '.join(FORMATS)}"
         raise Unprocessable(reason, field="$.format")
     export = _Export(store, name, after)
     write: Iterator[bytes] = getattr(export, f"write_{form}")()
@@ -68,9 +68,7 @@ class _Export:
     def __init__(self, store: Store, name: str, after: int) -> None:
         self._store, self._after = store, after
         with store.read() as transaction:
-            head = transaction.get_head(name)
-            if head is None:
-                raise NoSuchPolicy(name)
+            head = transaction.require_head(name)
             self._id, self._end = head.id, head.head
             self._fold = load_fold(transaction, head)
 
@@ -172,7 +170,7 @@ class _Export:
         closed, arms, propensities, place = scored
         names = self._fold.names
         order = [place, *(i for i in range(len(arms)) if i != place)]
-        shared = names.write_context(decode_level_list(closed.context))
+        shared = write_named(names.context, decode_level_list(closed.context))
         return {
             "_label_cost": -(closed.reward or 0.0),
             "_label_probability": closed.propensity,
@@ -212,7 +210,7 @@ class _Export:
             try:
                 values = decode_level_list(closed.context)
                 context = encoding.encode_context(values, arms[place])
-            except BounditError:  # it has text that nobody listed
+            except BounditError:  # it has text that is not listed
                 context = None
             return {
                 "action": numbers[arms[place]],
@@ -236,7 +234,7 @@ class _Export:
                 continue
             written = decided.arms or self._fold.held[decided.bounds]
             arms = [decode_level_list(arm) for arm in written]
-            propensities = msgspec.json.decode(decided.chances, type=list[float])
+            propensities = msgspec.json.decode(decided.propensities, type=list[float])
             played = decode_level_list(closed.arm or ())
             if played not in arms:
                 arms, propensities = [*arms, played], [*propensities, 0.0]
@@ -332,7 +330,7 @@ def _number_values(
 ) -> Iterator[dict[str, Any]]:
     """Name values by the numbers of their columns, and note the types of each column.
 
-    A whole number that no column of such has room for is text.
+    A whole number that does not fit such a column is text.
     """
     for values in rows:
         for value, found in zip(values, types, strict=True):

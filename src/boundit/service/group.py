@@ -15,7 +15,7 @@ from boundit.service.commands import (
     is_id,
 )
 from boundit.service.decide import decide_group, explain_error
-from boundit.service.errors import NoSuchPolicy, ServiceError
+from boundit.service.errors import NoSuchPolicy, PolicyDeleted, ServiceError
 from boundit.service.events import REFUTED, Refuted
 from boundit.service.kinds import require_compiled
 from boundit.service.lifecycle import (
@@ -76,17 +76,17 @@ class GroupWriter:
         self.refuted: set[str] = set()
         self.locked: set[str] = set()
         """The policies of the last group that another process was writing to, or that are read."""
-        self._unsettled: dict[str, PolicyChanges] = {}
+        self.unsettled: dict[str, PolicyChanges] = {}
 
     def process(self, commands: Sequence[Prepared]) -> list[Answer]:
         """Process commands in one transaction; gives an answer, an error, or None for each.
 
         None means that it has to wait for the next group. Raises ``StoreUnavailable`` if
-        nothing was committed, or nobody knows. What was
-        committed is folded into memory by ``settle``, before the next group at the latest, so
-        that nobody need wait for that.
+        nothing was committed, or it is not known. What was committed is folded into memory by
+        ``settle``, before the next group at the latest, so that no caller waits for that.
         """
-        self.settle()
+        if self.unsettled:
+            self.settle()
         self.locked = set()
         answers: dict[int, Answer] = {}
         opened: dict[str, PolicyChanges] = {}
@@ -103,23 +103,31 @@ class GroupWriter:
             if len(heads) < len(by_policy):
                 self.locked = transaction.find_locked(by_policy.keys() - heads.keys())
             for name, mine in by_policy.items():
+                head = heads.get(name)
                 if name in self.locked:
                     answers.update(dict.fromkeys(mine))
                     continue
                 try:
-                    opened[name] = self._open(transaction, name, heads, created)
-                    answers.update(_process(opened[name], mine))
+                    if head is None:
+                        raise NoSuchPolicy(name)
+                    fold = created.get(name) or self.folds.get(name)
+                    changes, found = self._process(transaction, head, fold, mine)
+                    answers.update(found)
+                    if changes is not None:
+                        opened[name] = changes
                 except _Loading:
                     self.locked.add(name)
                     answers.update(dict.fromkeys(mine))
                 except ServiceError as error:
+                    if isinstance(error, NoSuchPolicy | PolicyDeleted):
+                        self.folds.pop(name, None)
                     answers.update(dict.fromkeys(mine, error))
             for changes in opened.values():
                 changes.write()
         self.folds |= created
         for name, changes in opened.items():
-            if changes.teaches:
-                self._unsettled[name] = changes
+            if changes.closings or changes.on_settle is not None:  # it may take a while
+                self.unsettled[name] = changes
             else:
                 changes.fold.position = changes.head.head
         return [answers[i] for i in range(len(commands))]
@@ -141,7 +149,7 @@ class GroupWriter:
 
         What teaches nothing, such as decisions alone, is settled with its commit.
         """
-        unsettled, self._unsettled = self._unsettled, {}
+        unsettled, self.unsettled = self.unsettled, {}
         for name, changes in unsettled.items():
             self._settle(name, changes)
 
@@ -150,32 +158,63 @@ class GroupWriter:
     ) -> Answer:
         try:
             head, is_new = create_policy(transaction, new)
-            fold = new.fold if is_new else self._catch_up(transaction, head, apart=False)
+            fold = new.fold
+            if not is_new:
+                fold = self._catch_up(transaction, head, self.folds.get(head.name), apart=False)
         except ServiceError as error:
             return error
         created[head.name] = fold
         return show_policy(fold, head)
 
-    def _open(
+    def _process(
         self,
         transaction: Transaction,
-        name: str,
-        heads: Mapping[str, Head],
-        created: Mapping[str, Fold],
-    ) -> PolicyChanges:
-        """Bring a policy's fold up to its head, which is locked, and open a changes on it.
+        head: Head,
+        fold: Fold | None,
+        commands: Mapping[int, OwnCommand],
+    ) -> tuple[PolicyChanges | None, dict[int, Answer]]:
+        """Process the commands of one policy: decisions first, then what changes its state.
 
-        One that this group created counts from the commit on.
+        So every decision of a group sees the state before it. What changes more than that
+        comes alone, and the rest waits.
         """
-        head = heads.get(name)
-        if head is None:
-            self.folds.pop(name, None)
-            raise NoSuchPolicy(name)
-        fold = created.get(name) or self._catch_up(transaction, head, apart=self._apart)
-        return PolicyChanges(transaction, head, fold)
+        found: dict[int, Answer] = {}
+        alone = next((i for i, one in commands.items() if type(one) in _ALONE), None)
+        if alone is not None:
+            found.update(dict.fromkeys(commands))
+            if isinstance(commands[alone], DeletePolicy):
+                return None, found | {alone: delete_policy(transaction, head)}
+        if head.deleted_at is not None:
+            raise PolicyDeleted(head.name)
+        is_here = fold is not None and fold.is_compiled
+        if fold is None or not is_here or (fold.id, fold.position) != (head.id, head.head):
+            fold = self._catch_up(transaction, head, fold, apart=self._apart)
+        changes = PolicyChanges(transaction, head, fold)
+        if alone is not None:
+            work = _ALONE[type(commands[alone])]
+            found[alone] = _attempt(work, changes, commands[alone])
+            return changes, found
+        changes.look_up(_list_ids(commands.values()))
+        decides = {i: one for i, one in commands.items() if isinstance(one, Decide)}
+        if decides:
+            made = decide_group(changes, list(decides.values()))
+            found.update(zip(decides, made, strict=True))
+        for i, command in commands.items() if len(decides) < len(commands) else ():
+            match command:
+                case GiveRewards():
+                    found[i] = _attempt(take_rewards, changes, command)
+                case CloseWindows():
+                    found[i] = close_due(changes)
+                case NoteRefutation():
+                    found[i] = note_refutation(changes)
+                case _:
+                    pass
+        return changes, found
 
-    def _catch_up(self, transaction: Transaction, head: Head, *, apart: bool) -> Fold:
-        fold = self.folds.get(head.name)
+    def _catch_up(
+        self, transaction: Transaction, head: Head, fold: Fold | None, *, apart: bool
+    ) -> Fold:
+        """Bring a policy up to its head, which is locked, or read it anew."""
         if fold is None or not _is_near(fold, head, apart=apart):
             require_compiled(head.kind)
             fold = self._load_apart(head) if apart else load_fold(transaction, head)
@@ -204,10 +243,7 @@ class GroupWriter:
 
     def _read(self, name: str) -> Fold:
         with self._store.read() as transaction:
-            head = transaction.get_head(name)
-            if head is None:
-                raise NoSuchPolicy(name)
-            return load_fold(transaction, head)
+            return load_fold(transaction, transaction.require_head(name))
 
     def _settle(self, name: str, changes: PolicyChanges) -> None:
         """Fold into memory what was committed; a fold that fails is read anew."""
@@ -223,7 +259,7 @@ class GroupWriter:
 
 
 def _is_near(fold: Fold, head: Head, *, apart: bool) -> bool:
-    """Tell whether a fold can go on to the head: not if events were erased that it has not seen.
+    """Return True if a fold can go on to the head: not if events were erased that it lacks.
 
     Nor, where it could be read ``apart``, if it had to read other bounds.
     """
@@ -232,38 +268,7 @@ def _is_near(fold: Fold, head: Head, *, apart: bool) -> bool:
     return fold.id == head.id and not (apart and fold.bounds_version < head.bounds_version)
 
 
-def _process(changes: PolicyChanges, commands: Mapping[int, OwnCommand]) -> dict[int, Answer]:
-    """Process the commands of one policy: decisions first, then what changes its state.
-
-    So every decision of a group sees the state before it. What changes more than that comes
-    alone, and the rest waits.
-    """
-    for i, command in commands.items():
-        alone = _ALONE.get(type(command))
-        if alone is not None:
-            answers: dict[int, Answer] = dict.fromkeys(commands)
-            answers[i] = _attempt(alone, changes, command)
-            return answers
-    changes.look_up(_list_ids(commands.values()))
-    decides = {i: one for i, one in commands.items() if isinstance(one, Decide)}
-    found: dict[int, Answer] = {}
-    if decides:
-        found.update(zip(decides, decide_group(changes, list(decides.values())), strict=True))
-    if len(decides) < len(commands):
-        for i, command in commands.items():
-            match command:
-                case GiveRewards():
-                    found[i] = _attempt(take_rewards, changes, command)
-                case CloseWindows():
-                    found[i] = close_due(changes)
-                case NoteRefutation():
-                    found[i] = note_refutation(changes)
-                case _:
-                    pass
-    return found
-
-
-_ALONE: Mapping[type, Callable[[PolicyChanges, Any], Answer]] = {
+_ALONE: Mapping[type, Callable[[Any, Any], Answer]] = {
     NewBounds: refresh_policy,
     UpdatePolicy: update_policy,
     KeepBase: keep_base,

@@ -19,9 +19,9 @@ from boundit.service.store.base import KeyRow, Store
 Role: TypeAlias = Literal["decide", "reward", "read", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
 PREFIX = "bk_"
-_FRESH = 1.0
+FRESH = 1.0
 """For how many seconds keys are known before the store is asked again."""
-_OLD = 5.0
+OLD = 5.0
 """For how many seconds callers go by the keys at hand while the store is asked."""
 
 
@@ -91,46 +91,29 @@ def revoke_key(store: Store, id: str) -> Key:  # noqa: A002, the word users know
 class KeyRing:
     """The keys of a store as a server knows them, a second old, or five where it is slow.
 
-    ``check`` never waits for the store where others have asked it a moment ago.
+    ``rows`` are all keys there ever were: a caller needs one also when all are revoked, else
+    revoking the last would open the service to everybody. They were read at ``read_at``.
     """
 
     def __init__(self, store: Store) -> None:
         self._store, self._lock = store, threading.Lock()
-        self._rows: Sequence[KeyRow] = ()
-        self._read_at = float("-inf")
-
-    @property
-    def is_fresh(self) -> bool:
-        """Whether the keys were read within the last second; read by ``Gatekeeper.admit``."""
-        return time.monotonic() - self._read_at < _FRESH
-
-    @property
-    def is_old(self) -> bool:
-        """Whether nobody may go by the keys before they are read again."""
-        return time.monotonic() - self._read_at >= _OLD
+        self.rows: Sequence[KeyRow] = ()
+        self.read_at = float("-inf")
 
     def refresh(self, *, now: float | None = None) -> None:
         """Read the keys again if they are older than a second."""
         moment = time.monotonic() if now is None else now
         with self._lock:
-            if moment - self._read_at < _FRESH:
+            if moment - self.read_at < FRESH:
                 return
             with self._store.read() as transaction:
-                self._rows = transaction.list_keys()
-            self._read_at = moment
+                self.rows = transaction.list_keys()
+            self.read_at = moment
 
     @property
     def has_keys(self) -> bool:
         """Whether there is any key that is not revoked."""
-        return any(row.revoked_at is None for row in self._rows)
-
-    @property
-    def asks_for_keys(self) -> bool:
-        """Whether callers need a key: where there ever was one, also when all are revoked.
-
-        Else revoking the last key would open the service to everybody.
-        """
-        return bool(self._rows)
+        return any(row.revoked_at is None for row in self.rows)
 
     def check(self, secret: str) -> Key | None:
         """Find the key of a secret, None if there is none.
@@ -138,7 +121,7 @@ class KeyRing:
         Hashes are compared in constant time, and all of them: how long it takes tells nothing.
         """
         wanted, found = hash_secret(secret), None
-        for row in self._rows:
+        for row in self.rows:
             if compare_digest(row.hash, wanted) and row.revoked_at is None:
                 found = row
         return None if found is None else _read(found)

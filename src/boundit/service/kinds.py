@@ -1,4 +1,4 @@
-"""The kinds of policies in use are compiled before a visitor comes, and nobody else waits.
+"""The kinds of policies in use are compiled before a request comes, and no other request waits.
 
 Never within a transaction: others wait for its locks, and a database ends one that is idle.
 """
@@ -41,7 +41,7 @@ def require_compiled(kind: str) -> None:
 def compile_kind(kind: str) -> "Future[None]":
     """Compile a kind, or load it, in a thread of its own; gives what is done when it is.
 
-    Once in a process, whoever asks.
+    Once in a process.
     """
     with _beginning:
         found = _begun.get(kind)
@@ -71,7 +71,7 @@ def _compile(kind: str, done: "Future[None]") -> None:
             except _NotKept:
                 _compile_apart(kind)
                 warm_up(kinds=[kind])
-        except Exception:  # noqa: BLE001, it fails again, and is told, where a kernel is called
+        except Exception:  # noqa: BLE001, it fails again, with its reason, where a kernel is called
             _log.exception("policies of kind %s are not compiled", kind)
     done.set_result(None)
 
@@ -150,7 +150,7 @@ class KindCompiler:
                 self._looked.set()
             except ServiceError as error:
                 _log.info("kinds are not looked after: %s", error)
-            except Exception:  # noqa: BLE001, whoever needs it compiles it then
+            except Exception:  # noqa: BLE001, the first to need it compiles it then
                 _log.exception("kinds are not looked after")
                 return
             self._end.wait(self._every)

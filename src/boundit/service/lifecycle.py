@@ -16,6 +16,7 @@ from boundit.core.errors import BounditError, shorten
 from boundit.results.bound_file import compute_checksum
 from boundit.service.changes import Draft, KnownDecision, PolicyChanges, hash_id
 from boundit.service.commands import (
+    DeleteAnswer,
     PolicyAnswer,
     PruneAnswer,
     RefreshAnswer,
@@ -33,7 +34,6 @@ from boundit.service.errors import (
     Conflict,
     DecisionPruned,
     NoSuchDecision,
-    NoSuchPolicy,
     StoreUnavailable,
     Unprocessable,
 )
@@ -41,17 +41,20 @@ from boundit.service.events import (
     CLOSED,
     CREATED,
     DECIDED,
+    DELETED,
     NOTHING,
     PRUNED,
     REFRESHED,
     UPDATED,
     Created,
+    Deleted,
     Pruned,
     Refreshed,
     Updated,
     from_datetime,
     read_closed,
     read_decided,
+    to_datetime,
     write_body,
 )
 from boundit.service.show import show_policy
@@ -115,6 +118,12 @@ def create_policy(transaction: Transaction, new: NewPolicy) -> tuple[Head, bool]
     if head is None:
         raise StoreUnavailable(f"policy {config.name!r} is being replaced")
     if policy is None:
+        if head.deleted_at is not None:
+            raise Conflict(
+                f"The policy {config.name!r} was deleted, and its name is not given again, so "
+                "that no late request meets another policy. Choose another name.",
+                code="policy_deleted",
+            )
         if transaction.get_config(head.id) != new.compared:
             reason = (
                 f"There is a policy {config.name!r} of another configuration already. Choose "
@@ -122,9 +131,8 @@ def create_policy(transaction: Transaction, new: NewPolicy) -> tuple[Head, bool]
             )
             raise Conflict(reason, code="policy_exists")
         return head, False
-    transaction.add_events([(policy, 1, transaction.now, CREATED, new.body)])
     head = head._replace(head=1, state_position=1)
-    transaction.update_head(head)
+    transaction.save(head, [(policy, 1, transaction.now, CREATED, new.body)], (), (), "", {})
     new.fold.id = policy
     return head, True
 
@@ -247,9 +255,7 @@ def prepare_prune(store: Store, name: str, before: datetime | None) -> KeepBase 
     """
     moment = None if before is None else from_datetime(before)
     with store.read() as transaction:
-        head = transaction.get_head(name)
-        if head is None:
-            raise NoSuchPolicy(name)
+        head = transaction.require_head(name)
         position = head.head
         if moment is not None:
             if moment > transaction.now:
@@ -288,7 +294,7 @@ def keep_base(changes: PolicyChanges, command: KeepBase) -> bool:
 def erase_some(changes: PolicyChanges, command: EraseSome) -> Erased:
     """Erase decisions that were closed up to a position, a bounded number at once.
 
-    Also those that have no window and are still open: nobody can tell how long they will be.
+    Also those that have no window and are still open: how long they stay so is not known.
     Their ids stay as hashes.
     """
     transaction, head = changes.transaction, changes.head
@@ -343,7 +349,18 @@ def _find_over(
     return over
 
 
-def delete_policy(changes: PolicyChanges, _: DeletePolicy) -> bool:
-    """Delete a policy: its name is free from now on, its rows are erased bit by bit."""
-    changes.transaction.delete_policy(changes.fold.id)
-    return True
+def delete_policy(transaction: Transaction, head: Head) -> DeleteAnswer:
+    """Delete a policy; sent again, the answer is the same.
+
+    The name stays taken: a late request for this policy must not meet another. The policy need
+    not be loaded, so that one that is damaged can be deleted too.
+    """
+    if head.deleted_at is None:
+        at, position = transaction.now, head.head + 1
+        head = head._replace(
+            head=position, last_at=at, open_decisions=0, retention=None, deleted_at=at
+        )
+        body = write_body(Deleted(head.name)).decode()
+        transaction.save(head, [(head.id, position, at, DELETED, body)], (), (), "", {})
+    assert head.deleted_at is not None
+    return DeleteAnswer(head.name, to_datetime(head.deleted_at), head.head)

@@ -40,7 +40,7 @@ from boundit.service.values import decode_level_list, encode_level_list, is_same
 AT_ONCE = 200
 """How many windows are closed in one transaction."""
 NO_REWARD = "no reward came"
-NOT_PLAYED = "nobody told the arm that was played"
+NOT_PLAYED = "the arm that was played was not reported"
 
 
 def close_due(changes: PolicyChanges) -> int:
@@ -51,7 +51,7 @@ def close_due(changes: PolicyChanges) -> int:
     rows = changes.transaction.list_due(changes.fold.id, changes.at, AT_ONCE)
     draft = Draft(changes)
     for row in rows:
-        # What was told in this very group is in what the changes know.
+        # What was reported in this very group is in what the changes know.
         known = changes.known.get(row.id) or KnownDecision(*row)
         if known.closed is None:
             close_decision(draft, known, known.read_outcome())
@@ -60,7 +60,7 @@ def close_due(changes: PolicyChanges) -> int:
 
 
 def close_decision(draft: Draft, known: KnownDecision, outcome: Outcome) -> int:
-    """Close one decision with what was told of it; gives the position of the event."""
+    """Close one decision with what was reported of it; gives the position of the event."""
     config, decided = draft.changes.fold.config, known.decided
     played = decided.played if decided.played is not None else outcome.played
     reward = combine_rewards(config.reward_aggregation, outcome.rewards)
@@ -91,7 +91,7 @@ def _find_reason(config: PolicyConfig, closed: Closed) -> str | None:
 
 
 def find_propensity(decided: Decided, outcome: Outcome) -> float | None:
-    """Find the chance with which the arm was played, None where a caller did not tell it."""
+    """Find the propensity of the arm played, None where a caller did not report it."""
     return decided.propensity if outcome.played is None else outcome.propensity
 
 
@@ -130,7 +130,7 @@ def take_rewards(changes: PolicyChanges, command: GiveRewards) -> RewardBatchAns
 
 
 def take_reward(draft: Draft, request: RewardRequest) -> RewardAnswer:
-    """Take what a caller tells of one decision; an equal repeat changes nothing."""
+    """Record what a caller reports of one decision; an equal repeat changes nothing."""
     known = _close_overdue(draft, find_decision(draft, request.id))
     outcome = known.read_outcome()
     late = known.closed is not None
@@ -182,7 +182,7 @@ def find_decision(draft: Draft, id: str) -> KnownDecision:  # noqa: A002, the wo
 
 
 def _close_overdue(draft: Draft, known: KnownDecision) -> KnownDecision:
-    """Close a decision whose window is over, though nobody has come to close it.
+    """Close a decision whose window is over, though the writer has not closed it yet.
 
     What comes now is late, however long the service was away.
     """
@@ -240,10 +240,14 @@ def _tell_played(
             raise _refuse_reward(
                 known.id, "the arm played", tuple(before), arm, field="$.played"
             )
-        chance = outcome.propensity if decided.played is None else decided.propensity
-        if request.propensity not in (None, chance):
+        known_propensity = outcome.propensity if decided.played is None else decided.propensity
+        if request.propensity not in (None, known_propensity):
             raise _refuse_reward(
-                known.id, "the propensity", chance, request.propensity, field="$.propensity"
+                known.id,
+                "the propensity",
+                known_propensity,
+                request.propensity,
+                field="$.propensity",
             )
         return False
     passed = None if decided.arms is None else [decode_level_list(one) for one in decided.arms]

@@ -35,8 +35,9 @@ from boundit.service.events import (
 )
 from boundit.service.state import Fold, load_fold
 from boundit.service.store.base import DecisionRow, EventRow, Head, Store
+from boundit.service.values import write_named
 
-MOST_CHANCES = 100_000
+MOST_PROPENSITIES = 100_000
 """How many propensities a table may have."""
 
 
@@ -130,20 +131,22 @@ def show_daily_counts(fold: Fold, rows: Sequence[tuple[Any, ...]]) -> list[Daily
 
 
 def tabulate_propensities(fold: Fold) -> PropensityTable:
-    """Work out the chances of every arm in every context, or say why there is no table."""
+    """Compute the propensity of every arm in every context, or say why that cannot be done."""
     contexts = _list_contexts(fold)
     rows = list[PropensityRow]()
     try:
         decisions = fold.policy.decide_many(contexts, [""] * len(contexts))
-    except BounditError as error:  # its visitors had contexts that nobody declared
-        raise Unprocessable(f"there is no table: {error}") from None
+    except BounditError as error:  # its visitors had contexts that were not declared
+        raise Unprocessable(f"a table cannot be made: {error}") from None
     for decision in decisions:
         scores, write = decision.reasons, fold.names.write_arm
         arms = [
             ArmPropensity(write(scores.arms[place]), scores.find_propensity(place))
             for place in scores.order
         ]
-        rows.append(PropensityRow(fold.names.write_context(decision.context_values), arms))
+        rows.append(
+            PropensityRow(write_named(fold.names.context, decision.context_values), arms)
+        )
     return PropensityTable(fold.config.name, fold.state_position, fold.bounds_version, rows)
 
 
@@ -160,8 +163,10 @@ def _list_contexts(fold: Fold) -> list[Context]:
     size = n_arms
     for one in levels:
         size *= len(one)
-    if size > MOST_CHANCES:
-        reason = f"a table of {size:,} chances is too large; {MOST_CHANCES:,} are the most"
+    if size > MOST_PROPENSITIES:
+        reason = (
+            f"a table of {size:,} propensities is too large; {MOST_PROPENSITIES:,} are the most"
+        )
         raise Unprocessable(reason)
     return list(product(*levels))
 
@@ -200,7 +205,7 @@ def show_effects(fold: Fold, baseline: str | None) -> EffectTable:
         }
         ends[None] = effect.lower, effect.upper
         for context, (lower, upper) in ends.items():
-            shown = None if context is None else names.write_context(context)
+            shown = None if context is None else write_named(names.context, context)
             direction = "increase" if lower > 0 else "decrease" if upper < 0 else "inconclusive"
             rows.append(EffectRow(names.write_arm(arm), shown, lower, upper, direction))
     first = next(iter(effects.values()))

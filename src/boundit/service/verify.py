@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from boundit import __version__
 from boundit.service.decide import Visit, choose_arms
-from boundit.service.errors import NoSuchPolicy, ServiceError
+from boundit.service.errors import ServiceError
 from boundit.service.events import (
     CLOSED,
     DECIDED,
@@ -23,7 +23,7 @@ from boundit.service.values import decode_level_list
 
 _AT_ONCE = 2048
 MOST_SHOWN = 20
-"""How many differences are told."""
+"""How many differences are listed."""
 
 
 class KeptState(NamedTuple):
@@ -63,9 +63,7 @@ def replay_policy(
     state in memory to compare with, too.
     """
     with store.read() as transaction:
-        head = transaction.get_head(name)
-        if head is None:
-            raise NoSuchPolicy(name)
+        head = transaction.require_head(name)
         return _Replay(transaction, head, decisions=decisions, kept=kept).run()
 
 
@@ -191,7 +189,7 @@ class _Replay:
         self._n_decided += len(waiting)
         for (row, decided), chosen in zip(waiting, found, strict=True):
             same = decode_level_list(decided.arm) == chosen.arm
-            if not same or bytes(decided.chances) != bytes(chosen.chances.body):
+            if not same or bytes(decided.propensities) != bytes(chosen.propensities.body):
                 self._found.append(f"the decision at {row.position} would be another")
 
     def _compare_head(self) -> None:

@@ -10,9 +10,9 @@ from numpy.random import Generator
 from scipy.optimize import minimize
 
 from boundit.bounds.derive import derive_table
+from boundit.bounds.evidence import has_two_values
 from boundit.bounds.options import Options, accept_options
 from boundit.bounds.request import BoundRequest, read_request
-from boundit.bounds.reward import has_two_values
 from boundit.core.long_work import Progress, TimeBudget, follow_progress, say_nothing
 from boundit.core.names import sort_names
 from boundit.counts.named_array import Floats, NamedArray

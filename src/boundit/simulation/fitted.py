@@ -6,13 +6,8 @@ from functools import cached_property
 from typing import overload
 
 from boundit.estimand.query import EffectQuery
-from boundit.report.notebook.snippet import (
-    MOST_ROWS,
-    describe_cut,
-    write_snippet,
-    write_table,
-    write_words,
-)
+from boundit.report.page import Page
+from boundit.report.sections import make_table
 from boundit.results.bound import Key, Value
 from boundit.results.bound_table import BoundTable
 from boundit.simulation.environment import Environment
@@ -120,15 +115,11 @@ class FittedEnvironments(Sequence[FittedEnvironment]):
     def _repr_html_(self) -> str:
         """Show in a notebook how many environments fit, how well, and how they differ."""
         first, *others = (f"{line[:1].upper()}{line[1:]}." for line in str(self).splitlines())
-        shown = self.environments[:MOST_ROWS]
-        rows = [(e.name, f"{e.distance:.4f}", f"{e.selection_rate:.3f}") for e in shown]
-        head = ("environment", "distance from the log", "selection rate")
-        return write_snippet(
-            first,
-            write_words(*others),
-            write_table(head, rows, caption="", right=(1, 2)) if rows else "",
-            write_words(describe_cut(len(shown), len(self.environments), "record()")),
-        )
+        rows = [
+            (e.name, f"{e.distance:.4f}", f"{e.selection_rate:.3f}") for e in self.environments
+        ]
+        table = make_table("", ("environment", "distance from the log", "selection rate"), rows)
+        return Page(first, tuple(others), (table,) if rows else ()).write_snippet()
 
     def __str__(self) -> str:
         n = len(self.environments)

@@ -16,11 +16,10 @@ from boundit.core.errors import UnreadableFile, shorten
 from boundit.core.files import write_whole
 from boundit.core.frames import FrameKind
 from boundit.counts.named_array import Floats
-from boundit.report.figures.canvas import give_figure
-from boundit.report.figures.curves import draw_curves
+from boundit.report.chart import Curve, LineChart
 from boundit.report.frame import make_frame
-from boundit.report.notebook.curves import show_curves
-from boundit.report.records import Curve
+from boundit.report.notebook import show_curves
+from boundit.report.plot import plot
 from boundit.simulation.errors import InvalidSimulation
 from boundit.simulation.options import refuse
 from boundit.simulation.summary import (
@@ -230,8 +229,14 @@ class Regret:
         path : path, optional
             Save the figure as PNG or SVG instead of showing it.
         """
-        (axes,) = give_figure(draw_curves(self.make_curves(), note=self.caption), path)
-        return axes
+        return plot(self.chart, path)[0]
+
+    @property
+    def chart(self) -> LineChart:
+        """Chart of the mean regret of all policies over the rounds."""
+        title = f"Cumulative regret in {self.environment}"
+        curves = self.make_curves()
+        return LineChart(title, curves, y_label="cumulative regret", note=self.caption)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Save every run to an npz file."""

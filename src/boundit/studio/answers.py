@@ -1,7 +1,7 @@
 """What the page asks the library: records as ``--json`` prints them, and what they light up."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -12,22 +12,28 @@ from boundit.checks.check import check
 from boundit.core.errors import BounditError
 from boundit.core.formula import StepRecord
 from boundit.core.long_work import Progress
-from boundit.core.names import join_names, sort_names
+from boundit.core.names import Nodes, join_names, sort_names
+from boundit.estimand.adjustment import adjustment_sets
 from boundit.estimand.derivation import Step
 from boundit.estimand.identify import identify
-from boundit.report.pages.bound_page import write_bound_page
+from boundit.estimand.query import EffectQuery
+from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.implications import implications
+from boundit.graph.paths import find_proper_causal_nodes
+from boundit.report.bounds import write_bounds_page
 from boundit.results.bound import Arm, Context
 from boundit.results.bound_table import BoundTable
 from boundit.results.choice import Choice
 from boundit.results.effect import Effect
-from boundit.results.text import write_confidence
+from boundit.results.text import says_nothing, write_confidence, write_silence
 from boundit.studio.ask import AskedProject, spell_caveat, write_for_page
 from boundit.studio.claims import LitParts, join_lit, light_walk, make_lighter
 from boundit.studio.drawing import make_draft
 from boundit.studio.project import DrawnEdge, name_file
+from boundit.studio.saved import embed_project
 from boundit.studio.take import write_command
 
-MOST_ROWS, MOST_EXPLAINED, MOST_CHOSEN, MOST_LISTED = 5_000, 400, 10_000, 30
+MOST_ROWS, MOST_EXPLAINED, MOST_CHOSEN, MOST_LISTED = 5_000, 400, 10_000, 100
 """How many rows are sent, explained and chosen for; and how many sets and paths are listed."""
 
 Record = dict[str, Any]
@@ -62,6 +68,7 @@ def answer_bound(asked: AskedProject, keeper: CountKeeper, progress: Progress) -
     progress("write the reasons", 0, 1)
     light = make_lighter(asked.project.graph, asked.graph)
     choice = choose_arms(table)
+    effects = _find_effects(table, asked.project.query.baseline)
     return {
         "outcome": table.outcome,
         "treatments": table.treatments,
@@ -73,7 +80,9 @@ def answer_bound(asked: AskedProject, keeper: CountKeeper, progress: Progress) -
         "inference": table.inference,
         "summary": table.summary(),
         "caveats": list(map(str, table.caveats)),
-        "effects": _record_effects(table, asked.project.query.baseline),
+        "silence": write_silence(table, effects) if says_nothing(table) else [],
+        "critical": list(map(str, table.critical)),
+        "effects": _record_effects(table, effects),
         "rows": _record_rows(table),
         "n_rows": len(table.bounds),
         "rules": {
@@ -86,11 +95,15 @@ def answer_bound(asked: AskedProject, keeper: CountKeeper, progress: Progress) -
     }
 
 
-def _record_effects(table: BoundTable, baseline: Arm | None) -> Record | None:
-    """Record the effects of all arms relative to one, the conclusive ones first."""
-    if len(table.arms) < 2:
+def _find_effects(table: BoundTable, baseline: Arm | None) -> list[Effect]:
+    """Find the effects of all arms relative to one; none where there is one arm alone."""
+    return [] if len(table.arms) < 2 else [*table.effects(baseline).values()]
+
+
+def _record_effects(table: BoundTable, effects: list[Effect]) -> Record | None:
+    """Record effects, the conclusive ones first."""
+    if not effects:
         return None
-    effects = [*table.effects(baseline).values()]
     conclusive = [each for each in effects if each.lower > 0 or each.upper < 0]
     said = [*conclusive, *(each for each in effects if each not in conclusive)]
     rows = [
@@ -177,10 +190,20 @@ def answer_check(asked: AskedProject, _: CountKeeper, progress: Progress) -> Rec
 
 
 def answer_identify(asked: AskedProject, _: CountKeeper, progress: Progress) -> Record:
-    """Say what the graph alone tells: formula, adjustment sets, paths and implications."""
+    """Say what the graph alone tells; without a question, what it implies."""
+    graph, draft = asked.graph, make_draft(asked.project.graph)
+    record: Record = {
+        "identified": None,
+        "implications": [
+            _light_names(str(each), {each.one, each.other, *each.given})
+            for each in implications(graph)
+        ],
+        "roles": [],
+    }
+    if asked.project.query.outcome is None or not asked.project.query.treatments:
+        return record
     progress("look for a formula", 0, 1)
-    graph, query = asked.graph, asked.query
-    draft, light = make_draft(asked.project.graph), make_lighter(asked.project.graph, graph)
+    query, light = asked.query, make_lighter(asked.project.graph, graph)
     external = [frozenset(table.columns) & graph.observed for table in asked.open_external()]
     found = identify(graph, query, external=external)
 
@@ -192,46 +215,82 @@ def answer_identify(asked: AskedProject, _: CountKeeper, progress: Progress) -> 
         return {"words": " ".join(path), "lit": light_walk(draft, path)}
 
     progress("list adjustment sets and paths", 0, 1)
-    return {
+
+    wanted, unwanted = asked.project.query.adjust_for, asked.project.query.never_adjust_for
+    sets = dict.fromkeys(
+        each.covariates
+        for table in external or [frozenset()]
+        for each in islice(
+            adjustment_sets(
+                graph,
+                query,
+                external=table,
+                include=graph.observed.intersection(wanted),
+                within=graph.observed.difference(unwanted),
+            ),
+            MOST_LISTED + 1,
+        )
+    )
+    caused = graph.descendants(query.treatments)
+    free = graph.observed - caused - {*query.outcomes, *query.context}
+    return record | {
         "query": str(query),
         "identified": bool(found),
         "formula": None if found.expression is None else str(found),
-        "latex": None if found.expression is None else found.latex(),
         "proof": found.proof,
         "steps": [{"words": str(step), "lit": light_step(step)} for step in found.steps],
         "adjustment_sets": [
-            {
-                "words": join_names(each) or "nothing: no covariate is needed",
-                "lit": LitParts(tuple(sort_names(each))),
-            }
-            for each in islice(found.adjustment_sets, MOST_LISTED)
+            _light_names(join_names(each) or "nothing: no covariate is needed", each)
+            for each in islice(sorted(sets, key=len), MOST_LISTED)
         ],
+        "more_sets": len(sets) > MOST_LISTED,
+        "candidates": sort_names(free | {*wanted, *unwanted}),
         "causal_paths": list(map(show, islice(found.causal_paths, MOST_LISTED))),
         "biasing_paths": list(map(show, islice(found.biasing_paths, MOST_LISTED))),
-        "implications": [
-            {
-                "words": str(each),
-                "lit": LitParts((each.one, each.other, *sort_names(each.given))),
-            }
-            for each in found.implications
+        "roles": [
+            _light_names(f"{role}: {join_names(names)}", names)
+            for role, names in list_roles(graph, query)
+            if names
         ],
     }
+
+
+def _light_names(words: str, names: Iterable[str]) -> Record:
+    return {"words": words, "lit": LitParts(tuple(sort_names(names)))}
+
+
+def list_roles(graph: CausalGraph, query: EffectQuery) -> Iterator[tuple[str, Nodes]]:
+    """List what the other nodes are to treatments and outcome, by the graph."""
+    x, y = frozenset(query.treatments), frozenset(query.outcomes)
+    ends, caused = x | y, graph.descendants(x)
+    to_x = graph.ancestors(x) - ends
+    to_y = graph.without_edges_out_of(x).ancestors(y) - ends
+    ways = find_proper_causal_nodes(graph, treatments=x, outcomes=y) - ends
+    after = (graph.descendants(y) | caused) - ends - ways
+    rest = graph.nodes - ends - to_x - to_y - ways - after
+    selection = frozenset((graph.selection,)) if graph.selection else frozenset()
+    yield "Confounders, causes of treatment and outcome", to_x & to_y
+    yield "Causes of the treatment alone", to_x - to_y
+    yield "Causes of the outcome alone", to_y - to_x - ways
+    yield "Mediators, on a causal path", ways
+    yield "Effects of treatment or outcome, not to be adjusted for", after - selection
+    yield "Affects which rows are logged", graph.selecting() - ends - selection
+    yield "Others", rest - selection
 
 
 def answer_report(asked: AskedProject, keeper: CountKeeper, progress: Progress) -> Record:
     """Write the page that ``boundit bound --report`` writes, as one file to take away."""
     table = derive(asked, keeper, progress)
     progress("write the page", 0, 1)
-    page = write_bound_page(
+    page = write_bounds_page(
         table,
         graph=asked.graph,
-        query=asked.query,
         command=write_command(asked.project, "report", asked.folder) or "",
         choice=choose_arms(table),
         title=asked.project.name,
     )
     name = name_file(asked.project).removesuffix(".boundit.json")
-    return {"html": page, "name": f"{name}.html"}
+    return {"html": embed_project(page, asked.project), "name": f"{name}.html"}
 
 
 def plain(values: Sequence[object]) -> list[object]:

@@ -1,11 +1,9 @@
 """The studio as an ASGI app: who may ask, the page's files, and one way to answer and refuse."""
 
-import re
 import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from http import HTTPStatus
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -19,19 +17,11 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from boundit.core.errors import BounditError
-from boundit.report.stylesheet import write_palette
+from boundit.studio.bundle import pack_page
 from boundit.studio.calls import CALLS, JSON, PageCall, Studio, read_body, require_type
 from boundit.studio.errors import StudioError, describe_bug
 from boundit.studio.project import read_json
 
-PAGE = Path(__file__).with_name("page")
-TYPES = {
-    ".css": "text/css",
-    ".html": "text/html",
-    ".js": "text/javascript",
-    ".svg": "image/svg+xml",
-}
-_FILE = re.compile(r"[a-z0-9][a-z0-9_-]{0,60}\.[a-z]{1,5}")
 POLICY = "; ".join(
     [
         "default-src 'self'",
@@ -65,9 +55,9 @@ class StartToken:
     port: int
 
     @classmethod
-    def draw(cls, port: int) -> "StartToken":
-        """Draw a new secret."""
-        return cls(secrets.token_urlsafe(32), port)
+    def draw(cls, port: int, secret: str | None = None) -> "StartToken":
+        """Draw a new secret, unless there is one."""
+        return cls(secret or secrets.token_urlsafe(32), port)
 
     @property
     def cookie(self) -> str:
@@ -209,13 +199,10 @@ def _write(value: object, status: int = HTTPStatus.OK) -> Response:
 
 
 async def _show_page(request: Request) -> Response:
-    """Answer with a file of the page; the colors of ``palette.css`` are those of the reports."""
-    name = request.path_params.get("name", "index.html")
-    if name == "palette.css":
-        return Response(write_palette(), media_type=TYPES[".css"])
-    path = PAGE / name if _FILE.fullmatch(name) else None
-    if path is None or path.suffix not in TYPES or not path.is_file():
+    """Answer with a file of the page; every browser unpacks it."""
+    found = pack_page(request.path_params.get("name", "index.html"))
+    if found is None:
         raise StudioError("not_found", "there is no such part of the page")
-    answer = Response(path.read_bytes(), media_type=TYPES[path.suffix])
-    answer.headers["Cache-Control"] = "no-cache"
-    return answer
+    content, kind = found
+    headers = {"Cache-Control": "no-cache", "Content-Encoding": "gzip"}
+    return Response(content, media_type=kind, headers=headers)

@@ -3,9 +3,11 @@
 import asyncio
 import inspect
 import os
+import shlex
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from tempfile import TemporaryFile
 from typing import Annotated, Any, TypeVar, get_type_hints
 from uuid import uuid4
 
@@ -15,6 +17,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 
 import boundit
+from boundit.core.errors import BounditError
+from boundit.estimand.query import parse_query
 from boundit.studio.claims import DrawingClaims, make_claims
 from boundit.studio.drawing import (
     DrawnFormat,
@@ -22,7 +26,6 @@ from boundit.studio.drawing import (
     ReadDrawing,
     lay_out_drawing,
     read_drawing,
-    read_project,
     write_drawing,
     write_project,
 )
@@ -40,6 +43,14 @@ from boundit.studio.project import (
     dump_project,
     load_project,
     name_file,
+)
+from boundit.studio.saved import (
+    export_project,
+    list_saved,
+    open_project,
+    read_any,
+    save_project,
+    unpack_export,
 )
 from boundit.studio.take import TakenPart, TakePart, take_part
 from boundit.studio.worker import JobKind, JobMessage
@@ -185,14 +196,52 @@ def keep_draft(studio: Studio, _: Request, *, project: Project) -> dict[str, obj
 
 @_call("POST", "/api/project/read")
 def read_file(_: Studio, __: Request, *, text: Text) -> dict[str, object]:
-    """Read the text of a project's file."""
-    return {"project": read_project(text)}
+    """Read the text of a project's file, or of a report."""
+    return {"project": read_any(text)}
 
 
 @_call("POST", "/api/project/write")
 def write_file(_: Studio, __: Request, *, project: Project) -> dict[str, object]:
     """Write a project as the text of a file."""
     return {"text": write_project(project), "name": name_file(project)}
+
+
+@_call("GET", "/api/projects")
+def list_projects(studio: Studio, _: Request) -> dict[str, object]:
+    """List the projects in the folder, the newest first."""
+    return {"projects": list_saved(studio.folder)}
+
+
+@_call("POST", "/api/projects/save")
+def save(
+    studio: Studio, _: Request, *, project: Project, file: str | None = None
+) -> dict[str, object]:
+    """Write a project into the folder."""
+    return {"file": save_project(project, file, studio.folder)}
+
+
+@_call("POST", "/api/projects/open")
+def open_saved(studio: Studio, _: Request, *, file: str) -> dict[str, object]:
+    """Open a project of the folder."""
+    return {"project": open_project(file, studio.folder)}
+
+
+@_call("POST", "/api/projects/export")
+def export(studio: Studio, _: Request, *, project: Project) -> dict[str, object]:
+    """Write a project with its data into one file of the folder."""
+    path = export_project(project, studio.folder)
+    command = shlex.join(["boundit", "studio", path.name])
+    return {"file": path.name, "bytes": path.stat().st_size, "command": command}
+
+
+@_call("POST", "/api/projects/unpack")
+async def unpack(studio: Studio, request: Request) -> dict[str, object]:
+    """Read an export, and write its data into the folder."""
+    require_type(request, BYTES)
+    with TemporaryFile() as file:
+        async for part in read_body(request, studio.limits.upload):
+            await asyncio.to_thread(file.write, part)
+        return {"project": await asyncio.to_thread(unpack_export, file, studio.folder)}
 
 
 @_call("POST", "/api/graph/read")
@@ -215,9 +264,33 @@ def write_graph(
 
 
 @_call("POST", "/api/graph/layout")
-def lay_out(_: Studio, __: Request, *, graph: Drawing) -> PlacedDrawing:
-    """Find a place for every node."""
-    return lay_out_drawing(graph)
+def lay_out(
+    _: Studio,
+    __: Request,
+    *,
+    graph: Drawing,
+    aspect: Annotated[float, Meta(ge=0.1, le=10)] = 1.5,
+) -> PlacedDrawing:
+    """Find a place for every node, on a canvas of this width over height."""
+    return lay_out_drawing(graph, aspect)
+
+
+@_call("POST", "/api/query/read")
+def read_question(_: Studio, __: Request, *, text: Text) -> dict[str, object]:
+    """Read a question that was typed."""
+    try:
+        asked = parse_query(text)
+    except BounditError as error:
+        raise StudioError("malformed", str(error), where="query") from None
+    if len(asked.outcomes) != 1:
+        raise StudioError("malformed", "a question has one outcome", where="query")
+    return {
+        "query": {
+            "outcome": asked.outcomes[0],
+            "treatments": asked.treatments,
+            "context": asked.context,
+        }
+    }
 
 
 @_call("POST", "/api/graph/claims")

@@ -19,7 +19,7 @@ from boundit.core.names import Nodes, sort_names, write_name
 from boundit.decisions.stress import MissingEdge, list_missing
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import GraphDraft, draft_text
-from boundit.report.graph.highlights import find_highlight, write_edge
+from boundit.report.highlights import find_highlight, write_edge
 from boundit.studio.drawing import make_draft
 from boundit.studio.project import Drawing, DrawnEdge, EdgeSign, ProjectQuery
 
@@ -60,6 +60,8 @@ class DrawingClaims(Struct, frozen=True):
 
     edges: tuple[EdgeClaim, ...]
     missing: tuple[EdgeClaim, ...]
+    arcs: tuple[DrawnEdge, ...]
+    """Pairs with a hidden common cause, drawn as ``<->`` or as a hidden node."""
     selection: str
     problems: tuple[DrawingProblem, ...]
     query: str | None
@@ -81,10 +83,17 @@ def make_claims(drawing: Drawing, query: ProjectQuery) -> DrawingClaims:
             for edge in drawing.edges
         ),
         missing=missing,
+        arcs=() if graph is None else _list_arcs(draft),
         selection=words.describe_selection(),
         problems=tuple(problems),
         query=write_question(query),
     )
+
+
+def _list_arcs(draft: GraphDraft) -> tuple[DrawnEdge, ...]:
+    """List the pairs that have a hidden common cause, once hidden nodes are projected away."""
+    arcs = sorted(draft.make_graph().bidirected)
+    return tuple(DrawnEdge(tail=a, head=b, kind="<->") for a, b in arcs)
 
 
 def _make_claim(tail: str, kind: EdgeSign, head: str, claim: str) -> EdgeClaim:

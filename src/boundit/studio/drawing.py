@@ -1,6 +1,7 @@
 """Drawings and graphs: what a person drew, as text of any format and as a causal graph."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from math import ceil
 from typing import Literal, TypeAlias
 
@@ -13,8 +14,8 @@ from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.read import ReadFormat, draft_graph, write_draft
 from boundit.graph.text import GraphDraft, list_lines
-from boundit.report.graph.layout import GraphLayout, lay_out_graph
-from boundit.report.graph.svg import draw_graph
+from boundit.report.drawing import draw_graph
+from boundit.report.layout import NodeBox, lay_out_graph
 from boundit.studio.errors import StudioError
 from boundit.studio.project import (
     Drawing,
@@ -28,8 +29,8 @@ from boundit.studio.project import (
 )
 
 DrawnFormat: TypeAlias = Literal["boundit", "dagitty", "dot", "json", "svg"]
-_LONG, _BETWEEN_COLUMNS = 1600.0, 60.0
-"""A drawing at least so long may be folded into columns, which stand so far apart."""
+_BETWEEN_COLUMNS = 60.0
+"""How far apart the columns of a folded drawing stand."""
 _SMALL, _APART = 25.0, 150.0
 """Places within so few units are none of pixels; and how far apart nodes then stand."""
 
@@ -326,47 +327,97 @@ class PlacedDrawing(Struct, frozen=True):
     height: float
 
 
-def lay_out_drawing(drawing: Drawing) -> PlacedDrawing:
-    """Find a place for every node, causes above effects; hidden nodes have places too.
+def lay_out_drawing(drawing: Drawing, aspect: float = 1.5) -> PlacedDrawing:
+    """Find a place for every node that suits a canvas of this width over height.
 
-    A drawing with a cycle is laid out without one edge of it. One that would be a long strip,
-    as a chain is, continues at the top in a column to the right.
+    Causes stand above or left of effects, whichever is seen larger; a long strip goes on in
+    columns. Members of a group stand together. A drawing with a cycle is laid out without one
+    edge of it.
     """
     draft = make_draft(drawing)
     if not draft.nodes:
         return PlacedDrawing({}, 0, 0)
-    found = _lay_out(draft)
-    rows = sorted({box.y for box in found.boxes.values()})
-    n_columns = _count_columns(found.width, found.height)
-    n_rows = ceil(len(rows) / n_columns)
-    places = dict[str, PlacedNode]()
-    for name, box in found.boxes.items():
+    homes = {name: g.name for g in draft.groups.values() for name in g.members}
+    groups = {g.name: sort_names(g.members) for g in draft.groups.values()}
+    boxes = _lay_out(draft, homes, groups)
+    rows = list(dict.fromkeys(sorted(box.y for box in boxes.values())))
+    layers = [_sort_boxes(boxes, y) for y in rows]
+    width = max(box.x + box.width / 2 for box in boxes.values())
+    tries = [
+        {n: (box.x, box.y) for n, box in boxes.items()},
+        _turn(layers),
+        *(_fold(boxes, rows, width, ceil(len(rows) / n)) for n in range(2, len(rows) // 4 + 1)),
+    ]
+
+    def measure(places: Mapping[str, tuple[float, float]]) -> tuple[float, float]:
+        wide = max(places[n][0] + boxes[n].width / 2 for n in places)
+        return wide + 20, max(places[n][1] + boxes[n].height / 2 for n in places) + 20
+
+    def fit(places: Mapping[str, tuple[float, float]]) -> float:
+        wide, high = measure(places)
+        return min(aspect / wide, 1 / high)
+
+    best = max(tries, key=fit)
+    placed = {n: at for n, at in best.items() if n not in groups}
+    for group, members in groups.items():
+        x, y = best[group]
+        for i, name in enumerate(members):
+            placed[name] = x, y + 8 + _MEMBER * (i - (len(members) - 1) / 2)
+    wide, high = measure(best)
+    points = {name: PlacedNode(round(x, 1), round(y, 1)) for name, (x, y) in placed.items()}
+    return PlacedDrawing(points, round(wide), round(high))
+
+
+_MEMBER, _LINE, _FIRST_LINE = 48.0, 17.0, 34.0
+"""How far apart members of a group stand; how high lines of a label are, and the first."""
+
+
+def _sort_boxes(boxes: Mapping[str, NodeBox], y: float) -> list[tuple[str, NodeBox]]:
+    """List the boxes of one row from left to right."""
+    row = [(name, box) for name, box in boxes.items() if box.y == y]
+    return sorted(row, key=lambda each: each[1].x)
+
+
+def _turn(layers: list[list[tuple[str, NodeBox]]]) -> dict[str, tuple[float, float]]:
+    """Let causes stand left of their effects; rows become columns."""
+    pairs = [pair for layer in layers for pair in pairwise(box for _, box in layer)]
+    needed = (((a.height + b.height) / 2 + 30, b.x - a.x) for a, b in pairs)
+    stretch = max((room / (apart or 1) for room, apart in needed), default=1.0)
+    places, left = dict[str, tuple[float, float]](), 0.0
+    for layer in layers:
+        half = max(box.width for _, box in layer) / 2 + 8
+        places |= {name: (left + half, box.x * stretch) for name, box in layer}
+        left += 2 * half + _BETWEEN_COLUMNS
+    return places
+
+
+def _fold(
+    boxes: Mapping[str, NodeBox], rows: list[float], width: float, n_rows: int
+) -> dict[str, tuple[float, float]]:
+    """Go on at the top, in a column to the right, after so many rows."""
+    places = dict[str, tuple[float, float]]()
+    for name, box in boxes.items():
         column = rows.index(box.y) // n_rows
-        x = box.x + column * (found.width + _BETWEEN_COLUMNS)
-        y = box.y - rows[column * n_rows] + rows[0]
-        places[name] = PlacedNode(round(x, 1), round(y, 1))
-    width = n_columns * (found.width + _BETWEEN_COLUMNS) - _BETWEEN_COLUMNS
-    height = found.height if n_columns == 1 else max(at.y for at in places.values()) + rows[0]
-    return PlacedDrawing(places, round(width), round(height))
+        x = box.x + column * (width + _BETWEEN_COLUMNS)
+        places[name] = x, box.y - rows[column * n_rows] + rows[0]
+    return places
 
 
-def _count_columns(width: float, height: float) -> int:
-    """Count the columns that make about a screen of a long strip.
-
-    >>> _count_columns(600, 1200), _count_columns(120, 5400)
-    (1, 5)
-    """
-    if height < _LONG or height < 4 * width:
-        return 1
-    return max(1, int((height / (width + _BETWEEN_COLUMNS)) ** 0.5))
-
-
-def _lay_out(draft: GraphDraft) -> GraphLayout:
-    """Lay a draft out as a graph of all its nodes."""
-    arrows = {(a, b) for a, b in draft.directed if a != b}
-    arcs = {(a, b) for a, b in draft.bidirected if a != b}
+def _lay_out(
+    draft: GraphDraft, homes: Mapping[str, str], groups: Mapping[str, list[str]]
+) -> Mapping[str, NodeBox]:
+    """Lay a draft out as a graph of all its nodes, each group one of them."""
+    home = {name: homes.get(name, name) for name in draft.nodes}
+    arrows = {(home[a], home[b]) for a, b in draft.directed if home[a] != home[b]}
+    arcs = {(home[a], home[b]) for a, b in draft.bidirected if home[a] != home[b]}
+    labels = dict[str, tuple[str, ...]]()
+    for name, members in groups.items():
+        high = _MEMBER * len(members) + 26
+        lines = ceil((high - _FIRST_LINE) / _LINE) + 1
+        labels[name] = (f"{max(members, key=len)}mm",) * lines
     while True:
         try:
-            return lay_out_graph(CausalGraph.of(draft.nodes, directed=arrows, bidirected=arcs))
+            graph = CausalGraph.of(home.values(), directed=arrows, bidirected=arcs)
+            return lay_out_graph(graph, labels).boxes
         except HasCycle as error:
             arrows.discard((error.cycle[-2], error.cycle[-1]))

@@ -1,9 +1,13 @@
 """The folder that the studio may read and write: names inside it, and nothing else."""
 
 import os
+import secrets
+import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
+from typing import IO
 
 from msgspec import Struct
 
@@ -16,7 +20,7 @@ OWN = ".boundit-studio"
 """The folder in the folder that is ours: the draft lies there."""
 MOST_FILES, MOST_FOLDERS = 2_000, 5_000
 """How many logs are listed, and how many folders are looked into for them."""
-_DEEPEST, _LONGEST = 4, 1_000
+_DEEPEST, _LONGEST, _SECRET = 4, 1_000, 40
 _PATTERNS = frozenset("*?[]")
 
 
@@ -97,13 +101,42 @@ class Folder:
                 f"{shorten(repr(base), 80)} is no {KINDS} file by its name",
                 hint="Name it log.csv, log.csv.gz, log.parquet, log.jsonl or such.",
             )
-        plain = "".join("_" if c in _PATTERNS or c in ':"<>|' else c for c in base)
-        stem, dot, ending = plain.partition(".")
-        found, n = plain, 1
+        return self.choose_free(
+            "".join("_" if c in _PATTERNS or c in ':"<>|' else c for c in base)
+        )
+
+    def choose_free(self, name: str) -> str:
+        """Choose the name of a new file, numbered where there is one already."""
+        stem, dot, ending = name.partition(".")
+        found, n = name, 1
         while (self.path / found).exists() or (self.path / found).is_symlink():
             n += 1
             found = f"{stem}-{n}{dot}{ending}"
         return found
+
+    def copy(self, source: IO[bytes], name: str) -> None:
+        """Copy what is read into a new file of the folder."""
+        with (self.path / name).open("xb") as file:
+            shutil.copyfileobj(source, file)
+
+    def keep_secret(self) -> str:
+        """Give the secret of this folder's studio, which only its owner may read.
+
+        It stays the same, so that a page goes on when the studio is started again.
+        """
+        self._own().mkdir(exist_ok=True)
+        path = self._own() / "secret"
+        with suppress(OSError, UnicodeDecodeError):
+            found = path.read_text("ascii").strip()
+            private = path.lstat()
+            mine = private.st_uid == os.getuid() and not private.st_mode & 0o077
+            if len(found) >= _SECRET and mine and not path.is_symlink():
+                return found
+        path.unlink(missing_ok=True)
+        secret = secrets.token_urlsafe(32)
+        with suppress(OSError), open(path, "x", opener=_open_private) as file:
+            file.write(secret)
+        return secret
 
     def keep(self, name: str, text: str) -> str:
         """Write a file of an example where none is yet, and give its name."""
@@ -137,6 +170,10 @@ class Folder:
                 "outside_folder", f"{OWN} is a link; remove it, so that drafts stay here"
             )
         return own
+
+
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def _require_plain(name: str, shown: str) -> None:

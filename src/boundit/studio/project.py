@@ -17,6 +17,8 @@ from boundit.service.commands import has_repeated_keys
 from boundit.studio.errors import StudioError
 
 FORMAT, VERSION = "boundit project", 2
+MARK = "boundit-project"
+"""The id of a project within a report."""
 
 EdgeSign: TypeAlias = Literal["->", "<->"]
 Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=200)]
@@ -84,6 +86,8 @@ class ProjectQuery(_ProjectPart, frozen=True):
     treatments: Annotated[tuple[Name, ...], Meta(max_length=50)] = ()
     context: Annotated[tuple[Name, ...], Meta(max_length=50)] = ()
     baseline: tuple[Level | None, ...] | None = None
+    adjust_for: Annotated[tuple[Name, ...], Meta(max_length=MOST_NODES)] = ()
+    never_adjust_for: Annotated[tuple[Name, ...], Meta(max_length=MOST_NODES)] = ()
 
 
 class DataSource(_ProjectPart, frozen=True):

@@ -24,13 +24,14 @@ class StudioServer:
 
     def __init__(self, folder: Path, port: int, limits: StudioLimits | None = None) -> None:
         self._listening = _listen(port)
-        self.token = StartToken.draw(self._listening.getsockname()[1])
-        self.link = self.token.link
         place = Folder(folder)
+        self.token = StartToken.draw(self._listening.getsockname()[1], place.keep_secret())
+        self.link = self.token.link
         self.studio = Studio(place, limits or StudioLimits(), JobPool(place))
         self.server = uvicorn.Server(
             uvicorn.Config(
                 make_app(self.studio, self.token),
+                loop="asyncio",
                 ws="none",
                 lifespan="off",
                 access_log=False,

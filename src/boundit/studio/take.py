@@ -19,11 +19,20 @@ from boundit.studio.folder import Folder
 from boundit.studio.project import Project
 
 TakePart: TypeAlias = Literal[
-    "graph", "bound", "identify", "check", "choose", "stress", "suggest", "simulate", "report"
+    "graph",
+    "effect",
+    "bound",
+    "identify",
+    "check",
+    "choose",
+    "stress",
+    "suggest",
+    "simulate",
+    "report",
 ]
 _COMMANDS = {"report": "bound"}
 _NEEDS_QUERY = frozenset(
-    {"bound", "identify", "choose", "stress", "suggest", "simulate", "report"}
+    {"effect", "bound", "identify", "choose", "stress", "suggest", "simulate", "report"}
 )
 
 
@@ -69,6 +78,8 @@ def write_command(project: Project, part: TakePart, folder: Folder) -> str | Non
         words += list_flags(
             {"external": project.settings.external} | list_bound_options(project)
         )
+    if part == "effect" and (baseline := project.query.baseline):
+        words += ["--baseline", ",".join(map(str, baseline))]
     words += ["--report", "report.html"] if part == "report" else []
     return shlex.join(words)
 
@@ -152,6 +163,11 @@ def write_python(project: Project, part: TakePart, folder: Folder) -> str:
     if part in {"stress", "suggest"}:
         return "\n".join([*lines, f"print(bd.{part}(graph, query, log{options}))", ""])
     lines.append(f"bounds = bd.derive_bounds(graph, query, log{options})")
+    if part == "effect":
+        arm = project.query.baseline or ()
+        baseline = "" if not arm else repr(arm[0] if len(arm) == 1 else arm)
+        lines.append(f"for effect in bounds.effects({baseline}).values():")
+        return "\n".join([*lines, "    print(effect)", ""])
     shown = "bounds.choose()" if part == "choose" else "bounds"
     return "\n".join([*lines, f"print({shown})", ""])
 

@@ -1,28 +1,32 @@
 """What would narrow or overturn the answer, and policies tried in environments that fit."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import asdict
 
-from msgspec import Struct
+from msgspec.structs import replace
 
+from boundit.core.errors import BounditError
 from boundit.core.long_work import Progress
 from boundit.core.rounding import ROUNDING
+from boundit.counts.sources import ColumnKind
 from boundit.decisions.stress import stress_request
 from boundit.decisions.stress_report import NOT_COVERED, StressedEdge, measure_width
 from boundit.decisions.suggest import suggest_request
-from boundit.decisions.suggest_report import Step, SuggestReport
+from boundit.decisions.suggest_report import Step
 from boundit.graph.causal_graph import CausalGraph
 from boundit.graph.text import GraphDraft
-from boundit.report.graph.highlights import write_edge
+from boundit.report.highlights import write_edge
 from boundit.simulation.fit import fit_environments
 from boundit.simulation.policies import OfflineTables, pick_policies
 from boundit.simulation.simulate import simulate
-from boundit.simulation.summary import Line
-from boundit.studio.answers import CountKeeper
+from boundit.simulation.summary import Band
+from boundit.studio.answers import CountKeeper, Record, derive
 from boundit.studio.ask import AskedProject, write_for_page
 from boundit.studio.claims import LitParts, light_edge
 from boundit.studio.drawing import make_draft
 from boundit.studio.errors import StudioError
-from boundit.studio.project import DrawnEdge
+from boundit.studio.project import DrawnEdge, Project
 
 ENVIRONMENTS, SEED = 5, 0
 """Number of environments that fit the log, and the seed of all draws."""
@@ -33,100 +37,53 @@ MOST_POINTS = 200
 class JobProgress:
     """Hears of progress as any ``Progress`` does, and of parts of an answer that can be shown."""
 
-    def __init__(self, tell: Progress, show: Callable[[Struct], None]) -> None:
+    def __init__(self, tell: Progress, show: Callable[[Record], None]) -> None:
         self._tell, self._show = tell, show
 
     def __call__(self, step: str, done: int, of: int) -> None:
         """Hear what is being done; every answer calls it."""
         self._tell(step, done, of)
 
-    def show(self, answer: Struct) -> None:
+    def show(self, answer: Record) -> None:
         """Hear an answer as far as it is known."""
         self._show(answer)
 
 
-def show_part(progress: Progress, answer: Struct) -> None:
+def show_part(progress: Progress, answer: Record) -> None:
     """Show a part of an answer to whoever wants parts."""
     if isinstance(progress, JobProgress):
         progress.show(answer)
 
 
-class NarrowItem(Struct, frozen=True):
-    """One thing that could be got or learned, and how wide intervals would then be."""
-
-    sentence: str
-    kind: str
-    width_before: float
-    width_after: float
-    least: float
-    most: float
-    exact: bool
-    formula: str
-    cost: str
-    basis: str
-    variables: tuple[str, ...]
-    edge: DrawnEdge | None
-    lit: LitParts
-
-
-class SuggestAnswer(Struct, frozen=True):
-    """What would narrow the intervals, the narrowest first."""
-
-    sentence: str
-    width: float
-    endless: float
-    items: tuple[NarrowItem, ...]
-    useless: tuple[str, ...]
-    caveats: tuple[str, ...]
-
-
-def answer_suggest(asked: AskedProject, _: CountKeeper, progress: Progress) -> SuggestAnswer:
-    """Say what would narrow the intervals of a project, and by how much.
-
-    What is known is shown while the rest is tried. A worker finds it in ``ANSWERS`` for the
-    kind "suggest".
-    """
+def answer_suggest(asked: AskedProject, _: CountKeeper, progress: Progress) -> Record:
+    """Say what would narrow the intervals; what is known is shown while the rest is tried."""
+    edges, draft = _list_edges(asked.graph), make_draft(asked.project.graph)
+    answer: Record = {}
     for found in suggest_request(asked.make_request(), progress=progress):
-        answer = _describe_all(asked, found)
+        answer = found.record() | {
+            "caveats": found.notes,
+            "items": [_describe_step(each, found.width, edges, draft) for each in found.steps],
+        }
         show_part(progress, answer)
     return answer
 
 
-def _describe_all(asked: AskedProject, found: SuggestReport) -> SuggestAnswer:
-    """Describe all that is suggested."""
-    edges, draft = _list_edges(asked.graph), make_draft(asked.project.graph)
-    return SuggestAnswer(
-        found.summary,
-        found.width,
-        found.limit,
-        tuple(_describe(each, found.width, edges, draft) for each in found.steps),
-        found.useless,
-        found.notes,
-    )
-
-
-def _describe(
+def _describe_step(
     each: Step, before: float, edges: dict[str, DrawnEdge], draft: GraphDraft
-) -> NarrowItem:
+) -> Record:
     """Describe one step."""
-    said = f"{each.what[:1].upper()}{each.what[1:]}: the mean width becomes {each.width:.3f}."
     edge = edges.get(each.what)
     shown = edge and light_edge(draft, write_edge(edge.tail, edge.kind, edge.head))
-    return NarrowItem(
-        said,
-        each.kind,
-        before,
-        each.width,
-        each.lower,
-        each.upper,
-        bool(each.formula),
-        each.formula,
-        each.action,
-        each.basis,
-        each.variables,
-        edge,
-        shown or LitParts(tuple(name for name in each.variables if name in draft.nodes)),
-    )
+    lit = shown or LitParts(tuple(name for name in each.variables if name in draft.nodes))
+    said = f"{each.what[:1].upper()}{each.what[1:]}: mean width {each.width:.3f}"
+    return each.record() | {
+        "sentence": f"{said}{each.range and f' ({each.range})'}",
+        "cost": each.action,
+        "width_before": before,
+        "width_after": each.width,
+        "edge": edge,
+        "lit": lit,
+    }
 
 
 def _list_edges(graph: CausalGraph) -> dict[str, DrawnEdge]:
@@ -141,48 +98,82 @@ def _list_edges(graph: CausalGraph) -> dict[str, DrawnEdge]:
     return found
 
 
-class OverturnItem(Struct, frozen=True):
-    """A missing edge, and what becomes of the answer if it is there."""
-
-    sentence: str
-    edge: DrawnEdge
-    survives: bool
-    width_before: float
-    width_after: float | None
-    regret: float | None
-    fallen: int
-    lost: int
-    test: str | None
-    refusal: str
+_SUPPOSED = 2.0
+"""The limit that a next step supposes; the page says so."""
 
 
-class StressAnswer(Struct, frozen=True):
-    """What would overturn the answer, the most harmful first."""
+def answer_help(asked: AskedProject, keeper: CountKeeper, progress: Progress) -> Record:
+    """Give the next steps where the data do not narrow the answer, each with its mean width."""
+    before = measure_width(derive(asked, keeper, progress))
+    steps = list[Record]()
+    for step, project in _list_knowledge(asked):
+        supposed = AskedProject(project, asked.folder)
+        with suppress(BounditError):
+            steps.append(step | {"width": measure_width(derive(supposed, keeper, progress))})
+    with suppress(BounditError):
+        *_, found = suggest_request(asked.make_request(), progress=progress)
+        steps += [
+            {"kind": each.kind, "words": each.what, "width": each.width, "range": each.range}
+            for each in found.pick()
+            if each.kind in {"rate", "table", "trial"}
+        ]
+    gains = [step for step in steps if step["width"] < before - ROUNDING]
+    return {"width": before, "steps": sorted(gains, key=lambda step: float(step["width"]))}
 
-    sentence: str
-    items: tuple[OverturnItem, ...]
-    apart: tuple[str, ...]
-    not_varied: tuple[str, ...]
-    caveats: tuple[str, ...]
+
+def _list_knowledge(asked: AskedProject) -> Iterator[tuple[Record, Project]]:
+    """List what could be stated: a value that the log lacks, and limits."""
+    project, graph = asked.project, asked.graph
+    settings, data = project.settings, project.data
+    source = asked.open_file()
+    columns = {
+        data.columns.get(name, name): name for name in graph.selecting() & graph.observed
+    }
+    held = [column for column in columns if column in source.kinds]
+    for column, n in zip(held, source.count_levels(held), strict=True):
+        name = columns[column]
+        if n == 1 and name not in data.levels:
+            # Which value it is does not change how wide the bounds become.
+            level = 0 if source.kinds[column] is ColumnKind.NUMBERS else "(another)"
+            levels = data.levels | {name: (level,)}
+            step: Record = {
+                "kind": "value",
+                "words": f"another value of {name}",
+                "variable": name,
+            }
+            yield step, replace(project, data=replace(data, levels=levels))
+    if graph.selection is not None and settings.selection_limit is None:
+        step = {"kind": "selection_limit", "words": f"a selection limit of {_SUPPOSED:g}"}
+        supposed = replace(settings, selection_limit=_SUPPOSED)
+        yield step, replace(project, settings=supposed)
+    arms = set(project.query.treatments)
+    for one, other in sorted(graph.bidirected):
+        text = write_edge(one, "<->", other)
+        if arms & {one, other} and text not in settings.confounding_limit:
+            limits = settings.confounding_limit | {text: _SUPPOSED}
+            step = {
+                "kind": "confounding_limit",
+                "words": f"a confounding limit of {_SUPPOSED:g} on {text}",
+                "edge": DrawnEdge(tail=one, head=other, kind="<->"),
+            }
+            supposed = replace(settings, confounding_limit=limits)
+            yield step, replace(project, settings=supposed)
 
 
-def answer_stress(asked: AskedProject, _: CountKeeper, progress: Progress) -> StressAnswer:
-    """Add every edge that the drawing leaves out, one at a time.
-
-    A worker finds it in ``ANSWERS`` for the kind "stress".
-    """
+def answer_stress(asked: AskedProject, _: CountKeeper, progress: Progress) -> Record:
+    """Add every edge that the drawing leaves out, one at a time, the most harmful first."""
     found = stress_request(asked.graph, asked.make_request(), progress=progress)
     before = measure_width(found.table)
-    return StressAnswer(
-        found.summary,
-        tuple(_describe_edge(e, before, refuted=bool(found.refutation)) for e in found.edges),
-        found.list_reasons(),
-        NOT_COVERED,
-        tuple(map(write_for_page, found.notes)),
-    )
+    refuted = bool(found.refutation)
+    return found.record() | {
+        "items": [_describe_edge(each, before, refuted=refuted) for each in found.edges],
+        "apart": found.list_reasons(),
+        "not_covered": NOT_COVERED,
+        "caveats": list(map(write_for_page, found.notes)),
+    }
 
 
-def _describe_edge(each: StressedEdge, before: float, *, refuted: bool) -> OverturnItem:
+def _describe_edge(each: StressedEdge, before: float, *, refuted: bool) -> Record:
     """Describe what one missing edge would do."""
     width, n = each.mean_width, len(each.changed)
     if each.refusal:
@@ -195,58 +186,17 @@ def _describe_edge(each: StressedEdge, before: float, *, refuted: bool) -> Overt
         said = f"If {each.meaning}, the intervals are wider and the choice is the same."
     else:
         said = f"If {each.meaning}, nothing changes."
-    return OverturnItem(
-        said,
-        DrawnEdge(tail=each.edge.tail, head=each.edge.head, kind=each.edge.kind),
-        not (each.changed or each.refusal or refuted),
-        before,
-        width,
-        each.regret,
-        n,
-        len(each.undecided),
-        None if each.test is None else each.data,
-        write_for_page(each.refusal),
-    )
+    return each.record() | {
+        "sentence": said,
+        "edge": DrawnEdge(tail=each.edge.tail, head=each.edge.head, kind=each.edge.kind),
+        "survives": not (each.changed or each.refusal or refuted),
+        "width_before": before,
+        "width_after": width,
+    }
 
 
-class RegretCurve(Struct, frozen=True):
-    """The mean regret of one policy over the rounds, with a 95 % interval at each."""
-
-    rounds: tuple[int, ...]
-    mean: tuple[float, ...]
-    low: tuple[float, ...]
-    high: tuple[float, ...]
-
-
-class PlayedPolicy(Struct, frozen=True):
-    """What one policy lost by the end, and by how much less than the first."""
-
-    policy: str
-    mean: float
-    low: float
-    high: float
-    less: float
-    less_low: float
-    less_high: float
-    words: str
-
-
-class SimulateAnswer(Struct, frozen=True):
-    """Curves by policy, and what they come to."""
-
-    sentence: str
-    curves: dict[str, RegretCurve]
-    policies: tuple[PlayedPolicy, ...]
-    environments: str
-    caption: str
-    caveats: tuple[str, ...]
-
-
-def answer_simulate(asked: AskedProject, _: CountKeeper, progress: Progress) -> SimulateAnswer:
-    """Play policies in environments that fit the log, started from its bounds.
-
-    A worker finds it in ``ANSWERS`` for the kind "simulate".
-    """
+def answer_simulate(asked: AskedProject, _: CountKeeper, progress: Progress) -> Record:
+    """Play policies in environments that fit the log, started from its bounds."""
     how = asked.project.simulate
     if not how.policies:
         raise StudioError("refused", "no policy is chosen", where="simulate.policies")
@@ -275,29 +225,24 @@ def answer_simulate(asked: AskedProject, _: CountKeeper, progress: Progress) -> 
         seed=SEED,
         progress=progress,
     )
-    bands = {band.policy: band for band in pooled.bands()}
-    curves = dict[str, RegretCurve]()
-    for name, band in bands.items():
-        at = band.at.tolist()
-        kept = _thin(len(at))
-        curves[name] = RegretCurve(
-            tuple(at[i] for i in kept),
-            *(
-                tuple(part.tolist()[i] for i in kept)
-                for part in (band.mean, band.lower, band.upper)
-            ),
-        )
-    finals = tuple(_describe_policy(line, how.rounds) for line in pooled.summary())
-    best = min(finals, key=lambda one: one.mean)
-    return SimulateAnswer(
-        f"{best.policy} loses least: {best.mean:,.1f} over {how.rounds:,} rounds on average, "
-        f"in {len(environments)} environments that fit the log.",
-        curves,
-        finals,
-        str(environments),
-        pooled.caption,
-        tuple(_list_unused(asked)),
-    )
+    lines = pooled.summary()
+    best = min(lines, key=lambda one: one.mean)
+    return {
+        "summary": f"{best.policy} has the least regret: {best.mean:,.1f} over {how.rounds:,} "
+        f"rounds on average, in {len(environments)} environments that fit the log.",
+        "curves": {band.policy: _record_curve(band) for band in pooled.bands()},
+        "policies": [asdict(line) for line in lines],
+        "environments": str(environments),
+        "caption": pooled.caption,
+        "caveats": list(_list_unused(asked)),
+    }
+
+
+def _record_curve(band: Band) -> Record:
+    """Record the mean regret of one policy over the rounds, with its interval."""
+    kept = _thin(len(band.at))
+    parts = {"rounds": band.at, "mean": band.mean, "low": band.lower, "high": band.upper}
+    return {name: [values.tolist()[i] for i in kept] for name, values in parts.items()}
 
 
 def _list_unused(asked: AskedProject) -> Iterator[str]:
@@ -322,23 +267,3 @@ def _thin(n: int) -> list[int]:
     if n <= MOST_POINTS:
         return list(range(n))
     return sorted({round(i * (n - 1) / (MOST_POINTS - 1)) for i in range(MOST_POINTS)})
-
-
-def _describe_policy(line: Line, rounds: int) -> PlayedPolicy:
-    """Say what a policy loses by the end.
-
-    Of one run alone there is no interval.
-    """
-    said = f"{line.policy} loses {line.mean:,.1f} over {rounds:,} rounds on average"
-    if line.mean_lower <= line.mean_upper:
-        said += f", between {line.mean_lower:,.1f} and {line.mean_upper:,.1f} at 95 %"
-    return PlayedPolicy(
-        line.policy,
-        line.mean,
-        line.mean_lower,
-        line.mean_upper,
-        line.less,
-        line.less_lower,
-        line.less_upper,
-        f"{said}.",
-    )

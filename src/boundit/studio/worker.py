@@ -30,16 +30,23 @@ from boundit.studio.errors import Refusal, describe_bug
 from boundit.studio.folder import Folder
 from boundit.studio.look import answer_look
 from boundit.studio.project import Project
-from boundit.studio.whatif import JobProgress, answer_simulate, answer_stress, answer_suggest
+from boundit.studio.whatif import (
+    JobProgress,
+    answer_help,
+    answer_simulate,
+    answer_stress,
+    answer_suggest,
+)
 
 JobKind: TypeAlias = Literal[
-    "look", "bound", "identify", "check", "stress", "suggest", "simulate", "report"
+    "look", "bound", "identify", "check", "help", "stress", "suggest", "simulate", "report"
 ]
 ANSWERS: Mapping[JobKind, Callable[[AskedProject, CountKeeper, Progress], Any]] = {
     "look": answer_look,
     "bound": answer_bound,
     "identify": answer_identify,
     "check": answer_check,
+    "help": answer_help,
     "stress": answer_stress,
     "suggest": answer_suggest,
     "simulate": answer_simulate,
@@ -119,7 +126,7 @@ class Worker:
                 raise JobStopped
             self._tell(JobMessage(order.id, "progress", words, done, total))
 
-        def show(part: Struct) -> None:
+        def show(part: dict[str, Any]) -> None:
             self._tell(JobMessage(order.id, "part", result=Raw(msgspec.json.encode(part))))
 
         try:

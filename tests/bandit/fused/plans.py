@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from boundit.bandit.draws import Ints
 from boundit.bandit.fused.beliefs import learn_fused
 from boundit.bandit.fused.layout import FusedArrays, lay_out
 from boundit.bandit.fused.unobserved import (
@@ -10,6 +9,7 @@ from boundit.bandit.fused.unobserved import (
     spread_particles,
     weigh_unit,
 )
+from boundit.bandit.ids import Ints
 from boundit.results.fused_plan import FusedPlan
 
 

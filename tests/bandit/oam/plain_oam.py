@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from boundit.bandit.draws import Floats
+from boundit.bandit.ids import Floats
 from boundit.bandit.oam.allocation import allocate
 from boundit.bandit.oam.policy import Branch
 from boundit.results.bound import Arm, Context

@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from boundit.bandit.draws import Floats
+from boundit.bandit.ids import Floats
 from boundit.bandit.oam import allocation
 from boundit.bandit.oam.allocation import SMALLEST_GAP, Allocation
 

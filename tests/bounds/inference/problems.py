@@ -3,11 +3,16 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from boundit.bounds.evidence import Counts, Evidence
+from boundit.bounds.evidence import (
+    Counts,
+    Evidence,
+    has_two_values,
+    is_binary,
+    settle_outcome_range,
+)
 from boundit.bounds.inference.base import Endpoints, Rule
 from boundit.bounds.program.rule import find_program
 from boundit.bounds.request import hide_reward, open_external_logs
-from boundit.bounds.reward import has_two_values, is_binary, settle_outcome_range
 from boundit.bounds.search import find_chains
 from boundit.bounds.selection_facts import SelectionFacts
 from boundit.core.long_work import TimeBudget

@@ -91,7 +91,7 @@ def test_a_row_of_few_successes_is_what_exact_inference_says() -> None:
 
     assert (near.lower[1], near.upper[1]) == (exact.lower[1], exact.upper[1])
     assert measure(near)[0] < measure(exact)[0]
-    assert any(str(said).startswith("1 of 2 rows have fewer than 15") for said in near.notes)
+    assert any(said.text.startswith("1 of 2 rows have fewer than 15") for said in near.notes)
 
 
 def test_many_outcomes_that_vary_keep_their_normal_intervals() -> None:

@@ -83,7 +83,7 @@ def make_bound(
     counts = Counts(table.add_levels({"A": range(2), "B": range(2)}), "Y")
     own = replace(evidence, log=counts, population=(counts,), _counted={})
     reader = FormReader(form, own, {id(counts): Split(counts, counts, counts)})
-    values = reader.read_pilot(Supposed(1.0, variance))
+    values = reader.read_pilot(Supposed(variance))
     chooser = Chooser(reader.read_arrays(pilot=True), values)
     last = reader.read_rest(np.random.default_rng(0))
     return SumBound(chooser, reader.read_arrays(pilot=False), last)

@@ -222,7 +222,7 @@ def test_a_model_of_no_external_table_has_no_say() -> None:
     said = "no external table supplies shares; the model of the external table in models"
     plain = bound(rows, models=bd.Models(reward=Constant(), arm=Constant()))
 
-    assert f"note: {said} was not used" in bound(rows).caveats
+    assert f"skipped: {said} was not used" in bound(rows).caveats
     assert not any(said in of for of in plain.caveats)
 
 
@@ -275,7 +275,7 @@ def test_without_covariates_models_have_no_say() -> None:
     plain = bound({"X": rows["X"], "Y": rows["Y"]}, "X -> Y", models=None)
 
     assert table.rows() == plain.rows()
-    assert "note: this effect needs no covariates; models was not used" in table.caveats
+    assert "skipped: this effect needs no covariates; models was not used" in table.caveats
 
 
 def test_what_memory_or_time_has_no_room_for_is_left_out() -> None:
@@ -283,8 +283,8 @@ def test_what_memory_or_time_has_no_room_for_is_left_out() -> None:
     small = bound(rows, NUMBERS, models="linear", memory_limit="1 MB")
     late = bound(rows, NUMBERS, models="linear", time_limit=0)
 
-    assert "note: 'adjustment by models' was left out; raise memory_limit" in small.caveats
-    assert "note: 'adjustment by models' was left out; raise time_limit" in late.caveats
+    assert "skipped: 'adjustment by models' was left out; raise memory_limit" in small.caveats
+    assert "skipped: 'adjustment by models' was left out; raise time_limit" in late.caveats
 
 
 @pytest.mark.parametrize(

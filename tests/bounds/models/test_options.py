@@ -5,10 +5,9 @@ from boundit.bounds.models.options import Models, read_models
 from boundit.core.errors import OptionError
 
 
-def test_a_kind_none_and_models_are_read() -> None:
+def test_a_kind_and_models_are_read() -> None:
     given = Models(kind="forest", folds=3)
 
-    assert read_models(None) is None
     assert read_models(given) is given
     assert read_models("linear") == Models(kind="linear")
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import boundit as bd
 from boundit.bounds.chain import Run
-from boundit.bounds.evidence import Counts, Evidence, Probabilities
+from boundit.bounds.evidence import Counts, Evidence, Probabilities, has_two_values
 from boundit.bounds.inference.approximate import Approximate
 from boundit.bounds.inference.base import Endpoints
 from boundit.bounds.models.rule import (
@@ -22,7 +22,6 @@ from boundit.bounds.models.rule import (
     fit_models,
     leave_numbers,
 )
-from boundit.bounds.reward import has_two_values
 from boundit.bounds.search import find_chains
 from boundit.core.formula import StepRecord
 from boundit.core.long_work import TimeBudget
@@ -305,7 +304,9 @@ def test_caveats_come_once_and_name_what_had_no_say() -> None:
 
     assert plain.notes == ()
     assert "the model of the external table in models was not used" in str(said.notes[0])
-    assert str(without.notes[0]) == "this effect needs no covariates; models was not used"
+    assert str(without.notes[0]) == (
+        "skipped: this effect needs no covariates; models was not used"
+    )
 
 
 def test_what_is_hidden_or_has_no_room_or_time_is_left_out() -> None:
@@ -313,6 +314,9 @@ def test_what_is_hidden_or_has_no_room_or_time_is_left_out() -> None:
     late, small = Workspace(10**9, TimeBudget(0)), Workspace(10**5)
     for workspace, option in ((late, "time_limit"), (small, "memory_limit")):
         found, _ = fit(rows, NUMBERS, models="linear", workspace=workspace)
-        assert str(found.notes[0]) == f"'adjustment by models' was left out; raise {option}"
+        assert (
+            str(found.notes[0])
+            == f"skipped: 'adjustment by models' was left out; raise {option}"
+        )
     hidden, _ = fit(rows, NUMBERS, models="linear", hidden=frozenset("A"))
     assert (hidden.rule, hidden.notes) == (None, ())

@@ -30,7 +30,7 @@ def test_a_saved_table_is_chosen_from(capsys: pytest.CaptureFixture[str], bounds
     code, out, err = answer(capsys, "choose", bounds)
 
     assert (code, err) == (0, "")
-    assert out.splitlines()[1].split() == ["B", "0.2", "B", "0.2"]
+    assert out.splitlines()[1].split() == ["B", "0.2"]
     assert "B; maximum regret 0.2, if A is best." in out
     _, drawn, _ = answer(capsys, "choose", bounds, "--randomize")
     assert "Draw with probabilities A 0.2 and B 0.8; maximum regret 0.16" in drawn
@@ -70,7 +70,7 @@ def test_a_log_is_bounded_first_with_the_options_of_bound(
     [
         (("bounds.json", "--selection-rate", ".5"), "--selection-rate is about a log, and"),
         (("bounds.json", "--cost", "B"), "--cost 'B' has no number"),
-        (("bounds.json", "--cost", "Z=1"), "Ad has no level 'Z'"),
+        (("bounds.json", "--cost", "Z=1"), "Ad has no value 'Z'"),
         ((GRAPH, QUERY), "Give GRAPH QUERY LOG, or saved BOUNDS.json alone"),
         (("none.json",), "cannot read 'none.json'"),
     ],

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import boundit as bd
-from boundit.cli.decisions.compare import compare
+from boundit.cli.decisions import compare
 from boundit.decisions.compare import CannotCompare
 
 GRAPH = "C -> X -> Y; C -> Y"

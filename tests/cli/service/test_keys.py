@@ -22,7 +22,7 @@ def test_a_key_is_made_listed_and_revoked(
     gone = answer(capsys, "keys", "revoke", listed[0]["id"], *where)
     shown = answer(capsys, "keys", "list", *where)
 
-    assert "there is no key" in empty[1]
+    assert "No key yet" in empty[1]
     assert (code, secret[:3]) == (0, "bk_")
     assert "write it down now" in note
     assert listed[0]["roles"] == ["decide", "reward"]

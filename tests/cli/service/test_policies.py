@@ -25,7 +25,7 @@ def test_an_option_that_the_policy_has_not_is_named(
 
     assert code == 2
     assert "alpha" in err
-    assert "there is no policy yet" in answer(capsys, "policies", "show", *where)[1]
+    assert "No policy yet" in answer(capsys, "policies", "show", *where)[1]
 
 
 def test_what_was_created_is_there(
@@ -109,7 +109,7 @@ def test_a_file_that_is_no_json_is_refused(
     )
 
     assert code == 2
-    assert "it is no JSON" in err
+    assert "it is not JSON" in err
 
 
 def test_what_is_old_is_erased(
@@ -150,7 +150,7 @@ def test_an_export_that_fails_leaves_no_file(
     text = answer(capsys, "policies", "export", "ads", *where, "--out", "log.txt")
 
     assert code == 2
-    assert "there is no policy 'nobody'" in said
+    assert "No policy is named 'nobody'" in said
     assert not out.exists()
     assert ".csv or .jsonl" in text[2]
 
@@ -197,4 +197,4 @@ def test_a_policy_is_changed_a_decision_erased_and_all_deleted(
     assert "Did you mean 'window'?" in unknown[2]
     assert erased[:2] == (0, "decisions erased: 1, events: 1\n")
     assert (neither[0], deleted[1]) == (2, "deleted ads\n")
-    assert "there is no policy yet" in answer(capsys, "policies", "show", *where)[1]
+    assert "No policy yet" in answer(capsys, "policies", "show", *where)[1]

@@ -57,7 +57,7 @@ def test_the_extra_of_what_is_missing_is_named_whatever_the_store(
 
     assert (ran.returncode, ran.stderr) == (
         2,
-        "error: this needs msgspec; install it with: pip install 'boundit[service]'\n",
+        "error: This needs msgspec. Install it with: pip install 'boundit[service]'\n",
     )
 
 

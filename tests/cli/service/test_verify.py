@@ -77,7 +77,7 @@ def test_a_store_without_a_policy_proves_nothing_and_says_so(
 
     assert answer(capsys, *VERIFY, "--store", str(tmp_path))[:2] == (
         0,
-        "there is no policy, so nothing was verified\n",
+        "No policy, so nothing was verified\n",
     )
     assert answer(capsys, *VERIFY, "--store", str(tmp_path), "--json")[1] == "[]\n"
 

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from boundit.service.http.metrics import Metrics
+from boundit.service.http.metrics import make_metrics
 from boundit.service.store.sqlite import SqliteStore
 from tests.service.http.served import run_server
-from tests.service.kit import decide, make_config, reward, run_engine
+from tests.service.kit import decide, make_config, reward, run_engine, write_metrics
 
 
 def test_requests_are_counted_by_operation_and_status(tmp_path: Path) -> None:
@@ -24,10 +24,10 @@ def test_requests_are_counted_by_operation_and_status(tmp_path: Path) -> None:
 
 def test_policies_are_told_as_they_are(tmp_path: Path) -> None:
     with run_engine(SqliteStore(tmp_path), make_config(kind="UCB")) as engine:
-        metrics = Metrics(engine)
+        make_metrics(engine)
         decide(engine, "a")
         reward(engine, "a", 1.0)
-        text = metrics.write().decode()
+        text = write_metrics(engine)
 
     assert 'boundit_policy_learned_decisions{policy="ads"} 1.0' in text
     assert 'boundit_policy_refuted{policy="ads"} 0.0' in text

@@ -39,6 +39,8 @@ def test_the_page_of_a_policy_says_what_it_does_in_words_and_pictures(served: Se
     assert "One decision in 4 is drawn uniformly." in text
     assert text.count("<meter") == 1
     assert "0.94" in text
+    assert text.count('<svg class="intervals"') == 2
+    assert " style=" not in text
 
 
 def test_names_are_escaped_and_nothing_comes_from_elsewhere(served: Served) -> None:

@@ -19,7 +19,7 @@ def test_a_name_is_taken_once(store: Store) -> None:
         assert transaction.add_policy("a", "TS", "{}", None) is None
         head = transaction.lock_heads(["a", "b"])["a"]
     now = transaction.now
-    assert head == Head._make([first, "a", "TS", now, 0, 0, now, 1, *[0] * 6, None])
+    assert head == Head._make([first, "a", "TS", now, 0, 0, now, 1, *[0] * 6, None, None])
 
 
 def test_what_is_read_is_of_one_moment(store: Store) -> None:
@@ -39,12 +39,11 @@ def test_any_number_of_rows_is_added_and_changed(store: Store, n: int) -> None:
     with store.write() as transaction:
         policy = transaction.add_policy("a", "TS", "{}", None) or 0
         events = [(policy, i, i, "decided", f'{{"i": {i}}}') for i in range(1, n + 1)]
-        transaction.add_events(events)
-        transaction.add_decisions(
-            [(policy, f"v{i}", i, None, None, None) for i in range(1, n + 1)]
-        )
-        changes = [(i + n, f"[{i}]", policy, f"v{i}") for i in range(1, n + 1)]
-        transaction.update_decisions(changes)
+        head = transaction.require_head("a")
+        added = [(policy, f"v{i}", i, None, None, None) for i in range(1, n + 1)]
+        changed = [(i + n, f"[{i}]", policy, f"v{i}") for i in range(1, n + 1)]
+        transaction.save(head, events, added, (), "", {})
+        transaction.save(head, (), (), changed, "", {})
     with store.read() as transaction:
         rows = transaction.list_events(policy, 0, 10**6)
         found = transaction.find_decisions(policy, [f"v{i}" for i in range(1, n + 1)])

@@ -21,7 +21,7 @@ def ask_of_clicks(visitor: Visit, folder: Path, graph: str) -> None:
     expect(visitor.find("#data-body .state")).to_contain_text("300 rows")
     visitor.go("ask")
     for role, name in (("treatment", "Ad"), ("outcome", "Click")):
-        visitor.find(f"#question [data-key='{role} {name}']").click()
+        visitor.choose(role, name)
     visitor.ask()
 
 

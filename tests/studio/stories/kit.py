@@ -143,7 +143,7 @@ class Visit:
 
     def open_example(self, name: str) -> None:
         if not self.find("#start").is_visible():
-            self.page.get_by_role("button", name="Examples", exact=True).click()
+            self.page.get_by_role("button", name="Open", exact=True).click()
         self.find(f"[data-example='{name}']").click()
         asked_or_shown = (
             "document.querySelector('#replace[open], body:not(:has(#start[open]))')"
@@ -159,9 +159,16 @@ class Visit:
         expect(self.find("#start")).to_be_hidden()
 
     def go(self, panel: str) -> None:
-        """Go to a part: data, ask, whatif, policy or take."""
+        """Go to a part: draw, graph, data, ask, whatif, policy or take."""
         self.find(f"#go-{panel}").click()
-        expect(self.find(f"#panel-{panel}")).to_be_visible()
+        expect(
+            self.find("graph-editor" if panel == "draw" else f"#panel-{panel}")
+        ).to_be_visible()
+
+    def choose(self, role: str, name: str) -> None:
+        """Type a node's name where the question wants one."""
+        self.find(f"#question [data-key='{role} type']").fill(name)
+        expect(self.find(f"#question [data-key='{role} {name}']")).to_be_visible()
 
     def node(self, name: str) -> Locator:
         return self.find(f"graph-editor .node[data-name='{name}']")

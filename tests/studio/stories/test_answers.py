@@ -60,7 +60,7 @@ def test_the_graph_alone_answers_without_data(visitor: Visit) -> None:
     expect(visitor.find(".node")).to_have_count(4)
     visitor.go("ask")
     for role, name in (("treatment", "Ad"), ("outcome", "Click")):
-        visitor.find(f"#question [data-key='{role} {name}']").click()
+        visitor.choose(role, name)
     structure = visitor.find("#structure")
     expect(structure).to_contain_text("Identified")
     expect(structure.get_by_text("Minimal adjustment sets: 1")).to_be_visible()
@@ -185,7 +185,7 @@ def test_a_contradiction_is_told_beside_the_button(visitor: Visit, tmp_path: Pat
     expect(visitor.find("#data-body .state")).to_contain_text("400 rows")
     visitor.go("ask")
     for role, name in (("treatment", "Ad"), ("outcome", "Click")):
-        visitor.find(f"#question [data-key='{role} {name}']").click()
+        visitor.choose(role, name)
     visitor.ask()
     visitor.find("[data-key=contradicted]").click()
 

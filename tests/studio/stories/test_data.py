@@ -120,7 +120,7 @@ def test_what_an_answer_refuses_is_told_beside_the_column(
     visitor.find("#log-file").set_input_files(write_log(tmp_path / "clicks.csv"))
     visitor.go("ask")
     for role, name in (("treatment", "Ad"), ("outcome", "Click")):
-        visitor.find(f"#question [data-key='{role} {name}']").click()
+        visitor.choose(role, name)
     visitor.find("#answers button.primary").click()
     expect(visitor.find("#answers .fault")).to_contain_text("Age")
     visitor.find("[data-key=mend]").click()
@@ -218,7 +218,7 @@ def ask_of_amounts(visitor: Visit, folder: Path, *, begun: bool = False) -> None
     expect(visitor.find("#data-body .state")).to_contain_text("rows")
     visitor.go("ask")
     for role, name in (("treatment", "Ad"), ("outcome", "Spent")):
-        visitor.find(f"#question [data-key='{role} {name}']").click()
+        visitor.choose(role, name)
     visitor.find("#answers button.primary").click()
 
 

@@ -251,7 +251,7 @@ def test_a_fault_that_is_out_of_sight_is_shown_until_it_is_seen(
     odd = tmp_path / "odd.json"
     odd.write_text('{"format": "boundit project", "version": 1, "secret": 1}')
     visitor.page.set_viewport_size({"width": visitor.view.width, "height": 420})
-    visitor.find("#panel-take").evaluate("each => { each.scrollTop = 0 }")
+    visitor.find("#panels").evaluate("each => { each.scrollTop = 0 }")
     visitor.find("#project-file").set_input_files(odd)
     fault, notice = visitor.find(".take-fault .fault"), visitor.find("#notice")
     expect(notice).to_contain_text("secret")

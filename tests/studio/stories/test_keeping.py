@@ -82,7 +82,7 @@ def test_a_project_file_is_kept_and_opened_again(visitor: Visit, tmp_path: Path)
     before = visitor.read_project()
     visitor.go("take")
     with visitor.page.expect_download() as download:
-        visitor.page.get_by_role("button", name="Project file", exact=True).click()
+        visitor.page.get_by_role("button", name="Download project file").click()
     kept = tmp_path / "kept.json"
     download.value.save_as(kept)
     assert json.loads(kept.read_text())["format"] == "boundit project"
@@ -224,7 +224,7 @@ def test_an_example_takes_the_place_of_work_only_if_one_says_so(visitor: Visit) 
     visitor.type_text("Mine -> Yours")
     expect(visitor.find(".node")).to_have_count(2)
     before = visitor.read_project()
-    visitor.page.get_by_role("button", name="Examples", exact=True).click()
+    visitor.page.get_by_role("button", name="Open", exact=True).click()
     visitor.find("[data-example=pharmacy]").click()
     asked = visitor.page.get_by_role("dialog", name="Replace your drawing?")
     expect(asked).to_contain_text("2 nodes")
@@ -288,7 +288,7 @@ def test_an_example_takes_the_place_of_another_window_s_work_only_if_one_says_so
 
 def test_an_example_as_it_was_opened_is_replaced_without_a_question(visitor: Visit) -> None:
     visitor.open_example("pharmacy")
-    visitor.page.get_by_role("button", name="Examples", exact=True).click()
+    visitor.page.get_by_role("button", name="Open", exact=True).click()
     visitor.find("[data-example=empty]").click()
 
     expect(visitor.find("#start")).to_be_hidden()

@@ -60,7 +60,7 @@ def test_forty_columns_and_a_million_rows(visitor: Visit, tmp_path: Path) -> Non
     expect(visitor.find(".rest summary").first).to_contain_text("37 columns")
     visitor.go("ask")
     for role, name in (("treatment", "Arm"), ("outcome", "Reward"), ("context", "C00")):
-        visitor.find(f"#question [data-key='{role} {name}']").click()
+        visitor.choose(role, name)
     visitor.ask()
     assert len(visitor.read_intervals()) == 6
 

@@ -63,7 +63,7 @@ def test_no_word_of_the_intervals_is_cut_off(visitor: Visit, tmp_path: Path) -> 
     visitor.find("#log-file").set_input_files(path)
     visitor.go("ask")
     for role, name in (("treatment", "Ad"), ("outcome", "Click")):
-        visitor.find(f"#question [data-key='{role} {name}']").click()
+        visitor.choose(role, name)
     visitor.ask()
 
     cut = visitor.find("#answers .intervals").evaluate(

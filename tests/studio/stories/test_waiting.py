@@ -138,7 +138,7 @@ def test_an_example_that_is_not_waited_for_does_not_come(visitor: Visit) -> None
     visitor.begin_empty()
     visitor.type_text("Mine -> Yours")
     expect(visitor.find(".node")).to_have_count(2)
-    visitor.page.get_by_role("button", name="Examples", exact=True).click()
+    visitor.page.get_by_role("button", name="Open", exact=True).click()
     with visitor.hold("/api/examples/open") as held:
         visitor.find("[data-example=pharmacy]").click()
         held.wait()

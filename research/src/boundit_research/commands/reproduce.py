@@ -61,7 +61,7 @@ def reproduce(
       boundit reproduce --quick --out /tmp/paper
       boundit reproduce --runs 1000 --seed 7
     """
-    from boundit.report.figures.canvas import require_matplotlib  # noqa: PLC0415, keeps --help quick
+    from boundit.report.plot import require_matplotlib  # noqa: PLC0415, keeps --help quick
     from boundit_research.paper.reproduction import reproduce_paper  # noqa: PLC0415
     from boundit_research.paper.reproduction_page import write_reproduction  # noqa: PLC0415
 

@@ -68,6 +68,24 @@ def make_shop() -> Environment:
     return Environment(model, parse_query("buy | do(offer), segment"), "shop")
 
 
+def make_confounded() -> Environment:
+    """Make an environment whose graph leaves no rows to pool: treatment and reward share a cause.
+
+    >>> print(make_confounded().graph)
+    C -> X; C -> Y; X -> Y; X <-> Y
+    """
+    tables: Mapping[str, TableSpec] = {
+        "C": ([], 0.5),
+        "U": ([], [0.5, 0.3, 0.2]),
+        "X": (["C", "U"], lambda c, u: np.roll([0.6, 0.3, 0.1], u + c)),
+        "Y": (
+            ["C", "X", "U"],
+            lambda c, x, u: (0.15, 0.3, 0.45)[(x + c) % 3] + (0.0, 0.2, 0.4)[u],
+        ),
+    }
+    return Environment(SCM.of(tables, hidden="U"), parse_query("Y | do(X), C"), "confounded")
+
+
 def make_wrong() -> tuple[Assumed, ...]:
     """Make the seven environments in which the paper's graph is wrong: always the same.
 
@@ -142,6 +160,7 @@ GROUPS: Mapping[str, Callable[[], tuple[Assumed, ...]]] = {
     "paper": _take(paper_environment),
     "flipped": _take(flipped_environment),
     "shop": _take(make_shop),
+    "confounded": _take(make_confounded),
     "random": _take(*(partial(random_environment, i) for i in range(10))),
     "wrong": make_wrong,
 }

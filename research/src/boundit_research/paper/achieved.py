@@ -4,10 +4,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import get_args
 
-from boundit.report.pages.page_answer import PageAnswer
-from boundit.report.records import Judgement
 from boundit.simulation.regret import Regret
 from boundit_research.online.study import OWN_LOGS
+from boundit_research.paper.claims import Judgement
 from boundit_research.paper.reproduction import Reproduction
 
 _WORLDS = "In the paper's world", "Where bias flips the best arm"
@@ -17,23 +16,20 @@ _PAPER = (
 )
 
 
-def describe_achieved(found: Reproduction) -> PageAnswer:
+def describe_achieved(found: Reproduction) -> tuple[str, ...]:
     """Say what bounds from a biased log achieve: truth held, arms ruled out, regret saved."""
     rows = found.offline.rows
     missed = sum(row.truth not in row.ours for row in rows)
     printed = sum(row.printed_misses for row in rows)
     held = f"hold the truth in {len(rows) - missed} of {len(rows)} cases"
     verdict = f"Bounds from the biased log {held}; those the paper prints miss it in {printed}."
-    return PageAnswer(
+    return (
         verdict,
-        (" ".join(_describe_regrets(found)),),
-        basis={
-            "How sure": f"Means of {found.online.paper.own_logs.runs:,} runs, each with a log "
-            "of its own; the tables have their 95 % intervals. Bounds at confidence 0.95.",
-            "The claims": _count_claims(found),
-            "Rests on": f"{_PAPER} Every number of this page was computed by the command at "
-            "its end.",
-        },
+        " ".join(_describe_regrets(found)),
+        f"Means of {found.online.paper.own_logs.runs:,} runs, each with a log of its own; the "
+        "tables have their 95% intervals. The confidence of bounds is 0.95.",
+        f"Claims: {_count_claims(found)}",
+        f"{_PAPER} Every number of this page was computed by the command at its end.",
     )
 
 

@@ -1,14 +1,14 @@
 """What the paper claims, each beside the number that says whether it holds."""
 
 from collections.abc import Iterator
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
 
 from boundit.bounds.derive import derive_bounds
 from boundit.core.interval import Interval
 from boundit.core.rounding import ROUNDING
 from boundit.estimand.query import parse_query
 from boundit.estimand.substitutes import find_substitutes
-from boundit.report.records import JudgedClaim
 from boundit.simulation.environment import Environment
 from boundit.simulation.environments import paper_environment
 from boundit.simulation.regret import Regret
@@ -18,7 +18,18 @@ from boundit_research.online.study import OnlineStudy
 from boundit_research.paper.offline_bounds import OfflineStudy
 from boundit_research.paper.worked_example import check_worked_example
 
+Judgement: TypeAlias = Literal["holds", "holds under a condition", "does not hold"]
 UNDER: Final = "holds under a condition"
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedClaim:
+    """A claim of a text, whether it holds, and the number that shows it."""
+
+    place: str
+    said: str
+    judgement: Judgement
+    shown: str
 
 
 def judge_paper_claims(

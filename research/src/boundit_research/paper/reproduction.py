@@ -3,13 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from boundit.report.records import JudgedClaim
 from boundit.simulation.environments import paper_environment
 from boundit.simulation.regret import Regret
 from boundit_research.online.pruning import PrunedPairs, count_pruned
 from boundit_research.online.study import ROUNDS, RUNS, OnlineStudy, run_online_study
 from boundit_research.online.theorem6 import run_theorem6
-from boundit_research.paper.claims import judge_paper_claims
+from boundit_research.paper.claims import JudgedClaim, judge_paper_claims
 from boundit_research.paper.offline_bounds import POINTS, OfflineStudy, run_offline_study
 
 TIES = 20_000

@@ -1,29 +1,19 @@
 """The page of ``boundit reproduce``: the paper's table, figure and claims, recomputed."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from boundit.core.errors import CannotWrite
 from boundit.core.files import write_page
-from boundit.report.figures.canvas import save_figure
-from boundit.report.figures.curves import draw_curves
-from boundit.report.figures.intervals import draw_intervals
-from boundit.report.figures.whiskers import Whiskers
-from boundit.report.pages.origin import describe_origin
-from boundit.report.pages.page import render_page
-from boundit.report.pages.sections import (
-    Section,
-    make_bounds_section,
-    make_claims_section,
-    make_comparison_section,
-    make_curves_section,
-    make_graph_section,
-    make_intervals_section,
-    make_table_section,
-)
-from boundit.report.records import Grid, IntervalSeries, PointEstimates, TruthComparison
+from boundit.core.interval import Interval
+from boundit.core.rounding import ROUNDING
+from boundit.report.bounds import chart_bounds, list_reasons
+from boundit.report.chart import IntervalChart, LineChart
+from boundit.report.page import Page
+from boundit.report.plot import plot
+from boundit.report.sections import Drawing, Figure, Section, Table
 from boundit.simulation.environments import paper_environment
 from boundit.simulation.regret import Regret
 from boundit.simulation.summary import Line
@@ -31,9 +21,6 @@ from boundit_research.online.study import WorldRegret
 from boundit_research.paper.achieved import describe_achieved
 from boundit_research.paper.offline_bounds import DIGIT, OfflineStudy
 from boundit_research.paper.reproduction import Reproduction
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _WORLDS = "The paper's world", "Where bias flips the best arm"
 FIGURES = (
@@ -57,9 +44,9 @@ _BOUND_PAIRS = (
 )
 
 _COLUMNS = (
-    "Printed are the paper's bounds, read to their three digits; exact law are those of "
-    "endless logging, the next two those of the drawn log. CP is the logged mean, Biased an "
-    "estimate adjusted for confounding but not for selection, each with how far it is off."
+    "Printed are the paper's bounds, read to their three digits; the next are those of the exact "
+    "distribution, the next two those of the drawn log. CP is the logged mean, Biased an "
+    "estimate adjusted for confounding but not for selection, each with its error."
 )
 _STARTS = (
     "LinUCB_CP-10 starts from the estimate CP as if it were worth 10 rows for each arm and "
@@ -81,57 +68,42 @@ def make_reproduction_page(found: Reproduction, *, command: str) -> str:
     """
     world, offline, online = paper_environment(), found.offline, found.online
     query = world.query
-    misses = sum(row.truth not in row.ours for row in offline.rows)
-    printed_misses = sum(row.printed_misses for row in offline.rows)
+    pruned = tuple((row.by, row.pairs, row.of) for row in found.pruned)
+    claims = tuple((c.place, c.said, c.judgement, c.shown) for c in found.claims)
     sections: list[Section] = [
-        make_comparison_section(
-            _make_comparison(offline),
-            title="The offline table",
-            caption=f"{offline.points:,} points drawn, {offline.kept:,} kept. {_COLUMNS}",
-        ),
-        make_intervals_section(_make_whiskers(offline), title="The offline figure"),
+        _tabulate_offline(offline),
+        Figure("The offline figure", (_chart_offline(offline),)),
         *map(_show_own_logs, (online.paper, online.flip), _WORLDS),
         *map(_show_pairs, (online.paper, online.flip), _WORLDS),
-        make_table_section(
-            Grid(
-                ("ruled out by", "pairs", "of"),
-                tuple((row.by, row.pairs, row.of) for row in found.pruned),
-            ),
-            title="Arms that are ruled out",
-            caption="Pairs of arm and context, on the exact law. The best mean is not known "
+        Table(
+            "Arms that are ruled out",
+            ("ruled out by", "pairs", "of"),
+            pruned,
+            "Pairs of arm and context, on the exact distribution. The best mean is not known "
             "beforehand; the other rows need nothing but the log, the last one the share of "
-            "rows that were kept.",
+            "rows that were logged.",
         ),
-        make_claims_section(found.claims, title="What the paper claims"),
-        make_graph_section(
+        Table("What the paper claims", ("place", "claim", "does it hold?", "shown by"), claims),
+        Drawing(
+            "The paper's graph",
             world.graph,
-            treatments=query.treatments,
-            context=query.context,
-            outcomes=query.outcomes,
-            title="The paper's graph",
-            caption="Users U1, U2 meet items X1, X2; the hidden C1 moves I1 and Y (dashed), "
-            "and rows are kept by I1.",
+            query.treatments,
+            query.context,
+            query.outcomes,
+            "Users U1, U2 meet items X1, X2; the hidden C1 affects I1 and Y (dashed), and I1 "
+            "affects which rows are logged.",
         ),
         *_make_world_sections(online.paper, _WORLDS[0]),
         *_make_world_sections(online.flip, _WORLDS[1]),
-        make_bounds_section(
-            offline.table, title="Every interval, and why it holds", graph=world.graph
-        ),
+        list_reasons(offline.table, world.graph),
     ]
-    return render_page(
+    page = Page(
         "Bandits from biased logs: the paper, recomputed",
-        sections,
-        answer=describe_achieved(found),
-        facts={
-            f"of {offline.points:,} points were kept": f"{offline.kept:,}",
-            f"of our {len(offline.rows)} bounds miss": f"{misses}",
-            f"of the {len(offline.rows)} printed ones miss": f"{printed_misses}",
-            f"runs of each policy, {online.paper.oam.runs:,} of OAM": (
-                f"{online.paper.regret.runs:,}"
-            ),
-        },
-        origin=describe_origin(command, {"seed": found.seed, "points": offline.points}),
+        describe_achieved(found),
+        tuple(sections),
     )
+    settings = {"seed": found.seed, "points": offline.points}
+    return page.write(command=command, settings=settings)
 
 
 def write_reproduction(found: Reproduction, folder: Path, *, command: str) -> Path:
@@ -143,56 +115,67 @@ def write_reproduction(found: Reproduction, folder: Path, *, command: str) -> Pa
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise CannotWrite(folder, error.strerror or str(error)) from None
-    figures = {
-        "intervals": draw_intervals(_make_whiskers(found.offline)),
-        "regret-paper": _draw_curves(_keep_bound_pairs(found.online.paper.regret)),
-        "regret-flipped": _draw_curves(_keep_bound_pairs(found.online.flip.regret)),
-        "warm-starts": _draw_curves(_keep_warm_starts(found.online.flip.regret)),
-        "own-logs-paper": _draw_curves(found.online.paper.own_logs),
-        "own-logs-flipped": _draw_curves(found.online.flip.own_logs),
+    charts: dict[str, IntervalChart | LineChart] = {
+        "intervals": _chart_offline(found.offline),
+        "regret-paper": _keep_bound_pairs(found.online.paper.regret).chart,
+        "regret-flipped": _keep_bound_pairs(found.online.flip.regret).chart,
+        "warm-starts": _keep_warm_starts(found.online.flip.regret).chart,
+        "own-logs-paper": found.online.paper.own_logs.chart,
+        "own-logs-flipped": found.online.flip.own_logs.chart,
     }
     for name in FIGURES:
         for suffix in ("png", "svg"):
-            save_figure(figures[name], folder / f"{name}.{suffix}")
+            plot(charts[name], folder / f"{name}.{suffix}")
     target = folder / "report.html"
     write_page(target, make_reproduction_page(found, command=command))
     return target
 
 
-def _make_comparison(study: OfflineStudy) -> TruthComparison:
-    """Set the paper's printed intervals beside our intervals, estimates and truth."""
-    rows = study.rows
-    return TruthComparison(
-        study.table.treatments,
-        study.table.context,
-        spans=(
-            IntervalSeries(
-                "printed", {r.key: r.printed.interval for r in rows}, rounding=DIGIT
-            ),
-            IntervalSeries("exact law", {r.key: r.exact for r in rows}),
-            IntervalSeries("plug-in", {r.key: r.plug_in for r in rows}),
-            IntervalSeries("confidence 0.95", {r.key: r.ours for r in rows}),
-        ),
-        points=_list_naive_estimates(study),
-        truth={r.key: r.truth for r in rows},
+def _tabulate_offline(study: OfflineStudy) -> Table:
+    """Tabulate the paper's printed intervals, our intervals, estimates and the truth."""
+
+    def write(span: Interval, truth: float, slack: float = 0.0) -> str:
+        missed = not span.lower - slack <= truth <= span.upper + slack
+        return f"[{span.lower:.3f}, {span.upper:.3f}]{' misses' if missed else ''}"
+
+    rows = tuple(
+        (
+            ", ".join(f"{n}={v}" for n, v in zip(study.table.treatments, r.arm, strict=True)),
+            ", ".join(f"{n}={v}" for n, v in zip(study.table.context, r.context, strict=True)),
+            f"{r.truth:.3f}",
+            write(r.printed.interval, r.truth, DIGIT),
+            write(r.exact, r.truth, ROUNDING),
+            write(r.plug_in, r.truth),
+            write(r.ours, r.truth),
+            *(f"{x:.3f} ({x - r.truth:+.3f})" for x in (r.cp, r.biased)),
+        )
+        for r in study.rows
     )
+    misses = sum(r.truth not in r.ours for r in study.rows)
+    printed = sum(r.printed_misses for r in study.rows)
+    return Table(
+        "The offline table",
+        ("arm", "context", "truth", "printed", "exact distribution", "plug-in",
+         "confidence 0.95", "CP", "Biased"),
+        rows,
+        f"{study.points:,} points drawn, {study.kept:,} logged. {misses} of {len(rows)} of our "
+        f"bounds miss the truth, {printed} of the printed ones. {_COLUMNS}",
+    )  # fmt: skip
 
 
-def _make_whiskers(study: OfflineStudy) -> Whiskers:
-    """Collect what the offline figure draws: intervals, truth and estimates."""
-    return Whiskers(
-        study.table, {r.key: r.truth for r in study.rows}, _list_naive_estimates(study)
-    )
+def _chart_offline(study: OfflineStudy) -> IntervalChart:
+    """Chart our intervals, the truth and two biased estimates.
 
-
-def _list_naive_estimates(study: OfflineStudy) -> tuple[PointEstimates, PointEstimates]:
-    """List two biased estimates of each arm and context: CP and Biased.
-
-    CP is the logged mean; Biased adjusts for confounding as if every row had been kept.
+    CP is the logged mean; Biased adjusts for confounding as if every row had been logged.
     """
-    return (
-        PointEstimates("CP", {r.key: r.cp for r in study.rows}),
-        PointEstimates("Biased", {r.key: r.biased for r in study.rows}),
+    return chart_bounds(
+        study.table,
+        truth={r.key: r.truth for r in study.rows},
+        points={
+            "CP": {r.key: r.cp for r in study.rows},
+            "Biased": {r.key: r.biased for r in study.rows},
+        },
+        unadjusted=False,
     )
 
 
@@ -202,43 +185,41 @@ def _show_own_logs(played: WorldRegret, where: str) -> Section:
     What a reader can expect.
     """
     own = played.own_logs
-    return make_curves_section(
-        own.make_curves(),
-        title=f"{where}: the policy that we recommend",
-        caption=f"{own.caption} {_OWN_LOGS}",
-    )
+    return _draw(own, f"{where}: the policy that we recommend", f"{own.caption} {_OWN_LOGS}")
 
 
 def _show_pairs(played: WorldRegret, where: str) -> Section:
     """Draw the regret of policies with and without bounds, as the paper does."""
     pairs = _keep_bound_pairs(played.regret)
-    return make_curves_section(
-        pairs.make_curves(), title=f"{where}: cumulative regret", caption=pairs.caption
-    )
+    return _draw(pairs, f"{where}: cumulative regret", pairs.caption)
+
+
+def _draw(regret: Regret, title: str, caption: str) -> Figure:
+    return Figure(title, (replace(regret.chart, title=title, note=""),), caption)
 
 
 def _make_world_sections(played: WorldRegret, where: str) -> tuple[Section, ...]:
     """Write the numbers of one world: tables of regret, and starts from biased estimates."""
     started, own = _keep_warm_starts(played.regret), played.own_logs
     return (
-        make_table_section(
-            _tabulate_lines(own.summary()),
-            title=f"{where}: final regret with a log for each run",
-            caption="Means, medians and 95 % quantiles of the runs, with 95 % intervals; a few "
-            "bad runs can make a mean. Differences are paired, run by run. LinUCB takes "
-            "nothing from a log; LinUCB-PCB starts from the bounds of the run's log at "
-            f"confidence 0.95. {own.runs} runs.",
+        _tabulate_lines(
+            own.summary(),
+            f"{where}: final regret with a log for each run",
+            "Means, medians and 95% quantiles of the runs, with 95% intervals; a few bad runs "
+            "can make a mean. Differences are paired, run by run. LinUCB takes nothing from a "
+            "log; LinUCB-PCB starts from the bounds of the run's log at confidence 0.95. "
+            f"{own.runs} runs.",
         ),
-        make_table_section(
-            _tabulate_lines([*played.regret.summary(), *played.oam.summary()[1:]]),
-            title=f"{where}: final regret",
-            caption=f"As above. OAM plays {played.oam.runs} runs. -PCB starts from the bounds "
-            "of endless logging, (log) from those of the drawn log at confidence 0.95.",
+        _tabulate_lines(
+            [*played.regret.summary(), *played.oam.summary()[1:]],
+            f"{where}: final regret",
+            f"As above. OAM plays {played.oam.runs} runs. -PCB starts from the bounds of the "
+            "exact distribution, (log) from those of the drawn log at confidence 0.95.",
         ),
-        make_curves_section(
-            started.make_curves(),
-            title=f"{where}: starting from biased estimates",
-            caption=f"{started.caption} {_STARTS}",
+        _draw(
+            started,
+            f"{where}: starting from biased estimates",
+            f"{started.caption} {_STARTS}",
         ),
     )
 
@@ -254,12 +235,7 @@ def _keep_warm_starts(regret: Regret) -> Regret:
     return regret.only("LinUCB", "LinUCB-PCB", *started)
 
 
-def _draw_curves(regret: Regret) -> "Figure":
-    """Draw regret curves as a figure for a file."""
-    return draw_curves(regret.make_curves(), note=regret.caption)
-
-
-def _tabulate_lines(lines: Sequence[Line]) -> Grid:
+def _tabulate_lines(lines: Sequence[Line], title: str, caption: str) -> Table:
     """Write the final regrets of some policies in one world as a table."""
     head = (
         "policy",
@@ -284,7 +260,7 @@ def _tabulate_lines(lines: Sequence[Line]) -> Grid:
         )
         for line in lines
     )
-    return Grid(head, rows)
+    return Table(title, head, rows, caption)
 
 
 def _write_interval(lower: float, upper: float) -> str:

@@ -14,12 +14,12 @@ from typing import NamedTuple, Unpack
 import numpy as np
 
 from boundit.bandit.compiled import kernel, step
-from boundit.bandit.draws import Floats, Ints
-from boundit.bandit.index import FREE, INDEX, is_ahead
+from boundit.bandit.decision import FREE, INDEX
+from boundit.bandit.ids import Floats, Ints
 from boundit.bandit.options import CommonOptions
 from boundit.bandit.policy import Policy
 from boundit.bandit.runs import register_runs
-from boundit.bandit.ucb import TOTAL, N, learn_ucb
+from boundit.bandit.ucb import TOTAL, N, is_ahead, learn_ucb
 from boundit.results.bound import Context
 from boundit.results.bound_table import BoundTable
 

@@ -18,12 +18,13 @@ import numpy as np
 from scipy.optimize import linprog
 
 from boundit.bandit.compiled import kernel
-from boundit.bandit.draws import Floats, Ints
+from boundit.bandit.decision import FREE, INDEX
 from boundit.bandit.errors import CannotMerge
-from boundit.bandit.index import FREE, INDEX, is_ahead
+from boundit.bandit.ids import Floats, Ints
 from boundit.bandit.options import CommonOptions
 from boundit.bandit.ridge import LinearPolicy, find_spread, predict, update
 from boundit.bandit.runs import Rounds, register_runs
+from boundit.bandit.ucb import is_ahead
 from boundit.results.bound import Context
 from boundit.results.bound_table import BoundTable
 from boundit_research.rivals.tables import compute_noise

@@ -44,16 +44,16 @@ from typing import Any, NamedTuple, NoReturn, Unpack
 
 import numpy as np
 
-from boundit.bandit.best_arm import find_best_arm_probabilities
+from boundit.bandit.best_arm import CHANCE
 from boundit.bandit.compiled import kernel, step
-from boundit.bandit.draws import Floats, Ints, draw_uniform, pick_arm
+from boundit.bandit.decision import FREE, INDEX
 from boundit.bandit.errors import BadOption, CannotMerge
-from boundit.bandit.index import FREE, INDEX, is_ahead
+from boundit.bandit.ids import Floats, Ints, draw_uniform, pick_arm
 from boundit.bandit.options import CommonOptions
 from boundit.bandit.policy import Policy
 from boundit.bandit.runs import register_runs
-from boundit.bandit.ts import believe_ts
-from boundit.bandit.ucb import TOTAL, N, learn_ucb
+from boundit.bandit.ts import score_ts
+from boundit.bandit.ucb import TOTAL, N, is_ahead, learn_ucb
 from boundit.results.bound import Context
 from boundit.results.bound_table import BoundTable
 
@@ -176,7 +176,7 @@ def _score_b_ts(a: RivalArrays, c: int, columns: Ints, start: int, table: Floats
     """Write the probability of each arm to be best, by beliefs narrower or wider by the scale."""
     counts, bounds = a.counts[c : c + 1] / (a.scale * a.scale), a.bounds[c : c + 1]
     span, own = np.array([0.0, 1.0]), columns[start : start + table.shape[0]]
-    found = find_best_arm_probabilities(believe_ts(counts, bounds, span, 0, own))
+    found = score_ts(counts, bounds, span, 0, own)[:, CHANCE]
     for i in range(table.shape[0]):
         table[i, FREE] = table[i, INDEX] = table[i, _CHANCE] = found[i]
 
@@ -281,7 +281,7 @@ def _choose(
     arrays: RivalArrays, c: int, columns: Ints, start: int, stop: int, uniform: float
 ) -> int:
     chances = score_rival(arrays, c, columns, start, stop)[:, _CHANCE]
-    k: int = columns[start + pick_arm(chances, uniform, 0.0)]
+    k: int = columns[start + pick_arm(chances, uniform)]
     return k
 
 

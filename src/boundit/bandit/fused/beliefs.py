@@ -13,11 +13,12 @@ import math
 import numpy as np
 
 from boundit.bandit.best_arm import (
+    CHANCE,
     LOWER,
     MEAN,
     MEAN2,
     UPPER,
-    draw_best_arm,
+    weigh_arms,
     write_beta,
     write_bounds,
 )
@@ -25,7 +26,6 @@ from boundit.bandit.best_arm import (
     WEIGHT as SECOND,
 )
 from boundit.bandit.compiled import routine, step
-from boundit.bandit.draws import Floats, Ints
 from boundit.bandit.fused.layout import (
     BIAS,
     GUESSED,
@@ -52,6 +52,7 @@ from boundit.bandit.fused.unobserved import (
     sum_unit,
     weigh_unit,
 )
+from boundit.bandit.ids import Floats, Ints, pick_arm
 from boundit.bandit.runs import register_runs
 
 _SPREAD = 0.7
@@ -193,10 +194,11 @@ def _fuse(a: FusedArrays, c: int, k: int, own: float, blind: bool) -> tuple[floa
 
 
 @routine
-def believe(a: FusedArrays, c: int, columns: Ints, start: int, stop: int) -> None:
+def score_fused(a: FusedArrays, c: int, columns: Ints, start: int, stop: int) -> None:
     """Write the distribution of each arm's mean: what is fused and, if in doubt, its own rewards.
 
-    A pair without a plan has its own rewards alone, truncated to its bounds.
+    A pair without a plan has its own rewards alone, truncated to its bounds. And the probability
+    that an arm is the best.
     """
     belief, doubt, blind = a.belief, a.numbers[0] / (stop - start), is_blind(a)
     for i in range(stop - start):
@@ -216,6 +218,7 @@ def believe(a: FusedArrays, c: int, columns: Ints, start: int, stop: int) -> Non
         n = mean * (1.0 - mean) / (_SPREAD * _SPREAD * max(variance, 1e-12)) - 1.0
         n = max(n, 1e-2)
         write_beta(belief, i, MEAN, mean * n, (1.0 - mean) * n)
+    weigh_arms(belief[: stop - start])
 
 
 @routine
@@ -390,8 +393,8 @@ def _match_node(a: FusedArrays, c: int, k: int, node: int, share: Floats) -> Non
 def _choose(
     arrays: FusedArrays, c: int, columns: Ints, start: int, stop: int, uniform: float
 ) -> int:
-    believe(arrays, c, columns, start, stop)
-    return int(columns[start + draw_best_arm(arrays.belief[: stop - start], uniform)])
+    score_fused(arrays, c, columns, start, stop)
+    return int(columns[start + pick_arm(arrays.belief[: stop - start, CHANCE], uniform)])
 
 
 @step

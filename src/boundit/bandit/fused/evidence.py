@@ -16,8 +16,8 @@ from typing import final
 import numpy as np
 
 from boundit.bandit.compiled import kernel
-from boundit.bandit.draws import Floats
 from boundit.bandit.fused.layout import SEEN, SEEN_LOSSES, FusedArrays
+from boundit.bandit.ids import Floats
 from boundit.core.names import join_names
 from boundit.results.bound import Arm, Context, Value
 from boundit.results.fused_plan import FusedPlan

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from scipy.special import logit
 
 from boundit.bandit.best_arm import COLUMNS
-from boundit.bandit.draws import Floats, Ints
 from boundit.bandit.errors import BadObservation
+from boundit.bandit.ids import Floats, Ints
 from boundit.bandit.spec import find_bin
 from boundit.core.errors import OutsideDomain
 from boundit.core.names import unwrap_scalar
@@ -50,7 +50,7 @@ class Unseen(NamedTuple):
                    unknown distributions are a group
     betas          units x taus x (wins, losses) x particles: a unit's mean before any reward
     counts         units x (wins, losses, whether ``betas`` are there)
-    logs           units x taus x particles: the likelihood of a unit's rewards, as whole numbers
+    logs           units x taus x particles: the likelihood of a unit's rewards, whole numbers
     sums           groups x taus x particles: their sums, which no order changes
     weights        groups x taus x particles
     evidence       (groups, and one for their sum) x taus: log of the mean likelihood, whole
@@ -62,10 +62,10 @@ class Unseen(NamedTuple):
     spans: Ints
     betas: NDArray[np.float32]
     counts: Floats
-    logs: Ints
-    sums: Ints
+    logs: Floats
+    sums: Floats
     weights: Floats
-    evidence: Ints
+    evidence: Floats
     taus: Floats
 
 
@@ -176,10 +176,9 @@ def lay_out(
 
 def make_no_particles() -> Unseen:
     """Make empty arrays, for a policy whose rounds show what its plan asks for."""
-    two, three = np.zeros((0, 0), np.int64), np.zeros((0, 0, 0), np.int64)
-    betas, cube = np.zeros((0, 0, 0, 0), np.float32), np.zeros((0, 0, 0))
-    counts, taus = np.zeros((0, 3)), np.zeros((0, 2))
-    return Unseen(two, two, two, betas, counts, three, three, cube, two, taus)
+    places, betas = np.zeros((0, 0), np.int64), np.zeros((0, 0, 0, 0), np.float32)
+    two, three = np.zeros((0, 0)), np.zeros((0, 0, 0))
+    return Unseen(places, places, places, betas, two, three, three, three, two, two)
 
 
 def discount_rows(n: Floats, wins: Floats, tau: float) -> Floats:

@@ -11,9 +11,9 @@ from typing import Any, Self, Unpack
 import numpy as np
 from scipy.special import betaln, expit, gammaln, logsumexp
 
-from boundit.bandit.best_arm import LOWER, MEAN, UPPER, find_best_arm_probabilities
-from boundit.bandit.draws import Floats, Ints
-from boundit.bandit.fused.beliefs import LEAST_COUNT, believe, find_doubts, learn_fused
+from boundit.bandit.best_arm import CHANCE, LOWER, MEAN, UPPER
+from boundit.bandit.decision import Decision
+from boundit.bandit.fused.beliefs import LEAST_COUNT, find_doubts, learn_fused, score_fused
 from boundit.bandit.fused.evidence import LogEvidence, LogRefutation
 from boundit.bandit.fused.layout import (
     BIAS,
@@ -44,6 +44,7 @@ from boundit.bandit.fused.unobserved import (
     spread_particles,
     weigh_unit,
 )
+from boundit.bandit.ids import Floats, Ints
 from boundit.bandit.options import CommonOptions
 from boundit.bandit.policy import Policy
 from boundit.bandit.runs import Rounds
@@ -89,7 +90,7 @@ class Fused(Policy):
     ... )
     >>> policy = Fused(table, seed=1)
     >>> policy.decide().arm, policy.pooling_reason
-    ('B', 'these bounds came without a log, so there are no rows to count')
+    ('B', 'these bounds came without a log, so they have no rows to count')
     """
 
     draws = True
@@ -151,7 +152,7 @@ class Fused(Policy):
     def bias(self) -> dict[float, float]:
         """How probable each size of the log's bias (tau) is by now."""
         a = self._get_ready()
-        weights = a.unseen.taus[:, 1] if self._is_blind() else a.taus[:, WEIGHT]
+        weights = a.unseen.taus[:, 1] if a.unseen.counts.size else a.taus[:, WEIGHT]
         return dict(zip(TAUS, weights.tolist(), strict=False))
 
     def describe_prior(self) -> str:
@@ -164,9 +165,10 @@ class Fused(Policy):
         """Say in lines of text what the policy goes by and how far it trusts the log."""
         lines, plan = [repr(self), self.pooling_reason], self.plan
         if plan is not None:
-            learned, seen = self.arrays.totals.tolist()
+            a = self._get_ready()
+            learned, seen = a.totals.tolist()
             if plan.variables:
-                by = "rewards alone" if self._is_blind() else "cells and weights"
+                by = "rewards alone" if a.unseen.counts.size else "cells and weights"
                 names = ", ".join(plan.variables)
                 lines.append(f"{seen:.0f} of {learned:.0f} rounds showed {names}: by {by}")
             bias = ", ".join(f"{tau:g}: {p:.2f}" for tau, p in self.bias.items())
@@ -202,34 +204,35 @@ class Fused(Policy):
 
     def score(self, context: Context, row: int, columns: Ints) -> tuple[int, Floats, Floats]:
         """Compute the probability that each arm is the best; scores are the expected rewards."""
-        a = self._get_ready(row)
-        believe(a, row, columns, 0, columns.size)
+        a = self.arrays if row in self._ready else self._get_ready(row)
+        score_fused(a, row, columns, 0, columns.size)
         belief = a.belief[: columns.size]
         low, high = self.spec.reward_range
         scores = belief[:, [MEAN, MEAN]]  # before truncation to the bounds, and after
         scores[:, 1] = np.minimum(np.maximum(scores[:, 0], belief[:, LOWER]), belief[:, UPPER])
-        return -1, find_best_arm_probabilities(belief), low + (high - low) * expit(scores)
+        return -1, belief[:, CHANCE].copy(), low + (high - low) * expit(scores)
 
-    def read_observed(self, observed: Mapping[str, object]) -> Any:
+    def read_observed(
+        self, observed: Mapping[str, object] | None, decision: Decision | None = None
+    ) -> Any:
         """Find the leaf of what a round showed, or refuse what the plan does not know."""
         return self.reader.read(observed)
 
     def take(self, context: Context, row: int, column: int, reward: float, shown: Any) -> None:
         """Learn one reward, and what else its round showed."""
-        a, (leaf, open_leaves) = self._get_ready(row), shown or self.reader.read(None)
+        a, (leaf, open_leaves) = self._get_ready(row), shown
         learn_fused(a, row, column, reward, leaf, open_leaves)
         if leaf >= 0 and a.places[row, column, 0] >= 0:
             self.log_evidence.judge(a, row, column, leaf)
-
-    def _is_blind(self) -> bool:
-        learned, seen = self.arrays.totals.tolist()
-        return self.arrays.starts.size > 1 and seen * FEW < learned
+        if (a.totals[N_SEEN] * FEW < a.totals[N_LEARNED]) != bool(a.unseen.counts.size):
+            self._ready.clear()
 
     def _get_ready(self, row: int = 0) -> FusedArrays:
         """Give the arrays, with particles for a context if these decide; else without any."""
-        a, blind = self.arrays, self._is_blind()
+        a = self.arrays
+        blind = a.starts.size > 1 and a.totals[N_SEEN] * FEW < a.totals[N_LEARNED]
         if blind != (a.unseen.counts.size > 0):
-            self._made.clear()
+            self._ready.clear()
             a = a._replace(unseen=make_no_particles())
             if blind and self.plan:
                 unseen, self._laws = spread_particles(self.plan, a)
@@ -242,9 +245,10 @@ class Fused(Policy):
                 for pair in last.values():
                     weigh_unit(a, *pair, True)
             self.arrays = a
-        if blind and row not in self._made:
-            make_units(a, self._laws, row)
-            self._made.add(row)
+        if row not in self._ready:
+            if blind:
+                make_units(a, self._laws, row)
+            self._ready.add(row)
         return a
 
     # -- whole runs -----------------------------------------------------------------------------
@@ -281,7 +285,7 @@ class Fused(Policy):
         if plan:
             a.own[...] = _sum_leaves(a, a.leaves[..., :1])[:, :, 1:, 0]
             self.log_evidence.judge_all(a)
-        self.arrays, self._made = a._replace(unseen=make_no_particles()), set[int]()
+        self.arrays, self._ready = a._replace(unseen=make_no_particles()), set[int]()
 
     def record_arrays(self, places: Mapping[str, slice]) -> dict[str, Any]:
         """Write the arrays that were learned, and what they refuted once."""

@@ -21,7 +21,6 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from boundit.bandit.compiled import kernel, routine, step
-from boundit.bandit.draws import Floats, Ints
 from boundit.bandit.fused.layout import (
     LOG_PRIOR,
     LOSSES,
@@ -34,9 +33,11 @@ from boundit.bandit.fused.layout import (
     draw_tilts,
     spread_points,
 )
+from boundit.bandit.ids import Floats, Ints
 from boundit.results.fused_plan import FusedPlan
 
-N_PARTICLES = 400
+N_ON_A_LINE, N_PARTICLES = 200, 400
+"""How many stand for one unknown number, and for more."""
 _MOST_CORNERS = 64
 FEW = 10
 """Particles decide as long as fewer than one in so many rounds showed all."""
@@ -46,8 +47,11 @@ _ENDLESS = 1e3
 """What stands for an infinite tau in a variance: the Beta is then as wide as it can be."""
 _MADE = 2
 GROUP = 2
-_LEAST_WEIGHT = 1e-300
-_HALF_LOG_2_PI = 0.9189385332046727
+_LEAST, _NO_WEIGHT = -690.0, 1e-9
+"""The least log weight of a particle; what adds nothing to sums over all."""
+_HALF_LOG_2_PI, _LOG_2, _PER_LOG_2 = 0.9189385332046727, math.log(2.0), 1.0 / math.log(2.0)
+_ROOT_HALF = np.int64(0x3FE6A09E667F3BCD)
+"""The bits of sqrt(1/2)."""
 
 
 class Laws(NamedTuple):
@@ -106,10 +110,10 @@ def spread_particles(plan: FusedPlan, a: FusedArrays) -> tuple[Unseen, Laws]:
         # Untouched pages of these take no memory.
         np.empty((len(rows), n_taus, 2, n), np.float32),
         np.zeros((len(rows), 3)),
-        np.empty((len(rows), n_taus, n), np.int64),
-        np.zeros((n_groups, n_taus, n), np.int64),
+        np.empty((len(rows), n_taus, n)),
         np.zeros((n_groups, n_taus, n)),
-        np.zeros((n_groups + 1, n_taus), np.int64),
+        np.zeros((n_groups, n_taus, n)),
+        np.zeros((n_groups + 1, n_taus)),
         np.stack([a.taus[:, LOG_PRIOR], np.exp(a.taus[:, LOG_PRIOR])], axis=1),
     )
     return unseen, Laws(laws, of_pairs, *_lay_out_shares(plan, n_taus))
@@ -160,7 +164,9 @@ def _tabulate(tables: Sequence[tuple[tuple[tuple[int, bool], ...], int]]) -> Flo
         free = [n for n, tilted in sizes if not tilted]
         found = islice(product(*map(range, free)), _MOST_CORNERS if sum(free) > 2 else 0)
         corners[sizes] = list(found)
-    n = N_PARTICLES + max(map(len, corners.values()), default=0)
+    on_a_line = all(sum(size - 1 for size, _ in sizes) <= 1 for sizes, _ in tables)
+    n = N_ON_A_LINE if on_a_line else N_PARTICLES
+    n += max(map(len, corners.values()), default=0)
     width = max((sizes[i][0] for sizes, i in tables), default=0)
     made = np.zeros((len(tables), n, width))
     for table, (sizes, i) in enumerate(tables):
@@ -199,16 +205,43 @@ def is_blind(a: FusedArrays) -> bool:
 
 
 @step
+def _find_log(x: float) -> float:
+    """The natural logarithm within 1e-15, from the bits of a number above 0.
+
+    It has no branches or calls, so that a processor works out several at once.
+    """
+    bits = np.float64(x).view(np.int64)
+    exponent = (bits - _ROOT_HALF) >> 52
+    m = np.int64(bits - (exponent << 52)).view(np.float64)  # from sqrt(1/2) to sqrt(2)
+    s = (m - 1.0) / (m + 1.0)  # log m = 2 artanh(s)
+    z = s * s
+    p = 1.0 / 9.0 + z * (1.0 / 11.0 + z * (1.0 / 13.0 + z / 15.0))
+    p = z * (1.0 / 3.0 + z * (1.0 / 5.0 + z * (1.0 / 7.0 + z * p)))
+    return float(exponent) * _LOG_2 + 2.0 * s * (1.0 + p)
+
+
+@step
+def _find_exp(x: float) -> float:
+    """The exponential of a number from -700 to 0 within 1e-13, likewise."""
+    exponent = math.floor(x * _PER_LOG_2 + 0.5)
+    r = x - exponent * _LOG_2
+    p = 1.0 / 720.0 + r * (1.0 / 5040.0 + r * (1.0 / 40320.0 + r / 362880.0))
+    p = 1.0 + r * (0.5 + r * (1.0 / 6.0 + r * (1.0 / 24.0 + r * (1.0 / 120.0 + r * p))))
+    return (1.0 + r * p) * np.int64((int(exponent) + 1023) << 52).view(np.float64)
+
+
+@step
 def _find_log_gamma(x: float) -> float:
-    """The log of the gamma function within 1e-9 (Stirling), in a fraction of libm's time."""
-    below = 1.0
-    while x < 8.0:
-        below *= x
-        x += 1.0
+    """The log of the gamma function for 8 or more within 1e-9 (Stirling), less a constant."""
     y = 1.0 / (x * x)
-    rest = (1.0 / 12.0 - y * (1.0 / 360.0 - y / 1260.0)) / x
-    found = (x - 0.5) * math.log(x) - x + _HALF_LOG_2_PI + rest
-    return found - math.log(below) if below != 1.0 else found
+    return (x - 0.5) * _find_log(x) - x + (1.0 / 12.0 - y * (1.0 / 360.0 - y / 1260.0)) / x
+
+
+@step
+def _rise(x: float) -> float:
+    """Gamma(x + 8) / Gamma(x)."""
+    four = (x + 4.0) * (x + 5.0) * (x + 6.0) * (x + 7.0)
+    return x * (x + 1.0) * (x + 2.0) * (x + 3.0) * four
 
 
 @kernel
@@ -304,10 +337,13 @@ def _sum_slopes(
 
 
 @step
-def _find_likelihood(wins: float, losses: float) -> int:
+def _find_likelihood(wins: float, losses: float) -> float:
     """The log of a Beta function in whole steps; differences are log likelihoods of rewards."""
-    both = _find_log_gamma(wins) + _find_log_gamma(losses) - _find_log_gamma(wins + losses)
-    return round(both * _STEPS)
+    n = wins + losses
+    both = _find_log_gamma(wins + 8.0) + _find_log_gamma(losses + 8.0)
+    both += _HALF_LOG_2_PI - _find_log_gamma(n + 8.0)
+    both -= _find_log(_rise(wins) * (_rise(losses) / _rise(n)))
+    return math.floor(both * _STEPS + 0.5)
 
 
 @step
@@ -346,12 +382,12 @@ def _weigh_group(a: FusedArrays, group: int) -> None:
         for j in range(1, sums.size):
             top = max(top, sums[j])
         for j in range(sums.size):
-            below = (sums[j] - top) / _STEPS
-            weights[j] = math.exp(below) if below > -600.0 else _LEAST_WEIGHT
+            weights[j] = _find_exp(max((sums[j] - top) / _STEPS, _LEAST))
+        for j in range(sums.size):
             total += weights[j]
         for j in range(sums.size):
             weights[j] /= total
-        found = top + round(math.log(total / sums.size) * _STEPS)
+        found = top + math.floor(math.log(total / sums.size) * _STEPS + 0.5)
         u.evidence[all_, tau] += found - u.evidence[group, tau]
         u.evidence[group, tau] = found
         u.taus[tau, 0] = a.taus[tau, LOG_PRIOR] + u.evidence[all_, tau] / _STEPS
@@ -380,11 +416,12 @@ def sum_unit(u: Unseen, unit: int, tau: int) -> tuple[float, float]:
     weights = u.weights[u.spans[unit, GROUP], tau]
     won, lost, first, second = u.counts[unit, WINS], u.counts[unit, LOSSES], 0.0, 0.0
     for j in range(weights.size):
-        wins = u.betas[unit, tau, WINS, j] + won
-        n = wins + u.betas[unit, tau, LOSSES, j] + lost
-        x = wins / n
-        first += weights[j] * x
-        second += weights[j] * x * ((n * x + 1.0) / (n + 1.0))
+        if weights[j] > _NO_WEIGHT:
+            wins = u.betas[unit, tau, WINS, j] + won
+            n = wins + u.betas[unit, tau, LOSSES, j] + lost
+            part = weights[j] * wins / (n * (n + 1.0))
+            first += part * (n + 1.0)
+            second += part * (wins + 1.0)
     return first, max(second - first * first, 0.0)
 
 
@@ -395,11 +432,12 @@ def predict_unit(u: Unseen, unit: int, reward: float) -> tuple[float, float]:
     for tau in range(u.taus.shape[0]):
         weights, by_tau, expected = u.weights[u.spans[unit, GROUP], tau], 0.0, 0.0
         for j in range(weights.size):
-            wins = u.betas[unit, tau, WINS, j] + won
-            losses = u.betas[unit, tau, LOSSES, j] + lost
-            expected += weights[j] * wins / (wins + losses)
-            if 0.0 < reward < 1.0:
-                by_tau += weights[j] * predict_reward(reward, wins, losses)
+            if weights[j] > _NO_WEIGHT:
+                wins = u.betas[unit, tau, WINS, j] + won
+                losses = u.betas[unit, tau, LOSSES, j] + lost
+                expected += weights[j] * wins / (wins + losses)
+                if 0.0 < reward < 1.0:
+                    by_tau += weights[j] * predict_reward(reward, wins, losses)
         if reward == 1.0:
             by_tau = expected
         elif reward == 0.0:

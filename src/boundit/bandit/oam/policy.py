@@ -17,14 +17,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundit.bandit.compiled import kernel, step
-from boundit.bandit.decision import Decision
-from boundit.bandit.draws import Floats, Ints
+from boundit.bandit.decision import FREE, INDEX, Decision
 from boundit.bandit.features import FeatureEncoding, FeaturePolicy, Features
-from boundit.bandit.index import FREE, INDEX, is_ahead
-from boundit.bandit.oam.allocation import NO_GAP, SMALLEST_GAP, allocate
-from boundit.bandit.oam.matrices import add_scaled, dot, factor, solve_cholesky, solve_lower
+from boundit.bandit.ids import Floats, Ints
+from boundit.bandit.oam.allocation import (
+    NO_GAP,
+    SMALLEST_GAP,
+    add_scaled,
+    allocate,
+    dot,
+    factor,
+    solve_cholesky,
+    solve_lower,
+)
 from boundit.bandit.options import CommonOptions
 from boundit.bandit.runs import ARM, Rounds, register_runs
+from boundit.bandit.ucb import is_ahead
 from boundit.results.bound import Arm, Context
 from boundit.results.bound_table import BoundTable
 
@@ -389,17 +397,14 @@ class OAM(FeaturePolicy):
         self._list_pairs()
         x, table = self._find_features(context, row, columns), np.empty((columns.size, 2))
         place, branch = match(self.arrays, x, row, columns, table)
-        self._branch = _BRANCHES[branch].value
+        self.branch = _BRANCHES[branch].value
         return place, None, table
 
-    def describe_branch(self, row: int) -> str:
-        """Name the branch that scored last."""
-        return self._branch
-
-    def read_shown(self, decision: Decision, observed: Mapping[str, object] | None) -> bool:
+    def read_observed(
+        self, observed: Mapping[str, object] | None, decision: Decision | None = None
+    ) -> bool:
         """Whether a decision was made to explore, by its own account."""
-        super().read_shown(decision, observed)
-        return decision.branch in _EXPLORING
+        return decision is not None and decision.branch in _EXPLORING
 
     def take(
         self, context: Context, row: int, column: int, reward: float, explored: Any

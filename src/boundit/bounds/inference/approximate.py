@@ -17,13 +17,14 @@ the log may hide moves it farther; the others are as exact inference has them.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtrit
 
+from boundit.bounds.caveats import LIMITS, note_doubted, note_narrow, note_no_gain, note_refused
 from boundit.bounds.chain import Axes, Chain, FlatChain, Run, flatten
 from boundit.bounds.evidence import SUCCESS, Counts, Evidence, Probabilities
 from boundit.bounds.inference.base import (
@@ -35,11 +36,8 @@ from boundit.bounds.inference.base import (
     Sampler,
     split_rules,
 )
-from boundit.bounds.inference.exact import Exact, choose_rules, find_sum
+from boundit.bounds.inference.exact import Exact, choose_rules, explain_rule
 from boundit.bounds.inference.forms import find_form, term_of
-from boundit.bounds.inference.sampling import make_sampler
-from boundit.bounds.refusals import LIMITS
-from boundit.core.message import Note
 from boundit.counts.errors import ClustersDiffer, TooLarge
 from boundit.counts.formula import (
     Factor,
@@ -54,9 +52,8 @@ from boundit.counts.named_array import Floats
 from boundit.estimand.expression import P
 from boundit.results.sampling import EndSampling
 
-EXACT_SHARE, MIXED_SHARE = 1 / 20, 1 / 2  # the error of exact endpoints beside approximate ones
+EXACT_SHARE = 1 / 20  # the error of exact endpoints beside approximate ones
 LEAST_ROWS, LEAST_FREEDOM = 15.0, 12.0
-MAX_FORMULAS = 3
 MAX_ENDPOINTS = 300  # beyond, Bonferroni
 MAX_INFLUENCES = 400_000_000
 N_DRAWS, SEED = 4_000, 20_260_101
@@ -83,8 +80,7 @@ class Side:
     """One endpoint of all rows (a lower one of successes, or of failures), with its error.
 
     ``rows`` are the table's axes, then unknown variables that come before any known link: each
-    of their levels is a formula of its own, and the worst is taken at the end. ``promise`` is how
-    wide a row is likely to be whatever its outcomes, to compare formulas by.
+    of their levels is a formula of its own, and the worst is taken at the end.
     """
 
     rows: Axes
@@ -93,7 +89,6 @@ class Side:
     variance: Floats
     freedom: Floats
     support: "Support"
-    promise: Floats
     slopes: tuple[Slope, ...]
 
     @cached_property
@@ -281,7 +276,7 @@ class Measured:
             )
         ]
         value = self._evaluate(formula, constants, rows)
-        variance, squares, tails, hidden, unseen, before = np.zeros((6, *shape))
+        variance, squares, tails, hidden = np.zeros((4, *shape))
         sums, seconds = np.zeros((3, *shape)), np.zeros((3, *shape))
         for slope in self._merge(slopes, rows):
             cells = _Cells(slope, len(rows), self.evidence, self.flat.outcome, pseudo)
@@ -296,9 +291,6 @@ class Measured:
                 weights = cells.weigh()
                 sums, seconds = sums + weights[0], seconds + weights[1]
                 hidden = np.maximum(hidden, cells.farthest())
-                unseen = unseen + np.abs(cells.gap * (cells.inverse == 0)).sum(axis=cells.inner)
-            else:
-                before = before + cells.variance.sum(axis=inner)
         freedom = np.where(squares > 0, variance**2 / np.where(squares > 0, squares, 1), np.inf)
         effective = np.where(seconds > 0, sums**2 / np.where(seconds > 0, seconds, 1), 0.0)
         every, failures, successes = effective
@@ -309,7 +301,6 @@ class Measured:
             variance,
             freedom,
             Support(every, failures, successes, tails, hidden),
-            unseen + 2 * np.sqrt(0.25 / np.maximum(every, 1e-9) + before),
             tuple(slopes),
         )
 
@@ -630,33 +621,24 @@ class Approximate:
         else:
             exact = Exact(self.confidence).bound(rules, counted)
         others, programs, _ = split_rules(rules, evidence)
-        flats = (
-            {}
-            if evidence.is_adaptive or evidence.is_exact
-            else choose_formulas(others, evidence)
-        )
-        if not flats:
-            said = ["no rule here gains by an approximation, so all endpoints are exact"]
-            return replace(exact, notes=(*exact.notes, *([] if evidence.is_exact else said)))
+        best = None if evidence.is_adaptive else choose_formula(others, evidence)
+        if best is None or evidence.is_exact:
+            said = () if evidence.is_exact else (note_no_gain(),)
+            return replace(exact, notes=(*exact.notes, *said))
         error = 1 - self.confidence
         found = Gathered(tuple(evidence.shape), evidence.lightened[0])
-        is_mixed = _may_be_beaten(flats, [*choose_rules(others, evidence), *programs])
-        share = MIXED_SHARE if is_mixed else EXACT_SHARE
-        if counted is None:
-            share = 0.0
-        elif is_mixed:
+        share = EXACT_SHARE if counted is not None else 0.0
+        tried = [*choose_rules(others, evidence), *programs]
+        if counted is not None and _may_be_beaten(best[0], tried):
             beside = Exact(1 - share * error).bound(rules, counted)
             for i, rule in enumerate(beside.rules, 1):
                 found.add(rule, beside.lowers[i], beside.uppers[i])
-        near = bound_near(flats, evidence, (1 - share) * error, found)
-        trusted = np.zeros(found.shape, dtype=bool)
-        for chain, side in near.items():
-            trusted |= side.trusted
-            found.add(
-                chain,
-                np.where(side.trusted, side.low, 0.0),
-                np.where(side.trusted, side.high, 1.0),
-            )
+        try:
+            near = bound_near(*best, evidence, (1 - share) * error)
+        except LIMITS as refusal:
+            return replace(exact, notes=(*exact.notes, *note_refused({best[0].name: refusal})))
+        trusted = near.trusted
+        found.add(best[0], np.where(trusted, near.low, 0.0), np.where(trusted, near.high, 1.0))
         low, high = found.intersect()
         taken = exact.upper - exact.lower <= high - low
         for rule in exact.rules:
@@ -667,12 +649,15 @@ class Approximate:
                 np.where(taken, exact.lowers[at], lower),
                 np.where(taken, exact.uppers[at], upper),
             )
-        found.empty, found.notes = (
-            exact.empty,
-            [*exact.notes, *_note_exact(trusted, taken, counted)],
-        )
+        doubted, narrow = int((~trusted).sum()), int((trusted & taken).sum())
+        found.empty = exact.empty
+        found.notes = [
+            *exact.notes,
+            *note_doubted(doubted, trusted.size, LEAST_ROWS, exact=counted is not None),
+            *note_narrow(narrow, trusted.size),
+        ]
         order = tuple(dict.fromkeys((*others, *exact.rules)))
-        samplers = dict(exact.samplers) | {c: near[c].explain(taken) for c in near}
+        samplers = dict(exact.samplers) | {best[0]: near.explain(taken)}
         return found.finish(order, exact.run, exact.program_run, samplers)
 
 
@@ -689,41 +674,27 @@ def _count_clusters_once(evidence: Evidence) -> Evidence | None:
     return replace(evidence, log=tables[evidence.log], population=population, _counted={})
 
 
-def _may_be_beaten(flats: Mapping[Chain, FlatChain], tried: Sequence[Rule]) -> bool:
-    """Whether a rule that is not approximated may be narrower than all that are."""
-    if any(chain.is_identified for chain in flats):
+def _may_be_beaten(best: Chain, tried: Sequence[Rule]) -> bool:
+    """Whether a rule that is not approximated may be narrower than the one that is."""
+    if best.is_identified:
         return False
     return not all(
-        rule in flats
+        rule is best
         or (
             rule.reweightings
             and not any(distribution.facts for distribution in rule.reweightings)
         )
-        or (isinstance(rule, Chain) and any(is_beaten(rule, other) for other in flats))
+        or (isinstance(rule, Chain) and is_beaten(rule, best))
         for rule in tried
     )
 
 
-def _note_exact(trusted: Mask, taken: Mask, counted: Evidence | None) -> list[Note]:
-    """How many rows of a table are not approximate after all."""
-    said, size = list[Note](), trusted.size
-    instead = "nothing is said of them" if counted is None else "their endpoints are exact"
-    if doubted := int((~trusted).sum()):
-        said.append(
-            f"{doubted:,} of {size:,} rows have fewer than {LEAST_ROWS:.0f} successes or failures "
-            "that count, too few rows, or outcomes that vary too little, for an approximation: "
-            f"{instead}"
-        )
-    if narrow := int((trusted & taken).sum()):
-        said.append(
-            f"{narrow:,} of {size:,} rows are no wider by exact inference, and are exact"
-        )
-    return said
+def choose_formula(rules: Sequence[Rule], evidence: Evidence) -> tuple[Chain, FlatChain] | None:
+    """The best chain that is a formula, judged without outcomes: an identified one, if any.
 
-
-def choose_formulas(rules: Sequence[Rule], evidence: Evidence) -> dict[Chain, FlatChain]:
-    """The best chains that are formulas, judged without outcomes; identified ones alone, if any."""
-    found, seen = dict[Chain, FlatChain](), set[object]()
+    More of them would share the error, and what the best of several promises is not known.
+    """
+    known, others = list[tuple[Chain, FlatChain]](), list[tuple[Chain, FlatChain]]()
     for chain in sorted(rules, key=lambda rule: rule.rank(evidence.levels)):
         flat = flatten(chain) if isinstance(chain, Chain) else None
         if flat is None or not isinstance(chain, Chain):
@@ -733,13 +704,9 @@ def choose_formulas(rules: Sequence[Rule], evidence: Evidence) -> dict[Chain, Fl
             chain.outcome in term.given and not evidence.find(term).is_variable
             for term in chain.terms
         )
-        factors = flat.formula.factors
-        key = frozenset((f.body, tuple(sorted(f.names.items()))) for f in factors), flat.unknown
-        if not plain and not behind and key not in seen:
-            seen.add(key)
-            found[chain] = flat
-    known = {c: f for c, f in found.items() if c.is_identified}
-    return dict(list((known or found).items())[:MAX_FORMULAS])
+        if not plain and not behind:
+            (known if chain.is_identified else others).append((chain, flat))
+    return next(iter(known or others), None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -768,34 +735,24 @@ class NearEndpoints:
 
 
 def bound_near(
-    flats: Mapping[Chain, FlatChain], evidence: Evidence, error: float, found: Gathered
-) -> dict[Chain, NearEndpoints]:
-    """Endpoints of formulas, as many standard errors away as all of them need."""
-    measured, level = dict[Chain, Measured](), error / (2 * prod(evidence.shape))
-    for chain, flat in flats.items():
-        try:
-            apart = not isinstance(find_form(flat, evidence.graph), str) and not flat.divisors
-            measured[chain] = Measured(flat, evidence, float(-ndtri(level)), apart=apart)
-        except LIMITS as refusal:
-            found.refused[chain.name] = refusal
-    taken = {chain: np.ones(found.shape, dtype=bool) for chain in measured}
-    if any(chain.is_identified for chain in flats) and len(measured) > 1:
-        # All estimate the same number: by rows alone, the one that promises most is taken.
-        promised = [np.broadcast_to(m.lower.promise, found.shape) for m in measured.values()]
-        best = np.stack(promised).argmin(axis=0)
-        taken = {chain: best == i for i, chain in enumerate(measured)}
-    sides = [(side, taken[c]) for c, m in measured.items() for side in (m.lower, m.upper)]
-    n = sum(len(side.list_places(0.0, own)) for side, own in sides)
+    chain: Chain, flat: FlatChain, evidence: Evidence, error: float
+) -> NearEndpoints:
+    """Endpoints of a formula, as many standard errors away as all of them need."""
+    shape = tuple(evidence.shape)
+    level = error / (2 * prod(shape))
+    apart = not isinstance(find_form(flat, evidence.graph), str) and not flat.divisors
+    measured = Measured(flat, evidence, float(-ndtri(level)), apart=apart)
+    sides, every = (measured.lower, measured.upper), np.ones(shape, dtype=bool)
+    n = sum(len(side.list_places(0.0, every)) for side in sides)
     critical = float(-ndtri(error / max(n, 1)))
     if 0 < n <= MAX_ENDPOINTS:
-        listed = [(side, side.list_places(critical, own)) for side, own in sides]
+        listed = [(side, side.list_places(critical, every)) for side in sides]
         critical = find_critical(error, find_covariance(listed, evidence))
-
-    def take(chain: Chain, m: Measured) -> NearEndpoints:
-        trusted = m.lower.is_trusted(level) & m.upper.is_trusted(level) & taken[chain]
-        low, high = m.lower.find_ends(critical), 1 - m.upper.find_ends(critical)
-        low, high = np.broadcast_to(low, found.shape), np.broadcast_to(high, found.shape)
-        sampler = make_sampler(find_sum(chain, evidence), evidence)
-        return NearEndpoints(m, trusted, low, high, sampler)
-
-    return {chain: take(chain, m) for chain, m in measured.items()}
+    lower, upper = sides
+    return NearEndpoints(
+        measured,
+        lower.is_trusted(level) & upper.is_trusted(level) & every,
+        np.broadcast_to(lower.find_ends(critical), shape),
+        np.broadcast_to(1 - upper.find_ends(critical), shape),
+        partial(explain_rule, chain, evidence),
+    )

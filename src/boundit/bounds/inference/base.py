@@ -8,14 +8,14 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from boundit.bounds.caveats import LIMITS, note_moved, note_nonlinear, note_refused
 from boundit.bounds.chain import Axes, Chain, Run
 from boundit.bounds.evidence import Evidence, Probabilities
 from boundit.bounds.pooling import POLICY, draw_policy
 from boundit.bounds.population import Reweighting
 from boundit.bounds.program.rule import Program
 from boundit.bounds.program.solve import NEAR
-from boundit.bounds.refusals import LIMITS, name_rules, note_refused
-from boundit.core.message import Caveat, Note, Option
+from boundit.core.message import Caveat
 from boundit.core.names import Nodes
 from boundit.counts.formula import Formula, Pair
 from boundit.counts.named_array import Floats
@@ -114,7 +114,7 @@ class Endpoints:
     run: Run
     program_run: Run
     empty: Mask
-    notes: tuple[Note, ...] = ()
+    notes: tuple[Caveat, ...] = ()
     samplers: Mapping[Rule, Sampler] = field(default_factory=dict)
     equal: tuple[int, ...] = ()
     apart: Mapping[Rule, Pair] = field(default_factory=dict)
@@ -186,7 +186,7 @@ class Gathered:
     equal: tuple[int, ...] = ()
     pairs: dict[Rule, Pair] = field(default_factory=dict)
     refused: dict[str, BaseException] = field(default_factory=dict)
-    notes: list[Note] = field(default_factory=list)
+    notes: list[Caveat] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.empty: Mask = np.zeros(self.shape, dtype=bool)
@@ -253,7 +253,7 @@ class Gathered:
 
 def split_rules(
     rules: Sequence[Rule], evidence: Evidence
-) -> tuple[list[Rule], list[Program], list[Note]]:
+) -> tuple[list[Rule], list[Program], list[Caveat]]:
     """Part rules into programs and others, without those that cannot win or do not hold.
 
     A program is cut to variables of which it can hold all levels; where a chain gives a point no
@@ -271,7 +271,7 @@ def split_rules(
 
 def _keep_stable(
     rules: Sequence[Rule], evidence: Evidence
-) -> tuple[Sequence[Rule], list[Note]]:
+) -> tuple[Sequence[Rule], list[Caveat]]:
     if not evidence.is_adaptive:
         return rules, []
     drawn = draw_policy(evidence.graph, evidence.query.treatments)
@@ -290,14 +290,7 @@ def _keep_stable(
             kept.append(rule)
         else:
             moved.setdefault(first, []).append(rule.name)
-    return kept, [
-        Caveat(
-            f"{name_rules(names)}, because {write_text(term)} changed while the policy learned",
-            kind="skipped",
-            code="adaptive-log",
-        )
-        for term, names in moved.items()
-    ]
+    return kept, [note_moved(names, write_text(term)) for term, names in moved.items()]
 
 
 @dataclass(frozen=True)
@@ -316,10 +309,7 @@ class PlugIn:
         found = Gathered(tuple(evidence.shape), equal, notes=notes)
         fitting = [rule for rule in programs if evidence.is_exact or rule.is_linear]
         if left := [rule.name for rule in programs if rule not in fitting]:
-            said = f"{name_rules(left)}, because estimates need not fit the graph; set a "
-            found.notes.append(
-                Caveat(said, Option("confidence"), kind="skipped", code="plug-in")
-            )
+            found.notes.append(note_nonlinear(left))
         run = Run(Probabilities(evidence), evidence.workspace.budget)
         found.evaluate(others, run)
         found.evaluate(fitting, run)

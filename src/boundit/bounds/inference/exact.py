@@ -10,15 +10,18 @@ share the error is decided by graph and levels alone.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import log, prod
 
 import numpy as np
 
+from boundit.bounds.caveats import LIMITS
 from boundit.bounds.chain import Chain, Natural, Run, flatten
 from boundit.bounds.evidence import Evidence
 from boundit.bounds.inference.base import (
     Endpoints,
     Gathered,
+    Place,
     PlugIn,
     Rule,
     split_rules,
@@ -27,10 +30,10 @@ from boundit.bounds.inference.cells import CellIntervals
 from boundit.bounds.inference.forms import SumForm, find_form, term_of
 from boundit.bounds.inference.pilot import make_streams, split_evidence
 from boundit.bounds.inference.ratios import make_ratio_bound
-from boundit.bounds.inference.sampling import make_sampler
+from boundit.bounds.inference.sampling import explain_sum
 from boundit.bounds.inference.sums import ConfidenceBound, make_sum_bound
-from boundit.bounds.refusals import LIMITS
 from boundit.counts.named_array import Floats
+from boundit.results.sampling import EndSampling
 
 MAX_RULES = 3  # how many rules share the error of cell intervals: each costs the others width
 MAX_CANDIDATES = 12  # how many sums the pilot ranks
@@ -39,7 +42,6 @@ BEST_SHARE = 0.8
 CELL_SHARE = 0.05  # the part of the error for cell intervals beside sum bounds
 RIVAL_SHARE = 0.5  # the same where a rule without a sum may be the best
 PROGRAM_SHARE = 0.2  # the part of the error for programs beside chains that give no point
-FEW_ROWS, FEW_CELLS = 500, 4
 
 
 def choose_rules(rules: Sequence[Rule], evidence: Evidence) -> list[Rule]:
@@ -90,9 +92,7 @@ class Exact:
             _bound_sums(forms, evidence, (1 - share) * error, found)
         program_run = Run(CellIntervals(evidence, programs, 1 - for_programs), budget)
         found.evaluate(programs, program_run)
-        samplers = {
-            rule: make_sampler(find_sum(rule, evidence), evidence) for rule in found.pairs
-        }
+        samplers = {rule: partial(explain_rule, rule, evidence) for rule in found.pairs}
         return found.finish((*others, *programs), run, program_run, samplers)
 
 
@@ -148,11 +148,26 @@ def find_sum(rule: Rule, evidence: Evidence) -> SumForm | str:
     y, (*before, last) = form.outcome, form.factors
     if evidence.is_numeric and any(y in factor.names for factor in before):
         return f"{y} is read twice, and is not 0/1"
+    if evidence.is_numeric and form.divided:
+        return f"a ratio of which {y} is not 0/1"
     if form.divided and any(y in factor.given for factor in form.factors):
         return f"a ratio in which {y} is given"
     if form.divided and evidence.find(term_of(last)).table.exact:
         return "a ratio of an exact distribution"
     return form if y in last.of else f"no factor draws {y} last"
+
+
+def explain_rule(
+    rule: Rule,
+    evidence: Evidence,
+    place: Place,
+    upper: bool,  # noqa: FBT001
+) -> EndSampling | None:
+    """Why sampling moves an endpoint: by the sum that the rule computes, or why it is none."""
+    form = find_sum(rule, evidence)
+    if isinstance(form, str):
+        return EndSampling(None, 0.0, (), form)
+    return explain_sum(form, evidence, place, upper=upper)
 
 
 def plan_sums(rules: Sequence[Rule], evidence: Evidence) -> dict[Chain, SumForm]:
@@ -175,12 +190,7 @@ def plan_sums(rules: Sequence[Rule], evidence: Evidence) -> dict[Chain, SumForm]
     known = {c: f for c, f in found.items() if c.is_identified}
     if lost_identified and not known:
         return {}
-    kept = dict(list((known or found).items())[:MAX_CANDIDATES])
-    few = evidence.log.table.rows < FEW_ROWS and all(
-        prod(levels[name.rstrip("'")] for name in (*form.drawn, *form.unknown)) <= FEW_CELLS
-        for form in kept.values()
-    )
-    return {} if few else kept
+    return dict(list((known or found).items())[:MAX_CANDIDATES])
 
 
 def share_error(predicted: Floats, *, upper: bool, equal: bool) -> Floats:

@@ -2,12 +2,12 @@
 
 import numpy as np
 
+from boundit.bounds.caveats import LIMITS
 from boundit.bounds.evidence import SUCCESS, Evidence
-from boundit.bounds.inference.base import Place, Sampler
+from boundit.bounds.inference.base import Place
 from boundit.bounds.inference.forms import SumForm
 from boundit.bounds.inference.pilot import Split
 from boundit.bounds.inference.sums import FormReader
-from boundit.bounds.refusals import LIMITS
 from boundit.core.names import sort_names
 from boundit.counts.named_array import Floats
 from boundit.results.sampling import MOST_HEAVY, EndSampling, HeavyCell
@@ -16,42 +16,31 @@ ERRORS = 2.0  # standard errors that are allowed for where the worst level is so
 _NOTHING = 1e-9
 
 
-def make_sampler(form: SumForm | str, evidence: Evidence, why: str | None = None) -> Sampler:
-    """Explain the endpoints of one rule by the sum that it computes, or by why it is none.
-
-    ``why`` says why an endpoint of a sum was not bounded as one.
-    """
-
-    def explain(place: Place, upper: bool) -> EndSampling | None:  # noqa: FBT001
-        if isinstance(form, str):
-            return EndSampling(None, 0.0, (), form)
-        try:
-            return _explain_sum(form, evidence, place, why, upper=upper)
-        except LIMITS:
-            return None
-
-    return explain
-
-
-def _explain_sum(
-    form: SumForm, evidence: Evidence, place: Place, why: str | None, *, upper: bool
-) -> EndSampling:
+def explain_sum(
+    form: SumForm, evidence: Evidence, place: Place, *, upper: bool
+) -> EndSampling | None:
     """Effective rows (Kish), the weight of unseen strata and the cells that add most variance.
 
     A row of cell g counts with ``W(g) / n_g``. Of unknown variables the level is taken at which
-    the endpoint is attained.
+    the endpoint is attained. None where memory or time does not suffice.
     """
     whole = {id(counts): Split(counts, counts, counts) for counts in evidence.tables}
     level = 1 - SUCCESS if form.natural and upper else SUCCESS
-    reader = FormReader(form, evidence, whole, outcome=level)
-    arrays, last = reader.read_arrays(pilot=False), reader.read_rest(np.random.default_rng(0))
+    try:
+        reader = FormReader(form, evidence, whole, outcome=level)
+        arrays, last = (
+            reader.read_arrays(pilot=False),
+            reader.read_rest(np.random.default_rng(0)),
+        )
+        weight = arrays.weights[-1]
+    except LIMITS:
+        return None
     axes, n_axes = reader.layout.cells[-1].axes, len(form.axes)
     own = axes[n_axes:]
-    shape = np.broadcast_shapes(arrays.weights[-1].shape, last.rows.shape, last.mean.shape)
+    shape = np.broadcast_shapes(weight.shape, last.rows.shape, last.mean.shape)
     at = tuple(0 if n == 1 else i for i, n in zip(place, shape, strict=False))
     weights, rows, mean = (
-        np.broadcast_to(array, shape)[at]
-        for array in (arrays.weights[-1], last.rows, last.mean)
+        np.broadcast_to(array, shape)[at] for array in (weight, last.rows, last.mean)
     )
     by_rows = np.where(rows > 0, weights**2 / np.maximum(rows, 1.0), 0.0)
     added = by_rows * np.maximum(mean * (1 - mean), 1 / (rows + 2))
@@ -75,7 +64,7 @@ def _explain_sum(
             )
     unseen, total = min(float(weights[rows <= 0].sum()), 1.0), float(by_rows.sum())
     effective = (1 - unseen) ** 2 / total if total > 0 else 0.0
-    return EndSampling(effective, unseen, tuple(heaviest), why)
+    return EndSampling(effective, unseen, tuple(heaviest))
 
 
 def _choose_worst(value: Floats, added: Floats, worst: list[int]) -> tuple[int | slice, ...]:

@@ -58,7 +58,6 @@ from boundit.estimand.expression import P
 
 SPREAD_SHARE = 0.06
 SMALL_SCALE = 0.9
-FEW_STRATA = 4
 _LEAST = 1e-12
 _GOLDEN = (5**0.5 - 1) / 2
 _STEPS, _REACH = 9, 1.8
@@ -403,25 +402,12 @@ class Chooser:
 class SumBound:
     """Exact confidence bounds on one sum, for all rows of a table.
 
-    ``choose`` reads the pilot alone; ``bound`` reads the rest under what was chosen. ``centre``:
-    about which the means of strata spread, where a threshold says so.
+    ``choose`` reads the pilot alone; ``bound`` reads the rest under what was chosen.
     """
 
-    def __init__(
-        self, chooser: Chooser, arrays: Arrays, last: LastCells, centre: Floats | None = None
-    ) -> None:
-        self.chooser, self.arrays, self.last, self.centre = chooser, arrays, last, centre
+    def __init__(self, chooser: Chooser, arrays: Arrays, last: LastCells) -> None:
+        self.chooser, self.arrays, self.last = chooser, arrays, last
         self.layout = arrays.layout
-        self._stratum = self._find_stratum()
-        # Total variance beats intervals of the cells only where strata are many, and needs 0/1
-        # rewards: a numeric one varies less within strata than its mean allows.
-        valued = isinstance(last, Values) and not last.exact
-        many = self._count_strata() > FEW_STRATA and len(arrays.rows) == 1 and valued
-        self._total = self._stratum is not None and (centre is not None or many)
-
-    def _count_strata(self) -> int:
-        draws = () if self._stratum is None else self.layout.cells[self._stratum].draws
-        return prod(self.arrays.sizes[name] for name in draws)
 
     def choose(self, log_error: Floats, *, upper: bool) -> Choice:
         """Choose on the pilot alone."""
@@ -483,41 +469,40 @@ class SumBound:
         s = np.where(rows > 0, lam * weights / np.maximum(rows, 1.0) / q, 0.0)
         cost = hoeffding(rows, s)
         if by_spread.any():
-            if self._total:
-                spread = self._bound_total(scale, paid, log_error, upper=upper)
-            else:
-                spread = self._intervals(log_error).bound(arrays, place, upper=upper)
+            # Statements on the same variance that hold at once: the smaller one does.
+            total = self._has_total
+            part = log_error + log(
+                (1 + total) * (2 * len(self.layout.cells) - 1) / SPREAD_SHARE
+            )
+            spread = SpreadIntervals(arrays, self.last, part).bound(arrays, place, upper=upper)
+            if total:
+                part = log_error + log(8 / SPREAD_SHARE)
+                spread = np.minimum(spread, self._bound_total(scale, paid, part, upper=upper))
             small = widen(by_spread, n_axes) & (s < SMALL_SCALE)
             cost = np.where(small, rows * psi(np.where(small, s, 0.0)) * spread, cost)
         return np.asarray(holes + sign * q * cost / lam)
 
-    def _intervals(self, log_error: Floats) -> "SpreadIntervals":
-        parts = 1 + 2 * (len(self.layout.cells) - 1)
-        return SpreadIntervals(self.arrays, self.last, log_error + np.log(parts / SPREAD_SHARE))
+    @cached_property
+    def _has_total(self) -> bool:
+        """Whether one factor draws strata, with one cell for each row, and the next a 0/1 outcome.
 
-    def _find_stratum(self) -> int | None:
-        """The factor that draws strata, if only one is estimated, with one cell for each row."""
-        arrays = self.arrays
-        drawn = [i for i, exact in enumerate(arrays.exact) if not exact]
-        if len(drawn) != 1 or self.layout.unknown:
-            return None
-        where = self.layout.cells[drawn[0]]
-        own = frozenset(arrays.shares[drawn[0]].axes) - frozenset(arrays.rows[drawn[0]].axes)
+        A numeric outcome varies less within strata than its mean allows.
+        """
+        arrays, where = self.arrays, self.layout.cells[0]
+        if len(arrays.rows) != 1 or self.layout.unknown or not isinstance(self.last, Values):
+            return False
+        own = frozenset(arrays.shares[0].axes) - frozenset(arrays.rows[0].axes)
         alone = where.axes == self.layout.axes and own == frozenset(where.draws)
-        return drawn[0] if alone else None
+        return alone and self.last.counts[2:] == () and not self.last.exact
 
-    def _bound_total(
-        self, scale: Floats, paid: Floats, log_error: Floats, *, upper: bool
-    ) -> Floats:
-        """Variance of the strata's means: total variance less that within, or about a centre.
+    def _bound_total(self, scale: Floats, paid: Floats, part: Floats, *, upper: bool) -> Floats:
+        """Variance of the strata's means: total variance less that within.
 
         ``sum P(z) (m_z - t)^2 = t (1 - t) - sum P(z) m_z (1 - m_z)``, t within crude endpoints.
+        Four statements, each wrong with probability ``exp(-part)`` at most.
         """
         last, weights, arrays = self.last, self.arrays.weights[-1], self.arrays
         axes, kept = self.layout.cells[-1].axes, self.layout.axes
-        if self.centre is not None:
-            return self._bound_about(log_error + np.log(2 / SPREAD_SHARE))
-        part = log_error + np.log(4 / SPREAD_SHARE)
         other = self._last_evalue(scale, upper=not upper)
         down, up = (other, paid) if upper else (paid, other)
         seen = last.rows > 0
@@ -535,32 +520,6 @@ class SumBound:
         return np.asarray(
             np.minimum(np.maximum(most - np.maximum(within, 0.0), 0.0) + off, 1.0)
         )
-
-    def _bound_about(self, part: Floats) -> Floats:
-        """The squares of the strata's means about a threshold, estimated without bias."""
-        assert self.centre is not None
-        assert self._stratum is not None
-        arrays, last, kept = self.arrays, self.last, self.layout.axes
-        axes = self.layout.cells[-1].axes
-        strata = tuple(a for a in axes if a in (*kept, *self.layout.cells[self._stratum].draws))
-        shape = np.broadcast_shapes(arrays.weights[-1].shape, last.rows.shape)
-        weights = np.broadcast_to(arrays.weights[-1], shape)
-        middle = widen(self.centre, len(strata))
-        farthest = np.maximum(middle, 1 - middle)
-        whole = add_up(weights, axes, strata)
-        safe = np.where(whole > 0, whole, 1.0)
-        mean = add_up(weights * last.mean, axes, strata) / safe
-        noise = weights**2 * last.variance / np.maximum(last.rows, 1.0)
-        squares = (mean - middle) ** 2 - add_up(noise, axes, strata) / safe**2
-        within = tuple(i for i, axis in enumerate(axes) if axis not in strata)
-        fewest = np.where(weights > 0, np.floor(last.rows / 2), np.inf)
-        pairs = fewest.min(axis=within) if within else fewest
-        squares = np.where(pairs > 0, squares, farthest**2)
-        spare = np.where(pairs > 0, (whole * farthest) ** 2 / np.maximum(pairs, 1.0), 0.0)
-        found = add_up(whole * squares, strata, kept)
-        found = found + np.sqrt(part / 2 * add_up(spare, strata, kept))
-        off = (part + log(2)) / (2 * np.maximum(arrays.count_rows(self._stratum), 1.0))
-        return np.asarray(np.clip(found, 0.0, 0.25) + off)
 
 
 class SpreadIntervals:
@@ -678,52 +637,48 @@ class CellBound:
 class Supposed(NamedTuple):
     """What is supposed of a numeric outcome, of which the pilot has nothing."""
 
-    weight: float
     variance: float
     near_zero: bool = False
 
 
 SUPPOSED = (
-    Supposed(0.3, 0.04),
-    Supposed(0.2, 0.16),
-    Supposed(0.2, 0.01),
-    Supposed(0.1, 0.0016),
-    Supposed(0.1, 0.002, near_zero=True),
-    Supposed(0.1, 0.0002, near_zero=True),
+    Supposed(0.04),
+    Supposed(0.16),
+    Supposed(0.01),
+    Supposed(0.0016),
+    Supposed(0.002, near_zero=True),
+    Supposed(0.0002, near_zero=True),
 )
 
 
 class Mixture:
-    """Sum bounds at several suppositions: a weighted mean of e-values is one."""
+    """Sum bounds at several suppositions: the mean of e-values is one."""
 
-    def __init__(self, bounds: Mapping[Supposed, SumBound]) -> None:
+    def __init__(self, bounds: Sequence[SumBound]) -> None:
         self.bounds = bounds
 
     def choose(self, log_error: Floats, *, upper: bool) -> "MixtureChoice":
         """Choose on the pilot alone."""
-        found = tuple(
-            bound.choose(log_error - log(supposed.weight), upper=upper)
-            for supposed, bound in self.bounds.items()
-        )
+        log_error = log_error + log(len(self.bounds))
+        found = tuple(bound.choose(log_error, upper=upper) for bound in self.bounds)
         return MixtureChoice(found, found[0].predicted)
 
     def bound(self, choice: "MixtureChoice", log_error: Floats, *, upper: bool) -> Floats:
         """Find the end at which the mean of ``exp(scale (v - theta))`` is one over the error."""
         sign = 1.0 if upper else -1.0
         values, scales, errors = list[Floats](), list[Floats](), list[Floats]()
-        for bound, chosen in zip(self.bounds.values(), choice.choices, strict=True):
+        for bound, chosen in zip(self.bounds, choice.choices, strict=True):
             value, log_main = bound.weigh(chosen, log_error, upper=upper)
             values.append(-sign * value)
             scales.append(chosen.scale)
             errors.append(log_main)
         v, lam = (np.stack(np.broadcast_arrays(*each)) for each in (values, scales))
         log_main = np.maximum.reduce(np.broadcast_arrays(*errors))
-        weights = np.log([supposed.weight for supposed in self.bounds])
-        w = weights.reshape((-1,) + (1,) * (v.ndim - 1))
-        low, high = (v - (log_main - w) / lam).max(axis=0), v.max(axis=0)
+        needed = log_main + log(len(self.bounds))
+        low, high = (v - needed / lam).max(axis=0), v.max(axis=0)
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
-            passed = logsumexp(w + lam * (v - middle), axis=0) >= log_main
+            passed = logsumexp(lam * (v - middle), axis=0) >= needed
             low, high = np.where(passed, middle, low), np.where(passed, high, middle)
         return np.asarray(np.clip(-sign * low, 0.0, 1.0))
 
@@ -804,5 +759,5 @@ def _make_bound(
     if not evidence.is_numeric:
         return SumBound(Chooser(pilot, reader.read_pilot(None)), rest, last)
     return Mixture(
-        {s: SumBound(Chooser(pilot, reader.read_pilot(s)), rest, last) for s in SUPPOSED}
+        [SumBound(Chooser(pilot, reader.read_pilot(s)), rest, last) for s in SUPPOSED]
     )

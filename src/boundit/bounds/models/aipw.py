@@ -205,8 +205,7 @@ def score_arms(
             )
         )
         support = Support(rows, failures, successes, tails, far)
-        promise = np.zeros(shape)
-        return Side(tuple(axes), len(axes), value, variance, freedom, support, promise, ())
+        return Side(tuple(axes), len(axes), value, variance, freedom, support, ())
 
     return Scores(
         make_side(lower, 0),

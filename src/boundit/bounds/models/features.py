@@ -12,8 +12,9 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from boundit.bounds.caveats import note_joined_levels
 from boundit.core.errors import OptionError
-from boundit.core.message import Note, Option
+from boundit.core.message import Caveat, Option
 from boundit.core.names import sort_names
 from boundit.counts.errors import refuse_infinite
 from boundit.counts.levels import Codes, Levels, sort_levels
@@ -84,7 +85,7 @@ def make_rows(
     levels: Mapping[str, Levels],
     outcome_range: tuple[float, float],
     workspace: Workspace,
-) -> tuple[list[ModelRows], tuple[Note, ...]]:
+) -> tuple[list[ModelRows], tuple[Caveat, ...]]:
     """Make the rows of the log and of an external table, with the same features; and caveats.
 
     ``levels`` are those by which arms and contexts are numbered.
@@ -146,14 +147,11 @@ class Coding:
         return min(len(self.numbers) - 1, MAX_LEVELS)
 
     @property
-    def notes(self) -> tuple[Note, ...]:
+    def notes(self) -> tuple[Caveat, ...]:
         """A caveat where rare levels are joined."""
         if self.is_number or len(self.numbers) <= MAX_LEVELS + 1:
             return ()
-        return (
-            f"{self.name} has {len(self.numbers):,} levels; models tell the {MAX_LEVELS} "
-            "commonest apart, and what the others share may still confound",
-        )
+        return (note_joined_levels(self.name, len(self.numbers), MAX_LEVELS),)
 
 
 def encode(

@@ -54,14 +54,14 @@ class Models:
             )
 
 
-def read_models(given: object) -> Models | None:
-    """Read the option ``models``: None, the name of a kind, or ``Models``.
+def read_models(given: object) -> Models:
+    """Read the option ``models``: the name of a kind, or ``Models``.
 
     >>> read_models("linear").kind
     'linear'
     """
     match given:
-        case None | Models():
+        case Models():
             return given
         case str():
             return Models(kind=given)  # type: ignore[arg-type]

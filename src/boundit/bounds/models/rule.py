@@ -9,6 +9,16 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import ndtri
 
+from boundit.bounds.caveats import (
+    LIMITS,
+    note_models_against,
+    note_models_doubted,
+    note_no_adjustment,
+    note_numbers,
+    note_rare_arms,
+    note_unfitted,
+    note_unused_model,
+)
 from boundit.bounds.chain import Axes, Run
 from boundit.bounds.evidence import Evidence
 from boundit.bounds.inference.approximate import Approximate, find_critical
@@ -18,11 +28,10 @@ from boundit.bounds.models.estimators import ARM, EXTERNAL, REWARD, Learner
 from boundit.bounds.models.features import count_rows, find_numbers, make_rows
 from boundit.bounds.models.options import Models
 from boundit.bounds.population import Reweighting
-from boundit.bounds.refusals import LIMITS
 from boundit.core.errors import OutOfTime
 from boundit.core.formula import Sentence, StepRecord
 from boundit.core.long_work import Progress, say_nothing
-from boundit.core.message import ANY, Message, Note, Option
+from boundit.core.message import Caveat, Note
 from boundit.core.names import Nodes, join_names, sort_names
 from boundit.core.rounding import ROUNDING
 from boundit.counts.errors import TooManyCells
@@ -134,22 +143,11 @@ class ModelRule:
         del upper
         return EndSampling(float(self.scores.lower.support.rows[place]), 0.0)
 
-    def describe_gaps(self) -> list[Note]:
+    def describe_gaps(self) -> list[Caveat]:
         """Say where models had too few outcomes, and where an arm is hardly ever chosen."""
-        notes = list[Note]()
-        if doubted := int((~self.trusted).sum()):
-            notes.append(
-                f"in {doubted:,} of {self.trusted.size:,} rows of the table too few successes or "
-                f"failures stand behind {NAME}, which says nothing there"
-            )
+        doubted, size = int((~self.trusted).sum()), self.trusted.size
         worst = float(np.where(self.trusted, self.scores.unlikely, 0.0).max(initial=0.0))
-        if worst > 0:
-            share = float(f"{100 * worst:.2g}")
-            notes.append(
-                f"some arms are hardly ever chosen where up to {share:g} % of the rows lie: "
-                "there their reward may be anything"
-            )
-        return notes
+        return [*note_models_doubted(doubted, size, NAME), *note_rare_arms(worst)]
 
 
 @dataclass(frozen=True)
@@ -169,7 +167,7 @@ class WithModels:
             [other for other in rules if other is not rule], evidence
         )
         # Which of the other rules' endpoints are exact matters little beside the models.
-        notes = [note for note in others.notes if not str(note).endswith("are exact")]
+        notes = [note for note in others.notes if note.code != "exact-rows"]
         low, high = rule.bound_near()
         against = (low > others.upper + ROUNDING) | (high < others.lower - ROUNDING)
         against &= (
@@ -177,11 +175,7 @@ class WithModels:
         )  # rules that contradict each other prove nothing
         if against.any():
             low, high = np.where(against, 0.0, low), np.where(against, 1.0, high)
-            notes.append(
-                f"in {int(against.sum()):,} of {against.size:,} rows of the table the interval of "
-                f"{NAME} does not meet that of the other rules; it was left out there, and the "
-                "models deserve no trust"
-            )
+            notes.append(note_models_against(int(against.sum()), against.size, NAME))
         return replace(
             others,
             rules=(rule, *others.rules),
@@ -211,18 +205,12 @@ def find_many_values(graph: CausalGraph, query: EffectQuery, log: Log) -> Nodes:
     return frozenset(name for name, n in levels.items() if n > MANY_VALUES)
 
 
-def leave_numbers(rules: Iterable[Rule], numbers: Nodes) -> tuple[list[Rule], Note]:
+def leave_numbers(rules: Iterable[Rule], numbers: Nodes) -> tuple[list[Rule], Caveat]:
     """Leave out the rules that would read columns of many ``numbers`` as categories.
 
     Models read them as they are; the caveat says so.
     """
-    kept, few = [rule for rule in rules if not rule.needs & numbers], len(numbers) == 1
-    note = Message(
-        f"{join_names(numbers)} {'is a number' if few else 'are numbers'} that models alone "
-        f"read; other rules could read {'it' if few else 'them'} with ",
-        Option("bins", ANY),
-    )
-    return kept, note
+    return [rule for rule in rules if not rule.needs & numbers], note_numbers(numbers)
 
 
 def fit_models(
@@ -269,12 +257,7 @@ def fit_models(
     tables = [frozenset(other.columns) & graph.observed for other in external]
     found = find_model_adjustment(graph, query, log.columns, tables)
     if found is None or not found.covariates:
-        why = "no covariates in the log adjust for this effect"
-        if found is not None:
-            why = "this effect needs no covariates"
-        return FittedModels(
-            None, notes=(Message(why, "; ", Option("models"), " was not used"),)
-        )
+        return FittedModels(None, notes=(note_no_adjustment(needed=found is None),))
     read = {*found.covariates, *query.outcomes, *query.treatments, *query.context}
     if hidden & read:
         return FittedModels(None)  # another caveat says why
@@ -298,8 +281,7 @@ def fit_models(
         return _fit_tables(models, graph, evidence, found, counted, confidence, progress)
     except (*LIMITS, TooManyCells) as error:
         short = "time_limit" if isinstance(error, OutOfTime) else "memory_limit"
-        note = Message(f"{NAME!r} was left out; raise ", Option(short))
-        return FittedModels(None, notes=(note,))
+        return FittedModels(None, notes=(note_unfitted(NAME, short),))
 
 
 def _fit_tables(
@@ -340,8 +322,7 @@ def _fit_tables(
     said = {str(note) for of in evidence.tables for note in of.table.notes}
     all_notes = [*(note for of in tables for note in of.notes), *notes]
     if models.external is not None and len(tables) == 1:
-        why = f"no external table supplies shares; the model of {EXTERNAL} in "
-        all_notes.append(Message(why, Option("models"), " was not used"))
+        all_notes.append(note_unused_model(EXTERNAL))
     fresh = tuple(note for note in dict.fromkeys(all_notes) if str(note) not in said)
     return FittedModels(rule, fitted, fresh)
 

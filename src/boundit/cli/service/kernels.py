@@ -1,6 +1,6 @@
-"""Where compiled code is kept: a folder that nobody else may write to.
+"""Where compiled code is kept: a folder that no other user may write to.
 
-Whoever could write there would have the service run code of their own.
+Who could write there would have the service run code of their own.
 """
 
 import os
@@ -17,7 +17,7 @@ _VARIABLE = "NUMBA_CACHE_DIR"
 def set_kernel_folder(data: Path | None) -> None:
     """Choose the folder of compiled code, before anything that is compiled is imported.
 
-    The one that ``NUMBA_CACHE_DIR`` names; else beside the installed package, if nobody else
+    The one that ``NUMBA_CACHE_DIR`` names; else beside the installed package, if no other user
     may write there and we may; else ``kernels`` in the folder of the events, or in the user's
     cache.
     """
@@ -44,7 +44,7 @@ def require_private(folder: Path) -> None:
 
 
 def is_private(folder: Path) -> bool:
-    """Tell whether nobody but us and root may write to a folder."""
+    """Return True if only this user and root may write to a folder."""
     found = folder.stat()
     shared = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     return not shared and found.st_uid in {os.getuid(), 0}
@@ -58,5 +58,5 @@ def _is_package_private() -> bool:
 
 
 def _find_cache() -> Path:
-    """Find the user's own cache; called by ``set_kernel_folder``."""
+    """Find the user's own cache."""
     return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "boundit"

@@ -11,8 +11,8 @@ from boundit.cli.service.stores import open_store, store_option
 def keys() -> None:
     """Add, list and revoke the keys of a service.
 
-    Servers that run see a change within two seconds. While there is no key at all, a server
-    listens on this machine alone and asks nobody for one.
+    Servers that run see a change within two seconds. Without any key, a server
+    listens on this machine alone and asks for none.
     """
 
 
@@ -61,7 +61,7 @@ def list_(*, store: str, as_json: bool) -> None:
         print_json(to_builtins(found))
         return
     if not found:
-        click.echo("there is no key; boundit keys add makes one")
+        click.echo("No key yet: boundit keys add makes one")
     for key in found:
         revoked = f", revoked {key.revoked_at:%Y-%m-%d %H:%M}" if key.revoked_at else ""
         made = f"{key.created_at:%Y-%m-%d %H:%M}"

@@ -144,16 +144,16 @@ def show(
         click.echo(_sum_up(reports))
     else:
         if not found:
-            click.echo("there is no policy yet; boundit policies create makes one")
+            click.echo("No policy yet: boundit policies create makes one")
         for one in found:
             _print_policy(one, as_json=False)
     context.exit(int(not all(report.agrees for report in reports)))
 
 
 def _sum_up(found: "Sequence[ReplayReport]") -> str:
-    """Say how many policies were verified, as none is no proof, and whether any differs."""
+    """Say how many policies were verified, as none proves nothing, and whether any differs."""
     if not found:
-        return "there is no policy, so nothing was verified"
+        return "No policy, so nothing was verified"
     differing = [report.policy for report in found if not report.agrees]
     counted = f"{len(found):,} {'policy' if len(found) == 1 else 'policies'} verified"
     verdict = f"DIFFERS: {', '.join(differing)}" if differing else "nothing differs"
@@ -270,7 +270,7 @@ def _read_json(path: Path) -> dict[str, Any]:
     try:
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise UnreadableFile(path, f"it is no JSON ({error})") from None
+        raise UnreadableFile(path, f"it is not JSON ({error})") from None
     return found
 
 

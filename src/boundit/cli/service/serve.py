@@ -93,7 +93,10 @@ def serve(
     else:
         compiler.start()
     run_server(
-        Engine(opened, patient=False), Address(host, port), Limits(**given), told=_tell_address
+        Engine(opened, patient=False),
+        Address(host, port),
+        Limits(**given),
+        on_start=_tell_address,
     )
     compiler.stop()
 

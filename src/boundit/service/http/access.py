@@ -1,34 +1,32 @@
-"""Who may do what, and how much: keys with roles, other sites' pages, sizes, deadlines, rates."""
+"""Access control: API keys with roles, loopback without keys, and a rate for each key."""
 
 import asyncio
 import base64
 import binascii
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from ipaddress import ip_address
 
-from starlette.requests import ClientDisconnect, Request
+from boundit.service.errors import RequestRefused
+from boundit.service.keys import FRESH, OLD, ROLES, Key, KeyRing, Role
 
-from boundit.service.errors import MalformedRequest, RequestRefused
-from boundit.service.http.openapi import JSON
-from boundit.service.keys import ROLES, Key, KeyRing, Role
-
-NOBODY = Key("", "nobody", ROLES, datetime.fromtimestamp(0, UTC))
-"""Who calls where there are no keys."""
+ANYONE = Key("", "anyone", ROLES, datetime.fromtimestamp(0, UTC))
+"""The caller of a service without keys."""
 _MOST_CALLERS = 10_000
 """How many callers a ``RateLimiter`` remembers; those who are idle are forgotten first."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What is taken of one caller: bytes and rows of a request, seconds for its body to arrive.
+    """Limits of a request: bytes and rows of its body, and seconds for it to arrive.
 
-    ``rate`` is in rows a second, 0 for no limit; ``connections`` are those open at once.
+    ``rate`` is in rows a second for each key, 0 for no limit; ``connections`` are those open at
+    once.
     """
 
     body: int = 16 * 1024 * 1024
@@ -38,58 +36,12 @@ class Limits:
     connections: int = 4_096
 
 
-async def read_body(request: Request, limits: Limits, most_values: float = math.inf) -> bytes:
-    """Read the body of a request that must be JSON, within one limit of size and one of time.
-
-    A body of more values than are taken is refused before it is decoded, as all threads wait
-    for that; an object or a list takes as long as ten values.
-    """
-    headers = request.headers
-    if headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
-        raise refuse_media_type()
-    length, parts, size = headers.get("content-length", ""), list[bytes](), 0
-    # Python reads no more than some thousands of digits, and 2**64 has 20.
-    if length.isdigit() and (len(length) > 20 or int(length) > limits.body):
-        raise refuse_size(limits.body)
-    try:
-        async with asyncio.timeout(limits.seconds):
-            async for part in request.stream():
-                size += len(part)
-                if size > limits.body:
-                    raise refuse_size(limits.body)
-                parts.append(part)
-    except TimeoutError:
-        raise refuse_slow(limits.seconds) from None
-    except ClientDisconnect:
-        raise MalformedRequest("the connection ended within the body") from None
-    body = b"".join(parts)
-    if body.count(b",") + 10 * (body.count(b"{") + body.count(b"[")) > most_values:
-        raise refuse_size(round(most_values), "values")
-    return body
-
-
-def refuse_media_type() -> RequestRefused:
-    """Make the error of a body that does not say that it is JSON."""
-    reason = "send the body as JSON, with the header Content-Type: application/json"
-    return RequestRefused(415, "wrong_media_type", reason)
-
-
-def refuse_size(most: int, of: str = "bytes") -> RequestRefused:
-    """Make the error of a body of more bytes or values than are taken."""
-    return RequestRefused(413, "body_too_large", f"the body is larger than {most:,} {of}")
-
-
-def refuse_slow(seconds: float) -> RequestRefused:
-    """Make the error of a body that did not arrive in time."""
-    return RequestRefused(408, "timeout", f"the body did not arrive within {seconds:g} seconds")
-
-
 class RateLimiter:
     """A bucket of rows for each caller, which fills up at a rate.
 
     A request is a row, and every further context, reward or arm in it is one more. It is
-    read before they are known, so that they may be more than the bucket has: whoever comes
-    then waits until it is filled again.
+    read before they are known, so that they may be more than the bucket has: the next
+    request waits until it is filled again.
 
     >>> seconds = iter([0.0, 0.0, 0.0, 1.0])
     >>> limiter = RateLimiter(rate=2.0, clock=lambda: next(seconds))
@@ -108,7 +60,7 @@ class RateLimiter:
     def take(self, caller: str, more: int = 0) -> None:
         """Take a request out of a caller's bucket, or what it has ``more`` than one row.
 
-        Raises 429 where there is no row for it, or where another request took more than there
+        Raises 429 where it has no row left, or where another request took more than there
         was.
         """
         now, most = self._clock(), max(self._rate, 1.0)
@@ -128,8 +80,8 @@ class RateLimiter:
 class Gatekeeper:
     """The keys there are, and the hosts that may be asked for.
 
-    Where there never was a key, everything is allowed to whoever asks for a loopback host;
-    the server listens to no other address then. Revoking the last key lets nobody in.
+    Where there never was a key, everything is allowed to requests for a loopback host;
+    the server listens to no other address then. Revoking the last key lets no caller in.
     """
 
     def __init__(self, keys: KeyRing) -> None:
@@ -137,19 +89,29 @@ class Gatekeeper:
         self._reading: asyncio.Future[None] | None = None
         self._thread = ThreadPoolExecutor(1, "boundit keys")
 
-    async def admit(self, request: Request, role: Role | None) -> Key:
-        """Give the key of a request that may do what ``role`` may, or raise.
+    async def admit(self, headers: Mapping[bytes, bytes], role: Role | None) -> Key:
+        """Return the key of a request if it has a role, or raise ``RequestRefused``.
 
-        None asks for nothing but that the caller is known, if callers must be.
+        None asks for no role, only for a valid key where there are keys.
         """
-        if not self._keys.is_fresh:
+        age = time.monotonic() - self._keys.read_at
+        if age >= FRESH:
             reading = self._refresh()
-            if self._keys.is_old:
+            if age >= OLD:
                 await asyncio.shield(reading)
-        if not self._keys.asks_for_keys:
-            _require_loopback(request)
-            return NOBODY
-        key = self._keys.check(_read_secret(request.headers.get("authorization", "")))
+        if not self._keys.rows:
+            if not _is_local(
+                headers.get(b"host", b""), headers.get(b"sec-fetch-site", b"none")
+            ):
+                raise RequestRefused(
+                    403,
+                    "forbidden",
+                    "Without keys only this machine may ask, by a loopback name, and no page of "
+                    "another site. Add a key first.",
+                )
+            return ANYONE
+        header = headers.get(b"authorization", b"").decode("latin-1")
+        key = self._keys.check(_read_secret(header))
         if key is None:
             raise _refuse_key("Invalid API key")
         if role is not None and not key.may(role):
@@ -163,7 +125,7 @@ class Gatekeeper:
         if self._reading is None or self._reading.done():
             loop = asyncio.get_running_loop()
             self._reading = loop.run_in_executor(self._thread, self._keys.refresh)
-            # Where nobody waits for it, those who come when the keys are old are told.
+            # Where no request waits for it, those that come when the keys are old get the error.
             self._reading.add_done_callback(lambda done: done.cancelled() or done.exception())
         return self._reading
 
@@ -192,23 +154,12 @@ def _read_secret(header: str) -> str:
     raise _refuse_key("No API key")
 
 
-def _require_loopback(request: Request) -> None:
-    """Refuse a request whose Host is not this machine, as a page of another site would send."""
-    reason = ""
-    if not _names_loopback(request.headers.get("host", "")):
-        reason = "Without keys only this machine may ask, by a loopback name. Add a key first."
-    elif request.headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}:
-        reason = "A page of another site may not ask."
-    if reason:
-        raise RequestRefused(403, "forbidden", reason)
-
-
 @lru_cache(64)
-def _names_loopback(host: str) -> bool:
-    """Return True if the header Host, with a port or without, names this machine alone."""
-    text = host.rsplit("@", 1)[-1]
+def _is_local(host: bytes, site: bytes) -> bool:
+    """Return True if a Host is this machine, and no page of another site sent the request."""
+    text = host.decode("latin-1").rpartition("@")[2]
     name = text[1:].partition("]")[0] if text.startswith("[") else text.partition(":")[0]
-    return is_loopback(name)
+    return is_loopback(name) and site in {b"none", b"same-origin"}
 
 
 def is_loopback(host: str) -> bool:

@@ -12,8 +12,10 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec import Struct
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import Scope
 
 from boundit.core.errors import shorten
 from boundit.core.names import join_names
@@ -35,7 +37,7 @@ SAFE_HEADERS = {
     "cache-control": "no-store",
 }
 """Headers of every answer that has not its own."""
-_encode = msgspec.json.Encoder().encode
+encode = msgspec.json.Encoder().encode
 
 
 class ErrorDetail(Struct, frozen=True):
@@ -54,22 +56,18 @@ class ErrorAnswer(Struct, frozen=True):
 
 
 class Call(NamedTuple):
-    """One request as a handler gets it: the engine, the request, and its body if it has one."""
+    """One request as a handler gets it; ``shared`` is what all requests of the app share."""
 
     engine: Engine
-    request: Request
+    policy: str
     body: Any
+    scope: Scope
+    shared: Any
 
     @property
-    def state(self) -> Any:
-        """What all requests of the app share."""
-        return self.request.app.state
-
-    @property
-    def policy(self) -> str:
-        """The name of the policy in the path."""
-        name: str = self.request.path_params["policy"]
-        return name
+    def request(self) -> Request:
+        """The request as Starlette reads it."""
+        return Request(self.scope)
 
 
 Handler: TypeAlias = Callable[[Call], Awaitable[Any]]
@@ -108,6 +106,16 @@ class Operation:
     open: bool = False
 
     @property
+    def is_batch(self) -> bool:
+        """Whether a refusal names the row of a batch."""
+        return self.name.endswith("Batch")
+
+    @property
+    def methods(self) -> Sequence[str]:
+        """The methods that it answers: with GET also HEAD."""
+        return (self.method, "HEAD") if self.method == "GET" else (self.method,)
+
+    @property
     def is_strict(self) -> bool:
         """Whether it takes nothing that the document does not name."""
         return self.path.startswith("/v1/")
@@ -116,6 +124,8 @@ class Operation:
     def refusals(self) -> list[int]:
         """The statuses of all refusals that it may answer with."""
         found = {*self.refuses, 503}
+        if "{policy}" in self.path:
+            found |= {404, 410}
         if not self.open:
             found |= {401, 403, 429}
         if self.takes is not None:
@@ -124,14 +134,14 @@ class Operation:
             found.add(400)
         return sorted(found)
 
-    def require_query(self, request: Request) -> None:
+    def require_query(self, query: QueryParams) -> None:
         """Refuse a query with a parameter that is unknown or comes twice.
 
         Pages, health and metrics take what links and probes add.
         """
         taken = {each.name for each in self.parameters if each.place == "query"}
         seen = set[str]()
-        for name, _ in request.query_params.multi_items() if self.is_strict else ():
+        for name, _ in query.multi_items() if self.is_strict else ():
             if name not in taken:
                 known = f"There is {join_names(taken)}" if taken else "There is none"
                 raise MalformedRequest(
@@ -173,7 +183,7 @@ def operation(method: Any, path: str, **more: Any) -> Callable[[Handler], Handle
 
 def write_answer(value: Any, status: int = 200) -> Response:
     """Write an answer as JSON."""
-    return Response(_encode(value), status, SAFE_HEADERS, JSON)
+    return Response(encode(value), status, SAFE_HEADERS, JSON)
 
 
 def write_error(error: ServiceError) -> Response:

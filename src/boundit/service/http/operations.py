@@ -1,13 +1,13 @@
 """The operations of the service over HTTP: the engine is asked, and its answer given back.
 
-Whatever reads the store runs in a thread of its own, so that nobody waits for it.
+Whatever reads the store runs in a thread of its own, so that no other request waits for it.
 """
 
 import asyncio
 import tempfile
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import IO, Any, TypeVar
+from typing import IO, TypeVar
 
 from msgspec import Struct
 from starlette.responses import Response, StreamingResponse
@@ -22,6 +22,7 @@ from boundit.service.commands import (
     DecideBatchRequest,
     DecideRequest,
     DecisionView,
+    DeleteAnswer,
     EffectTable,
     EventView,
     GiveRewards,
@@ -38,13 +39,12 @@ from boundit.service.commands import (
     RewardRequest,
     UpdatePolicy,
     UpdateRequest,
-    count_decisions,
+    count_rows,
 )
 from boundit.service.config import PolicyConfig
 from boundit.service.errors import (
     MalformedRequest,
     RequestRefused,
-    ServiceError,
     Unavailable,
 )
 from boundit.service.http.openapi import JSON, Call, Parameter, operation, write_answer
@@ -63,7 +63,7 @@ _EXPORT_TYPES = {
 }
 """The media type of every format of an export."""
 _POLICY = "/v1/policies/{policy}"
-_REFUSED = (404, 409, 410, 422)
+_REFUSED = (409, 422)
 _AFTER = Parameter(
     "after", "The position to go on after.", {"type": "integer", "minimum": 0, "default": 0}
 )
@@ -101,7 +101,7 @@ class Health(Struct, frozen=True):
 )  # fmt: skip
 async def decide(call: Call) -> DecideAnswer:
     """Decide for one context. Under an id that was decided, the stored decision comes back."""
-    answer: DecideBatchAnswer = await _ask_one(call, Decide(call.policy, [call.body]))
+    answer: DecideBatchAnswer = await call.engine.ask(Decide(call.policy, [call.body]))
     return answer.decisions[0]
 
 
@@ -112,7 +112,7 @@ async def decide(call: Call) -> DecideAnswer:
 async def decide_batch(call: Call) -> DecideBatchAnswer:
     """Decide for several contexts at one moment: all, or none, and the error names the row."""
     rows = call.body.decisions
-    _require_rows(count_decisions(rows), call.state.limits.batch)
+    _require_rows(len(rows) and count_rows(call.body), call.shared.limits.batch)
     answer: DecideBatchAnswer = await call.engine.ask(Decide(call.policy, rows))
     return answer
 
@@ -123,7 +123,7 @@ async def decide_batch(call: Call) -> DecideBatchAnswer:
 )  # fmt: skip
 async def record_reward(call: Call) -> RewardAnswer:
     """Record the reward of a decision, its auxiliary variables, or the arm that was played."""
-    answer: RewardBatchAnswer = await _ask_one(call, GiveRewards(call.policy, [call.body]))
+    answer: RewardBatchAnswer = await call.engine.ask(GiveRewards(call.policy, [call.body]))
     return answer.rewards[0]
 
 
@@ -134,21 +134,19 @@ async def record_reward(call: Call) -> RewardAnswer:
 async def record_reward_batch(call: Call) -> RewardBatchAnswer:
     """Record the rewards of several decisions: all, or none, and the error names the row."""
     rows = call.body.rewards
-    _require_rows(len(rows), call.state.limits.batch)
+    _require_rows(len(rows), call.shared.limits.batch)
     answer: RewardBatchAnswer = await call.engine.ask(GiveRewards(call.policy, rows))
     return answer
 
 
-@operation(
-    "GET", f"{_POLICY}/decisions/{{id}}", role="read", gives=DecisionView, refuses=(404, 410)
-)
+@operation("GET", f"{_POLICY}/decisions/{{id}}", role="read", gives=DecisionView)
 async def get_decision(call: Call) -> DecisionView:
     """Get a decision with its rewards."""
-    return await _look(call, call.engine.get_decision, call.request.path_params["id"])
+    return await _look(call, call.engine.get_decision, call.scope["path_params"]["id"])
 
 
 @operation(
-    "GET", f"{_POLICY}/propensities", role="read", gives=PropensityTable, refuses=(404, 422),
+    "GET", f"{_POLICY}/propensities", role="read", gives=PropensityTable, refuses=(422,),
     statuses=(200, 304), parameters=(
         Parameter("If-None-Match", "The ETag at hand.", {"type": "string"}, "header"),
     ),
@@ -168,17 +166,15 @@ async def get_propensities(call: Call) -> Response:
     return answer
 
 
-@operation(
-    "DELETE", f"{_POLICY}/decisions/{{id}}", role="admin", gives=PruneAnswer, refuses=(404, 410)
-)
+@operation("DELETE", f"{_POLICY}/decisions/{{id}}", role="admin", gives=PruneAnswer)
 async def erase_decision(call: Call) -> PruneAnswer:
     """Erase one decision with its rewards, at once."""
-    id_ = call.request.path_params["id"]
+    id_ = call.scope["path_params"]["id"]
     return await asyncio.to_thread(call.engine.erase, call.policy, id_)
 
 
 @operation(
-    "GET", f"{_POLICY}/effects", role="read", gives=EffectTable, refuses=(404, 422), parameters=(
+    "GET", f"{_POLICY}/effects", role="read", gives=EffectTable, refuses=(422,), parameters=(
         Parameter(
             "baseline", "The arm that others are compared with, as text or JSON.",
             {"type": "string"},
@@ -207,14 +203,14 @@ async def create_policy(call: Call) -> PolicyAnswer:
     return answer
 
 
-@operation("GET", _POLICY, role="read", gives=PolicyAnswer, refuses=(404,))
+@operation("GET", _POLICY, role="read", gives=PolicyAnswer)
 async def get_policy(call: Call) -> PolicyAnswer:
     """Show a policy as it is now."""
     return await _look(call, call.engine.show_policy)
 
 
 @operation(
-    "PATCH", _POLICY, role="admin", takes=UpdateRequest, gives=PolicyAnswer, refuses=(404, 422)
+    "PATCH", _POLICY, role="admin", takes=UpdateRequest, gives=PolicyAnswer, refuses=(422,)
 )
 async def update_policy(call: Call) -> PolicyAnswer:
     """Change the window, the retention, exploration or monitoring of a policy."""
@@ -223,14 +219,13 @@ async def update_policy(call: Call) -> PolicyAnswer:
     return answer
 
 
-@operation("DELETE", _POLICY, role="admin", refuses=(404,))
-async def delete_policy(call: Call) -> dict[str, str]:
-    """Delete a policy with all its events, for good. Its name is free from then on."""
-    await asyncio.to_thread(call.engine.delete, call.policy)
-    return {"deleted": call.policy}
+@operation("DELETE", _POLICY, role="admin", gives=DeleteAnswer)
+async def delete_policy(call: Call) -> DeleteAnswer:
+    """Delete a policy with all its events, for good. Its name is not given again."""
+    return await asyncio.to_thread(call.engine.delete, call.policy)
 
 
-@operation("GET", f"{_POLICY}/bounds", role="read", refuses=(404,))
+@operation("GET", f"{_POLICY}/bounds", role="read")
 async def get_bounds(call: Call) -> Response:
     """Get the bounds in force, as a saved table of bounds; null without any."""
     found = await asyncio.to_thread(call.engine.get_bounds, call.policy)
@@ -239,7 +234,7 @@ async def get_bounds(call: Call) -> Response:
 
 @operation(
     "PUT", f"{_POLICY}/bounds", role="admin", takes=RefreshRequest, gives=RefreshAnswer,
-    refuses=(404, 422),
+    refuses=(422,),
 )  # fmt: skip
 async def replace_bounds(call: Call) -> RefreshAnswer:
     """Replace the bounds of a policy, for all replicas at one position."""
@@ -250,7 +245,7 @@ async def replace_bounds(call: Call) -> RefreshAnswer:
 
 @operation(
     "POST", f"{_POLICY}/prune", role="admin", takes=PruneRequest, gives=PruneAnswer,
-    refuses=(404, 422),
+    refuses=(422,),
 )  # fmt: skip
 async def prune(call: Call) -> PruneAnswer:
     """Erase what happened before a moment. Decisions whose window is open stay."""
@@ -259,7 +254,7 @@ async def prune(call: Call) -> PruneAnswer:
 
 
 @operation(
-    "GET", f"{_POLICY}/events", role="read", gives=EventList, refuses=(404,), parameters=(
+    "GET", f"{_POLICY}/events", role="read", gives=EventList, parameters=(
         _AFTER,
         Parameter(
             "limit",
@@ -278,14 +273,14 @@ async def list_events(call: Call) -> EventList:
     return EventList(found, found[-1].position if len(found) == limit else None)
 
 
-@operation("GET", f"{_POLICY}/daily-counts", role="read", gives=DailyCountList, refuses=(404,))
+@operation("GET", f"{_POLICY}/daily-counts", role="read", gives=DailyCountList)
 async def list_daily_counts(call: Call) -> DailyCountList:
     """List how often each arm was decided and learned, day by day."""
     return DailyCountList(await _look(call, call.engine.list_daily_counts))
 
 
 @operation(
-    "GET", f"{_POLICY}/export", role="read", refuses=(404, 422),
+    "GET", f"{_POLICY}/export", role="read", refuses=(422,),
     media=tuple(dict.fromkeys(_EXPORT_TYPES.values())), parameters=(
         _AFTER,
         Parameter(
@@ -299,7 +294,7 @@ async def export_log(call: Call) -> Response:
     """Export the closed decisions as a log, marked as written by a policy that learned."""
     form = call.request.query_params.get("format", "csv")
     after = _read_number(call, "after", 0, 0, 2**62)
-    turn = call.state.exporting
+    turn = call.shared.exporting
     try:
         # One at a time: each takes a thread and a part of the interpreter's time.
         async with asyncio.timeout(_EXPORT_PATIENCE):
@@ -320,7 +315,7 @@ async def export_log(call: Call) -> Response:
 def _write_export(call: Call, form: str, after: int) -> IO[bytes]:
     """Write an export to a file without a name, so that no slow caller holds the store."""
     pieces = call.engine.export(call.policy, form, after=after)
-    written = tempfile.TemporaryFile()  # noqa: SIM115, whoever reads it closes it
+    written = tempfile.TemporaryFile()  # noqa: SIM115, the reader closes it
     try:
         written.writelines(pieces)
     except OSError as error:
@@ -348,7 +343,7 @@ async def get_health(_: Call) -> Health:
 async def get_readiness(call: Call) -> Health:
     """Return whether decisions can be made: the store can be written to, and windows close."""
     loop = asyncio.get_running_loop()
-    await loop.run_in_executor(call.state.probes, call.engine.require_ready)
+    await loop.run_in_executor(call.shared.probes, call.engine.require_ready)
     return Health("ready", datetime.now(UTC))
 
 
@@ -356,15 +351,6 @@ async def _look(call: Call, read: Callable[..., T], *given: str) -> T:
     """Look at a policy as it is now; a policy that is locked is waited for in no thread."""
     await call.engine.ask(CloseWindows(call.policy))
     return await asyncio.to_thread(read, call.policy, *given)
-
-
-async def _ask_one(call: Call, command: Decide | GiveRewards) -> Any:
-    """Ask for a batch of one; an error then names no row."""
-    try:
-        return await call.engine.ask(command)
-    except ServiceError as error:
-        error.row = None
-        raise
 
 
 def _require_rows(n: int, most: int) -> None:

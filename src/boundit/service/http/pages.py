@@ -13,9 +13,12 @@ from typing import Any
 
 import msgspec
 from jinja2 import Environment, StrictUndefined, Template
+from prometheus_client import generate_latest
 from starlette.responses import Response
 
-from boundit.report.stylesheet import write_stylesheet
+from boundit.report.bounds import chart_bounds, tabulate_bounds
+from boundit.report.chart import NARROW
+from boundit.report.palette import write_stylesheet
 from boundit.service.commands import CloseWindows, DailyCount
 from boundit.service.config import read_bounds
 from boundit.service.http.openapi import Call, operation
@@ -39,7 +42,7 @@ async def get_home(call: Call) -> Response:
     return _write_page(policy=None, policies=policies)
 
 
-@operation("GET", "/policies/{policy}", role="read", refuses=(404,), media=("text/html",))
+@operation("GET", "/policies/{policy}", role="read", media=("text/html",))
 async def get_policy_page(call: Call) -> Response:
     """Show a page of one policy: its bounds, its decisions and rewards."""
     engine = call.engine
@@ -49,7 +52,7 @@ async def get_policy_page(call: Call) -> Response:
         asyncio.to_thread(engine.list_daily_counts, call.policy),
         asyncio.to_thread(engine.get_bounds, call.policy),
     )
-    drawn = None if bounds is None else await asyncio.to_thread(_list_intervals, bounds)
+    drawn = None if bounds is None else await asyncio.to_thread(_show_bounds, bounds)
     return _write_page(policy=policy, counts=_add_up(counts), days=_DAYS, bounds=drawn)
 
 
@@ -63,14 +66,14 @@ async def get_style(_: Call) -> Response:
 @operation("GET", "/openapi.json", open=True)
 async def get_document(call: Call) -> Any:
     """Get this document."""
-    return call.state.document
+    return call.shared.document
 
 
 @operation("GET", "/metrics", role="read", media=("text/plain",))
 async def get_metrics(call: Call) -> Response:
     """Get the metrics as Prometheus reads them."""
     loop = asyncio.get_running_loop()
-    text = await loop.run_in_executor(call.state.probes, call.state.metrics.write)
+    text = await loop.run_in_executor(call.shared.probes, generate_latest, call.engine.registry)
     return Response(text, media_type="text/plain; version=0.0.4")
 
 
@@ -125,17 +128,14 @@ def _write_arm(arm: object) -> str:
     return ", ".join(one if isinstance(one, str) else json.dumps(one) for one in parts)
 
 
-def _list_intervals(text: bytes) -> dict[str, Any]:
-    """List the intervals of every arm in every context, of very many the first."""
+def _show_bounds(text: bytes) -> dict[str, Any]:
+    """Draw the bounds in force, and list the first of them."""
     table = read_bounds(msgspec.json.decode(text))
-    rows = [
-        [
-            ", ".join(map(str, context)) or "all",
-            ", ".join(map(str, arm)),
-            f"{interval.lower:.3f}",
-            f"{interval.upper:.3f}",
-        ]
-        for (arm, context), interval in list(table.intervals.items())[:_MOST_ROWS]
-    ]
-    more = len(table.intervals) - len(rows)
-    return {"arm": ", ".join(table.treatments), "rows": rows, "more": more}
+    chart, listed = chart_bounds(table), tabulate_bounds(table)
+    return {
+        "wide": chart.svg(),
+        "narrow": chart.svg(NARROW),
+        "head": listed.head,
+        "rows": listed.rows[:_MOST_ROWS],
+        "more": listed.count_more(_MOST_ROWS),
+    }

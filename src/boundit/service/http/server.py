@@ -1,4 +1,4 @@
-"""The server: one process, one engine, until it is told to stop."""
+"""The server: one process, one engine, until it is stopped."""
 
 import gc
 import logging
@@ -38,7 +38,7 @@ def make_server(engine: Engine, address: Address, limits: Limits) -> uvicorn.Ser
     keys.refresh()
     if not is_loopback(address.host) and not keys.has_keys:
         reason = (
-            f"{address.host} can be reached by others, and there are no keys: add one with "
+            f"{address.host} can be reached by others, and no keys exist: add one with "
             "boundit keys add, or listen on 127.0.0.1"
         )
         raise RequestRefused(403, "needs_keys", reason)
@@ -63,12 +63,12 @@ def make_server(engine: Engine, address: Address, limits: Limits) -> uvicorn.Ser
 
 
 def serve(
-    engine: Engine, address: Address, limits: Limits, *, told: Callable[[str], None]
+    engine: Engine, address: Address, limits: Limits, *, on_start: Callable[[str], None]
 ) -> None:
     """Serve until SIGTERM, SIGINT or SIGHUP; then answer what came, write what waits, and stop.
 
-    A SIGHUP that is ignored already, as under nohup, stays so. ``told`` hears the address once
-    it can be asked.
+    A SIGHUP that is ignored already, as under nohup, stays so. ``on_start`` gets the address
+    once it can be asked.
     """
     raise_file_limit(limits.connections)
     server = make_server(engine, address, limits)
@@ -77,7 +77,7 @@ def serve(
     async def startup(sockets: list[socket.socket] | None = None) -> None:
         await begin(sockets)
         if server.servers:
-            told(_write_url(server.servers[0].sockets[0].getsockname()))
+            on_start(_write_url(server.servers[0].sockets[0].getsockname()))
 
     server.startup = startup  # type: ignore[method-assign]
     # uvicorn raises the signal that ended it once more, when it has stopped: by then the
@@ -86,7 +86,7 @@ def serve(
         signal.signal(signum, _ignore)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
-    # What was loaded by now stays: whoever looks for garbage need not look at it again.
+    # What was loaded by now stays: the collector need not look at it again.
     gc.collect()
     gc.freeze()
     # A batch makes thousands of objects, and none of them is garbage of a kind that it finds.

@@ -5,13 +5,14 @@ Moments are microseconds since 1970, in UTC.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Protocol
 
-from boundit.service.errors import StoreUnavailable
+from boundit.service.errors import NoSuchPolicy, PolicyDeleted, StoreUnavailable
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS boundit_store (
@@ -34,7 +35,8 @@ CREATE TABLE IF NOT EXISTS policies (
     base_position BIGINT NOT NULL,
     pruned_position BIGINT NOT NULL,
     pruned_before BIGINT NOT NULL,
-    retention DOUBLE PRECISION
+    retention DOUBLE PRECISION,
+    deleted_at BIGINT
 );
 CREATE TABLE IF NOT EXISTS events (
     policy BIGINT NOT NULL,
@@ -45,7 +47,7 @@ CREATE TABLE IF NOT EXISTS events (
     PRIMARY KEY (policy, position)
 ) {clustered};
 CREATE INDEX IF NOT EXISTS rare_events ON events (policy, position)
-    WHERE kind IN ('created', 'refreshed', 'refuted', 'updated', 'pruned');
+    WHERE kind IN ('created', 'refreshed', 'refuted', 'updated', 'pruned', 'deleted');
 CREATE TABLE IF NOT EXISTS decisions (
     policy BIGINT NOT NULL,
     id TEXT NOT NULL,
@@ -114,7 +116,8 @@ class Head(NamedTuple):
     """The head row of a policy: where its events end, and what is counted of it.
 
     Events up to ``base_position`` need not be there, as a snapshot has the state that they led
-    to; up to ``pruned_position`` all that may be erased is. ``retention`` is in days.
+    to; up to ``pruned_position`` all that may be erased is. ``retention`` is in days. A policy
+    with ``deleted_at`` keeps its name, so that no retry meets another policy under it.
     """
 
     id: int
@@ -132,6 +135,7 @@ class Head(NamedTuple):
     pruned_position: int
     pruned_before: int
     retention: float | None
+    deleted_at: int | None = None
 
 
 class EventRow(NamedTuple):
@@ -144,7 +148,7 @@ class EventRow(NamedTuple):
 
 
 class DecisionRow(NamedTuple):
-    """A decision with its event, and what callers told of it since."""
+    """A decision with its event, and what callers reported of it since."""
 
     id: str
     position: int
@@ -188,6 +192,7 @@ _DAILY = ("policy", "day", "arm", *_COUNTS)
 _ADD_UP = "ON CONFLICT (policy, day, arm) DO UPDATE SET " + ", ".join(
     f"{name} = daily_counts.{name} + excluded.{name}" for name in _COUNTS
 )
+_DELETED = "SELECT id, head FROM policies WHERE deleted_at IS NOT NULL AND config <> ''"
 _EVENT = ("policy", "position", "at", "kind", "body")
 _NEW_DECISION = ("policy", "id", "position", "due", "closed", "outcome")
 _DECISION = "d.id, d.position, d.due, d.closed, d.outcome, e.at, e.body"
@@ -206,14 +211,14 @@ class Transaction(ABC):
     lock: ClassVar[str] = ""
     """What locks the rows that a query reads."""
 
-    def __init__(self, connection: Any) -> None:
-        self.connection = connection
+    def __init__(self, connection: Any, read_now: Callable[[], int]) -> None:
+        self.connection, self._read_now = connection, read_now
         self._expected: dict[tuple[int, tuple[str, ...]], Any] = {}
 
-    @property
-    @abstractmethod
+    @cached_property
     def now(self) -> int:
         """The moment of the transaction, in microseconds since 1970."""
+        return self._read_now()
 
     @abstractmethod
     def _run(self, query: str, *parameters: object) -> Any:
@@ -234,7 +239,9 @@ class Transaction(ABC):
         """Make one parameter of several values."""
 
     @abstractmethod
-    def update_decisions(self, rows: Sequence[tuple[int | None, str | None, int, str]]) -> None:
+    def _update_decisions(
+        self, rows: Sequence[tuple[int | None, str | None, int, str]]
+    ) -> None:
         """Set closed and outcome of decisions, by policy and id."""
 
     def _run_among(
@@ -253,7 +260,7 @@ class Transaction(ABC):
     ) -> dict[str, Head]:
         """Lock the head rows of some policies, in the order of their names, and read them.
 
-        Nobody else appends to them until this transaction ends. A row that another has locked
+        No other appends to them until this transaction ends. A row that another has locked
         is left out, and not waited for. ``expected`` are ids by policy that ``list_decisions``
         will be asked for, and that are looked up in the same go.
         """
@@ -281,25 +288,34 @@ class Transaction(ABC):
         self._run("SELECT value FROM boundit_store WHERE name = 'schema'").fetchone()
 
     def touch(self) -> None:
-        """Write as much as a group does, which nobody reads.
+        """Write as much as a group does, which is never read.
 
-        A disk that is full may have room for a little.
+        A disk that is full may take a little.
         """
         self._run(
-            "INSERT INTO boundit_store (name, value) VALUES ('room', ?) "
+            "INSERT INTO boundit_store (name, value) VALUES ('probe', ?) "
             "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
             f"{self.now}".ljust(_ROOM, "."),
         )
 
     def list_heads(self) -> list[Head]:
         """Read the head rows of all policies but those that are deleted."""
-        query = f"SELECT {_HEAD} FROM policies WHERE substr(name, 1, 1) <> '/' ORDER BY name"
+        query = f"SELECT {_HEAD} FROM policies WHERE deleted_at IS NULL ORDER BY name"
         return [Head(*row) for row in self._run(query)]
 
     def get_head(self, name: str) -> Head | None:
         """Read the head row of one policy."""
         row = self._run(f"SELECT {_HEAD} FROM policies WHERE name = ?", name).fetchone()
         return None if row is None else Head(*row)
+
+    def require_head(self, name: str) -> Head:
+        """Read the head row of a policy, or raise ``NoSuchPolicy`` or ``PolicyDeleted``."""
+        head = self.get_head(name)
+        if head is None:
+            raise NoSuchPolicy(name)
+        if head.deleted_at is not None:
+            raise PolicyDeleted(name)
+        return head
 
     def get_config(self, policy: int) -> str:
         """Read what a policy was created with."""
@@ -325,40 +341,33 @@ class Transaction(ABC):
         ).fetchone()
         return None if found is None else int(found[0])
 
-    def update_head(self, head: Head) -> None:
-        """Write a head row back."""
-        self._run(_UPDATE_HEAD, *head[4:], head.id)
-
-    def delete_policy(self, policy: int) -> None:
-        """Take a policy's name away: its rows are erased bit by bit by ``erase_deleted``."""
-        self._run("UPDATE policies SET name = ? WHERE id = ?", f"/{policy}", policy)
-
     def has_deleted(self) -> bool:
         """Return True if rows of deleted policies are left."""
-        query = "SELECT 1 FROM policies WHERE substr(name, 1, 1) = '/' LIMIT 1"
-        return self._run(query).fetchone() is not None
+        return self._run(f"{_DELETED} LIMIT 1").fetchone() is not None
 
     def erase_deleted(self, most: int) -> bool:
-        """Erase some rows of deleted policies; gives whether more are left."""
-        query = "SELECT id FROM policies WHERE substr(name, 1, 1) = '/' ORDER BY id LIMIT 1"
-        found = self._run(query).fetchone()
+        """Erase some rows of deleted policies, and return whether more are left.
+
+        What stays is the head row and the event that deleted the policy.
+        """
+        found = self._run(f"{_DELETED} ORDER BY id LIMIT 1").fetchone()
         if found is None:
             return False
-        policy = found[0]
-        for table, key in (("events", "position"), ("decisions", "id"), ("pruned", "hash")):
-            own = f"FROM {table} WHERE policy = ?"
+        policy, head = found
+        for table, key, kept in (
+            ("events", "position", f" AND position < {head}"),
+            ("decisions", "id", ""),
+            ("pruned", "hash", ""),
+        ):
+            own = f"FROM {table} WHERE policy = ?{kept}"
             if self._run(f"SELECT 1 {own} LIMIT 1", policy).fetchone():
                 some = f"SELECT {key} {own} LIMIT ?"
                 self._run(f"DELETE {own} AND {key} IN ({some})", policy, policy, most)
                 return True
         for table in ("daily_counts", "snapshots"):
             self._run(f"DELETE FROM {table} WHERE policy = ?", policy)
-        self._run("DELETE FROM policies WHERE id = ?", policy)
+        self._run("UPDATE policies SET config = '' WHERE id = ?", policy)
         return True
-
-    def add_events(self, rows: Sequence[tuple[int, int, int, str, str]]) -> None:
-        """Append events: policy, position, at, kind, body."""
-        self._insert("events", _EVENT, rows, "")
 
     def list_events(
         self, policy: int, after: int, limit: int, kinds: Sequence[str] = ()
@@ -382,10 +391,11 @@ class Transaction(ABC):
         return None if row is None else int(row[0])
 
     def list_rare_events(self, policy: int) -> list[EventRow]:
-        """Read the events that are few: created, refreshed, refuted, updated, pruned."""
+        """Read the events that are few: all but decided, rewarded and closed."""
         query = (
-            "SELECT position, at, kind, body FROM events WHERE policy = ? AND "
-            "kind IN ('created', 'refreshed', 'refuted', 'updated', 'pruned') ORDER BY position"
+            "SELECT position, at, kind, body FROM events WHERE policy = ? AND kind IN "
+            "('created', 'refreshed', 'refuted', 'updated', 'pruned', 'deleted') "
+            "ORDER BY position"
         )
         return [EventRow(*row) for row in self._run(query, policy)]
 
@@ -429,22 +439,35 @@ class Transaction(ABC):
         )
         return {row[0]: row[1] for row in self._run(query) if row[1] is not None}
 
-    def add_decisions(
-        self, rows: Sequence[tuple[int, str, int, int | None, int | None, str | None]]
+    def save(
+        self,
+        head: Head,
+        events: Sequence[tuple[int, int, int, str, str]],
+        added: Sequence[tuple[int, str, int, int | None, int | None, str | None]],
+        changed: Sequence[tuple[int | None, str | None, int, str]],
+        day: str,
+        counts: Mapping[tuple[str, str], float],
     ) -> None:
-        """Add decisions: policy, id, position, due, closed, outcome."""
-        self._insert("decisions", _NEW_DECISION, rows, "")
+        """Write what a group did to a policy, its head row last.
 
-    def add_daily_counts(
-        self, policy: int, day: str, counts: Mapping[tuple[str, str], float]
-    ) -> None:
-        """Add to the counts of a day, by arm and name of the count."""
-        arms = sorted({arm for arm, _ in counts})
-        rows = [
-            (policy, day, arm, *(counts.get((arm, name), 0) for name in _COUNTS))
-            for arm in arms
-        ]
-        self._insert("daily_counts", _DAILY, rows, _ADD_UP)
+        Events are policy, position, at, kind, body; decisions that were added policy, id,
+        position, due, closed, outcome; those that changed closed, outcome, policy, id; counts
+        of the day are by arm and name.
+        """
+        if events:
+            self._insert("events", _EVENT, events, "")
+        if added:
+            self._insert("decisions", _NEW_DECISION, added, "")
+        if changed:
+            self._update_decisions(changed)
+        if counts:
+            arms = sorted({arm for arm, _ in counts})
+            rows = [
+                (head.id, day, arm, *(counts.get((arm, name), 0) for name in _COUNTS))
+                for arm in arms
+            ]
+            self._insert("daily_counts", _DAILY, rows, _ADD_UP)
+        self._run(_UPDATE_HEAD, *head[4:], head.id)
 
     def add_snapshot(self, policy: int, row: SnapshotRow) -> None:
         """Store a snapshot, unless there is one."""

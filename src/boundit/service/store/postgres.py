@@ -6,10 +6,9 @@ of positions is the order of commits. Moments are those of the database's clock.
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import cached_property, lru_cache, partial
-from itertools import chain
+from functools import lru_cache, partial
 from typing import Any, TypeAlias, final
 
 import psycopg
@@ -34,7 +33,7 @@ _TYPES = {
     **dict.fromkeys(["id", "kind", "body", "outcome", "hash", "day", "arm"], "text"),
     "reward_sum": "double precision",
 }
-"""The types of columns that are no whole numbers."""
+"""The types of columns other than whole numbers."""
 _SETTINGS = {
     "search_path": "boundit",
     "timezone": "UTC",
@@ -50,11 +49,8 @@ _SETTINGS = {
 }
 _READING = {**_SETTINGS, "idle_in_transaction_session_timeout": "600000"}
 """Settings of those who read: they lock nothing, and a replay works between its statements."""
-_FEW_ROWS = 4
-"""So many rows are added value by value: to make arrays of them takes longer."""
-_UPDATE_ONE = "UPDATE decisions SET closed = %s, outcome = %s WHERE policy = %s AND id = %s"
 _MAKING_TABLES = 4_702_111_234
-"""The advisory lock of whoever makes the tables."""
+"""The advisory lock to make the tables."""
 
 
 @final
@@ -63,15 +59,6 @@ class PostgresTransaction(Transaction):
 
     lock = " FOR UPDATE SKIP LOCKED"
     waits = True
-
-    def __init__(self, connection: _Connection, read_now: Callable[[], int]) -> None:
-        super().__init__(connection)
-        self._read_now = read_now
-
-    @cached_property
-    def now(self) -> int:
-        """The moment of the transaction, in microseconds since 1970."""
-        return self._read_now()
 
     def _run(self, query: str, *parameters: object) -> Any:
         return self.connection.execute(_translate(query), parameters)
@@ -90,38 +77,19 @@ class PostgresTransaction(Transaction):
     def _insert(
         self, table: str, columns: tuple[str, ...], rows: Sequence[Sequence[object]], more: str
     ) -> None:
-        """Add rows to a table, as one array a column."""
-        if not rows:
-            return
-        if len(rows) <= _FEW_ROWS:
-            query = _write_insert(table, columns, len(rows), more)
-            self.connection.execute(query, tuple(chain.from_iterable(rows)))
-            return
-        # In binary, as text of arrays has to be escaped, which takes longest of all.
+        """Add rows to a table, as one array a column, in binary: as text they are escaped."""
         arrays = ", ".join(f"%b::{_TYPES.get(name, 'bigint')}[]" for name in columns)
         query = f"INSERT INTO {table} ({', '.join(columns)}) SELECT * FROM unnest({arrays}) "
         values = [list(one) for one in zip(*rows, strict=True)]
         self.connection.execute(query + more, values)
 
-    def update_decisions(self, rows: Sequence[Sequence[object]]) -> None:
-        """Set closed and outcome of decisions, by policy and id."""
-        if len(rows) == 1:
-            self.connection.execute(_UPDATE_ONE, rows[0])
-            return
+    def _update_decisions(self, rows: Sequence[Sequence[object]]) -> None:
         self.connection.execute(
             "UPDATE decisions d SET closed = n.closed, outcome = n.outcome "
             "FROM unnest(%b::bigint[], %b::text[], %b::bigint[], %b::text[]) "
             "AS n (closed, outcome, policy, id) WHERE d.policy = n.policy AND d.id = n.id",
             [list(one) for one in zip(*rows, strict=True)],
         )
-
-
-@lru_cache
-def _write_insert(table: str, columns: tuple[str, ...], n: int, more: str) -> str:
-    """Write the statement that adds a few rows."""
-    row = ", ".join(f"%s::{_TYPES.get(name, 'bigint')}" for name in columns)
-    places = ", ".join([f"({row})"] * n)
-    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES {places} {more}"
 
 
 def _list_options(settings: Mapping[str, str]) -> dict[str, Any]:
@@ -162,7 +130,7 @@ def _translate(query: str) -> str:
 class PostgresStore:
     """A PostgreSQL database, in the schema ``boundit``, which is made if it is not there.
 
-    A connection that breaks is made anew, with pauses that grow; meanwhile callers are told.
+    A connection that breaks is made anew, with pauses that grow; meanwhile callers get the error.
     """
 
     def __init__(self, url: str, *, clock: Clock | None = None) -> None:
@@ -189,7 +157,7 @@ class PostgresStore:
     def _make_tables(self, connection: _Connection) -> None:
         """Make the tables of a new database, or refuse those of another form."""
         with connection.transaction():
-            connection.execute("SET LOCAL lock_timeout = 10000")  # nobody is served yet
+            connection.execute("SET LOCAL lock_timeout = 10000")  # no request is served yet
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MAKING_TABLES,))
             made = connection.execute(
                 "SELECT to_regclass('boundit.boundit_store') IS NOT NULL"

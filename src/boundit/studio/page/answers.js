@@ -1,13 +1,16 @@
 // @ts-check
 /** The answer: the effects, the choice, the intervals, the reason of each with its paths lit, and the check. */
 
-/** @import { BoundResult, BoundRow, CheckResult, Level } from "./types.js" */
+/** @import { BoundResult, BoundRow, CheckResult } from "./types.js" */
 /** @import { Studio } from "./studio.js" */
-import { announce, count, element, redraw, wait, whenNew } from "./dom.js";
+import { announce, count, element, get, redraw, wait, whenNew, write } from "./dom.js";
+import { keyOf, putLimit } from "./graph.js";
 import { drawEffects, drawIntervals, drawTable, rowKey, sayArm, sayContext } from "./intervals.js";
 import { JobLine } from "./job.js";
 import { drawFault, faultOf, makeLight, makeRepeat } from "./studio.js";
 
+/** @type {[string, string][]} */
+const SORTS = [["subgroup", "subgroup"], ["lower", "lower bound"], ["upper", "upper bound"], ["width", "width"]];
 /** Of how many contexts it is told one by one what to use. */
 const MOST_TOLD = 50;
 /** How many effects are told in sentences. */
@@ -32,6 +35,8 @@ export class Answers extends EventTarget {
   check = null;
   /** Whether it is asked again by itself when something changes. */
   live = false;
+  /** What would narrow the answer. @type {import("./types.js").HelpResult | null} */
+  help = null;
   #basis = "";
   #asking = "";
   #checked = "";
@@ -43,6 +48,7 @@ export class Answers extends EventTarget {
     this.#studio = studio;
     this.line = new JobLine(studio, "Working out the intervals");
     this.aside = new JobLine(studio, "Asking the log whether it contradicts the graph");
+    this.helpLine = new JobLine(studio, "Trying what would narrow the bounds");
     const soon = wait(150, () => {
       if (this.live && this.ready) this.ask();
     });
@@ -100,7 +106,10 @@ export class Answers extends EventTarget {
       result: (/** @type {BoundResult} */ result) => {
         settle(result, null);
         announce(result.effects?.summary[0] ?? result.summary);
+        this.help = null;
+        this.helpLine.drop();
         this.#askAside(project, basis);
+        if (isOpen(result)) this.askHelp();
       },
       fault: (error) => settle(this.result, faultOf(error)),
       cancelled: () => {
@@ -110,6 +119,21 @@ export class Answers extends EventTarget {
       },
     });
     this.#tell();
+  }
+
+  /** Ask what would narrow the answer. */
+  askHelp() {
+    this.helpLine.run("help", this.#studio.project, {
+      result: (/** @type {import("./types.js").HelpResult} */ help) => {
+        this.help = help;
+        this.#tell();
+      },
+      fault: (error) => {
+        this.help = { width: 0, steps: [] };
+        announce(faultOf(error).message);
+        this.#tell();
+      },
+    });
   }
 
   /** Ask whether the log contradicts the graph, once the answer is there. @param {import("./types.js").Project} project @param {string} basis */
@@ -134,6 +158,7 @@ export class Answers extends EventTarget {
     this.result = null;
     this.fault = null;
     this.check = null;
+    this.help = null;
     this.#tell();
   }
 
@@ -147,16 +172,18 @@ export function showAnswers(root, studio, answers) {
   /** @type {string | null} */
   let chosen = null;
   let asTable = false;
+  let sort = /** @type {import("./intervals.js").Sort} */ ("subgroup");
   const button = element("button", { type: "button", class: "primary", "data-key": "ask" }, "Ask");
   const why = element("span", { class: "quiet ask-why" });
   const answer = element("div", { class: "answer", "aria-live": "polite" });
+  const help = element("section", { class: "next-steps", "aria-label": "What would make this surer" });
   const picture = element("div", { class: "picture" });
   const remarks = element("div", { class: "remarks" });
   const reason = element("section", { class: "reason", "aria-label": "The reason" });
   const checks = element("div", { class: "checks-list" });
   const line = answers.line;
   root.append(
-    element("div", { class: "ask-line" }, button, line.root, why), answer, picture, reason, remarks, checks, answers.aside.root,
+    element("div", { class: "ask-line" }, button, line.root, why), answer, help, answers.helpLine.root, picture, reason, remarks, checks, answers.aside.root,
     makeRepeat(studio, "bound"));
   button.addEventListener("click", () => answers.ask());
 
@@ -169,6 +196,7 @@ export function showAnswers(root, studio, answers) {
     root.classList.toggle("stale", (answers.stale || fault !== null) && result !== null);
     redraw(answer, ...(fault && !answers.stale ? drawRefusal(answers, fault) : []), ...(result ? drawSentence(result) : []));
     redraw(remarks, ...(result ? drawRemarks(result) : []));
+    redraw(help, ...(result && !answers.stale ? drawHelp(studio, answers, result) : []));
     showPicture();
     showReason();
     showChecks();
@@ -181,7 +209,7 @@ export function showAnswers(root, studio, answers) {
       return;
     }
     const width = Math.max(280, picture.clientWidth || 560);
-    redraw(picture, ...(result.effects ? drawEffectPart(studio, result, width) : []),
+    redraw(picture, ...(result.effects ? drawEffectPart(result, width, sort, makeSort()) : []),
       element("div", { class: "picture-head" },
         element("h3", {}, `Mean ${result.outcome} under each arm`),
         element("button", {
@@ -191,10 +219,20 @@ export function showAnswers(root, studio, answers) {
             showPicture();
           },
         }, asTable ? "Show the picture" : "Show the table")),
-      asTable ? drawTable(result) : drawIntervals(result, { width, chosen, onChoose: choose }),
+      asTable ? drawTable(result) : drawIntervals(result, { width, sort, chosen, onChoose: choose }),
       element("p", { class: "key quiet" },
         element("span", { class: "key-thin" }), " with sampling error ",
         element("span", { class: "key-thick" }), " what remains with infinite data"));
+  };
+
+  const makeSort = () => {
+    const select = element("select", { id: "sort", "data-key": "sort" }, ...SORTS.map(([value, words]) => element("option", { value }, words)));
+    select.value = sort;
+    select.addEventListener("change", () => {
+      sort = /** @type {import("./intervals.js").Sort} */ (select.value);
+      showPicture();
+    });
+    return element("label", { for: "sort", class: "quiet" }, "sorted by ", select);
   };
 
   /** @param {BoundRow} row */
@@ -238,6 +276,7 @@ export function showAnswers(root, studio, answers) {
 
   const showChecks = () => {
     const { check, result } = answers;
+    get("tool-tests").hidden = !check?.findings.length;
     checks.classList.toggle("stale-part", !answers.checked);
     studio.editor.showChecks(result && check ? check.findings : []);
     if (!result || !check) {
@@ -247,7 +286,7 @@ export function showAnswers(root, studio, answers) {
     redraw(checks,
       element("details", { "data-key": "check" },
         element("summary", {}, check.contradicted && element("span", { class: "tag bad" }, "contradicted"), check.contradicted && " ", check.verdict),
-        element("ul", { class: "statements" }, ...check.findings.map((each) =>
+        element("ul", { class: "statements" }, ...contradictedFirst(check.findings).map((each) =>
           element("li", {},
             element("span", { class: each.status === "contradicted" ? "tag bad" : "tag good" }, each.status), " ",
             element("button", {
@@ -271,10 +310,72 @@ export function showAnswers(root, studio, answers) {
   show();
 }
 
+/** @param {import("./types.js").Statement[]} findings */
+function contradictedFirst(findings) {
+  return [...findings].sort((a, b) => Number(b.status === "contradicted") - Number(a.status === "contradicted"));
+}
+
 /** Say what is missing before one can ask. @param {Studio} studio */
 function missing(studio) {
   if (!studio.hasQuestion) return "Choose an outcome and a treatment above.";
   return "Choose a log under Data.";
+}
+
+/** Whether no effect has a sign: then one asks what would help. @param {BoundResult} result */
+function isOpen({ effects, silence }) {
+  return silence.length > 0 || (effects !== null && effects.rows.every(({ direction }) => direction === "inconclusive"));
+}
+
+/** Lead to another part, and to a place in it. @param {Answers} answers @param {string} part @param {string} [focus] */
+function go(answers, part, focus = "") {
+  answers.dispatchEvent(new CustomEvent("go", { detail: { part, focus } }));
+}
+
+/** @param {Studio} studio @param {Answers} answers @param {BoundResult} result */
+function drawHelp(studio, answers, result) {
+  const { help } = answers;
+  const title = element("h3", {}, "What would make this surer?");
+  if (!help) {
+    return [!answers.helpLine.busy && element("button", { type: "button", "data-key": "help", onclick: () => answers.askHelp() }, "What would make this surer?"),
+      answers.helpLine.busy && title].filter((each) => each instanceof Node);
+  }
+  if (help.steps.length === 0) return [title, element("p", { class: "quiet" }, "Nothing that was tried narrows the bounds.")];
+  const span = result.outcome_range[1] - result.outcome_range[0];
+  return [title, element("p", { class: "quiet" }, `The mean width of the bounds is ${write(help.width)}. It would be`),
+    element("ul", { class: "steps" }, ...help.steps.slice(0, 6).map((step) => {
+      const { words, act } = describeStep(studio, answers, step);
+      const inside = [element("strong", {}, write(step.width)), element("meter", { max: span, value: step.width, "aria-hidden": "true" }), element("span", {}, words, step.range ? element("span", { class: "quiet" }, ` (${step.range}, depending on what is found)`) : null)];
+      return element("li", {}, act ? element("button", { type: "button", "data-key": `step ${step.kind} ${step.words}`, onclick: act }, ...inside) : element("div", { class: "step" }, ...inside));
+    }))];
+}
+
+/** @param {Studio} studio @param {Answers} answers @param {import("./types.js").NextStep} step @returns {{words: string, act: (() => void) | null}} */
+function describeStep(studio, answers, step) {
+  /** @param {string} words @param {(draft: import("./types.js").Project) => void} edit @param {string} focus */
+  const state = (words, edit, focus) => ({ words, act: () => {
+    studio.store.change(words, edit);
+    go(answers, "whatif", focus);
+  } });
+  switch (step.kind) {
+    case "value":
+      return { words: `Declare a value of ${step.variable} that the data lack`, act: () => go(answers, "data", `further ${step.variable}`) };
+    case "selection_limit":
+      return state("State a selection limit, here 2", (draft) => {
+        draft.settings.selection_limit = 2;
+      }, "G range");
+    case "rate":
+      return state("State the selection rate, here 0.5", (draft) => {
+        draft.settings.selection_rate = 0.5;
+      }, "rate range");
+    case "confounding_limit": {
+      const edge = /** @type {import("./types.js").Edge} */ (step.edge);
+      return state(`State a confounding limit on ${edge.tail} ↔ ${edge.head}, here 2`, (draft) => putLimit(draft, edge, 2), `limit ${keyOf(edge)} range`);
+    }
+    case "table":
+      return { words: `Add a table: ${step.words}`, act: () => go(answers, "data", "external file") };
+    default:
+      return { words: step.words[0].toUpperCase() + step.words.slice(1), act: null };
+  }
 }
 
 /** Say why there is no answer, and lead to where that can be mended. @param {Answers} answers @param {import("./types.js").Fault} fault */
@@ -283,13 +384,21 @@ function drawRefusal(answers, fault) {
   return [
     drawFault(fault),
     elsewhere && element("button", {
-      type: "button", class: "small", "data-key": "mend", onclick: () => answers.dispatchEvent(new CustomEvent("mend")),
+      type: "button", class: "small", "data-key": "mend", onclick: () => go(answers, "data"),
     }, "Mend it under Data"),
   ].filter((each) => each instanceof Node);
 }
 
 /** @param {BoundResult} result */
-function drawSentence({ effects, summary }) {
+function drawSentence({ effects, summary, silence, critical }) {
+  if (silence.length > 0) {
+    const [head, ...rest] = silence;
+    return [
+      element("p", { class: "verdict" }, `${head[0].toUpperCase()}${head.slice(1)}: the data do not narrow the answer`),
+      ...rest.map((words) => element("p", {}, words)),
+      critical.length > 0 && element("div", {}, element("strong", {}, "Why"), element("ul", { class: "heed" }, ...critical.map((words) => element("li", {}, words)))),
+    ].filter((each) => each instanceof Node);
+  }
   const [first, ...others] = summary.split("\n");
   const said = effects?.summary ?? [];
   const left = said.length - MOST_EFFECTS;
@@ -301,23 +410,13 @@ function drawSentence({ effects, summary }) {
   ].filter((each) => each instanceof Node);
 }
 
-/** Draw the effects, and offer other baselines. @param {Studio} studio @param {BoundResult} result @param {number} width */
-function drawEffectPart(studio, result, width) {
+/** Draw the effects. @param {BoundResult} result @param {number} width @param {import("./intervals.js").Sort} sort @param {Node} sorter */
+function drawEffectPart(result, width, sort, sorter) {
   if (!result.effects) return [];
-  const { baseline, rows } = result.effects;
-  const key = JSON.stringify(baseline);
-  const select = element("select", { id: "baseline", "data-key": "baseline" },
-    ...result.arms.map((arm) => element("option", { value: JSON.stringify(arm) }, sayArm(result.treatments, arm))));
-  select.value = key;
-  select.addEventListener("change", () =>
-    studio.store.change("another baseline", (draft) => {
-      draft.query.baseline = /** @type {Level[]} */ (JSON.parse(select.value));
-    }));
   return [
     element("div", { class: "picture-head" },
-      element("h3", {}, `Effect of ${result.treatments.join(" and ")} on ${result.outcome}`),
-      element("label", { for: "baseline", class: "quiet" }, "compared with ", select)),
-    drawEffects(result, rows, width),
+      element("h3", {}, `Effect of ${result.treatments.join(" and ")} on mean ${result.outcome}, compared with ${result.effects.baseline_name}`), sorter),
+    drawEffects(result, result.effects.rows, width, sort),
     element("p", { class: "quiet" }, result.effects.confidence),
   ];
 }

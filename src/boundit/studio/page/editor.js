@@ -10,10 +10,10 @@
 import { announce, element, shape } from "./dom.js";
 import { complain } from "./notice.js";
 import {
-  addEdge, addNode, findNode, keyOf, listRoles, makeName, removeEdge, removeNode,
+  addEdge, addNode, bundleEdges, findNode, keyOf, listRoles, makeName, removeEdge, removeNode,
   renameNode, replaceEdge, sameEdge, toggleRole,
 } from "./graph.js";
-import { boxWidth, drawStroke, NODE_HEIGHT } from "./strokes.js";
+import { boxWidth, drawStroke, frameNodes, NODE_HEIGHT } from "./strokes.js";
 import { Viewport } from "./viewport.js";
 
 const STEP = 10;
@@ -34,6 +34,7 @@ export class GraphEditor extends HTMLElement {
     role: "application",
     "aria-label": "The graph. Press question mark for its keys.",
   });
+  #groups = shape("g", { class: "groups" });
   #checks = shape("g", { class: "checks" });
   #edges = shape("g", { class: "edges" });
   #nodes = shape("g", { class: "nodes" });
@@ -44,11 +45,15 @@ export class GraphEditor extends HTMLElement {
   #nodeParts = new Map();
   /** @type {Map<string, SVGGElement>} */
   #edgeParts = new Map();
+  /** @type {import("./graph.js").Bundle[]} */
+  #bundles = [];
   /** @type {Selected} */
   #selected = { nodes: [], edge: null };
   #current = "";
   /** @type {{from: string, kind: EdgeKind} | null} */
   #connecting = null;
+  /** The role that clicked nodes get, while a question is asked in the graph. @type {Role | null} */
+  picking = null;
   /** @type {Drag | null} */
   #drag = null;
   #frame = 0;
@@ -66,7 +71,7 @@ export class GraphEditor extends HTMLElement {
   /** Show the graph of a store and edit it from now on. @param {ProjectStore} store */
   start(store) {
     this.#store = store;
-    this.#svg.append(this.#checks, this.#edges, this.#nodes, this.#overlay);
+    this.#svg.append(this.#groups, this.#checks, this.#edges, this.#nodes, this.#overlay);
     this.append(this.#svg, this.#empty);
     this.#listen();
     this.#update();
@@ -93,6 +98,48 @@ export class GraphEditor extends HTMLElement {
 
   fit() {
     this.#view.fit(this.project.graph.nodes);
+  }
+
+  /** How the canvas is shaped: width over height. */
+  get aspect() {
+    const { width, height } = this.#view.size;
+    return width / height;
+  }
+
+  /** Show a node in the middle, large enough to read, and select it. @param {string} name */
+  find(name) {
+    const node = findNode(this.project.graph, name);
+    if (!node) return;
+    this.#view.center(node);
+    this.select({ nodes: [name] });
+    announce(describeNode(this.project, node, listRoles(this.project, name)));
+  }
+
+  /** Give clicked nodes a role from now on; null ends it. @param {Role | null} role */
+  pick(role) {
+    this.picking = role;
+    this.stopConnecting();
+    this.#svg.classList.toggle("picking", role !== null);
+    if (role) announce("Click nodes in the graph, or go to one and press Enter. Escape ends it.");
+    this.dispatchEvent(new CustomEvent("selection"));
+  }
+
+  /** @param {string} name */
+  #pickNode(name) {
+    const role = this.picking;
+    const node = findNode(this.project.graph, name);
+    if (!role || !node) return;
+    if (node.hidden || node.selection) {
+      complain(`${name} is ${node.hidden ? "hidden" : "the selection node"}: no column has it.`);
+      return;
+    }
+    this.#store.change(`${name} as ${role}`, (draft) => toggleRole(draft, name, role));
+    if (role === "outcome") this.pick(null);
+  }
+
+  /** Show or hide what tests of the graph found. @param {boolean} shown */
+  showTests(shown) {
+    this.#checks.classList.toggle("unshown", !shown);
   }
 
   /** @param {number} factor */
@@ -178,7 +225,10 @@ export class GraphEditor extends HTMLElement {
   remove() {
     const { nodes, edge } = this.#selected;
     if (edge) {
-      this.#store.change(`remove ${say(edge)}`, (draft) => removeEdge(draft, edge));
+      const all = bundleEdges(this.project.graph).find(({ edges }) => edges.some((each) => sameEdge(each, edge)))?.edges ?? [edge];
+      this.#store.change(`remove ${say(edge)}`, (draft) => {
+        for (const each of all) removeEdge(draft, each);
+      });
       announce(`Removed: ${say(edge)}`);
       this.select({ nodes: [edge.tail] });
     } else if (nodes.length > 0) {
@@ -303,6 +353,7 @@ export class GraphEditor extends HTMLElement {
   }
 
   #update() {
+    this.#drawGroups();
     this.#drawNodes();
     this.#drawEdges();
     this.#drawChecks();
@@ -316,10 +367,24 @@ export class GraphEditor extends HTMLElement {
     this.#empty.hidden = !bare;
     if (!bare || this.#empty.childElementCount) return;
     this.#empty.append(
-      element("p", {}, element("strong", {}, "An empty sheet.")),
-      element("p", {}, "Double-click anywhere, or press N, to add what you know of: the treatment, the outcome, what affects both."),
+      element("p", {}, element("strong", {}, "An empty graph.")),
+      element("p", {}, "Double-click anywhere, or press N, to add a variable: the treatment, the outcome, what affects both. Or add columns of your data under Data."),
       element("p", {}, "Or type the graph below, as in ", element("code", {}, "Treatment -> Outcome"), ", or paste DAGitty or DOT text there."),
     );
+  }
+
+  /** @param {Map<string, GraphNode>} [moved] nodes on their way */
+  #drawGroups(moved) {
+    const { graph } = this.project;
+    this.#groups.replaceChildren(...(graph.groups ?? []).flatMap(({ name, members, independent }) => {
+      const box = frameGroup(graph.nodes, members, moved);
+      if (!box) return [];
+      const { x, y, width, height } = box;
+      return [shape("g", { class: "group", "data-group": name, role: "img", "aria-label": `Group ${name}: ${members.join(", ")}` },
+        shape("title", {}, independent ? "Independent variables" : "Variables with arbitrary relations among them"),
+        shape("rect", { x: x - width / 2, y: y - height / 2, width, height, rx: 12 }),
+        shape("text", { x: x - width / 2 + 10, y: y - height / 2 + 15 }, name))];
+    }));
   }
 
   #drawNodes() {
@@ -350,13 +415,16 @@ export class GraphEditor extends HTMLElement {
 
   #drawEdges() {
     const { graph } = this.project;
-    const known = new Set(graph.edges.map(keyOf));
+    const bundles = bundleEdges(graph);
+    this.#bundles = bundles;
+    const known = new Set(bundles.map(({ edge }) => keyOf(edge)));
     for (const [key, part] of this.#edgeParts) {
       if (known.has(key)) continue;
       part.remove();
       this.#edgeParts.delete(key);
     }
-    for (const edge of graph.edges) {
+    for (const bundle of bundles) {
+      const { edge, tail, head } = bundle;
       const key = keyOf(edge);
       let part = this.#edgeParts.get(key);
       if (!part) {
@@ -367,20 +435,24 @@ export class GraphEditor extends HTMLElement {
       }
       const without = this.project.without_edges.some((each) => sameEdge(each, edge));
       part.classList.toggle("without", without);
-      part.setAttribute("aria-label", `${say(edge)}${without ? ", supposed absent" : ""}`);
-      this.#drawEdge(edge, part);
+      part.setAttribute("aria-label", `${say({ tail: tail ?? edge.tail, head: head ?? edge.head, kind: edge.kind })}${without ? ", left out" : ""}`);
+      this.#drawEdge(bundle, part);
     }
   }
 
-  /** @param {Edge} edge @param {SVGGElement} part @param {Map<string, GraphNode>} [moved] nodes on their way */
-  #drawEdge(edge, part, moved) {
+  /** @param {import("./graph.js").Bundle} bundle @param {SVGGElement} part @param {Map<string, GraphNode>} [moved] nodes on their way */
+  #drawEdge({ edge, tail: tailGroup, head: headGroup }, part, moved) {
     const { graph } = this.project;
-    /** @param {string} name */
-    const where = (name) => moved?.get(name) ?? findNode(graph, name);
-    const tail = where(edge.tail);
-    const head = where(edge.head);
+    /** @param {string} name @param {string | null} group */
+    const where = (name, group) => {
+      const members = group === null ? undefined : graph.groups.find((each) => each.name === group)?.members;
+      return members ? frameGroup(graph.nodes, members, moved) : moved?.get(name) ?? findNode(graph, name);
+    };
+    const tail = where(edge.tail, tailGroup);
+    const head = where(edge.head, headGroup);
     if (!tail || !head) return;
-    const stroke = drawStroke(edge, tail, head, graph.nodes);
+    const inside = new Set(graph.groups.filter(({ name }) => name === tailGroup || name === headGroup).flatMap(({ members }) => members));
+    const stroke = drawStroke(edge, tail, head, graph.nodes.filter(({ name }) => !inside.has(name) && name !== edge.tail && name !== edge.head));
     const [hit, line, heads] = part.children;
     hit.setAttribute("d", stroke.line);
     line.setAttribute("d", stroke.line);
@@ -389,7 +461,8 @@ export class GraphEditor extends HTMLElement {
 
   #drawChecks() {
     const { graph } = this.project;
-    const drawn = this.#statements.flatMap(({ statement, status, edge }) => {
+    const ordered = [...this.#statements].sort((a, b) => Number(a.status === "contradicted") - Number(b.status === "contradicted")); // the last on top
+    const drawn = ordered.flatMap(({ statement, status, edge }) => {
       const tail = findNode(graph, edge.tail);
       const head = findNode(graph, edge.head);
       if (!tail || !head) return [];
@@ -420,7 +493,8 @@ export class GraphEditor extends HTMLElement {
       part.classList.toggle("side", lit !== null && lit.nodes.includes(name));
       part.classList.toggle("faulty", this.#faulty.has(name));
     }
-    const paths = new Set(lit?.edges.map(keyOf) ?? []);
+    const lines = new Map(this.#bundles.flatMap(({ edge: shown, edges }) => edges.map((each) => [keyOf(each), keyOf(shown)])));
+    const paths = new Set(lit?.edges.map((each) => lines.get(keyOf(each))) ?? []);
     for (const [key, part] of this.#edgeParts) {
       const chosen = edge !== null && keyOf(edge) === key;
       part.classList.toggle("selected", chosen);
@@ -506,7 +580,7 @@ export class GraphEditor extends HTMLElement {
       else if (!part) this.addNode(this.#view.locate(event));
     });
     svg.addEventListener("wheel", (event) => {
-      if (!event.ctrlKey && !event.metaKey) return;
+      if (!event.ctrlKey && !event.metaKey && document.body.dataset.mode !== "draw") return;
       event.preventDefault();
       this.#view.zoom(Math.exp(-event.deltaY / 300), event);
     }, { passive: false });
@@ -534,6 +608,7 @@ export class GraphEditor extends HTMLElement {
         return true;
       case "Escape":
         if (this.#connecting) this.stopConnecting();
+        else if (this.picking) this.pick(null);
         else if (this.#selected.edge && this.#origin) this.#goTo(this.#origin);
         else this.select({});
         return true;
@@ -564,6 +639,8 @@ export class GraphEditor extends HTMLElement {
     } else if (this.#connecting && event.key === "Enter") {
       const { from, kind } = this.#connecting;
       this.#join(from, node.name, kind);
+    } else if (this.picking && event.key === "Enter") {
+      this.#pickNode(node.name);
     } else if (event.key === "Enter" || event.key === "F2") {
       this.rename(node.name);
     } else if (event.key === "c" || event.key === "b") {
@@ -631,6 +708,7 @@ export class GraphEditor extends HTMLElement {
     if (target.closest(".renaming")) return;
     const part = partUnder(target);
     const name = part?.dataset.name;
+    const group = target.closest("[data-group]")?.getAttribute("data-group");
     this.#pressed = { x: event.clientX, y: event.clientY };
     if (name && target.classList.contains("handle")) {
       event.preventDefault();
@@ -641,7 +719,11 @@ export class GraphEditor extends HTMLElement {
       const names = this.#selected.nodes.includes(name) ? this.#selected.nodes : [name];
       this.#drag = { names, from: this.#view.locate(event), dx: 0, dy: 0, moved: false };
       this.#svg.setPointerCapture(event.pointerId);
-    } else if (!part && event.pointerType !== "touch") {
+    } else if (group) {
+      event.preventDefault();
+      this.#drag = { names: this.project.graph.groups.find((each) => each.name === group)?.members ?? [], from: this.#view.locate(event), dx: 0, dy: 0, moved: false };
+      this.#svg.setPointerCapture(event.pointerId);
+    } else if (!part && (event.pointerType !== "touch" || !this.#view.fitted)) {
       this.#panning = true;
       this.#svg.setPointerCapture(event.pointerId);
     }
@@ -678,10 +760,11 @@ export class GraphEditor extends HTMLElement {
       moved.set(name, there);
       this.#nodeParts.get(name)?.setAttribute("transform", `translate(${there.x.toFixed(1)} ${there.y.toFixed(1)})`);
     }
-    for (const edge of graph.edges) {
-      if (!moved.has(edge.tail) && !moved.has(edge.head)) continue;
-      const part = this.#edgeParts.get(keyOf(edge));
-      if (part) this.#drawEdge(edge, part, moved);
+    if (graph.groups?.length) this.#drawGroups(moved);
+    for (const bundle of this.#bundles) {
+      if (!bundle.edges.some(({ tail, head }) => moved.has(tail) || moved.has(head))) continue;
+      const part = this.#edgeParts.get(keyOf(bundle.edge));
+      if (part) this.#drawEdge(bundle, part, moved);
     }
   }
 
@@ -710,6 +793,8 @@ export class GraphEditor extends HTMLElement {
       this.#drop(drag);
     } else if (this.#connecting && name) {
       this.#join(this.#connecting.from, name, this.#connecting.kind);
+    } else if (name && this.picking) {
+      this.#pickNode(name);
     } else if (name) {
       if (event.shiftKey || event.ctrlKey || event.metaKey) this.#toggleSelected(name);
       else this.select({ nodes: [name] });
@@ -735,7 +820,7 @@ export class GraphEditor extends HTMLElement {
         node.y = Math.round(node.y + drag.dy);
       }
     });
-    this.select({ nodes: drag.names });
+    this.select({ nodes: drag.names.length > 2 ? [] : drag.names });
     this.focusCurrent();
   }
 
@@ -777,10 +862,19 @@ function drawFrame(node, roles) {
     node.selection &&
       shape("rect", { class: "rim selection", x: frame.x + 3, y: frame.y + 3, width: width - 6, height: NODE_HEIGHT - 6, rx: 2 }),
     shape("text", { y: roles.length > 0 ? -1 : 5 }, node.name),
-    roles.length > 0 && shape("text", { class: `role ${roles[0]}`, y: 13 }, roles[0]),
+    roles.length > 0 && shape("text", { class: `role ${roles[0]}`, y: 13 }, roles[0] === "context" ? "subgroup" : roles[0]),
     shape("circle", { class: "handle", cx: width / 2, cy: 0, r: 7 }, shape("title", {}, "Drag to another node to connect")),
   ];
   return parts.filter((each) => each instanceof Node);
+}
+
+/** The box around the members of a group. @param {GraphNode[]} nodes @param {string[]} members @param {Map<string, GraphNode>} [moved] */
+function frameGroup(nodes, members, moved) {
+  const inside = nodes.filter(({ name }) => members.includes(name)).map((node) => moved?.get(node.name) ?? node);
+  if (inside.length === 0) return null;
+  const { left, right, top, bottom } = frameNodes(inside, 10);
+  const [width, height] = [right - left, bottom - top + 16];
+  return { name: "", hidden: false, selection: false, x: (left + right) / 2, y: (top - 16 + bottom) / 2, width, height };
 }
 
 /** @param {Project} project @param {GraphNode} node @param {Role[]} roles */

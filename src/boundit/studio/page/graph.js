@@ -20,6 +20,40 @@ export function sameEdge(a, b) {
   return a.kind !== "->" && a.tail === b.head && a.head === b.tail;
 }
 
+/**
+ * @typedef {{edge: Edge, edges: Edge[], tail: string | null, head: string | null}} Bundle  One line of
+ * the drawing: an edge, or all that join a group as a whole, drawn at the group named.
+ */
+
+/** Gather the edges that all members of a group have: a group is one box. @param {Graph} graph @returns {Bundle[]} */
+export function bundleEdges(graph) {
+  const groups = (graph.groups ?? []).filter(({ members }) => members.length > 0);
+  if (groups.length === 0) return graph.edges.map((edge) => ({ edge, edges: [edge], tail: null, head: null }));
+  const keys = new Map(graph.edges.map((edge) => [keyOf(edge), edge]));
+  /** @param {string} name */
+  const around = (name) => [null, ...groups.filter(({ members }) => members.includes(name))];
+  const taken = new Set();
+  /** @type {Bundle[]} */
+  const found = [];
+  for (const edge of graph.edges) {
+    if (taken.has(keyOf(edge))) continue;
+    /** @type {Bundle} */
+    let best = { edge, edges: [edge], tail: null, head: null };
+    for (const tail of around(edge.tail)) {
+      for (const head of around(edge.head)) {
+        if (tail && tail === head) continue;
+        const edges = (tail?.members ?? [edge.tail]).flatMap((a) => (head?.members ?? [edge.head]).map((b) => keys.get(keyOf({ tail: a, head: b, kind: edge.kind }))));
+        if (edges.length > best.edges.length && edges.every((each) => each !== undefined && !taken.has(keyOf(each)))) {
+          best = { edge, edges: /** @type {Edge[]} */ (edges), tail: tail?.name ?? null, head: head?.name ?? null };
+        }
+      }
+    }
+    for (const each of best.edges) taken.add(keyOf(each));
+    found.push(best);
+  }
+  return found;
+}
+
 /** Name an edge, the same for both ways of writing `<->`. @param {Pair} edge */
 export function keyOf(edge) {
   const [a, b] = edge.kind === "->" ? [edge.tail, edge.head] : [edge.tail, edge.head].sort();
@@ -62,6 +96,7 @@ export function removeNode(draft, name) {
   }
   graph.groups = (graph.groups ?? []).filter((group) => group.members.length > 1);
   dropRoles(draft, name);
+  for (const part of /** @type {const} */ (["adjust_for", "never_adjust_for"])) draft.query[part] = draft.query[part].filter((each) => each !== name);
   delete draft.data.columns[name];
   delete draft.data.bins[name];
   delete draft.data.levels[name];
@@ -95,6 +130,8 @@ export function renameNode(draft, before, after, columns) {
   query.outcome = query.outcome === null ? null : swap(query.outcome);
   query.treatments = query.treatments.map(swap);
   query.context = query.context.map(swap);
+  query.adjust_for = query.adjust_for.map(swap);
+  query.never_adjust_for = query.never_adjust_for.map(swap);
   for (const record of [data.bins, data.levels]) renameKey(record, before, after);
   draft.settings.confounding_limit = Object.fromEntries(
     Object.entries(draft.settings.confounding_limit).map(([text, limit]) => [writeEnds(readEnds(text).map(swap)), limit]),
@@ -217,6 +254,7 @@ export function toggleRole(draft, name, role) {
     draft.query.treatments.push(name);
     draft.query.baseline = null;
   }
+  for (const part of /** @type {const} */ (["adjust_for", "never_adjust_for"])) draft.query[part] = draft.query[part].filter((each) => each !== name);
   if (role === "outcome") draft.query.outcome = name;
   if (role === "context") draft.query.context.push(name);
   if (role === "hidden") node.hidden = true;

@@ -3,9 +3,8 @@
 
 /** @import { BoundResult, BoundRow, EffectRow, Interval, Level } from "./types.js" */
 import { count, element, shape, write } from "./dom.js";
-import { shortenTo } from "./strokes.js";
+import { widthOf, wrap } from "./strokes.js";
 
-const LEFT = 118;
 const RIGHT = 118;
 const ROW = 28;
 const HEAD = 26;
@@ -57,15 +56,15 @@ function zoom(rows, [least, most], also = []) {
  *
  * @param {BoundResult} result
  * @param {{
- *   width: number, chosen?: string | null, before?: BoundResult | null,
+ *   width: number, sort?: Sort, chosen?: string | null, before?: BoundResult | null,
  *   onChoose?: ((row: BoundRow) => void) | null,
  * }} options
  */
-export function drawIntervals(result, { width, chosen = null, before = null, onChoose = null }) {
+export function drawIntervals(result, { width, sort = "subgroup", chosen = null, before = null, onChoose = null }) {
   const old = new Map(before?.rows.map((row) => [rowKey(row), row]));
   const scale = zoom([...result.rows, ...(before?.rows ?? [])], result.outcome_range);
   return drawPicture(result, result.rows, {
-    width, scale, label: "Bounds on the mean outcome under each arm; choose one to read its reason",
+    width, scale, sort, label: "Bounds on the mean outcome under each arm; choose one to read its reason",
     describe: (row) => ({
       kind: `interval${row.ruled_out_by ? " out" : ""}`, note: row.ruled_out_by ? "ruled out" : "", chosen: chosen === rowKey(row), before: old.get(rowKey(row)) ?? null,
     }),
@@ -73,11 +72,11 @@ export function drawIntervals(result, { width, chosen = null, before = null, onC
   });
 }
 
-/** Draw effects around zero, in the color of better or worse. @param {BoundResult} result @param {EffectRow[]} rows @param {number} width */
-export function drawEffects(result, rows, width) {
+/** Draw effects around zero, in the color of better or worse. @param {BoundResult} result @param {EffectRow[]} rows @param {number} width @param {Sort} sort */
+export function drawEffects(result, rows, width, sort = /** @type {Sort} */ ("subgroup")) {
   const span = result.outcome_range[1] - result.outcome_range[0];
   return drawPicture(result, rows, {
-    width, scale: zoom(rows, [-span, span], [0]), zero: true, label: "Bounds on the effect of each arm",
+    width, scale: zoom(rows, [-span, span], [0]), zero: true, sort, label: "Bounds on the effect of each arm",
     describe: ({ direction }) => ({
       kind: `effect ${direction === "inconclusive" ? "open" : (direction === "increase") === (result.goal === "max") ? "better" : "worse"}`,
       note: direction, chosen: false, before: null,
@@ -91,42 +90,60 @@ export function drawEffects(result, rows, width) {
  * @param {BoundResult} result
  * @param {Row[]} rows
  * @param {{
- *   width: number, scale: [number, number], label: string, zero?: boolean,
+ *   width: number, scale: [number, number], label: string, zero?: boolean, sort: Sort,
  *   describe: (row: Row) => {kind: string, note: string, chosen: boolean, before: Interval | null},
  *   onChoose: ((row: Row) => void) | null,
  * }} how
  */
-function drawPicture(result, rows, { width, scale: [low, high], label, zero = false, describe, onChoose }) {
-  const left = Math.min(LEFT, width * 0.27);
-  const right = width < 480 ? 18 : RIGHT; // half of the last number of the scale stands there
+function drawPicture(result, rows, { width, scale: [low, high], label, zero = false, sort, describe, onChoose }) {
+  const grouped = sort === "subgroup";
+  /** @param {Row} row */
+  const name = (row) => {
+    const where = grouped ? "" : sayContext(result.context, row.context);
+    return `${sayArm(result.treatments, row.arm)}${where ? `, ${where}` : ""}`;
+  };
+  const narrow = width < 480; // the numbers then stand above each line
+  const left = Math.min(width * 0.38, Math.max(60, ...rows.map((row) => widthOf(name(row)) + 18)));
+  const right = narrow ? 18 : RIGHT;
   /** @param {number} value */
   const place = (value) => left + ((value - low) / (high - low || 1)) * (width - left - right);
   const digits = high - low <= 2 ? 2 : high - low <= 100 ? 1 : 0;
   const parts = [];
   let y = 4;
-  for (const [context, group] of groupByContext(rows, result.context)) {
-    if (context) {
-      parts.push(shape("text", { class: "group", x: 0, y: y + 16 }, context));
-      y += HEAD;
+  for (const [context, group] of grouped ? groupByContext(rows, result.context) : /** @type {[string, Row[]][]} */ ([["", sortRows(rows, sort)]])) {
+    for (const words of context ? wrap(context, width - 8) : []) {
+      parts.push(shape("text", { class: "group", x: 0, y: y + 16 }, words));
+      y += 20;
     }
+    if (context) y += HEAD - 20;
     for (const row of group) {
-      parts.push(drawRow(row, { y, place, left, right, width, context, arm: sayArm(result.treatments, row.arm), onChoose, digits, zero, ...describe(row) }));
-      y += ROW;
+      const lines = wrap(name(row), left - 14);
+      const height = Math.max(narrow ? ROW + 10 : ROW, lines.length * 16 + 10);
+      parts.push(drawRow(row, { y, height, lines, place, left, narrow, width, context: sayContext(result.context, row.context), arm: sayArm(result.treatments, row.arm), onChoose, digits, zero, ...describe(row) }));
+      y += height;
     }
     y += 6;
   }
-  const grid = ticks(low, high).map((value) =>
-    shape("g", { class: zero && value === 0 ? "tick zero" : "tick" },
-      shape("line", { x1: place(value), x2: place(value), y1: 0, y2: y }),
-      shape("text", { x: place(value), y: y + 15 }, write(value))));
-  return shape("svg", {
-    class: zero ? "effects" : "intervals", viewBox: `0 0 ${width} ${y + 22}`, width, height: y + 22, role: "group", "aria-label": label,
-  }, ...grid, ...parts);
+  const values = ticks(low, high);
+  const axis = shape("svg", { class: "axis-line", viewBox: `0 0 ${width} 22`, width, height: 22, "aria-hidden": "true" },
+    ...values.map((value) => shape("text", { class: "tick-text", x: place(value), y: 15 }, write(value))));
+  return element("div", { class: "chart" }, shape("svg", {
+    class: zero ? "effects" : "intervals", viewBox: `0 0 ${width} ${y}`, width, height: y, role: "group", "aria-label": label,
+  }, ...values.map((value) => shape("line", { class: zero && value === 0 ? "tick zero" : "tick", x1: place(value), x2: place(value), y1: 0, y2: y })), ...parts), axis);
+}
+
+/** @typedef {"subgroup" | "lower" | "upper" | "width"} Sort */
+
+/** @template {Interval} Row @param {Row[]} rows @param {Sort} sort */
+function sortRows(rows, sort) {
+  /** @param {Row} row */
+  const key = (row) => (sort === "lower" ? -row.lower : sort === "upper" ? -row.upper : row.upper - row.lower);
+  return [...rows].sort((a, b) => key(a) - key(b));
 }
 
 /** @param {Interval} row @param {any} how */
-function drawRow(row, { y, place, left, right, width, context, arm, kind, note, chosen, before, onChoose, digits, zero }) {
-  const middle = y + ROW / 2;
+function drawRow(row, { y, height, lines, place, left, narrow, width, context, arm, kind, note, chosen, before, onChoose, digits, zero }) {
+  const middle = y + height / 2 + (narrow ? 6 : 0);
   const words = `${arm}${context ? ` where ${context}` : ""}: between ${write(row.lower)} and ${write(row.upper)}${note ? `, ${note}` : ""}`;
   /** @param {number} value */
   const say = (value) => `${zero && value > 0 ? "+" : ""}${value.toFixed(digits)}`;
@@ -135,14 +152,15 @@ function drawRow(row, { y, place, left, right, width, context, arm, kind, note, 
     ...(onChoose ? { role: "button", tabindex: "0", "aria-pressed": String(chosen), "data-key": rowKey(row) } : { role: "img" }),
     "aria-label": words,
   },
-  shape("rect", { class: "ground", x: 0, y: y + 1, width, height: ROW - 2, rx: 5 }),
-  shape("text", { class: "arm", x: left - 10, y: middle + 5 }, shortenTo(arm, left - 12)),
+  shape("title", {}, words),
+  shape("rect", { class: "ground", x: 0, y: y + 1, width, height: height - 2, rx: 5 }),
+  ...lines.map((/** @type {string} */ line, /** @type {number} */ i) => shape("text", { class: "arm", x: left - 10, y: y + height / 2 + 5 + 16 * (i - (lines.length - 1) / 2) }, line)),
   before && shape("rect", { class: "before", x: place(before.lower), y: middle - 8, width: Math.max(2, place(before.upper) - place(before.lower)), height: 16, rx: 3 }),
   shape("line", { class: "span", x1: place(row.lower), x2: Math.max(place(row.upper), place(row.lower) + 2), y1: middle, y2: middle }),
   shape("line", { class: "cap", x1: place(row.lower), x2: place(row.lower), y1: middle - 6, y2: middle + 6 }),
   shape("line", { class: "cap", x1: place(row.upper), x2: place(row.upper), y1: middle - 6, y2: middle + 6 }),
   shape("rect", { class: "core", x: place(row.lower_estimate), y: middle - 5, width: Math.max(3, place(row.upper_estimate) - place(row.lower_estimate)), height: 10, rx: 2 }),
-  right > 20 && shape("text", { class: "ends", x: width - 4, y: middle + 4.5 }, `${say(row.lower)} to ${say(row.upper)}`));
+  shape("text", { class: "ends", x: width - 4, y: narrow ? y + 12 : middle + 4.5 }, `${say(row.lower)} to ${say(row.upper)}`));
   if (onChoose) {
     part.addEventListener("click", () => onChoose(row));
     part.addEventListener("keydown", (event) => {

@@ -19,10 +19,10 @@ import { showTake } from "./take.js";
 import { showText } from "./text.js";
 import { startTour } from "./tour.js";
 import { complain, showNotices } from "./notice.js";
-import { ask, Refusal, watchServer } from "./transport.js";
+import { ask, Refusal, unpack, watchServer } from "./transport.js";
 import { showWhatIf } from "./whatif.js";
 
-const PANELS = ["data", "ask", "whatif", "policy", "take"];
+const PANELS = ["graph", "data", "ask", "whatif", "policy", "take"];
 const POLICIES = [
   "Fused", ...["LinUCB", "UCB", "TS", "LinTS", "OAM"].flatMap((name) => [`${name}-PCB`, name]),
 ];
@@ -31,7 +31,7 @@ const POLICIES = [
 const EMPTY = {
   format: "boundit project", version: 2, name: "",
   graph: { nodes: [], edges: [], groups: [], text: null },
-  query: { outcome: null, treatments: [], context: [], baseline: null },
+  query: { outcome: null, treatments: [], context: [], baseline: null, adjust_for: [], never_adjust_for: [] },
   data: { file: null, columns: {}, bins: {}, weight: null, levels: {} },
   settings: {
     confidence: 0.95, inference: "exact", goal: "max", selection_rate: null, selection_limit: null, confounding_limit: {},
@@ -49,7 +49,12 @@ async function complete(project) {
     data: { ...EMPTY.data, ...project.data }, settings: { ...EMPTY.settings, ...project.settings },
     simulate: { ...EMPTY.simulate, ...project.simulate },
   };
-  return { ...whole, graph: await placeNodes(whole.graph, null) };
+  return { ...whole, graph: await placeNodes(whole.graph, null, aspectOf()) };
+}
+
+/** How the canvas is shaped: width over height. */
+function aspectOf() {
+  return /** @type {GraphEditor} */ (get("editor")).aspect;
 }
 
 async function start() {
@@ -81,7 +86,7 @@ async function start() {
 
   watchServer((fault) => {
     const lost = get("lost");
-    const words = fault ? `${fault.message.replace(/\.?$/, ".")} What you change now is kept in this browser.` : "";
+    const words = fault ? `${fault.message.replace(/\.?$/, ".")} Changes are kept in this browser until then.` : "";
     if (lost.textContent !== words) lost.textContent = words;
     lost.hidden = fault === null;
     if (fault) tell(fault.message, false);
@@ -89,7 +94,7 @@ async function start() {
 
   const opening = new Opening(store, keeper, (project, label) => {
     store.open(label, project);
-    for (const each of PANELS) get(`panel-${each}`).scrollTop = 0;
+    get("panels").scrollTop = 0;
     editor.select({});
     editor.fit();
     announce(`${label}: done`);
@@ -103,19 +108,28 @@ async function start() {
   showText(get("text-part"), studio);
   get("graph-part").append(makeRepeat(studio, "graph"));
   showData(get("data-body"), studio, answers, begun.limits.upload);
-  showQuestion(get("question"), studio);
+  showQuestion(get("question"), studio, answers);
   showAnswers(get("answers"), studio, answers);
   showStructure(get("structure"), studio);
   showWhatIf(get("whatif-body"), studio, answers);
   showPolicy(get("policy-body"), studio, answers, POLICIES);
-  showTake(get("take-body"), studio, answers, openText);
+  const files = new ProjectFiles(studio, opening, openText);
+  showTake(get("take-body"), studio, answers, files);
   const goTo = showNavigation(studio, answers);
-  answers.addEventListener("mend", () => goTo("data"));
+  answers.addEventListener("go", (event) => {
+    const { part, focus } = /** @type {CustomEvent} */ (event).detail;
+    goTo(part);
+    if (!focus) return;
+    const place = document.querySelector(`[data-key="${CSS.escape(focus)}"]`);
+    place?.closest("details")?.setAttribute("open", "");
+    if (place instanceof HTMLElement) place.focus();
+    place?.scrollIntoView({ block: "center" });
+  });
   showHeader(studio);
-  showStart(begun.examples, store, opening, () => goTo(store.project.data.file ? "ask" : "data"), () => startTour(goTo));
+  showStart(begun.examples, store, opening, files, () => goTo(whereToBegin(store.project)), () => startTour(goTo));
   get("preview").addEventListener("click", () => studio.light(null));
   get("tour-button").addEventListener("click", () => startTour(goTo));
-  listenToKeys(studio);
+  listenToKeys(studio, files);
 
   /** Open the project in the address. It stays there until it is shown: a reload before that begins again. */
   const follow = () => {
@@ -137,6 +151,12 @@ async function start() {
   if (!draft && !linked) openStart();
   document.body.dataset.ready = "yes";
   if (linked) await follow();
+}
+
+/** Where one goes on with a project: to its answer, to what its graph says, or to the drawing. @param {Project} project */
+function whereToBegin({ data, graph }) {
+  if (data.file) return "ask";
+  return graph.nodes.length > 0 ? "graph" : "draw";
 }
 
 /**
@@ -217,6 +237,50 @@ class Opening {
   }
 }
 
+/** Projects as files of the studio's folder. */
+export class ProjectFiles {
+  /** The file that the project was saved as or opened from. @type {string | null} */
+  file = null;
+  #studio;
+  #opening;
+  #openText;
+  #saving;
+
+  /** @param {Studio} studio @param {Opening} opening @param {(text: () => Promise<string>, label: string, refuse: (error: unknown) => void) => Promise<boolean>} openText */
+  constructor(studio, opening, openText) {
+    this.#studio = studio;
+    this.#opening = opening;
+    this.#openText = openText;
+    this.#saving = new Latest(() => studio.project);
+  }
+
+  /** Save the project as a file, the one that it came from if there is one. */
+  save() {
+    const { project } = this.#studio;
+    return this.#saving.run(() => ask("/api/projects/save", { project, file: this.file }), ({ file }) => {
+      this.file = file;
+      get("status").textContent = `Saved as ${file}`;
+      announce(`Saved as ${file}`);
+    }, (error) => complain(faultOf(error).message));
+  }
+
+  /** Open a file of the folder. @param {string} file @param {(error: unknown) => void} refuse */
+  async open(file, refuse) {
+    const opened = await this.#opening.open(async () => (await ask("/api/projects/open", { file })).project, `open ${file}`, refuse);
+    if (opened) this.file = file;
+    return opened;
+  }
+
+  /** Read a project file, a report, or an export that holds data too. @param {File} chosen @param {(error: unknown) => void} refuse */
+  async read(chosen, refuse) {
+    const opened = chosen.name.endsWith(".boundit")
+      ? await this.#opening.open(async () => (await unpack(chosen)).project, `open ${chosen.name}`, refuse)
+      : await this.#openText(() => chosen.text(), `open ${chosen.name}`, refuse);
+    if (opened) this.file = null;
+    return opened;
+  }
+}
+
 /** Tell whether somebody would miss a project. @param {Project} project */
 function hasWork({ graph, data }) {
   return graph.nodes.length > 0 || data.file !== null || Boolean(graph.text);
@@ -246,10 +310,37 @@ function showToolbar({ editor, store }) {
     ["closer", () => editor.zoom(1.25)],
     ["farther", () => editor.zoom(0.8)],
     ["layout", () => arrange()],
+    ["tests", () => showTests(get("tool-tests").getAttribute("aria-pressed") !== "true")],
   ];
+  /** @param {boolean} shown */
+  const showTests = (shown) => {
+    get("tool-tests").setAttribute("aria-pressed", String(shown));
+    editor.showTests(shown);
+  };
+  const find = /** @type {HTMLInputElement} */ (get("find-node"));
+  const listNames = whenNew((/** @type {string[]} */ names) =>
+    redraw(get("node-names"), ...names.map((name) => element("option", { value: name }))));
+  const search = () => {
+    const typed = find.value.trim().toLowerCase();
+    const names = store.project.graph.nodes.map(({ name }) => name);
+    const near = names.find((name) => name.toLowerCase() === typed) ?? names.find((name) => name.toLowerCase().startsWith(typed)) ?? names.find((name) => name.toLowerCase().includes(typed));
+    if (!typed) return;
+    if (near === undefined) complain(`There is no node “${find.value.trim()}”.`);
+    else editor.find(near);
+  };
+  find.addEventListener("change", search);
+  find.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") search();
+  });
+  const showNames = () => {
+    const names = store.project.graph.nodes.map(({ name }) => name);
+    listNames(names, names);
+  };
+  store.addEventListener("change", showNames);
+  showNames();
   const latest = new Latest(() => store.document);
   const arrange = () =>
-    void latest.run(() => layOut(store.project.graph), (graph) => {
+    void latest.run(() => layOut(store.project.graph, aspectOf()), (graph) => {
       store.change("lay out", (draft) => {
         for (const node of draft.graph.nodes) Object.assign(node, pick(graph.nodes.find((each) => each.name === node.name)));
       });
@@ -270,31 +361,36 @@ function pick(node) {
 /** @param {Studio} studio @param {Answers} answers @returns {(panel: string) => void} */
 function showNavigation(studio, answers) {
   const narrow = matchMedia("(max-width: 900px)");
-  /** @param {string} panel */
-  const show = (panel) => {
-    for (const each of PANELS) {
-      const now = each === panel;
-      get(`panel-${each}`).classList.toggle("current", now);
-      if (now) get(`go-${each}`).setAttribute("aria-current", "step");
+  const parts = ["draw", ...PANELS];
+  /** @param {string} part */
+  const show = (part) => {
+    document.body.dataset.mode = part === "draw" ? "draw" : "read";
+    get("panels").dataset.part = part;
+    for (const each of parts) {
+      if (each !== "draw") get(`panel-${each}`).classList.toggle("current", each === part);
+      if (each === part) get(`go-${each}`).setAttribute("aria-current", "step");
       else get(`go-${each}`).removeAttribute("aria-current");
     }
     studio.light(null);
   };
-  /** @param {string} panel */
-  const goTo = (panel) => {
-    show(panel);
-    if (narrow.matches) get(`panel-${panel}`).scrollIntoView({ block: "start" });
+  /** @param {string} part */
+  const goTo = (part) => {
+    show(part);
+    if (!narrow.matches) return;
+    const place = part === "draw" ? "graph-part" : part === "ask" && !studio.hasQuestion ? "question-part" : `panel-${part}`;
+    get(place).scrollIntoView({ block: "start" });
   };
-  for (const each of PANELS) get(`go-${each}`).addEventListener("click", () => goTo(each));
+  for (const each of parts) get(`go-${each}`).addEventListener("click", () => goTo(each));
   const tell = () => {
-    const { data } = studio.project;
-    get("say-data").textContent = data.file ?? "no log yet";
+    const { data, graph } = studio.project;
+    get("say-draw").textContent = graph.nodes.length === 1 ? "1 node" : `${graph.nodes.length} nodes`;
+    get("say-data").textContent = data.file?.split("/").at(-1) ?? "no log yet";
     get("say-ask").textContent = answers.standing;
   };
   studio.store.addEventListener("change", tell);
   answers.addEventListener("bounds", tell);
   tell();
-  show(studio.project.data.file ? "ask" : "data");
+  show(whereToBegin(studio.project));
   return goTo;
 }
 
@@ -332,10 +428,11 @@ function showHeader({ store }) {
  * @param {Example[]} examples
  * @param {ProjectStore} store
  * @param {Opening} opening
- * @param {() => void} go goes to where one begins with an example
+ * @param {ProjectFiles} files
+ * @param {() => void} go goes to where one begins with a project
  * @param {() => void} tour
  */
-function showStart(examples, store, opening, go, tour) {
+function showStart(examples, store, opening, files, go, tour) {
   const dialog = /** @type {HTMLDialogElement} */ (get("start"));
   const fault = get("start-fault");
   let waiting = false;
@@ -352,6 +449,7 @@ function showStart(examples, store, opening, go, tour) {
     });
     if (!opened) return;
     waiting = false;
+    files.file = null; // a copy: saving it does not touch the example
     go();
     dialog.close();
   };
@@ -364,13 +462,39 @@ function showStart(examples, store, opening, go, tour) {
       type: "button", class: "example", "data-example": example.name,
       onclick: () => void open(example),
     }, element("strong", {}, example.title), element("span", {}, example.words)))));
+  const opened = (/** @type {boolean} */ done) => {
+    if (!done) return;
+    go();
+    dialog.close();
+  };
+  const listing = new Latest(() => dialog);
+  const showRecent = () =>
+    void listing.run(() => ask("/api/projects"), ({ projects }) => redraw(get("recent"), ...drawRecent(projects)), () => redraw(get("recent")));
+  /** @param {{file: string, name: string, modified: string}[]} projects */
+  const drawRecent = (projects) => projects.length === 0 ? [] : [
+    element("h3", {}, "Recent"),
+    element("ul", { class: "recent" }, ...projects.slice(0, 8).map(({ file, name, modified }) =>
+      element("li", {}, element("button", {
+        type: "button", class: "link", "data-key": `project ${file}`,
+        onclick: () => void files.open(file, (error) => (fault.textContent = faultOf(error).message)).then(opened),
+      }, name || file), element("span", { class: "quiet" }, ` ${file}, ${new Date(modified).toLocaleString()}`)))),
+  ];
+  const chooser = /** @type {HTMLInputElement} */ (get("project-file"));
+  chooser.addEventListener("change", () => {
+    const [chosen] = chooser.files ?? [];
+    fault.textContent = "";
+    if (chosen) void files.read(chosen, (error) => (fault.textContent = faultOf(error).message)).then(opened);
+    chooser.value = "";
+  });
+  showRecent();
   get("start-button").addEventListener("click", () => {
     sayClose();
+    showRecent();
     openStart();
   });
   get("start-close").addEventListener("click", () => dialog.close());
   const sayClose = () => {
-    get("start-close").textContent = hasWork(store.project) ? "Go on with what is here" : "Begin with an empty sheet";
+    get("start-close").textContent = hasWork(store.project) ? "Continue with this graph" : "Start with an empty graph";
   };
   sayClose();
   get("start-tour").addEventListener("click", () => {
@@ -388,8 +512,9 @@ function closeStart() {
   /** @type {HTMLDialogElement} */ (get("start")).close();
 }
 
-/** @param {Studio} studio */
-function listenToKeys({ store, editor }) {
+/** @param {Studio} studio @param {ProjectFiles} files */
+function listenToKeys({ store, editor }, files) {
+  get("save-button").addEventListener("click", () => void files.save());
   addEventListener("keydown", (event) => {
     const typing = event.target instanceof HTMLInputElement && /^(text|number)$/.test(event.target.type);
     if ((event.ctrlKey || event.metaKey) && !event.altKey && /^[zy]$/i.test(event.key)) {
@@ -397,6 +522,9 @@ function listenToKeys({ store, editor }) {
       event.preventDefault();
       if (event.key.toLowerCase() === "y" || event.shiftKey) store.redo();
       else store.undo();
+    } else if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s") {
+      event.preventDefault();
+      void files.save();
     } else if (event.key === "?" && !typing && !(event.target instanceof HTMLTextAreaElement)) {
       /** @type {HTMLDialogElement} */ (get("keys")).showModal();
     } else if (event.key === "F6") {

@@ -11,9 +11,10 @@ import { ask } from "./transport.js";
  *
  * @param {Graph} graph
  * @param {Graph | null} drawn
+ * @param {number} aspect width over height of the canvas
  * @returns {Promise<Graph>}
  */
-export async function placeNodes(graph, drawn) {
+export async function placeNodes(graph, drawn, aspect) {
   const nodes = graph.nodes.map((node) => {
     const old = drawn && findNode(drawn, node.name);
     return isPlaced(node) || !old ? { ...node } : { ...node, x: old.x, y: old.y };
@@ -21,14 +22,14 @@ export async function placeNodes(graph, drawn) {
   const placed = { ...graph, groups: graph.groups ?? [], nodes };
   const missing = nodes.filter((node) => !isPlaced(node));
   if (missing.length === 0) return placed;
-  if (missing.length === nodes.length) return layOut(placed);
+  if (missing.length === nodes.length) return layOut(placed, aspect);
   for (const node of missing) placeFree(node, nodes.filter(isPlaced));
   return placed;
 }
 
-/** Lay the whole graph out anew. @param {Graph} graph @returns {Promise<Graph>} */
-export async function layOut(graph) {
-  const { positions } = await ask("/api/graph/layout", { graph });
+/** Lay the whole graph out anew. @param {Graph} graph @param {number} aspect @returns {Promise<Graph>} */
+export async function layOut(graph, aspect) {
+  const { positions } = await ask("/api/graph/layout", { graph, aspect: Math.max(0.1, Math.min(10, aspect)) });
   return { ...graph, nodes: graph.nodes.map((node) => ({ ...node, ...positions[node.name] })) };
 }
 

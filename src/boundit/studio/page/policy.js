@@ -37,7 +37,7 @@ export function showPolicy(root, studio, answers, policies) {
   const draw = () => {
     if (!result) return;
     const curves = Object.entries(result.curves).map(([name, curve]) => ({ ...curve, name: sayPolicy(name), bounds: hasBounds(name) }));
-    redraw(shown, element("p", { class: "lead" }, result.sentence),
+    redraw(shown, element("p", { class: "lead" }, result.summary),
       element("h3", {}, "Regret: what was lost to not knowing the best arm"),
       drawCurves(curves, Math.max(300, shown.clientWidth || 560)),
       element("p", { class: "quiet" }, result.caption), drawCurveTable(curves),

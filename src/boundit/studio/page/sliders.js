@@ -6,7 +6,7 @@
 /** @import { Answers } from "./answers.js" */
 import { element, redraw, whenNew, write } from "./dom.js";
 import { say } from "./editor.js";
-import { findLimit, putLimit } from "./graph.js";
+import { findLimit, keyOf, putLimit } from "./graph.js";
 import { drawFault } from "./studio.js";
 
 /**
@@ -20,7 +20,7 @@ import { drawFault } from "./studio.js";
 /** @type {Supposition[]} */
 const SUPPOSITIONS = [
   {
-    key: "rate", title: "Selection rate", words: "the share of everybody that was logged", where: "settings.selection_rate",
+    key: "rate", title: "Selection rate", words: "the share of the population that was logged", where: "settings.selection_rate",
     low: 0.01, high: 1, step: 0.01, first: 0.5, optional: true,
     read: ({ settings }) => (Array.isArray(settings.selection_rate) ? settings.selection_rate[0] : settings.selection_rate),
     put: (draft, value) => {
@@ -28,7 +28,7 @@ const SUPPOSITIONS = [
     },
   },
   {
-    key: "G", title: "Limit G", words: "on selection: no kind of row was logged more than G times as often as the average, or as seldom", where: "settings.selection_limit",
+    key: "G", title: "Selection limit G", words: "every stratum was logged between 1/G and G times as often as the average", where: "settings.selection_limit",
     low: 1, high: 5, step: 0.05, first: 2, optional: true,
     read: ({ settings }) => settings.selection_limit,
     put: (draft, value) => {
@@ -39,7 +39,7 @@ const SUPPOSITIONS = [
 
 /** @type {Supposition} */
 const CONFIDENCE = {
-  key: "confidence", title: "Confidence", words: "the chance that all intervals hold at once", where: "settings.confidence",
+  key: "confidence", title: "Confidence", words: "probability, over repeated samples, that all intervals contain the true values", where: "settings.confidence",
   low: 0.5, high: 0.999, step: 0.001, first: 0.95, optional: false,
   read: ({ settings }) => settings.confidence,
   put: (draft, value) => {
@@ -73,7 +73,7 @@ export function showSliders(root, studio, answers) {
 function listSuppositions({ project, claims }) {
   const selected = project.graph.nodes.some((node) => node.selection);
   const arms = new Set(project.query.treatments);
-  const hidden = claims.edges.filter((edge) => edge.kind === "<->" && (arms.has(edge.tail) || arms.has(edge.head)));
+  const hidden = claims.arcs.filter((edge) => arms.has(edge.tail) || arms.has(edge.head));
   return [
     ...(selected ? SUPPOSITIONS : []),
     ...hidden.map((edge) => makeLimit(edge)),
@@ -81,11 +81,11 @@ function listSuppositions({ project, claims }) {
   ];
 }
 
-/** @param {Edge & {text: string}} edge @returns {Supposition} */
+/** @param {Edge} edge @returns {Supposition} */
 function makeLimit(edge) {
   return {
-    key: `limit ${edge.text}`, title: `Limit on ${say(edge)}`, words: "the unseen cause changes the odds of treatment by at most this factor",
-    where: `settings.confounding_limit.${edge.text}`, low: 1, high: 10, step: 0.1, first: 2, optional: true,
+    key: `limit ${keyOf(edge)}`, title: `Confounding limit on ${say(edge)}`, words: "the hidden cause changes the odds of treatment by at most this factor",
+    where: "settings.confounding_limit", low: 1, high: 10, step: 0.1, first: 2, optional: true,
     read: (project) => project.settings.confounding_limit[findLimit(project, edge) ?? ""] ?? null,
     put: (draft, value) => putLimit(draft, edge, value),
   };

@@ -21,12 +21,37 @@ export function boxWidth(name, selection) {
   return width;
 }
 
-/** Shorten words to what fits into a width. @param {string} words @param {number} width */
-export function shortenTo(words, width) {
-  if (measure(words) <= width) return words;
-  let length = words.length - 1;
-  while (length > 1 && measure(`${words.slice(0, length)}…`) > width) length -= 1;
-  return `${words.slice(0, length)}…`;
+/** Find the box around nodes. @param {GraphNode[]} nodes @param {number} margin */
+export function frameNodes(nodes, margin) {
+  const halves = nodes.map((node) => (node.width ?? boxWidth(node.name, node.selection)) / 2);
+  return {
+    left: Math.min(...nodes.map((node, i) => node.x - halves[i])) - margin,
+    right: Math.max(...nodes.map((node, i) => node.x + halves[i])) + margin,
+    top: Math.min(...nodes.map((node) => node.y)) - NODE_HEIGHT / 2 - margin,
+    bottom: Math.max(...nodes.map((node) => node.y)) + NODE_HEIGHT / 2 + margin,
+  };
+}
+
+/** Break words into lines that fit into a width; a word that is too long is cut. @param {string} words @param {number} width */
+export function wrap(words, width) {
+  const lines = [""];
+  for (let word of words.split(/(?<=[ ,_/-])/u)) {
+    if (lines[lines.length - 1] && widthOf(lines[lines.length - 1] + word.trimEnd()) > width) lines.push("");
+    while (widthOf(word.trimEnd()) > width && word.length > 1) {
+      let length = word.length - 1;
+      while (length > 1 && widthOf(word.slice(0, length)) > width) length -= 1;
+      lines[lines.length - 1] += word.slice(0, length);
+      word = word.slice(length);
+      lines.push("");
+    }
+    lines[lines.length - 1] += word;
+  }
+  return lines.map((line) => line.trim()).filter(Boolean);
+}
+
+/** How wide a text is in a picture. @param {string} text */
+export function widthOf(text) {
+  return measure(text) * 0.89;
 }
 
 /** @param {string} text */
@@ -129,8 +154,8 @@ function at(a, handle, b, share) {
 function leave(node, towards) {
   const dx = towards.x - node.x;
   const dy = towards.y - node.y;
-  const wide = boxWidth(node.name, node.selection) / 2 + 2;
-  const high = NODE_HEIGHT / 2 + 2;
+  const wide = (node.width ?? boxWidth(node.name, node.selection)) / 2 + 2;
+  const high = (node.height ?? NODE_HEIGHT) / 2 + 2;
   const scale = Math.min(wide / (Math.abs(dx) || 1e-9), high / (Math.abs(dy) || 1e-9));
   return { x: node.x + dx * scale, y: node.y + dy * scale };
 }

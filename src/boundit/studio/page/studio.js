@@ -13,7 +13,7 @@ import { Latest } from "./latest.js";
 import { ask, Refusal, server } from "./transport.js";
 
 /** @type {Claims} */
-const NOTHING = { edges: [], missing: [], selection: null, problems: [], query: null };
+const NOTHING = { edges: [], missing: [], arcs: [], selection: null, problems: [], query: null };
 
 /**
  * Everything that parts of the page need of each other. It tells of new `claims`, and of another
@@ -21,6 +21,8 @@ const NOTHING = { edges: [], missing: [], selection: null, problems: [], query: 
  */
 export class Studio extends EventTarget {
   claims = NOTHING;
+  /** What the log holds, once it was looked at. @type {import("./types.js").DataLook | null} */
+  look = null;
   #claiming = new Latest(() => this.store.document);
 
   /** @param {ProjectStore} store @param {GraphEditor} editor */

@@ -4,13 +4,18 @@
 /** @import { Project } from "./types.js" */
 /** @import { Studio } from "./studio.js" */
 /** @import { Answers } from "./answers.js" */
-import { announce, download, element, redraw, wait } from "./dom.js";
+import { announce, count, download, element, redraw, wait } from "./dom.js";
 import { writeLink } from "./link.js";
 import { JobLine } from "./job.js";
 import { Latest } from "./latest.js";
 import { drawFault, faultOf, makeCopy, makeTaken } from "./studio.js";
 import { ask } from "./transport.js";
 
+/** What the command and the Python can repeat, the most asked for first. */
+const PARTS = [
+  ["effect", "Effects"], ["bound", "Bounds on means"], ["choose", "Which arm to choose"], ["identify", "What the graph alone says"], ["check", "Tests of the graph"],
+  ["suggest", "What would narrow the bounds"], ["stress", "Stress test"], ["simulate", "Policies"], ["report", "Report"], ["graph", "Graph"],
+];
 const FORMATS = [
   ["boundit", "boundit text", "txt"], ["dagitty", "DAGitty", "dagitty"], ["dot", "DOT", "dot"], ["json", "JSON", "json"], ["svg", "Picture (SVG)", "svg"],
 ];
@@ -19,9 +24,9 @@ const FORMATS = [
  * @param {HTMLElement} root
  * @param {Studio} studio
  * @param {Answers} answers
- * @param {(text: () => Promise<string>, label: string, refuse: (error: unknown) => void) => void} open reads a project's text and shows it
+ * @param {{file: string | null, save: () => Promise<boolean>}} files
  */
-export function showTake(root, studio, answers, open) {
+export function showTake(root, studio, answers, files) {
   const fault = element("div", { class: "take-fault" });
   const code = element("div", { class: "repeat-inside" });
   const line = new JobLine(studio, "Writing the report");
@@ -46,17 +51,19 @@ export function showTake(root, studio, answers, open) {
     redraw(fault);
     line.run("report", studio.project, { fault: complain, result: (made) => download(made.name, made.html, "text/html;charset=utf-8") });
   });
-  const saveButton = element("button", { type: "button" }, "Project file");
-  saveButton.addEventListener("click", attempt(
+  const saveButton = element("button", { type: "button", "data-key": "save project" }, "Save in the folder");
+  saveButton.addEventListener("click", attempt(() => files.save(), () => {}));
+  const downloadButton = element("button", { type: "button", "data-key": "download project" }, "Download project file");
+  downloadButton.addEventListener("click", attempt(
     () => ask("/api/project/write", { project: studio.project }),
     (made) => download(made.name, made.text, "application/json")));
-  const file = element("input", { type: "file", id: "project-file", class: "unseen", accept: ".json,.boundit" });
-  file.addEventListener("change", () => {
-    const [chosen] = file.files ?? [];
-    redraw(fault);
-    if (chosen) open(() => chosen.text(), `open ${chosen.name}`, complain);
-    file.value = "";
-  });
+  const exported = element("div", { class: "exported", "aria-live": "polite" });
+  const exportButton = element("button", { type: "button", "data-key": "export" }, "Export with data");
+  exportButton.addEventListener("click", attempt(
+    () => ask("/api/projects/export", { project: studio.project }),
+    ({ file, bytes, command }) => redraw(exported,
+      element("p", {}, element("strong", {}, file), ` (${count(Math.max(1, bytes / 1000))} kB) is in the studio's folder. It contains the rows of the log. Whoever gets it opens it with`),
+      element("div", { class: "code" }, element("div", { class: "code-head" }, element("span", {}, "Shell"), makeCopy(command, "the command")), element("pre", { tabindex: "0" }, element("code", {}, command))))));
   const linkButton = element("button", { type: "button" }, "Link");
   const makeLink = async () => writeLink((await ask("/api/project/write", { project: studio.project })).text);
   linkButton.addEventListener("click", attempt(makeLink, (address) => {
@@ -85,16 +92,15 @@ export function showTake(root, studio, answers, open) {
     report.disabled = !answers.ready;
     report.title = answers.ready ? "" : "Ask a question of a log first";
   };
-  const showTaken = makeTaken(code, studio, "bound");
-  const showCode = wait(200, () => {
-    if (answers.ready) showTaken();
-    else redraw(code, element("p", { class: "quiet" }, "Once there is a question and a log, the command and the Python that repeat the answer stand here."));
-  });
+  const part = element("select", { id: "take-part", "data-key": "take part" }, ...PARTS.map(([value, words]) => element("option", { value }, words)));
+  const takers = new Map(PARTS.map(([value]) => [value, makeTaken(code, studio, value)]));
+  const showCode = wait(200, () => takers.get(part.value)?.());
+  part.addEventListener("change", showCode);
   root.append(
     section("The answer", "Everything on one page, to send or to keep: it needs no studio and no network.", element("div", { class: "ask-line" }, report, line.root)),
-    section("The same without the studio", "These give the same numbers.", code),
-    section("The project", "Graph, question and settings, without the data. A link holds the same after its #, and neither host nor token.",
-      element("div", { class: "row" }, saveButton, linkButton, element("label", { for: "project-file", class: "button" }, "Open a project file"), file), link),
+    section("Code", "The command and the Python that repeat a part of this page.", element("div", { class: "field" }, element("label", { for: "take-part" }, "Part"), part), code),
+    section("The project", "Graph, question and settings as a file, without the data. A link holds the same after its #. An export holds the log too: a colleague opens it with one command.",
+      element("div", { class: "row" }, saveButton, downloadButton, exportButton, linkButton), exported, link),
     section("The graph", "Each format can be read back as the same graph; the picture has its legend.",
       element("div", { class: "row" }, ...formats), text),
     fault);
@@ -102,6 +108,7 @@ export function showTake(root, studio, answers, open) {
     show();
     showCode();
     link.replaceChildren();
+    exported.replaceChildren();
     text.hidden = true;
   });
   answers.addEventListener("bounds", show);

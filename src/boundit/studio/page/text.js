@@ -110,7 +110,7 @@ export function showText(root, studio) {
     const drawn = store.project.graph;
     const readGraph = async () => {
       const answer = await ask("/api/graph/read", { text });
-      answer.graph = await placeNodes(answer.graph, drawn);
+      answer.graph = await placeNodes(answer.graph, drawn, studio.editor.aspect);
       // Not a blank of what is being typed changes under the hand.
       if (answer.format === OWN) answer.graph.text = text;
       return answer;

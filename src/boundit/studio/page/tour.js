@@ -5,9 +5,10 @@ import { element, get } from "./dom.js";
 
 /** @type {[string, string | null, string, string][]} where, which panel, title, words */
 const STEPS = [
-  ["graph-part", null, "Draw what you assume", "An arrow says: may cause. A dashed line with two heads says: something that nobody wrote down moves both. What you leave out is what you claim; select two nodes to read it."],
-  ["text-part", null, "Or type it", "The text says the same and follows the drawing. Paste DAGitty or DOT here if you have it."],
-  ["panel-data", "data", "Bring the log", "Drop a file. Each column finds its node; what does not fit is said beside it. Nothing leaves this machine."],
+  ["graph-part", "draw", "Draw what you assume", "An arrow says: may cause. A dashed line with two heads says: something that nobody wrote down moves both. What you leave out is what you claim; select two nodes to read it."],
+  ["text-part", "draw", "Or type it", "The text says the same and follows the drawing. Paste DAGitty or DOT here if you have it."],
+  ["panel-graph", "graph", "What the graph alone says", "Without any data: whether the effect is identified, all minimal adjustment sets, causal and biasing paths, roles of nodes and testable implications. Choose a line, and it is highlighted in the graph."],
+  ["panel-data", "data", "Add the data", "Drop a file. Each column finds its node; what does not fit is said beside it. Nothing leaves this machine."],
   ["panel-ask", "ask", "Ask", "Choose the outcome, the treatment and subgroups. The answer is the effect with its interval, what to choose, and why: choose an interval, then a line of its reason, and its paths light up."],
   ["panel-whatif", "whatif", "What if", "Move what you are unsure of and see the intervals move. Ask what would narrow the answer and what would overturn it."],
   ["panel-policy", "policy", "Try a policy", "Play bandits with and without the bounds, in environments that fit the log."],

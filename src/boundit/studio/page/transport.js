@@ -40,6 +40,11 @@ export async function upload(name, file) {
   return readAnswer(await reach(path, makeRequest(file, "application/octet-stream")));
 }
 
+/** Unpack an export, with its data, into the studio's folder. @param {Blob} file @returns {Promise<{project: any}>} */
+export async function unpack(file) {
+  return readAnswer(await reach("/api/projects/unpack", makeRequest(file, "application/octet-stream")));
+}
+
 /**
  * @param {BodyInit} body
  * @param {string} type

@@ -2,13 +2,13 @@
 /**
  * The shapes that pass between the server and the page, as types for editors and for tsc.
  *
- * @typedef {{name: string, hidden: boolean, selection: boolean, x: number, y: number}} GraphNode
+ * @typedef {{name: string, hidden: boolean, selection: boolean, x: number, y: number, width?: number, height?: number}} GraphNode
  * @typedef {"->" | "<->"} EdgeKind
  * @typedef {{tail: string, head: string, kind: EdgeKind}} Edge
  * @typedef {{tail: string, head: string, kind: EdgeKind | null}} Pair  Two nodes, joined or not.
  * @typedef {{name: string, members: string[], independent: boolean}} NodeGroup
  * @typedef {{nodes: GraphNode[], edges: Edge[], groups: NodeGroup[], text: string | null}} Graph
- * @typedef {{outcome: string | null, treatments: string[], context: string[], baseline: Level[] | null}} Query
+ * @typedef {{outcome: string | null, treatments: string[], context: string[], baseline: Level[] | null, adjust_for: string[], never_adjust_for: string[]}} Query
  * @typedef {{
  *   file: string | null, columns: Record<string, string>, bins: Record<string, number[]>,
  *   weight: string | null, levels: Record<string, (string | number)[]>,
@@ -47,6 +47,7 @@
  * @typedef {{
  *   outcome: string, treatments: string[], context: string[], arms: Level[][],
  *   outcome_range: [number, number], goal: "max" | "min", summary: string, caveats: string[],
+ *   silence: string[], critical: string[],
  *   effects: {baseline: Level[], baseline_name: string, summary: string[], confidence: string, rows: EffectRow[]} | null,
  *   rows: BoundRow[], n_rows: number, rules: Record<string, Rule>, choice: string[],
  * }} BoundResult
@@ -59,16 +60,22 @@
  *   edge?: Edge, survives?: boolean, test?: string | null, cost?: string, basis?: string,
  * }} RankedItem  A missing edge that could overturn the answer, or something that would narrow it.
  * @typedef {{
- *   sentence: string, items: RankedItem[], caveats: string[], useless?: string[],
+ *   summary: string, items: RankedItem[], caveats: string[], useless?: string[],
  *   apart?: string[],
  * }} RankedResult
  * @typedef {{
- *   identified: boolean, formula: string | null, steps: Highlighted[], adjustment_sets: Highlighted[],
- *   causal_paths: Highlighted[], biasing_paths: Highlighted[], implications: Highlighted[],
+ *   kind: "value" | "selection_limit" | "confounding_limit" | "rate" | "table" | "trial",
+ *   words: string, width: number, range?: string, variable?: string, edge?: Edge,
+ * }} NextStep  Something to state or to add, and the mean width of the bounds then.
+ * @typedef {{width: number, steps: NextStep[]}} HelpResult
+ * @typedef {{
+ *   identified: boolean | null, formula: string | null, steps: Highlighted[], adjustment_sets: Highlighted[],
+ *   more_sets: boolean, candidates: string[], causal_paths: Highlighted[], biasing_paths: Highlighted[],
+ *   implications: Highlighted[], roles: Highlighted[],
  * }} StructureResult
  * @typedef {{rounds: number[], mean: number[], low: number[], high: number[]}} Curve
  * @typedef {{
- *   sentence: string, curves: Record<string, Curve>, policies: {policy: string, words: string}[],
+ *   summary: string, curves: Record<string, Curve>, policies: {policy: string}[],
  *   environments: string, caption: string, caveats: string[],
  * }} SimulateResult
  *
@@ -83,7 +90,7 @@
  * }} DataLook
  * @typedef {Edge & {claim: string, text: string}} Claim
  * @typedef {{
- *   edges: Claim[], missing: Claim[],
+ *   edges: Claim[], missing: Claim[], arcs: Edge[],
  *   selection: string | null, problems: Problem[], query: string | null,
  * }} Claims
  * @typedef {{name: string, title: string, words: string}} Example

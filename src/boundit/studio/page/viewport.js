@@ -2,7 +2,7 @@
 /** Which part of the drawing is seen, and how large: fit, zoom and pan, as the SVG's view box. */
 
 /** @import { GraphNode } from "./types.js" */
-import { boxWidth, NODE_HEIGHT } from "./strokes.js";
+import { frameNodes } from "./strokes.js";
 
 const MARGIN = 28;
 const LARGEST = 1.3;
@@ -28,7 +28,7 @@ export class Viewport {
   /** Show all nodes, no larger than life. @param {GraphNode[]} nodes */
   fit(nodes) {
     const { width, height } = this.size;
-    const box = frame(nodes);
+    const box = nodes.length ? frameNodes(nodes, MARGIN) : { left: 0, top: 0, right: 600, bottom: 400 };
     this.scale = Math.max(
       SMALLEST,
       Math.min(LARGEST, width / (box.right - box.left), height / (box.bottom - box.top)),
@@ -39,10 +39,20 @@ export class Viewport {
     this.apply();
   }
 
+  /** Show a node in the middle, at least at life size. @param {GraphNode} node */
+  center(node) {
+    const { width, height } = this.size;
+    this.scale = Math.max(1, this.scale);
+    this.x = node.x - width / this.scale / 2;
+    this.y = node.y - height / this.scale / 2;
+    this.fitted = false;
+    this.apply();
+  }
+
   /** Tell whether all of a node is seen. @param {GraphNode} node */
   holds(node) {
     const { width, height } = this.size;
-    const box = frame([node], 0);
+    const box = frameNodes([node], 0);
     return (
       box.left >= this.x &&
       box.top >= this.y &&
@@ -84,21 +94,10 @@ export class Viewport {
 
   apply() {
     const { width, height } = this.size;
+    this.#svg.classList.toggle("moved", !this.fitted);
     this.#svg.setAttribute(
       "viewBox",
       `${this.x} ${this.y} ${width / this.scale} ${height / this.scale}`,
     );
   }
-}
-
-/** @param {GraphNode[]} nodes @param {number} [margin] */
-function frame(nodes, margin = MARGIN) {
-  if (nodes.length === 0) return { left: 0, top: 0, right: 600, bottom: 400 };
-  const halves = nodes.map((node) => boxWidth(node.name, node.selection) / 2);
-  return {
-    left: Math.min(...nodes.map((node, i) => node.x - halves[i])) - margin,
-    right: Math.max(...nodes.map((node, i) => node.x + halves[i])) + margin,
-    top: Math.min(...nodes.map((node) => node.y)) - NODE_HEIGHT / 2 - margin,
-    bottom: Math.max(...nodes.map((node) => node.y)) + NODE_HEIGHT / 2 + margin,
-  };
 }

@@ -165,7 +165,7 @@ function drawRanked(studio, result) {
   const widest = Math.max(...result.items.flatMap((each) => [each.width_before, each.width_after ?? 0]), 1e-9);
   const aside = [...(result.apart ?? []), ...(result.useless ?? []), ...result.caveats];
   return [
-    element("p", { class: "lead" }, result.sentence),
+    element("p", { class: "lead" }, result.summary),
     element("ol", { class: "ranked-list" }, ...result.items.slice(0, FIRST).map((item) => drawItem(studio, item, widest))),
     result.items.length > FIRST &&
       element("details", { "data-key": "more" }, element("summary", {}, `${result.items.length - FIRST} more`),

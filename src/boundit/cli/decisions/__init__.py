@@ -1,1 +1,0 @@
-"""Commands for people who decide without a bandit."""

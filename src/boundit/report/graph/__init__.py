@@ -1,1 +1,0 @@
-"""A causal graph as an SVG drawing."""

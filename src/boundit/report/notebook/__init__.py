@@ -1,1 +1,0 @@
-"""Results as pieces of HTML that stand in a notebook."""

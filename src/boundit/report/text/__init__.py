@@ -1,1 +1,0 @@
-"""Words and formulas on pages and drawings: shortened, wrapped, drawn."""
