@@ -23,7 +23,7 @@ class PlainParticles:
 
     def __init__(self, plan: FusedPlan) -> None:
         (self.factor,), self.plan, self.plain = plan.factors, plan, PlainFused(plan)
-        self.us = [(i + 0.5) / 400 for i in range(400)]
+        self.us = [(i + 0.5) / 200 for i in range(200)]
         self.rewards = [[0.0, 0.0] for _ in plan.pairs]
 
     def chance(self, pool: int, u: float) -> float:
@@ -53,7 +53,7 @@ class PlainParticles:
     def weigh(self) -> tuple[dict[tuple[float, int], np.ndarray], np.ndarray]:
         """Weights of particles under each tau and unknown; and of the taus."""
         unknown = [-1 if self.factor.shares else pools[0] for pools in self.factor.pools]
-        logs = {(tau, u): np.zeros(400) for tau in self.plain.taus for u in unknown}
+        logs = {(tau, u): np.zeros(200) for tau in self.plain.taus for u in unknown}
         for (tau, one), found in logs.items():
             for pair, (s, f) in enumerate(self.rewards):
                 if unknown[pair] == one:
@@ -148,7 +148,7 @@ def test_a_chain_of_what_the_log_tells_has_the_variance_of_draws() -> None:
     x = np.array(
         [rng.beta(1 + plan.sums[c], 1 + plan.n[c] - plan.sums[c], n) for c in plan.cells[0]]
     )
-    for j in (5, 200, 390):
+    for j in (5, 100, 190):
         inner = [laws.laws[laws.tables[0, 0, node], j, :2] for node in (1, 2)]
         drawn = sum(p[:, i] * inner[i][k] * x[2 * i + k] for i in range(2) for k in range(2))
         wins, losses = u.betas[0, 0, :, j].tolist()

@@ -36,7 +36,8 @@ from boundit.bandit.fused.layout import (
 from boundit.bandit.ids import Floats, Ints
 from boundit.results.fused_plan import FusedPlan
 
-N_PARTICLES = 400
+N_ON_A_LINE, N_PARTICLES = 200, 400
+"""How many stand for one unknown number, and for more."""
 _MOST_CORNERS = 64
 FEW = 10
 """Particles decide as long as fewer than one in so many rounds showed all."""
@@ -163,7 +164,9 @@ def _tabulate(tables: Sequence[tuple[tuple[tuple[int, bool], ...], int]]) -> Flo
         free = [n for n, tilted in sizes if not tilted]
         found = islice(product(*map(range, free)), _MOST_CORNERS if sum(free) > 2 else 0)
         corners[sizes] = list(found)
-    n = N_PARTICLES + max(map(len, corners.values()), default=0)
+    on_a_line = all(sum(size - 1 for size, _ in sizes) <= 1 for sizes, _ in tables)
+    n = N_ON_A_LINE if on_a_line else N_PARTICLES
+    n += max(map(len, corners.values()), default=0)
     width = max((sizes[i][0] for sizes, i in tables), default=0)
     made = np.zeros((len(tables), n, width))
     for table, (sizes, i) in enumerate(tables):
